@@ -24,6 +24,7 @@ const TABLE = {
   "campaigns.sendCustom": writes("send"),
   "campaigns.sendTest": writes("send"),
   "campaigns.sendDraft": writes("send"),
+  "campaigns.audience": reads("send"),
 
   "subscribers.list": reads("subscribers"),
   "subscribers.create": writes("subscribers"),
@@ -102,6 +103,8 @@ const TABLE = {
   "campaigns.listDrafts": reads("campaigns"),
   "campaigns.createDraft": writes("campaigns"),
   "campaigns.getDraft": reads("campaigns"),
+  "campaigns.checkDraft": reads("campaigns"),
+  "campaigns.previewDraft": writes("campaigns"),
   "campaigns.updateDraft": writes("campaigns"),
   "campaigns.removeDraft": writes("campaigns"),
   "renderer.campaignContent": reads("campaigns"),

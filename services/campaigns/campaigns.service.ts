@@ -7,11 +7,13 @@ import { every } from "../../mixins/every.mixin.ts";
 import { defineService } from "../define.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
 import { sendAddressChanges } from "./address-change-mails.ts";
+import { audience, audienceErrors } from "./audience.ts";
 import { sendConfirmation, sendConfirmations } from "./confirmation.ts";
 import { contract } from "./contract.ts";
 import { createDraft, findDraft, listDrafts, removeDraft, updateDraft } from "./drafts/drafts.ts";
 import { duplicate } from "./drafts/duplicate.ts";
-import { sendDraft } from "./drafts/send-draft.ts";
+import { previewDraft } from "./drafts/preview-draft.ts";
+import { checkDraft, sendDraft } from "./drafts/send-draft.ts";
 import { beginCompactRows, keepRecipientParts } from "./expansion/compact-rows.ts";
 import { ExpansionQueue } from "./expansion/expansion-queue.ts";
 import { exportResults } from "./export-results.ts";
@@ -79,12 +81,18 @@ export default defineService("campaigns", contract, {
     },
     sendCustom: { validate: errorsOfSend("custom"), handler: (ctx) => send(ctx as Ctx<SendParams>, "custom") },
     sendTest: { validate: errorsOfTest, handler: (ctx) => sendTest(ctx) },
+    audience: {
+      validate: (ctx) => audienceErrors(ctx.params),
+      handler: (ctx) => audience(companyOf(ctx), ctx.params),
+    },
 
     listDrafts: (ctx) => listDrafts(companyOf(ctx), ctx.params),
     createDraft: (ctx) => createDraft(companyOf(ctx), ctx.params),
     getDraft: async (ctx) => (await findDraft(companyOf(ctx), ctx.params.id)).view(),
     updateDraft: (ctx) => updateDraft(companyOf(ctx), ctx.params),
     removeDraft: (ctx) => removeDraft(companyOf(ctx), ctx.params.id),
+    checkDraft: (ctx) => checkDraft(companyOf(ctx), ctx.params.id),
+    previewDraft: (ctx) => previewDraft(ctx),
     sendDraft: (ctx) => sendDraft(ctx),
     resend: { validate: errorsOfResend, handler: (ctx) => resend(ctx) },
     duplicate: (ctx) => duplicate(companyOf(ctx), ctx.params.id),

@@ -1,6 +1,7 @@
 import { DRAFT_KINDS, type DraftKind } from "../../models/draft.ts";
 import type { ServiceContract } from "../define.ts";
-import { ById, ListQuery, Name, Nothing, Nullable, Page, Time, Type, Uuid } from "../lib/shapes.ts";
+import { ById, Email, ListQuery, Name, Nothing, Nullable, Page, Time, Type, Uuid } from "../lib/shapes.ts";
+import { Shown } from "../renderer/contract-templates.ts";
 import { Sent } from "./contract-sending.ts";
 
 /** A list of a hundred drafts must not be a gigabyte. */
@@ -70,6 +71,29 @@ export const drafts = {
     }),
     returns: Draft,
     example: { name: "December newsletter" },
+  },
+  checkDraft: {
+    summary: "What sending a draft now would be refused for",
+    description:
+      "The errors of the send of its kind, by field, and nothing is sent; none where `errors` is empty. The plan, the quota and the hourly limit are looked at by the send alone.",
+    params: ById,
+    returns: Type.Object({
+      errors: Type.Record(Type.String(), Type.Array(Type.String()), {
+        examples: [{ smtp_config_id: ["This field is required."] }],
+      }),
+    }),
+  },
+  previewDraft: {
+    summary: "What a draft would send to somebody",
+    description:
+      "As a recipient sees it, footer included; links are not tracked, and built-in addresses lead nowhere. Values are those that a receiver of the draft brings, then those of the subscriber with the address `email`; without one a sample is shown. Of an A/B test `variant` is shown, else the first. 400 where there is neither a template nor a body yet.",
+    params: Type.Object({
+      ...ById.properties,
+      email: Type.Optional(Email),
+      variant: Type.Optional(Type.Integer({ minimum: 0, examples: [1], description: "Its index, from 0." })),
+    }),
+    returns: Shown,
+    example: { email: "ann@example.com" },
   },
   removeDraft: { summary: "Delete a draft", params: ById, returns: Nothing },
   sendDraft: {

@@ -2,6 +2,7 @@ import { CAMPAIGN_STATUSES } from "../../models/campaign.ts";
 import { LOOKED_THROUGH, SHOWN_USES } from "../../models/statements/media-uses.ts";
 import type { ServiceContract } from "../define.ts";
 import { ById, Document, ListQuery, Nothing, OneOf, Page, Stream, Text, Time, Type, Uuid } from "../lib/shapes.ts";
+import { audiences } from "./contract-audience.ts";
 import { Campaign, campaigns } from "./contract-campaigns.ts";
 import { drafts } from "./contract-drafts.ts";
 import { progress } from "./contract-progress.ts";
@@ -146,6 +147,7 @@ const work = {
 export const contract = {
   ...sending,
   ...testSend,
+  ...audiences,
   ...drafts,
   ...resending,
   ...campaigns,

@@ -38,6 +38,7 @@ const STYLE_PARTS = [
   "operator",
   "people",
   "segments",
+  "new-campaign",
 ];
 const style = named("console.css", CSS, Buffer.concat(STYLE_PARTS.map((part) => own(`styles/${part}.css`))));
 

@@ -3,6 +3,7 @@ import * as account from "./messages/account.ts";
 import { campaigns } from "./messages/campaigns.ts";
 import { imports } from "./messages/import.ts";
 import { list, lists, suppressions } from "./messages/lists.ts";
+import { newCampaign } from "./messages/new-campaign.ts";
 import { notices } from "./messages/notices.ts";
 import { operator } from "./messages/operator.ts";
 import { overview } from "./messages/overview.ts";
@@ -20,6 +21,7 @@ export const messages = {
   pagesOfSection: "Pages of this section",
   ...account,
   campaigns,
+  newCampaign,
   overview,
   templates,
   media,

@@ -18,7 +18,13 @@ interface Section {
 
 const SECTIONS: Section[] = [
   { label: "Overview", pages: [{ label: "Overview", path: "" }] },
-  { label: "Campaigns", pages: [{ label: "Campaigns", path: "campaigns" }] },
+  {
+    label: "Campaigns",
+    pages: [
+      { label: "Campaigns", path: "campaigns" },
+      { label: "Drafts", path: "campaigns/drafts" },
+    ],
+  },
   {
     label: "Templates",
     pages: [
@@ -106,13 +112,16 @@ export function navigationOf(visit: CompanyVisit): Navigation {
     label,
     pages: pages.filter(({ needs }) => needs === undefined || may(visit, needs)),
   })).filter(({ pages }) => pages.length > 0);
+  // Of two that fit, the one further down.
+  const nearest = (pages: Place[]) =>
+    pages.filter((page) => isWithin(here, page)).toSorted((a, b) => b.path.length - a.path.length)[0];
   const isCurrent = (pages: Place[]) => pages.some((page) => isWithin(here, page));
   const current = shown.find(({ pages }) => isCurrent(pages));
   return {
     sections: shown.map(({ label, pages }) => linkTo(label, pages[0]!, isCurrent(pages))),
     pages:
       current && current.pages.length > 1
-        ? current.pages.map((page) => linkTo(page.label, page, isWithin(here, page)))
+        ? current.pages.map((page) => linkTo(page.label, page, page === nearest(current.pages)))
         : [],
   };
 }

@@ -39,6 +39,14 @@ import {
   saveSending,
   saveTracking,
 } from "./pages/company.ts";
+import { checkPage, sendDraft, testDraft } from "./pages/compose/check.ts";
+import { checksPage } from "./pages/compose/checks.ts";
+import { deleteDraft, draftsPage } from "./pages/compose/drafts.ts";
+import { fromPage, saveFrom } from "./pages/compose/from.ts";
+import { previewFrame } from "./pages/compose/preview.ts";
+import { saveWhat, whatPage } from "./pages/compose/what.ts";
+import { saveWhen, whenPage } from "./pages/compose/when.ts";
+import { makeCampaign, newCampaignPage, saveWhom, whomPage } from "./pages/compose/whom.ts";
 import {
   domainPage,
   domainsPage,
@@ -48,7 +56,15 @@ import {
   stopSigning,
 } from "./pages/deliverability.ts";
 import { chooseCompany, companyHome } from "./pages/home.ts";
-import { discardImport, importPage, importStatePage, refusedRows, startImport, tryImport } from "./pages/import.ts";
+import {
+  discardImport,
+  importPage,
+  importStatePage,
+  refusedRows,
+  startImport,
+  tryImport,
+  uploadImport,
+} from "./pages/import.ts";
 import { acceptInvitation, invitationPage, signInAndAccept } from "./pages/invitation.ts";
 import { deleteKey, keysPage, makeKey } from "./pages/keys.ts";
 import { addToList, changeList, deleteList, listPage } from "./pages/list.ts";
@@ -155,6 +171,18 @@ export const companyPages: Table<CompanyVisit> = {
   "": { page: companyHome },
   campaigns: { page: campaignsPage },
   "campaigns/in-the-air": { page: inTheAirPage },
+  "campaigns/new": { page: newCampaignPage, form: makeCampaign },
+  "campaigns/drafts": { page: draftsPage },
+  "campaigns/drafts/:id": { page: checkPage },
+  "campaigns/drafts/:id/whom": { page: whomPage, form: saveWhom },
+  "campaigns/drafts/:id/what": { page: whatPage, form: saveWhat },
+  "campaigns/drafts/:id/from": { page: fromPage, form: saveFrom },
+  "campaigns/drafts/:id/when": { page: whenPage, form: saveWhen },
+  "campaigns/drafts/:id/preview": { page: previewFrame },
+  "campaigns/drafts/:id/checks": { page: checksPage },
+  "campaigns/drafts/:id/test": { form: testDraft },
+  "campaigns/drafts/:id/send": { form: sendDraft },
+  "campaigns/drafts/:id/delete": { form: deleteDraft },
   "campaigns/:id": { page: campaignPage },
   "campaigns/:id/recipients": { page: recipientsPage },
   "campaigns/:id/recipient": { page: recipientPage },
@@ -203,7 +231,7 @@ export const companyPages: Table<CompanyVisit> = {
   "segments/:id": { page: segmentPage, form: buildSegment },
   "segments/:id/count": { page: countPage },
   "segments/:id/delete": { page: confirmDelete, form: deleteSegment },
-  import: { page: importPage, form: uploadFile },
+  import: { page: importPage, form: uploadImport },
   "import/:id": { page: importStatePage, form: tryImport },
   "import/:id/start": { form: startImport },
   "import/:id/discard": { form: discardImport },

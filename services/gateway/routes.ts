@@ -84,6 +84,7 @@ export const routes: readonly Route[] = [
   route("POST", `${E}/send/to-receivers/`, "campaigns.sendToReceivers", send),
   route("POST", `${E}/send/custom/`, "campaigns.sendCustom", send),
   route("POST", `${E}/send/test/`, "campaigns.sendTest", { body: "large" }),
+  route("GET", `${E}/send/audience/`, "campaigns.audience"),
 
   // Drafts
   route("GET", `${E}/drafts/`, "campaigns.listDrafts", list),
@@ -91,6 +92,8 @@ export const routes: readonly Route[] = [
   route("GET", `${E}/drafts/:id/`, "campaigns.getDraft"),
   route("PATCH", `${E}/drafts/:id/`, "campaigns.updateDraft", { body: "large" }),
   route("DELETE", `${E}/drafts/:id/`, "campaigns.removeDraft"),
+  route("GET", `${E}/drafts/:id/check/`, "campaigns.checkDraft"),
+  route("POST", `${E}/drafts/:id/preview/`, "campaigns.previewDraft"),
   route("POST", `${E}/drafts/:id/send/`, "campaigns.sendDraft", created),
 
   // Subscribers

@@ -31,7 +31,12 @@ const Warnings = Type.Array(Type.String(), {
 });
 const SavedTemplate = Type.Composite([EmailTemplate, Type.Object({ warnings: Warnings })]);
 
-const Shown = Type.Object({ subject: Type.String(), html: Type.String(), text: Type.String(), warnings: Warnings });
+export const Shown = Type.Object({
+  subject: Type.String(),
+  html: Type.String(),
+  text: Type.String(),
+  warnings: Warnings,
+});
 const Variables = Type.Optional(Type.Record(Type.String(), Type.Unknown()));
 
 const Subject = Type.String({ minLength: 1, maxLength: MAX_SUBJECT_LENGTH, pattern: "\\S", format: "line" });

@@ -1,7 +1,7 @@
 import type { ServiceContract } from "../define.ts";
 import type { MailBytes } from "../lib/mail-bytes.ts";
 import { Bool, ById, Nullable, type Static, Type, Uuid } from "../lib/shapes.ts";
-import { contract as templates } from "./contract-templates.ts";
+import { Shown, contract as templates } from "./contract-templates.ts";
 
 const Data = Type.Record(Type.String(), Type.Unknown());
 
@@ -65,6 +65,21 @@ export const TestContent = Type.Object({
 });
 export type TestContent = Static<typeof TestContent>;
 
+/** What a draft would send; all of it was checked by whoever asks. */
+export const DraftContent = Type.Object({
+  template_id: Type.Optional(Uuid),
+  /** In place of the template's. */
+  subject: Type.Optional(Type.String()),
+  body: Type.Optional(Type.String()),
+  preheader: Type.Optional(Nullable(Type.String())),
+  text_body: Type.Optional(Nullable(Type.String())),
+  is_transactional: Type.Optional(Bool),
+  /** Values come from `variables`, then from the subscriber who has this address. */
+  email: Type.Optional(Type.String()),
+  variables: Type.Optional(Data),
+});
+export type DraftContent = Static<typeof DraftContent>;
+
 export const contract = {
   ...templates,
 
@@ -87,6 +102,12 @@ export const contract = {
       subject: Type.String({ examples: ["Six books for evenings"] }),
       html: Type.String({ examples: ["<p>Hello there,</p>"] }),
     }),
+  },
+  previewDraft: {
+    summary: "What a draft would send to somebody",
+    visibility: "public",
+    params: DraftContent,
+    returns: Shown,
   },
 
   renderMails: {

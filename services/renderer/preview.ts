@@ -15,7 +15,7 @@ import { templateWarnings } from "./warnings.ts";
 
 type Shown = Omit<Preview, "facts"> & { warnings: string[] };
 
-interface Texts {
+export interface Texts {
   subject: string;
   /** The HTML that would be sent. */
   body: string;
@@ -24,7 +24,7 @@ interface Texts {
   isTransactional: boolean;
 }
 
-async function shownOf(companyId: string, texts: Texts, variables: Data): Promise<Shown> {
+export async function shownOf(companyId: string, texts: Texts, variables: Data): Promise<Shown> {
   const company = await Company.findByPk(companyId);
   if (!company) throw notFound();
   const source = { ...texts, companyName: company.name, footerText: company.footerText };
@@ -47,13 +47,16 @@ async function shownOf(companyId: string, texts: Texts, variables: Data): Promis
   }
 }
 
-export async function preview(companyId: string, id: string, variables: Data = {}): Promise<Shown> {
+/** Throws 404. */
+export async function textsOf(companyId: string, id: string): Promise<Texts> {
   const template = await Template.findOne({ where: { id, companyId } });
   if (!template) throw notFound();
   const { subject, html, body, preheader, textBody, templateType } = template;
-  const texts = { subject, body: html ?? body, preheader, textBody, isTransactional: templateType === "transactional" };
-  return shownOf(companyId, texts, variables);
+  return { subject, body: html ?? body, preheader, textBody, isTransactional: templateType === "transactional" };
 }
+
+export const preview = async (companyId: string, id: string, variables: Data = {}): Promise<Shown> =>
+  shownOf(companyId, await textsOf(companyId, id), variables);
 
 type Content = Static<(typeof contract)["previewContent"]["params"]>;
 

@@ -8,6 +8,7 @@ import { checkErrors, checkTemplate } from "./check/check-template.ts";
 import { CompiledCampaigns } from "./compiled-campaign.ts";
 import { contract } from "./contract.ts";
 import { preview, previewContent } from "./preview.ts";
+import { previewDraft } from "./preview-draft.ts";
 import { ArchivedMails } from "./render-archived.ts";
 import { renderMails } from "./render-mails.ts";
 import { subjects, WebViews } from "./render-sent.ts";
@@ -66,6 +67,7 @@ export default defineService("renderer", contract, {
     previewContent: { validate: syntaxErrors, handler: (ctx) => previewContent(companyOf(ctx), ctx.params) },
 
     campaignContent: (ctx) => campaignContent(companyOf(ctx), ctx.params.id, ctx.params.variant ?? null),
+    previewDraft: (ctx) => previewDraft(companyOf(ctx), ctx.params),
 
     async renderMails(ctx) {
       const { campaignId, recipients } = ctx.params;

@@ -232,7 +232,7 @@ export type EmailTemplate = {
   id: Id;
   /** What it is called; recipients do not see it. */
   name: string;
-  subject: SubjectOfPreviewTemplateContent;
+  subject: Subject;
   body: BodyOfEmailTemplate;
   preheader: PreheaderOfGetTemplateVersion;
   text_body: TextBodyOfGetTemplateVersion;
@@ -247,7 +247,7 @@ export type EmailTemplate = {
 export type SavedTemplate = {
   id: Id;
   name: NameOfListListsOfSubscriber;
-  subject: SubjectOfPreviewTemplateContent;
+  subject: Subject;
   body: BodyOfEmailTemplate;
   preheader: PreheaderOfGetTemplateVersion;
   text_body: TextBodyOfGetTemplateVersion;
@@ -1130,6 +1130,25 @@ export type CreateDraftBody = {
   body: Body;
 };
 
+export type PreviewDraftBody = {
+  subject: Subject;
+  html: Html;
+  text: Text;
+  warnings: Warnings;
+};
+
+/** Subject of the mail; variables allowed in what is to be sent. */
+export type Subject = string;
+
+/** The HTML part. */
+export type Html = string;
+
+/** The text part. */
+export type Text = string;
+
+/** Extension. Sentences on variables that neither are built in nor any subscriber has, on HTML over 102 KB, and on a missing visible way to unsubscribe. */
+export type Warnings = string[];
+
 export type ListSubscribersBody = {
   count: Count;
   next: NextPage;
@@ -1197,7 +1216,7 @@ export type Archive = boolean;
 export type DoubleOptIn = boolean | null;
 
 /** Subject of the mail; variables allowed in what is to be sent. */
-export type Subject = string;
+export type SubjectOfCreateTemplate = string;
 
 /** The mail in HTML, with variables. */
 export type BodyOfCreateTemplate = string;
@@ -1212,18 +1231,6 @@ export type TemplateType = "marketing" | "transactional";
 export type Variables = {
   [name: string]: unknown;
 };
-
-/** Subject of the mail; variables allowed in what is to be sent. */
-export type SubjectOfPreviewTemplateContent = string;
-
-/** The HTML part. */
-export type Html = string;
-
-/** The text part. */
-export type Text = string;
-
-/** Extension. Sentences on variables that neither are built in nor any subscriber has, on HTML over 102 KB, and on a missing visible way to unsubscribe. */
-export type Warnings = string[];
 
 /** Numbered from 1 for each template, without gaps. */
 export type Version = number;
@@ -1973,6 +1980,42 @@ export interface Operations {
       warnings: string[];
     };
   };
+  /** Whom a send to a list or segment would reach now */
+  countAudience: {
+    request: {
+      query?: {
+        /** The list that it goes to. */
+        list_id?: string;
+        /** The segment that it goes to. */
+        segment_id?: string;
+        /** True: a receipt, a password reset and the like. It goes before newsletters, also to those who unsubscribed, and again where it is in doubt. */
+        is_transactional?: boolean;
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      /** People of the list or segment. */
+      total: number;
+      /** Those who would get it. */
+      recipients: number;
+      /** Those who would not, by why. */
+      left_out: {
+        /** Have not confirmed that they want mail. */
+        unconfirmed: number;
+        /** Have unsubscribed; transactional mail reaches them. */
+        unsubscribed: number;
+        /** Their mailbox does not exist. */
+        bounced: number;
+        /** Have called a mail spam. */
+        complained: number;
+        /** Their address or its domain is suppressed. */
+        suppressed: number;
+      };
+      /** The numbers come from a part of the people. */
+      is_estimate: boolean;
+    };
+  };
   /** List drafts */
   listDrafts: {
     request: {
@@ -2068,6 +2111,44 @@ export interface Operations {
       };
     };
     answer: null;
+  };
+  /** What sending a draft now would be refused for */
+  checkDraft: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      /** What could not be used, the first 100. */
+      errors: {
+        [name: string]: unknown;
+      };
+    };
+  };
+  /** What a draft would send to somebody */
+  previewDraft: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+      body?: {
+        email?: Email;
+        /** Its index, from 0. */
+        variant?: number;
+      };
+    };
+    answer: PreviewDraftBody;
   };
   /** Send a draft */
   sendDraft: {
@@ -2710,7 +2791,7 @@ export interface Operations {
       };
       body: {
         name: Name;
-        subject: Subject;
+        subject: SubjectOfCreateTemplate;
         body?: BodyOfCreateTemplate;
         preheader?: Preheader;
         text_body?: TextBody;
@@ -2729,7 +2810,7 @@ export interface Operations {
         company?: string;
       };
       body: {
-        subject: Subject;
+        subject: SubjectOfCreateTemplate;
         body?: BodyOfCreateTemplate;
         preheader?: Preheader;
         text_body?: TextBody;
@@ -2739,12 +2820,7 @@ export interface Operations {
         variables?: Variables;
       };
     };
-    answer: {
-      subject: SubjectOfPreviewTemplateContent;
-      html: Html;
-      text: Text;
-      warnings: Warnings;
-    };
+    answer: PreviewDraftBody;
   };
   /** Check a template before it is used */
   checkTemplate: {
@@ -2754,7 +2830,7 @@ export interface Operations {
         company?: string;
       };
       body: {
-        subject: Subject;
+        subject: SubjectOfCreateTemplate;
         body: BodyOfCreateTemplate;
       };
     };
@@ -2810,7 +2886,7 @@ export interface Operations {
       };
       body?: {
         name?: Name;
-        subject?: Subject;
+        subject?: SubjectOfCreateTemplate;
         body?: BodyOfCreateTemplate;
         preheader?: Preheader;
         text_body?: TextBody;
@@ -5092,11 +5168,14 @@ export const operations: { readonly [O in keyof Operations]: OperationEntry } = 
   sendToReceivers: { method: "POST", path: "/api/emails/send/to-receivers/", answer: "json", takesKey: true },
   sendCustom: { method: "POST", path: "/api/emails/send/custom/", answer: "json", takesKey: true },
   sendTest: { method: "POST", path: "/api/emails/send/test/", answer: "json" },
+  countAudience: { method: "GET", path: "/api/emails/send/audience/", answer: "json" },
   listDrafts: { method: "GET", path: "/api/emails/drafts/", answer: "json" },
   createDraft: { method: "POST", path: "/api/emails/drafts/", answer: "json" },
   getDraft: { method: "GET", path: "/api/emails/drafts/{id}/", answer: "json" },
   updateDraft: { method: "PATCH", path: "/api/emails/drafts/{id}/", answer: "json" },
   deleteDraft: { method: "DELETE", path: "/api/emails/drafts/{id}/", answer: "none" },
+  checkDraft: { method: "GET", path: "/api/emails/drafts/{id}/check/", answer: "json" },
+  previewDraft: { method: "POST", path: "/api/emails/drafts/{id}/preview/", answer: "json" },
   sendDraft: { method: "POST", path: "/api/emails/drafts/{id}/send/", answer: "json", takesKey: true },
   listSubscribers: { method: "GET", path: "/api/emails/subscribers/", answer: "json" },
   createSubscriber: { method: "POST", path: "/api/emails/subscribers/", answer: "json" },

@@ -47,7 +47,7 @@ export async function findDraft(companyId: string, id: string, transaction?: Tra
   return draft;
 }
 
-const isObject = (value: unknown): value is Body =>
+export const isObject = (value: unknown): value is Body =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Nobody who was erased is stored again: the receivers without them. */

@@ -55,6 +55,14 @@ async function errorsOfDraft(
   return { ...errors, ...unknownFieldErrors(unknown, known, "all") };
 }
 
+const requestOf = ({ name, body }: Draft) => ({ name, ...body }) as unknown as SendParams;
+
+/** What sending it now would be refused for, by field; none: nothing in it is wrong. */
+export async function checkDraft(companyId: string, id: string): Promise<{ errors: FieldErrors }> {
+  const draft = await findDraft(companyId, id);
+  return { errors: await errorsOfDraft(companyId, KINDS[draft.kind], requestOf(draft)) };
+}
+
 // What was validated is what is sent.
 const CLAIM = `
   delete from drafts where company_id = $1 and id = $2
@@ -87,7 +95,7 @@ export async function sendDraft(ctx: Ctx<Asked>): Promise<Answer> {
   });
   if (!(draft instanceof Draft)) return draft;
   const wanted = KINDS[draft.kind];
-  const body = { name: draft.name, ...draft.body } as unknown as SendParams;
+  const body = requestOf(draft);
   const errors = await errorsOfDraft(companyId, wanted, body);
   if (Object.keys(errors).length > 0) throw invalid(errors);
   const given = { ...body, ...(key === undefined ? {} : { idempotency_key: key }) };

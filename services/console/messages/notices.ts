@@ -21,6 +21,8 @@ export const notices = {
   requeued: "The deliveries are on their way again.",
   sessionEnded: "Ended.",
   discarded: "The file is gone. Nothing of it was imported.",
+  campaignSent: "It is on its way.",
+  campaignScheduled: "It is scheduled. Until then you can change or cancel it.",
 } as const;
 
 export type NoticeName = keyof typeof notices;

@@ -2,7 +2,7 @@
 import { CAMPAIGN_STATUSES, CAMPAIGN_TYPES } from "../../../models/campaign.ts";
 import { messages } from "../messages.ts";
 import { askedOf, pagerOf } from "../pager.ts";
-import { type Answer, type CompanyVisit, callIn, companyPath } from "../request.ts";
+import { type Answer, type CompanyVisit, callIn, companyPath, may } from "../request.ts";
 
 const one = <T extends string>(among: readonly T[], text: string | undefined): T | undefined =>
   among.find((value) => value === text);
@@ -34,6 +34,7 @@ export async function campaignsPage(visit: CompanyVisit): Promise<Answer> {
       types: CAMPAIGN_TYPES,
       asked: query,
       pager: pagerOf(path, query, count),
+      newPath: may(visit, "campaigns.createDraft") ? companyPath(visit, "campaigns/new") : null,
     },
   };
 }

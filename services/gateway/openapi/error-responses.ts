@@ -8,7 +8,7 @@ const authenticated: Applies = ({ access }) => access !== "public";
 const hasBody: Applies = ({ method, deleteBody }) =>
   method === "POST" || method === "PUT" || method === "PATCH" || deleteBody === true;
 const sends: Applies = ({ path }) =>
-  /^\/api\/emails\/(send\/(?!test\/)|drafts\/:id\/send\/|campaigns\/:id\/resend\/)/.test(path);
+  /^\/api\/emails\/(send\/(?!test\/|audience\/)|drafts\/:id\/send\/|campaigns\/:id\/resend\/)/.test(path);
 /** Takes `unchanged_since`. */
 const changesTemplate: Applies = ({ path, method }) => method === "PATCH" && path === "/api/emails/templates/:id/";
 const namesSomething: Applies = ({ path, answer, access }) =>

@@ -32,6 +32,7 @@ const NAMES: Record<string, string> = {
   "smtp-sender.listSlowDomains": "listSlowDomains",
   "smtp-sender.validate": "validateSmtp",
   "renderer.campaignContent": "getCampaignContent",
+  "campaigns.audience": "countAudience",
   "campaigns.failures": "listCampaignFailures",
   "campaigns.progress": "watchCampaign",
   "campaigns.mediaUsage": "getMediaUsage",

@@ -277,6 +277,9 @@ describe("every operation", () => {
     await call(`GET ${E}/drafts/`);
     await call(`PATCH ${E}/drafts/:id/`, { id: draftId }, { body: custom });
     expect((await call(`GET ${E}/drafts/:id/`, { id: draftId })).body).toMatchObject({ name: "D", body: custom });
+    expect((await call(`GET ${E}/drafts/:id/check/`, { id: draftId })).body).toEqual({ errors: {} });
+    await call(`POST ${E}/drafts/:id/preview/`, { id: draftId }, { email: "ann@example.com" });
+    await call(`GET ${E}/send/audience/`, {}, undefined, { query: { list_id: things.list! } });
     const fromDraft = await call(`POST ${E}/drafts/:id/send/`, { id: draftId });
     const copy = await call(`POST ${E}/campaigns/:id/duplicate/`, { id: fromDraft.body.id });
     await call(`DELETE ${E}/drafts/:id/`, { id: copy.body.id });

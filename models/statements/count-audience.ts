@@ -1,0 +1,142 @@
+/**
+ * Who of a list or segment a mail reaches now, and why the others get none: the rules of write-audience-slice.ts, counted
+ * and not written. One person costs 2 µs of PostgreSQL's CPU, and somebody waits for the answer, so that more than 50,000
+ * are not all asked but a part of them, chosen by a hash of the id (0.05 µs for each of all; of its text 0.1): 10,000 say
+ * each share to within one percent of all, 19 times of 20.
+ */
+import { costlyRead } from "../database/bulk.ts";
+import { type Client, query, queryOne } from "../database/db.ts";
+import { isQueryCanceled } from "../database/outage.ts";
+import { subscriberAt } from "../database/row-at.ts";
+import { Segment } from "../segment.ts";
+import { segmentSql } from "../segment-rules/segment-sql.ts";
+import type { SubscriberStatus } from "../subscriber.ts";
+import { notSuppressed } from "./not-suppressed.ts";
+import { reachableStatuses } from "./write-audience-slice.ts";
+
+/** Everybody is asked where there are no more. */
+const MAX_ASKED = 50_000;
+/** Else so many. */
+const SAMPLE = 10_000;
+/** Conditions of a segment may cost so much that a part must do for fewer, too. */
+const COUNT_MS = 2_000;
+const SAMPLE_MS = 5_000;
+
+export const LEFT_OUT = ["unconfirmed", "unsubscribed", "bounced", "complained", "suppressed"] as const;
+type Reason = (typeof LEFT_OUT)[number];
+
+export interface AudienceCount {
+  /** People of the list or segment. */
+  total: number;
+  /** Those who get the mail. */
+  recipients: number;
+  leftOut: Record<Reason, number>;
+  isEstimate: boolean;
+}
+
+export interface CountedAudience {
+  companyId: string;
+  listId?: string | undefined;
+  segmentId?: string | undefined;
+  isTransactional: boolean;
+  /** Default MAX_ASKED. */
+  maxAsked?: number;
+}
+
+interface People {
+  /** SQL of status and email_key of them; $1 is the company. */
+  sql: string;
+  values: unknown[];
+  /** Of all who are looked through. */
+  all: number;
+}
+
+const countOf = async (client: Client, companyId: string, counter: string, ref: string): Promise<number> =>
+  (await queryOne<{ n: number }>("select count_of($1, $2, $3) n", [companyId, counter, ref], client))!.n;
+
+const partOf = (id: string, every: number) => (every === 1 ? "true" : `mod(uuid_hash(${id}), ${every}) = 0`);
+
+const ofList = (every: number) => `
+  select s.status, s.email_key from (
+      select m.subscriber_id from list_members m
+      where m.company_id = $1 and m.list_id = $2 and m.left_at is null and ${partOf("m.subscriber_id", every)} offset 0) m,
+    lateral (${subscriberAt("$1", "m.subscriber_id", "r.status, r.email_key")}) s`;
+
+// Materialized: the hash is asked of all, the conditions of the part.
+const ofSegment = (where: string, every: number) => `
+  select s.status, s.email_key from (
+      select * from subscribers where company_id = $1 and ${partOf("id", every)} offset 0) s
+  where ${where}`;
+
+/** Undefined where there is none. */
+async function peopleOf(
+  client: Client,
+  { companyId, listId, segmentId }: CountedAudience,
+): Promise<((every: number) => People) | undefined> {
+  if (listId !== undefined) {
+    const found = await query("select from lists where company_id = $1 and id = $2", [companyId, listId], client);
+    if (found.length === 0) return undefined;
+    const all = await countOf(client, companyId, "list_members", listId);
+    return (every) => ({ sql: ofList(every), values: [companyId, listId], all });
+  }
+  const segment = await Segment.findOne({ attributes: ["rules"], where: { companyId, id: segmentId! } });
+  if (!segment) return undefined;
+  const { where, values } = segmentSql(segment.rules, companyId, 2);
+  const all = await countOf(client, companyId, "subscribers", companyId);
+  return (every) => ({ sql: ofSegment(where, every), values: [companyId, ...values], all });
+}
+
+interface StatusRow {
+  status: SubscriberStatus;
+  n: number;
+  blocked: number;
+}
+
+const tally = (people: string, isTransactional: boolean) => `
+  select p.status, count(*) n,
+    count(*) filter (where not ${notSuppressed({ key: "p.email_key", company: "$1", transactional: String(isTransactional) })}) blocked
+  from (${people}) p group by p.status`;
+
+const limitTo = (client: Client, ms: number) =>
+  query("select set_config('statement_timeout', $1, true)", [String(ms)], client);
+
+async function counted(
+  client: Client,
+  { sql, values }: People,
+  { isTransactional }: CountedAudience,
+  every: number,
+): Promise<AudienceCount> {
+  const rows = await query<StatusRow>(tally(sql, isTransactional), values, client);
+  const reached = reachableStatuses("to_list", isTransactional);
+  const leftOut = Object.fromEntries(LEFT_OUT.map((reason) => [reason, 0])) as Record<Reason, number>;
+  let recipients = 0;
+  for (const { status, n, blocked } of rows) {
+    const isReached = reached.includes(status);
+    if (isReached) recipients += (n - blocked) * every;
+    if (isReached) leftOut.suppressed += blocked * every;
+    else leftOut[status as Reason] += n * every;
+  }
+  const total = recipients + Object.values(leftOut).reduce((sum, n) => sum + n, 0);
+  return { total, recipients, leftOut, isEstimate: every > 1 };
+}
+
+/** Undefined where the company has no such list or segment. */
+export const countAudience = (asked: CountedAudience): Promise<AudienceCount | undefined> =>
+  costlyRead(asked.companyId, async (client) => {
+    const people = await peopleOf(client, asked);
+    if (!people) return undefined;
+    const { all } = people(1);
+    const every = Math.max(2, Math.floor(all / SAMPLE));
+    if (all <= (asked.maxAsked ?? MAX_ASKED)) {
+      await limitTo(client, COUNT_MS);
+      await client.query("savepoint before_count");
+      try {
+        return await counted(client, people(1), asked, 1);
+      } catch (error) {
+        if (!isQueryCanceled(error)) throw error;
+        await client.query("rollback to savepoint before_count");
+      }
+    }
+    await limitTo(client, SAMPLE_MS);
+    return counted(client, people(every), asked, every);
+  });

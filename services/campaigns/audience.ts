@@ -1,0 +1,27 @@
+/** Whom a send to a list or segment would reach now, before anything is sent. */
+import { countAudience } from "../../models/statements/count-audience.ts";
+import type { ParamsOf, ReturnsOf } from "../contracts.ts";
+import { type FieldErrors, invalid, missingObject } from "../lib/errors.ts";
+
+type Asked = ParamsOf<"campaigns.audience">;
+
+const ONE_OF_BOTH = "Give either list_id or segment_id.";
+
+export function audienceErrors({ list_id, segment_id }: Asked): FieldErrors {
+  return (list_id === undefined) === (segment_id === undefined) ? { list_id: [ONE_OF_BOTH] } : {};
+}
+
+export async function audience(
+  companyId: string,
+  { list_id, segment_id, is_transactional = false }: Asked,
+): Promise<ReturnsOf<"campaigns.audience">> {
+  const found = await countAudience({
+    companyId,
+    listId: list_id,
+    segmentId: segment_id,
+    isTransactional: is_transactional,
+  });
+  if (!found) throw invalid({ [list_id ? "list_id" : "segment_id"]: [missingObject((list_id ?? segment_id)!)] });
+  const { leftOut, isEstimate, ...counts } = found;
+  return { ...counts, left_out: leftOut, is_estimate: isEstimate };
+}

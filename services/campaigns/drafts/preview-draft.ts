@@ -1,0 +1,68 @@
+/** What a draft would send to somebody, as far as it is written. */
+import { call } from "../../call.ts";
+import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
+import { type Ctx, companyOf } from "../../lib/caller.ts";
+import { invalid, isServiceError, missingObject } from "../../lib/errors.ts";
+import { isUuid } from "../../lib/ids.ts";
+import { bodyAsSent } from "../send/body-as-sent.ts";
+import { type Body, findDraft, isObject } from "./drafts.ts";
+
+const NOTHING_WRITTEN = "Give a template_id, or subject and body.";
+
+const textIn = (body: Body, field: string): string | undefined => {
+  const value = body[field];
+  return typeof value === "string" ? value : undefined;
+};
+
+function variantOf({ variants }: Body, index: number): Body {
+  const one: unknown = Array.isArray(variants) ? variants[index] : undefined;
+  return isObject(one) ? one : {};
+}
+
+/** What a receiver of the draft brings along. */
+function valuesOf({ receivers }: Body, email: string): Body {
+  const isMeant = (one: unknown): one is Body =>
+    isObject(one) && typeof one.email === "string" && one.email.trim().toLowerCase() === email.toLowerCase();
+  const found: unknown = Array.isArray(receivers) ? receivers.find(isMeant) : undefined;
+  if (!isObject(found)) return {};
+  const { email: _email, cc: _cc, bcc: _bcc, ...values } = found;
+  return values;
+}
+
+/** As the renderer takes it. */
+async function contentOf(companyId: string, body: Body, index: number) {
+  const variant = variantOf(body, index);
+  const ofTemplate = textIn(variant, "template_id") ?? textIn(body, "template_id");
+  const subject = textIn(variant, "subject");
+  if (ofTemplate !== undefined) {
+    if (!isUuid(ofTemplate)) throw invalid({ template_id: [missingObject(ofTemplate)] });
+    return { template_id: ofTemplate, ...(subject === undefined ? {} : { subject }) };
+  }
+  const html = textIn(body, "body");
+  if (html === undefined) throw invalid({ template_id: [NOTHING_WRITTEN] });
+  return {
+    subject: subject ?? textIn(body, "subject") ?? "",
+    body: await bodyAsSent(companyId, html, body.inline_css === true),
+    preheader: textIn(body, "preheader") ?? null,
+    text_body: textIn(body, "text_body") ?? null,
+  };
+}
+
+export async function previewDraft(
+  ctx: Ctx<ParamsOf<"campaigns.previewDraft">>,
+): Promise<ReturnsOf<"campaigns.previewDraft">> {
+  const companyId = companyOf(ctx);
+  const { id, variant = 0 } = ctx.params;
+  const email = ctx.params.email?.trim();
+  const { body } = await findDraft(companyId, id);
+  const content = await contentOf(companyId, body, variant);
+  const person = email === undefined ? {} : { email, variables: valuesOf(body, email) };
+  const isTransactional = body.is_transactional === true;
+  try {
+    return await call(ctx, "renderer.previewDraft", { ...content, ...person, is_transactional: isTransactional });
+  } catch (error) {
+    const { template_id } = content as { template_id?: string };
+    if (template_id === undefined || !isServiceError(error, "NOT_FOUND")) throw error;
+    throw invalid({ template_id: [missingObject(template_id)] });
+  }
+}

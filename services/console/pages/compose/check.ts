@@ -1,0 +1,239 @@
+/** The last step: what the draft says, what is missing, how it looks, a test, and the send with what it will do. */
+import { isServiceError } from "../../../lib/errors.ts";
+import { isUuid } from "../../../lib/ids.ts";
+import { requirePermission } from "../../../permissions.ts";
+import type { Errors } from "../../form-errors.ts";
+import { messages } from "../../messages.ts";
+import { formatted, problemOf } from "../../render.ts";
+import { type Answer, type CompanyVisit, callIn, companyPath, type Outcome } from "../../request.ts";
+import { type AudienceWords, audienceOf, choiceIn, isCountedAtOnce, segmentOf } from "./audience.ts";
+import {
+  type Body,
+  checkErrors,
+  type Draft,
+  draftPath,
+  errorsOf,
+  gone,
+  hasText,
+  ofDraft,
+  orNothing,
+  receiversIn,
+  STEPS,
+  stepsOf,
+  textIn,
+} from "./draft.ts";
+import { TAGS, tagsIn } from "./from.ts";
+import { chosenOf, previewChoices, previewOf } from "./preview.ts";
+import { variantsIn } from "./variants.ts";
+import { clockIn, whenIn, zoneOf } from "./when.ts";
+
+const t = () => messages.newCampaign;
+
+/** The API's, of a field that is not given. */
+const REQUIRED = "This field is required.";
+
+/** What the draft refers to, by name; undefined for what is not chosen or gone. */
+async function named(visit: CompanyVisit, body: Body) {
+  const id = (field: string) => (isUuid(textIn(body, field)) ? textIn(body, field) : undefined);
+  const found = <T>(of: string | undefined, read: (id: string) => Promise<T>) => (of ? orNothing(read(of)) : undefined);
+  const [list, segment, template, server] = await Promise.all([
+    found(id("list_id"), (one) => callIn(visit, "subscribers.getList", { id: one })),
+    found(id("segment_id"), (one) => segmentOf(visit, one)),
+    found(id("template_id"), (one) => callIn(visit, "renderer.getTemplate", { id: one })),
+    found(id("smtp_config_id"), (one) => callIn(visit, "smtp-sender.getConfig", { id: one })),
+  ]);
+  return { audience: (list ?? segment)?.name, template, server };
+}
+
+type Named = Awaited<ReturnType<typeof named>>;
+
+function whenWords(body: Body, zone: string): string {
+  const when = whenIn(body);
+  if (when === "now") return t().isNow;
+  const clock = clockIn(body, zone).replace("T", " ");
+  const utc = `${textIn(body, "scheduled_for").slice(0, 16).replace("T", " ")} UTC`;
+  return when === "local" ? t().isLocal(clock) : t().isAt(clock, zone, utc);
+}
+
+/** The sentence beside the button. */
+function willHappen(body: Body, name: string | undefined, audience: AudienceWords | undefined, when: string): string {
+  const receivers = receiversIn(body).length;
+  if (receivers > 0) return t().addressesGet(t().addressesCount(formatted(receivers), receivers), receivers, when);
+  if (!audience) return t().everybody(name ?? "", when);
+  return audience.recipients === 0 ? t().nobody : t().willGet(audience.people, audience.recipients, name ?? "", when);
+}
+
+function whatWords(body: Body, { template }: Named): string[] {
+  const variants = variantsIn(body).length;
+  const of = template ? [t().ofTemplate(template.name), template.subject] : [textIn(body, "subject")];
+  const attached = Array.isArray(body.attachment_ids) ? body.attachment_ids.length : 0;
+  return [
+    ...of,
+    ...(variants > 0 ? [t().withTest(formatted(variants))] : []),
+    ...(attached > 0 ? [t().attachments(formatted(attached), attached)] : []),
+  ].filter((text) => text !== "");
+}
+
+function fromWords(body: Body, { server }: Named): string[] {
+  if (!server) return [];
+  const tags = tagsIn(body);
+  const given = TAGS.filter((tag) => tags[tag] !== "").map((tag) => `utm_${tag}=${tags[tag]}`);
+  const sender = server.sender_name ? `${server.sender_name} <${server.sender_email}>` : server.sender_email;
+  return [sender, server.name, ...(given.length > 0 ? [given.join(", ")] : [])];
+}
+
+/** A template or text with an error has no preview, and the error says why. */
+async function previewOrErrors(visit: CompanyVisit, draft: Draft) {
+  try {
+    return { preview: await previewOf(visit, draft, chosenOf(visit.query)) };
+  } catch (error) {
+    if (!isServiceError(error, "INVALID")) throw error;
+    return { preview: undefined, previewErrors: Object.values(error.data.fields).flat() };
+  }
+}
+
+interface Shown {
+  /** Of a send that was refused. */
+  errors?: Errors;
+  /** Of a refusal that belongs to no field. */
+  refusal?: string[];
+  test?: { went: string[]; failed: string[] };
+}
+
+async function show(visit: CompanyVisit, draft: Draft, { errors, refusal = [], test }: Shown = {}): Promise<Answer> {
+  const { body, id } = draft;
+  const isWritten = textIn(body, "template_id") !== "" || hasText(body);
+  const isCounted = visit.query.count !== undefined || (await orNothing(isCountedAtOnce(visit, body))) === true;
+  const [found, names, zone, audience, choices, shown] = await Promise.all([
+    errors ?? checkErrors(visit, draft),
+    named(visit, body),
+    zoneOf(visit),
+    isCounted ? audienceOf(visit, body) : undefined,
+    previewChoices(visit, draft),
+    isWritten ? previewOrErrors(visit, draft) : {},
+  ]);
+  const when = whenWords(body, zone);
+  const words = {
+    whom: [names.audience ?? (receiversIn(body).length > 0 ? t().typed : "")].filter((text) => text !== ""),
+    what: whatWords(body, names),
+    from: fromWords(body, names),
+    when: [when],
+  };
+  const summary = STEPS.map((step) => {
+    const sentences = Object.values(errorsOf(step, found)).flat();
+    return {
+      label: t().titles[step],
+      href: draftPath(visit, id, step),
+      words: words[step],
+      isOpen: sentences.length > 0,
+      // "Not chosen yet" says as much.
+      sentences: sentences.filter((sentence) => words[step].length > 0 || sentence !== REQUIRED),
+    };
+  });
+  return {
+    view: "new-campaign-check",
+    title: draft.name,
+    values: {
+      steps: stepsOf(visit, id, "check"),
+      here: draftPath(visit, id),
+      summary,
+      isReady: summary.every(({ isOpen }) => !isOpen),
+      isTransactional: body.is_transactional === true,
+      refusal,
+      audience,
+      isCounted: isCounted || choiceIn(body) === "addresses",
+      willHappen: willHappen(body, names.audience, audience, when),
+      isNow: whenIn(body) === "now",
+      seen: draft.updated_at,
+      isWritten,
+      ...choices,
+      ...shown,
+      test,
+      testTo: visit.form.to ?? visit.user.email,
+    },
+  };
+}
+
+export const checkPage = ofDraft((visit, draft) => show(visit, draft));
+
+/** What the service refuses, as `shown` shows it; throws what is no answer to a person. */
+async function orRefused(
+  work: () => Promise<Answer>,
+  shown: (sentences: string[], isOfFields: boolean) => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    const problem = problemOf(error);
+    if (!problem || !("view" in problem) || isServiceError(error, "NOT_FOUND")) throw error;
+    const page = await shown(problem.values!.sentences as string[], isServiceError(error, "INVALID"));
+    return { ...page, status: problem.status ?? 400 } as Answer;
+  }
+}
+
+/** What the person's mail would have, where somebody is chosen. */
+async function valuesFor(visit: CompanyVisit, body: Body, person: string): Promise<Body> {
+  const isPerson = (one: Body) => `${one.email}`.toLowerCase() === person.toLowerCase();
+  const receiver = receiversIn(body).find(isPerson);
+  if (receiver) return receiver;
+  const { results } = await callIn(visit, "subscribers.list", { search: person, page_size: 10 });
+  const found = results.find(({ email }) => email.toLowerCase() === person.toLowerCase());
+  return found ? { ...found.attributes, first_name: found.first_name, last_name: found.last_name } : {};
+}
+
+/** What a test needs and the draft has not got yet. */
+function missingForTest(body: Body): string[] {
+  const hasContent = textIn(body, "template_id") !== "" || textIn(body, "body") !== "";
+  return [...(textIn(body, "smtp_config_id") ? [] : [t().needsServer]), ...(hasContent ? [] : [t().noPreview])];
+}
+
+const FAILED_TEST = 400;
+
+export const testDraft = ofDraft(async (visit, draft) => {
+  const { body } = draft;
+  const { to = "", person = "", part } = visit.form;
+  requirePermission("campaigns.sendTest", { role: visit.company.role });
+  const failed = (sentences: string[]) => show(visit, draft, { test: { went: [], failed: sentences } });
+  const work = async () => {
+    const missing = missingForTest(body);
+    if (missing.length > 0) return { ...(await failed(missing)), status: FAILED_TEST };
+    const templateId = textIn(body, "template_id");
+    const content = templateId
+      ? { template_id: templateId }
+      : { subject: textIn(body, "subject"), body: textIn(body, "body") };
+    const values = person === "" ? {} : { variables: await valuesFor(visit, body, person) };
+    const asked = { smtp_config_id: textIn(body, "smtp_config_id"), to: [to.trim()], ...content, ...values };
+    const { results } = await callIn(visit, "campaigns.sendTest", asked);
+    const went = results.filter(({ status }) => status === "sent").map(({ email }) => t().testSent(email));
+    const not = results
+      .filter(({ status }) => status !== "sent")
+      .map(({ email, error, smtp_response }) => t().testFailed(email, error ?? smtp_response ?? ""));
+    return show(visit, draft, { test: { went, failed: not } });
+  };
+  const answer = await orRefused(work, failed);
+  // A part that the page takes is taken of a success alone.
+  return part === undefined ? answer : ({ ...answer, status: 200 } as Answer);
+});
+
+/**
+ * Sends the draft as the person saw it. However often the button is pressed, one campaign comes of it: the draft's id is the
+ * key under which the first answer is given again, also when the draft is gone.
+ */
+export async function sendDraft(visit: CompanyVisit): Promise<Outcome | Answer> {
+  requirePermission("campaigns.sendDraft", { role: visit.company.role });
+  const { id = "" } = visit.params;
+  const send = async (): Promise<Answer> => {
+    const sent = await callIn(visit, "campaigns.sendDraft", { id, idempotency_key: `console ${id}` });
+    const notice = sent.status === "scheduled" ? "campaignScheduled" : "campaignSent";
+    return { goTo: companyPath(visit, `campaigns/${sent.id}`), notice };
+  };
+  if (!isUuid(id)) return gone(visit);
+  const draft = await orNothing(callIn(visit, "campaigns.getDraft", { id }));
+  if (draft && draft.updated_at !== visit.form.seen) {
+    return { ...(await show(visit, draft, { refusal: [t().changed] })), status: 409 };
+  }
+  if (!draft) return (await orNothing(send())) ?? gone(visit);
+  const refused = (sentences: string[], isOfFields: boolean) =>
+    show(visit, draft, isOfFields ? {} : { refusal: sentences });
+  return (await orNothing(orRefused(send, refused))) ?? gone(visit);
+}

@@ -1,0 +1,184 @@
+/**
+ * A campaign that is being written is a draft of the API: each step saves its part of the request into it, so that nothing
+ * is lost by closing the window, and the send is the draft's.
+ */
+import type { ReturnsOf } from "../../../contracts.ts";
+import { isServiceError } from "../../../lib/errors.ts";
+import { isUuid } from "../../../lib/ids.ts";
+import { requirePermission } from "../../../permissions.ts";
+import type { Errors } from "../../form-errors.ts";
+import { messages } from "../../messages.ts";
+import { type Answer, type CompanyVisit, callIn, companyPath, type Outcome } from "../../request.ts";
+
+export type Draft = ReturnsOf<"campaigns.getDraft">;
+export type Body = Draft["body"];
+type Kind = Draft["kind"];
+
+/** In order; each saves the fields that it is about. */
+export const STEPS = ["whom", "what", "from", "when"] as const;
+export type Step = (typeof STEPS)[number];
+
+const FIELDS: Record<Step, readonly string[]> = {
+  whom: ["name", "list_id", "segment_id", "receivers", "is_transactional"],
+  what: [
+    "template_id",
+    "subject",
+    "body",
+    "preheader",
+    "text_body",
+    "inline_css",
+    "variants",
+    "winner",
+    "attachment_ids",
+  ],
+  from: ["smtp_config_id", "utm"],
+  when: ["scheduled_for", "timezone"],
+};
+
+/** What other kinds of send do not take. */
+const NOT_IN: Record<Kind, readonly string[]> = {
+  "to-list": ["receivers"],
+  "to-receivers": ["list_id", "segment_id", "variants", "winner", "timezone"],
+  custom: ["list_id", "segment_id", "variants", "winner", "timezone", "template_id"],
+};
+
+export const textIn = (body: Body, field: string): string => {
+  const value = body[field];
+  return typeof value === "string" ? value : "";
+};
+
+export const isObject = (value: unknown): value is Body =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Text that is written in the draft, in place of a template. */
+export const hasText = (body: Body): boolean => textIn(body, "subject") !== "" || textIn(body, "body") !== "";
+
+export const receiversIn = ({ receivers }: Body): Body[] =>
+  Array.isArray(receivers) ? receivers.filter(isObject) : [];
+
+export const isToList = (body: Body): boolean => textIn(body, "list_id") !== "" || textIn(body, "segment_id") !== "";
+
+export function kindOf(body: Body): Kind {
+  if (isToList(body) || !Array.isArray(body.receivers)) return "to-list";
+  return textIn(body, "template_id") === "" && hasText(body) ? "custom" : "to-receivers";
+}
+
+/** The body with these changes (undefined takes a field out), without what its kind of send does not take. Pure. */
+export function changed(body: Body, changes: Body): { kind: Kind; body: Body } {
+  const all = Object.fromEntries(Object.entries({ ...body, ...changes }).filter(([, value]) => value !== undefined));
+  const kind = kindOf(all);
+  return { kind, body: Object.fromEntries(Object.entries(all).filter(([field]) => !NOT_IN[kind].includes(field))) };
+}
+
+export async function saveDraft(visit: CompanyVisit, draft: Draft, changes: Body, name?: string): Promise<Draft> {
+  const named = name === undefined ? {} : { name };
+  return callIn(visit, "campaigns.updateDraft", { id: draft.id, ...named, ...changed(draft.body, changes) });
+}
+
+export const draftPath = (visit: CompanyVisit, id: string, rest = ""): string =>
+  companyPath(visit, `campaigns/drafts/${id}${rest && `/${rest}`}`);
+
+export const draftsPath = (visit: CompanyVisit): string => companyPath(visit, "campaigns/drafts");
+
+/** Those that belong to the step; others, of fields that no step has, are errors of the first. */
+export function errorsOf(step: Step, errors: Errors): Errors {
+  const isOurs = (field: string) => FIELDS[step].includes(field);
+  const isNobodys = (field: string) => !STEPS.some((one) => FIELDS[one].includes(field));
+  const ours = Object.entries(errors).filter(([field]) => isOurs(field));
+  const nobodys = Object.entries(errors)
+    .filter(([field]) => step === STEPS[0] && isNobodys(field))
+    .flatMap(([field, sentences]) => sentences.map((sentence) => `${field}: ${sentence}`));
+  return { ...Object.fromEntries(ours), ...(nobodys.length > 0 ? { "": nobodys } : {}) };
+}
+
+const REFERENCES = ["list_id", "segment_id", "template_id", "smtp_config_id"];
+/** The API's sentence names an id. */
+const GONE = /^Invalid pk/;
+
+const inPlainWords = (errors: Errors): Errors =>
+  Object.fromEntries(
+    Object.entries(errors).map(([field, sentences]) => [
+      field,
+      REFERENCES.includes(field)
+        ? sentences.map((sentence) => (GONE.test(sentence) ? messages.newCampaign.isGone : sentence))
+        : sentences,
+    ]),
+  );
+
+/** What the send would refuse; a text for a list is a template only once its step is done. */
+export async function checkErrors(visit: CompanyVisit, { id, body }: Draft): Promise<Errors> {
+  const { errors: found } = await callIn(visit, "campaigns.checkDraft", { id });
+  const errors = inPlainWords(found);
+  if (!isToList(body) || !hasText(body)) return errors;
+  const others = Object.entries(errors).filter(([field]) => !FIELDS.what.includes(field) || field === "attachment_ids");
+  return { ...Object.fromEntries(others), template_id: [messages.newCampaign.textNotSaved] };
+}
+
+/** Undefined for what is not there, or not any more. */
+export async function orNothing<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!isServiceError(error, "NOT_FOUND")) throw error;
+    return undefined;
+  }
+}
+
+type Show = (visit: CompanyVisit, draft: Draft) => Promise<Outcome | Answer>;
+
+export const gone = (visit: CompanyVisit): Answer => ({
+  view: "draft-gone",
+  title: messages.newCampaign.gone,
+  status: 404,
+  values: { drafts: draftsPath(visit), campaigns: companyPath(visit, "campaigns") },
+});
+
+/** A page of one draft. Who may not change drafts gets 403; one that was sent or deleted says so. */
+export const ofDraft =
+  (show: Show) =>
+  async (visit: CompanyVisit): Promise<Outcome | Answer> => {
+    requirePermission("campaigns.updateDraft", { role: visit.company.role });
+    const { id = "" } = visit.params;
+    if (!isUuid(id)) return gone(visit);
+    try {
+      return await show(visit, await callIn(visit, "campaigns.getDraft", { id }));
+    } catch (error) {
+      if (!isServiceError(error, "NOT_FOUND")) throw error;
+      return gone(visit);
+    }
+  };
+
+/** Of a page in steps: where each is, and which one this is. */
+export function stepsOf(visit: CompanyVisit, id: string | undefined, current: Step | "check") {
+  const t = messages.newCampaign.steps;
+  return [...STEPS, "check" as const].map((step) => ({
+    label: t[step],
+    isCurrent: step === current,
+    href: id === undefined ? null : draftPath(visit, id, step === "check" ? "" : step),
+  }));
+}
+
+/** What the button asked for: to save and go on, to save and leave, or something of the step's own. */
+export const askedFor = ({ form }: CompanyVisit): string => form.do ?? "next";
+
+/**
+ * After a step was saved: the next one, unless the send would refuse something of this step, which is shown with it. By
+ * itself (`autosave`) a form is saved without a word about what is not filled in yet.
+ */
+export async function afterSaving(
+  visit: CompanyVisit,
+  draft: Draft,
+  step: Step,
+  show: (draft: Draft, errors: Errors) => Promise<Answer>,
+): Promise<Answer> {
+  const asked = askedFor(visit);
+  if (asked === "later") return { goTo: draftsPath(visit), notice: "saved" };
+  if (asked !== "next") return show(draft, {});
+  const errors = errorsOf(step, await checkErrors(visit, draft));
+  if (Object.keys(errors).length > 0) {
+    const page = await show(draft, errors);
+    return "view" in page ? { ...page, status: 400 } : page;
+  }
+  const next = STEPS[STEPS.indexOf(step) + 1];
+  return { goTo: draftPath(visit, draft.id, next) };
+}

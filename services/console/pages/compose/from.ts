@@ -1,0 +1,74 @@
+/** Third step: the server that sends it, whose sender it is from, and the tags of its links. */
+
+import type { Errors } from "../../form-errors.ts";
+import { orAgain } from "../../form-errors.ts";
+import { messages } from "../../messages.ts";
+import { type Answer, type CompanyVisit, callIn } from "../../request.ts";
+import {
+  afterSaving,
+  askedFor,
+  type Body,
+  type Draft,
+  draftPath,
+  isObject,
+  ofDraft,
+  saveDraft,
+  stepsOf,
+  textIn,
+} from "./draft.ts";
+
+const ALL = { page_size: 100 };
+export const TAGS = ["source", "medium", "campaign", "term", "content"] as const;
+
+/** By the tag's name; empty where it has none. */
+export function tagsIn({ utm }: Body): Record<(typeof TAGS)[number], string> {
+  const given = isObject(utm) ? utm : {};
+  return Object.fromEntries(TAGS.map((tag) => [tag, textIn(given, tag)])) as Record<(typeof TAGS)[number], string>;
+}
+
+async function show(visit: CompanyVisit, draft: Draft, errors: Errors = {}): Promise<Answer> {
+  const { body } = draft;
+  const [servers, company] = await Promise.all([
+    callIn(visit, "smtp-sender.listConfigs", ALL),
+    callIn(visit, "accounts.getCompany", { id: visit.company.id }),
+  ]);
+  const only = servers.results.length === 1 ? servers.results[0]!.id : undefined;
+  const usual = servers.results.find(({ is_default }) => is_default)?.id ?? only ?? "";
+  return {
+    view: "new-campaign-from",
+    title: messages.newCampaign.titles.from,
+    values: {
+      steps: stepsOf(visit, draft.id, "from"),
+      here: draftPath(visit, draft.id, "from"),
+      servers: servers.results,
+      chosen: textIn(body, "smtp_config_id") || usual,
+      tags: TAGS,
+      typed: tagsIn(body),
+      trackingDomain: company.tracking_domain_status === "active" ? company.tracking_domain : null,
+      tracks: company.tracking_enabled,
+      errors,
+      isSaved: askedFor(visit) === "autosave",
+    },
+  };
+}
+
+export const fromPage = ofDraft((visit, draft) => show(visit, draft));
+
+function changesOf({ form }: CompanyVisit): Body {
+  const tags = TAGS.map((tag) => [tag, (form[`utm.${tag}`] ?? "").trim()] as const).filter(([, value]) => value !== "");
+  return {
+    smtp_config_id: form.smtp_config_id || undefined,
+    utm: tags.length > 0 ? Object.fromEntries(tags) : undefined,
+  };
+}
+
+export const saveFrom = ofDraft((visit, draft) => {
+  let saved = draft;
+  return orAgain(
+    async () => {
+      saved = await saveDraft(visit, draft, changesOf(visit));
+      return afterSaving(visit, saved, "from", (now, errors) => show(visit, now, errors));
+    },
+    (errors) => show(visit, saved, errors),
+  );
+});

@@ -1,0 +1,75 @@
+/** How the mail of a draft looks to somebody: what can be chosen, and the document in the frame. */
+import { mailFrame } from "../../mail-frame.ts";
+import { messages } from "../../messages.ts";
+import { type CompanyVisit, callIn } from "../../request.ts";
+import { inScheme } from "./colour-scheme.ts";
+import { type Body, type Draft, draftPath, ofDraft, receiversIn, textIn } from "./draft.ts";
+import { variantsIn } from "./variants.ts";
+
+export const LOOKS = ["desktop", "phone", "dark", "text"] as const;
+type Look = (typeof LOOKS)[number];
+
+export interface Chosen {
+  /** An address; empty for nobody in particular. */
+  person: string;
+  variant: number;
+  look: Look;
+}
+
+export function chosenOf(given: Record<string, string>): Chosen {
+  const { person = "", variant = "", look } = given;
+  return {
+    person,
+    variant: /^\d$/.test(variant) ? Number(variant) : 0,
+    look: LOOKS.find((one) => one === look) ?? "desktop",
+  };
+}
+
+export const previewOf = (visit: CompanyVisit, { id }: Draft, { person, variant }: Chosen) =>
+  callIn(visit, "campaigns.previewDraft", { id, variant, ...(person === "" ? {} : { email: person }) });
+
+export const previewFrame = ofDraft(async (visit, draft) => {
+  const chosen = chosenOf(visit.query);
+  const { html, text } = await previewOf(visit, draft, chosen);
+  return chosen.look === "text"
+    ? { ...mailFrame(text), content_type: "text/plain; charset=utf-8" }
+    : mailFrame(inScheme(html, chosen.look === "dark" ? "dark" : "light"));
+});
+
+const MAX_PEOPLE = 10;
+
+/** Of whom those are looked for who are on a list. */
+const MAX_NEWEST = 50;
+
+/**
+ * Some of those who get it: of the company's newest subscribers those on the list, else any. Whom a segment holds, and who
+ * came to a list of a million last, takes too long to find out.
+ */
+async function someOf(visit: CompanyVisit, body: Body, find: string): Promise<string[]> {
+  const emails = (people: { email: string }[]) => people.slice(0, MAX_PEOPLE).map(({ email }) => email);
+  if (find !== "") {
+    return emails((await callIn(visit, "subscribers.list", { page_size: MAX_PEOPLE, search: find })).results);
+  }
+  const receivers = receiversIn(body);
+  if (receivers.length > 0) return receivers.slice(0, MAX_PEOPLE).map(({ email }) => `${email}`);
+  const { results } = await callIn(visit, "subscribers.list", { page_size: MAX_NEWEST });
+  const onList = results.filter(({ lists }) => lists.includes(textIn(body, "list_id")));
+  return emails(onList.length > 0 ? onList : results);
+}
+
+/** What the page offers to choose from, and what is chosen. */
+export async function previewChoices(visit: CompanyVisit, { id, body }: Draft) {
+  const { find = "" } = visit.query;
+  const chosen = chosenOf(visit.query);
+  const some = await someOf(visit, body, find);
+  const people = chosen.person === "" || some.includes(chosen.person) ? some : [chosen.person, ...some];
+  const asked = new URLSearchParams({ person: chosen.person, variant: `${chosen.variant}`, look: chosen.look });
+  return {
+    chosen,
+    find,
+    people,
+    looks: LOOKS,
+    variants: variantsIn(body).map(({ letter }) => messages.newCampaign.version(letter)),
+    frame: `${draftPath(visit, id, "preview")}?${asked}`,
+  };
+}

@@ -1,0 +1,163 @@
+/** First step: the campaign's name, and the list, segment or addresses that get it. Its first save makes the draft. */
+
+import { isUuid } from "../../../lib/ids.ts";
+import { requirePermission } from "../../../permissions.ts";
+import { type Errors, orAgain } from "../../form-errors.ts";
+import { messages } from "../../messages.ts";
+import { type Answer, type CompanyVisit, callIn, companyPath, type Outcome } from "../../request.ts";
+import { audienceOf, choiceIn, fieldsOf, MAX_CHOICES, segmentOf } from "./audience.ts";
+import {
+  afterSaving,
+  askedFor,
+  type Body,
+  changed,
+  type Draft,
+  draftPath,
+  ofDraft,
+  orNothing,
+  receiversIn,
+  saveDraft,
+  stepsOf,
+} from "./draft.ts";
+
+/** What a textarea shows well; a program's draft may have more, and keeps them. */
+const MAX_ADDRESSES_SHOWN = 10_000;
+
+interface Choice {
+  value: string;
+  label: string;
+  size: number | null;
+}
+
+/** With the one that is chosen, wherever it stands in the alphabet. */
+async function choices(visit: CompanyVisit, chosen: string, find: string) {
+  const asked = { page_size: MAX_CHOICES, ordering: "name", ...(find ? { search: find } : {}) };
+  const { list_id, segment_id } = fieldsOf(chosen);
+  const [lists, segments, list, segment] = await Promise.all([
+    callIn(visit, "subscribers.listLists", asked),
+    callIn(visit, "subscribers.listSegments", asked),
+    isUuid(list_id) ? orNothing(callIn(visit, "subscribers.getList", { id: list_id })) : undefined,
+    isUuid(segment_id) ? orNothing(segmentOf(visit, segment_id)) : undefined,
+  ]);
+  const ofLists = [...lists.results, ...(list ? [list] : [])].map(
+    ({ id, name, subscriber_count }): Choice => ({ value: `list:${id}`, label: name, size: subscriber_count }),
+  );
+  const ofSegments = [...segments.results, ...(segment ? [segment] : [])].map(
+    ({ id, name }): Choice => ({ value: `segment:${id}`, label: name, size: null }),
+  );
+  const distinct = (all: Choice[]) => all.filter(({ value }, i) => all.findIndex((one) => one.value === value) === i);
+  return {
+    lists: distinct(ofLists),
+    segments: distinct(ofSegments),
+    hasMore: lists.count > MAX_CHOICES || segments.count > MAX_CHOICES || find !== "",
+  };
+}
+
+interface Shown {
+  draft?: Draft | undefined;
+  /** As it is chosen, saved or not. */
+  body: Body;
+  name: string;
+  errors?: Errors;
+  isCounted?: boolean;
+}
+
+async function show(
+  visit: CompanyVisit,
+  { draft, body, name, errors = {}, isCounted = false }: Shown,
+): Promise<Answer> {
+  const chosen = choiceIn(body);
+  const find = visit.form.find ?? "";
+  const [offered, audience] = await Promise.all([
+    choices(visit, chosen, find),
+    isCounted ? audienceOf(visit, body) : undefined,
+  ]);
+  return {
+    view: "new-campaign-whom",
+    title: messages.newCampaign.titles.whom,
+    values: {
+      steps: stepsOf(visit, draft?.id, "whom"),
+      here: draft ? draftPath(visit, draft.id, "whom") : companyPath(visit, "campaigns/new"),
+      name,
+      chosen,
+      ...offered,
+      find,
+      addresses: receiversIn(body)
+        .slice(0, MAX_ADDRESSES_SHOWN)
+        .map(({ email }) => `${email}`)
+        .join("\n"),
+      audience,
+      isCounted,
+      errors,
+      isSaved: visit.form.do === "autosave",
+      listsPath: companyPath(visit, "lists"),
+    },
+  };
+}
+
+/** As a part of the page asks for it that counts what is chosen now. */
+const chosenIn = ({ query }: CompanyVisit, body: Body): Body =>
+  query.audience === undefined ? body : { ...body, ...fieldsOf(query.audience), receivers: undefined };
+
+export const newCampaignPage = (visit: CompanyVisit): Promise<Answer> => {
+  requirePermission("campaigns.createDraft", { role: visit.company.role });
+  return show(visit, { body: chosenIn(visit, {}), name: "", isCounted: visit.query.count !== undefined });
+};
+
+export const whomPage = ofDraft((visit, draft) =>
+  show(visit, {
+    draft,
+    body: chosenIn(visit, draft.body),
+    name: draft.name,
+    isCounted: visit.query.count !== undefined,
+  }),
+);
+
+/** Each with what it brought already: values and copies of a draft that a program made are not lost. */
+function receiversOf(typed: string, had: Body[]): Body[] {
+  const left = [...had];
+  return typed
+    .split(/[\s,;]+/)
+    .filter((email) => email !== "")
+    .map((email) => {
+      const at = left.findIndex((one) => `${one.email}`.trim().toLowerCase() === email.toLowerCase());
+      return at < 0 ? { email } : left.splice(at, 1)[0]!;
+    });
+}
+
+/** The changes that the form makes. */
+function changesOf({ form }: CompanyVisit, had: Body): Body {
+  const { audience = "", addresses = "" } = form;
+  const receivers = audience === "addresses" ? receiversOf(addresses, receiversIn(had)) : undefined;
+  return { ...fieldsOf(audience), receivers };
+}
+
+/** The steps after this one read the name from the draft, so that a body that brought its own gives it up. */
+const named = ({ form }: CompanyVisit): string => (form.name ?? "").trim();
+
+export const makeCampaign = (visit: CompanyVisit): Promise<Outcome | Answer> => {
+  const { kind, body } = changed({}, changesOf(visit, {}));
+  const again = (errors: Errors) => show(visit, { body, name: named(visit), errors, isCounted: true });
+  requirePermission("campaigns.createDraft", { role: visit.company.role });
+  if (askedFor(visit) === "count" || askedFor(visit) === "find") return again({});
+  return orAgain(async () => {
+    const draft = await callIn(visit, "campaigns.createDraft", { name: visit.form.name ?? "", kind, body });
+    return afterSaving(visit, draft, "whom", (made, errors) =>
+      show(visit, { draft: made, body: made.body, name: made.name, errors, isCounted: true }),
+    );
+  }, again);
+};
+
+export const saveWhom = ofDraft((visit, draft) => {
+  const changes: Body = { ...changesOf(visit, draft.body), name: undefined };
+  const again = (errors: Errors) =>
+    show(visit, { draft, body: { ...draft.body, ...changes }, name: named(visit), errors, isCounted: true });
+  if (askedFor(visit) === "find") return again({});
+  return orAgain(async () => {
+    const isNamed = named(visit) !== "" || askedFor(visit) !== "autosave";
+    const saved = await saveDraft(visit, draft, changes, isNamed ? (visit.form.name ?? "") : undefined);
+    return afterSaving(visit, saved, "whom", (now, errors) =>
+      show(visit, { draft: now, body: now.body, name: now.name, errors, isCounted: true }),
+    );
+  }, again);
+});

@@ -1,0 +1,34 @@
+/** What a draft would send to somebody: a template, its subject replaced by a variant's, or a text that no template holds. */
+import { queryOne } from "../../models/database/db.ts";
+import { subscriberOf } from "../../models/database/row-at.ts";
+import type { DraftContent } from "./contract.ts";
+import { shownOf, textsOf } from "./preview.ts";
+import type { Data } from "./program/scope.ts";
+
+const PERSON = `select p.* from (${subscriberOf("$1", "address_key($2)", "r.first_name, r.last_name, r.attributes")}) p`;
+
+interface Person {
+  first_name: string;
+  last_name: string;
+  attributes: Data;
+}
+
+/** What the subscriber has who has the address. */
+async function valuesOf(companyId: string, email: string): Promise<Data> {
+  const person = await queryOne<Person>(PERSON, [companyId, email]);
+  return { ...person?.attributes, first_name: person?.first_name, last_name: person?.last_name, email };
+}
+
+export async function previewDraft(companyId: string, given: DraftContent): ReturnType<typeof shownOf> {
+  const { template_id, subject, body = "", preheader = null, text_body = null, is_transactional, email } = given;
+  const texts = template_id
+    ? await textsOf(companyId, template_id)
+    : { subject: "", body, preheader, textBody: text_body, isTransactional: false };
+  const own = {
+    ...texts,
+    ...(subject === undefined ? {} : { subject }),
+    isTransactional: texts.isTransactional || is_transactional === true,
+  };
+  const person = email === undefined ? {} : await valuesOf(companyId, email);
+  return shownOf(companyId, own, { ...person, ...given.variables });
+}

@@ -1,0 +1,272 @@
+/** A new campaign in the console, by mouse with JavaScript and by keyboard without: from the first sign-in to mail that arrived. */
+import { join } from "node:path";
+import { simpleParser } from "mailparser";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { newsletter } from "../demo/newsletter.ts";
+import { type App, startApp } from "../support/app.ts";
+import { newCompany, someIp, type TestCompany } from "../support/client.ts";
+import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
+import { violations } from "./axe.ts";
+import { launchChromium } from "./chromium.ts";
+
+const SHOTS = join(import.meta.dirname, "../../.cache/screenshots");
+const E = "/api/emails";
+/** On a loaded machine a page takes its time. */
+const WAIT_MS = 60_000;
+/** Of a way through many of them. */
+jest.setTimeout(5 * WAIT_MS);
+
+let app: App;
+let server: SmtpServer;
+let browser: Browser;
+beforeAll(async () => {
+  [server, app, browser] = [await startSmtpServer(), await startApp(), await launchChromium()];
+}, 240_000);
+afterAll(async () => {
+  await browser?.close();
+  await app?.stop();
+  await server.stop();
+});
+
+interface World {
+  company: TestCompany;
+  list: string;
+  smtp: string;
+  template: string;
+}
+
+/** A company with a list of three, of whom one is suppressed, a server and a template. */
+async function world(): Promise<World> {
+  const company = await newCompany(app, { name: "Lantern Books" });
+  const made = async (path: string, body: object): Promise<string> =>
+    (await company.api.post(`${E}/${path}/`, body)).body.id;
+  const list = await made("lists", { name: "Readers" });
+  for (const [email, first_name] of [
+    ["ada@example.com", "Ada"],
+    ["grace@example.com", "Grace"],
+    ["gone@example.com", "Gone"],
+  ]) {
+    await made("subscribers", { email, first_name, lists: [list] });
+  }
+  await made("suppressions", { email: "gone@example.com", reason: "Asked us to stop" });
+  const config = { host: "127.0.0.1", port: server.port, username: "", password: "", use_tls: false };
+  const smtp = await made("smtp-configs", {
+    ...config,
+    name: "Main relay",
+    sender_name: "Lantern Books",
+    sender_email: "news@lantern.example",
+  });
+  const template = await made("templates", { ...newsletter, name: "Monthly letter" });
+  return { company, list, smtp, template };
+}
+
+async function open(options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> {
+  const context = await browser.newContext({ extraHTTPHeaders: { "x-forwarded-for": someIp() }, ...options });
+  context.setDefaultTimeout(WAIT_MS);
+  try {
+    await work(await context.newPage());
+  } finally {
+    await context.close();
+  }
+}
+
+async function signIn(page: Page, { email, password }: TestCompany): Promise<void> {
+  await page.goto(`${app.url}/app/login`);
+  await page.getByLabel("Email address").fill(email);
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("link", { name: "Campaigns", exact: true }).waitFor();
+}
+
+/** To look at; nothing compares them. */
+const shot = (page: Page, name: string) =>
+  page.screenshot({ path: `${SHOTS}/new-campaign-${name}.png`, fullPage: true });
+
+const subjects = async (from: number) =>
+  (await Promise.all(server.messages.slice(from).map(({ raw }) => simpleParser(Buffer.from(raw, "latin1")))))
+    .map(({ subject }) => subject)
+    .toSorted();
+
+test.each([
+  ["light", { colorScheme: "light", viewport: { width: 1280, height: 800 } }],
+  ["dark", { colorScheme: "dark", viewport: { width: 360, height: 640 } }],
+] as [string, BrowserContextOptions][])(
+  "every step passes axe and is no wider than the window: %s",
+  async (how, options) => {
+    const { company, list, smtp, template } = await world();
+    const variants = [{ percent: 30 }, { percent: 30, subject: "Six books for a long evening by the fire" }];
+    const body = {
+      list_id: list,
+      template_id: template,
+      smtp_config_id: smtp,
+      variants,
+      winner: { metric: "opens", after_minutes: 240 },
+    };
+    const drafts = {
+      empty: (await company.api.post(`${E}/drafts/`, { name: "Not much yet", kind: "to-list" })).body.id,
+      whole: (await company.api.post(`${E}/drafts/`, { name: "October newsletter", kind: "to-list", body })).body.id,
+    };
+    const steps = ["", "/whom", "/what", "/from", "/when", "/checks"];
+    const paths = [
+      "campaigns",
+      "campaigns/new",
+      "campaigns/drafts",
+      `campaigns/drafts/${drafts.empty}`,
+      `campaigns/drafts/${drafts.empty}/what`,
+      ...steps.map((step) => `campaigns/drafts/${drafts.whole}${step}`),
+      `campaigns/drafts/${drafts.whole}?look=dark&person=ada@example.com`,
+      `campaigns/drafts/${drafts.whole}?look=phone`,
+      `campaigns/drafts/${drafts.whole}?look=text`,
+      "campaigns/drafts/none",
+    ];
+    // The policy would keep axe out, too.
+    await open({ bypassCSP: true, ...options }, async (page) => {
+      await signIn(page, company);
+      for (const path of paths) {
+        await page.goto(`${app.url}/app/${company.id}/${path}`, { waitUntil: "networkidle" });
+        // A frame out of sight is not painted.
+        if ((await page.locator("iframe").count()) > 0) await page.locator("iframe").scrollIntoViewIfNeeded();
+        const width = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
+        const name = path.replaceAll("/", "-").replaceAll(/[?&=@]/g, "-");
+        await shot(page, `${how}-${name.replace(drafts.whole, "whole").replace(drafts.empty, "empty")}`);
+        expect({ path, wider: Math.max(0, width as number), wrong: await violations(page) }).toEqual({
+          path,
+          wider: 0,
+          wrong: [],
+        });
+      }
+    });
+  },
+);
+
+test("looked at in the dark a mail has its own dark colours, and in the light its light ones; its scripts do not run", async () => {
+  const { company } = await world();
+  const html = `<style>p { color: #111111 } @media (prefers-color-scheme: dark) { p { color: #eeeeee } }</style>
+    <p>Dear reader</p><script>document.querySelector("p").textContent = "Run"</script>`;
+  const body = { subject: "S", body: html, receivers: [{ email: "ada@example.com" }] };
+  const draft = (await company.api.post(`${E}/drafts/`, { name: "Dark", kind: "custom", body })).body.id;
+  await open({ colorScheme: "light" }, async (page) => {
+    await signIn(page, company);
+    for (const [look, color] of [
+      ["dark", "rgb(238, 238, 238)"],
+      ["desktop", "rgb(17, 17, 17)"],
+    ]) {
+      await page.goto(`${app.url}/app/${company.id}/campaigns/drafts/${draft}?look=${look}`);
+      const text = page.frameLocator("iframe").getByText("Dear reader");
+      await text.waitFor();
+      const shown = await page
+        .frame({ url: /preview/ })!
+        .evaluate('getComputedStyle(document.querySelector("p")).color');
+      expect([look, shown]).toEqual([look, color]);
+    }
+  });
+});
+
+test("from sign-in to mail that arrived, by mouse: counts as it is chosen, saves by itself, previews, checks, tests, sends once", async () => {
+  const { company } = await world();
+  const before = server.messages.length;
+  await open({}, async (page) => {
+    const errors: string[] = [];
+    page.on("pageerror", (error) => errors.push(error.message));
+    page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+    await signIn(page, company);
+    await page.getByRole("link", { name: "Campaigns", exact: true }).click();
+    await page.getByRole("link", { name: "New campaign" }).click();
+    await page.getByLabel("Name of the campaign").fill("October");
+    await page.getByLabel("Who gets it").selectOption({ label: "Readers (3)" });
+    await page.getByText("2 people would get it now.").waitFor();
+    await page.getByText("1 is suppressed").waitFor();
+    await page.getByRole("button", { name: "Save and go on" }).click();
+
+    await page.getByRole("heading", { name: "What they get" }).waitFor();
+    await page.getByLabel("A text that I write here").check();
+    await page.getByRole("textbox", { name: "Subject", exact: true }).fill("News for [[first_name]]");
+    await page
+      .getByRole("textbox", { name: "Text", exact: true })
+      .fill("Dear [[first_name]],\n\nsix books are waiting.");
+    await page.getByText("Saved.", { exact: true }).waitFor();
+    // The window is closed and opened again: nothing is lost.
+    await page.goto(`${app.url}/app/${company.id}/campaigns`);
+    await page.getByRole("link", { name: "Drafts" }).click();
+    await page.getByRole("link", { name: "October" }).click();
+    await page.getByRole("link", { name: "Change: What they get" }).click();
+    expect(await page.getByRole("textbox", { name: "Subject", exact: true }).inputValue()).toBe(
+      "News for [[first_name]]",
+    );
+    await page.getByRole("button", { name: "Save and go on" }).click();
+
+    await page.getByRole("heading", { name: "Who it is from" }).waitFor();
+    await page.getByRole("button", { name: "Save and go on" }).click();
+    await page.getByRole("heading", { name: "When it is sent" }).waitFor();
+    await page.getByRole("button", { name: "Save and go on" }).click();
+
+    await page.getByText("2 people in “Readers” get this now.").waitFor();
+    await page.getByLabel("Shown as").selectOption("ada@example.com");
+    await page.getByText("News for Ada", { exact: true }).waitFor();
+    const frame = page.frameLocator("iframe");
+    await frame.getByText("Dear Ada,").waitFor();
+    await page.getByLabel("How", { exact: true }).selectOption("text");
+    await page.frameLocator('iframe[src*="look=text"]').getByText("six books are waiting.").waitFor();
+    await page.getByRole("link", { name: "Run the checks" }).click();
+    await page.getByText("The mail has no links to look at.").or(page.getByText("link answers")).first().waitFor();
+    await page.getByRole("button", { name: "Send the test" }).click();
+    await page.getByText(`The test went to ${company.email}.`).waitFor();
+    // Of the person who is shown.
+    expect(await subjects(before)).toEqual(["[Test] News for Ada"]);
+    await shot(page, "way-before-send");
+    await page.getByRole("button", { name: "Send now" }).dblclick();
+    await page.getByText("It is on its way.").waitFor();
+    await server.received(before + 3);
+    expect(await subjects(before + 1)).toEqual(["News for Ada", "News for Grace"]);
+    await page.goBack();
+    await page.getByRole("heading", { name: "This draft is gone" }).waitFor();
+    expect((await company.api.get(`${E}/campaigns/`)).body.count).toBe(1);
+    // The one of the page of a draft that is gone.
+    expect(errors.filter((text) => !text.includes("404"))).toEqual([]);
+  });
+});
+
+test("from sign-in to mail that arrived, by keyboard and without JavaScript", async () => {
+  const { company } = await world();
+  const before = server.messages.length;
+  await open({ javaScriptEnabled: false, viewport: { width: 360, height: 640 } }, async (page) => {
+    const { keyboard } = page;
+    await page.goto(`${app.url}/app/${company.id}/campaigns/new`);
+    await page.getByLabel("Email address").focus();
+    await keyboard.type(company.email);
+    await keyboard.press("Tab");
+    await keyboard.type(company.password);
+    await keyboard.press("Enter");
+    await page.getByLabel("Name of the campaign").focus();
+    await keyboard.type("November");
+    await keyboard.press("Tab");
+    await keyboard.type("Readers");
+    await page.getByRole("button", { name: "Count who gets it now" }).focus();
+    await keyboard.press("Enter");
+    await page.getByText("2 people would get it now.").waitFor();
+    await page.getByRole("button", { name: "Save and go on" }).focus();
+    await keyboard.press("Enter");
+
+    await page.getByRole("heading", { name: "What they get" }).waitFor();
+    await page.getByRole("combobox", { name: "Template", exact: true }).focus();
+    await keyboard.type("Monthly");
+    await page.getByRole("button", { name: "Save and go on" }).focus();
+    await keyboard.press("Enter");
+    for (const step of ["Who it is from", "When it is sent"]) {
+      await page.getByRole("heading", { name: step }).waitFor();
+      await page.getByRole("button", { name: "Save and go on" }).focus();
+      await keyboard.press("Enter");
+    }
+    await page.getByText("2 people in “Readers” get this now.").waitFor();
+    await page.getByRole("button", { name: "Send now" }).focus();
+    await keyboard.press("Enter");
+    await page.getByText("It is on its way.").waitFor();
+  });
+  await server.received(before + 2);
+  expect(
+    server.messages
+      .slice(before)
+      .map(({ to }) => to[0])
+      .toSorted(),
+  ).toEqual(["ada@example.com", "grace@example.com"]);
+});

@@ -1,0 +1,165 @@
+/** What can be asked of a send before it is one: whom it would reach, what is wrong with its draft, and how it would look. */
+import { query } from "../../../models/database/db.ts";
+import { countAudience } from "../../../models/statements/count-audience.ts";
+import { newId } from "../../../services/lib/ids.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { type Client, newCompany, type TestCompany } from "../../support/client.ts";
+import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+import { until } from "./world.ts";
+
+const API = "/api/emails";
+
+let app: App;
+let server: SmtpServer;
+let company: TestCompany;
+let api: Client;
+beforeAll(async () => {
+  [server, app] = [await startSmtpServer(), await startApp()];
+  company = await newCompany(app);
+  api = company.api;
+});
+afterAll(async () => {
+  await app?.stop();
+  await server.stop();
+});
+
+async function made(path: string, body: object): Promise<string> {
+  const answer = await api.post(`${API}/${path}/`, body);
+  expect([answer.status, answer.text]).toEqual([201, answer.text]);
+  return answer.body.id;
+}
+
+/** Seven people, of whom two get a campaign, three a transactional one. */
+async function people(): Promise<string> {
+  const list = await made("lists", { name: "Readers" });
+  const statuses = ["active", "active", "active", "unsubscribed", "bounced", "complained", "unconfirmed"];
+  for (const [n, status] of statuses.entries()) {
+    const id = await made("subscribers", {
+      email: `${status}${n}@${n === 2 ? "blocked" : "example"}.test`,
+      lists: [list],
+    });
+    await query("update subscribers set status = $3 where company_id = $1 and id = $2", [company.id, id, status]);
+  }
+  const left = await made("subscribers", { email: "left@example.test", lists: [list] });
+  await api.post(`${API}/subscribers/bulk-update-lists/`, { subscriber_ids: [left], remove_from_lists: [list] });
+  await made("suppressions", { domain: "blocked.test", reason: "Asked" });
+  return list;
+}
+
+const leftOut = { unconfirmed: 1, unsubscribed: 1, bounced: 1, complained: 1, suppressed: 1 };
+
+describe("whom a send would reach", () => {
+  let list: string;
+  let segment: string;
+  beforeAll(async () => {
+    list = await people();
+    const rules = { match: "all", conditions: [{ field: "list", operator: "in", value: [list] }] };
+    segment = await made("segments", { name: "S", rules });
+  });
+  const audience = (asked: Record<string, string | boolean>) => api.get(`${API}/send/audience/`, { query: asked });
+
+  test("of a list and of a segment is what the send then reaches, and each other person is counted once by why", async () => {
+    const counted = { total: 7, recipients: 2, left_out: leftOut, is_estimate: false };
+    expect((await audience({ list_id: list })).body).toEqual(counted);
+    expect((await audience({ segment_id: segment })).body).toEqual(counted);
+    const smtp = { name: "S", host: "127.0.0.1", port: server.port, username: "", password: "", use_tls: false };
+    const sent = await api.post(`${API}/send/to-list/`, {
+      name: "News",
+      list_id: list,
+      template_id: await made("templates", { name: "T", subject: "News", body: "<p>News</p>" }),
+      smtp_config_id: await made("smtp-configs", { ...smtp, sender_email: "news@acme.example" }),
+    });
+    const ended = await until(
+      async () => (await api.get(`${API}/campaigns/${sent.body.id}/`)).body,
+      ({ status }) => status === "completed",
+    );
+    expect(ended).toMatchObject({ total_emails: 2, sent_count: 2, suppressed_count: 5 });
+  });
+
+  test("of transactional mail includes those who unsubscribed from newsletters", async () => {
+    expect((await audience({ list_id: list, is_transactional: true })).body).toMatchObject({
+      recipients: 3,
+      left_out: { ...leftOut, unsubscribed: 0 },
+    });
+  });
+
+  test("is asked of one list or segment, and of this company's own", async () => {
+    expect((await audience({})).status).toBe(400);
+    expect((await audience({ list_id: list, segment_id: segment })).status).toBe(400);
+    const other = await newCompany(app);
+    expect(await other.api.get(`${API}/send/audience/`, { query: { list_id: list } })).toMatchObject({
+      status: 400,
+      body: { list_id: [expect.stringMatching(/does not exist/)] },
+    });
+    expect((await audience({ segment_id: newId() })).status).toBe(400);
+  });
+
+  test("of more people than are all asked is an estimate to within some percent", async () => {
+    const many = await made("lists", { name: "Many" });
+    await query(
+      `with added as (
+         insert into subscribers (company_id, email, status)
+         select $1, 'm' || n || '@many.test', case when n % 4 = 0 then 'unsubscribed' else 'active' end
+         from generate_series(1, 4000) n returning id)
+       insert into list_members (company_id, list_id, subscriber_id) select $1, $2, id from added`,
+      [company.id, many],
+    );
+    const asked = { companyId: company.id, listId: many, isTransactional: false };
+    expect(await countAudience(asked)).toMatchObject({ total: 4000, recipients: 3000, isEstimate: false });
+    const estimate = (await countAudience({ ...asked, maxAsked: 1000 }))!;
+    expect(estimate.isEstimate).toBe(true);
+    expect(estimate.recipients).toBeGreaterThan(2500);
+    expect(estimate.recipients).toBeLessThan(3500);
+    expect(estimate.total).toBe(estimate.recipients + estimate.leftOut.unsubscribed);
+  });
+});
+
+describe("a draft", () => {
+  const draft = (kind: string, body: object) => made("drafts", { name: "Later", kind, body });
+  const preview = (id: string, asked: object = {}) => api.post(`${API}/drafts/${id}/preview/`, asked);
+
+  test("is checked as its send would be, and stays", async () => {
+    const id = await draft("to-list", { list_id: newId(), scheduled_for: "2000-01-01T00:00:00Z", wrong: 1 });
+    const { status, body } = await api.get(`${API}/drafts/${id}/check/`);
+    const sent = await api.post(`${API}/drafts/${id}/send/`, {});
+    expect([status, sent.status, body.errors]).toEqual([200, 400, sent.body]);
+    expect(Object.keys(body.errors).toSorted()).toEqual([
+      "list_id",
+      "scheduled_for",
+      "smtp_config_id",
+      "template_id",
+      "wrong",
+    ]);
+    expect((await api.get(`${API}/drafts/${newId()}/check/`)).status).toBe(404);
+  });
+
+  test("is shown as a subscriber or a receiver would get it, each variant too", async () => {
+    const city = { attributes: { city: "London" } };
+    await made("subscribers", { email: "ada@example.test", first_name: "Ada", ...city });
+    const body = "<p>[[first_name|default:friend]] in [[city|default:nowhere]]</p>";
+    const template = await made("templates", { name: "T", subject: "Hello [[first_name]]", body });
+    const variants = [{ percent: 50 }, { percent: 50, subject: "News from [[city]]" }];
+    const toList = await draft("to-list", { template_id: template, variants });
+    expect((await preview(toList)).body).toMatchObject({
+      subject: "Hello",
+      html: expect.stringContaining("friend in nowhere"),
+    });
+    expect((await preview(toList, { email: "ADA@example.test", variant: 1 })).body).toMatchObject({
+      subject: "News from London",
+      html: expect.stringContaining("Ada in London"),
+      text: expect.stringContaining("Ada in London"),
+    });
+    const receivers = [{ email: "Ada@example.test", city: "Ockham" }];
+    const custom = await draft("custom", { subject: "S", body, preheader: "Peek", receivers });
+    const shown = await preview(custom, { email: "ada@example.test" });
+    expect(shown.body.html).toMatch(/Peek[\s\S]*Ada in Ockham/);
+  });
+
+  test("without anything written yet, or with a template that is gone, has no preview: 400 at the field", async () => {
+    for (const template of [undefined, newId(), "no id"]) {
+      const id = await draft("to-list", { template_id: template });
+      expect(await preview(id)).toMatchObject({ status: 400, body: { template_id: [expect.any(String)] } });
+    }
+    expect((await preview(newId())).status).toBe(404);
+  });
+});

@@ -1,0 +1,325 @@
+/** A new campaign in steps, as a browser without JavaScript goes through them: drafts, errors at their fields, previews, the send. */
+import { simpleParser } from "mailparser";
+import { query } from "../../../models/database/db.ts";
+import { newId } from "../../../services/lib/ids.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { newCompany, type TestCompany } from "../../support/client.ts";
+import { type ConsoleBrowser, signIn } from "../../support/console-browser.ts";
+import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+import { until } from "../campaigns/world.ts";
+
+let app: App;
+let server: SmtpServer;
+let company: TestCompany;
+let browser: ConsoleBrowser;
+let list: string;
+let smtp: string;
+let template: string;
+
+const E = "/api/emails";
+const at = (path: string, of = company) => `/app/${of.id}/${path}`;
+
+async function made(path: string, body: object, of = company): Promise<string> {
+  const answer = await of.api.post(`${E}/${path}/`, body);
+  expect([answer.status, answer.text]).toEqual([201, answer.text]);
+  return answer.body.id;
+}
+
+const draftsOf = async (of = company) => (await of.api.get(`${E}/drafts/`)).body.results;
+const campaignsOf = async (of = company) => (await of.api.get(`${E}/campaigns/`)).body.results;
+const bodyOf = async (id: string) => (await company.api.get(`${E}/drafts/${id}/`)).body.body;
+
+beforeAll(async () => {
+  [server, app] = [await startSmtpServer(), await startApp()];
+  company = await newCompany(app, { name: "Lantern Books" });
+  browser = await signIn(app, company);
+  list = await made("lists", { name: "Readers" });
+  for (const [email, first_name] of [
+    ["ada@example.com", "Ada"],
+    ["bob@example.com", "Bob"],
+    ["gone@example.com", "Gone"],
+  ]) {
+    await made("subscribers", { email, first_name, lists: [list] });
+  }
+  await query("update subscribers set status = 'unsubscribed' where company_id = $1 and email = 'gone@example.com'", [
+    company.id,
+  ]);
+  const config = { name: "Relay", host: "127.0.0.1", port: server.port, username: "", password: "", use_tls: false };
+  smtp = await made("smtp-configs", { ...config, sender_name: "Lantern", sender_email: "news@lantern.example" });
+  template = await made("templates", {
+    name: "Monthly",
+    subject: "For [[first_name]]",
+    body: "<p>Hi [[first_name]]</p>",
+  });
+});
+afterAll(async () => {
+  await app?.stop();
+  await server.stop();
+});
+
+/** A draft of these fields, by the API. */
+const drafted = (body: object, kind = "to-list", name = "October") => made("drafts", { name, kind, body });
+const whole = () => ({ list_id: list, template_id: template, smtp_config_id: smtp });
+
+test("each step is saved, what is missing stands at its field, and the send says whom it reaches and reaches them once", async () => {
+  await browser.open(at("campaigns/new"));
+  const nameless = await browser.send(at("campaigns/new"), { name: " ", audience: `list:${list}` });
+  expect(nameless.status).toBe(400);
+  expect(nameless.html).toContain('id="wrong-name"');
+  expect(await draftsOf()).toEqual([]);
+
+  const counted = await browser.send(at("campaigns/new"), { name: "October", audience: `list:${list}`, do: "count" });
+  expect(counted.html).toContain("2 people would get it now.");
+  expect(counted.html).toContain("1 has unsubscribed");
+  const first = await browser.send(at("campaigns/new"), { name: "October", audience: `list:${list}` });
+  const [draft] = await draftsOf();
+  const path = at(`campaigns/drafts/${draft.id}`);
+  expect(first).toMatchObject({ status: 303, location: `${path}/what` });
+  expect(draft).toMatchObject({ name: "October", kind: "to-list", body: { list_id: list } });
+
+  await browser.open(`${path}/what`);
+  const nothing = await browser.send(`${path}/what`, { content: "own", subject: "", body: "Hello" });
+  expect(nothing.status).toBe(400);
+  expect(nothing.html).toContain('id="wrong-subject"');
+  const faulty = await browser.send(`${path}/what`, { content: "own", subject: "News", body: "Hello [[#if]]" });
+  expect([faulty.status, /id="wrong-body"/.test(faulty.html)]).toEqual([400, true]);
+  expect(await bodyOf(draft.id)).toMatchObject({ subject: "News" });
+  const written = {
+    content: "own",
+    subject: "News for [[first_name]]",
+    body: "Dear [[first_name]],\n\nhello & welcome.",
+  };
+  expect(await browser.send(`${path}/what`, written)).toMatchObject({ status: 303, location: `${path}/from` });
+  const own = (await company.api.get(`${E}/templates/`, { query: { search: "October" } })).body.results[0];
+  expect(own).toMatchObject({ name: "October", body: "<p>Dear [[first_name]],</p>\n<p>hello &amp; welcome.</p>" });
+  expect(await bodyOf(draft.id)).toEqual({ list_id: list, template_id: own.id });
+
+  const serverless = await browser.send(`${path}/from`, {});
+  expect([serverless.status, /id="wrong-smtp_config_id"/.test(serverless.html)]).toEqual([400, true]);
+  const from = { smtp_config_id: smtp, "utm.source": "newsletter" };
+  expect(await browser.send(`${path}/from`, from)).toMatchObject({ status: 303, location: `${path}/when` });
+  expect(await browser.send(`${path}/when`, { when: "now" })).toMatchObject({ status: 303, location: path });
+
+  const check = await browser.open(path);
+  expect(check.html).toContain("2 people in “Readers” get this now.");
+  expect(check.html).toContain("1 has unsubscribed");
+  expect(check.html).toContain("Lantern &lt;news@lantern.example&gt;");
+  const tested = await browser.send(`${path}/test`, { to: "editor@example.com", person: "ada@example.com" });
+  expect(tested.html).toContain("The test went to editor@example.com.");
+  expect((await simpleParser(server.messages[0]!.raw)).subject).toBe("[Test] News for Ada");
+
+  const seen = /name="seen" value="([^"]+)"/.exec(check.html)![1]!;
+  const sends = await Promise.all([1, 2, 3].map(() => browser.send(`${path}/send`, { seen })));
+  const again = await browser.send(`${path}/send`, { seen });
+  const [campaign, ...others] = await campaignsOf();
+  expect(others).toEqual([]);
+  const to = at(`campaigns/${campaign.id}?notice=campaignSent`);
+  expect([...sends, again].map(({ status, location }) => [status, location])).toEqual(Array(4).fill([303, to]));
+  expect((await browser.open(to)).html).toContain("It is on its way.");
+  await server.received(3);
+  const mails = await Promise.all(server.messages.slice(1).map(({ raw }) => simpleParser(raw)));
+  expect(mails.map(({ subject }) => subject).toSorted()).toEqual(["News for Ada", "News for Bob"]);
+  expect(await browser.open(path)).toMatchObject({ status: 404, title: "This draft is gone" });
+});
+
+test("what was changed after the page was made is looked at again before it is sent; a refusal stands in its step", async () => {
+  const id = await drafted(whole());
+  const path = at(`campaigns/drafts/${id}`);
+  const seenAt = (html: string) => /name="seen" value="([^"]+)"/.exec(html)![1]!;
+  const seen = seenAt((await browser.open(path)).html);
+  await company.api.patch(`${E}/drafts/${id}/`, { body: { ...whole(), scheduled_for: "2001-01-01T00:00:00Z" } });
+  const before = (await campaignsOf()).length;
+  const changed = await browser.send(`${path}/send`, { seen });
+  expect([changed.status, /was changed after this page was made/.test(changed.html)]).toEqual([409, true]);
+  expect(changed.html).toContain("The time must be in the future.");
+  expect(changed.html).not.toContain('name="seen"');
+  const when = await browser.send(`${path}/when`, { when: "at", clock: "2001-01-01T09:00" });
+  expect(when.status).toBe(400);
+  expect(when.html).toMatch(/id="wrong-scheduled_for"[^>]*>The time must be in the future/);
+  expect((await campaignsOf()).length).toBe(before);
+
+  await query("insert into plans (name, emails_per_month) values ('one', 1) on conflict do nothing");
+  const poor = await newCompany(app);
+  const mine = await signIn(app, poor);
+  const receivers = [{ email: "ann@example.com" }, { email: "bob@example.com" }];
+  const config = { name: "S", host: "127.0.0.1", port: server.port, username: "", password: "", use_tls: false };
+  const server2 = await made("smtp-configs", { ...config, sender_email: "news@acme.example" }, poor);
+  const body = { smtp_config_id: server2, subject: "S", body: "B", receivers };
+  const draft = at(`campaigns/drafts/${await made("drafts", { name: "D", kind: "custom", body }, poor)}`, poor);
+  await query("update companies set plan = 'one' where id = $1", [poor.id]);
+  const shown = await mine.open(draft);
+  expect(shown.html).toContain("2 addresses get this now.");
+  const refused = await until(
+    () => mine.send(`${draft}/send`, { seen: seenAt(shown.html) }),
+    ({ status }) => status !== 429,
+  );
+  expect(refused.status).toBe(403);
+  expect(refused.html).toMatch(/role="alert">[^<]*quota/i);
+  expect((await mine.open(draft)).status).toBe(200);
+});
+
+test("a time is the company's clock, the reader's hour is each reader's, and the API is given both", async () => {
+  const id = await drafted(whole());
+  const path = at(`campaigns/drafts/${id}`);
+  await query("update companies set timezone = 'America/New_York' where id = $1", [company.id]);
+  await browser.open(`${path}/when`);
+  await browser.send(`${path}/when`, { when: "at", clock: "2031-07-01T09:00" });
+  expect(await bodyOf(id)).toMatchObject({ scheduled_for: "2031-07-01T13:00:00.000Z" });
+  expect((await browser.open(`${path}/when`)).html).toContain('value="2031-07-01T09:00"');
+  expect((await browser.open(path)).html).toContain("on 2031-07-01 09:00 (America/New_York; 2031-07-01 13:00 UTC)");
+  await browser.send(`${path}/when`, { when: "local", clock: "2031-07-01T09:00" });
+  expect(await bodyOf(id)).toMatchObject({ scheduled_for: "2031-07-01T09:00:00Z", timezone: "recipient" });
+  const { html } = await browser.open(path);
+  expect(html).toContain("2 people in “Readers” get this on 2031-07-01 09:00 by the clock of each reader.");
+  const sent = await browser.send(`${path}/send`, { seen: /name="seen" value="([^"]+)"/.exec(html)![1]! });
+  expect(sent.location).toMatch(/notice=campaignScheduled$/);
+  await query("update companies set timezone = 'UTC' where id = $1", [company.id]);
+});
+
+test("an A/B test is kept as the API has it; its faults stand in its step, and each version is shown", async () => {
+  const id = await drafted(whole());
+  const path = at(`campaigns/drafts/${id}`);
+  await browser.open(`${path}/what`);
+  const form = { content: "template", template_id: template, ab: "on", winner: "", after_hours: "4" };
+  const rows = {
+    "variant.0.percent": "50",
+    "variant.1.subject": "Second for [[first_name]]",
+    "variant.1.percent": "40",
+  };
+  const wrong = await browser.send(`${path}/what`, { ...form, ...rows });
+  expect([wrong.status, /id="wrong-variants"[^>]*>The percentages make 90/.test(wrong.html)]).toEqual([400, true]);
+  expect(await browser.send(`${path}/what`, { ...form, ...rows, winner: "clicks" })).toMatchObject({ status: 303 });
+  expect(await bodyOf(id)).toMatchObject({
+    variants: [{ percent: 50 }, { percent: 40, subject: "Second for [[first_name]]" }],
+    winner: { metric: "clicks", after_minutes: 240 },
+  });
+  expect((await browser.open(`${path}?person=ada@example.com&variant=1`)).html).toContain(
+    "<strong>Second for Ada</strong>",
+  );
+});
+
+test("addresses that are typed keep what a program gave them; to a list the written text becomes a template, not before", async () => {
+  const receivers = [{ email: "ann@example.com", order: 7 }, { email: "old@example.com" }];
+  const id = await drafted({ subject: "S", body: "B", receivers }, "custom");
+  const path = at(`campaigns/drafts/${id}`);
+  await browser.open(`${path}/whom`);
+  const typed = { name: "Orders", audience: "addresses", addresses: "ANN@example.com\nnew@example.com" };
+  expect(await browser.send(`${path}/whom`, typed)).toMatchObject({ status: 303 });
+  expect(await company.api.get(`${E}/drafts/${id}/`)).toMatchObject({
+    body: { name: "Orders", kind: "custom", body: { receivers: [receivers[0], { email: "new@example.com" }] } },
+  });
+  await browser.send(`${path}/whom`, { ...typed, audience: `list:${list}` });
+  expect(await bodyOf(id)).toEqual({ list_id: list, subject: "S", body: "B" });
+  expect((await browser.open(path)).html).toContain("The text is not a template yet");
+  await browser.send(`${path}/what`, { content: "own", subject: "S", body: "B" });
+  expect(Object.keys(await bodyOf(id)).toSorted()).toEqual(["list_id", "template_id"]);
+});
+
+test("a form that saves itself says nothing of what is missing, and a draft that is left is listed and deleted", async () => {
+  const id = await drafted({});
+  const path = at(`campaigns/drafts/${id}`);
+  await browser.open(`${path}/whom`);
+  const saved = await browser.send(`${path}/whom`, { name: "", audience: "", do: "autosave" });
+  expect([saved.status, /role="alert"/.test(saved.html), /id="saved"[^>]*>Saved/.test(saved.html)]).toEqual([
+    200,
+    false,
+    true,
+  ]);
+  expect(await browser.send(`${path}/whom`, { name: "Left", audience: "", do: "later" })).toMatchObject({
+    status: 303,
+    location: at("campaigns/drafts?notice=saved"),
+  });
+  const { html } = await browser.open(at("campaigns/drafts?search=left"));
+  expect(html).toContain(`<a href="${path}">Left</a>`);
+  expect(html.match(/aria-current="page"/g)).toHaveLength(1);
+  expect(await browser.send(`${path}/delete`)).toMatchObject({ status: 303 });
+  expect((await company.api.get(`${E}/drafts/${id}/`)).status).toBe(404);
+});
+
+test("what is not chosen yet is to do, what was deleted since is said, and neither can be sent", async () => {
+  const id = await drafted({ list_id: newId(), template_id: template });
+  const path = at(`campaigns/drafts/${id}`);
+  const { html } = await browser.open(path);
+  expect(html).toContain("What was chosen here was deleted since. Choose another.");
+  expect(html).not.toMatch(/Invalid pk|This field is required/);
+  expect(html).not.toContain(`action="${path}/send"`);
+  expect(html).toMatch(new RegExp(`<li><a href="${path}/whom">Who gets it</a></li>\\s*<li><a href="${path}/from">`));
+  const seen = (await company.api.get(`${E}/drafts/${id}/`)).body.updated_at;
+  const refused = await browser.send(`${path}/send`, { seen });
+  expect([refused.status, refused.title]).toEqual([400, "October"]);
+  const unsent = await browser.send(`${path}/test`, { to: "editor@example.com" });
+  expect([unsent.status, /Choose a server first/.test(unsent.html)]).toEqual([400, true]);
+});
+
+test("the preview is a frame of its own that runs no script, and what people wrote is text on every page", async () => {
+  const evil = `<img src=x onerror=alert(1)>"'`;
+  const receivers = [{ email: "ann@example.com", city: "<script>alert(2)</script>" }];
+  const id = await drafted(
+    { subject: evil, body: "<p>[[city]]</p><script>alert(3)</script>", receivers },
+    "custom",
+    evil,
+  );
+  const path = at(`campaigns/drafts/${id}`);
+  for (const page of ["", "/whom", "/what", "/from", "/when", "/checks"]) {
+    const { html, status } = await browser.open(`${path}${page}`);
+    expect([page, status]).toEqual([page, 200]);
+    expect(html).not.toMatch(/<img|<script(?! src="\/app)| style=/);
+  }
+  expect((await browser.open(at("campaigns/drafts"))).html).not.toContain("<img");
+  expect((await browser.open(path)).html).toMatch(/<iframe src="[^"]+" sandbox title=/);
+  const frame = await browser.open(`${path}/preview?person=ann@example.com`);
+  expect(frame.html).toContain("&lt;script&gt;alert(2)");
+  const policy = frame.headers.get("content-security-policy")!;
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toMatch(/; sandbox$/);
+  expect(policy).toContain("frame-ancestors 'self'");
+  expect(policy).not.toContain("script-src");
+  expect(frame.headers.get("x-frame-options")).toBe("SAMEORIGIN");
+  const text = await browser.open(`${path}/preview?look=text`);
+  expect(text.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+});
+
+test("the checks ask the links, the size, the filter and the DNS, and say of each what they found", async () => {
+  const body = `<p><a href="http://127.0.0.1:9/none">Look</a></p><p>${"x".repeat(120_000)}</p>`;
+  const id = await drafted(
+    { smtp_config_id: smtp, subject: "S", body, receivers: [{ email: "a@b.example" }] },
+    "custom",
+  );
+  const { html, status } = await browser.open(at(`campaigns/drafts/${id}/checks`));
+  expect(status).toBe(200);
+  expect(html).toContain("http://127.0.0.1:9/none does not answer.");
+  expect(html).toMatch(/The mail has 11\d KB: Gmail shows the first 102/);
+  expect(html).toContain("No spam filter is connected");
+  expect(html).toContain("SPF: the DNS did not answer.");
+});
+
+test("a viewer sees drafts and no form, and may write none; another company's draft is gone", async () => {
+  const id = await drafted(whole());
+  const path = at(`campaigns/drafts/${id}`);
+  const other = await newCompany(app);
+  const stranger = await signIn(app, other);
+  expect((await stranger.open(at(`campaigns/drafts/${id}`, other))).status).toBe(404);
+  expect((await browser.open(at(`campaigns/drafts/${newId()}`))).status).toBe(404);
+  await query("update memberships set role = 'viewer' where company_id = $1", [company.id]);
+  try {
+    const { html, status } = await browser.open(at("campaigns/drafts"));
+    expect([status, html.includes("October"), html.includes("<form method"), html.includes(path)]).toEqual([
+      200,
+      true,
+      false,
+      false,
+    ]);
+    expect((await browser.open(at("campaigns"))).html).not.toContain("campaigns/new");
+    const pages = ["", "/whom", "/what", "/from", "/when", "/preview", "/checks"].map((page) => `${path}${page}`);
+    for (const page of [at("campaigns/new"), ...pages]) {
+      expect([page, await browser.open(page)]).toMatchObject([page, { status: 403, title: "You may not do this" }]);
+    }
+    for (const form of ["whom", "what", "from", "when", "test", "send", "delete"]) {
+      expect([form, (await browser.send(`${path}/${form}`, { seen: "x" })).status]).toEqual([form, 403]);
+    }
+    expect((await browser.send(at("campaigns/new"), { name: "N", do: "count" })).status).toBe(403);
+    expect(await bodyOf(id)).toEqual(whole());
+  } finally {
+    await query("update memberships set role = 'owner' where company_id = $1", [company.id]);
+  }
+});

@@ -1,0 +1,114 @@
+/** The pure parts of a new campaign: typed text, clocks of timezones, A/B forms, kinds of drafts, colour schemes. */
+import { inScheme } from "../../../services/console/pages/compose/colour-scheme.ts";
+import { changed, errorsOf } from "../../../services/console/pages/compose/draft.ts";
+import { htmlOfTyped } from "../../../services/console/pages/compose/plain-text.ts";
+import { rowsIn, variantsIn, variantsOf, winnerIn } from "../../../services/console/pages/compose/variants.ts";
+import { clockAt, instantOf, isClock } from "../../../services/console/pages/compose/zone-time.ts";
+
+describe("plain text", () => {
+  test("has paragraphs at empty lines, and what would be markup is text", () => {
+    expect(htmlOfTyped("Dear [[first_name]],\r\n\r\n1 < 2 & 3\nnext\n \n\n")).toBe(
+      "<p>Dear [[first_name]],</p>\n<p>1 &lt; 2 &amp; 3<br>\nnext</p>",
+    );
+    expect(htmlOfTyped("  \n ")).toBe("");
+  });
+
+  test("has addresses of the web as links, without the sentence's full stop and without variables", () => {
+    expect(htmlOfTyped("See https://example.com/a?b=1&c=2.")).toBe(
+      '<p>See <a href="https://example.com/a?b=1&amp;c=2">https://example.com/a?b=1&amp;c=2</a>.</p>',
+    );
+    expect(htmlOfTyped("(http://example.com)")).toContain('<a href="http://example.com">http://example.com</a>)');
+    expect(htmlOfTyped("javascript:alert(1)")).toBe("<p>javascript:alert(1)</p>");
+  });
+
+  test("that is HTML stays as it was written", () => {
+    for (const html of ["<p>Hi</p>", "<!-- note -->x", "Hi<br/>you"]) expect(htmlOfTyped(html)).toBe(html);
+  });
+});
+
+describe("a clock of a timezone", () => {
+  test.each([
+    ["2031-07-01T09:00", "America/New_York", "2031-07-01T13:00:00.000Z"],
+    ["2031-01-01T09:00", "America/New_York", "2031-01-01T14:00:00.000Z"],
+    ["2031-01-01T00:15", "Asia/Kathmandu", "2030-12-31T18:30:00.000Z"],
+    ["2031-01-01T09:00", "Pacific/Kiritimati", "2030-12-31T19:00:00.000Z"],
+    ["2031-01-01T09:00", "UTC", "2031-01-01T09:00:00.000Z"],
+  ])("%s in %s is %s, and back", (clock, zone, instant) => {
+    expect(instantOf(clock, zone).toISOString()).toBe(instant);
+    expect(clockAt(new Date(instant), zone)).toBe(clock);
+  });
+
+  test("that summer time leaves out is moved on by that hour, and of one that comes twice the second counts", () => {
+    expect(instantOf("2027-03-28T02:30", "Europe/Berlin").toISOString()).toBe("2027-03-28T01:30:00.000Z");
+    expect(instantOf("2027-10-31T02:30", "Europe/Berlin").toISOString()).toBe("2027-10-31T01:30:00.000Z");
+  });
+
+  test("is recognised as one", () => {
+    expect(["2031-01-01T09:00", "2031-01-01T09:00:30"].map(isClock)).toEqual([true, true]);
+    expect(["", "2031-13-01T09:00", "tomorrow", "2031-01-01"].map(isClock)).toEqual([false, false, false, false]);
+  });
+});
+
+test("an A/B form becomes the API's variants and comes back as it was; what is no number is kept for the API to refuse", () => {
+  const form = {
+    ab: "on",
+    "variant.0.percent": "20",
+    "variant.2.subject": " Six books ",
+    "variant.2.template_id": "t",
+    "variant.2.percent": "many",
+    winner: "opens",
+    after_hours: "1.5",
+  };
+  const body = variantsOf(form);
+  expect(body).toEqual({
+    variants: [{ percent: 20 }, { subject: "Six books", template_id: "t", percent: "many" }],
+    winner: { metric: "opens", after_minutes: 90 },
+  });
+  expect(rowsIn(body).map(({ letter, subject, percent }) => `${letter}${subject}${percent}`)).toEqual([
+    "A20",
+    "BSix booksmany",
+    "C",
+    "D",
+    "E",
+  ]);
+  expect(winnerIn(body)).toEqual({ metric: "opens", hours: "1.5" });
+  expect(variantsOf({ ...form, ab: "" })).toEqual({ variants: undefined, winner: undefined });
+  expect(variantsIn({ variants: "nonsense" })).toEqual([]);
+});
+
+describe("a change of a draft", () => {
+  const receivers = [{ email: "a@b.example" }];
+
+  test("has the kind of send that its fields ask for, and no field that this send does not take", () => {
+    expect(changed({}, { list_id: "l" })).toEqual({ kind: "to-list", body: { list_id: "l" } });
+    expect(changed({ list_id: "l", variants: [], timezone: "recipient" }, { list_id: undefined, receivers })).toEqual({
+      kind: "to-receivers",
+      body: { receivers },
+    });
+    expect(changed({ receivers, template_id: "t" }, { template_id: undefined, subject: "S" })).toEqual({
+      kind: "custom",
+      body: { receivers, subject: "S" },
+    });
+    expect(changed({ receivers, subject: "S", body: "B" }, { receivers: undefined, segment_id: "s" })).toEqual({
+      kind: "to-list",
+      body: { subject: "S", body: "B", segment_id: "s" },
+    });
+  });
+
+  test("that the send would refuse is said in the step of its field, and once", () => {
+    const errors = { list_id: ["a"], utm: ["b"], nonsense: ["c"], scheduled_for: ["d"] };
+    expect(errorsOf("whom", errors)).toEqual({ list_id: ["a"], "": ["nonsense: c"] });
+    expect(errorsOf("what", errors)).toEqual({});
+    expect(errorsOf("from", errors)).toEqual({ utm: ["b"] });
+    expect(errorsOf("when", errors)).toEqual({ scheduled_for: ["d"] });
+  });
+});
+
+test("a mail is dark or light by its own rules, whatever the browser prefers", () => {
+  const html = `<meta name="color-scheme" content="light dark"><style>:root { color-scheme: light dark }
+    @media (prefers-color-scheme: dark) { p { color: white } } @media ( prefers-color-scheme:light ) { p { color: red } }</style>`;
+  expect(inScheme(html, "dark")).toBe(`<meta name="color-scheme" content="dark"><style>:root { color-scheme: dark }
+    @media (min-width: 0) { p { color: white } } @media (max-width: 0) { p { color: red } }</style>`);
+  expect(inScheme(html, "light")).toContain("@media (max-width: 0) { p { color: white } }");
+  expect(inScheme("<p>light dark</p>", "dark")).toBe("<p>light dark</p>");
+});
