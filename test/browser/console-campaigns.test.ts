@@ -1,15 +1,13 @@
-/** Campaigns in the console as people use them: every page by axe, a campaign watched to its end, one stopped by keyboard. */
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { query } from "../../models/database/db.ts";
 import { type App, startApp } from "../support/app.ts";
-import { newCompany, someIp, type TestCompany } from "../support/client.ts";
+import { newCompany, type TestCompany } from "../support/client.ts";
 import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
 import { violations } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
+import { openPage, SHOTS, signInOn } from "./open-page.ts";
 
-const SHOTS = join(import.meta.dirname, "../../.cache/screenshots");
 const API = "/api/emails";
 const WAIT_MS = 60_000;
 jest.setTimeout(300_000);
@@ -107,27 +105,12 @@ afterAll(async () => {
   await server.stop();
 });
 
-async function open(options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> {
-  // The policy would keep axe out, too; who clicks does so with the policy.
-  const headers = { "x-forwarded-for": someIp() };
-  const context = await browser.newContext({ extraHTTPHeaders: headers, ...options });
-  context.setDefaultTimeout(WAIT_MS);
-  try {
-    await work(await context.newPage());
-  } finally {
-    await context.close();
-  }
-}
+const open = (options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> =>
+  openPage(browser, { bypassCSP: false, ...options }, work);
 
 const at = (rest = "") => `${app.url}/app/${company.id}${rest && `/${rest}`}`;
 
-async function signIn(page: Page): Promise<void> {
-  await page.goto(`${app.url}/app/login`);
-  await page.getByLabel("Email address").fill(company.email);
-  await page.getByLabel("Password").fill(company.password);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.waitForURL(at());
-}
+const signIn = (page: Page): Promise<void> => signInOn(page, app, company);
 
 const PAGES = (): Record<string, string> => ({
   overview: "",

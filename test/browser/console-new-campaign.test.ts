@@ -1,15 +1,13 @@
-/** A new campaign in the console, by mouse with JavaScript and by keyboard without: from the first sign-in to mail that arrived. */
-import { join } from "node:path";
 import { simpleParser } from "mailparser";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { newsletter } from "../demo/newsletter.ts";
 import { type App, startApp } from "../support/app.ts";
-import { newCompany, someIp, type TestCompany } from "../support/client.ts";
+import { newCompany, type TestCompany } from "../support/client.ts";
 import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
 import { violations } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
+import { openPage, SHOTS, signInOn } from "./open-page.ts";
 
-const SHOTS = join(import.meta.dirname, "../../.cache/screenshots");
 const E = "/api/emails";
 /** On a loaded machine a page takes its time. */
 const WAIT_MS = 60_000;
@@ -60,23 +58,10 @@ async function world(): Promise<World> {
   return { company, list, smtp, template };
 }
 
-async function open(options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> {
-  const context = await browser.newContext({ extraHTTPHeaders: { "x-forwarded-for": someIp() }, ...options });
-  context.setDefaultTimeout(WAIT_MS);
-  try {
-    await work(await context.newPage());
-  } finally {
-    await context.close();
-  }
-}
+const open = (options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> =>
+  openPage(browser, { bypassCSP: false, ...options }, work);
 
-async function signIn(page: Page, { email, password }: TestCompany): Promise<void> {
-  await page.goto(`${app.url}/app/login`);
-  await page.getByLabel("Email address").fill(email);
-  await page.getByLabel("Password").fill(password);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("link", { name: "Campaigns", exact: true }).waitFor();
-}
+const signIn = (page: Page, who: TestCompany): Promise<void> => signInOn(page, app, who);
 
 /** To look at; nothing compares them. */
 const shot = (page: Page, name: string) =>

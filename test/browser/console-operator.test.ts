@@ -1,5 +1,3 @@
-/** The operators' pages in Chromium: read by everybody, fresh by themselves, and used with the keyboard alone. */
-import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { query } from "../../models/database/db.ts";
 import { call } from "../../services/call.ts";
@@ -7,9 +5,8 @@ import { type App, startApp } from "../support/app.ts";
 import { newCompany, type TestCompany } from "../support/client.ts";
 import { violations } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
-import { openPage } from "./open-page.ts";
+import { openPage, SHOTS } from "./open-page.ts";
 
-const SHOTS = join(import.meta.dirname, "../../.cache/screenshots");
 const PATIENCE = { timeout: 60_000 };
 jest.setTimeout(300_000);
 

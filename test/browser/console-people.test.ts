@@ -1,13 +1,10 @@
-/** Subscribers, lists and suppressions in Chromium: axe, narrow windows, and the long ways by keyboard and without JavaScript. */
-import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { query } from "../../models/database/db.ts";
 import { type App, startApp } from "../support/app.ts";
-import { newCompany, someIp, type TestCompany } from "../support/client.ts";
+import { newCompany, type TestCompany } from "../support/client.ts";
 import { violations } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
-
-const SHOTS = join(import.meta.dirname, "../../.cache/screenshots");
+import { openPage, SHOTS, signInOn } from "./open-page.ts";
 
 let app: App;
 let browser: Browser;
@@ -50,30 +47,12 @@ afterAll(async () => {
   await app.stop();
 });
 
-async function open(options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> {
-  // The policy would keep axe out, too.
-  const context = await browser.newContext({
-    bypassCSP: true,
-    extraHTTPHeaders: { "x-forwarded-for": someIp() },
-    ...options,
-  });
-  context.setDefaultTimeout(60_000);
-  try {
-    await work(await context.newPage());
-  } finally {
-    await context.close();
-  }
-}
+const open = (options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> =>
+  openPage(browser, options, work);
 
 const at = (path: string) => `${app.url}/app/${company.id}/${path}`;
 
-async function signIn(page: Page): Promise<void> {
-  await page.goto(`${app.url}/app/login`);
-  await page.getByLabel("Email address").fill(company.email);
-  await page.getByLabel("Password").fill(company.password);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.waitForURL(`${app.url}/app/${company.id}`);
-}
+const signIn = (page: Page): Promise<void> => signInOn(page, app, company);
 
 const PAGES = (): [string, string][] => [
   ["subscribers", "subscribers"],

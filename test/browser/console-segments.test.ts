@@ -1,13 +1,12 @@
 /** Segments and imports in a real browser: by mouse and by keyboard, with JavaScript and without. */
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { type App, startApp } from "../support/app.ts";
-import { fileForm, newCompany, someIp, type TestCompany } from "../support/client.ts";
+import { fileForm, newCompany, type TestCompany } from "../support/client.ts";
 import { violations } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
+import { openPage, SHOTS, signInOn } from "./open-page.ts";
 
-const SHOTS = join(import.meta.dirname, "../../.cache/screenshots");
 const E = "/api/emails";
 const LONG = "Readers of the newsletter about difference engines, analytical engines and looms";
 /** For what another process works on: longer than a busy machine takes. */
@@ -55,29 +54,12 @@ afterAll(async () => {
   await app.stop();
 });
 
-async function open(options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> {
-  // The policy would keep axe out, too.
-  const context = await browser.newContext({
-    bypassCSP: true,
-    extraHTTPHeaders: { "x-forwarded-for": someIp() },
-    ...options,
-  });
-  try {
-    await work(await context.newPage());
-  } finally {
-    await context.close();
-  }
-}
+const open = (options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> =>
+  openPage(browser, options, work);
 
 const at = (path: string) => `${app.url}/app/${company.id}/${path}`;
 
-async function signIn(page: Page): Promise<void> {
-  await page.goto(`${app.url}/app/login`);
-  await page.getByLabel("Email address").fill(company.email);
-  await page.getByLabel("Password").fill(company.password);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.waitForURL(`${app.url}/app/${company.id}`);
-}
+const signIn = (page: Page): Promise<void> => signInOn(page, app, company);
 
 const PAGES = () => [
   ["segments", "segments"],

@@ -1,17 +1,14 @@
-/** Servers, DNS, bounces and webhooks of the console in Chromium: readable, by keyboard, with and without a script. */
-import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { query } from "../../models/database/db.ts";
 import { type App, startApp } from "../support/app.ts";
-import { newCompany, someIp, type TestCompany } from "../support/client.ts";
+import { newCompany, type TestCompany } from "../support/client.ts";
 import { type DnsServer, startDnsServer } from "../support/dns-server.ts";
 import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
 import { startWebServer, type WebServer } from "../support/web-server.ts";
 import { violations } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
+import { openPage, SHOTS, signInOn } from "./open-page.ts";
 
-const SHOTS = join(import.meta.dirname, "../../.cache/screenshots");
-const LONG_MS = 30_000;
 
 let app: App;
 let browser: Browser;
@@ -72,30 +69,12 @@ afterAll(async () => {
   await dns.stop();
 });
 
-async function open(options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> {
-  // The policy would keep axe out, too.
-  const context = await browser.newContext({
-    bypassCSP: true,
-    extraHTTPHeaders: { "x-forwarded-for": someIp() },
-    ...options,
-  });
-  context.setDefaultTimeout(LONG_MS);
-  try {
-    await work(await context.newPage());
-  } finally {
-    await context.close();
-  }
-}
+const open = (options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> =>
+  openPage(browser, options, work);
 
 const at = (path: string) => `${app.url}/app/${company.id}${path && `/${path}`}`;
 
-async function signIn(page: Page): Promise<void> {
-  await page.goto(`${app.url}/app/login`);
-  await page.getByLabel("Email address").fill(company.email);
-  await page.getByLabel("Password").fill(company.password);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.waitForURL(at(""));
-}
+const signIn = (page: Page): Promise<void> => signInOn(page, app, company);
 
 const PAGES = () => ({
   overview: "",

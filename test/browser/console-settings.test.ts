@@ -1,15 +1,14 @@
 /** Coming in, the own account and a company's settings in Chromium: axe, widths, and the ways through them. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { stepAt, totpCode } from "../../services/accounts/people/totp-codes.ts";
 import { type App, startApp } from "../support/app.ts";
-import { client, newCompany, someIp, type TestCompany } from "../support/client.ts";
+import { client, newCompany, type TestCompany } from "../support/client.ts";
 import { violations } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
+import { openPage, SHOTS, signInOn } from "./open-page.ts";
 
-const SHOTS = join(import.meta.dirname, "../../.cache/screenshots");
 /** The machine may be busy with other tests. */
 const PATIENCE_MS = 60_000;
 jest.setTimeout(5 * PATIENCE_MS);
@@ -36,23 +35,10 @@ afterAll(async () => {
   await app.stop();
 });
 
-async function open(options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> {
-  const context = await browser.newContext({ extraHTTPHeaders: { "x-forwarded-for": someIp() }, ...options });
-  context.setDefaultTimeout(PATIENCE_MS);
-  try {
-    await work(await context.newPage());
-  } finally {
-    await context.close();
-  }
-}
+const open = (options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> =>
+  openPage(browser, { bypassCSP: false, ...options }, work);
 
-async function signIn(page: Page, { email, password }: TestCompany = company): Promise<void> {
-  await page.goto(`${app.url}/app/login`);
-  await page.getByLabel("Email address").fill(email);
-  await page.getByLabel("Password").fill(password);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.waitForURL(`${app.url}/app/*-*`);
-}
+const signIn = (page: Page, who: TestCompany = company): Promise<void> => signInOn(page, app, who);
 
 const ENTRANCES = ["login", "sign-up", "forgotten", "verify?token=x", "reset?token=x", "invitation?token=x"];
 const OWN = ["companies/new", "account", "account/password", "account/two-factor", "account/sessions"];

@@ -1,12 +1,11 @@
-import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { until } from "../integration/campaigns/world.ts";
 import { type App, startApp } from "../support/app.ts";
-import { newCompany, someIp, type TestCompany } from "../support/client.ts";
+import { newCompany, type TestCompany } from "../support/client.ts";
 import { violations } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
+import { openPage, SHOTS, signInOn } from "./open-page.ts";
 
-const SHOTS = join(import.meta.dirname, "../../.cache/screenshots");
 const WAIT = { timeout: 60_000 };
 
 /** A picture of one point. */
@@ -74,25 +73,12 @@ afterAll(async () => {
   await app.stop();
 });
 
-async function open(options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> {
-  const context = await browser.newContext({ extraHTTPHeaders: { "x-forwarded-for": someIp() }, ...options });
-  context.setDefaultTimeout(WAIT.timeout);
-  try {
-    await work(await context.newPage());
-  } finally {
-    await context.close();
-  }
-}
+const open = (options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> =>
+  openPage(browser, { bypassCSP: false, ...options }, work);
 
 const at = (path: string) => `${app.url}/app/${company.id}/${path}`;
 
-async function signIn(page: Page, path: string): Promise<void> {
-  await page.goto(at(path));
-  await page.getByLabel("Email address").fill(company.email);
-  await page.getByLabel("Password").fill(company.password);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.waitForURL(at(path));
-}
+const signIn = (page: Page, path: string): Promise<void> => signInOn(page, app, company, `/app/${company.id}/${path}`);
 
 const inFrame = (page: Page, text: string) => page.frameLocator("iframe").getByText(text).first().waitFor(WAIT);
 /** What a person drags from a folder of these files. */

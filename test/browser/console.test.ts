@@ -1,12 +1,9 @@
-import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { type App, startApp } from "../support/app.ts";
 import { newCompany, type TestCompany } from "../support/client.ts";
 import { violations } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
-import { openPage } from "./open-page.ts";
-
-const SHOTS = join(import.meta.dirname, "../../.cache/screenshots");
+import { openPage, SHOTS, signInOn } from "./open-page.ts";
 
 // axe over every page, on a machine that has other work.
 jest.setTimeout(300_000);
@@ -49,13 +46,7 @@ afterAll(async () => {
 
 const open = (options: BrowserContextOptions, work: (page: Page) => Promise<void>) => openPage(browser, options, work);
 
-async function signIn(page: Page): Promise<void> {
-  await page.goto(`${app.url}/app/login`);
-  await page.getByLabel("Email address").fill(company.email);
-  await page.getByLabel("Password").fill(company.password);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.waitForURL(`${app.url}/app/${company.id}`);
-}
+const signIn = (page: Page): Promise<void> => signInOn(page, app, company);
 
 const PAGES = () => [
   "login",

@@ -297,7 +297,7 @@ test("the whole way: an owner signs in, makes a list, adds a reader, and sees th
     expect((await browser.open(`/app/${mine.id}`)).html).toContain("First steps");
     await browser.open(at("lists"));
     expect(await browser.send(at("lists"), { name: "Readers", description: "" })).toMatchObject({ status: 303 });
-    const list = /list=([0-9a-f-]{36})/.exec((await browser.open(at("lists"))).html)![1]!;
+    const list = /lists\/([0-9a-f-]{36})/.exec((await browser.open(at("lists"))).html)![1]!;
     const added = await browser.send(at("subscribers"), { email: "ada@example.com", first_name: "Ada", list });
     expect(added.status).toBe(303);
     const server = await mine.api.post("/api/emails/smtp-configs/", {
