@@ -1,5 +1,5 @@
 /** The second factor: set up with a code, switched off with password and code. Recovery codes are shown once. */
-import { qrCode, qrPath } from "../../lib/qr-code.ts";
+import { qrPath } from "../../lib/qr-code.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { codeField, formPage, passwordField } from "../form-fields.ts";
 import { messages } from "../messages.ts";
@@ -36,8 +36,7 @@ const grouped = (secret: string): string => secret.replace(/(.{4})(?=.)/g, "$1 "
 
 function showSecret({ secret, uri }: Secret, errors: Errors = {}): Answer {
   const t = messages.twoFactor;
-  const code = qrCode(uri);
-  const picture = code && uri !== "" ? qrPath(code) : undefined;
+  const picture = uri === "" ? undefined : qrPath(uri);
   const values = { secret, grouped: grouped(secret), uri, picture, errors, here: HERE, code: codeField(t.code) };
   return { view: "two-factor", title: t.title, values };
 }
