@@ -2,6 +2,7 @@
  * A request of the console from its cookie to its answer: session, form token, person, company, page. Every page and every
  * form goes this way, so that none can leave a step out.
  */
+import type { Readable } from "node:stream";
 import type { ParamsOf } from "../contracts.ts";
 import type { Ctx } from "../lib/caller.ts";
 import { forbidden, isServiceError, notFound } from "../lib/errors.ts";
@@ -144,5 +145,5 @@ export const takeForm = (ctx: Ctx<ParamsOf<"console.submit">>): Promise<Shown> =
 
 export function takeUpload(ctx: Ctx<ParamsOf<"console.upload">>): Promise<Shown> {
   const { filename, content_type, size, ...asked } = ctx.params;
-  return handle(ctx, { ...asked, file: { filename, content_type, size, stream: ctx.stream! } }, true);
+  return handle(ctx, { ...asked, file: { filename, content_type, size, stream: ctx.stream as Readable } }, true);
 }

@@ -1,4 +1,5 @@
 /** A request as pages see it: who asks, in which company, for what; and what they answer. */
+import type { Readable } from "node:stream";
 import type { CallingOptions } from "moleculer";
 import { call } from "../call.ts";
 import type { ActionOf, ParamsOf, ReturnsOf } from "../contracts.ts";
@@ -37,7 +38,7 @@ export interface UploadedFile {
   filename: string;
   content_type: string;
   size: number;
-  stream: NodeJS.ReadableStream;
+  stream: Readable;
 }
 
 /** Of a person who is signed in. */
@@ -131,7 +132,7 @@ export function callIn<A extends PermittedAction & ActionOf>(
   visit: CompanyVisit,
   action: A,
   params: ParamsOf<A>,
-  options: CallingOptions & { stream?: NodeJS.ReadableStream } = {},
+  options: CallingOptions & { stream?: Readable } = {},
 ): Promise<ReturnsOf<A>> {
   requirePermission(action, { role: visit.company.role });
   return call(visit.ctx.broker, action, params, { ...options, ...withMeta(callerIn(visit)) });

@@ -1,5 +1,4 @@
 /** Import: a file is uploaded once, its columns are looked at, it is tried, and then imported; in the background. */
-import type { Readable } from "node:stream";
 import type { ReturnsOf } from "../../contracts.ts";
 import { invalid, isServiceError, wrongState } from "../../lib/errors.ts";
 import { isUuid } from "../../lib/ids.ts";
@@ -56,7 +55,7 @@ export const uploadImport = (visit: CompanyVisit): Promise<Outcome | Answer> =>
         visit,
         "subscribers.uploadImport",
         file,
-        stream ? { stream: stream as Readable } : {},
+        stream ? { stream } : {},
       );
       return { goTo: pathOf(visit, id) };
     },

@@ -1,5 +1,4 @@
 /** Media: files that mails show or attach, with the room that is left, and the end of one with what it breaks. */
-import type { Readable } from "node:stream";
 import type { ReturnsOf } from "../../contracts.ts";
 import { config } from "../../lib/config.ts";
 import { invalid, isServiceError } from "../../lib/errors.ts";
@@ -58,7 +57,7 @@ function stored(visit: CompanyVisit): Promise<Media> {
   const { file } = visit;
   if (!file) throw invalid({ file: [messages.media.noFile] });
   const { filename, content_type, size, stream } = file;
-  return callIn(visit, "campaigns.createMedia", { filename, content_type, size }, { stream: stream as Readable });
+  return callIn(visit, "campaigns.createMedia", { filename, content_type, size }, { stream });
 }
 
 /** What to do about a file that is refused; undefined for another error. */

@@ -1,5 +1,4 @@
 /** Suppressions: who gets no mail and why; one or many more, and one less, which can be taken back. */
-import type { Readable } from "node:stream";
 import { SUPPRESSION_KINDS, type SuppressionKind } from "../../../models/suppression.ts";
 import type { Shown } from "../contract.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
@@ -90,7 +89,7 @@ const readFile = (visit: CompanyVisit) => {
     visit,
     "subscribers.importSuppressions",
     { filename, content_type, size },
-    { stream: stream as Readable },
+    { stream },
   );
 };
 

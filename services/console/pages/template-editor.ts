@@ -12,8 +12,7 @@ import { templatesPath } from "./templates.ts";
 
 type Template = ReturnsOf<"renderer.getTemplate">;
 
-/** Of the newest subscribers: their addresses to choose from, their attributes as variables. */
-const LOOKED_AT = 100;
+/** The newest subscribers, to choose from. */
 const OFFERED_READERS = 20;
 const OFFERED_IMAGES = 24;
 /** What a tag can hold; others have names that only files and programs use. */
@@ -37,17 +36,14 @@ const PATTERNS = [
 ];
 
 async function offers(visit: CompanyVisit) {
-  const [{ results: people }, { results: files }] = await Promise.all([
-    callIn(visit, "subscribers.list", { page_size: LOOKED_AT }),
+  const [{ results: people }, { names }, { results: files }] = await Promise.all([
+    callIn(visit, "subscribers.list", { page_size: OFFERED_READERS }),
+    callIn(visit, "subscribers.listAttributes", {}),
     callIn(visit, "campaigns.listMedia", { page_size: OFFERED_IMAGES }),
   ]);
-  const names = new Set(people.flatMap(({ attributes }) => Object.keys(attributes)));
   return {
-    readers: people.slice(0, OFFERED_READERS).map(({ email }) => email),
-    attributes: [...names]
-      .filter((name) => IS_VARIABLE.test(name))
-      .sort()
-      .map((name) => `[[${name}]]`),
+    readers: people.map(({ email }) => email),
+    attributes: names.filter((name) => IS_VARIABLE.test(name)).map((name) => `[[${name}]]`),
     images: files
       .filter(({ content_type }) => content_type.startsWith("image/"))
       .map(({ url, filename }) => ({ url, filename, path: new URL(url).pathname })),
