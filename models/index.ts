@@ -37,6 +37,7 @@ import { Media } from "./media.ts";
 import { MediaPart } from "./media-part.ts";
 import { Membership } from "./membership.ts";
 import { Migration, MigrationStep } from "./migration.ts";
+import { OperatorSession } from "./operator-session.ts";
 import { Plan } from "./plan.ts";
 import { RecoveryCode } from "./recovery-code.ts";
 import { RefreshToken } from "./refresh-token.ts";
@@ -100,6 +101,7 @@ const MODELS = [
   Membership,
   Migration,
   MigrationStep,
+  OperatorSession,
   Plan,
   RecipientPart,
   RecoveryCode,

@@ -9,7 +9,6 @@ import { violations } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
 import { openPage, SHOTS, signInOn } from "./open-page.ts";
 
-
 let app: App;
 let browser: Browser;
 let dns: DnsServer;

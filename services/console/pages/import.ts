@@ -51,12 +51,7 @@ export const uploadImport = (visit: CompanyVisit): Promise<Outcome | Answer> =>
     async () => {
       const { filename = "", content_type = "", size = 0, stream } = visit.file ?? {};
       const file = { filename, content_type, size };
-      const { id } = await callIn(
-        visit,
-        "subscribers.uploadImport",
-        file,
-        stream ? { stream } : {},
-      );
+      const { id } = await callIn(visit, "subscribers.uploadImport", file, stream ? { stream } : {});
       return { goTo: pathOf(visit, id) };
     },
     (errors) => showUpload(visit, errors),

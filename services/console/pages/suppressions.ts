@@ -85,12 +85,7 @@ export async function liftSuppression(visit: CompanyVisit): Promise<Answer> {
 
 const readFile = (visit: CompanyVisit) => {
   const { stream, filename, content_type, size } = visit.file!;
-  return callIn(
-    visit,
-    "subscribers.importSuppressions",
-    { filename, content_type, size },
-    { stream },
-  );
+  return callIn(visit, "subscribers.importSuppressions", { filename, content_type, size }, { stream });
 };
 
 export const importSuppressions = (visit: CompanyVisit): Promise<Outcome | Answer> =>

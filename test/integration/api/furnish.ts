@@ -50,7 +50,9 @@ export async function furnish({ api, id, token, userId }: TestCompany, app: App)
       scheduled_for: inAnHour(),
     })
   ).id;
-  const draft = (await make(`${E}/drafts/`, { name: "Later", kind: "to-list", body: { list_id: list } })).id;
+  const draft = (
+    await make(`${E}/drafts/`, { name: "Later", kind: "to-list", body: { list_id: list, template_id: template } })
+  ).id;
   const endpoint = (await make(`${E}/webhook-endpoints/`, { url: "http://127.0.0.1:9/hook", events: ["opened"] })).id;
   const delivery = (await make(`${E}/webhook-endpoints/${endpoint}/test/`, {})).id;
   const { id: source, url } = await make(`${E}/inbound-sources/`, { provider: "postmark" });

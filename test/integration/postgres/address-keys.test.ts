@@ -158,8 +158,8 @@ test("spellings of one mailbox become one subscriber and one suppression, the mo
   const counts = `select name, n from (select c.name, count_of('${company}', c.name, '${company}') as n
     from unnest(array['subscribers', 'suppressions']) c (name)) x order by 1`;
   expect(await rowsOf(counts)).toEqual([
-    { name: "subscribers", n: "3" },
-    { name: "suppressions", n: "3" },
+    { name: "subscribers", n: 3 },
+    { name: "suppressions", n: 3 },
   ]);
   expect(await rowsOf(`select count(*) from subscribers where company_id = '${other}'`)).toEqual([
     { count: String(1 + Math.min(50, meanwhile.written)) },
