@@ -92,6 +92,7 @@ export default class LeakEnvironment extends OneContextEnvironment {
   override async teardown(): Promise<void> {
     Object.assign(timers, { setTimeout: originalSleep });
     Object.assign(globalThis, this.#originals);
+    delete (globalThis as unknown as Global).testDatabases;
     await super.teardown();
   }
 

@@ -4,6 +4,10 @@
  */
 import { createRequire, isBuiltin } from "node:module";
 import type JestRuntime from "jest-runtime";
+import pg from "pg";
+
+// As the service sets it in a process (models/database/db.ts): a shared package has it from the first file that does so on.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
 /** Jest's own globals are bound to the file. */
 const OF_JEST = /^(?:jest|@jest\/)/;
