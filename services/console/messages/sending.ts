@@ -286,6 +286,7 @@ export const recipientDomains = {
   days: "Of the last",
   dayCounts: { 7: "7 days", 30: "30 days", 90: "90 days" },
   filter: "Show",
+  count: "Count the mails of these days",
   noMail: "No mail was sent in these days.",
   domain: "Domain",
   sent: "Sent",

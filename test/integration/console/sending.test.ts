@@ -220,7 +220,7 @@ describe("bounces", () => {
       complaint_percent: 0.1,
       after: 100,
     });
-    expect(await browser.open(at("recipient-domains?days=7"))).toMatchObject({ status: 200 });
+    expect(await browser.open(at("recipient-domains?days=7&count=yes"))).toMatchObject({ status: 200 });
   });
 });
 
