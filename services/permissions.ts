@@ -3,7 +3,7 @@
  * says it with each operation. Writes of settings, keys and members ask it again in their own transaction, with the rights
  * that the database has then (models/statements/current-rights.ts): what the gateway knows may be a second old.
  *
- * A viewer reads and exports nothing; a member works with people, content and campaigns; an admin also changes what the
+ * A viewer reads, but exports nothing; a member works with people, content and campaigns; an admin also changes what the
  * company is and sends with; an owner also makes owners. A key without the scope is refused by the scope's name.
  */
 import type { ActionOf } from "./contracts.ts";

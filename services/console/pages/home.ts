@@ -24,13 +24,22 @@ async function firstSteps(visit: CompanyVisit, { subscribers, campaigns }: Stats
     callIn(visit, "subscribers.listLists", one),
     callIn(visit, "renderer.listTemplates", one),
   ]);
-  return [
-    { text: "Name the server that sends your mail", done: servers.count > 0 },
-    { text: "Make a list", done: lists.count > 0 },
-    { text: "Add your first subscribers", done: subscribers.total > 0 },
-    { text: "Write a template", done: templates.count > 0 },
-    { text: "Send your first campaign", done: Object.values(campaigns).some((n) => n > 0) },
+  const isInOrder = servers.results.some(
+    ({ working, checked_at, check_failures }) => working && checked_at !== null && check_failures.length === 0,
+  );
+  const steps = [
+    { text: "Name the server that sends your mail", path: "servers/new", done: servers.count > 0 },
+    { text: "Give the DNS what receivers look for", path: "domains", done: isInOrder },
+    { text: "Make a list", path: "lists", done: lists.count > 0 },
+    { text: "Add your first subscribers", path: "import", done: subscribers.total > 0 },
+    { text: "Write a template", path: "templates/new", done: templates.count > 0 },
+    {
+      text: "Send yourself a test, then your first campaign",
+      path: "campaigns/new",
+      done: Object.values(campaigns).some((n) => n > 0),
+    },
   ];
+  return steps.map(({ path, ...step }) => ({ ...step, href: companyPath(visit, path) }));
 }
 
 /** With what the overview has read already. */
@@ -80,7 +89,8 @@ export async function companyHome(visit: CompanyVisit): Promise<Answer> {
       subscribers: stats.subscribers,
       plots: plotsOf(stats),
       inTheAir,
-      steps: steps.every(({ done }) => done) ? [] : steps,
+      // Whoever has sent one needs no list any more, whatever the DNS says.
+      steps: steps.at(-1)!.done ? [] : steps,
       warnings: needsLook,
     },
   };

@@ -1,6 +1,6 @@
 /**
  * Stores a batch of opens and clicks: event rows, what they change on the mails' rows, webhook outbox, all or nothing.
- * The campaign's numbers follow by trigger (migration 0006).
+ * The campaign's numbers follow by trigger (`count_events` in models/schema.sql).
  *
  * What a hit means depends on the hits before it, so that of two nodes which see the same mail at the same moment one
  * must come first. That is rare: a batch is classified by what was read, and written by one statement that succeeds only
