@@ -8,7 +8,7 @@ import {
 } from "sequelize";
 import { company, id, nullable, required } from "./database/columns.ts";
 
-/** One deed in a company. Never changed: the database refuses. */
+/** One entry of a company's log. Never changed: the database refuses. */
 export class AuditEntry extends Model<InferAttributes<AuditEntry>, InferCreationAttributes<AuditEntry>> {
   declare id: CreationOptional<string>;
   declare companyId: string;

@@ -8,7 +8,7 @@ import type { Caller } from "../../services/lib/caller.ts";
 import { newId } from "../../services/lib/ids.ts";
 import { type Client, query, queryOne, sequelize, transaction } from "../database/db.ts";
 
-export interface Deed {
+export interface AuditedChange {
   action: AuditAction;
   /** What it was done to: an id or an address. */
   target?: string | null;
@@ -30,7 +30,7 @@ type Actor = Caller | typeof SYSTEM;
 
 const typeOf = ({ userId, apiKeyId }: Caller) => (apiKeyId ? "api_key" : userId ? "user" : "operator");
 
-function valuesOf(companyId: string, actor: Actor, { action, target, detail }: Deed) {
+function valuesOf(companyId: string, actor: Actor, { action, target, detail }: AuditedChange) {
   const { userId, apiKeyId, operatorSessionId, ip, http }: Caller = actor === SYSTEM ? {} : actor;
   const type = actor === SYSTEM ? SYSTEM : typeOf(actor);
   const from = ip ?? http?.ip ?? null;
@@ -50,10 +50,10 @@ function valuesOf(companyId: string, actor: Actor, { action, target, detail }: D
 export async function audit(
   companyId: string,
   meta: Caller,
-  deed: Deed,
+  audited: AuditedChange,
   transaction: Transaction | null = null,
 ): Promise<void> {
-  await sequelize().query(INSERT, { bind: valuesOf(companyId, meta, deed), type: QueryTypes.RAW, transaction });
+  await sequelize().query(INSERT, { bind: valuesOf(companyId, meta, audited), type: QueryTypes.RAW, transaction });
 }
 
 /** Who did it, as the log has it. */
@@ -63,8 +63,13 @@ export interface LoggedActor {
 }
 
 /** For what is written as SQL. */
-export async function auditWithin(client: Client, companyId: string, by: Actor, deed: Deed): Promise<LoggedActor> {
-  return (await queryOne<LoggedActor>(INSERT, valuesOf(companyId, by, deed), client))!;
+export async function auditWithin(
+  client: Client,
+  companyId: string,
+  by: Actor,
+  audited: AuditedChange,
+): Promise<LoggedActor> {
+  return (await queryOne<LoggedActor>(INSERT, valuesOf(companyId, by, audited), client))!;
 }
 
 /** In every company of a user: a login is no single company's business. */

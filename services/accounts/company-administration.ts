@@ -4,7 +4,7 @@ import { Company } from "../../models/company.ts";
 import { sequelize } from "../../models/database/db.ts";
 import { listPage } from "../../models/database/listing.ts";
 import { Plan } from "../../models/plan.ts";
-import { audit, type Deed } from "../../models/statements/audit-log.ts";
+import { type AuditedChange, audit } from "../../models/statements/audit-log.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import type { AuditAction } from "../lib/audit-actions.ts";
 import type { Ctx } from "../lib/caller.ts";
@@ -96,7 +96,7 @@ async function lockedCompany(id: string, transaction: Transaction): Promise<Comp
 }
 
 /** What was done and why, in the log that the company's owners read. */
-const auditOf = (action: AuditAction, reason: string | undefined, detail: object = {}): Deed => ({
+const auditOf = (action: AuditAction, reason: string | undefined, detail: object = {}): AuditedChange => ({
   action,
   detail: { ...detail, ...(reason ? { reason } : {}) },
 });
@@ -107,9 +107,9 @@ export async function setPlan({ params, meta }: Ctx<ParamsOf<"accounts.setPlan">
   await sequelize().transaction(async (transaction) => {
     const company = await lockedCompany(company_id, transaction);
     if (company.plan === plan) return;
-    const deed = auditOf("company.plan_changed", reason, { before: company.plan, plan });
+    const audited = auditOf("company.plan_changed", reason, { before: company.plan, plan });
     await company.update({ plan }, { transaction });
-    await audit(company_id, meta, deed, transaction);
+    await audit(company_id, meta, audited, transaction);
   });
   forgetPlan(company_id);
   return planOf(company_id);

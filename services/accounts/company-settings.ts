@@ -143,8 +143,8 @@ export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>
       await company.update({ ...Object.fromEntries(changes), ...merged }, { transaction });
       if (params.tracking_domain !== undefined) await claimDomain(companyId, params.tracking_domain, transaction);
       const { id: _, ...given } = params;
-      const deed = { action: "company.updated", target: companyId, detail: { fields: Object.keys(given) } } as const;
-      await audit(companyId, ctx.meta, deed, transaction);
+      const audited = { action: "company.updated", target: companyId, detail: { fields: Object.keys(given) } } as const;
+      await audit(companyId, ctx.meta, audited, transaction);
     });
   } catch (error) {
     // The configuration was deleted after the check.

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { listModels } from "../../models/database/listing.ts";
 import { InboundSource, type ProviderName } from "../../models/inbound-source.ts";
 import { SmtpConfig } from "../../models/smtp-config.ts";
-import type { Deed } from "../../models/statements/audit-log.ts";
+import type { AuditedChange } from "../../models/statements/audit-log.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
 import { config } from "../lib/config.ts";
@@ -75,8 +75,8 @@ export async function createSource(ctx: Ctx<NewSource>): Promise<View> {
     tokenSealed: seal(token, id),
     secretSealed: secret === undefined ? null : seal(secret.trim(), id),
   };
-  const deed: Deed = { action: "inbound_source.created", target: id, detail: { provider } };
-  const created = await permittedWrite(ctx, "bounces.createSource", deed, (transaction) =>
+  const audited: AuditedChange = { action: "inbound_source.created", target: id, detail: { provider } };
+  const created = await permittedWrite(ctx, "bounces.createSource", audited, (transaction) =>
     InboundSource.create(values, { transaction }),
   );
   return viewOf(created);
@@ -84,8 +84,8 @@ export async function createSource(ctx: Ctx<NewSource>): Promise<View> {
 
 export function removeSource(ctx: Ctx<{ id: string }>): Promise<null> {
   const { id } = ctx.params;
-  const deed: Deed = { action: "inbound_source.deleted", target: id };
-  return permittedWrite(ctx, "bounces.removeSource", deed, async (transaction) => {
+  const audited: AuditedChange = { action: "inbound_source.deleted", target: id };
+  return permittedWrite(ctx, "bounces.removeSource", audited, async (transaction) => {
     const where = { companyId: companyOf(ctx), id };
     if ((await InboundSource.destroy({ where, transaction })) === 0) throw notFound();
     return null;

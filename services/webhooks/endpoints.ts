@@ -1,7 +1,7 @@
 /** Webhook endpoints as a resource. */
 import type { Transaction } from "sequelize";
 import { listModels } from "../../models/database/listing.ts";
-import type { Deed } from "../../models/statements/audit-log.ts";
+import type { AuditedChange } from "../../models/statements/audit-log.ts";
 import { WebhookEndpoint } from "../../models/webhook-endpoint.ts";
 import { call } from "../call.ts";
 import type { ParamsOf } from "../contracts.ts";
@@ -83,9 +83,9 @@ export async function createEndpoint(ctx: Ctx<Input>) {
   const { url, events } = ctx.params;
   const id = newId();
   const secret = newSecret();
-  const deed: Deed = { action: "webhook.created", target: id, detail: { url, events } };
+  const audited: AuditedChange = { action: "webhook.created", target: id, detail: { url, events } };
   const values = { id, companyId, url, events: unique(events), secretSealed: seal(secret, id) };
-  const endpoint = await permittedWrite(ctx, "webhooks.create", deed, (transaction) =>
+  const endpoint = await permittedWrite(ctx, "webhooks.create", audited, (transaction) =>
     WebhookEndpoint.create(values, { transaction }),
   );
   return { ...endpoint.view(), secret };
@@ -97,8 +97,8 @@ export async function createEndpoint(ctx: Ctx<Input>) {
  */
 export function updateEndpoint(ctx: Ctx<ParamsOf<"webhooks.update">>) {
   const { id, url, events, disabled = false } = ctx.params;
-  const deed: Deed = { action: "webhook.updated", target: id, detail: { url, events, disabled } };
-  return permittedWrite(ctx, "webhooks.update", deed, async (transaction) => {
+  const audited: AuditedChange = { action: "webhook.updated", target: id, detail: { url, events, disabled } };
+  return permittedWrite(ctx, "webhooks.update", audited, async (transaction) => {
     const endpoint = await endpointOf(companyOf(ctx), id, transaction);
     const disabledAt = disabled ? (endpoint.disabledAt ?? new Date()) : null;
     await endpoint.update({ url, events: unique(events), disabledAt, failingSince: null }, { transaction });

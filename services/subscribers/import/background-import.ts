@@ -136,8 +136,8 @@ async function carryOut(ctx: Ctx, mine: ImportTry, progress: Progress): Promise<
     own: mine,
     async finish(client, report) {
       const { total, created, updated, skipped } = report;
-      const deed = { target: form.list_id ?? null, detail: { total, created, updated, skipped } };
-      if (!form.dry_run) await auditWithin(client, companyId, caller, { action: "subscribers.imported", ...deed });
+      const audited = { target: form.list_id ?? null, detail: { total, created, updated, skipped } };
+      if (!form.dry_run) await auditWithin(client, companyId, caller, { action: "subscribers.imported", ...audited });
       if (!(await finishImport(client, mine, kept(report)))) throw new Interrupted("Another node has the import");
     },
   });

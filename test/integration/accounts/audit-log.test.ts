@@ -40,7 +40,7 @@ describe("the audit log", () => {
     detail: Record<string, unknown>;
   }
 
-  test("has an entry for each deed, with who did it, from where and to what, and no secret in it", async () => {
+  test("has an entry for each change, with who made it, from where and to what, and no secret in it", async () => {
     const { id: companyId, email, password, userId, api } = company;
     await client(app, { ip }).post("/api/auth/login/", { email, password: "wrong horse battery" });
     // A failure is written behind its answer, so that the time of that reveals nothing.

@@ -146,7 +146,7 @@ describe("members", () => {
       leave: ["owner", "admin", "member"],
       "see the members": ["owner", "admin", "member"],
     };
-    const deeds: Record<string, (by: { user: { id: string }; meta: Caller }) => Promise<unknown>> = {
+    const actions: Record<string, (by: { user: { id: string }; meta: Caller }) => Promise<unknown>> = {
       "invite a member": async ({ meta }) => invite((await seed()).email, "member", meta),
       "invite an owner": async ({ meta }) => invite((await seed()).email, "owner", meta),
       "promote a member to admin": async ({ meta }) => setRole((await join(tenant, "member")).user.id, "admin", meta),
@@ -158,15 +158,15 @@ describe("members", () => {
       "see the members": ({ meta }) => call(app.broker, "accounts.listMembers", { id: tenant.id }, { meta }),
     };
 
-    test.each(Object.keys(may))("%s", async (deed) => {
+    test.each(Object.keys(may))("%s", async (action) => {
       for (const role of ["owner", "admin", "member"] as const) {
         tenant = await seed();
         const by = await join(tenant, role);
-        const result = await deeds[deed]!(by).then(
+        const result = await actions[action]!(by).then(
           () => "done",
           (error) => error.code,
         );
-        expect([role, result]).toEqual([role, may[deed]!.includes(role) ? "done" : "FORBIDDEN"]);
+        expect([role, result]).toEqual([role, may[action]!.includes(role) ? "done" : "FORBIDDEN"]);
       }
     });
 

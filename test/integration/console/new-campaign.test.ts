@@ -176,7 +176,7 @@ test("a time is the company's clock, the reader's hour is each reader's, and the
   await query("update companies set timezone = 'UTC' where id = $1", [company.id]);
 });
 
-test("an A/B test is kept as the API has it; its faults stand in its step, and each version is shown", async () => {
+test("an A/B test is kept as the API has it; its errors stand in its step, and each version is shown", async () => {
   const id = await drafted(whole());
   const path = at(`campaigns/drafts/${id}`);
   await browser.open(`${path}/what`);
