@@ -93,7 +93,8 @@ describe("renderer.renderMails", () => {
     );
     clearInterval(others);
     expect(mails.every(({ ok }) => ok)).toBe(true);
-    expect(ticks).toBeGreaterThan(5);
+    // Without a pause between mails there would be one, at the end.
+    expect(ticks).toBeGreaterThan(2);
   });
 
   test("a campaign that does not exist or cannot be rendered is an error for each recipient", async () => {
