@@ -1,27 +1,47 @@
 # One image for every size: all services in one process by default, one service folder per Deployment in k8s/.
-FROM node:24-slim AS dependencies
+# A release pins the digest that this tag has then (CONTRIBUTING.md, "The image").
+ARG BASE=node:24-slim
+
+FROM ${BASE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # The lock file decides every version. Optional ones are left out: they are a Node and a PostgreSQL for laptops. No package
-# of what remains needs its install script.
-RUN npm ci --omit=dev --omit=optional --ignore-scripts && npm cache clean --force
+# of what remains needs its install script. A registry of your own comes by secrets, which leave no trace in the image.
+RUN --mount=type=secret,id=npmrc,target=/root/.npmrc --mount=type=secret,id=authorities,target=/run/authorities.pem \
+  npm ci --omit=dev --omit=optional --ignore-scripts --no-audit
+COPY services/lib/image ./services/lib/image
+RUN npm sbom --sbom-format cyclonedx --omit dev --omit optional --package-lock-only | node services/lib/image/describe-packages.ts \
+  && node services/lib/image/prune-packages.ts node_modules
 
-FROM node:24-slim
+FROM ${BASE}
+# Nothing is installed there, so nobody who gets in finds what installs.
+RUN rm -rf /opt/yarn-* /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
+  /usr/local/bin/yarn /usr/local/bin/yarnpkg
 WORKDIR /app
 # V8 would let the heap grow to what is free. These suffice for a million recipients and for 18 MB of attachments.
 ENV NODE_ENV=production MALLOC_ARENA_MAX=1 NODE_OPTIONS="--max-semi-space-size=16 --max-old-space-size=512"
-# For the socket of operators' commands: node owns nothing in /app, and the root file system may be read-only.
+# For the socket of operators' commands: the user owns nothing in /app, and the root file system may be read-only.
 ENV DATA_DIR=/tmp/flockmail
-COPY --from=dependencies /app/node_modules ./node_modules
-COPY package.json moleculer.config.ts ./
+COPY --from=packages /app/node_modules ./node_modules
+COPY --from=packages /app/sbom.cdx.json /app/LICENSES.txt ./
+COPY package.json moleculer.config.ts LICENSE ./
 COPY mixins ./mixins
 COPY models ./models
 COPY services ./services
-USER node
+# The base's "node". By number, so that Kubernetes can see that it is not root.
+USER 1000:1000
 EXPOSE 3000 3030
 # For Docker alone; Kubernetes has probes of its own. It asks what /ready asks of a load balancer.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.HEALTH_PORT || 3030) + '/ready').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-# Process 1 handles SIGTERM from its first moment on and passes it to node. Without arguments: all services.
+# Process 1 handles SIGTERM from its first moment on, passes it to node, and takes leave of processes whose parent died, as tini
+# does. Without arguments: all services.
 ENTRYPOINT ["sh", "services/lib/processes/first.sh", "node", "node_modules/moleculer/bin/moleculer-runner.js", "--config", "moleculer.config.ts"]
 CMD ["services/**/*.service.ts"]
+ARG VERSION=unreleased REVISION=unknown CREATED=1970-01-01T00:00:00Z
+LABEL org.opencontainers.image.title="Flockmail" \
+  org.opencontainers.image.description="Email campaigns behind a REST API" \
+  org.opencontainers.image.licenses="Apache-2.0" \
+  org.opencontainers.image.version="${VERSION}" \
+  org.opencontainers.image.revision="${REVISION}" \
+  org.opencontainers.image.created="${CREATED}"

@@ -1,6 +1,6 @@
 /**
  * compose.yaml as far as it can be judged without a container engine: its shape, the order of its start, and that the
- * service takes the settings it gives. No test starts it.
+ * service takes the settings it gives. `npm run test:image` starts its service so, without what stands beside it.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -76,7 +76,12 @@ describe("compose.yaml", () => {
     for (const { image } of [postgres!, mailbox!]) expect(image).toMatch(/:v?\d+/);
     const kept = postgres!.volumes!.map((volume) => volume.split(":")[0]!);
     expect(kept).toEqual(Object.keys(compose.volumes));
-    expect(flockmail).toMatchObject({ read_only: true, tmpfs: ["/tmp"] });
+    expect(flockmail).toMatchObject({
+      read_only: true,
+      tmpfs: ["/tmp"],
+      cap_drop: ["ALL"],
+      security_opt: ["no-new-privileges"],
+    });
     const grace = Number.parseInt(flockmail!.stop_grace_period!, 10);
     expect(grace).toBeGreaterThan(readConfig(environment).DRAIN_SECONDS);
   });

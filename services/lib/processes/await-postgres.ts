@@ -26,12 +26,17 @@ const isTlsRefusal = (code: string, message: string) =>
   /CERT|^ERR_(TLS|SSL)|UNABLE_TO/.test(code) || message === "The server does not support SSL connections";
 const isSqlState = (code: string) => /^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]{4}$/.test(code);
 
+interface Wait {
+  waiting: (text: string) => void;
+  signal: AbortSignal;
+  /** Where the URL comes from, for messages. */
+  variable?: string;
+}
+
 /** Resolves once it takes connections. Refusals that time does not heal (a wrong password, no such database) throw at once. */
-export async function awaitPostgres(
-  url: string,
-  { waiting, signal }: { waiting: (text: string) => void; signal: AbortSignal },
-): Promise<void> {
-  const at = `PostgreSQL at ${addressesOf(url)} (DATABASE_URL)`;
+export async function awaitPostgres(url: string, wait: Wait): Promise<void> {
+  const { waiting, signal, variable = "DATABASE_URL" } = wait;
+  const at = `PostgreSQL at ${addressesOf(url)} (${variable})`;
   const seconds = Number(new URL(hostUrls(url)[0]!).searchParams.get("connect_timeout") ?? WAIT_MS / 1_000);
   const deadlineMs = performance.now() + seconds * 1_000;
   for (let tried = 1; ; tried++) {

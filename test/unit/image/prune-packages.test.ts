@@ -1,0 +1,77 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { billOfMaterials, licenceList } from "../../../services/lib/image/describe-packages.ts";
+import { packagesIn } from "../../../services/lib/image/packages.ts";
+import { prunePackages } from "../../../services/lib/image/prune-packages.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "flockmail-packages-"));
+const modules = join(folder, "node_modules");
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const KEPT = [
+  "plain/package.json",
+  "plain/index.js",
+  "plain/LICENSE.md",
+  "plain/lib/test/code.js",
+  "plain/types/standard.js",
+  "plain/docs/LICENSE",
+  "plain/node_modules/inner/package.json",
+  "plain/node_modules/inner/main.cjs",
+  "plain/node_modules/inner/readme.md",
+  "@scope/one/package.json",
+  "@scope/one/code.wasm",
+  "@scope/one/COPYING",
+];
+const TAKEN = [
+  "plain/README.md",
+  "plain/index.js.map",
+  "plain/index.d.ts",
+  "plain/lib/code.mts",
+  "plain/test/index.js",
+  "plain/test/deep/fixture.json",
+  "plain/docs/page.html",
+  "plain/node_modules/inner/main.d.cts",
+  "@scope/one/.github/workflows/ci.yml",
+  "@scope/one/HISTORY.md",
+];
+
+test("takes out maps, types, texts and tests of each package, and neither code nor licences", () => {
+  for (const file of [...KEPT, ...TAKEN]) {
+    mkdirSync(dirname(join(modules, file)), { recursive: true });
+    const name = dirname(file).split("/").at(-1);
+    const text = `{ "name": "${name}", "version": "1.0.0", "license": "MIT" }`;
+    writeFileSync(join(modules, file), file.endsWith("package.json") ? text : file);
+  }
+  const bytes = TAKEN.reduce((sum, file) => sum + statSync(join(modules, file)).size, 0);
+  expect(prunePackages(modules)).toEqual({ files: TAKEN.length, bytes });
+  const left = readdirSync(modules, { recursive: true, encoding: "utf8" });
+  const files = left.filter((file) => statSync(join(modules, file)).isFile());
+  expect(files.sort()).toEqual(KEPT.toSorted());
+  expect(left).not.toContain("plain/test");
+});
+
+test("lists each package with its terms, and takes a readme for them where there is no other text", () => {
+  const list = licenceList(packagesIn(modules));
+  expect(list).toContain("plain 1.0.0: MIT");
+  expect(list).toContain("one 1.0.0\n\n@scope/one/COPYING");
+  expect(list).toContain("inner 1.0.0\n\nplain/node_modules/inner/readme.md");
+});
+
+test("a bill of materials names all that is installed, also what npm left out", () => {
+  const known = { name: "plain", version: "1.0.0" };
+  const component = { name: "folder", "bom-ref": "@scope/service@1.0.0" };
+  const printed = JSON.stringify({ metadata: { component }, components: [known] });
+  const { components, metadata } = billOfMaterials(printed, packagesIn(modules));
+  expect(components.map(({ name }) => name).sort()).toEqual(["inner", "one", "plain"]);
+  expect(metadata.component!.name).toBe("@scope/service");
+});
+
+test("a bill of materials is the same for the same packages, whenever it is made", () => {
+  const bom = (timestamp: string, serialNumber: string, version = "1") =>
+    billOfMaterials(JSON.stringify({ serialNumber, metadata: { timestamp }, components: [{ version }] }), []);
+  const [first, second] = [bom("2026-01-01", "urn:uuid:a"), bom("2027-01-01", "urn:uuid:b")];
+  expect(first).toEqual(second);
+  expect(first.serialNumber).toMatch(/^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect(bom("2026-01-01", "urn:uuid:a", "2").serialNumber).not.toBe(first.serialNumber);
+});
