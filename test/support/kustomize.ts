@@ -37,7 +37,8 @@ function find(): (typeof COMMANDS)[number] | undefined {
 const found = find();
 
 export function build(folder: string): Manifest[] {
-  const [program, command] = found!;
+  if (!found) throw new Error("Neither kustomize 3.7 or newer nor kubectl 1.21 or newer is on PATH.");
+  const [program, command] = found;
   return parseAllDocuments(execFileSync(program, [command, folder], { encoding: "utf8" })).map(
     (document) => document.toJS() as Manifest,
   );

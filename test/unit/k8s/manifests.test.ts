@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import pg from "pg";
+import { parse } from "yaml";
 import { configSchema, readConfig } from "../../../services/lib/config.ts";
 import { STOP_MARGIN_MS } from "../../../services/lib/processes/lifetime.ts";
 import { createDatabase } from "../../support/database.ts";
@@ -68,6 +69,7 @@ withKustomize(() => {
       const example: Record<string, string> = {
         DATABASE_URL: "postgres://u:p@db/x",
         REDIS_URL: "redis://redis",
+        SYSTEM_SMTP_URL: "smtp://mail",
         TRANSPORTER: "nats://nats",
       };
       const env = (ours(workload).env ?? []).map(({ name, value }) => [
@@ -76,6 +78,27 @@ withKustomize(() => {
       ]);
       const config = readConfig({ ...configMap, ...Object.fromEntries(env) });
       expect(config.ALLOW_PRIVATE_NETWORKS).toBe(false);
+    });
+
+    test("a password for the service's own mail reaches every service that asks for it", () => {
+      const reads = (service: string) =>
+        readdirSync(join(ROOT, "services", service), { recursive: true, encoding: "utf8" })
+          .filter((file) => file.endsWith(".ts"))
+          .some((file) =>
+            readFileSync(join(ROOT, "services", service, file), "utf8").includes("config().SYSTEM_SMTP_URL"),
+          );
+      const readers = services.filter(reads);
+      expect(readers).toContain("accounts");
+      const mailers = servers.filter(([, workload]) =>
+        ours(workload).args!.some((glob) => glob.includes("**") || readers.includes(glob.split("/")[1]!)),
+      );
+      expect(mailers.length).toBeGreaterThan(1);
+      for (const [, workload] of mailers) {
+        expect(ours(workload).env).toContainEqual({
+          name: "SYSTEM_SMTP_URL",
+          valueFrom: { secretKeyRef: { name: "flockmail", key: "SYSTEM_SMTP_URL", optional: true } },
+        });
+      }
     });
 
     test("no secret is written down: each comes from the Secret by name", () => {
@@ -114,6 +137,26 @@ withKustomize(() => {
     test("the migration job runs a file that exists", () => {
       const job = workloadsOf(cluster).find(({ kind }) => kind === "Job")!;
       expect(existsSync(join(ROOT, ours(job).command![1]!))).toBe(true);
+    });
+
+    test("only the job has the owner's role, where there is one; where one role does all, it migrates by that", () => {
+      const named = workloads.flatMap(([name, workload]) =>
+        [...workload.spec.template.spec.containers, ...(workload.spec.template.spec.initContainers ?? [])]
+          .flatMap(({ env = [] }) => env)
+          .filter(({ valueFrom }) => valueFrom?.secretKeyRef.key === "MIGRATION_DATABASE_URL")
+          .map((variable) => [name, variable]),
+      );
+      expect(named).toEqual([
+        [
+          "migrate",
+          {
+            name: "MIGRATION_DATABASE_URL",
+            valueFrom: { secretKeyRef: { name: "flockmail", key: "MIGRATION_DATABASE_URL", optional: true } },
+          },
+        ],
+      ]);
+      const job = workloadsOf(cluster).find(({ kind }) => kind === "Job")!;
+      expect(ours(job).env!.map(({ name }) => name)).toContain("DATABASE_URL");
     });
 
     test("only the job applies migrations: the nodes of the cluster wait for it, and small has nobody else", () => {
@@ -303,6 +346,31 @@ withKustomize(() => {
         const target = workloadsOf(cluster).find(({ metadata }) => metadata.name === name)!;
         expect(target.spec).not.toHaveProperty("replicas");
       }
+    });
+
+    test("whoever scales the senders, their bounds and what one of them is for are the same", () => {
+      interface Scaler {
+        minReplicas?: number;
+        maxReplicas?: number;
+        minReplicaCount?: number;
+        maxReplicaCount?: number;
+        metrics?: { external: { target: { averageValue: string } } }[];
+        triggers?: { metadata: { targetQueryValue?: string; threshold?: string } }[];
+      }
+      const measuresOf = ({ spec }: Manifest) => {
+        const { minReplicas, maxReplicas, minReplicaCount, maxReplicaCount, metrics, triggers } = spec as Scaler;
+        const [trigger] = (triggers ?? []).map(({ metadata }) => metadata);
+        const [metric] = (metrics ?? []).map(({ external }) => external.target);
+        return [
+          minReplicas ?? minReplicaCount,
+          maxReplicas ?? maxReplicaCount,
+          metric?.averageValue ?? trigger?.targetQueryValue ?? trigger?.threshold,
+        ];
+      };
+      const example = (name: string) => parse(readFileSync(join(ROOT, "k8s/examples", `${name}.yaml`), "utf8"));
+      const expected = measuresOf(cluster.find(({ kind }) => kind === "ScaledObject")!);
+      expect(measuresOf(example("smtp-sender-prometheus"))).toEqual(expected);
+      expect(measuresOf(example("smtp-sender-metric"))).toEqual(expected);
     });
 
     test("the question that KEDA asks is one the database can answer", async () => {

@@ -41,6 +41,15 @@ test.each(["alerts.yaml", ...readdirSync(join(FOLDER, "dashboards")).map((file) 
   },
 );
 
+test.each(["smtp-sender-prometheus", "smtp-sender-metric", "prometheus-adapter-values"])(
+  "examples/%s.yaml scales by a metric that the service has",
+  (name) => {
+    const asked = [...metricsIn(read(`../examples/${name}.yaml`))];
+    expect(asked).toEqual(["flockmail_send_queue_recipients"]);
+    expect(asked.filter((metric) => !known.has(metric))).toEqual([]);
+  },
+);
+
 test("each alert has its page in the runbook, and each page its alert", () => {
   const pages = [...runbook.matchAll(/^### (\w+)$/gm)].map(([, name]) => name);
   expect(pages).toEqual(alerts.map(({ alert }) => alert));

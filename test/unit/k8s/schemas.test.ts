@@ -1,20 +1,28 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { parseAllDocuments } from "yaml";
+import { CHART } from "../../support/chart/write-chart.ts";
+import { objectsIn, withHelm } from "../../support/helm.ts";
+import { errorsInVersions, errorsOf } from "../../support/kubernetes-schemas.ts";
 import { build, type Manifest, withKustomize } from "../../support/kustomize.ts";
+import { long, longTest } from "../../support/long.ts";
 import { node } from "../../support/service-process.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 const overlays = ["small", "cluster"] as const;
 const folderOf = (overlay: string) => join(ROOT, "k8s/overlays", overlay);
+/** The oldest that is supported, the newest, and one between. */
+const VERSIONS = ["1.29", "1.33", "1.37"];
+const FETCH_TIMEOUT_MS = 600_000;
 
-const errorsOf = (manifests: unknown[]): string[] =>
-  JSON.parse(
-    execFileSync(node, [join(ROOT, "test/support/validate-manifests.ts")], {
-      input: JSON.stringify(manifests),
-      encoding: "utf8",
-    }),
-  );
+const EXAMPLES = join(ROOT, "k8s/examples");
+const examples = readdirSync(EXAMPLES)
+  .flatMap((file) => parseAllDocuments(readFileSync(join(EXAMPLES, file), "utf8")))
+  .map((document) => document.toJS() as Manifest)
+  .filter(({ kind }) => kind !== undefined);
+/** The packages have no schemas of the Prometheus operator and of External Secrets. */
+const known = examples.filter(({ apiVersion }) => !/^(monitoring\.coreos|external-secrets)\./.test(apiVersion));
 
 /** The compiler knows every field that exists: a misspelled one passes the schemas, which allow any, and not it. */
 function unknownFields(manifests: Manifest[]): string[] {
@@ -47,7 +55,7 @@ function unknownFields(manifests: Manifest[]): string[] {
 
 withKustomize(() => {
   describe.each(overlays)("k8s/overlays/%s", (overlay) => {
-    const manifests = build(folderOf(overlay));
+    const manifests = [...build(folderOf(overlay)), ...(overlay === "cluster" ? known : [])];
 
     test("every object is valid by the schemas of Kubernetes and KEDA", () => {
       expect(errorsOf(manifests)).toEqual([]);
@@ -58,6 +66,19 @@ withKustomize(() => {
     });
   });
 
+  // The schemas come from PyPI.
+  longTest(
+    `overlays and examples are valid in Kubernetes ${VERSIONS.join(", ")}, and a misspelled field is not`,
+    async () => {
+      const all = [...overlays.flatMap((overlay) => build(folderOf(overlay))), ...examples];
+      expect(errorsInVersions(VERSIONS, all)).toEqual([]);
+      const service = all.find(({ kind }) => kind === "Service")!;
+      const wrong = { ...service, spec: { ...(service.spec as object), portz: [] } };
+      expect(errorsInVersions(VERSIONS, [wrong])).toHaveLength(VERSIONS.length);
+    },
+    FETCH_TIMEOUT_MS,
+  );
+
   test("the checks see a wrong type and a misspelled field", () => {
     const [manifest] = build(folderOf("cluster")).filter(({ kind }) => kind === "Deployment");
     const spec = manifest!.spec as Record<string, unknown>;
@@ -65,3 +86,20 @@ withKustomize(() => {
     expect(unknownFields([{ ...manifest!, spec: { ...spec, replikas: 2 } }])).toHaveLength(1);
   });
 });
+
+if (long) {
+  withHelm((helm) => {
+    test.each<[string, string[]]>([
+      ["default values", []],
+      ["size small", ["--set", "size=small"]],
+      ["an ingress, and scaling by a metric", ["--set", "ingress.enabled=true,autoscaling.smtpSender.by=metric"]],
+    ])(
+      `with %s the chart's objects are valid in Kubernetes ${VERSIONS.join(", ")}`,
+      (_, args) => {
+        const output = helm("template", "flockmail", CHART, "-n", "flockmail", "--kube-version", VERSIONS[0]!, ...args);
+        expect(errorsInVersions(VERSIONS, objectsIn(output))).toEqual([]);
+      },
+      FETCH_TIMEOUT_MS,
+    );
+  });
+}

@@ -1,0 +1,283 @@
+/** What the chart lets its users choose; the defaults are what kustomize builds. */
+import { configSchema } from "../../../services/lib/config.ts";
+import type { Json, Manifest } from "../kustomize.ts";
+import { containerOf, deploymentsOf, type Sources, scalerOf, secretNamesOf, valueAt, valueName } from "./sources.ts";
+import type { Group, Value, Values } from "./values-text.ts";
+
+/** Settings that other parts of the manifests depend on; `baseUrl` is a value of its own. */
+export const FIXED_SETTINGS = ["BASE_URL", "PORT", "HEALTH_PORT", "INBOUND_PORT", "MIGRATIONS", "DATA_DIR", "HOME"];
+
+const value = (description: string, initial: unknown, schema: Json): Value => ({ description, initial, schema });
+const text = (description: string, initial = "") => value(description, initial, { type: "string" });
+const flag = (description: string, initial: boolean) => value(description, initial, { type: "boolean" });
+const choice = (description: string, [initial, ...others]: string[]) =>
+  value(description, initial, { type: "string", enum: [initial, ...others] });
+const count = (description: string, initial: number, minimum = 1) =>
+  value(description, initial, { type: "integer", minimum });
+const map = (description: string, initial: unknown = {}) =>
+  value(description, initial, { type: "object", additionalProperties: { type: "string" } });
+const list = (description: string, initial: unknown[] = []) =>
+  value(description, initial, { type: "array", items: { type: "object" } });
+/** Peers of a network policy. None would mean: everybody. */
+const peers = (description: string, initial: unknown) =>
+  value(description, initial, { type: "array", minItems: 1, items: { type: "object" } });
+
+const RESOURCES: Json = {
+  type: "object",
+  additionalProperties: false,
+  properties: { requests: { type: "object" }, limits: { type: "object" } },
+};
+const resources = (initial: unknown) => value("Requests and limits of a pod.", initial, RESOURCES);
+
+/** What a service may have in place of what all pods have. */
+const PLACEMENT: Json = {
+  nodeSelector: { type: "object", additionalProperties: { type: "string" } },
+  tolerations: { type: "array", items: { type: "object" } },
+  affinity: { type: "object" },
+  priorityClassName: { type: "string" },
+};
+
+const EXTRA_ENV: Json = {
+  type: "array",
+  items: { type: "object", required: ["name"], properties: { name: { type: "string" } } },
+};
+
+function service(deployment: Manifest, sources: Sources): Value {
+  const scaler = scalerOf(sources, deployment.metadata.name);
+  const replicas = scaler ? scaler.min : valueAt(deployment, "spec", "replicas");
+  const initial = {
+    replicas,
+    ...(scaler ? { maxReplicas: scaler.max } : {}),
+    resources: valueAt(containerOf(deployment), "resources"),
+  };
+  return value(scaler ? "Scaled: `replicas` at least, `maxReplicas` at most." : "", initial, {
+    type: "object",
+    additionalProperties: false,
+    required: ["replicas", "resources"],
+    properties: {
+      replicas: { type: "integer", minimum: 0 },
+      ...(scaler ? { maxReplicas: { type: "integer", minimum: 1 } } : {}),
+      resources: RESOURCES,
+      extraEnv: EXTRA_ENV,
+      ...PLACEMENT,
+    },
+  });
+}
+
+interface Setting {
+  type?: string;
+  enum?: string[];
+  description?: string;
+}
+
+/** Environment variables are text, and so are the values of a ConfigMap: "40" and "true" in quotes. */
+function settingSchema({ type, enum: choices, description }: Setting): Json {
+  const form = choices
+    ? { enum: choices }
+    : type === "integer"
+      ? { pattern: "^[0-9]+$" }
+      : type === "boolean"
+        ? { pattern: "^(true|false)$" }
+        : {};
+  return { type: "string", ...form, ...(description ? { description } : {}) };
+}
+
+function config(sources: Sources): Value {
+  const data = valueAt(sources.config, "data") as Record<string, string>;
+  const initial = Object.entries(data).filter(([name]) => !FIXED_SETTINGS.includes(name));
+  const secret = secretNamesOf(sources);
+  const known = Object.entries(configSchema.properties as Record<string, Setting>).filter(
+    ([name]) => !FIXED_SETTINGS.includes(name) && !secret.has(name),
+  );
+  const others: [string, Setting][] = [
+    ["NODE_OPTIONS", { description: "Of Node: the heap must stay below the containers' memory limits." }],
+    [
+      "NODE_EXTRA_CA_CERTS",
+      { description: "/etc/flockmail/authorities/ca.pem with a ConfigMap flockmail-authorities." },
+    ],
+  ];
+  const properties = [...known, ...others].map(([name, setting]) => [name, settingSchema(setting)]);
+  return value(
+    "Settings that are no secret, each as text (README.md has them all). Pods restart when one changes.",
+    Object.fromEntries(initial),
+    { type: "object", additionalProperties: false, properties: Object.fromEntries(properties) },
+  );
+}
+
+function autoscaling({ cpuScaler, scaledObject, prometheusScaler }: Sources): Group {
+  return {
+    description: "How many pods of `gateway` and `smtp-sender` run: k8s/README.md says which way to take.",
+    values: {
+      gateway: {
+        description: "By CPU, with the cluster's metrics server.",
+        values: {
+          enabled: flag("Without it there are `services.gateway.replicas`.", true),
+          cpuPercent: count(
+            "Of what a pod requests.",
+            Number(valueAt(cpuScaler, "spec", "metrics", "0", "resource", "target", "averageUtilization")),
+          ),
+        },
+      },
+      smtpSender: {
+        description: "By the recipients that wait.",
+        values: {
+          by: choice(
+            "database: KEDA asks PostgreSQL. prometheus: KEDA asks Prometheus for the service's metric. metric: no KEDA, an adapter gives the metric to Kubernetes (k8s/examples/prometheus-adapter-values.yaml). none: `services.smtpSender.replicas`.",
+            ["database", "prometheus", "metric", "none"],
+          ),
+          recipientsPerSender: count(
+            "A pod more for so many that are ready.",
+            Number(valueAt(scaledObject, "spec", "triggers", "0", "metadata", "targetQueryValue")),
+          ),
+          prometheus: text(
+            "Where KEDA asks Prometheus.",
+            String(valueAt(prometheusScaler, "spec", "triggers", "0", "metadata", "serverAddress")),
+          ),
+        },
+      },
+    },
+  };
+}
+
+function networkPolicies({ policies }: Sources): Group {
+  const peersOf = (name: string, way: "ingress" | "egress") =>
+    valueAt(policies.get(name)!, "spec", way, "0", way === "ingress" ? "from" : "to");
+  return {
+    description:
+      "Who may reach pods, and what they reach. Lists of peers as NetworkPolicies have them; a list given replaces all of its default.",
+    values: {
+      enabled: flag("They need a network plugin that enforces them.", true),
+      ingress: peers(
+        "Who reaches the API's port: the ingress alone, or clients claim any address.",
+        peersOf("flockmail-api", "ingress"),
+      ),
+      monitoring: peers("Who reads /metrics.", peersOf("flockmail-monitoring", "ingress")),
+      resolvers: peers("DNS.", peersOf("flockmail-names", "egress")),
+      backends: peers(
+        "PostgreSQL, NATS and Redis: narrow it down to where yours run.",
+        peersOf("flockmail-backends", "egress"),
+      ),
+      backendPorts: peers("Their ports.", valueAt(policies.get("flockmail-backends")!, "spec", "egress", "0", "ports")),
+      internet: peers("What senders, webhooks and checks of links reach.", peersOf("flockmail-internet", "egress")),
+      extraEgress: list("Rules for all pods: a mail server, or a collector of traces, in your own network."),
+    },
+  };
+}
+
+export function chartValues(sources: Sources): Values {
+  const { bouncesService, ingress, podMonitor, statefulSet, job, overlayImage, config: configMap } = sources;
+  const postgres = valueAt(statefulSet, "spec", "template", "spec", "initContainers", "0");
+  const claim = valueAt(statefulSet, "spec", "volumeClaimTemplates", "0", "spec");
+  const services = deploymentsOf(sources).map((one) => [valueName(one.metadata.name), service(one, sources)]);
+  return {
+    size: choice(
+      "cluster: a Deployment per service, on your PostgreSQL, NATS and Redis. small: one pod with a volume, PostgreSQL beside the service, nothing else needed.",
+      ["cluster", "small"],
+    ),
+    image: {
+      description: "The image, which you build and push.",
+      values: {
+        repository: text("", overlayImage.slice(0, overlayImage.lastIndexOf(":"))),
+        tag: text("Unset: the chart's appVersion."),
+        digest: value("`sha256:…`, in place of the tag.", "", { type: "string", pattern: "^(sha256:[0-9a-f]{64})?$" }),
+        pullPolicy: value("", "", { type: "string", enum: ["", "Always", "IfNotPresent", "Never"] }),
+        pullSecrets: value("Names of Secrets for a private registry.", [], {
+          type: "array",
+          items: { type: "string" },
+        }),
+      },
+    },
+    baseUrl: value(
+      "The public address: it stands in every link of every mail.",
+      (valueAt(configMap, "data") as Json).BASE_URL,
+      { type: "string", pattern: "^https?://[^/\\s]" },
+    ),
+    existingSecret: value(
+      "The Secret with SECRET_KEY, DATABASE_URL … (k8s/README.md), which you create: values stay readable in the release's history, so no secret is one.",
+      "flockmail",
+      { type: "string", minLength: 1 },
+    ),
+    config: config(sources),
+    services: {
+      description:
+        "Pods of each service of `cluster`. Each may also have nodeSelector, tolerations, affinity and priorityClassName, in place of those below, and an extraEnv beside the one below.",
+      values: Object.fromEntries(services),
+    },
+    autoscaling: autoscaling(sources),
+    migrations: {
+      description: "The Job that applies migrations; pods wait for it.",
+      values: { resources: resources(valueAt(containerOf(job), "resources")) },
+    },
+    small: {
+      description: "The one pod of `small`.",
+      values: {
+        resources: resources(valueAt(containerOf(statefulSet), "resources")),
+        postgres: {
+          description: "",
+          values: {
+            image: text("", String(valueAt(postgres, "image"))),
+            resources: resources(valueAt(postgres, "resources")),
+          },
+        },
+        storage: {
+          description: "Cannot be changed later.",
+          values: {
+            size: text("", String(valueAt(claim, "resources", "requests", "storage"))),
+            className: text("Unset: the cluster's default StorageClass."),
+          },
+        },
+      },
+    },
+    service: {
+      description: "The Service `flockmail`, which an ingress sends to.",
+      values: {
+        type: choice("", ["ClusterIP", "NodePort", "LoadBalancer"]),
+        annotations: map(""),
+      },
+    },
+    inbound: {
+      description: "The Service `bounces`, which takes bounces on port 25.",
+      values: {
+        type: choice("", [String(valueAt(bouncesService, "spec", "type")), "ClusterIP", "NodePort"]),
+        annotations: map("What your cloud's load balancer asks for."),
+      },
+    },
+    ingress: {
+      description: "An Ingress with TLS.",
+      values: {
+        enabled: flag("", false),
+        className: text("", String(valueAt(ingress, "spec", "ingressClassName"))),
+        host: text("Unset: the host of baseUrl."),
+        tlsSecret: text("Unset: no TLS here.", String(valueAt(ingress, "spec", "tls", "0", "secretName"))),
+        annotations: map("", valueAt(ingress, "metadata", "annotations")),
+      },
+    },
+    podMonitor: {
+      description: "For the Prometheus operator, in place of the pods' annotations prometheus.io/….",
+      values: {
+        enabled: flag("", false),
+        interval: text("", String(valueAt(podMonitor, "spec", "podMetricsEndpoints", "0", "interval"))),
+        labels: map("By which your Prometheus selects PodMonitors."),
+      },
+    },
+    podDisruptionBudgets: {
+      description: "A node that is drained takes one pod of a service at a time.",
+      values: { enabled: flag("", true) },
+    },
+    networkPolicies: networkPolicies(sources),
+    serviceAccount: {
+      description: "Nothing is asked of the Kubernetes API.",
+      values: { annotations: map("For an identity of your cloud.") },
+    },
+    podAnnotations: map("Of every pod."),
+    podLabels: map("Of every pod."),
+    extraEnv: value("Environment variables of every container of the service, as a pod has them.", [], EXTRA_ENV),
+    extraEnvFrom: list("Likewise, from ConfigMaps and Secrets."),
+    extraVolumes: list("Volumes of every pod: files that settings name (NATS_CREDENTIALS_FILE, INBOUND_TLS_CERT …)."),
+    extraVolumeMounts: list("Where they are mounted."),
+    nodeSelector: map("Where pods may run."),
+    tolerations: list("Likewise."),
+    affinity: value("Likewise.", {}, { type: "object" }),
+    priorityClassName: text("Of every pod."),
+  };
+}
