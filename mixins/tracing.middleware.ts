@@ -1,0 +1,99 @@
+/**
+ * Broker middleware: a span for each action and event that runs on behalf of a recorded trace, on whichever node that is. The
+ * trace travels in the headers of calls and events, not in `meta`: a header stays with its call, what is in `meta` goes on
+ * with all that follows and comes back with the answer. Without a collector none of the hooks is there.
+ *
+ * Moleculer's own tracing is not used: its traces are named by request ids, which callers choose, and it has no decision
+ * that all nodes share.
+ */
+import type { BrokerOptions, Middleware, ServiceBroker } from "moleculer";
+import type { Config } from "../services/lib/config.ts";
+import { parseOtlpHeaders } from "../services/lib/tracing/otlp.ts";
+import { activeTraceparent, runIn, type SpanKind } from "../services/lib/tracing/span.ts";
+import { readTraceparent } from "../services/lib/tracing/trace-context.ts";
+import { setTracer, Tracer, tracer } from "../services/lib/tracing/tracer.ts";
+import { VERSION } from "../services/lib/version.ts";
+
+const HEADER = "traceparent";
+
+interface CtxLike {
+  headers?: Record<string, unknown>;
+  meta?: { companyId?: string };
+  nodeID?: string | null;
+  eventName?: string;
+}
+type Handler = (ctx: CtxLike) => Promise<unknown>;
+interface Sending {
+  headers?: Record<string, unknown>;
+  groups?: string | string[];
+}
+/** Of an event: perhaps the groups alone. */
+type Options = Sending | string | string[] | null | undefined;
+type Say = (name: string, payload: unknown, options?: Options) => unknown;
+
+/** Calls and events are sent with the span that runs now; those that belong to none are left as they are. */
+function marked(options: Options): Options {
+  const traceparent = activeTraceparent();
+  if (traceparent === undefined) return options;
+  const isGroups = typeof options === "string" || Array.isArray(options);
+  const given: Sending = isGroups ? { groups: options } : (options ?? {});
+  return { ...given, headers: { ...given.headers, [HEADER]: traceparent } };
+}
+
+const marking =
+  (next: Say): Say =>
+  (name, payload, options) =>
+    next(name, payload, marked(options));
+
+const traced =
+  (next: Handler, nameOf: (ctx: CtxLike) => string, kind: SpanKind): Handler =>
+  (ctx) => {
+    const parent = ctx.headers && readTraceparent(ctx.headers[HEADER]);
+    const recorder = tracer();
+    if (!parent || !recorder) return next(ctx);
+    const name = nameOf(ctx);
+    const attributes = { "rpc.system": "moleculer", "rpc.method": name, "flockmail.company_id": ctx.meta?.companyId };
+    return runIn(recorder.begin({ name, kind, parent, attributes }), () => next(ctx));
+  };
+
+const hooks = {
+  call: marking,
+  emit: marking,
+  broadcast: marking,
+  localAction: (next: Handler, { name }: { name: string }): Handler => traced(next, () => name, "server"),
+  localEvent: (next: Handler, { name }: { name: string }): Handler =>
+    traced(next, ({ eventName }) => eventName ?? name, "consumer"),
+};
+
+export function tracing(settings: Config): NonNullable<BrokerOptions["middlewares"]>[number] {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } = settings;
+  if (!endpoint) return { name: "Tracing" } as Middleware;
+  let close = async () => {};
+  return {
+    name: "Tracing",
+    ...hooks,
+
+    async starting(broker: ServiceBroker) {
+      const { SpanExporter } = await import("../services/lib/tracing/span-exporter.ts");
+      const collector = {
+        url: new URL(`${endpoint}/v1/traces`),
+        headers: parseOtlpHeaders(settings.OTEL_EXPORTER_OTLP_HEADERS ?? "") ?? {},
+        resource: {
+          "service.name": settings.OTEL_SERVICE_NAME,
+          "service.version": VERSION,
+          "service.instance.id": broker.nodeID,
+        },
+        version: VERSION,
+      };
+      const exporter = new SpanExporter(collector, broker.logger);
+      setTracer(new Tracer(settings.OTEL_TRACES_SAMPLER_ARG, (span) => exporter.add(span)));
+      close = () => exporter.close();
+    },
+
+    // The last of a stop: what ended meanwhile is handed over, too. Two SIGTERMs run it twice.
+    async stopped() {
+      setTracer(undefined);
+      await close();
+    },
+  } as unknown as Middleware;
+}

@@ -1,0 +1,85 @@
+/**
+ * The traces of batches and of mails. A mail's transaction is known when it is answered, and its span is made then: what is not
+ * recorded costs a look at its Message-ID, and nothing in between. The span names no address and has none of the server's
+ * words, which quote addresses.
+ */
+import type { Attributes, Span } from "../../lib/tracing/span.ts";
+import { readTraceparent } from "../../lib/tracing/trace-context.ts";
+import { tracer } from "../../lib/tracing/tracer.ts";
+import type { TransactionResult } from "../smtp/message.ts";
+import type { Reply } from "../smtp/replies.ts";
+import type { Batch, PreparedMail } from "./batch.ts";
+
+/** Those that are recorded and not over. */
+const batches = new WeakMap<Batch, Span>();
+
+/** From the claim to the end of its lease. `claimedAtMs`: by the monotonic clock. */
+export function batchClaimed(batch: Batch, claimedAtMs: number): void {
+  const recorder = tracer();
+  if (!recorder) return;
+  const { campaign, chunk, kind } = batch;
+  const sent = readTraceparent(campaign.traceparent);
+  if (!recorder.follows(sent)) return;
+  const attributes = {
+    "flockmail.company_id": campaign.company_id,
+    "flockmail.campaign_id": campaign.campaign_id,
+    "flockmail.smtp_config_id": campaign.smtp_config_id,
+    "flockmail.batch": kind,
+    "flockmail.chunk": chunk?.no,
+    "flockmail.recipients": chunk ? chunk.hi - chunk.lo + 1 : undefined,
+  };
+  const start = { name: `batch ${kind}`, kind: "consumer" as const, links: [sent], attributes };
+  batches.set(batch, recorder.begin({ ...start, startedAtMs: claimedAtMs }));
+}
+
+/** `complete`: every recipient of it is final or waits by itself. */
+export function batchOver(batch: Batch, complete: boolean): void {
+  const span = batches.get(batch);
+  span?.set({ "flockmail.complete": complete });
+  span?.end();
+}
+
+const replyOf = (result: TransactionResult): Reply | undefined => ("reply" in result ? result.reply : undefined);
+
+function attributesOf(mail: PreparedMail, result: TransactionResult, newSession: boolean): Attributes {
+  const { batch, row, bytes, to } = mail;
+  const reply = replyOf(result);
+  return {
+    "flockmail.company_id": batch.campaign.company_id,
+    "flockmail.campaign_id": batch.campaign.campaign_id,
+    "flockmail.smtp_config_id": batch.campaign.smtp_config_id,
+    "flockmail.message_id": row.message_id,
+    "flockmail.copies": mail.copyOf ? to.length : undefined,
+    "flockmail.try": row.attempts + (batch.chunk ? 1 : 0),
+    "flockmail.result": result.kind,
+    "flockmail.bytes": bytes,
+    "smtp.new_session": newSession,
+    "smtp.reply_code": reply?.code,
+    "smtp.enhanced_code": reply?.enhanced || undefined,
+    "smtp.refused_at": result.kind === "refused" ? result.stage : undefined,
+  };
+}
+
+/** What its trace begins with, and all else of it belongs to: its first transaction. */
+const isFirst = ({ batch, row, copyOf, endedSessions }: PreparedMail): boolean =>
+  batch.chunk !== null && row.attempts === 0 && copyOf === undefined && endedSessions === 0;
+
+/** A transaction with a mail, or with its copies, is over. `newSession`: its session had accepted no mail before. */
+export function mailAnswered(mail: PreparedMail, result: TransactionResult, newSession: boolean): void {
+  const recorder = tracer();
+  if (!recorder) return;
+  const { batch, row, handedAtMs } = mail;
+  const sent = readTraceparent(batch.campaign.traceparent);
+  const context = recorder.mail(row.message_id, sent);
+  if (!context) return;
+  const span = recorder.begin({
+    name: "smtp transaction",
+    kind: "client",
+    ...(isFirst(mail) ? { context } : { parent: context }),
+    links: [sent, batches.get(batch)?.context],
+    attributes: attributesOf(mail, result, newSession),
+    startedAtMs: handedAtMs,
+  });
+  if (result.kind !== "accepted") span.fail(result.kind);
+  span.end();
+}

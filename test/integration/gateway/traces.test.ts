@@ -1,0 +1,96 @@
+/** Which requests are traced, and what their spans say. */
+import type { Span } from "../../../services/lib/tracing/span.ts";
+import { setTracer, Tracer } from "../../../services/lib/tracing/tracer.ts";
+import { A } from "../../support/gateway.ts";
+import { MISSING, startThings, type Things } from "./things.ts";
+
+const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
+const SPAN = "00f067aa0ba902b7";
+const PATH = `/api/emails/things/${MISSING}/`;
+
+describe("the span of a request", () => {
+  let gateway: Things;
+  let ended: Span[];
+  const record = (ratio: number) => setTracer(new Tracer(ratio, (span) => ended.push(span)));
+  beforeAll(async () => {
+    record(1);
+    gateway = await startThings();
+  });
+  afterAll(async () => {
+    setTracer(undefined);
+    await gateway.stop();
+  });
+  beforeEach(() => {
+    ended = [];
+    record(1);
+  });
+
+  const ask = async (path: string, headers: Record<string, string> = {}) =>
+    (await gateway.ask(path, { headers })).text();
+
+  test("is named by its route, and says method, status and company", async () => {
+    await ask(PATH);
+    expect(ended).toMatchObject([
+      {
+        name: "GET /api/emails/things/:id/",
+        kind: "server",
+        error: undefined,
+        attributes: {
+          "http.request.method": "GET",
+          "http.route": "/api/emails/things/:id/",
+          "http.response.status_code": 404,
+          "flockmail.company_id": A,
+        },
+      },
+    ]);
+  });
+
+  test("has failed where we have, and says no more of it than the status", async () => {
+    await ask("/api/emails/broken/");
+    expect(ended).toMatchObject([{ error: "500", attributes: { "http.response.status_code": 500 } }]);
+    expect(JSON.stringify(ended)).not.toContain("hunter2");
+  });
+
+  test("holds no path, no query and no header", async () => {
+    const headers = {
+      "X-API-Key": "fm_s3cret",
+      "X-Request-Id": "s3cret",
+      traceparent: "s3cret",
+      tracestate: "s=s3cret",
+    };
+    await ask("/api/emails/public/open/s3cret.gif?token=s3cret", headers);
+    await ask("/api/emails/things/?search=s3cret", headers);
+    await gateway.ask("/s3cret/", { method: "PROPFIND" });
+    expect(ended.map(({ name }) => name)).toEqual(["GET", "GET /api/emails/things/", "_OTHER"]);
+    expect(JSON.stringify(ended)).not.toContain("s3cret");
+  });
+
+  test("goes on with the trace of a caller that wants it recorded, also where hardly any is", async () => {
+    record(1e-12);
+    await ask(PATH, { traceparent: `00-${TRACE}-${SPAN}-01` });
+    await ask(PATH);
+    expect(ended).toMatchObject([{ context: { traceId: TRACE }, parentId: SPAN }]);
+  });
+
+  test("is not there for a caller that does not, nor where nothing is recorded", async () => {
+    await ask(PATH, { traceparent: `00-${TRACE}-${SPAN}-00` });
+    record(0);
+    await ask(PATH, { traceparent: `00-${TRACE}-${SPAN}-01` });
+    await ask(PATH);
+    expect(ended).toEqual([]);
+  });
+
+  test("of a request with a malformed traceparent begins a trace of its own, and the request is served as any other", async () => {
+    for (const traceparent of [
+      "x",
+      `00-${TRACE}-${SPAN}`,
+      `00-${"0".repeat(32)}-${SPAN}-01`,
+      `ff-${TRACE}-${SPAN}-01`,
+    ]) {
+      expect((await gateway.ask("/api/emails/things/", { headers: { traceparent } })).status).toBe(200);
+    }
+    expect(ended).toHaveLength(4);
+    expect(ended.map(({ parentId }) => parentId)).toEqual(Array(4).fill(undefined));
+    expect(ended.some(({ context }) => context.traceId === TRACE)).toBe(false);
+  });
+});

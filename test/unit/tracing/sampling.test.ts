@@ -1,0 +1,111 @@
+import { randomBytes } from "node:crypto";
+import { uuidOf } from "../../../services/lib/ids.ts";
+import type { Span } from "../../../services/lib/tracing/span.ts";
+import { Allowance, contextOf, isChosen, readTraceparent } from "../../../services/lib/tracing/trace-context.ts";
+import { Tracer } from "../../../services/lib/tracing/tracer.ts";
+
+const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
+const SPAN = "00f067aa0ba902b7";
+const start = { name: "GET", kind: "server" as const };
+const asked = (recorder: Tracer, header?: string) => recorder.beginRequest(start, header);
+const recording = (ratio: number, perSecond?: number) => {
+  const ended: Span[] = [];
+  return { ended, recorder: new Tracer(ratio, (span) => ended.push(span), perSecond) };
+};
+
+describe("traceparent", () => {
+  test("names the caller's span, and says whether its trace is recorded", () => {
+    expect(readTraceparent(`00-${TRACE}-${SPAN}-01`)).toEqual({ traceId: TRACE, spanId: SPAN, sampled: true });
+    expect(readTraceparent(`00-${TRACE}-${SPAN}-02`)).toEqual({ traceId: TRACE, spanId: SPAN, sampled: false });
+  });
+
+  test("of a later version is read by what it begins with", () => {
+    expect(readTraceparent(`cc-${TRACE}-${SPAN}-01-what-comes`)).toMatchObject({ traceId: TRACE, sampled: true });
+  });
+
+  test.each([
+    ["nothing", undefined],
+    ["no text", 7],
+    ["another word", "x"],
+    ["an unknown version", `ff-${TRACE}-${SPAN}-01`],
+    ["more than version 00 has", `00-${TRACE}-${SPAN}-01-more`],
+    ["capitals", `00-${TRACE.toUpperCase()}-${SPAN}-01`],
+    ["a short trace id", `00-${TRACE.slice(1)}-${SPAN}-01`],
+    ["a trace id of zeros", `00-${"0".repeat(32)}-${SPAN}-01`],
+    ["a span id of zeros", `00-${TRACE}-${"0".repeat(16)}-01`],
+    ["two headers in one", `00-${TRACE}-${SPAN}-01, 00-${TRACE}-${SPAN}-01`],
+    ["a line without end", `cc-${TRACE}-${SPAN}-01-${"x".repeat(10_000)}`],
+  ])("that is %s is none", (_, header) => {
+    expect(readTraceparent(header)).toBeUndefined();
+  });
+});
+
+describe("what is recorded", () => {
+  test("the share of OTEL_TRACES_SAMPLER_ARG, by the trace's id on every node alike", () => {
+    const ids = Array.from({ length: 20_000 }, () => randomBytes(16).toString("base64url"));
+    const chosen = ids.filter((id) => isChosen(id, 0.25));
+    expect(chosen.length / ids.length).toBeGreaterThan(0.22);
+    expect(chosen.length / ids.length).toBeLessThan(0.28);
+    const asUuid = (id: string) => uuidOf(Buffer.from(id, "base64url"));
+    expect(ids.filter((id) => isChosen(asUuid(id), 0.25))).toEqual(chosen);
+    expect(ids.every((id) => isChosen(id, 1))).toBe(true);
+    expect(ids.some((id) => isChosen(id, 0))).toBe(false);
+  });
+
+  test("with a share of 0 nothing, whoever asks", () => {
+    const { recorder } = recording(0);
+    const campaign = { traceId: TRACE, spanId: SPAN };
+    expect(asked(recorder)).toBeUndefined();
+    expect(asked(recorder, `00-${TRACE}-${SPAN}-01`)).toBeUndefined();
+    expect(recorder.follows(campaign)).toBe(false);
+    expect(recorder.mail(randomBytes(16).toString("base64url"), campaign)).toBeUndefined();
+  });
+
+  test("with a share of 1 every request, but for callers that have decided against it", () => {
+    const { recorder } = recording(1);
+    expect(asked(recorder)).toMatchObject({ parentId: undefined });
+    expect(asked(recorder, "no traceparent")).toMatchObject({ parentId: undefined });
+    expect(asked(recorder, `00-${TRACE}-${SPAN}-00`)).toBeUndefined();
+  });
+
+  test("a caller's flag is followed so many times a second, however many come with it", () => {
+    const { recorder } = recording(1e-12, 10);
+    // Ids that would always be chosen are the caller's, and help nobody.
+    const header = `00-${TRACE.slice(0, 24)}00000000-${SPAN}-01`;
+    const followed = Array.from({ length: 500 }, () => asked(recorder, header)).filter((span) => span !== undefined);
+    expect(followed.length).toBeGreaterThanOrEqual(10);
+    // A busy machine may need more than one second for them.
+    expect(followed.length).toBeLessThan(250);
+    expect(followed[0]).toMatchObject({ context: { traceId: header.slice(3, 35) }, parentId: SPAN });
+  });
+
+  test("an allowance begins anew each second", () => {
+    const allowance = new Allowance(2);
+    const at = (ms: number) => allowance.take(ms);
+    expect([at(1_000), at(1_500), at(1_999), at(2_000), at(2_001), at(2_002)]).toEqual([
+      true,
+      true,
+      false,
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  test("the trace of a mail is found by its Message-ID alone, and no two mails share one", () => {
+    const ids = Array.from({ length: 100 }, () => randomBytes(16));
+    const contexts = ids.map((id) => contextOf(id.toString("base64url")));
+    expect(contexts.map(({ traceId }) => traceId)).toEqual(ids.map((id) => id.toString("hex")));
+    expect(new Set(contexts.map(({ spanId }) => spanId)).size).toBe(100);
+    expect(contextOf("0199F0A2-7c1e-7bd4-9c0a-4b1e2d3f4a5b").traceId).toBe("0199f0a27c1e7bd49c0a4b1e2d3f4a5b");
+  });
+
+  test("mails of a campaign whose request is recorded are followed within the same bound; others go by their share", () => {
+    const { recorder } = recording(1e-12, 10);
+    const mails = Array.from({ length: 500 }, () => randomBytes(16).toString("base64url"));
+    expect(mails.filter((id) => recorder.mail(id, undefined))).toEqual([]);
+    const followed = mails.filter((id) => recorder.mail(id, { traceId: TRACE, spanId: SPAN }));
+    expect(followed.length).toBeGreaterThanOrEqual(10);
+    expect(followed.length).toBeLessThan(250);
+  });
+});
