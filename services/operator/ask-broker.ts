@@ -5,6 +5,9 @@ import type { Caller } from "../lib/caller.ts";
 
 export type Ask = <A extends ActionOf>(action: A, params: ParamsOf<A>, as?: Caller) => Promise<ReturnsOf<A>>;
 
+/** No service could be asked. */
+export class NotReached extends Error {}
+
 export const ANSWER_MS = 30_000;
 
 export const askBroker =

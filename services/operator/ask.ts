@@ -7,7 +7,7 @@ import type { Config } from "../lib/config.ts";
 import { natsAddresses } from "../lib/nats.ts";
 import { socketPath } from "../lib/processes/single-instance.ts";
 import { withTimeout } from "../lib/timeouts.ts";
-import { ANSWER_MS, type Ask, askBroker } from "./ask-broker.ts";
+import { ANSWER_MS, type Ask, askBroker, NotReached } from "./ask-broker.ts";
 
 export interface OperatorConnection {
   ask: Ask;
@@ -19,7 +19,7 @@ const FIND_SERVICE_MS = 5_000;
 
 /** Moleculer tries to connect, and waits for services, without an end. */
 const within = (timeoutMs: number, work: Promise<unknown>, otherwise: string) =>
-  withTimeout(work, timeoutMs, () => new Error(otherwise));
+  withTimeout(work, timeoutMs, () => new NotReached(otherwise));
 
 /** A node that joins to ask and leaves: no services, no database, no port. */
 async function askOverNats(settings: Config): Promise<OperatorConnection> {
@@ -70,7 +70,7 @@ export function askThroughSocket(directory: string): OperatorConnection {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code !== "ENOENT" && code !== "ECONNREFUSED") throw error;
-      throw new Error(`No Flockmail runs on ${directory} (DATA_DIR), and TRANSPORTER names no cluster`);
+      throw new NotReached(`No Flockmail runs on ${directory} (DATA_DIR), and TRANSPORTER names no cluster`);
     }
   };
   return { ask, close: async () => {} };

@@ -26,7 +26,10 @@ const UNFINISHED = `
       when exists (select from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state ${IS_LEASED})
         then null
       when exists (select from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state ${IS_READY})
-        then '${A_SENDER}'
+        then coalesce((
+          select 'the next day of its warm-up at ' || to_char(w.full_until at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+          from warmup_ledgers w
+          where w.company_id = c.company_id and w.smtp_config_id = c.smtp_config_id and w.full_until > now()), '${A_SENDER}')
       when ${awaitsWinner("c.company_id", "c.id")} then 'the winner of its variants'
       when exists (select from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state ${IS_WAITING})
         then (select 'its next timezone at ' || to_char(min(h.due_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
@@ -54,7 +57,7 @@ interface UnfinishedCampaign {
   error: string | null;
 }
 
-/** Senders may be there, and leave a failing mail server alone: only they know. */
+/** Senders may be there, and leave a failing mail server alone: only they know. By SMTP configuration. */
 async function backOffs(ctx: Ctx, campaigns: UnfinishedCampaign[]): Promise<Map<string, string>> {
   if (!campaigns.some(({ waiting_for }) => waiting_for === A_SENDER)) return new Map();
   const servers = await backingOff(ctx);
@@ -105,8 +108,8 @@ async function readings({ at_once, company_id }: Question): Promise<[Reading | u
 }
 
 /** Compares two readings of the counts: what was done in between is the rate now, not an average over a pause. */
-export async function runningCampaigns(ctx: Ctx<Question>): Promise<ReturnsOf<"operator.campaigns">> {
-  const [before, now] = await readings(ctx.params);
+export async function runningCampaigns(ctx: Ctx, question: Question): Promise<ReturnsOf<"operator.campaigns">> {
+  const [before, now] = await readings(question);
   const seconds = before ? (performance.now() - before.at) / 1_000 : 0;
   const backingOffUntil = await backOffs(ctx, now);
   return now.map(({ smtp_config_id, ...campaign }) => {
@@ -121,6 +124,12 @@ export async function runningCampaigns(ctx: Ctx<Question>): Promise<ReturnsOf<"o
       seconds_left: rate ? Math.ceil(left / rate) : null,
     };
   });
+}
+
+/** Why nobody of one campaign gets a mail at the moment, where that is known. */
+export async function waitingFor(ctx: Ctx, companyId: string, campaignId: string): Promise<string | null> {
+  const campaigns = await runningCampaigns(ctx, { at_once: true, company_id: companyId });
+  return campaigns.find(({ id }) => id === campaignId)?.waiting_for ?? null;
 }
 
 const { failed, bounced, suppressed, unknown } = SENT_EMAIL_STATUS;

@@ -2,7 +2,14 @@
 import { randomBytes } from "node:crypto";
 import type { ActionOf } from "../contracts.ts";
 import type { Caller } from "../lib/caller.ts";
+import { VERSION } from "../lib/version.ts";
 import type { Ask } from "./ask-broker.ts";
+import type { Finding } from "./doctor/finding.ts";
+import { exitCodeOf, reportOf } from "./doctor/report.ts";
+import { examineWithoutService } from "./doctor/without-service.ts";
+import type { Overview } from "./top/overview.ts";
+import { PRINTED, screenOf } from "./top/screen.ts";
+import { type Watching, watchTop } from "./top/watch.ts";
 
 type Rows = object[];
 
@@ -17,6 +24,14 @@ export interface Command {
   /** Names of options with a value, `--name VALUE`: `run` gets the values behind all arguments. */
   options?: string[];
   run(ask: Ask, ...args: (string | undefined)[]): Promise<Rows>;
+  /** How a terminal shows the rows, where not as a table. */
+  print?(rows: Rows): string;
+  /** What the rows make of the exit code; 0 otherwise. */
+  exitCode?(rows: Rows): number;
+  /** The rows where no service is reached; for other commands that is an error. */
+  withoutService?(problem: Error, env: NodeJS.ProcessEnv): Promise<Rows>;
+  /** Instead of `run`, of a shell: shows it again and again until it is ended. Such a command has the option `--once`. */
+  watch?(ask: Ask, watching: Watching): Promise<void>;
 }
 
 const PAGE = 100;
@@ -170,6 +185,32 @@ export const commands: Command[] = [
     run: (ask, recipient) => ask("operator.why", { recipient: recipient! }),
   },
   {
+    name: "trace",
+    args: ["<mail-id-message-id-or-address>"],
+    about: "The story of one mail, step by step: its campaign, its sender, answers, what came back, webhooks",
+    action: "operator.trace",
+    run: (ask, mail) => ask("operator.trace", { mail: mail! }),
+  },
+  {
+    name: "top",
+    args: [],
+    about: "Nodes, campaigns, queues and limits, drawn again every 2 seconds until q; --once prints them",
+    action: "operator.top",
+    run: async (ask) => [await ask("operator.top", {})],
+    print: ([overview]) => screenOf(overview as Overview, PRINTED).join("\n"),
+    watch: watchTop,
+  },
+  {
+    name: "doctor",
+    args: [],
+    about: "Check dependencies, nodes, settings, clocks, DNS and disk, with advice; exit code 1: look at it, 2: broken",
+    action: "operator.doctor",
+    run: (ask) => ask("operator.doctor", { version: VERSION }),
+    print: (rows) => reportOf(rows as Finding[]),
+    exitCode: (rows) => exitCodeOf(rows as Finding[]),
+    withoutService: examineWithoutService,
+  },
+  {
     name: "senders",
     args: [],
     about: "Sender nodes with batches, connections and rate",
@@ -277,5 +318,10 @@ export const commandNamed = (name: string): Command | undefined =>
 /** What the operator socket lets through. */
 export const operatorActions: ReadonlySet<string> = new Set(commands.map(({ action }) => action));
 
-export const usageOf = ({ name, args, options = [] }: Command) =>
-  [name, ...args, ...options.map((option) => `[--${option} ${option.toUpperCase()}]`)].join(" ");
+export const usageOf = ({ name, args, options = [], watch }: Command) =>
+  [
+    name,
+    ...args,
+    ...options.map((option) => `[--${option} ${option.toUpperCase()}]`),
+    ...(watch ? ["[--once]"] : []),
+  ].join(" ");

@@ -1,30 +1,7 @@
 /** What operators ask about the whole service, over all companies. No HTTP route leads here. */
-import type { TProperties } from "@sinclair/typebox";
 import type { ServiceContract } from "../define.ts";
 import { Bool, Line, Nullable, Text, Time, Type, Uuid } from "../lib/shapes.ts";
-
-const None = Type.Object({});
-const Rows = <T extends TProperties>(columns: T) => Type.Array(Type.Object(columns));
-
-const Running = {
-  id: Uuid,
-  company: Type.String(),
-  name: Type.String(),
-  status: Type.String(),
-  total_emails: Type.Integer(),
-  sent_count: Type.Integer(),
-  failed_count: Type.Integer(),
-  /** Over the last second, or since the question before; null where there was none. */
-  mails_per_second: Nullable(Type.Number()),
-  /** Null while nothing moves. */
-  seconds_left: Nullable(Type.Integer()),
-  scheduled_for: Nullable(Time),
-  /** Why nothing moves, where it is known. */
-  waiting_for: Nullable(Type.String()),
-  error: Nullable(Type.String()),
-};
-
-const Step = { at: Time, what: Type.String(), detail: Type.String() };
+import { Dependency, None, Queue, Rows, Running, Step, wholes } from "./contract-wholes.ts";
 
 const EndpointQueue = {
   endpoint_id: Uuid,
@@ -55,6 +32,7 @@ const SessionRow = {
 const OpenSession = Type.Object({ id: Uuid, name: Type.String(), expires_at: Time });
 
 export const contract = {
+  ...wholes,
   consoleLink: {
     summary: "An address that opens the operators' pages of the console: good once, for 5 minutes",
     visibility: "public",
@@ -89,13 +67,7 @@ export const contract = {
     summary: "PostgreSQL, Redis and NATS: whether they answer, how fast, and which versions they are",
     visibility: "public",
     params: None,
-    returns: Rows({
-      what: Type.String(),
-      state: Type.String(),
-      version: Nullable(Type.String()),
-      latency_ms: Nullable(Type.Number()),
-      detail: Type.String(),
-    }),
+    returns: Rows(Dependency),
   },
   campaigns: {
     summary: "Campaigns that are not finished, with rate and time left",
@@ -229,7 +201,7 @@ export const contract = {
     summary: "What waits, how much and since when",
     visibility: "public",
     params: None,
-    returns: Rows({ queue: Type.String(), waiting: Type.Integer(), oldest: Nullable(Time) }),
+    returns: Rows(Queue),
   },
   health: {
     summary: "The nodes and what they depend on",

@@ -67,22 +67,25 @@ function redisState(): Promise<Dependency> | Dependency {
 
 interface NatsClient {
   rtt(): Promise<number>;
-  info?: { version: string; server_name: string };
+  info?: { version: string; server_name: string; max_payload: number };
   getServer(): string;
 }
 
+/** Undefined while there is no connection, and where all services are in one process. */
+export const natsClientOf = (broker: ServiceBroker): NatsClient | undefined =>
+  (broker as unknown as { transit?: { tx: { client?: NatsClient } } }).transit?.tx.client;
+
 function nats(broker: ServiceBroker): Promise<Dependency> | Dependency {
-  const { transit } = broker as unknown as { transit?: { tx: { client?: NatsClient } } };
-  if (!transit) return unused("NATS", "all services are in one process (TRANSPORTER)");
+  if (!broker.transit) return unused("NATS", "all services are in one process (TRANSPORTER)");
   return measured(
     "NATS",
     async () => {
-      const { client } = transit.tx;
+      const client = natsClientOf(broker);
       if (!client) throw new Error("not connected");
       await client.rtt();
     },
     async () => {
-      const { client } = transit.tx;
+      const client = natsClientOf(broker);
       return { version: client?.info?.version ?? null, detail: client?.getServer() ?? "" };
     },
   );

@@ -1,60 +1,13 @@
-/** What only the running nodes know: health, senders, limits. */
-import type { NodeReport } from "../../mixins/health.middleware.ts";
+/** What only the running senders know: what they have in hand, whom they leave alone; limits. */
 import { Campaign } from "../../models/campaign.ts";
 import { Company } from "../../models/company.ts";
 import { call } from "../call.ts";
 import type { ReturnsOf } from "../contracts.ts";
 import type { Ctx } from "../lib/caller.ts";
 
-const HEALTH_TIMEOUT_MS = 3_000;
 const SENDER_TIMEOUT_MS = 2_000;
-const MEBIBYTE = 1024 * 1024;
 
-type NodeHealth = ReturnsOf<"operator.health">[number];
-
-interface Node {
-  id: string;
-  services?: { name: string }[];
-}
-
-const servicesOf = ({ services = [] }: Node) =>
-  services.map(({ name }) => name).filter((name) => !name.startsWith("$"));
-
-async function healthOf(ctx: Ctx, node: Node): Promise<NodeHealth> {
-  const services = servicesOf(node).sort().join(" ");
-  try {
-    const options = { nodeID: node.id, timeout: HEALTH_TIMEOUT_MS };
-    const report = (await ctx.call("$node.ready", {}, options)) as NodeReport;
-    const { ready, state, database, redis, nats, uptime_seconds, memory_bytes, latency_ms } = report;
-    return {
-      node: node.id,
-      services,
-      ready,
-      state,
-      database,
-      redis,
-      nats,
-      database_ms: latency_ms?.database ?? null,
-      redis_ms: latency_ms?.redis ?? null,
-      nats_ms: latency_ms?.nats ?? null,
-      uptime_seconds,
-      memory_mib: Math.round(memory_bytes / MEBIBYTE),
-    };
-  } catch {
-    const answered = { database: "?", redis: "?", nats: "?", database_ms: null, redis_ms: null, nats_ms: null };
-    const unknown = { ...answered, uptime_seconds: null, memory_mib: null };
-    return { node: node.id, services, ready: false, state: "no answer", ...unknown };
-  }
-}
-
-/** Consoles are left out: they serve nobody. */
-export async function health(ctx: Ctx): Promise<NodeHealth[]> {
-  const nodes = (await ctx.call("$node.list", { withServices: true, onlyAvailable: true })) as Node[];
-  const serving = nodes.filter((node) => servicesOf(node).length > 0).toSorted((a, b) => a.id.localeCompare(b.id));
-  return Promise.all(serving.map((node) => healthOf(ctx, node)));
-}
-
-type SenderStatus = ReturnsOf<"smtp-sender.status">;
+export type SenderStatus = ReturnsOf<"smtp-sender.status">;
 
 interface ListedService {
   name: string;
@@ -64,7 +17,7 @@ interface ListedService {
 let asking: Promise<SenderStatus[]> | undefined;
 
 /** Each node's own answer. One that gives none in time is left out; `health` shows it. Questions at the same time share it. */
-function senderStatuses(ctx: Ctx): Promise<SenderStatus[]> {
+export function senderStatuses(ctx: Ctx): Promise<SenderStatus[]> {
   asking ??= askSenders(ctx).finally(() => {
     asking = undefined;
   });

@@ -4,23 +4,30 @@ import { failuresByReason, runningCampaigns } from "./campaign-progress.ts";
 import { beginSession, consoleLink, continueSession, endSession, listSessions } from "./console-sessions.ts";
 import { contract } from "./contract.ts";
 import { dependencies } from "./dependencies.ts";
-import { backingOff, batches, companyLimits, health, senders, slowDomains } from "./live-status.ts";
+import { examine } from "./doctor/doctor.ts";
+import { backingOff, batches, companyLimits, senders, slowDomains } from "./live-status.ts";
+import { traceOf } from "./mail-trace.ts";
+import { health } from "./nodes.ts";
 import { openOperatorSocket } from "./operator-socket.ts";
 import { hideQueueMetrics, showQueueMetrics } from "./queue-metrics.ts";
 import { deadWebhooks, queues, requeueDead, webhookQueues } from "./queues.ts";
 import { historyOf } from "./recipient-history.ts";
 import { reseal, unreadableSecrets } from "./reseal.ts";
+import { overview } from "./top/overview.ts";
 
 /** Answers operators' questions over all companies. Reads rows and asks nodes; the commands are in commands.ts. */
 export default defineService("operator", contract, {
   actions: {
-    campaigns: (ctx) => runningCampaigns(ctx),
+    campaigns: (ctx) => runningCampaigns(ctx, ctx.params),
     failures: (ctx) => failuresByReason(ctx.params.campaign_id),
     senders: (ctx) => senders(ctx),
     backingOff: (ctx) => backingOff(ctx),
     slowDomains: (ctx) => slowDomains(ctx),
     limits: (ctx) => companyLimits(ctx),
     why: (ctx) => historyOf(ctx.params.recipient),
+    trace: (ctx) => traceOf(ctx, ctx.params.mail),
+    top: (ctx) => overview(ctx),
+    doctor: (ctx) => examine(ctx),
     batches: (ctx) => batches(ctx),
     deadWebhooks: (ctx) => deadWebhooks(ctx.params.endpoint_id),
     reseal: () => reseal(),

@@ -1,58 +1,102 @@
 /** `npm run -s ops -- campaigns --json`: one command, its answer, an exit code. For scripts and `kubectl exec`. */
 import { ConfigError, readConfig } from "../lib/config.ts";
 import { connectOperator } from "./ask.ts";
+import { NotReached } from "./ask-broker.ts";
+import { localCommands, localUsage, runLocally } from "./backup-commands.ts";
 import { type Command, commandNamed, commands, usageOf } from "./commands.ts";
-import { sentence, table } from "./table.ts";
+import { printed } from "./repl.ts";
+import { sentence } from "./table.ts";
 
 const USAGE_ERROR = 64;
 
 function help(): string {
-  const width = Math.max(...commands.map((command) => usageOf(command).length));
-  const lines = commands.map((command) => `  ${usageOf(command).padEnd(width)}  ${command.about}`);
+  const all = [
+    ...commands.map((command) => [usageOf(command), command.about] as const),
+    ...localCommands.map((command) => [localUsage(command), command.about] as const),
+  ];
+  const width = Math.max(...all.map(([usage]) => usage.length));
+  const lines = all.map(([usage, about]) => `  ${usage.padEnd(width)}  ${about}`);
   return ["Usage: npm run -s ops -- COMMAND [ARGUMENT…] [--json]", "", ...lines].join("\n");
 }
 
 const needed = ({ args }: Command) => args.filter((arg) => arg.startsWith("<")).length;
 
-async function main(words: string[]): Promise<number> {
-  const json = words.includes("--json");
-  const [name, ...given] = words.filter((word) => word !== "--json");
-  if (!name || name === "help" || words.includes("--help")) {
-    process.stdout.write(`${help()}\n`);
-    return 0;
-  }
+interface Asked {
+  command: Command;
+  /** Values of all arguments, then of all options. */
+  values: (string | undefined)[];
+  json: boolean;
+  once: boolean;
+}
+
+/** A sentence instead of what was asked where it was written wrongly. */
+function parsed(words: string[]): Asked | string {
+  const [name = "", ...args] = words.filter((word) => word !== "--json");
   const command = commandNamed(name);
-  const args = [...given];
   const values = (command?.options ?? []).map((option) => {
     const at = args.indexOf(`--${option}`);
     return at < 0 ? undefined : args.splice(at, 2)[1];
   });
+  const onceAt = command?.watch ? args.indexOf("--once") : -1;
+  if (onceAt >= 0) args.splice(onceAt, 1);
   const option = args.find((word) => word.startsWith("--"));
   if (option) {
-    const known = ["json", ...(command?.options ?? [])].map((one) => `--${one}`).join(" and ");
-    process.stderr.write(`There is no option ${option} here; there is ${known}.\n`);
-    return USAGE_ERROR;
+    const known = ["json", ...(command?.options ?? []), ...(command?.watch ? ["once"] : [])].map((one) => `--${one}`);
+    return `There is no option ${option} here; there is ${known.join(" and ")}.`;
   }
-  if (!command || args.length < needed(command) || args.length > command.args.length) {
-    const wrong = command ? `Usage: ${usageOf(command)}` : `There is no command ${name}; \`ops help\` lists all.`;
-    process.stderr.write(`${wrong}\n`);
-    return USAGE_ERROR;
-  }
+  if (!command) return `There is no command ${name}; \`ops help\` lists all.`;
+  if (args.length < needed(command) || args.length > command.args.length) return `Usage: ${usageOf(command)}`;
   const missing = Array<undefined>(command.args.length - args.length).fill(undefined);
+  return { command, values: [...args, ...missing, ...values], json: words.includes("--json"), once: onceAt >= 0 };
+}
+
+function print({ command, json }: Asked, rows: object[]): number {
+  process.stdout.write(`${printed(command, rows, json)}\n`);
+  return command.exitCode?.(rows) ?? 0;
+}
+
+async function run(asked: Asked): Promise<number> {
+  const { command, values, json, once } = asked;
   const connection = await connectOperator(readConfig(process.env, { console: true }));
   try {
-    const rows = await command.run(connection.ask, ...args, ...missing, ...values);
-    process.stdout.write(`${json ? JSON.stringify(rows) : table(rows)}\n`);
-    return 0;
+    if (command.watch) {
+      await command.watch(connection.ask, { json, once, input: process.stdin, output: process.stdout });
+      return 0;
+    }
+    return print(asked, await command.run(connection.ask, ...values));
   } finally {
     await connection.close();
   }
 }
 
+async function main(words: string[]): Promise<number> {
+  const name = words.find((word) => word !== "--json");
+  if (name === undefined || name === "help" || words.includes("--help")) {
+    process.stdout.write(`${help()}\n`);
+    return 0;
+  }
+  const asked = parsed(words);
+  if (typeof asked === "string") {
+    process.stderr.write(`${asked}\n`);
+    return USAGE_ERROR;
+  }
+  try {
+    return await run(asked);
+  } catch (error) {
+    const { command } = asked;
+    const isAway = error instanceof NotReached || error instanceof ConfigError;
+    if (!isAway || !command.withoutService) throw error;
+    return print(asked, await command.withoutService(error, process.env));
+  }
+}
+
 try {
-  process.exitCode = await main(process.argv.slice(2));
+  const words = process.argv.slice(2);
+  const code = (await runLocally(words)) ?? (await main(words));
+  await new Promise<void>((done) => process.stdout.write("", () => done()));
+  // What was opened in vain (NATS that does not answer), or is still waited for, would keep the process.
+  process.exit(code);
 } catch (error) {
   process.stderr.write(`${error instanceof ConfigError ? error.message : sentence(error)}\n`);
-  // What was opened in vain (NATS that does not answer) would keep the process for ever.
   process.exit(1);
 }

@@ -1,4 +1,4 @@
-/** Everything that waits: recipients, schedules, leases, webhooks. Over all companies. */
+/** Everything that waits: recipients, schedules, leases, imports, webhooks. Over all companies. */
 import { query } from "../../models/database/db.ts";
 import { IS_LEASED, IS_READY, IS_WAITING } from "../../models/send-chunk.ts";
 import { requeueDeadDeliveries } from "../../models/statements/webhook-deliveries.ts";
@@ -32,6 +32,8 @@ const QUEUES = `
   select 'recipients to try again', count(*)::int, min(next_attempt_at) from sent_emails where next_attempt_at is not null
   union all
   select 'copies to try again', count(*)::int, min(next_attempt_at) from sent_email_copies where next_attempt_at is not null
+  union all
+  select 'imports in the background', count(*)::int, min(created_at) from imports where next_attempt_at is not null
   union all
   select 'webhooks pending', count(*)::int, min(created_at) from webhook_deliveries where status = 'pending'`;
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { query } from "../../../models/database/db.ts";
-import { commands } from "../../../services/operator/commands.ts";
+import { commandNamed, commands } from "../../../services/operator/commands.ts";
 import { client } from "../../support/client.ts";
 import { type Command, type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
 import { until } from "../campaigns/world.ts";
@@ -41,9 +41,10 @@ describe("an operator's commands", () => {
 
   const send = (...recipients: string[]) => sendTo(recipients.map((email) => ({ email })));
 
-  async function sendTo(receivers: { email: string; cc?: string[] }[]): Promise<string> {
+  async function sendTo(receivers: { email: string; cc?: string[] }[], ofServer = {}): Promise<string> {
     const config = { name: "S", host: "127.0.0.1", port: smtp.port, username: "", password: "", use_tls: false };
-    const { body: relay } = await api.post(`${API}/smtp-configs/`, { ...config, sender_email: "news@lantern.example" });
+    const sender_email = "news@lantern.example";
+    const { body: relay } = await api.post(`${API}/smtp-configs/`, { ...config, ...ofServer, sender_email });
     const custom = { name: "Six books", subject: "Hi", body: "<p>Hi</p>", smtp_config_id: relay.id, receivers };
     const sent = await api.post(`${API}/send/custom/`, custom);
     expect(sent.status).toBe(201);
@@ -220,6 +221,23 @@ describe("an operator's commands", () => {
     expect(await ended(stuck)).toMatchObject({ status: "completed" });
   });
 
+  test("campaigns: one whose day of the warm-up is full waits for the next day, and not for a sender", async () => {
+    const warmup = { start_per_day: 1, factor: 2, until_per_day: 10 };
+    const waiting = await sendTo([{ email: "zoe@example.org" }, { email: "ada@example.org" }], { warmup });
+    const [row] = await until(
+      () => run("campaigns"),
+      ([first]) => `${first?.waiting_for}`.includes("warm-up"),
+      15_000,
+    );
+    expect(row).toMatchObject({
+      id: waiting,
+      sent_count: 1,
+      waiting_for: expect.stringMatching(/^the next day of its warm-up at 2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+    });
+    expect((await api.post(`${API}/campaigns/${waiting}/stop/`)).status).toBe(200);
+    expect(await ended(waiting)).toMatchObject({ status: "partial", sent_count: 1 });
+  });
+
   test("slow-domains: the domain, what it says and what it gets", async () => {
     answer = ({ verb, to }) =>
       verb === "RCPT" && to.endsWith("@slow.example") ? "451 4.7.1 Not so fast, id 12" : undefined;
@@ -260,6 +278,134 @@ describe("an operator's commands", () => {
     );
     receiver.close();
     receiver.closeAllConnections();
+  });
+
+  test("trace: one mail's story in order, by its id, its Message-ID and its address", async () => {
+    const url = "http://127.0.0.1:9/traced";
+    const { body: endpoint } = await api.post(`${API}/webhook-endpoints/`, { url, events: ["delivered", "opened"] });
+    answer = ({ verb }) => (verb === "DOT" ? "250 2.0.0 Ok: queued as 4XyZ12abc" : undefined);
+    const traced = await sendTo([{ email: "ivy@example.org", cc: ["copy@example.org"] }]);
+    expect(await ended(traced)).toMatchObject({ status: "completed" });
+    answer = () => undefined;
+    const [mail] = (await api.get(`${API}/sent-emails/?campaign=${traced}`)).body.results;
+    await query(
+      `insert into email_events (company_id, campaign_id, sent_email_id, type, recipient, machine)
+       values ($1, $2, $3, 'opened', 'ivy@example.org', true)`,
+      [company, traced, mail.id],
+    );
+    const story = await run("trace", mail.id);
+    const times = story.map(({ at }) => at as string);
+    expect(times).toEqual(times.toSorted());
+    const order = ["campaign created", "queued", "sending began", "taken", "sent", "opened (machine)"];
+    expect(story.map(({ what }) => what as string).filter((what) => order.includes(what))).toEqual(order);
+    const detailOf = (what: string) => story.find((step) => step.what === what)?.detail;
+    expect(detailOf("campaign created")).toContain(`through S (127.0.0.1:${smtp.port})`);
+    expect(detailOf("taken")).toContain(`by ${cluster.app.broker.nodeID} with chunk`);
+    expect(detailOf("sent")).toContain("queued as 4XyZ12abc");
+    const { raw } = smtp.messages.findLast(({ to }) => to.includes("ivy@example.org"))!;
+    const messageId = /^Message-ID: (<.+>)/im.exec(raw)![1]!;
+    expect(detailOf("known as")).toBe(`Message-ID ${messageId}, queue id 4XyZ12abc`);
+    expect(detailOf("copy sent")).toContain("copy@example.org");
+    expect(story.find(({ detail }) => `${detail}`.startsWith(`delivered to ${url}`))?.what).toMatch(/^webhook /);
+    for (const name of [messageId, messageId.slice(1, -1), "Ivy@example.org"])
+      expect((await run("trace", name)).map(({ what }) => what)).toEqual(story.map(({ what }) => what));
+    await api.delete(`${API}/webhook-endpoints/${endpoint.id}/`);
+    await expect(run("trace", "00000000-0000-4000-8000-000000000000")).rejects.toThrow("Not found.");
+    await expect(run("trace", "stranger@example.com")).rejects.toThrow("Not found.");
+  });
+
+  test("trace of a mail that waits: the reply that deferred it, the next try, and what its campaign waits for", async () => {
+    answer = ({ verb }) => (verb === "RCPT" ? "451 4.3.0 come again" : undefined);
+    const deferred = await send("uma@example.org");
+    const story = await until(
+      () => run("trace", "uma@example.org").catch(() => []),
+      (steps) => steps.some(({ what }) => what === "next try"),
+    );
+    const next = story.find(({ what }) => what === "next try")!;
+    expect(next.detail).toContain("451 4.3.0 come again");
+    expect(new Date(next.at as string).getTime()).toBeGreaterThan(Date.now());
+    expect(story).toContainEqual(
+      expect.objectContaining({ what: "campaign waits", detail: expect.stringMatching(/^for /) }),
+    );
+    answer = () => undefined;
+    await one("stop", deferred);
+    expect(await ended(deferred)).toMatchObject({ status: "cancelled" });
+  });
+
+  test("top: nodes, senders, campaigns, queues and dependencies in one answer, which several who look share", async () => {
+    await one("pause", company);
+    const held = await send("zoe@example.org");
+    const [first, second] = await Promise.all([one("top"), one("top")]);
+    expect(second).toEqual(first);
+    const looked = await until(
+      () => one("top"),
+      ({ nodes, limiter_waits_per_second }) =>
+        (nodes as { cpu_percent: number | null }[])[0]!.cpu_percent !== null && limiter_waits_per_second !== null,
+    );
+    expect(looked).toMatchObject({
+      nodes: [
+        {
+          node: cluster.app.broker.nodeID,
+          // Not ready where a busy machine lets the database take a second to answer.
+          state: expect.stringMatching(/ready$/),
+          version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+          services: expect.arrayContaining(["gateway", "smtp-sender"]),
+          memory_bytes: expect.any(Number),
+          event_loop_lag_ms: expect.any(Number),
+          sender: { in_doubt: 0, max_in_doubt: expect.any(Number), deferred: expect.any(Number) },
+        },
+      ],
+      // Those of other tests may go on.
+      campaigns: expect.arrayContaining([
+        expect.objectContaining({ id: held, waiting_for: "the company to be resumed" }),
+      ]),
+      unfinished_campaigns: expect.any(Number),
+      dependencies: [{ what: "PostgreSQL" }, { what: "Redis" }, { what: "NATS" }],
+      errors: [],
+    });
+    const command = commandNamed("top")!;
+    expect(command.print!([looked])).toContain("of 1 nodes ready");
+    await one("stop", held);
+    await one("resume", company);
+  });
+
+  test("doctor: every dependency, the nodes, settings, name servers and disk, and no secret", async () => {
+    const findings = await run("doctor");
+    const stateOf = (area: string, check: string) =>
+      findings.find((finding) => finding.area === area && finding.check === check)?.state;
+    for (const [area, ...checks] of [
+      [
+        "PostgreSQL",
+        "version",
+        "migrations",
+        "parts of recipients",
+        "parts of hits",
+        "campaign numbers",
+        "clock",
+        "long transactions",
+        "indexes",
+      ],
+      ["Redis", "version", "eviction", "clock"],
+      ["NATS", "version", "max_payload"],
+      ["nodes", "services", "version", "version of the command", "clocks"],
+      ["settings", "stored secrets"],
+    ] as [string, ...string[]][])
+      for (const check of checks) expect([area, check, stateOf(area, check)]).toEqual([area, check, "ok"]);
+    // On a busy machine they may take long.
+    const answers = [
+      stateOf("PostgreSQL", "answers"),
+      stateOf("Redis", "counts limits"),
+      stateOf("NATS", "round trip"),
+    ];
+    for (const state of answers) expect(["ok", "warn"]).toContain(state);
+    // Six different characters; and nobody listens on the name server of tests.
+    expect(stateOf("settings", "SECRET_KEY")).toBe("warn");
+    expect(stateOf("DNS", "name servers")).toBe("fail");
+    for (const { state, advice } of findings) expect(advice === "").toBe(state === "ok");
+    const text = JSON.stringify(findings);
+    for (const secret of [process.env.SECRET_KEY!, new URL(cluster.app.databaseUrl).password].filter(Boolean))
+      expect(text).not.toContain(secret);
+    expect(commandNamed("doctor")!.exitCode!(findings)).toBe(2);
   });
 
   test("health: each node that serves, as it sees itself; an operator's own is left out", async () => {

@@ -87,6 +87,31 @@ describe("operators' commands in one process", () => {
     expect(out).toMatch(/Łódź.* pro/);
   });
 
+  test("top is printed once where nobody looks, doctor's exit code is that of the worst", async () => {
+    const [top, doctor] = await Promise.all([ops("top"), ops("doctor")]);
+    expect(top).toMatchObject({ code: 0, out: expect.stringContaining("of 1 nodes ready") });
+    expect(top.out).not.toContain("\u001b");
+    // Most services do not run here.
+    expect(doctor).toMatchObject({
+      code: 2,
+      out: expect.stringMatching(/^fail {2}nodes +services +no process runs /m),
+    });
+    expect(doctor.out).toMatch(/^ok {4}nodes +version of the command/m);
+  });
+
+  test("doctor says what it can where no service runs: why not, and whether one could start", async () => {
+    const other = dataFolder();
+    const database = { DATABASE_URL: "postgres://ops:geheim@127.0.0.1:1/db", SECRET_KEY: "x".repeat(40) };
+    const { code, out } = await opsWith({ DATA_DIR: other.path, ...database }, "doctor", "--json");
+    other.remove();
+    const findings = JSON.parse(out) as { area: string; state: string; found: string }[];
+    expect(code).toBe(2);
+    const notReached = { area: "service", state: "fail", found: expect.stringMatching(/^No Flockmail runs on/) };
+    expect(findings[0]).toMatchObject(notReached);
+    expect(findings).toContainEqual(expect.objectContaining({ area: "PostgreSQL", state: "fail" }));
+    expect(out).not.toContain("geheim");
+  });
+
   test("without a running service there is one clear line", async () => {
     const other = dataFolder();
     const ran = await opsWith({ DATA_DIR: other.path }, "health");

@@ -1,12 +1,24 @@
 /** Backup and restore as the README describes them, on the oldest PostgreSQL that is supported. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { appendFileSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import pg from "pg";
+import { closeDatabase, openDatabase, query } from "../../../models/database/db.ts";
+import { lookAtDatabase } from "../../../models/database/history.ts";
 import { migrate, pending } from "../../../models/database/migrate.ts";
+import { MARK_RESTORED } from "../../../models/statements/restored-database.ts";
+import { settle } from "../../../services/campaigns/lifecycle/settle.ts";
+import type { Config } from "../../../services/lib/config.ts";
+import { backup } from "../../../services/operator/backup.ts";
+import { type Check, checkBackup } from "../../../services/operator/backup-check.ts";
+import { RestoredDatabase } from "../../../services/smtp-sender/engine/restored-database.ts";
 import { type Postgres15, startPostgres15 } from "../../support/postgres15.ts";
+import { program } from "../../support/programs.ts";
 
 jest.setTimeout(180_000);
+
+const OWN = { SECRET_KEY: "test-secret-test-secret-test-secret" } as Config;
+process.env.SECRET_KEY = OWN.SECRET_KEY;
 
 const FILL = `
   with company as (insert into companies (id, name, plan) values (uuid_v7(), 'Łódź & Sons', 'pro') returning id),
@@ -28,6 +40,44 @@ const FILL = `
     returning id, company_id, campaign_id, email)
   insert into email_events (company_id, campaign_id, sent_email_id, type, recipient, is_first)
   select company_id, campaign_id, id, 'opened', email, true from mails`;
+
+/** A newsletter with one recipient of three done, one that is due, one for later, a receipt, and a copy that waits. */
+const UNDER_WAY = `
+  with company as (select id from companies limit 1),
+  campaign as (
+    insert into campaigns (id, company_id, name, campaign_type, status, is_transactional, scheduled_for, total_emails,
+      sent_count, smtp_config_id, worker_task_id, expanded_at)
+    select uuid_v7(), company.id, c.name, 'to_list', c.status, c.transactional, c.at, 3, c.sent, uuid_v7(), uuid_v7(), now()
+    from company, (values
+      ('sending', 'sending', false, null::timestamptz, 1), ('due', 'scheduled', false, now() - interval '1 second', 0),
+      ('later', 'scheduled', false, now() + interval '1 day', 0), ('receipt', 'sending', true, null, 0)
+    ) c (name, status, transactional, at, sent)
+    returning id, company_id, name, is_transactional),
+  mails as (
+    insert into sent_emails (id, company_id, campaign_id, seq, email, status)
+    select uuid_v7(), company_id, id, n, 'u' || n || '@example.com', case when n = 1 and name = 'sending' then 2 else 0 end
+    from campaign, generate_series(1, 3) n where name in ('sending', 'receipt')),
+  chunks as (
+    insert into send_chunks (campaign_id, company_id, no, smtp_config_id, is_transactional, lo, hi, marked_to)
+    select id, company_id, 1, uuid_v7(), is_transactional, 1, 3, 1 from campaign where name in ('sending', 'receipt'))
+  insert into sent_email_copies (campaign_id, seq, no, company_id, email, kind, next_attempt_at)
+  select id, 1, 1, company_id, 'copy@example.com', 'cc', now() from campaign where name = 'sending'`;
+
+const STATES = `
+  select c.name, c.status || coalesce(': ' || (
+    select string_agg(n || ' ' || (array['queued', 'sending', 'sent', 'failed', 'bounced', 'suppressed', 'unknown'])[1 + e.status],
+      ', ' order by e.status)
+    from (select status, count(*) as n from sent_emails where campaign_no = c.no group by status) e), '')
+    || case when c.restored and c.error is not null and c.status in ('pending', 'sending') then ', stopped' else '' end as state
+  from campaigns c where c.name <> 'News'`;
+
+const BEFORE = {
+  sending: "sending: 2 queued, 1 sent",
+  due: "scheduled",
+  later: "scheduled",
+  receipt: "sending: 3 queued",
+};
+const STOPPED = { ...BEFORE, sending: "sending: 2 queued, 1 sent, stopped", due: "pending, stopped" };
 
 describe("a database that was dumped and restored", () => {
   const folder = mkdtempSync(join(tmpdir(), "flockmail-dump-"));
@@ -87,5 +137,188 @@ describe("a database that was dumped and restored", () => {
       rows[0].company_id,
     ]);
     expect(counted[0].n).toBe(1_001);
+  });
+
+  describe("by the operators' commands", () => {
+    const file = join(folder, "by-ops.dump");
+    const before = { ...process.env };
+    const empty = async (database: string) => {
+      await (await connected("postgres")).query(`create database ${database}`);
+      return server.url(database);
+    };
+    const results = (checks: Check[]) => Object.fromEntries(checks.map(({ check, result }) => [check, result]));
+
+    beforeAll(async () => {
+      const { path, env } = await program("pg_dump", ["postgresql-15", "postgresql-client-15"]);
+      Object.assign(process.env, env, { PATH: `${dirname(path)}:${process.env.PATH}` });
+    });
+    afterAll(() => {
+      process.env.PATH = before.PATH;
+      if (before.LD_LIBRARY_PATH === undefined) delete process.env.LD_LIBRARY_PATH;
+      else process.env.LD_LIBRARY_PATH = before.LD_LIBRARY_PATH;
+    });
+
+    test("a backup has its manifest, overwrites nothing, and restore-check finds it whole", async () => {
+      const settings = { DATABASE_URL: server.url("flockmail") } as Config;
+      const manifest = await backup(settings, file);
+      expect(manifest).toMatchObject({ rows: { sent_emails: 1_000, companies: 1 }, bytes: statSync(file).size });
+      expect(manifest.schema).toMatch(/^\d{4}_/);
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      await expect(backup(settings, file)).rejects.toThrow("overwrites nothing");
+
+      const checks = await checkBackup(OWN, file, await empty("checked"));
+      expect(results(checks)).toEqual({
+        file: "ok",
+        migrations: "ok",
+        rows: "ok",
+        "keys and indexes": "ok",
+        SECRET_KEY: "ok",
+        campaigns: "ok",
+      });
+      await expect(checkBackup(OWN, file, server.url("checked"))).rejects.toThrow("not empty");
+    });
+
+    test("restore-check makes no SECRET_KEY: where there is none it says what would need it", async () => {
+      const source = await connected("flockmail");
+      const DATA_DIR = join(folder, "nothing-here");
+      const sealed = join(folder, "sealed.dump");
+      await source.query("update installation set mail_key_sealed = '\\x00'");
+      await backup({ DATABASE_URL: server.url("flockmail") } as Config, sealed);
+      await source.query("update installation set mail_key_sealed = null");
+      const secretOf = async (dump: string, database: string) => {
+        const checks = await checkBackup({ DATA_DIR } as Config, dump, await empty(database));
+        return checks.find((one) => one.check === "SECRET_KEY");
+      };
+      expect(await secretOf(file, "unsealed")).toMatchObject({
+        result: "ok",
+        detail: expect.stringMatching(/^none is set/),
+      });
+      expect(await secretOf(sealed, "sealed")).toMatchObject({
+        result: "failed",
+        detail: expect.stringMatching(/and 1 /),
+      });
+      expect(existsSync(DATA_DIR)).toBe(false);
+    });
+
+    test("rows that are missing, a migration of a newer version, another SECRET_KEY and an altered file are found", async () => {
+      const source = await connected("flockmail");
+      await source.query("update installation set mail_key_sealed = '\\x00'");
+      await source.query("insert into migrations (name, checksum) values ('9999_of_tomorrow.sql', '')");
+      const faulty = join(folder, "faulty.dump");
+      const manifest = await backup({ DATABASE_URL: server.url("flockmail") } as Config, faulty);
+      await source.query("delete from migrations where name like '9999%'");
+      await source.query("update installation set mail_key_sealed = null");
+      writeFileSync(`${faulty}.json`, JSON.stringify({ ...manifest, rows: { ...manifest.rows, companies: 2 } }));
+      const checks = await checkBackup(OWN, faulty, await empty("faulty"));
+      expect(results(checks)).toMatchObject({ file: "ok", migrations: "failed", rows: "failed", SECRET_KEY: "failed" });
+      appendFileSync(faulty, "x");
+      expect(results(await checkBackup(OWN, faulty, server.url("faulty")))).toEqual({ file: "failed" });
+    });
+  });
+
+  describe("while newsletters were being sent", () => {
+    const log = { error: () => {}, warn: () => {}, info: () => {} };
+    /** As a sender that begins, or goes on, does before its first claim. */
+    const sender = () => new RestoredDatabase({ log, peers: undefined, dataDir: undefined });
+    const recognise = async (one = sender()) => one.recognise(await lookAtDatabase());
+    const states = async () =>
+      Object.fromEntries(
+        (await query<{ name: string; state: string }>(STATES)).map(({ name, state }) => [name, state]),
+      );
+    const file = join(folder, "sending.dump");
+    let admin: pg.Client;
+
+    async function on<T>(database: string, work: () => Promise<T>): Promise<T> {
+      openDatabase(server.url(database), 3);
+      try {
+        return await work();
+      } finally {
+        await closeDatabase();
+      }
+    }
+
+    beforeAll(async () => {
+      admin = await connected("postgres");
+      const source = await connected("flockmail");
+      await source.query(UNDER_WAY);
+      await on("flockmail", async () => {
+        await recognise();
+        await recognise();
+        expect(await states()).toEqual(BEFORE);
+      });
+      await server.run("pg_dump", "--format=custom", "--file", file, server.url("flockmail"));
+      await admin.query("create database dumped");
+      await server.run("pg_restore", "--exit-on-error", "--dbname", server.url("dumped"), file);
+    });
+
+    /** Another database of the same contents: what a dump makes, in a tenth of the time. */
+    const restoredAs = async (database: string) => {
+      await admin.query(`drop database if exists ${database} with (force)`);
+      await admin.query(`create database ${database} template dumped`);
+    };
+
+    test("stops them all before a sender claims: whoever may have got one meanwhile is in doubt, and resume decides", async () => {
+      await restoredAs("sending");
+      await on("sending", async () => {
+        await recognise();
+        expect(await states()).toEqual(STOPPED);
+        const [sending] = await query<{ id: string }>("select id from campaigns where name = 'sending'");
+        expect(await settle(sending!.id)).toBe(true);
+        expect(await states()).toEqual({ ...STOPPED, sending: "partial: 1 sent, 2 unknown" });
+        expect(await query("select status, next_attempt_at from sent_email_copies")).toEqual([
+          { status: 6, next_attempt_at: null },
+        ]);
+        expect(await query("select detail from audit_log where action = 'campaign.stopped'")).toHaveLength(2);
+        // Once: the second start finds the database that it knows.
+        await query("update campaigns set error = null, status = 'sending' where name = 'sending'");
+        await recognise();
+        expect((await states()).sending).toMatch(/^sending/);
+      });
+    });
+
+    test("restored in place, into the same database, is recognised as well", async () => {
+      await server.run("pg_restore", "--clean", "--exit-on-error", "--dbname", server.url("sending"), file);
+      await on("sending", async () => {
+        await recognise();
+        expect(await states()).toEqual(STOPPED);
+      });
+    });
+
+    test("what nobody can see from the database is said by an operator", async () => {
+      await restoredAs("sending");
+      await on("sending", async () => {
+        const living = sender();
+        await query("update installation set worked_on = null");
+        await recognise(living);
+        expect([await states(), await living.stay()]).toEqual([BEFORE, true]);
+        await query(MARK_RESTORED);
+        await recognise();
+        expect(await states()).toEqual(STOPPED);
+      });
+    });
+
+    test("another timeline: senders that lived go on, unless more than the last minute is lost; those that begin stop", async () => {
+      await restoredAs("sending");
+      await on("sending", async () => {
+        const living = sender();
+        await query("update installation set worked_on = null");
+        await recognise(living);
+        const fail = (lostSeconds: number) =>
+          query(
+            "update installation set worked_on_timeline = '00000000', worked_at = worked_at - make_interval(secs => $1)",
+            [lostSeconds],
+          );
+        await fail(20);
+        await recognise(living);
+        expect(await states()).toEqual(BEFORE);
+        await fail(70);
+        await recognise(living);
+        expect(await states()).toEqual(STOPPED);
+        await query("update campaigns set error = null, restored = false, status = 'sending' where name = 'sending'");
+        await fail(0);
+        await recognise();
+        expect((await states()).sending).toBe(STOPPED.sending);
+      });
+    });
   });
 });

@@ -1,0 +1,137 @@
+/** What PostgreSQL says of itself to whoever asks how it does: settings, room, what runs long, what is left undone. */
+import { query, queryOne, type Row, transaction } from "../database/db.ts";
+import { type DatabaseRole, databaseRole } from "../database/role.ts";
+
+/** Below the time that a check has: a slow answer then fails as the database's, and leaves no statement behind. */
+const SETTINGS = { statement_timeout: 4_000, lock_timeout: 1_000 };
+
+const asked = <T>(text: string): Promise<T[]> =>
+  transaction((client) => query<T>(text, [], client), { settings: SETTINGS });
+const askedOne = async <T>(text: string): Promise<T> => (await asked<T>(text))[0]!;
+
+export interface ServerFacts {
+  version: string;
+  version_number: number;
+  /** Null where the role may not see it. */
+  tls: boolean | null;
+  /** The server's address as the connection leads to it; null for a Unix socket. */
+  address: string | null;
+  role: DatabaseRole;
+  max_connections: number;
+  reserved_connections: number;
+  connections: number;
+  autovacuum: boolean;
+  fsync: boolean;
+  full_page_writes: boolean;
+  /** Off: what was acknowledged may be lost when the server ends. */
+  synchronous_commit: string;
+  /** Transactions since the oldest row that is not frozen; at two billion PostgreSQL stops. */
+  oldest_transaction_age: number;
+}
+
+const SERVER = `
+  select current_setting('server_version') as version, current_setting('server_version_num')::int as version_number,
+    (select ssl from pg_stat_ssl where pid = pg_backend_pid()) as tls, host(inet_server_addr()) as address,
+    current_setting('max_connections')::int as max_connections,
+    current_setting('superuser_reserved_connections')::int
+      + coalesce(current_setting('reserved_connections', true)::int, 0) as reserved_connections,
+    (select count(*) from pg_stat_activity where backend_type = 'client backend')::int as connections,
+    current_setting('autovacuum') = 'on' and current_setting('track_counts') = 'on' as autovacuum,
+    current_setting('fsync') = 'on' as fsync, current_setting('full_page_writes') = 'on' as full_page_writes,
+    current_setting('synchronous_commit') as synchronous_commit,
+    (select age(datfrozenxid) from pg_database where datname = current_database())::float8 as oldest_transaction_age`;
+
+export const serverFacts = (): Promise<ServerFacts> =>
+  transaction(
+    async (client) => ({
+      ...(await queryOne<Omit<ServerFacts, "role">>(SERVER, [], client))!,
+      role: await databaseRole(client),
+    }),
+    { settings: SETTINGS },
+  );
+
+/** From 0 to 1, of the sequence that is nearer to its end; each send draws a number. Null where the role may not see it. */
+const NUMBERS_USED = `
+  select max((last_value - min_value)::float8 / (max_value - min_value)) as used from pg_sequences
+  where schemaname = current_schema() and sequencename in ('full_campaign_no', 'campaign_no')`;
+
+export const campaignNumbersUsed = async (): Promise<number | null> =>
+  (await askedOne<{ used: number | null }>(NUMBERS_USED)).used;
+
+export interface LongWork {
+  /** Open longer than five minutes; of other roles only where this one may see them. */
+  transactions: number;
+  oldest_seconds: number;
+  oldest_application: string | null;
+  /** Prepared for a two-phase commit that nobody finished. */
+  prepared: number;
+  /** Replication slots that nobody reads, and what they keep the server from deleting. */
+  idle_slots: number;
+  kept_bytes: number;
+}
+
+const LONG_WORK = `
+  with long as (
+    select xact_start, application_name from pg_stat_activity
+    where backend_type = 'client backend' and pid <> pg_backend_pid() and xact_start < now() - interval '5 minutes')
+  select (select count(*) from long)::int as transactions,
+    coalesce(extract(epoch from now() - (select min(xact_start) from long)), 0)::float8 as oldest_seconds,
+    (select application_name from long order by xact_start limit 1) as oldest_application,
+    (select count(*) from pg_prepared_xacts where prepared < now() - interval '5 minutes')::int as prepared,
+    (select count(*) from pg_replication_slots where not active)::int as idle_slots,
+    coalesce((select max(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)) from pg_replication_slots where not active),
+      0)::float8 as kept_bytes`;
+
+export const longWork = (): Promise<LongWork> => askedOne<LongWork>(LONG_WORK);
+
+export interface TableState {
+  name: string;
+  live: number;
+  dead: number;
+  was_analyzed: boolean;
+}
+
+// Small tables are vacuumed and analysed in no time, and their shares say nothing.
+const LARGE_TABLES = `
+  select relname as name, n_live_tup::float8 as live, n_dead_tup::float8 as dead,
+    coalesce(last_analyze, last_autoanalyze) is not null as was_analyzed
+  from pg_stat_user_tables where n_live_tup + n_dead_tup > 50000 order by n_dead_tup desc limit 200`;
+
+export const largeTables = (): Promise<TableState[]> => asked<TableState>(LARGE_TABLES);
+
+export interface Storage {
+  bytes: number;
+  /** Left behind by a build that was interrupted; nothing uses them, and every write pays for them. */
+  broken_indexes: string[];
+}
+
+const STORAGE = `
+  select pg_database_size(current_database())::float8 as bytes,
+    coalesce((select array_agg(i.indexrelid::regclass::text) from pg_index i join pg_class c on c.oid = i.indexrelid
+      where not i.indisvalid and c.relkind = 'i' and c.relnamespace = current_schema()::regnamespace), '{}') as broken_indexes`;
+
+export const storage = (): Promise<Storage> => askedOne<Storage>(STORAGE);
+
+/** Whether the part of recipients is there that comes after the one in use. */
+const PART_AHEAD = `
+  select (select max(no) from recipient_parts) > (select last_value >> 20 from campaign_no) as is_there`;
+
+export const isPartAhead = async (): Promise<boolean> => (await askedOne<{ is_there: boolean }>(PART_AHEAD)).is_there;
+
+/** Whether next month's part of hits is there. */
+const HIT_PART_AHEAD = `
+  select exists (select from hit_parts
+    where month = date_trunc('month', now() at time zone 'UTC')::date + interval '1 month') as is_there`;
+
+export const isHitPartAhead = async (): Promise<boolean> =>
+  (await askedOne<{ is_there: boolean }>(HIT_PART_AHEAD)).is_there;
+
+/** Names of the migrations that the database has. */
+export const appliedMigrations = async (): Promise<string[]> =>
+  (await asked<Row & { name: string }>("select name from migrations")).map(({ name }) => name);
+
+/** The database's clock, in milliseconds since 1970. */
+export async function databaseClock(): Promise<number> {
+  const row = await queryOne<{ ms: number }>("select extract(epoch from clock_timestamp())::float8 * 1000 as ms");
+  return row!.ms;
+}

@@ -1,0 +1,67 @@
+/** Commands that work on the database itself: the service need not run, and is not asked. */
+import { MARK_RESTORED } from "../../models/statements/restored-database.ts";
+import { type Config, readConfig } from "../lib/config.ts";
+import { markRestored } from "../lib/processes/restored-files.ts";
+import { backup } from "./backup.ts";
+import { checkBackup } from "./backup-check.ts";
+import { withDatabase } from "./backup-tools.ts";
+import { table } from "./table.ts";
+
+interface LocalCommand {
+  name: string;
+  args: string[];
+  about: string;
+  run(settings: Config, ...args: string[]): Promise<{ rows: object[]; failed?: boolean }>;
+}
+
+const USAGE_ERROR = 64;
+const FAILED = 1;
+
+export const localCommands: readonly LocalCommand[] = [
+  {
+    name: "backup",
+    args: ["<file>"],
+    about: "Dump the database into a file by pg_dump, with a manifest beside it; SECRET_KEY is not in it",
+    async run(settings, file) {
+      const { rows, ...manifest } = await backup(settings, file!);
+      return { rows: [{ file, ...manifest, rows: Object.values(rows).reduce((sum, n) => sum + n, 0) }] };
+    },
+  },
+  {
+    name: "restore-check",
+    args: ["<file>", "<database-url>"],
+    about: "Restore a backup into an empty database, and say whether it is whole and what a start on it would stop",
+    async run(settings, file, url) {
+      const rows = await checkBackup(settings, file!, url!);
+      return { rows, failed: rows.some(({ result }) => result === "failed") };
+    },
+  },
+  {
+    name: "restored",
+    args: [],
+    about: "Say that the database is an older one where it cannot know (a snapshot): newsletters under way are stopped",
+    async run({ DATABASE_URL, DATA_DIR }) {
+      if (!DATABASE_URL) markRestored(DATA_DIR);
+      else await withDatabase(DATABASE_URL, (client) => client.query(MARK_RESTORED));
+      return {
+        rows: [{ restored: true, newsletters: "will be stopped at the start, where it runs within 10 seconds" }],
+      };
+    },
+  },
+];
+
+export const localUsage = ({ name, args }: LocalCommand): string => [name, ...args].join(" ");
+
+/** The exit code; undefined where the words are none of these commands. */
+export async function runLocally(words: readonly string[]): Promise<number | undefined> {
+  const [name, ...args] = words.filter((word) => word !== "--json");
+  const command = localCommands.find((one) => one.name === name);
+  if (!command || words.includes("--help")) return undefined;
+  if (args.length !== command.args.length || args.some((arg) => arg.startsWith("--"))) {
+    process.stderr.write(`Usage: ${localUsage(command)}\n`);
+    return USAGE_ERROR;
+  }
+  const { rows, failed } = await command.run(readConfig(process.env, { console: true }), ...args);
+  process.stdout.write(`${words.includes("--json") ? JSON.stringify(rows) : table(rows)}\n`);
+  return failed ? FAILED : 0;
+}

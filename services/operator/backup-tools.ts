@@ -1,0 +1,110 @@
+/** PostgreSQL's own programs for backups, and the database that they work on. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type pg from "pg";
+import { DatabaseClient } from "../../models/database/client.ts";
+import { MIGRATION } from "../../models/database/session-settings.ts";
+import type { Config } from "../lib/config.ts";
+import { writableHost } from "../lib/processes/postgres-hosts.ts";
+
+/** The address of the database: of DATABASE_URL, or of the embedded one, which runs while its service does. */
+export function databaseUrl({ DATABASE_URL, DATA_DIR }: Config): string {
+  if (DATABASE_URL) return DATABASE_URL;
+  try {
+    const password = readFileSync(join(DATA_DIR, "postgres.password"), "utf8").trim();
+    // The fourth line of the file is the port.
+    const port = readFileSync(join(DATA_DIR, "postgres/postmaster.pid"), "utf8").split("\n")[3]!.trim();
+    return `postgresql://flockmail:${password}@127.0.0.1:${port}/flockmail`;
+  } catch {
+    throw new Error(
+      `No Flockmail runs on ${resolve(DATA_DIR)} (DATA_DIR), and DATABASE_URL is not set. While it is stopped the folder itself can be copied.`,
+    );
+  }
+}
+
+/** A connection without time-outs: backups take as long as they take. */
+export async function withDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new DatabaseClient(url, {
+    settings: { ...MIGRATION, idle_in_transaction_session_timeout: 0 },
+    silentMs: 0,
+  });
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** For libpq: in the environment, where no list of processes shows the password. */
+async function environmentFor(url: string): Promise<Record<string, string>> {
+  const { hostname, port, username, password, pathname, searchParams } = new URL(await writableHost(url));
+  const mode = searchParams.get("sslmode");
+  const values = {
+    PGHOST: hostname || (searchParams.get("host") ?? ""),
+    PGPORT: port || (searchParams.get("port") ?? ""),
+    PGUSER: decodeURIComponent(username),
+    PGPASSWORD: decodeURIComponent(password),
+    PGDATABASE: decodeURIComponent(pathname.slice(1)),
+    // `no-verify` is no word of libpq's.
+    PGSSLMODE: mode === "no-verify" ? "require" : (mode ?? ""),
+    PGSSLROOTCERT: searchParams.get("sslrootcert") ?? "",
+  };
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
+}
+
+const LAST_WORDS = 2_000;
+
+async function run(tool: string, args: string[], env: Record<string, string> = {}): Promise<string> {
+  const child = spawn(tool, args, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  let [out, err] = ["", ""];
+  child.stdout.on("data", (chunk: Buffer) => {
+    out = (out + chunk).slice(-LAST_WORDS);
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    err = (err + chunk).slice(-LAST_WORDS);
+  });
+  const [code] = (await once(child, "close")) as [number | null];
+  if (code !== 0) throw new Error(`${tool} failed: ${err.trim() || `exit code ${code}`}`);
+  return out;
+}
+
+/** Throws a sentence that says what to install, or to run in its place. */
+async function requireTool(tool: "pg_dump" | "pg_restore", serverMajor: number): Promise<void> {
+  const advice = `Install the package postgresql-client-${serverMajor} (the tools come with PostgreSQL, not with Flockmail), or run \`${tool}\` of PostgreSQL ${serverMajor} as the README's section Backup and restore has it.`;
+  const said = await run(tool, ["--version"]).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") throw new Error(`There is no ${tool} on PATH. ${advice}`);
+    throw error;
+  });
+  const major = Number(/ (\d+)/.exec(said)?.[1]);
+  if (major < serverMajor) {
+    throw new Error(`The ${tool} on PATH is of PostgreSQL ${major}, and the server is ${serverMajor}. ${advice}`);
+  }
+}
+
+const majorOf = async (client: pg.Client): Promise<number> => {
+  const { rows } = await client.query<{ server_version_num: string }>("show server_version_num");
+  return Math.floor(Number(rows[0]!.server_version_num) / 10_000);
+};
+
+export async function dump(client: pg.Client, url: string, file: string, snapshot: string): Promise<void> {
+  await requireTool("pg_dump", await majorOf(client));
+  const args = ["--format=custom", "--no-password", `--snapshot=${snapshot}`, `--file=${file}`];
+  await run("pg_dump", args, await environmentFor(url));
+}
+
+export async function restore(client: pg.Client, url: string, file: string): Promise<void> {
+  await requireTool("pg_restore", await majorOf(client));
+  const env = await environmentFor(url);
+  const args = [
+    "--exit-on-error",
+    "--no-owner",
+    "--no-privileges",
+    "--no-password",
+    `--dbname=${env.PGDATABASE}`,
+    file,
+  ];
+  await run("pg_restore", args, env);
+}

@@ -1,0 +1,125 @@
+/** The questions that look at everything at once: `top`, `trace` and `doctor`. */
+import type { TProperties } from "@sinclair/typebox";
+import type { ServiceContract } from "../define.ts";
+import { Nullable, OneOf, Text, Time, Type, Uuid } from "../lib/shapes.ts";
+
+export const None = Type.Object({});
+export const Rows = <T extends TProperties>(columns: T) => Type.Array(Type.Object(columns));
+
+export const Running = {
+  id: Uuid,
+  company: Type.String(),
+  name: Type.String(),
+  status: Type.String(),
+  total_emails: Type.Integer(),
+  sent_count: Type.Integer(),
+  failed_count: Type.Integer(),
+  /** Over the last second, or since the question before; null where there was none. */
+  mails_per_second: Nullable(Type.Number()),
+  /** Null while nothing moves. */
+  seconds_left: Nullable(Type.Integer()),
+  scheduled_for: Nullable(Time),
+  /** Why nothing moves, where it is known. */
+  waiting_for: Nullable(Type.String()),
+  error: Nullable(Type.String()),
+};
+
+export const Step = { at: Time, what: Type.String(), detail: Type.String() };
+
+const WaitsPerSecond = Type.Object({
+  hour: Type.Number(),
+  day: Type.Number(),
+  second: Type.Number(),
+  domain: Type.Number(),
+});
+
+/** Null: the node did not answer, does not say (one of version 0.1.0), or was not asked before. */
+const TopNode = {
+  node: Type.String(),
+  services: Type.Array(Type.String()),
+  state: Type.String(),
+  version: Nullable(Type.String()),
+  uptime_seconds: Nullable(Type.Integer()),
+  /** Of one core, since the question before; above 100 where several threads work. */
+  cpu_percent: Nullable(Type.Number()),
+  memory_bytes: Nullable(Type.Integer()),
+  memory_limit_bytes: Nullable(Type.Integer()),
+  event_loop_lag_ms: Nullable(Type.Number()),
+  sender: Nullable(
+    Type.Object({
+      mails_per_second: Type.Number(),
+      /** Handed to connections, and not answered yet. */
+      in_air: Type.Integer(),
+      /** Marked, and without a stored answer: what a crash would leave in doubt. */
+      in_doubt: Type.Integer(),
+      max_in_doubt: Type.Integer(),
+      /** Since the node started; so are the next two. */
+      sent: Type.Integer(),
+      failed: Type.Integer(),
+      deferred: Type.Integer(),
+      waiting_for: Nullable(Type.String()),
+    }),
+  ),
+};
+
+export const Dependency = {
+  what: Type.String(),
+  state: Type.String(),
+  version: Nullable(Type.String()),
+  latency_ms: Nullable(Type.Number()),
+  detail: Type.String(),
+};
+
+export const Queue = { queue: Type.String(), waiting: Type.Integer(), oldest: Nullable(Time) };
+
+const Finding = {
+  /** "PostgreSQL", "Redis", "NATS", "nodes", "settings", "DNS", "machine" or "service". */
+  area: Type.String(),
+  check: Type.String(),
+  state: OneOf("ok", "warn", "fail"),
+  found: Type.String(),
+  /** What to do about it; empty where all is well. */
+  advice: Type.String(),
+};
+
+export const wholes = {
+  trace: {
+    summary: "The story of one mail, step by step in order of time",
+    visibility: "public",
+    params: Type.Object({
+      /** Its id, its Message-ID, or an address: then the newest mail to it. */
+      mail: Text(300),
+    }),
+    returns: Rows(Step),
+  },
+  top: {
+    summary: "Nodes, campaigns, queues and dependencies at this moment; questions within a second share an answer",
+    visibility: "public",
+    params: None,
+    returns: Type.Object({
+      at: Time,
+      nodes: Rows(TopNode),
+      /** The first 50 that are not finished, and how many there are. */
+      campaigns: Rows(Running),
+      unfinished_campaigns: Type.Integer(),
+      queues: Rows(Queue),
+      /** How often batches found no room within each kind of limit; null where nobody asked before. */
+      limiter_waits_per_second: Nullable(WaitsPerSecond),
+      servers_left_alone: Rows({ host: Type.String(), until: Type.String(), last_error: Nullable(Type.String()) }),
+      slow_domains: Type.Integer(),
+      dependencies: Rows(Dependency),
+      /** Why campaigns or queues are empty: the database did not answer. */
+      errors: Type.Array(Type.String()),
+    }),
+  },
+  doctor: {
+    summary:
+      "Every dependency, the configuration, nodes, clocks, DNS and disk: what is not as it should be, and what to do",
+    visibility: "public",
+    params: Type.Object({
+      /** Of the files that the command runs from. */
+      version: Type.Optional(Text(40)),
+    }),
+    returns: Rows(Finding),
+  },
+} as const satisfies ServiceContract;

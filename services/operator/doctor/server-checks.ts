@@ -1,0 +1,91 @@
+/** Redis and NATS, as this process reaches them. */
+import type { Redis } from "ioredis";
+import type { ServiceBroker } from "moleculer";
+import { redis, redisServer, redisWorks } from "../../lib/redis.ts";
+import { sizeText } from "../../lib/size-text.ts";
+import { natsClientOf } from "../dependencies.ts";
+import { type Check, clockFinding, type Finding, findingsOf, latencyFinding } from "./finding.ts";
+
+const ofRedis = findingsOf("Redis");
+const ofNats = findingsOf("NATS");
+
+const FULL_SHARE = 0.9;
+/** What is larger is fetched in pieces of 256 KiB, and one of them has to fit with what is around it. */
+const LEAST_PAYLOAD_BYTES = 512 * 1024;
+
+const numberOf = (info: string, name: string): number =>
+  Number(new RegExp(`^${name}:(\\d+)`, "m").exec(info)?.[1] ?? 0);
+
+/** `info`: what INFO MEMORY answers. */
+export function redisMemoryFinding(info: string): Finding {
+  const used = numberOf(info, "used_memory");
+  const most = numberOf(info, "maxmemory");
+  if (most === 0) return ofRedis.ok("memory", `${sizeText(used)}, without a limit`);
+  const found = `${sizeText(used)} of ${sizeText(most)}`;
+  if (used < FULL_SHARE * most) return ofRedis.ok("memory", found);
+  return ofRedis.warn(
+    "memory",
+    found,
+    "Raise maxmemory: a full server refuses to count, and companies with an hourly limit wait.",
+  );
+}
+
+const REDIS_SLOW =
+  "Bring Redis nearer, or look for what keeps it or this process busy: it is asked for each group of mails.";
+
+async function redisFindings(client: Redis): Promise<Finding[]> {
+  const { ok, warn } = ofRedis;
+  const latency = await latencyFinding("Redis", "counts limits", () => redisWorks(client), REDIS_SLOW);
+  const { name, warning } = await redisServer(client);
+  const askedAtMs = Date.now();
+  const [seconds, microseconds] = await client.time();
+  const theirsMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
+  const clock = { whose: "Redis's clock", theirsMs, askedAtMs, answeredAtMs: Date.now() };
+  return [
+    latency,
+    ok("version", name),
+    warning ? warn("eviction", warning, "Set maxmemory-policy to noeviction.") : ok("eviction", "keeps what it counts"),
+    redisMemoryFinding(await client.info("memory")),
+    // It counts and keeps nothing: what it loses stands in PostgreSQL's ledger.
+    clockFinding("Redis", "clock", clock),
+  ];
+}
+
+export function payloadFinding(maxPayloadBytes: number): Finding {
+  const found = sizeText(maxPayloadBytes);
+  if (maxPayloadBytes >= LEAST_PAYLOAD_BYTES) return ofNats.ok("max_payload", found);
+  return ofNats.warn(
+    "max_payload",
+    found,
+    "Set max_payload to 1MB, NATS's default: pages of results do not pass otherwise.",
+  );
+}
+
+const NATS_SLOW =
+  "Bring the NATS servers nearer, or look for what keeps them or this process busy: every call between nodes passes them.";
+
+async function natsFindings(broker: ServiceBroker): Promise<Finding[]> {
+  const client = natsClientOf(broker);
+  if (!client) throw new Error("not connected");
+  const latency = await latencyFinding("NATS", "round trip", () => client.rtt(), NATS_SLOW);
+  return [
+    latency,
+    ofNats.ok("version", client.info?.version ?? "not said"),
+    payloadFinding(client.info?.max_payload ?? 0),
+  ];
+}
+
+export function redisChecks(): Check[] {
+  const client = redis();
+  const advice = "Start Redis, and see whether REDIS_URL leads to it: until then companies with an hourly limit wait.";
+  const work = async () =>
+    client ? redisFindings(client) : [ofRedis.ok("used", "no: limits are counted in this process (REDIS_URL)")];
+  return [{ area: "Redis", check: "counts limits", advice, work }];
+}
+
+export function natsChecks(broker: ServiceBroker): Check[] {
+  const advice = "Start NATS, and see whether TRANSPORTER leads to it: until then processes do not reach each other.";
+  const work = async () =>
+    broker.transit ? natsFindings(broker) : [ofNats.ok("used", "no: all services are in one process (TRANSPORTER)")];
+  return [{ area: "NATS", check: "round trip", advice, work }];
+}

@@ -1,0 +1,197 @@
+/** An overview as lines of a terminal. Pure: `width` and `height` bound what it returns. */
+import { fitted, fittedRight } from "../table.ts";
+import type { Overview } from "./overview.ts";
+
+export interface Size {
+  width: number;
+  height: number;
+}
+
+/** Of what is printed where no terminal says its size. */
+export const PRINTED: Size = { width: 160, height: 1_000 };
+
+const MEBIBYTE = 1024 * 1024;
+const number = new Intl.NumberFormat("en");
+const formatted = (value: number) => number.format(value);
+
+const DASH = "-";
+const orDash = (value: number | null, text: (value: number) => string): string => (value === null ? DASH : text(value));
+
+/** "40s", "12m", "3h 05m", "2d 4h". */
+export function duration(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 60) return `${whole}s`;
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes}m`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return `${hours}h ${String(minutes % 60).padStart(2, "0")}m`;
+  return `${Math.floor(hours / 24)}d ${hours % 24}h`;
+}
+
+const timeOf = (iso: string) => iso.slice(11, 19);
+
+function memoryOf({ memory_bytes, memory_limit_bytes }: Overview["nodes"][number]): string {
+  if (memory_bytes === null) return DASH;
+  const used = Math.round(memory_bytes / MEBIBYTE);
+  return memory_limit_bytes === null ? `${used} MiB` : `${used}/${Math.round(memory_limit_bytes / MEBIBYTE)} MiB`;
+}
+
+function summaryOf({ at, nodes }: Overview): string {
+  const ready = nodes.filter(({ state }) => state === "ready").length;
+  const senders = nodes.flatMap(({ sender }) => sender ?? []);
+  const sum = (of: (sender: (typeof senders)[number]) => number) =>
+    senders.reduce((total, sender) => total + of(sender), 0);
+  const versions = [...new Set(nodes.flatMap(({ version }) => version ?? []))].sort();
+  return [
+    `Flockmail ${versions.join(" and ")}`.trim(),
+    `${ready} of ${nodes.length} nodes ready`,
+    `${formatted(Math.round(sum(({ mails_per_second }) => mails_per_second)))} mails/s`,
+    `${formatted(sum(({ in_air }) => in_air))} in the air`,
+    `${formatted(sum(({ in_doubt }) => in_doubt))} in doubt`,
+    `${timeOf(at)} UTC`,
+  ].join(" · ");
+}
+
+const dependencyOf = ({ what, state, version, latency_ms, detail }: Overview["dependencies"][number]): string =>
+  [what, version, state, orDash(latency_ms, (ms) => `${ms} ms`), detail]
+    .filter((part) => part !== null && part !== "" && part !== DASH)
+    .join(" ");
+
+function queuesOf({ queues, at }: Overview): string {
+  const age = (oldest: string) => (Date.parse(at) - Date.parse(oldest)) / 1_000;
+  const waiting = queues
+    .filter(({ waiting }) => waiting > 0)
+    .map(({ queue, waiting, oldest }) => {
+      const since = oldest !== null && age(oldest) >= 1 ? ` (since ${duration(age(oldest))})` : "";
+      return `${formatted(waiting)} ${queue}${since}`;
+    });
+  return waiting.length > 0 ? waiting.join(" · ") : "nothing";
+}
+
+const LIMITS = { hour: "hour", day: "day of warm-up", second: "second", domain: "domain" } as const;
+
+/** What holds senders back: limits without room, servers that are left alone, domains that defer. */
+function heldBackBy({ limiter_waits_per_second: waits, servers_left_alone, slow_domains }: Overview): string {
+  const limits = waits
+    ? (Object.keys(LIMITS) as (keyof typeof LIMITS)[])
+        .filter((limit) => waits[limit] > 0)
+        .map((limit) => `limit of the ${LIMITS[limit]} ${waits[limit]}/s`)
+    : [];
+  const domains = slow_domains > 0 ? [`${slow_domains} slow domains`] : [];
+  const servers = servers_left_alone.map(({ host, until, last_error }) =>
+    [`${host} left alone until ${timeOf(until)}`, last_error].filter(Boolean).join(": "),
+  );
+  const all = [...limits, ...domains, ...servers];
+  return all.length > 0 ? all.join(" · ") : "nothing";
+}
+
+interface Column<T> {
+  name: string;
+  /** Columns of the terminal; the one without gets what is left. */
+  width?: number;
+  right?: boolean;
+  text(row: T): string;
+}
+
+const NODE_COLUMNS: Column<Overview["nodes"][number]>[] = [
+  { name: "NODE", width: 28, text: ({ node }) => node },
+  { name: "STATE", width: 9, text: ({ state }) => state },
+  { name: "CPU", width: 5, right: true, text: ({ cpu_percent }) => orDash(cpu_percent, (n) => `${Math.round(n)}%`) },
+  { name: "MEMORY", width: 12, right: true, text: memoryOf },
+  { name: "LAG", width: 6, right: true, text: ({ event_loop_lag_ms }) => orDash(event_loop_lag_ms, (ms) => `${ms}ms`) },
+  { name: "UP", width: 7, right: true, text: ({ uptime_seconds }) => orDash(uptime_seconds, duration) },
+  {
+    name: "MAILS/S",
+    width: 7,
+    right: true,
+    text: ({ sender }) => (sender ? formatted(Math.round(sender.mails_per_second)) : ""),
+  },
+  { name: "AIR", width: 5, right: true, text: ({ sender }) => (sender ? formatted(sender.in_air) : "") },
+  {
+    name: "DOUBT",
+    width: 9,
+    right: true,
+    text: ({ sender }) => (sender ? `${sender.in_doubt}/${sender.max_in_doubt}` : ""),
+  },
+  { name: "DEFERRED", width: 8, right: true, text: ({ sender }) => (sender ? formatted(sender.deferred) : "") },
+  {
+    name: "SERVICES",
+    text: ({ services, sender }) =>
+      [sender?.waiting_for && `waits for ${sender.waiting_for};`, ...services].filter(Boolean).join(" "),
+  },
+];
+
+const doneOf = ({ sent_count, failed_count, total_emails }: Overview["campaigns"][number]) =>
+  `${formatted(sent_count + failed_count)}/${formatted(total_emails)}`;
+
+/** Until when, where that is known: by the rate now, or the time for which it is scheduled. */
+function untilOf({ seconds_left, scheduled_for, status }: Overview["campaigns"][number], at: string): string {
+  if (status === "scheduled" && scheduled_for) return `${scheduled_for.slice(5, 16).replace("T", " ")}`;
+  return orDash(seconds_left, (seconds) => timeOf(new Date(Date.parse(at) + seconds * 1_000).toISOString()));
+}
+
+const campaignColumns = (at: string): Column<Overview["campaigns"][number]>[] => [
+  { name: "CAMPAIGN", width: 24, text: ({ name }) => name },
+  { name: "COMPANY", width: 18, text: ({ company }) => company },
+  { name: "STATUS", width: 9, text: ({ status }) => status },
+  { name: "DONE", width: 19, right: true, text: doneOf },
+  {
+    name: "RATE",
+    width: 8,
+    right: true,
+    text: ({ mails_per_second }) => orDash(mails_per_second, (n) => `${formatted(n)}/s`),
+  },
+  { name: "LEFT", width: 7, right: true, text: ({ seconds_left }) => orDash(seconds_left, duration) },
+  { name: "UNTIL", width: 11, right: true, text: (campaign) => untilOf(campaign, at) },
+  { name: "WAITS FOR", text: ({ waiting_for, error }) => error ?? waiting_for ?? "" },
+];
+
+const GAP = 1;
+
+function cell<T>({ width, right, text }: Column<T>, row: T, rest: number): string {
+  const given = width ?? Math.max(0, rest);
+  return right ? fittedRight(text(row), given) : fitted(text(row), given);
+}
+
+/** A heading and a row each; `most` lines at most, the last of which says how many more there are (`of`: in all). */
+function section<T>(columns: Column<T>[], rows: readonly T[], width: number, most: number, of = rows.length): string[] {
+  if (most < 2) return [];
+  const fixed = columns.reduce((sum, column) => sum + (column.width ?? 0) + GAP, 0);
+  const line = (cells: string[]) => fitted(cells.join(" "), width).trimEnd();
+  const heading = line(
+    columns.map(({ name, right, width: own }) => {
+      const given = own ?? Math.max(0, width - fixed);
+      return right ? fittedRight(name, given) : fitted(name, given);
+    }),
+  );
+  const fit = of <= most - 1 ? of : most - 2;
+  const shownRows = rows.slice(0, fit).map((row) => line(columns.map((column) => cell(column, row, width - fixed))));
+  const left = of - shownRows.length;
+  return [heading, ...shownRows, ...(left > 0 ? [fitted(`… and ${left} more`, width).trimEnd()] : [])];
+}
+
+/** A third of the screen for nodes where campaigns need the rest. */
+const nodesMost = (room: number, nodes: number, campaigns: number) =>
+  Math.max(3, Math.min(nodes + 1, room - Math.min(campaigns + 1, Math.ceil((2 * room) / 3))));
+
+export function screenOf(overview: Overview, { width, height }: Size, notice = ""): string[] {
+  const { nodes, campaigns, unfinished_campaigns, dependencies, errors, at } = overview;
+  const cut = (text: string) => fitted(text, width).trimEnd();
+  const head = [
+    summaryOf(overview),
+    `Depends on: ${dependencies.map(dependencyOf).join(" · ")}`,
+    `Waiting:    ${queuesOf(overview)}`,
+    `Held back:  ${heldBackBy(overview)}`,
+    ...errors.map((error) => `Not read:   ${error}`),
+    ...(notice ? [notice] : []),
+  ].map(cut);
+  // The empty lines between the parts.
+  const room = height - head.length - 2;
+  const most = nodesMost(room, nodes.length, unfinished_campaigns);
+  const upper = section(NODE_COLUMNS, nodes, width, most);
+  const lower =
+    campaigns.length > 0
+      ? section(campaignColumns(at), campaigns, width, room - upper.length, unfinished_campaigns)
+      : [cut("No campaign is unfinished.")];
+  return [...head, "", ...upper, "", ...lower].slice(0, Math.max(1, height));
+}
