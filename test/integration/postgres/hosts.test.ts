@@ -127,7 +127,7 @@ describe("TLS with an authority of its own", () => {
 
 test("a server that is too old is refused with its version", async () => {
   const url = process.env.TEST_SERVER_URL!;
-  await expect(refuseUnusable(url, 99)).rejects.toThrow(/is version 1\d; it must be 99 or newer\.$/);
+  await expect(refuseUnusable(url, { oldest: 99 })).rejects.toThrow(/is version 1\d; it must be 99 or newer\.$/);
   await refuseUnusable(url);
 });
 

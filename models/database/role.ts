@@ -1,0 +1,20 @@
+/** What the service's own role may do to the schema: nothing, where another one owns the tables (models/database-roles.sql). */
+import { type Queryable, queryOne } from "./db.ts";
+
+export interface DatabaseRole {
+  name: string;
+  superuser: boolean;
+  /** It is the tables' owner, or may act as that. */
+  ownsTables: boolean;
+  /** It may make tables. */
+  mayCreate: boolean;
+}
+
+const ROLE = `
+  select current_user as name, (select rolsuper from pg_roles where rolname = current_user) as superuser,
+    coalesce(pg_has_role((select relowner from pg_class where oid = to_regclass('campaigns')), 'member'), false) as "ownsTables",
+    has_schema_privilege(current_schema(), 'create') as "mayCreate"`;
+
+/** All three are true of a superuser. */
+export const databaseRole = async (on?: Queryable): Promise<DatabaseRole> =>
+  (await queryOne<DatabaseRole & Record<string, unknown>>(ROLE, [], on))!;
