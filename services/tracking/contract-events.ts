@@ -1,7 +1,7 @@
 /** What API users read: sent emails, events, analytics. */
 import { EMAIL_EVENT_TYPES } from "../../models/email-event.ts";
 import type { ServiceContract } from "../define.ts";
-import { Email, ListQuery, Nullable, OneOf, Page, Time, Type, Uuid } from "../lib/shapes.ts";
+import { BOUNDED, CountedPage, Email, ListQuery, Nullable, OneOf, Time, Type, Uuid } from "../lib/shapes.ts";
 
 const SentEmailStatus = OneOf("queued", "sending", "sent", "failed", "bounced", "suppressed", "unknown");
 
@@ -107,19 +107,18 @@ const DomainStats = Type.Object({
 export const contract = {
   listSentEmails: {
     summary: "List sent emails with their delivery status",
-    description: "Search looks into the recipient. Sortable: created_at, recipient, sent_at.",
+    description: `Search looks into the recipient. Sortable: created_at, recipient, sent_at. ${BOUNDED}`,
     params: Type.Object({
       ...ListQuery.properties,
       campaign: Type.Optional(Uuid),
       status: Type.Optional(SentEmailStatus),
       recipient: Type.Optional(Email),
     }),
-    returns: Page(SentEmail),
+    returns: CountedPage(SentEmail),
   },
   listEvents: {
     summary: "List opens, clicks, bounces, unsubscribes and complaints",
-    description:
-      "`delivered` is reported by webhooks and by the sent email's status. Search looks into the recipient. Sortable: created_at, timestamp.",
+    description: `\`delivered\` is reported by webhooks and by the sent email's status. Search looks into the recipient. Sortable: created_at, timestamp. ${BOUNDED}`,
     params: Type.Object({
       ...ListQuery.properties,
       type: Type.Optional(OneOf(...EMAIL_EVENT_TYPES)),
@@ -128,7 +127,7 @@ export const contract = {
       since: Type.Optional(Time),
       until: Type.Optional(Type.String({ format: "date-time", description: "Exclusive." })),
     }),
-    returns: Page(Event),
+    returns: CountedPage(Event),
   },
   analytics: {
     summary: "Opens, clicks and bounces of a campaign",

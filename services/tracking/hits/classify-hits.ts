@@ -3,7 +3,7 @@
  * mail's row. Pure: rows in, rows out. A scanner is often known only at its third link; what it did before is then
  * marked too.
  */
-import { newId } from "../../lib/ids.ts";
+import { newIdAt } from "../../lib/ids.ts";
 import { BURST_LINKS, BURST_MS, isMachineAgent, isTooFast } from "./bot-detection.ts";
 
 export interface Hit {
@@ -39,7 +39,8 @@ export interface EarlierClick {
   machine: boolean;
 }
 
-interface EventRow {
+export interface EventRow {
+  /** Its time is `created_at`. */
   id: string;
   company_id: string;
   sent_email_id: string;
@@ -51,6 +52,8 @@ interface EventRow {
   user_agent: string;
   ip: string;
   url: string | null;
+  /** Its link brought the address along. */
+  has_own_url: boolean;
   created_at: Date;
 }
 
@@ -92,7 +95,7 @@ function markBurst(clicks: Click[], click: Click): boolean {
 
 function eventOf(hit: Hit, mail: Mail, url: string | undefined): EventRow {
   return {
-    id: newId(),
+    id: newIdAt(hit.at.getTime()),
     company_id: mail.company_id,
     sent_email_id: mail.id,
     machine: isMachineAgent(hit.userAgent) || isTooFast(hit.at, mail),
@@ -102,6 +105,7 @@ function eventOf(hit: Hit, mail: Mail, url: string | undefined): EventRow {
     user_agent: hit.userAgent,
     ip: hit.ip,
     url: url ?? null,
+    has_own_url: hit.url !== undefined,
     created_at: hit.at,
   };
 }

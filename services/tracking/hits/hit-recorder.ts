@@ -1,4 +1,16 @@
-/** Opens and clicks as they come in: read the token, store, then answer. Stored in groups, one commit for many. */
+/**
+ * Opens and clicks as they come in: read the token, store, then answer. Stored in groups, one commit for many. The whole way:
+ *
+ * | step                                                          | where                                                |
+ * |---------------------------------------------------------------|------------------------------------------------------|
+ * | a plain GET, past the router, with others of its moment; all else by the routes | services/gateway/hit-batches.ts    |
+ * | the token is ours: `readLinkToken`; it names mail and link, or carries the address | services/lib/tokens/link-token.ts |
+ * | a machine's or a person's, the first or not                   | classify-hits.ts                                     |
+ * | event, times on the mail's row and webhooks, in one statement | `storeHits` in store-hits.ts                         |
+ * | the campaign's counts, in the same statement                  | the triggers `count_hits`, and `count_events` of full rows (models/schema.sql); without individual tracking `countHits` in count-hits.ts |
+ * | where the link leads, with the campaign's UTM values          | `destination` in campaign-links.ts                   |
+ * | 302, or the pixel, when it is stored                          | services/lib/hit-answers.ts                          |
+ */
 import { isRefusal, query } from "../../../models/database/db.ts";
 import { retryOnConflict } from "../../../models/database/retry-on-conflict.ts";
 import { standsForCampaign } from "../../../models/statements/campaign-tokens.ts";
@@ -14,6 +26,7 @@ import { type LinkTarget, readLinkToken } from "../../lib/tokens/link-token.ts";
 import { MAX_AGENT_LENGTH } from "./bot-detection.ts";
 import { CampaignLinks, type CampaignRef, destination, isWebAddress, linkUrl } from "./campaign-links.ts";
 import type { Hit } from "./classify-hits.ts";
+import { HitAgents } from "./hit-agents.ts";
 import { type StoredHit, storeHits } from "./store-hits.ts";
 
 const MAX_BATCH = 500;
@@ -51,12 +64,14 @@ const hitOf = (target: LinkTarget, from: Pick<Hit, "userAgent" | "ip" | "hostOf"
 
 export class HitRecorder {
   readonly #links = new CampaignLinks();
+  readonly #agents = new HitAgents();
   readonly #groups: GroupCommit<Hit, StoredHit>;
 
   /** `onQueued` is called with the companies that have something for their webhooks, after the commit. */
   constructor(onQueued: (companyIds: string[]) => void) {
+    const caches = { links: this.#links, agents: this.#agents };
     const store = async (hits: Hit[]) => {
-      const { results, companyIds } = await retryOnConflict(() => storeHits(hits, this.#links));
+      const { results, companyIds } = await retryOnConflict(() => storeHits(hits, caches));
       if (companyIds.length > 0) onQueued(companyIds);
       return results;
     };

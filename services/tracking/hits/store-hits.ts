@@ -16,16 +16,11 @@ import { settleDoubt } from "../../../models/statements/settle-doubt.ts";
 import type { MailNumber } from "../../lib/tokens/mail-id.ts";
 import { BURST_MS } from "./bot-detection.ts";
 import { type CampaignLinks, destination, linkUrl } from "./campaign-links.ts";
-import {
-  type ClassifiedHits,
-  classifyHits,
-  type EarlierClick,
-  type Hit,
-  type Mail,
-  type MailChange,
-} from "./classify-hits.ts";
+import { classifyHits, type EarlierClick, type Hit, type Mail, type MailChange } from "./classify-hits.ts";
 import { type CountedCampaign, countedCampaigns, countHits } from "./count-hits.ts";
-import { LOCK, MARK, READ, VERSIONS, WRITE } from "./hit-statements.ts";
+import type { HitAgents } from "./hit-agents.ts";
+import { type MailOfRow, rowsOf, withParts } from "./hit-rows.ts";
+import { LOCK, MARK_EVENTS, MARK_HITS, READ, VERSIONS, WRITE } from "./hit-statements.ts";
 
 /** `url` is where a click leads; null for a mail or a link that does not exist, of which nothing is stored. */
 export interface StoredHit {
@@ -39,16 +34,16 @@ interface StoredBatch {
   companyIds: string[];
 }
 
-interface Read extends Mail {
+interface Read extends Mail, MailOfRow {
   /** A link goes on to lead somewhere, and nothing is stored of who followed it. */
   erased: boolean;
   /** False: its hits are only counted, also those of a link that names the mail, which a node of the version before wrote. */
   individual_tracking: boolean;
   is_deleted: boolean;
-  campaign_no: number;
-  status: number;
+  company_id: string;
+  campaign_id: string;
+  seq: number;
   message_id?: string;
-  version: string;
   earlier_clicks: [id: string | null, link: number, atMs: number, machine: boolean][] | null;
 }
 
@@ -82,37 +77,9 @@ const earlierClicks = (mails: ReadonlyMap<string, Read>): EarlierClick[] =>
     })),
   );
 
-const ms = (at: Date | null) => at?.getTime() ?? null;
-
 /** In the order of their key: two batches with the same mails must not wait for each other in a circle. */
 const byKey = (mails: ReadonlyMap<string, Read>) => (a: MailChange, b: MailChange) =>
   mails.get(a.id)!.campaign_no - mails.get(b.id)!.campaign_no || a.seq - b.seq;
-
-function columnsOf({ events, changes }: ClassifiedHits, mails: ReadonlyMap<string, Read>): unknown[][] {
-  changes.sort(byKey(mails));
-  return [
-    changes.map((change) => change.company_id),
-    changes.map((change) => change.campaign_id),
-    changes.map((change) => change.seq),
-    changes.map((change) => change.opens),
-    changes.map((change) => change.clicks),
-    changes.map((change) => ms(change.opened_at)),
-    changes.map((change) => ms(change.clicked_at)),
-    changes.map((change) => mails.get(change.id)!.version),
-    events.map((event) => event.id),
-    events.map((event) => event.sent_email_id),
-    events.map((event) => event.link),
-    events.map((event) => event.machine),
-    events.map((event) => event.is_first),
-    events.map((event) => event.is_first_of_link),
-    events.map((event) => event.user_agent),
-    events.map((event) => event.ip),
-    events.map((event) => event.url),
-    events.map((event) => ms(event.created_at)),
-    changes.map((change) => mails.get(change.id)!.campaign_no),
-    changes.map((change) => change.id),
-  ];
-}
 
 /** A row that was settled is another version: the statement that writes the hits names what it is now. */
 async function settle(client: Client, doubtful: readonly Read[]): Promise<string[]> {
@@ -146,15 +113,32 @@ async function placesOf(hits: readonly Hit[], known: readonly Known[], client?: 
   return { mails, campaignOf: ({ sentEmailId }) => campaigns.get(sentEmailId) ?? mails.get(sentEmailId) };
 }
 
+async function markAsMachines(client: Client, ids: readonly string[], mails: Iterable<Read>): Promise<void> {
+  const all = [...mails];
+  const companies = [ids, [...new Set(all.map(({ company_id }) => company_id))]];
+  const numbers = [all.map(({ campaign_no }) => campaign_no), all.map(({ seq }) => seq)];
+  await client.query(MARK_EVENTS, companies);
+  await client.query(MARK_HITS, [...companies, ...numbers]);
+}
+
+/** What is looked up once and remembered. */
+export interface HitCaches {
+  links: CampaignLinks;
+  agents: HitAgents;
+}
+
+interface Batch {
+  hits: readonly Hit[];
+  known: readonly Known[];
+  caches: HitCaches;
+  mayBeCompact: boolean;
+}
+
 /** Null where it takes more than one statement: stored clicks turned out to be a machine's, or a mail was in doubt. */
-async function tryStore(
-  hits: readonly Hit[],
-  known: readonly Known[],
-  cache: CampaignLinks,
-  client?: Client,
-): Promise<StoredBatch | null> {
+async function tryStore(batch: Batch, client?: Client): Promise<StoredBatch | null> {
+  const { hits, known, caches, mayBeCompact } = batch;
   const { mails, campaignOf } = await placesOf(hits, known, client);
-  const links = await cache.of(
+  const links = await caches.links.of(
     hits.flatMap((hit) => (hit.link > 0 && campaignOf(hit)) || []),
     client,
   );
@@ -191,17 +175,22 @@ async function tryStore(
   );
   if (classified.marked.length > 0) {
     if (!client) return null;
-    await client.query(MARK, [classified.marked, [...new Set(classified.events.map(({ company_id }) => company_id))]]);
+    await markAsMachines(client, classified.marked, mails.values());
   }
-  const queued = await prepared<{ company_id: string }>("write hits", WRITE, columnsOf(classified, mails), client);
+  classified.changes.sort(byKey(mails));
+  const { to, values } = await rowsOf({ ...classified, mails, agents: caches.agents, client, mayBeCompact });
+  const queued = await prepared<{ company_id: string }>(`write hits to ${to}`, WRITE[to], values, client);
   return { results, companyIds: [...settled, ...queued.map(({ company_id }) => company_id)] };
 }
 
-export async function storeHits(hits: readonly Hit[], links: CampaignLinks): Promise<StoredBatch> {
+export async function storeHits(hits: readonly Hit[], caches: HitCaches): Promise<StoredBatch> {
   const known = await mailsOf(idsOf(hits));
-  const stored = await tryStore(hits, known, links).catch((error: unknown) => {
-    if (isConflict(error)) return null;
-    throw error;
+  return withParts(async (mayBeCompact) => {
+    const batch = { hits, known, caches, mayBeCompact };
+    const stored = await tryStore(batch).catch((error: unknown) => {
+      if (isConflict(error)) return null;
+      throw error;
+    });
+    return stored ?? preparedTransaction(async (client) => (await tryStore(batch, client))!);
   });
-  return stored ?? preparedTransaction(async (client) => (await tryStore(hits, known, links, client))!);
 }

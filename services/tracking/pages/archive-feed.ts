@@ -1,4 +1,5 @@
 /** The archive of a list as RSS 2.0. */
+import { escapeHtml } from "../../lib/escape-html.ts";
 
 export interface FeedItem {
   title: string;
@@ -17,13 +18,8 @@ export interface Feed {
 
 /** What XML 1.0 does not take even escaped: half of a pair, most control characters, two that are none. */
 const NO_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
-const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-const xml = (text: string): string =>
-  text
-    .toWellFormed()
-    .replace(NO_XML, "")
-    .replace(/[&<>"]/g, (character) => ENTITIES[character]!);
+const xml = (text: string): string => escapeHtml(text.toWellFormed().replace(NO_XML, ""));
 
 /** As RFC 822 writes it, with four digits for the year. */
 const rfc822 = (at: Date): string => at.toUTCString().replace("GMT", "+0000");

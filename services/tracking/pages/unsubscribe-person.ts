@@ -1,4 +1,16 @@
-/** Marks a person as unsubscribed and records the event, together and once. */
+/**
+ * What an unsubscribe does, in one transaction, which its callers begin: `unsubscribe` in mail-pages.ts (one click, and the page's
+ * button; a GET only shows the page, because scanners follow links) and `changePreferences` in preferences.ts.
+ *
+ * | in it                                                     | statement                                       |
+ * |-----------------------------------------------------------|-------------------------------------------------|
+ * | a mail in doubt becomes sent: whoever has its link got it | settleMail                                      |
+ * | the address is suppressed (a stronger block stays), and the subscriber unsubscribed; so is the address that they have now | UNSUBSCRIBE in models/statements/unsubscribe.ts |
+ * | the first time: an event, and its webhooks in the outbox  | RECORD                                          |
+ *
+ * Mails that wait at a sender need no word of it: each looks again before it goes (services/smtp-sender/delivery/suppression.ts), within 2
+ * seconds. Transactional mail still goes. Whoever chooses "only this list" there leaves that list (leave-list.ts), and of the above the first alone is done.
+ */
 import { type Client, query } from "../../../models/database/db.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import { mailOf, withIds } from "../../../models/statements/mail-key.ts";

@@ -1,7 +1,12 @@
-/** The list of events: opens, clicks, bounces, unsubscribes, complaints. */
-import { queryOne } from "../../../models/database/db.ts";
-import { type Listing, listPage } from "../../../models/database/listing.ts";
+/**
+ * The list of events: opens, clicks, bounces, unsubscribes, complaints. They stand in two tables (models/hit.ts): a page is found by
+ * the keys of both, in one order, and then what it shows is read by these.
+ */
+import { campaignNo } from "../../../models/database/campaign-no.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
+import { type Listing, listPage, type Page } from "../../../models/database/listing.ts";
 import { EMAIL_EVENT_TYPES } from "../../../models/email-event.ts";
+import { companyNo, HIT_RECIPIENT, type HitKey, hitsAt, hitsOfMails } from "../../../models/statements/hits.ts";
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { firstIdAt } from "../../lib/ids.ts";
@@ -13,6 +18,13 @@ interface Row extends Omit<Event, "timestamp"> {
   created_at: Date;
 }
 
+/** Of email_events where it has no numbers. */
+interface Key {
+  id: string;
+  campaign_no: number | null;
+  seq: number | null;
+}
+
 /** Ids carry their time, made on whatever node: the index on them narrows a period down, created_at decides. */
 const CLOCK_SKEW_MS = 60_000;
 
@@ -22,8 +34,9 @@ const counted = (condition: string) => `(select coalesce(sum(k.n), 0) from campa
 const OF_CAMPAIGN = `select ${counted("c.id = $3 and c.deleted_at is null")}::bigint n`;
 /** Those of deleted campaigns go in the background, and are hidden until then. */
 const OF_ALL = `select greatest(count_of($1, $3, $1) - ${counted("c.deleted_at is not null")}, 0)::bigint n`;
-const NOT_DELETED = `(e.campaign_id is null or e.campaign_id not in (
-  select id from campaigns where company_id = $1 and deleted_at is not null))`;
+const DELETED = (column: string) =>
+  `(select ${column} from campaigns where company_id = $1 and deleted_at is not null)`;
+const NOT_DELETED = `(e.campaign_id is null or e.campaign_id not in ${DELETED("id")})`;
 
 /** From counters, where one is kept for just this filter. */
 function counterFor(companyId: string, { type, campaign, recipient, since, until }: Asked): Partial<Listing> {
@@ -37,43 +50,146 @@ function counterFor(companyId: string, { type, campaign, recipient, since, until
   return { count: async () => (await queryOne<{ n: number }>(of, values))!.n };
 }
 
-function listing(companyId: string, asked: Asked): Listing {
-  const where = ["e.company_id = $1", "e.type <> 'delivered'", NOT_DELETED];
+/** SQL: the compact mails of an address, by its subscriber and by rows that have it (models/sent-email.ts). */
+const mailsTo = (address: string) => `(
+  select s.campaign_no, s.seq from subscribers p join sent_emails s on s.subscriber_id = p.id
+  where p.company_id = $1 and p.email_key = address_key(${address}) and s.campaign_no >= 0
+    and lower(coalesce(s.email, p.email)) = lower(${address})
+  union
+  select campaign_no, seq from sent_emails
+  where campaign_no >= 0 and email is not null and lower(email) = lower(${address}))`;
+
+/** One of the tables: its rows are found by these conditions, and are in the order of `order` by an index. */
+interface Source {
+  columns: string;
+  from: string;
+  where: string[];
+  order: string[];
+}
+
+const RECIPIENT_OF_HIT = `left join sent_emails s on s.campaign_no = h.campaign_no and s.seq = h.seq
+  left join subscribers p on p.company_id = $1 and p.id = s.subscriber_id`;
+
+function sources(companyId: string, asked: Asked): { sources: Source[]; values: unknown[] } {
   const values: unknown[] = [companyId];
-  const add = (value: unknown, condition: (parameter: string) => string) => {
-    values.push(value);
-    where.push(condition(`$${values.length}`));
-  };
-  if (asked.type) add(asked.type, (type) => `e.type = ${type}`);
-  if (asked.campaign) add(asked.campaign, (campaign) => `e.campaign_id = ${campaign}`);
-  if (asked.recipient) add(asked.recipient.trim(), (address) => `lower(e.recipient) = lower(${address})`);
-  if (asked.since) {
-    const since = new Date(asked.since);
-    add(since, (time) => `e.created_at >= ${time}`);
-    add(firstIdAt(since.getTime() - CLOCK_SKEW_MS), (id) => `e.id >= ${id}`);
+  const add = (value: unknown) => `$${values.push(value)}`;
+  const { type, campaign, since, until, search } = asked;
+  const mayBeHits = type === undefined || type === "opened" || type === "clicked";
+  const events = ["e.company_id = $1", "e.type <> 'delivered'", NOT_DELETED];
+  const hits = [`h.campaign_no not in ${DELETED("no")}`];
+  let from = "hits h";
+  // Campaigns and mails are looked up with the company. With its number beside theirs the planner would expect next to nothing, and sort it.
+  if (!campaign && !asked.recipient) hits.push(`h.company_no = ${companyNo("$1")}`);
+  if (type) {
+    events.push(`e.type = ${add(type)}`);
+    hits.push(type === "opened" ? "h.link = 0" : "h.link > 0");
   }
-  if (asked.until) {
-    const until = new Date(asked.until);
-    add(until, (time) => `e.created_at < ${time}`);
-    add(firstIdAt(until.getTime() + CLOCK_SKEW_MS), (id) => `e.id < ${id}`);
+  if (campaign) {
+    const wanted = add(campaign);
+    events.push(`e.campaign_id = ${wanted}`);
+    hits.push(`h.campaign_no = ${campaignNo(wanted, "$1")}`);
   }
+  if (asked.recipient) {
+    const address = add(asked.recipient.trim());
+    events.push(`lower(e.recipient) = lower(${address})`);
+    from = hitsOfMails(`${mailsTo(address)} k`, "$1");
+  }
+  for (const [time, sign, skew] of [
+    [since, ">=", -CLOCK_SKEW_MS],
+    [until, "<", CLOCK_SKEW_MS],
+  ] as const) {
+    if (!time) continue;
+    const at = new Date(time);
+    events.push(`e.created_at ${sign} ${add(at)}`, `e.id ${sign} ${add(firstIdAt(at.getTime() + skew))}`);
+    if (!mayBeHits) continue;
+    // The id's time is the hit's own.
+    const id = `${add(firstIdAt(at.getTime()))}::uuid`;
+    hits.push(`h.id ${sign} ${id}`, `hit_stretch(h.id) ${sign === "<" ? "<=" : sign} hit_stretch(${id})`);
+  }
+  const recipient = (column: string) => (search ? `, ${column} as recipient` : "");
   return {
-    from: "email_events e",
-    columns: "e.id, e.type, e.recipient, e.sent_email_id, e.campaign_id, e.metadata, e.created_at",
-    where,
+    values,
+    sources: [
+      {
+        columns: `e.id, null::int as campaign_no, null::int as seq, e.created_at${recipient("e.recipient")}`,
+        from: "email_events e",
+        where: events,
+        order: ["e.id"],
+      },
+      ...(mayBeHits
+        ? [
+            {
+              columns: `h.id, h.campaign_no, h.seq, hit_at(h.id)${recipient(HIT_RECIPIENT)}`,
+              from: search ? `${from} ${RECIPIENT_OF_HIT}` : from,
+              where: hits,
+              order: ["hit_stretch(h.id)", "h.id"],
+            },
+          ]
+        : []),
+    ],
+  };
+}
+
+const all = (given: readonly Source[], nearest?: { n: number; direction: string }) => {
+  const ordered = ({ order }: Source) =>
+    nearest ? ` order by ${order.map((by) => `${by} ${nearest.direction}`).join(", ")} limit ${nearest.n}` : "";
+  const selects = given.map(
+    (one) => `(select ${one.columns} from ${one.from} where ${one.where.join(" and ")}${ordered(one)})`,
+  );
+  return `(${selects.join("\n union all\n ")}) e`;
+};
+
+function listing(companyId: string, asked: Asked): Listing {
+  const { sources: both, values } = sources(companyId, asked);
+  return {
+    from: all(both),
+    columns: "e.id, e.campaign_no, e.seq",
+    where: ["true"],
     values,
     id: "e.id",
     orderings: { timestamp: "e.created_at" },
     searchIn: ["e.recipient"],
     large: true,
+    narrowedBy: "`campaign`, `recipient`, `since` or `until`",
+    isOfKeys: true,
+    ...(asked.search ? {} : { nearest: (n, direction) => all(both, { n, direction }) }),
     ...counterFor(companyId, asked),
   };
 }
 
-export async function listEvents(ctx: Ctx<Asked>): Promise<{ count: number; results: Event[] }> {
-  const { count, results } = await listPage<Row>(listing(companyOf(ctx), ctx.params), ctx.params);
+const EVENTS = `
+  select id, type, recipient, sent_email_id, campaign_id, metadata, created_at from email_events
+  where company_id = $1 and id = any ($2::uuid[])`;
+
+/** In the order of the keys. */
+async function read(companyId: string, keys: readonly Key[]): Promise<Row[]> {
+  const ids = keys.flatMap(({ id, seq }) => (seq === null ? id : []));
+  const [events, hits] = await Promise.all([
+    ids.length === 0 ? [] : query<Row>(EVENTS, [companyId, ids]),
+    hitsAt(
+      companyId,
+      keys.filter((key): key is HitKey => key.seq !== null),
+    ),
+  ]);
+  const rows = new Map([...events, ...hits].map((row) => [row.id, row]));
+  // One that was removed a moment ago is missing.
+  return keys.flatMap(({ id }) => rows.get(id) ?? []);
+}
+
+export async function listEvents(ctx: Ctx<Asked>): Promise<Page<Event>> {
+  const companyId = companyOf(ctx);
+  const { results: keys, ...page } = await listPage<Key>(listing(companyId, ctx.params), ctx.params);
+  const results = await read(companyId, keys);
   return {
-    count,
-    results: results.map(({ created_at, ...event }) => ({ ...event, timestamp: created_at.toISOString() })),
+    ...page,
+    results: results.map(({ id, type, recipient, sent_email_id, campaign_id, metadata, created_at }) => ({
+      id,
+      type,
+      recipient,
+      sent_email_id,
+      campaign_id,
+      metadata,
+      timestamp: created_at.toISOString(),
+    })),
   };
 }

@@ -1,7 +1,7 @@
 /** The list of sent emails: one row per recipient, whatever became of it. */
 import { campaignNo } from "../../../models/database/campaign-no.ts";
 import { query, queryOne } from "../../../models/database/db.ts";
-import { type Listing, listPage } from "../../../models/database/listing.ts";
+import { type Listing, listPage, type Page } from "../../../models/database/listing.ts";
 import { IS_LEASED } from "../../../models/send-chunk.ts";
 import { SENT_EMAIL_STATUS, SENT_EMAIL_STATUSES } from "../../../models/sent-email-status.ts";
 import { withIds } from "../../../models/statements/mail-key.ts";
@@ -39,25 +39,35 @@ interface Row {
 
 const { queued, sending } = SENT_EMAIL_STATUS;
 
+/** Only campaigns that are under way have recipients that wait. */
+const UNDER_WAY = "c.status in ('pending', 'sending', 'scheduled')";
+
+/** Only these and those under way have recipients that failed (finalStatus); the others need not be looked at. */
+const MAY_HAVE_FAILED = "c.status in ('pending', 'sending', 'partial', 'failed', 'cancelled') and c.failed_count > 0";
+
 /** A queued recipient that its sender has marked is on its way; the mark is the chunk's (send_chunks), not the row's. */
 const HANDED_OVER = `(s.status = ${queued} and s.next_attempt_at is null and exists (
   select from send_chunks h where h.company_id = $1 and h.campaign_id = c.id and h.state ${IS_LEASED}
     and s.seq between h.lo and h.marked_to))`;
 
-/** How many mails of campaign c came back after they had been sent. */
-const CAME_BACK = `(select coalesce(sum(k.n), 0) from campaign_counts k
-  where k.company_id = c.company_id and k.campaign_id = c.id and k.metric = 'bounced_unique' and k.bucket = 0)`;
+/** Mails that came back after they had been sent, counted by campaign; campaign_counts_bounced has these alone. */
+const CAME_BACK = "campaign_counts k where k.company_id = $1 and k.metric = 'bounced_unique' and k.bucket = 0";
 
 /** Rows of those who were left out when campaign c started. */
 const LEFT_OUT = "case when c.campaign_type <> 'to_list' then c.suppressed_count else 0 end";
 
 function statusCondition(status: Status): string {
-  if (status === "queued") return `(s.status = ${queued} and not ${HANDED_OVER})`;
-  if (status === "sending") return `(s.status = ${sending} or ${HANDED_OVER})`;
-  // Recipients that were not sent are few, in few campaigns: the others need not be looked at.
-  const more: Partial<Record<Status, string>> = { bounced: CAME_BACK, suppressed: LEFT_OUT };
-  const few = more[status] ? ` and (c.failed_count > 0 or ${more[status]} > 0)` : " and c.failed_count > 0";
-  return `s.status = ${SENT_EMAIL_STATUS[status]}${status === "sent" ? "" : few}`;
+  if (status === "queued") return `(${UNDER_WAY} and s.status = ${queued} and not ${HANDED_OVER})`;
+  if (status === "sending") return `(${UNDER_WAY} and (s.status = ${sending} or ${HANDED_OVER}))`;
+  const of = `s.status = ${SENT_EMAIL_STATUS[status]}`;
+  if (status === "sent") return of;
+  // Recipients that were not sent to are few, in few campaigns, and all of them have a text that says why: an index has them.
+  const more: Partial<Record<Status, string>> = {
+    bounced: `c.id in (select k.campaign_id from ${CAME_BACK})`,
+    suppressed: `${LEFT_OUT} > 0`,
+  };
+  const few = more[status] ? `(c.failed_count > 0 or ${more[status]})` : MAY_HAVE_FAILED;
+  return `${of} and s.error is not null and ${few}`;
 }
 
 /**
@@ -78,10 +88,16 @@ const ofRecipient = (address: string) => `(
 
 /** What the campaigns know of their recipients, instead of counting a million rows. */
 async function countFromCampaigns(companyId: string, { campaign, status }: Asked): Promise<number> {
-  const counted = status === "sent" ? `c.sent_count - ${CAME_BACK}` : `c.next_seq - 1 + ${LEFT_OUT}`;
-  const sql = `select coalesce(sum(${counted}), 0)::bigint n from campaigns c
-    where c.company_id = $1 and ($2::uuid is null or c.id = $2) and c.recipients_state = 'kept'`;
-  return (await queryOne<{ n: number }>(sql, [companyId, campaign ?? null]))!.n;
+  const values = campaign ? [companyId, campaign] : [companyId];
+  const kept = `campaigns c where c.company_id = $1 and c.recipients_state = 'kept'${campaign ? " and c.id = $2" : ""}`;
+  const counted = status === "sent" ? "c.sent_count" : `c.next_seq - 1 + ${LEFT_OUT}`;
+  const back =
+    status === "sent"
+      ? `(select coalesce(sum(k.n), 0) from ${CAME_BACK}${campaign ? " and k.campaign_id = $2" : ""}
+          and exists (select from campaigns c where c.company_id = $1 and c.id = k.campaign_id and c.recipients_state = 'kept'))`
+      : "0";
+  const sql = `select ((select coalesce(sum(${counted}), 0) from ${kept}) - ${back})::bigint n`;
+  return (await queryOne<{ n: number }>(sql, values))!.n;
 }
 
 const ADDRESS = "coalesce(s.email, p.email)";
@@ -94,15 +110,22 @@ const RECIPIENT = "sent_emails s on s.campaign_no = c.no";
 const SUBSCRIBER = "left join subscribers p on p.company_id = $1 and p.id = s.subscriber_id";
 const OTHERS = `${SUBSCRIBER} left join reply_patterns r on r.company_id = $1 and r.no = s.reply_no`;
 
-/** Of each campaign no more rows are read than the page may need, newest campaign first. */
+/**
+ * Of each campaign no more rows are read than the page may need, newest campaign first. They are the list's own rows: joined to
+ * it by their numbers, they would be read once for each other.
+ */
 const nearestOf =
   (where: readonly string[]): NonNullable<Listing["nearest"]> =>
   (n, direction) =>
     `campaigns c
   cross join lateral (
-    select s.seq from sent_emails s ${SUBSCRIBER}
-    where s.campaign_no = c.no and ${["true", ...where].join(" and ")} order by s.seq ${direction} limit ${n}) k
-  join ${RECIPIENT} and s.seq = k.seq ${OTHERS}`;
+    select s.* from sent_emails s
+    where s.campaign_no = c.no and ${["true", ...where].join(" and ")} order by s.seq ${direction} limit ${n}) s ${OTHERS}`;
+
+/** Each one by itself, by its key: a join is planned as a scan of all. */
+const atPlaces = (ids: string) => `(${ids}) k (campaign_no, seq)
+  join campaigns c on c.no = k.campaign_no
+  cross join lateral (select * from sent_emails x where x.campaign_no = k.campaign_no and x.seq = k.seq offset 0) s ${OTHERS}`;
 
 function listing(companyId: string, asked: Asked): Listing {
   const where = ["c.company_id = $1", "c.recipients_state = 'kept'"];
@@ -127,8 +150,11 @@ function listing(companyId: string, asked: Asked): Listing {
     orderings: { recipient: ADDRESS, sent_at: "s.sent_at" },
     searchIn: [ADDRESS],
     large: true,
+    narrowedBy: "`campaign`, `status` or `recipient`",
     ...(known ? { count: () => countFromCampaigns(companyId, asked) } : {}),
-    ...(asked.campaign || asked.recipient || asked.search ? {} : { id: ["c.no", "s.seq"], nearest: nearestOf(status) }),
+    ...(asked.campaign || asked.recipient || asked.search
+      ? {}
+      : { id: ["c.no", "s.seq"], nearest: nearestOf(status), at: atPlaces }),
     filtered: true,
   };
 }
@@ -147,11 +173,11 @@ async function senderDomains(companyId: string, rows: readonly Row[]): Promise<M
 
 const SUBJECTS_MS = 1_500;
 
-export async function listSentEmails(ctx: Ctx<Asked>): Promise<{ count: number; results: SentEmail[] }> {
+export async function listSentEmails(ctx: Ctx<Asked>): Promise<Page<SentEmail>> {
   const companyId = companyOf(ctx);
-  const { count, results } = await listPage<Row>(listing(companyId, ctx.params), ctx.params);
+  const { results, ...page } = await listPage<Row>(listing(companyId, ctx.params), ctx.params);
   await withIds(results);
-  if (results.length === 0) return { count, results: [] };
+  if (results.length === 0) return { ...page, results: [] };
   const [domains, copies, { subjects }] = await Promise.all([
     senderDomains(companyId, results),
     copiesOfMails(companyId, results),
@@ -178,5 +204,5 @@ export async function listSentEmails(ctx: Ctx<Asked>): Promise<{ count: number; 
     sent_at: iso(row.sent_at),
     created_at: row.created_at.toISOString(),
   });
-  return { count, results: results.map(view) };
+  return { ...page, results: results.map(view) };
 }

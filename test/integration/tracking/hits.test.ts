@@ -1,43 +1,54 @@
 import { query, queryOne } from "../../../models/database/db.ts";
+import { mailOf } from "../../../models/statements/mail-key.ts";
 import { call } from "../../../services/call.ts";
 import type { Caller } from "../../../services/lib/caller.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { keysFor } from "../../../services/lib/secrets.ts";
 import { addressToken } from "../../../services/lib/tokens/link-token.ts";
 import { CampaignLinks } from "../../../services/tracking/hits/campaign-links.ts";
+import { HitAgents } from "../../../services/tracking/hits/hit-agents.ts";
 import { storeHits } from "../../../services/tracking/hits/store-hits.ts";
 import { type App, startApp } from "../../support/app.ts";
-import { FIREFOX, http, LINKS, newWorld, token, type World } from "./world.ts";
+import { STORED_EVENTS, storedEvents } from "../../support/stored-events.ts";
+import { FIREFOX, type Form, http, LINKS, newWorld as makeWorld, token, type World } from "./world.ts";
 
-interface Event {
-  type: string;
-  machine: boolean;
-  is_first: boolean;
-  is_first_of_link: boolean;
-  link: number | null;
-  metadata: Record<string, unknown>;
-}
+/** Of a node that has looked nothing up yet. */
+const caches = () => ({ links: new CampaignLinks(), agents: new HitAgents() });
 
-describe("opens and clicks", () => {
-  let app: App;
-  beforeAll(async () => {
-    app = await startApp({ services: ["tracking"] });
-  });
-  afterAll(() => app.stop());
+let app: App;
+beforeAll(async () => {
+  app = await startApp({ services: ["tracking"] });
+});
+afterAll(() => app.stop());
 
+describe.each(["full", "compact"] as Form[])("opens and clicks, in %s rows", (form) => {
+  const newWorld = (mails?: number) => makeWorld(mails, undefined, form);
   const open = (mailId: string, meta: Caller = http()) =>
     call(app.broker, "tracking.open", { token: token(mailId, 0) }, { meta });
   const click = (mailId: string, link: number, meta: Caller = http()) =>
     call(app.broker, "tracking.click", { token: token(mailId, link) }, { meta });
-  const eventsOf = ({ companyId }: World) =>
-    query<Event>("select * from email_events where company_id = $1 order by created_at, id", [companyId]);
-  const rowOf = (mailId: string) =>
-    queryOne("select opens, clicks, opened_at, clicked_at from sent_emails where id = $1", [mailId]);
+  const eventsOf = ({ companyId }: World) => storedEvents(companyId);
+  const rowOf = async (mailId: string) => {
+    const { campaign_no, seq } = await mailOf(mailId);
+    return queryOne(
+      `select coalesce(opens, 0) as opens, coalesce(clicks, 0) as clicks, opened_at, clicked_at from sent_emails
+       where campaign_no = $1 and seq = $2`,
+      [campaign_no, seq],
+    );
+  };
   const analyticsOf = ({ companyId, campaignId }: World) =>
     call(app.broker, "tracking.analytics", { id: campaignId }, { meta: { companyId } });
   /** As if the clicks so far had been a minute ago. */
-  const aMinutePasses = ({ companyId }: World) =>
-    query("update email_events set created_at = created_at - interval '1 minute' where company_id = $1", [companyId]);
+  const aMinutePasses = async ({ companyId }: World) => {
+    await query("update email_events set created_at = created_at - interval '1 minute' where company_id = $1", [
+      companyId,
+    ]);
+    await query(
+      `update hits set id = (lpad(to_hex(hit_ms(id) - 60000), 12, '0') || right(replace(id::text, '-', ''), 20))::uuid
+       where company_no = (select no from companies where id = $1)`,
+      [companyId],
+    );
+  };
 
   test("an open is stored when it is answered; the second one is not the first", async () => {
     const world = await newWorld();
@@ -146,7 +157,8 @@ describe("opens and clicks", () => {
   test("machines are kept apart: Apple's prefetch, a scanner, and whoever is too fast after delivery", async () => {
     const world = await newWorld(2);
     const [mail, fresh] = world.mails;
-    await query("update sent_emails set sent_at = now() where id = $1", [fresh!.id]);
+    const { campaign_no, seq } = await mailOf(fresh!.id);
+    await query("update sent_emails set sent_at = now() where campaign_no = $1 and seq = $2", [campaign_no, seq]);
     await open(mail!.id, http({ userAgent: "Mozilla/5.0" }));
     await click(mail!.id, 1, http({ userAgent: "Barracuda Sentinel (EE)" }));
     await open(fresh!.id);
@@ -201,13 +213,13 @@ describe("opens and clicks", () => {
     );
     const [recount] = await query(
       `select count(*) filter (where type = 'opened' and not machine) opens,
-         count(distinct sent_email_id) filter (where type = 'opened' and not machine) unique_opens,
+         count(distinct (sent_email_id, campaign_no, seq)) filter (where type = 'opened' and not machine) unique_opens,
          count(*) filter (where type = 'opened' and machine) machine_opens,
          count(*) filter (where type = 'clicked' and not machine) clicks,
-         count(distinct sent_email_id) filter (where type = 'clicked' and not machine) unique_clicks,
+         count(distinct (sent_email_id, campaign_no, seq)) filter (where type = 'clicked' and not machine) unique_clicks,
          count(*) filter (where type = 'clicked' and machine) machine_clicks,
-         count(distinct (sent_email_id, link)) filter (where type = 'clicked' and not machine and link = 1) unique_one
-       from email_events where company_id = $1`,
+         count(distinct (sent_email_id, campaign_no, seq, link)) filter (where type = 'clicked' and not machine and link = 1) unique_one
+       from ${STORED_EVENTS} x`,
       [world.companyId],
     );
     const { opens, clicks, links, timeline } = await analyticsOf(world);
@@ -223,7 +235,8 @@ describe("opens and clicks", () => {
     expect(opens.total + opens.machine + clicks.total + clicks.machine).toBe(400);
     expect(timeline.reduce((sum, hour) => sum + hour.opens + hour.clicks, 0)).toBe(opens.total + clicks.total);
     const rows = await queryOne(
-      "select sum(opens)::int opens, sum(clicks)::int clicks from sent_emails where company_id = $1",
+      `select sum(s.opens)::int opens, sum(s.clicks)::int clicks from campaigns c join sent_emails s on s.campaign_no = c.no
+       where c.company_id = $1`,
       [world.companyId],
     );
     expect(rows).toEqual({ opens: opens.total, clicks: clicks.total });
@@ -233,7 +246,7 @@ describe("opens and clicks", () => {
     const world = await newWorld();
     const { id: sentEmailId } = world.mails[0]!;
     const hit = { sentEmailId, link: 0, at: new Date(), userAgent: FIREFOX, ip: "192.0.2.7" };
-    await Promise.all(Array.from({ length: 10 }, () => storeHits([hit], new CampaignLinks())));
+    await Promise.all(Array.from({ length: 10 }, () => storeHits([hit], caches())));
     expect((await analyticsOf(world)).opens).toEqual({ total: 10, unique: 1, machine: 0 });
     expect((await eventsOf(world)).filter(({ is_first }) => is_first)).toHaveLength(1);
     expect(await rowOf(sentEmailId)).toMatchObject({ opens: 10 });
@@ -250,25 +263,35 @@ describe("opens and clicks", () => {
       userAgent: FIREFOX,
       ip: "",
     }));
-    await Promise.all(clicks.map((hit) => storeHits([hit], new CampaignLinks())));
+    await Promise.all(clicks.map((hit) => storeHits([hit], caches())));
     expect((await analyticsOf(world)).clicks).toEqual({ total: 0, unique: 0, machine: 9 });
     expect(await rowOf(sentEmailId)).toMatchObject({ clicks: 0, clicked_at: null });
   });
 
+  const refuse = async (mail: World["mails"][number]) => {
+    const { campaign_no, seq } = await mailOf(mail.id);
+    await query(
+      form === "full"
+        ? `alter table email_events add constraint refuse check (recipient <> '${mail.email}')`
+        : `alter table hits add constraint refuse check (campaign_no <> ${campaign_no} or seq <> ${seq})`,
+    );
+  };
+  const refuseNothing = () => query(`alter table ${form === "full" ? "email_events" : "hits"} drop constraint refuse`);
+
   test("a hit that cannot be stored is not answered as if it had been", async () => {
     const world = await newWorld();
-    await query(`alter table email_events add constraint refuse check (recipient <> '${world.mails[0]!.email}')`);
+    await refuse(world.mails[0]!);
     await expect(open(world.mails[0]!.id)).rejects.toThrow();
-    await query("alter table email_events drop constraint refuse");
+    await refuseNothing();
     expect(await rowOf(world.mails[0]!.id)).toMatchObject({ opens: 0 });
     await open(world.mails[0]!.id);
   });
 
   test("a hit that PostgreSQL refuses fails alone, not those that came with it", async () => {
     const world = await newWorld(9);
-    await query(`alter table email_events add constraint refuse check (recipient <> '${world.mails[4]!.email}')`);
+    await refuse(world.mails[4]!);
     const answers = await Promise.allSettled(world.mails.map(({ id }, n) => (n % 2 ? click(id, 1) : open(id))));
-    await query("alter table email_events drop constraint refuse");
+    await refuseNothing();
     expect(answers.map(({ status }) => status === "rejected")).toEqual(world.mails.map((_, n) => n === 4));
     const { opens, clicks } = await analyticsOf(world);
     expect([opens.total, clicks.total]).toEqual([4, 4]);

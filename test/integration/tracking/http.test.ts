@@ -46,6 +46,10 @@ describe("recipients over HTTP", () => {
     expect(await events()).toEqual([]);
     const got = await browser.get(path);
     expect([got.status, got.headers.get("location")]).toEqual([302, LINKS[0]]);
+    const sent = ["cache-control", "content-type", "content-length", "referrer-policy"].map((name) =>
+      got.headers.get(name),
+    );
+    expect(sent).toEqual(["no-store, max-age=0", "text/plain; charset=utf-8", "0", "no-referrer"]);
     expect(await events()).toMatchObject([{ type: "clicked" }]);
     const forged = await browser.get(path.replace(/.\/$/, (end) => (end === "A/" ? "B/" : "A/")));
     expect([forged.status, forged.headers.get("location")]).toEqual([404, null]);

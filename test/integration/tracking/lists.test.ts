@@ -1,9 +1,27 @@
+import pg from "pg";
 import { query } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
 import type { ParamsOf } from "../../../services/contracts.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { newWorld, type World } from "./world.ts";
+
+/** The statements with parameters that are asked meanwhile. */
+async function statementsOf(work: () => Promise<unknown>): Promise<{ text: string; values: unknown[] }[]> {
+  const asked: { text: string; values: unknown[] }[] = [];
+  const ask = pg.Client.prototype.query;
+  const spy = jest.spyOn(pg.Client.prototype, "query").mockImplementation(function (
+    this: pg.Client,
+    ...given: unknown[]
+  ) {
+    const [first, values] = given as [string | { text: string; values?: unknown[] }, unknown[]?];
+    if (typeof first === "string") asked.push({ text: first, values: values ?? [] });
+    else asked.push({ text: first.text, values: first.values ?? [] });
+    return ask.apply(this, given as never);
+  } as never);
+  await work().finally(() => spy.mockRestore());
+  return asked;
+}
 
 describe("lists for API users", () => {
   let app: App;
@@ -49,7 +67,7 @@ describe("lists for API users", () => {
 
     test("by status, and `sending` is what a sender has marked as handed over", async () => {
       await query("update sent_emails set status = 0, sent_at = null where campaign_id = $1", [world.campaignId]);
-      await query("update campaigns set sent_count = 0 where id = $1", [world.campaignId]);
+      await query("update campaigns set sent_count = 0, status = 'sending' where id = $1", [world.campaignId]);
       await query(
         `insert into send_chunks (campaign_id, no, company_id, smtp_config_id, is_transactional, lo, hi, marked_to, state)
          values ($1, 1, $2, $2, false, 1, 3, 1, 1)`,
@@ -61,9 +79,29 @@ describe("lists for API users", () => {
       expect((await sent({ status: "sending" })).count).toBe(1);
       expect((await sent({ status: "sent" })).count).toBe(0);
       expect((await sent()).results.map(({ status }) => status)).toEqual(["queued", "queued", "sending"]);
-      await query("update sent_emails set status = 6 where id = $1", [world.mails[1]!.id]);
+      await query("update sent_emails set status = 6, error = 'In doubt.' where id = $1", [world.mails[1]!.id]);
       await query("update campaigns set failed_count = 1 where id = $1", [world.campaignId]);
       expect(await recipients({ status: "unknown" })).toEqual([second]);
+    });
+
+    test("a page reads as little where PostgreSQL has no statistics yet as where it has", async () => {
+      const { id } = world.mails[0]!;
+      await query(
+        `insert into sent_emails (id, company_id, campaign_id, campaign_no, seq, email, status, sent_at, created_at)
+         select gen_random_uuid(), company_id, campaign_id, campaign_no, n, n || '@example.com', status, sent_at, created_at
+         from sent_emails, generate_series(100, 2_099) n where id = $1`,
+        [id],
+      );
+      for (const params of [{}, { status: "sent" as const }]) {
+        const asked = await statementsOf(() => sent(params));
+        const page = asked.find(({ text }) => text.includes("cross join lateral"))!;
+        const [row] = await query<{ "QUERY PLAN": [{ Plan: Record<string, number> }] }>(
+          `explain (analyze, buffers, format json) ${page.text}`,
+          page.values,
+        );
+        // Some ten for each of the page's 20 mails.
+        expect(row!["QUERY PLAN"][0].Plan["Shared Hit Blocks"]).toBeLessThan(1_000);
+      }
     });
 
     test("copies as they were recorded, and by their mail's status while nothing is recorded of them", async () => {

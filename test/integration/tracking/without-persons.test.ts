@@ -161,6 +161,21 @@ describe("without individual tracking", () => {
     expect(await scan()).toEqual(before);
   });
 
+  test("opens of many people through one image proxy are counted, though all their mails have the same pixel", async () => {
+    const [one] = await people(1);
+    const id = await send();
+    await ended(id);
+    const { open } = pathsOf(one!.email);
+    const proxy = reader(someIp(), `${FIREFOX} (via ggpht.com GoogleImageProxy)`);
+    const statuses = await Promise.all(Array.from({ length: 65 }, async () => (await proxy.get(open)).status));
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect((await analytics(id)).opens).toMatchObject({ total: 65 });
+    // A single person opens no mail so often in a minute.
+    const person = reader(someIp());
+    const own = await Promise.all(Array.from({ length: 65 }, async () => (await person.get(open)).status));
+    expect(own.filter((status) => status === 429)).toHaveLength(5);
+  });
+
   test("all mails of a campaign have the same pixel and links, which open no page of a person", async () => {
     const readers = await people(2);
     const id = await send();

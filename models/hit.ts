@@ -1,0 +1,108 @@
+import {
+  type CreationOptional,
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type Sequelize,
+} from "sequelize";
+import { company, nullable, primaryKey, required } from "./database/columns.ts";
+
+/** Bits of `flags`; above them stands the variant's index plus one, where the recipient has a variant. */
+export const HIT_FLAG = { machine: 1, first: 2, firstOfLink: 4 } as const;
+export const HIT_VARIANT_SHIFT = 3;
+
+/**
+ * An open or click of a compact recipient, one event of the list: in a part (table) for each month, by SQL many at a time. Hits of
+ * full recipients, and those whose link brings its address along, are rows of email_events as all other events are. Eight columns
+ * at most: a ninth makes the header of each row with a null eight bytes longer. Left out are
+ *
+ * | column                     | because                                                                                |
+ * |----------------------------|----------------------------------------------------------------------------------------|
+ * | created_at                 | the id is a UUIDv7 of that very millisecond (`hit_at(id)`)                             |
+ * | company_id, campaign_id    | their numbers are here                                                                 |
+ * | sent_email_id, recipient   | the recipient's row has them, or its id is computed; when that row goes, its hits become rows of email_events first (statements/move-hits.ts) |
+ * | type                       | link 0 is the pixel, and what is above is the number of the link that was clicked       |
+ * | metadata                   | the agent has a number (HitAgent), the campaign has the addresses of its links         |
+ *
+ * Which index finds what the list of events filters by; the parts that a period leaves out are not looked at:
+ *
+ * | filter       | in hits                                                   | in email_events                                |
+ * |--------------|-----------------------------------------------------------|------------------------------------------------|
+ * | none         | (company_no, hit_stretch(id)), newest stretch first              | the key (company_id, id)                       |
+ * | since, until | the same, within the stretches                                | the same                                       |
+ * | type         | the same; none but opened and clicked are here             | the same; bounced, unsubscribed and complained by partial ones |
+ * | campaign     | (campaign_no, hit_stretch(id))                               | (campaign_id, id)                              |
+ * | recipient    | the recipient's mails (sent-email.ts), then (hit_mail(campaign_no, seq)) | (company_id, lower(recipient), id)        |
+ *
+ * A stretch is 262,144 ms long (what the first 30 bits of an id count), and rows of one stretch share an entry of the index.
+ */
+export class Hit extends Model<InferAttributes<Hit>, InferCreationAttributes<Hit>> {
+  declare id: string;
+  declare companyNo: number;
+  declare campaignNo: number;
+  declare seq: number;
+  declare agentNo: number;
+  declare link: number;
+  declare flags: number;
+  declare ip: CreationOptional<string | null>;
+
+  static register(sequelize: Sequelize): void {
+    Hit.init(
+      {
+        // To Sequelize alone: no index has it.
+        id: primaryKey(),
+        companyNo: required(DataTypes.INTEGER),
+        campaignNo: required(DataTypes.INTEGER),
+        seq: required(DataTypes.INTEGER),
+        agentNo: required(DataTypes.INTEGER),
+        link: required(DataTypes.SMALLINT),
+        flags: required(DataTypes.SMALLINT),
+        ip: nullable(DataTypes.INET),
+      },
+      { sequelize, tableName: "hits", timestamps: false },
+    );
+  }
+}
+
+/** What a program that opened mails of a company says it is; hits have its number. `month` is that of its last hit. */
+export class HitAgent extends Model<InferAttributes<HitAgent>, InferCreationAttributes<HitAgent>> {
+  declare companyId: string;
+  /** MD5 of what it said. */
+  declare hash: string;
+  declare no: CreationOptional<number>;
+  declare agent: string;
+  declare month: string;
+
+  static register(sequelize: Sequelize): void {
+    HitAgent.init(
+      {
+        companyId: company(),
+        hash: primaryKey(),
+        no: { ...required(DataTypes.INTEGER), autoIncrementIdentity: true },
+        agent: required(DataTypes.TEXT),
+        month: required(DataTypes.DATEONLY),
+      },
+      { sequelize, tableName: "hit_agents", timestamps: false },
+    );
+  }
+}
+
+/** A month that has a table of hits. Detached: nobody reads it any more, and it is dropped once its hits are not counted any more. */
+export class HitPart extends Model<InferAttributes<HitPart>, InferCreationAttributes<HitPart>> {
+  declare month: string;
+  declare detachedAt: CreationOptional<Date | null>;
+  /** The number of the company up to which that is done. */
+  declare uncountedTo: CreationOptional<number>;
+
+  static register(sequelize: Sequelize): void {
+    HitPart.init(
+      {
+        month: primaryKey(DataTypes.DATEONLY),
+        detachedAt: nullable(DataTypes.DATE),
+        uncountedTo: required(DataTypes.INTEGER, 0),
+      },
+      { sequelize, tableName: "hit_parts", timestamps: false },
+    );
+  }
+}

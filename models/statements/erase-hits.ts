@@ -1,0 +1,34 @@
+/** Opens and clicks of a person who is erased. They hold no address, and are found by the person's mails. */
+import { type Place, untilFew, WRITTEN } from "./erase-steps.ts";
+import { companyNo, hitsOfMails } from "./hits.ts";
+
+/** The campaign's numbers stay. */
+export const KEEP_COUNTS = "select set_config('flockmail.erasing', 'on', true), $1::uuid";
+
+/** Found by the mails, so before these are emptied. What comes meanwhile goes with them. */
+export const HITS: Place[] = [
+  {
+    counted: "events",
+    before: KEEP_COUNTS,
+    sql: untilFew(
+      [
+        `mail as materialized (
+          (select e.campaign_no, e.seq from subscribers p join sent_emails e on e.subscriber_id = p.id
+            where p.company_id = $1 and p.email_key = any ($2) and e.campaign_no >= 0)
+          union
+          (select e.campaign_no, e.seq from sent_emails e
+            where e.campaign_no >= 0 and e.email is not null and lower(e.email) = any ($2)))`,
+        `found as materialized (
+          select h.id, h.campaign_no, h.seq from ${hitsOfMails("mail k", "$1")} limit ${WRITTEN})`,
+        `gone as (delete from hits h using found f
+          where hit_mail(h.campaign_no, h.seq) = hit_mail(f.campaign_no, f.seq) and h.id = f.id returning 1)`,
+      ],
+      "gone",
+    ),
+  },
+];
+
+/** Of mails $2 (JSON) that a step has emptied: what came since the hits were looked for. */
+export const HITS_OF_MAILS = `
+  delete from hits h using json_to_recordset($2::json) m (campaign_no int, seq int)
+  where h.company_no = ${companyNo("$1")} and hit_mail(h.campaign_no, h.seq) = hit_mail(m.campaign_no, m.seq)`;

@@ -1,0 +1,111 @@
+/**
+ * Opens and clicks as the list of events has them, out of rows that leave out what stands elsewhere (models/hit.ts): the pieces of
+ * SQL for whoever reads hits beside email_events.
+ */
+
+import type { MailNumber } from "../../services/lib/tokens/mail-id.ts";
+import { type Queryable, query } from "../database/db.ts";
+import { HIT_FLAG } from "../hit.ts";
+import { mailIds } from "./mail-key.ts";
+
+/** Nodes' clocks, and what a mail may have taken. */
+const BEFORE = "interval '1 hour'";
+
+/** SQL: a hit with this id can be one of this campaign's (its alias). Parts of the months before are not looked at. */
+export const sinceCampaign = (id: string, campaign: string): string =>
+  `${id} >= first_hit_id(${campaign}.created_at - ${BEFORE})`;
+
+export const companyNo = (company: string): string => `(select no from companies where id = ${company})`;
+
+export const HIT_TYPE = "case h.link when 0 then 'opened' else 'clicked' end";
+
+/**
+ * SQL: the hits `h` of each mail `k`, one look-up for each: "offset 0" keeps the planner from reading a month's table at once, which
+ * looks cheap while it knows nothing of it.
+ */
+const hitsOfEach = (more = "true"): string => `
+  cross join lateral (
+    select * from hits h
+    where hit_mail(h.campaign_no, h.seq) = hit_mail(k.campaign_no, k.seq) and ${sinceCampaign("h.id", "c")} and ${more}
+    offset 0) h`;
+
+/** SQL: hits `h` of the company's mails, with their campaign `c`. `mails`: any source of campaign_no and seq, with the alias k. */
+export const hitsOfMails = (mails: string, company: string): string => `
+  ${mails}
+  join campaigns c on c.no = k.campaign_no and c.company_id = ${company}
+  ${hitsOfEach()}`;
+
+/** SQL: what belongs to hits `h` of campaigns `c`: mail, subscriber, agent, links. */
+export const WHAT_HITS_LEAVE_OUT = `
+  join sent_emails s on s.campaign_no = h.campaign_no and s.seq = h.seq
+  left join subscribers p on p.company_id = c.company_id and p.id = s.subscriber_id
+  left join hit_agents a on a.company_id = c.company_id and a.no = h.agent_no
+  left join campaign_contents t on t.company_id = c.company_id and t.campaign_id = c.id`;
+
+export const HIT_RECIPIENT = "coalesce(s.email, p.email)";
+
+const MACHINE = `(h.flags & ${HIT_FLAG.machine} = ${HIT_FLAG.machine})`;
+
+/** With the columns of email_events, as far as anybody reads them; `sent_email_id` is computed (withMailIds). */
+export const HIT_AS_EVENT = `
+  h.id, ${HIT_TYPE} as type, ${HIT_RECIPIENT} as recipient, s.id as sent_email_id, h.campaign_no, h.seq, c.id as campaign_id,
+  ${MACHINE} as machine,
+  jsonb_build_object('user_agent', coalesce(a.agent, ''), 'ip', coalesce(host(h.ip), ''), 'machine', ${MACHINE})
+    || case h.link when 0 then '{}' else jsonb_build_object('url', t.links[h.link]) end as metadata,
+  hit_at(h.id) as created_at`;
+
+export interface HitEvent {
+  id: string;
+  type: "opened" | "clicked";
+  recipient: string;
+  sent_email_id: string;
+  campaign_id: string;
+  machine: boolean;
+  metadata: Record<string, unknown>;
+  created_at: Date;
+}
+
+export type HitRow = Omit<HitEvent, "sent_email_id"> & MailNumber & { sent_email_id: string | null };
+
+/** Of the company's hits by their keys, in any order. */
+const BY_KEY = `
+  select ${HIT_AS_EVENT}
+  from unnest($2::uuid[], $3::int[], $4::int[]) k (id, campaign_no, seq)
+  join campaigns c on c.no = k.campaign_no and c.company_id = $1
+  ${hitsOfEach("h.id = k.id")}
+  ${WHAT_HITS_LEAVE_OUT}`;
+
+export interface HitKey extends MailNumber {
+  id: string;
+}
+
+/** With their mails' ids, which are computed. */
+export async function asEvents(rows: readonly HitRow[]): Promise<HitEvent[]> {
+  const ids = (await mailIds()).of(rows);
+  return rows.map(({ campaign_no: _, seq: __, ...row }, n) => ({
+    ...row,
+    sent_email_id: row.sent_email_id ?? ids[n]!,
+  }));
+}
+
+export async function hitsAt(companyId: string, keys: readonly HitKey[], on?: Queryable): Promise<HitEvent[]> {
+  if (keys.length === 0) return [];
+  const values = [keys.map(({ id }) => id), keys.map((key) => key.campaign_no), keys.map(({ seq }) => seq)];
+  return asEvents(await query<HitRow>(BY_KEY, [companyId, ...values], on));
+}
+
+const OF_MAILS = `
+  select ${HIT_AS_EVENT}
+  from ${hitsOfMails("unnest($2::int[], $3::int[]) k (campaign_no, seq)", "$1")} ${WHAT_HITS_LEAVE_OUT}
+  order by h.id limit $4`;
+
+/** The first ones of these mails, in order. */
+export const hitsOf = async (companyId: string, mails: readonly MailNumber[], limit: number): Promise<HitEvent[]> =>
+  asEvents(
+    await query<HitRow>(OF_MAILS, [
+      companyId,
+      mails.map((mail) => mail.campaign_no),
+      mails.map(({ seq }) => seq),
+      limit,
+    ]),
+  );

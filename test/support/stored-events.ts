@@ -1,0 +1,33 @@
+/** Events as they are stored, in both of their tables: for tests that look at rows. */
+import { query } from "../../models/database/db.ts";
+import { asEvents, HIT_AS_EVENT, type HitRow, WHAT_HITS_LEAVE_OUT } from "../../models/statements/hits.ts";
+
+/** SQL, of the company $1. Of rows of `hits` the mail's id is null, and its numbers are there. */
+export const STORED_EVENTS = `(
+  select id, type, recipient, sent_email_id, null::int as campaign_no, null::int as seq, campaign_id, machine, metadata,
+    created_at, link, is_first, is_first_of_link, variant, false as in_hits
+  from email_events where company_id = $1
+  union all
+  select ${HIT_AS_EVENT}, nullif(h.link, 0::smallint), h.flags & 2 = 2, h.flags & 4 = 4, nullif((h.flags >> 3) - 1, -1)::smallint, true
+  from hits h join campaigns c on c.no = h.campaign_no and c.company_id = $1 ${WHAT_HITS_LEAVE_OUT})`;
+
+export interface StoredEvent extends Omit<HitRow, "type" | "sent_email_id" | "campaign_no"> {
+  type: string;
+  sent_email_id: string | null;
+  link: number | null;
+  is_first: boolean;
+  is_first_of_link: boolean;
+  variant: number | null;
+  in_hits: boolean;
+}
+
+/** In order. */
+export async function storedEvents(companyId: string): Promise<StoredEvent[]> {
+  const rows = await query<StoredEvent & HitRow>(`select * from ${STORED_EVENTS} x order by created_at, id`, [
+    companyId,
+  ]);
+  const hits = new Map(
+    (await asEvents(rows.filter(({ in_hits }) => in_hits))).map((hit) => [hit.id, hit.sent_email_id]),
+  );
+  return rows.map((row) => ({ ...row, sent_email_id: hits.get(row.id) ?? row.sent_email_id }));
+}
