@@ -1,0 +1,174 @@
+/**
+ * What every read of the API costs in a large company: `node test/bench reading [subscribers=1000000] [mails=50000000] [events=20000000]
+ * [others=1000000] [times=20] [only]`.
+ *
+ * Makes the company by SQL, beside one of a tenth of its size, and asks each GET over HTTP, each list with every filter, ordering
+ * and search that it documents, on its first page and later ones (`only`: those whose name has this text). Prints p50 and p99 of
+ * so many requests, one after the other, the pages of PostgreSQL (8 kB) that their statements touched and the most rows that a part
+ * of a plan went through, worst first, with the slowest statements; 50 ms are the limit, and what is over it is marked. `others`
+ * are suppressions, webhook deliveries, bounces that came in, entries of the audit log, and mails that are campaigns of their own.
+ * DATABASE_URL names a database that is filled the first time and kept; without it one is made and removed.
+ */
+import { ServiceBroker } from "moleculer";
+import { queryOne } from "../../models/database/db.ts";
+import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
+import { buffersOf, capturePlans, nodesOf, type Plan, rowsOf } from "../support/captured-plans.ts";
+import { client, newCompany } from "../support/client.ts";
+import { findLarge, type Large, makeLarge, settle } from "../support/large-installation.ts";
+import { addressOf, callRead, type Read, readsOf, withLastPage } from "../support/reads.ts";
+import { dataFolder } from "../support/service-process.ts";
+
+const [people = 1_000_000, mails = 50_000_000, events = 20_000_000, others = 1_000_000, times = 20] = process.argv
+  .slice(2, 7)
+  .map(Number);
+const only = process.argv[7] ?? "";
+const LIMIT_MS = 50;
+const SLOWEST = 12;
+const SERVICES = [
+  "gateway",
+  "accounts",
+  "subscribers",
+  "campaigns",
+  "renderer",
+  "tracking",
+  "webhooks",
+  "bounces",
+  "smtp-sender",
+];
+
+async function startService(databaseUrl: string, folder: string) {
+  Object.assign(process.env, {
+    DATABASE_URL: databaseUrl,
+    HOST: "127.0.0.1",
+    SECRET_KEY: "bench-secret-bench-secret-bench-secret",
+    REGISTRATION: "open",
+    ALLOW_PRIVATE_NETWORKS: "true",
+    DNS_SERVERS: "127.0.0.1:9",
+    PORT: "0",
+    HEALTH_PORT: "0",
+    TRUST_PROXY: "1",
+    LOGLEVEL: "error",
+    DATA_DIR: folder,
+  });
+  const { brokerOptions } = await import("../../moleculer.config.ts");
+  const { config } = await import("../../services/lib/config.ts");
+  const broker = new ServiceBroker(brokerOptions(config()));
+  for (const name of SERVICES) {
+    broker.createService((await import(`../../services/${name}/${name}.service.ts`)).default);
+  }
+  await broker.start();
+  return { broker, url: (broker.getLocalService("gateway") as unknown as { url: string }).url };
+}
+
+interface Cost {
+  name: string;
+  status: number;
+  p50: number;
+  p99: number;
+  buffers: number;
+  rows: number;
+  slowest: Plan | undefined;
+}
+
+const percentile = (sorted: readonly number[], share: number) =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+
+interface Asking {
+  broker: ServiceBroker;
+  large: Large;
+  userId: string;
+  get: (path: string, query: Record<string, string>, needsPerson: boolean) => Promise<{ status: number }>;
+  plans: ReturnType<typeof capturePlans>;
+}
+
+async function costOf(given: Read, { broker, large, userId, get, plans }: Asking): Promise<Cost> {
+  const read = await withLastPage(given, async (first) => {
+    // Refused where it would sort too many.
+    const page = (await callRead(broker, first, large, userId).catch(() => undefined)) as { count: number } | undefined;
+    return page?.count ?? 1;
+  });
+  const took: number[] = [];
+  let status = 0;
+  // Of a download its first page alone, by its statements: all of it takes as long as it is.
+  for (let n = 0; n <= times && read.route.answer !== "csv"; n++) {
+    const startedMs = performance.now();
+    status = (await get(addressOf(read, large), read.query, read.route.access !== "company")).status;
+    if (n > 0) took.push(performance.now() - startedMs);
+  }
+  const found = await plans.of(() => callRead(broker, read, large, userId).catch(() => {}));
+  const sorted = took.toSorted((a, b) => a - b);
+  return {
+    name: given.name,
+    status,
+    p50: percentile(sorted, 0.5),
+    p99: percentile(sorted, 0.99),
+    buffers: found.reduce((sum, plan) => sum + buffersOf(plan), 0),
+    rows: Math.max(0, ...found.flatMap(({ root }) => nodesOf(root).map(rowsOf))),
+    slowest: found.toSorted((a, b) => b.ms - a.ms)[0],
+  };
+}
+
+const line = ({ name, status, p50, p99, buffers, rows }: Cost) =>
+  [
+    p99 > LIMIT_MS ? "*" : " ",
+    p50.toFixed(1).padStart(8),
+    p99.toFixed(1).padStart(8),
+    String(buffers).padStart(9),
+    String(rows).padStart(9),
+    String(status),
+    name,
+  ].join(" ");
+
+async function filled(url: string): Promise<{ large: Large; key: string; token: string; userId: string }> {
+  const company = await newCompany({ url }, { plan: "unlimited", name: "Reader" });
+  const known = await findLarge();
+  const size = { people, mails, events, others };
+  const part = (n: number) => Math.max(1_000, Math.round(n / 10));
+  if (!known) {
+    const other = await newCompany({ url }, { plan: "unlimited" });
+    await makeLarge(other.id, "b", {
+      people: part(people),
+      mails: part(mails),
+      events: part(events),
+      others: part(others),
+    });
+    const large = await makeLarge(company.id, "a", size);
+    await settle();
+    return { large, ...company };
+  }
+  // Whoever asks now belongs to the company that was filled then.
+  const { key, token } = company;
+  await queryOne("update memberships set company_id = $1 where user_id = $2", [known.company, company.userId]);
+  await queryOne("update api_keys set company_id = $1 where company_id = $2", [known.company, company.id]);
+  return { large: known, key, token, userId: company.userId };
+}
+
+const folder = dataFolder();
+const postgres = process.env.DATABASE_URL ? undefined : await startEmbeddedPostgres(folder.path);
+const { broker, url } = await startService(process.env.DATABASE_URL ?? postgres!.url, folder.path);
+try {
+  const { large, key, token, userId } = await filled(url);
+  const byKey = client({ url }, { key });
+  const byPerson = client({ url }, { token });
+  const get: Asking["get"] = (path, query, needsPerson) => (needsPerson ? byPerson : byKey).get(path, { query });
+  const plans = capturePlans();
+  const costs: Cost[] = [];
+  for (const read of readsOf(large).filter(({ name }) => name.includes(only))) {
+    process.stderr.write(`${read.name}\r`);
+    costs.push(await costOf(read, { broker, large, userId, get, plans }));
+    process.stderr.write(`${line(costs.at(-1)!)}\n`);
+  }
+  plans.stop();
+  const sorted = costs.toSorted((a, b) => b.p99 - a.p99);
+  console.log("     p50 ms   p99 ms     pages      rows");
+  for (const cost of sorted) console.log(line(cost));
+  for (const { name, slowest } of sorted.filter(({ slowest }) => slowest).slice(0, SLOWEST)) {
+    console.log(
+      `\n${name}: ${slowest!.ms.toFixed(1)} ms, ${buffersOf(slowest!)} pages\n${slowest!.text.replaceAll(/\s+/g, " ")}`,
+    );
+  }
+} finally {
+  await broker.stop();
+  await postgres?.stop();
+  folder.remove();
+}

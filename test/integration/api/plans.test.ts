@@ -1,0 +1,150 @@
+/**
+ * What each read of the API touches in a company that is large in everything: no more than a page and its count may need,
+ * however many rows there are. Each statement is run once more by EXPLAIN ANALYZE, with the same values. What is rare stands
+ * where it is found last (test/support/large-installation.ts).
+ */
+import { MANY } from "../../../models/database/filtered-count.ts";
+import { isServiceError } from "../../../services/lib/errors.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { capturePlans, nodesOf, type Plan, type PlanNode, rowsOf } from "../../support/captured-plans.ts";
+import { client, newCompany, type TestCompany } from "../../support/client.ts";
+import { type Large, makeLarge, settle } from "../../support/large-installation.ts";
+import { long } from "../../support/long.ts";
+import { callRead, type Read, readsOf, withLastPage } from "../../support/reads.ts";
+
+/** More than may be read of any table, so that who reads all of one is found. */
+const ROWS = long ? 400_000 : 60_000;
+const SIZE = { people: ROWS, mails: 3 * ROWS, events: ROWS, others: ROWS };
+/** As many as are looked through at most, and a page beside them. */
+const MOST_ROWS = MANY + 5_000;
+
+/** Reads that go through more, and why that is so. */
+const READ_ALL: Record<string, string> = {
+  "tracking.domainStats": "counts the mails of its days one by one, because nothing is kept by domain",
+  "tracking.listEvents": "has no index for a search, nor for each type of a campaign",
+  "subscribers.exportPerson": "looks for the person in what waits for webhooks",
+  "subscribers.getSegment": "asks all people for half a second, then a part of them",
+  "subscribers.listSegmentSubscribers": "asks people from the newest on, until it has a page of them",
+  "subscribers.exportSuppressions": "is an export",
+  "subscribers.export": "is an export",
+  "campaigns.export": "is an export",
+  "campaigns.failures": "groups what a campaign did not reach",
+  "campaigns.audience": "counts who would get a campaign, for a bounded time",
+};
+
+let app: App;
+let company: TestCompany;
+let large: Large;
+beforeAll(async () => {
+  app = await startApp();
+  company = await newCompany(app, { plan: "unlimited" });
+  const other = await newCompany(app, { plan: "unlimited" });
+  await makeLarge(other.id, "b", { people: 2_000, mails: 4_000, events: 2_000, others: 2_000 });
+  large = await makeLarge(company.id, "a", SIZE);
+  await settle();
+}, 600_000);
+afterAll(() => app.stop());
+
+/** What the API answers with: a page that is not there, a 400 that says how to narrow, a file that is kept no longer. */
+const REFUSALS = ["INVALID_PAGE", "INVALID", "NOT_FOUND", "WRONG_STATE"] as const;
+
+async function ask(read: Read): Promise<unknown> {
+  try {
+    return await callRead(app.broker, read, large, company.userId);
+  } catch (error) {
+    if (REFUSALS.some((code) => isServiceError(error, code))) return undefined;
+    throw error;
+  }
+}
+
+/** Tables that a read goes through, besides what it lists. */
+const SUMS: Record<string, string[]> = {
+  // The number of all mails is the sum of what the campaigns know of theirs.
+  "tracking.listSentEmails": ["campaigns"],
+};
+
+const describeNode = (node: PlanNode) =>
+  `${node["Node Type"]} ${node["Index Name"] ?? node["Relation Name"] ?? ""}: ${rowsOf(node)} rows`;
+
+const tooMuch = (action: string, { root }: Plan): string[] =>
+  nodesOf(root)
+    .filter((node) => rowsOf(node) > MOST_ROWS)
+    .filter(({ "Relation Name": table }) => table !== undefined && !SUMS[action]?.includes(table))
+    .map(describeNode);
+
+const get = async (path: string, query: Record<string, string> = {}) => {
+  const client_ = path.startsWith("/api/companies/") ? client(app, { token: company.token }) : company.api;
+  return client_.get(path, { query });
+};
+const found = async (path: string, query: Record<string, string>) => (await get(path, query)).body;
+const E = "/api/emails";
+
+test("what is rare is counted and found exactly", async () => {
+  const statuses = { failed: 1, unknown: 1, suppressed: 1, queued: 7, bounced: SIZE.mails / 10 / 5 };
+  for (const [status, count] of Object.entries(statuses)) {
+    const page = await found(`${E}/sent-emails/`, { status });
+    expect([status, page.count, page.results.length, page.count_estimated]).toEqual([
+      status,
+      count,
+      Math.min(20, count),
+      undefined,
+    ]);
+    expect(new Set(page.results.map((mail: { status: string }) => mail.status))).toEqual(new Set([status]));
+  }
+  const of = { campaign: large.oldCampaign, status: "failed" };
+  expect(await found(`${E}/sent-emails/`, of)).toMatchObject({ count: 1, results: [{ error: "Why it is so" }] });
+  const deliveries = `${E}/webhook-endpoints/${large.endpoint}/deliveries/`;
+  expect(await found(deliveries, { status: "dead" })).toMatchObject({ count: 4 });
+  expect(await found(deliveries, { event_type: "complained" })).toMatchObject({ count: 9 });
+  expect(await found(`${E}/inbound/`, { via: "brevo" })).toMatchObject({ count: 6 });
+  expect(await found(`${E}/campaigns/`, { campaign_type: "to_list" })).toMatchObject({ count: 10 });
+  expect(await found(`/api/companies/${company.id}/audit-log/`, { actor: "ann@example.com" })).toMatchObject({
+    count: 5,
+  });
+  expect(await found(`${E}/suppressions/`, { search: ".gonea777@" })).toMatchObject({ count: 1 });
+});
+
+test("of what is frequent the count is an estimate that says so, and pages are whole and in order to the 500th", async () => {
+  const deliveries = `${E}/webhook-endpoints/${large.endpoint}/deliveries/`;
+  const delivered = { event_type: "delivered" };
+  const first = await found(deliveries, delivered);
+  expect(first.count_estimated).toBe(true);
+  expect(first.count).toBeGreaterThan(10_000);
+  expect(first.next).not.toBeNull();
+  const all = await found(deliveries, { page: "500" });
+  const last = await found(deliveries, { ...delivered, page: "500" });
+  expect(last.results.map(({ id }: { id: string }) => id)).toEqual(all.results.map(({ id }: { id: string }) => id));
+  const { status, body } = await get(deliveries, { ...delivered, page: "501" });
+  expect([status, Object.keys(body)]).toEqual([400, ["page"]]);
+});
+
+test("more than can be sorted or searched are a 400 that says how to narrow them", async () => {
+  const sorted = await get(`${E}/campaigns/`, { ordering: "name" });
+  expect([sorted.status, sorted.body.ordering?.[0]]).toEqual([400, expect.stringContaining("created_after")]);
+  const searched = await get(`/api/companies/${company.id}/audit-log/`, { search: "ann" });
+  expect([searched.status, searched.body.search?.[0]]).toEqual([400, expect.stringContaining("since")]);
+  expect((await get(`${E}/campaigns/`, { ordering: "name", campaign_type: "to_list" })).status).toBe(200);
+  expect((await get(`${E}/subscribers/`, { ordering: "last_name" })).status).toBe(200);
+});
+
+test("no read goes through all of a table, whatever it is filtered, searched and sorted by, on no page", async () => {
+  const plans = capturePlans();
+  const wrong: string[] = [];
+  let statements = 0;
+  try {
+    for (const given of readsOf(large).filter(({ route }) => !(route.action in READ_ALL))) {
+      const read = await withLastPage(
+        given,
+        async (first) => ((await ask(first)) as { count: number } | undefined)?.count ?? 1,
+      );
+      const found = await plans.of(() => ask(read));
+      statements += found.length;
+      const most = found.flatMap((plan) => tooMuch(read.route.action, plan));
+      if (most.length > 0) wrong.push(`${read.name}: ${most.join("; ")}`);
+    }
+  } finally {
+    plans.stop();
+  }
+  expect(wrong).toEqual([]);
+  expect(statements).toBeGreaterThan(300);
+}, 600_000);
