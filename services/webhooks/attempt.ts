@@ -5,6 +5,7 @@ import { counter, histogram } from "../lib/metrics.ts";
 import { toOneLine } from "../lib/one-line.ts";
 import { unseal } from "../lib/secrets.ts";
 import { HostError, isPermittedHost, resolvePublic } from "../lib/ssrf/guard.ts";
+import { attemptOver, beginAttempt, traceHeaders } from "./attempt-span.ts";
 import { postToFirst } from "./post.ts";
 import { signedHeaders } from "./signature.ts";
 
@@ -37,7 +38,11 @@ function secretsOf({ endpoint_id, secret_sealed, old_secret_sealed }: ClaimedDel
   return sealed.map((envelope) => unseal(envelope, endpoint_id));
 }
 
-async function send(claimed: ClaimedDelivery, signal: AbortSignal): Promise<AttemptResult> {
+async function send(
+  claimed: ClaimedDelivery,
+  trace: Record<string, string>,
+  signal: AbortSignal,
+): Promise<AttemptResult> {
   const { ALLOW_PRIVATE_NETWORKS: allowPrivate } = config();
   const url = new URL(claimed.url);
   if (url.protocol === "http:" && !allowPrivate && !isPermittedHost(url.hostname))
@@ -47,6 +52,7 @@ async function send(claimed: ClaimedDelivery, signal: AbortSignal): Promise<Atte
     "content-type": "application/json",
     "user-agent": "Flockmail-Webhooks/1.0",
     ...signedHeaders(secretsOf(claimed), claimed.event_id, claimed.payload),
+    ...trace,
   };
   const { status, says } = await postToFirst(addresses, { url, headers, body: claimed.payload, signal });
   if (status >= 200 && status < 300) return { ok: true, responseStatus: status, error: null };
@@ -54,25 +60,43 @@ async function send(claimed: ClaimedDelivery, signal: AbortSignal): Promise<Atte
   return failed(says.trim() === "" ? `Answered ${status}.` : `Answered ${status}: ${says.trim()}`, status);
 }
 
-async function tryToSend(claimed: ClaimedDelivery, stop: AbortSignal): Promise<AttemptResult | null> {
-  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+async function tryToSend(
+  claimed: ClaimedDelivery,
+  trace: Record<string, string>,
+  stop: AbortSignal,
+): Promise<AttemptResult | null> {
+  // By hand: AbortSignal.any() and AbortSignal.timeout() leave weak references for the garbage collector with each attempt.
+  const ending = new AbortController();
+  let isLate = false;
+  const end = () => ending.abort();
+  const late = setTimeout(() => {
+    isLate = true;
+    end();
+  }, TIMEOUT_MS);
+  stop.addEventListener("abort", end);
   try {
-    return await send(claimed, AbortSignal.any([stop, timeout]));
+    stop.throwIfAborted();
+    return await send(claimed, trace, ending.signal);
   } catch (error) {
     if (stop.aborted) return null;
-    if (timeout.aborted) return failed(`No answer within ${TIMEOUT_MS / 1000} seconds.`);
+    if (isLate) return failed(`No answer within ${TIMEOUT_MS / 1000} seconds.`);
     if (error instanceof HostError) return failed(error.message);
     const { code, message } = error as NodeJS.ErrnoException;
     return failed(code && !message.includes(code) ? `${message} (${code})` : message);
+  } finally {
+    clearTimeout(late);
+    stop.removeEventListener("abort", end);
   }
 }
 
 /** Null when `stop` ended it: nobody's failure, and not an attempt. */
 export async function attempt(claimed: ClaimedDelivery, stop: AbortSignal): Promise<AttemptResult | null> {
   const startedMs = performance.now();
-  const attempted = await tryToSend(claimed, stop);
+  const span = await beginAttempt(claimed);
+  const attempted = await tryToSend(claimed, traceHeaders(span), stop);
   const result = attempted === null ? "interrupted" : attempted.ok ? "acknowledged" : "failed";
   attempts.inc({ result });
   durations.observe({ result }, (performance.now() - startedMs) / 1_000);
+  attemptOver(span, result, attempted?.responseStatus ?? null);
   return attempted;
 }

@@ -1,7 +1,19 @@
 import { WEBHOOK_EVENT_TYPES } from "../../models/email-event.ts";
 import { WEBHOOK_DELIVERY_STATUSES } from "../../models/webhook-delivery.ts";
 import type { ServiceContract } from "../define.ts";
-import { Bool, ListQuery, Nothing, Nullable, OneOf, Page, Time, Type, Uuid } from "../lib/shapes.ts";
+import {
+  BOUNDED,
+  Bool,
+  CountedPage,
+  ListQuery,
+  Nothing,
+  Nullable,
+  OneOf,
+  Page,
+  Time,
+  Type,
+  Uuid,
+} from "../lib/shapes.ts";
 
 const EventType = OneOf(...WEBHOOK_EVENT_TYPES);
 const EVENT_TYPES =
@@ -85,13 +97,14 @@ export const contract = {
   },
   listDeliveries: {
     summary: "List deliveries of a webhook endpoint",
+    description: BOUNDED,
     params: Type.Object({
       id: Uuid,
       ...ListQuery.properties,
       status: Type.Optional(OneOf(...WEBHOOK_DELIVERY_STATUSES)),
       event_type: Type.Optional(EventType),
     }),
-    returns: Page(Delivery),
+    returns: CountedPage(Delivery),
   },
   getDelivery: {
     summary: "Get a delivery with what is posted",

@@ -19,7 +19,7 @@ export async function listDeliveries(ctx: Ctx<ParamsOf<"webhooks.listDeliveries"
   const where = ["company_id = $1", "endpoint_id = $2"];
   if (status) where.push(`status = $${values.push(status)}`);
   if (event_type) where.push(`event_type = $${values.push(event_type)}`);
-  const { count, results } = await listModels(
+  const { results, ...page } = await listModels(
     WebhookDelivery,
     {
       from: "webhook_deliveries",
@@ -32,10 +32,11 @@ export async function listDeliveries(ctx: Ctx<ParamsOf<"webhooks.listDeliveries"
       counter: [companyId, "webhook_deliveries", id],
       filtered: values.length > 2,
       large: true,
+      narrowedBy: "`status` or `event_type`",
     },
     ctx.params,
   );
-  return { count, results: results.map((delivery) => delivery.view()) };
+  return { ...page, results: results.map((delivery) => delivery.view()) };
 }
 
 export async function getDelivery(ctx: Ctx<ParamsOf<"webhooks.getDelivery">>) {

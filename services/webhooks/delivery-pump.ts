@@ -1,58 +1,44 @@
 /**
- * Keeps webhook deliveries in flight on one node. Each endpoint has a few of its own, and those that fail have one, out of a
- * limit of their own: however many endpoints hang, the others do not wait for them.
+ * Keeps webhook deliveries in flight on one node. What it knows of endpoints that have something to deliver comes by
+ * events, which name a company, and by looks at a slice of all endpoints that have anything waiting: neither costs more
+ * the more companies there are. Who gets a lane is said by the queues: endpoints that fail have one of their own.
  */
+import { setMaxListeners } from "node:events";
 import { retryOnConflict } from "../../models/database/retry-on-conflict.ts";
 import {
   type AttemptRecord,
   type ClaimedDelivery,
   claimDeliveries,
-  type DeliveryCapacity,
+  type DueEndpoint,
+  lookAtCompanies,
+  lookAtEndpoints,
   recordAttempts,
 } from "../../models/statements/webhook-deliveries.ts";
 import { groupCommit } from "../lib/group-commit.ts";
 import { type AttemptResult, attempt, retryAfterSeconds } from "./attempt.ts";
+import { EndpointQueue, QUICK_MS, type QueueLimits } from "./endpoint-queue.ts";
 
-const LIMITS = { perEndpoint: 16, total: 256 };
-const LIMITS_OF_FAILING = { perEndpoint: 1, total: 64 };
+const WORKING: QueueLimits = { inFlight: 256, perCompany: 64, firstLanes: 2, lanes: 16, hanging: 512 };
+const FAILING: QueueLimits = { inFlight: 64, perCompany: 32, firstLanes: 1, lanes: 1, hanging: 192 };
+const MAX_IN_FLIGHT = [WORKING, FAILING].reduce((sum, { inFlight, hanging }) => sum + inFlight + hanging, 0);
 const STOP_MS = 3_000;
 const MAX_BATCH = 200;
+/** Endpoints of one look, and of one company in a look at several: each is a probe of an index. */
+const SLICE = 2_000;
+const SLICE_OF_COMPANY = 64;
+const COMPANIES_AT_ONCE = 64;
+/** Of each queue. What is beyond is found by looks, later. */
+const MAX_WAITING = 20_000;
+const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 
 export interface DeliveryPump {
-  /** Takes what is due and there is capacity for. Returns how many; resolves before they are delivered. */
-  fill(): Promise<number>;
+  /** Something was queued for this company. Resolves when what there is room for is claimed. */
+  queued(companyId: string): Promise<void>;
+  /** Looks at the next slice of endpoints. Returns how many deliveries it took; resolves before they are delivered. */
+  look(): Promise<number>;
   /** Resolves when nothing is in flight. */
   idle(): Promise<void>;
   stop(): Promise<void>;
-}
-
-/** The endpoints that fail, or the others: what is in flight to them, and how much may be. */
-interface EndpointGroup {
-  failing: boolean;
-  limits: { perEndpoint: number; total: number };
-  inFlightByEndpoint: Map<string, number>;
-  inFlight: number;
-}
-
-const group = (failing: boolean, limits: EndpointGroup["limits"]): EndpointGroup => ({
-  failing,
-  limits,
-  inFlightByEndpoint: new Map(),
-  inFlight: 0,
-});
-
-const capacityOf = ({ failing, limits, inFlightByEndpoint, inFlight }: EndpointGroup): DeliveryCapacity => ({
-  failing,
-  perEndpoint: limits.perEndpoint,
-  total: limits.total - inFlight,
-  inFlightByEndpoint,
-});
-
-function countInFlight(group: EndpointGroup, endpointId: string, by: 1 | -1): void {
-  const n = (group.inFlightByEndpoint.get(endpointId) ?? 0) + by;
-  if (n === 0) group.inFlightByEndpoint.delete(endpointId);
-  else group.inFlightByEndpoint.set(endpointId, n);
-  group.inFlight += by;
 }
 
 function recordOf(claimed: ClaimedDelivery, result: AttemptResult | null): AttemptRecord {
@@ -76,55 +62,100 @@ interface PumpReports {
 }
 
 export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
-  const groups = [group(false, LIMITS), group(true, LIMITS_OF_FAILING)];
+  const working = new EndpointQueue(WORKING);
+  const failing = new EndpointQueue(FAILING);
+  const queues = [working, failing];
+  /** Companies of which something may be due, with the endpoint that was looked at last. */
+  const queuedFor = new Map<string, string>();
   const stopped = new AbortController();
+  // One listener for each attempt in flight.
+  setMaxListeners(0, stopped.signal);
   const running = new Set<Promise<void>>();
+  let lookedAt = BEFORE_ALL;
   let filling: Promise<number> | undefined;
   let again = false;
   let closing = false;
+  let whenOneHangs: NodeJS.Timeout | undefined;
 
   const results = groupCommit(
     async (batch: AttemptRecord[]) => {
       for (const id of await retryOnConflict(() => recordAttempts(batch))) disabled(id);
       return batch.map(() => null);
     },
-    { maxBatch: MAX_BATCH, maxWaiting: 10 * (LIMITS.total + LIMITS_OF_FAILING.total) },
+    { maxBatch: MAX_BATCH, maxWaiting: 10 * MAX_IN_FLIGHT },
   );
 
-  async function deliver(claimed: ClaimedDelivery, from: EndpointGroup): Promise<void> {
-    try {
-      // What cannot be recorded is delivered again when its lease ends.
-      await results.add(recordOf(claimed, await attempt(claimed, stopped.signal)));
-    } catch (error) {
-      failed(error);
-    } finally {
-      countInFlight(from, claimed.endpoint_id, -1);
+  function add(due: readonly DueEndpoint[]): void {
+    for (const endpoint of due) {
+      const [queue, other] = endpoint.failing ? [failing, working] : [working, failing];
+      other.remove(endpoint.endpointId);
+      if (queue.size < MAX_WAITING) queue.add(endpoint);
     }
   }
 
-  function launch(claimed: ClaimedDelivery, from: EndpointGroup): void {
-    countInFlight(from, claimed.endpoint_id, 1);
+  async function deliver(claimed: ClaimedDelivery, from: EndpointQueue): Promise<void> {
+    const { endpoint_id: endpointId, company_id: companyId } = claimed;
+    const begun = from.begin(endpointId, companyId, performance.now());
+    let result: AttemptResult | null = null;
+    try {
+      result = await attempt(claimed, stopped.signal);
+      // What cannot be recorded is delivered again when its lease ends.
+      await results.add(recordOf(claimed, result));
+    } catch (error) {
+      failed(error);
+    } finally {
+      from.end(begun, result?.ok ?? false, performance.now());
+      const to = result?.ok ? working : failing;
+      if (result && from !== to && from.remove(endpointId)) to.add({ endpointId, companyId });
+    }
+  }
+
+  function launch(claimed: ClaimedDelivery, from: EndpointQueue): void {
     const run = deliver(claimed, from).finally(() => {
       running.delete(run);
-      refill();
+      if (queues.some(({ waiting }) => waiting > 0)) refill();
     });
     running.add(run);
   }
 
-  async function claimAndLaunch(): Promise<number> {
+  async function claimFrom(queue: EndpointQueue): Promise<number> {
+    const grants = queue.grant(performance.now());
+    const claimed = await claimDeliveries(grants);
+    const taken = new Map<string, number>();
+    for (const one of claimed) taken.set(one.endpoint_id, (taken.get(one.endpoint_id) ?? 0) + 1);
+    // Before any ends: those that gave less than they might have nothing more.
+    for (const { endpointId, lanes } of grants) if ((taken.get(endpointId) ?? 0) < lanes) queue.remove(endpointId);
+    for (const one of claimed) launch(one, queue);
+    return claimed.length;
+  }
+
+  async function lookAtQueued(): Promise<void> {
+    const companies = new Map([...queuedFor].slice(0, COMPANIES_AT_ONCE));
+    if (companies.size === 0) return;
+    // What is queued from now on asks for another look.
+    for (const companyId of companies.keys()) queuedFor.delete(companyId);
+    const { due, last } = await lookAtCompanies(companies, SLICE_OF_COMPANY);
+    add(due);
+    for (const [companyId, endpointId] of last) if (!queuedFor.has(companyId)) queuedFor.set(companyId, endpointId);
+  }
+
+  async function fillUp(): Promise<number> {
     let taken = 0;
     do {
       again = false;
-      for (const from of groups) {
-        const claimed = closing ? [] : await claimDeliveries(capacityOf(from));
-        for (const one of claimed) launch(one, from);
-        taken += claimed.length;
-      }
-    } while (again && !closing);
+      await lookAtQueued();
+      for (const queue of queues) if (!closing) taken += await claimFrom(queue);
+    } while ((again || queuedFor.size > 0) && !closing);
+    if (!closing && queues.some(({ isFull }) => isFull)) whenOneHangs ??= setTimeout(lookForHanging, QUICK_MS);
     return taken;
   }
 
-  /** One has ended: there may be more where it came from. */
+  function lookForHanging(): void {
+    whenOneHangs = undefined;
+    refill();
+  }
+
+  /** One has ended, or hangs: there is room for more. */
   function refill(): void {
     if (filling) again = true;
     else fill().catch(failed);
@@ -135,7 +166,7 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
       again = true;
       return filling;
     }
-    filling = claimAndLaunch().finally(() => {
+    filling = fillUp().finally(() => {
       filling = undefined;
     });
     return filling;
@@ -145,12 +176,24 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
     while (filling || running.size > 0) await Promise.all([filling, ...running]);
   }
 
-  async function stop(): Promise<void> {
-    closing = true;
-    const late = setTimeout(() => stopped.abort(), STOP_MS);
-    await idle();
-    clearTimeout(late);
-  }
-
-  return { fill, idle, stop };
+  return {
+    async queued(companyId) {
+      if (queuedFor.size < MAX_WAITING) queuedFor.set(companyId, BEFORE_ALL);
+      await fill();
+    },
+    async look() {
+      const { due, last } = await lookAtEndpoints(lookedAt, SLICE);
+      lookedAt = last ?? BEFORE_ALL;
+      add(due);
+      return fill();
+    },
+    idle,
+    async stop() {
+      closing = true;
+      clearTimeout(whenOneHangs);
+      const late = setTimeout(() => stopped.abort(), STOP_MS);
+      await idle();
+      clearTimeout(late);
+    },
+  };
 }

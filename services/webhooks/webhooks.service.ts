@@ -19,6 +19,8 @@ import {
 import { closeIdleConnections } from "./post.ts";
 
 const POLL_MS = 1_000;
+/** Where nothing is due: retries are then this late, and events that were lost. */
+const POLL_IDLE = { idlePauseMs: 2_000 };
 const PURGE_EVERY_MS = 60_000;
 const KEEP_LOG_MS = 30 * 24 * 3_600_000;
 
@@ -26,7 +28,7 @@ const pumpOf = (service: Service) => (service as Service & { pump: DeliveryPump 
 
 /** Reports to companies' own systems what happened to their mails: the outbox's rows, delivered over HTTP. */
 export default defineService("webhooks", contract, {
-  mixins: [every(POLL_MS, "deliverDue"), every(PURGE_EVERY_MS, "purge")],
+  mixins: [every(POLL_MS, "deliverDue", POLL_IDLE), every(PURGE_EVERY_MS, "purge")],
 
   created() {
     this.pump = startPump({
@@ -53,7 +55,7 @@ export default defineService("webhooks", contract, {
     redeliver: (ctx) => redeliver(ctx),
 
     async deliverDue() {
-      const claimed = await pumpOf(this).fill();
+      const claimed = await pumpOf(this).look();
       return { claimed, idle: claimed === 0 };
     },
     async purge() {
@@ -63,8 +65,8 @@ export default defineService("webhooks", contract, {
   },
 
   events: {
-    async "webhook.queued"() {
-      await pumpOf(this).fill();
+    async "webhook.queued"(ctx) {
+      await pumpOf(this).queued(ctx.params.companyId);
     },
   },
 });

@@ -1,0 +1,196 @@
+/**
+ * Endpoints that have something to deliver, and what is in flight to them on this node: one queue for those that work, one
+ * for those that fail. Companies take turns, and each gives its endpoints turns, so that neither a company with thousands of
+ * endpoints nor an endpoint with a million events holds up the others.
+ *
+ * An endpoint begins with two lanes and gets more while it answers at once. What hangs gives its place to others after a
+ * moment and goes on beside them, up to a bound of its own.
+ */
+import type { DueEndpoint, Grant } from "../../models/statements/webhook-deliveries.ts";
+
+export interface QueueLimits {
+  inFlight: number;
+  perCompany: number;
+  /** Of one endpoint: at first, and when it answers quickly. */
+  firstLanes: number;
+  lanes: number;
+  /** Attempts that hang: they have left their places to others. */
+  hanging: number;
+}
+
+/** An attempt counts as hanging after so long, and an answer within it as quick. */
+export const QUICK_MS = 500;
+
+interface EndpointState {
+  companyId: string;
+  inFlight: number;
+  lanes: number;
+  /** More of it may be due. */
+  waits: boolean;
+}
+
+interface Attempt {
+  endpointId: string;
+  companyId: string;
+  beganMs: number;
+  hangs: boolean;
+}
+
+export class EndpointQueue {
+  readonly #limits: QueueLimits;
+  readonly #endpoints = new Map<string, EndpointState>();
+  /** The endpoints that wait by company; both in the order of their turns. */
+  readonly #turns = new Map<string, Set<string>>();
+  readonly #inFlightByCompany = new Map<string, number>();
+  /** In the order in which they began: those that hang come first. */
+  readonly #attempts = new Set<Attempt>();
+  #inFlight = 0;
+  #hanging = 0;
+
+  constructor(limits: QueueLimits) {
+    this.#limits = limits;
+  }
+
+  /** How many endpoints wait for a lane or have something in flight: what memory is needed for. */
+  get size(): number {
+    return this.#endpoints.size;
+  }
+
+  /** Companies of which something may be due. */
+  get waiting(): number {
+    return this.#turns.size;
+  }
+
+  /** Nothing more fits, until an attempt ends or hangs. */
+  get isFull(): boolean {
+    return this.#inFlight >= this.#limits.inFlight;
+  }
+
+  add({ companyId, endpointId }: Pick<DueEndpoint, "companyId" | "endpointId">): void {
+    const known = this.#endpoints.get(endpointId);
+    if (known) known.waits = true;
+    else {
+      const lanes = this.#limits.firstLanes;
+      this.#endpoints.set(endpointId, { companyId, inFlight: 0, lanes, waits: true });
+    }
+    const turns = this.#turns.get(companyId);
+    if (turns) turns.add(endpointId);
+    else this.#turns.set(companyId, new Set([endpointId]));
+  }
+
+  /** It has nothing more, or belongs to the other queue. True where it had waited. */
+  remove(endpointId: string): boolean {
+    const state = this.#endpoints.get(endpointId);
+    if (!state?.waits) return false;
+    state.waits = false;
+    const turns = this.#turns.get(state.companyId);
+    turns?.delete(endpointId);
+    if (turns?.size === 0) this.#turns.delete(state.companyId);
+    this.#forgetIfIdle(endpointId, state);
+    return true;
+  }
+
+  /** Which endpoints may take how many now. What is granted is in flight from when it `begins`. */
+  grant(nowMs: number): Grant[] {
+    this.#setAsideHanging(nowMs);
+    const granted = new Map<string, Grant>();
+    const grantedByCompany = new Map<string, number>();
+    let free = this.#limits.inFlight - this.#inFlight;
+    const companies = this.#firstTurns(free);
+    // Each round gives each company one lane, as long as there are any.
+    for (let given = 1; given > 0 && free > 0; ) {
+      given = 0;
+      for (const companyId of companies) {
+        const used = (this.#inFlightByCompany.get(companyId) ?? 0) + (grantedByCompany.get(companyId) ?? 0);
+        if (free === 0 || used >= this.#limits.perCompany) continue;
+        const endpointId = this.#nextOf(companyId, granted);
+        if (!endpointId) continue;
+        const grant = granted.get(endpointId) ?? { companyId, endpointId, lanes: 0 };
+        grant.lanes++;
+        granted.set(endpointId, grant);
+        grantedByCompany.set(companyId, (grantedByCompany.get(companyId) ?? 0) + 1);
+        given++;
+        free--;
+      }
+    }
+    for (const companyId of grantedByCompany.keys()) this.#toTheEnd(companyId);
+    return [...granted.values()];
+  }
+
+  /**
+   * Companies in turn, no more of them than can be served: those that have all that they may are passed over, and there are
+   * at most as many as attempts in flight.
+   */
+  #firstTurns(free: number): string[] {
+    const first: string[] = [];
+    if (free === 0) return first;
+    for (const companyId of this.#turns.keys()) {
+      first.push(companyId);
+      if (first.length === free + this.#attempts.size) break;
+    }
+    return first;
+  }
+
+  #nextOf(companyId: string, granted: ReadonlyMap<string, Grant>): string | undefined {
+    const turns = this.#turns.get(companyId)!;
+    for (const endpointId of turns) {
+      const { inFlight, lanes } = this.#endpoints.get(endpointId)!;
+      if (inFlight + (granted.get(endpointId)?.lanes ?? 0) >= lanes) continue;
+      turns.delete(endpointId);
+      turns.add(endpointId);
+      return endpointId;
+    }
+    return undefined;
+  }
+
+  #toTheEnd(companyId: string): void {
+    const turns = this.#turns.get(companyId);
+    if (!turns) return;
+    this.#turns.delete(companyId);
+    this.#turns.set(companyId, turns);
+  }
+
+  begin(endpointId: string, companyId: string, nowMs: number): Attempt {
+    if (!this.#endpoints.has(endpointId)) this.add({ companyId, endpointId });
+    this.#endpoints.get(endpointId)!.inFlight++;
+    this.#count(companyId, 1);
+    this.#inFlight++;
+    const attempt: Attempt = { endpointId, companyId, beganMs: nowMs, hangs: false };
+    this.#attempts.add(attempt);
+    return attempt;
+  }
+
+  end(attempt: Attempt, acknowledged: boolean, nowMs: number): void {
+    const { endpointId, companyId, beganMs, hangs } = attempt;
+    this.#attempts.delete(attempt);
+    if (hangs) this.#hanging--;
+    else this.#inFlight--;
+    this.#count(companyId, -1);
+    const state = this.#endpoints.get(endpointId)!;
+    state.inFlight--;
+    const isQuick = acknowledged && nowMs - beganMs < QUICK_MS;
+    state.lanes = isQuick ? Math.min(this.#limits.lanes, state.lanes + 1) : 1;
+    this.#forgetIfIdle(endpointId, state);
+  }
+
+  /** Those that hang leave their places to others: a server that is silent costs a socket, and no turn. */
+  #setAsideHanging(nowMs: number): void {
+    for (const attempt of this.#attempts) {
+      if (nowMs - attempt.beganMs < QUICK_MS || this.#hanging >= this.#limits.hanging) return;
+      if (attempt.hangs) continue;
+      attempt.hangs = true;
+      this.#hanging++;
+      this.#inFlight--;
+    }
+  }
+
+  #count(companyId: string, by: 1 | -1): void {
+    const n = (this.#inFlightByCompany.get(companyId) ?? 0) + by;
+    if (n === 0) this.#inFlightByCompany.delete(companyId);
+    else this.#inFlightByCompany.set(companyId, n);
+  }
+
+  #forgetIfIdle(endpointId: string, { inFlight, waits }: EndpointState): void {
+    if (inFlight === 0 && !waits) this.#endpoints.delete(endpointId);
+  }
+}
