@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Context, Middleware, ServiceBroker } from "moleculer";
 import { closeDatabase, openDatabase } from "../models/database/db.ts";
 import { migrate, pending } from "../models/database/migrate.ts";
-import { isDatabaseOutage } from "../models/database/outage.ts";
+import { isDatabaseOutage, retryInOutage } from "../models/database/outage.ts";
 import { asOwner, asService } from "../models/database/owner.ts";
 import { refuseUnusable } from "../models/database/pooler.ts";
 import type { Caller } from "../services/lib/caller.ts";
@@ -58,6 +58,12 @@ async function untilSignal<T>(wait: (signal: AbortSignal) => Promise<T>): Promis
   }
 }
 
+/** Once it takes connections what the service cannot work through is refused. */
+async function reach(url: string, variable: string, waiting: (text: string) => void): Promise<void> {
+  await untilSignal((signal) => awaitPostgres(url, { variable, waiting, signal }));
+  await retryInOutage(() => refuseUnusable(url, { variable }));
+}
+
 const LOOK_EVERY_MS = 1_000;
 /** Of the log's entries that say what is waited for. */
 const SAY_EVERY_MS = 60_000;
@@ -65,7 +71,7 @@ const SAY_EVERY_MS = 60_000;
 /** Until somebody else has applied all that this code needs; a job may take hours for large tables. */
 async function migrated(url: string, waiting: (text: string) => void, signal: AbortSignal): Promise<void> {
   for (let sayAtMs = performance.now(); ; ) {
-    const missing = await pending(url);
+    const missing = await retryInOutage(() => pending(url));
     if (missing.length === 0) return;
     if (performance.now() >= sayAtMs) {
       waiting(`Waiting for migrations (MIGRATIONS=wait): ${missing.join(", ")}`);
@@ -75,6 +81,7 @@ async function migrated(url: string, waiting: (text: string) => void, signal: Ab
     if (signal.aborted) throw new Error(`Stopped while waiting for migrations: ${missing.join(", ")}.`);
   }
 }
+
 type Handler = (ctx: Context) => Promise<unknown>;
 
 /** Here and not in the gateway: over NATS an error of Sequelize loses the code of PostgreSQL's error within it. */
@@ -119,13 +126,16 @@ export function database(config: Config): Middleware {
         url = embedded.url;
       } else {
         const own = url;
-        await untilSignal((signal) => awaitPostgres(own, { waiting, signal }));
-        await refuseUnusable(url);
+        await reach(own, "DATABASE_URL", waiting);
         if (config.MIGRATIONS === "wait") await untilSignal((signal) => migrated(own, waiting, signal));
+        else if (config.MIGRATION_DATABASE_URL) {
+          await reach(config.MIGRATION_DATABASE_URL, "MIGRATION_DATABASE_URL", waiting);
+        }
       }
-      const applied = config.MIGRATIONS === "wait" && !embedded ? [] : await migrate(url);
+      const owner = config.MIGRATION_DATABASE_URL ?? url;
+      const applied = config.MIGRATIONS === "wait" && !embedded ? [] : await migrate(owner);
       if (applied.length > 0) broker.logger.info(`Applied ${applied.length} migrations, the last is ${applied.at(-1)}`);
-      const missing = await pending(url);
+      const missing = await retryInOutage(() => pending(url));
       if (missing.length > 0) throw new Error(`Refusing to serve, migrations are pending: ${missing.join(", ")}`);
       openDatabase(url, config.DATABASE_POOL);
     },

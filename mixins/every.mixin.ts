@@ -1,7 +1,8 @@
 /**
  * Repeats an action of the service: through the broker, so that each run has a context and metrics, and a test can call
  * it. Runs never overlap within a node, however long one takes; the pause counts from the end of a run. A failed run is
- * logged and the next one comes as usual.
+ * logged and the next one comes as usual. While runs find nothing to do the pause may grow: an idle process then asks the
+ * database half as often.
  *
  * The action is protected: what a node repeats by itself nobody starts on it from elsewhere.
  */
@@ -10,7 +11,7 @@ import type { Service, ServiceSchema } from "moleculer";
 // The broker's request time-out would end the wait and not the run, and the next one would start beside it. What a run
 // waits for (statements, calls to other services) has time-outs of its own.
 const NO_TIMEOUT = { timeout: 0 };
-const LONG_RUN_MS = 60_000;
+const WARN_AFTER_MS = 60_000;
 
 interface Repetition {
   timer?: NodeJS.Timeout;
@@ -20,18 +21,39 @@ interface Repetition {
 
 type Repeating = Service & { repetitions: Map<string, Repetition> };
 
-async function runOnce(service: Service, name: string): Promise<void> {
-  const warning = setTimeout(() => service.logger.warn(`${name} has been running for a minute`), LONG_RUN_MS).unref();
+interface RepeatOptions {
+  /** After so long a run is a sign that something is wrong; null where one may take hours. */
+  warnAfterMs?: number | null;
+  /** The pause grows to this while runs find nothing to do: their results hold no number above 0. */
+  idlePauseMs?: number;
+}
+
+const didSomething = (result: unknown): boolean =>
+  Object.values(result ?? {}).some((value) => typeof value === "number" && value > 0);
+
+function warnAfter(service: Service, name: string, ms: number | null): NodeJS.Timeout | undefined {
+  if (ms === null) return undefined;
+  return setTimeout(() => service.logger.warn(`${name} has been running for ${ms / 1_000} s`), ms).unref();
+}
+
+/** False where there was nothing to do. */
+async function runOnce(service: Service, name: string, warnAfterMs: number | null): Promise<boolean> {
+  const warning = warnAfter(service, name, warnAfterMs);
   try {
-    await service.broker.call(name, {}, NO_TIMEOUT);
+    return didSomething(await service.broker.call(name, {}, NO_TIMEOUT));
   } catch (error) {
     service.logger.error(`${name} failed: ${(error as Error).message}`);
+    return true;
   } finally {
     clearTimeout(warning);
   }
 }
 
-export function every(pauseMs: number, action: string): Partial<ServiceSchema> {
+export function every(
+  pauseMs: number,
+  action: string,
+  { warnAfterMs = WARN_AFTER_MS, idlePauseMs = pauseMs }: RepeatOptions = {},
+): Partial<ServiceSchema> {
   return {
     actions: { [action]: { visibility: "protected" } },
 
@@ -42,13 +64,15 @@ export function every(pauseMs: number, action: string): Partial<ServiceSchema> {
     started(this: Repeating) {
       const repetition: Repetition = { stopped: false };
       this.repetitions.set(action, repetition);
-      const next = () => {
+      let waitMs = pauseMs;
+      const next = (wasBusy = true) => {
         if (repetition.stopped) return;
+        waitMs = wasBusy ? pauseMs : Math.min(2 * waitMs, idlePauseMs);
         repetition.timer = setTimeout(() => {
           // Where another part of the node cannot start, nothing here is registered, and never will be.
           if (!this.broker.started) return next();
-          repetition.run = runOnce(this, `${this.name}.${action}`).then(next);
-        }, pauseMs);
+          repetition.run = runOnce(this, `${this.name}.${action}`, warnAfterMs).then(next);
+        }, waitMs);
       };
       next();
     },

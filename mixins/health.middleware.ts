@@ -5,10 +5,11 @@
  */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import type { BrokerOptions, Middleware, ServiceBroker } from "moleculer";
+import type { BrokerOptions, Context, Middleware, ServiceBroker } from "moleculer";
 import { askDatabase } from "../models/database/db.ts";
 import type { Config } from "../services/lib/config.ts";
 import { forgetRefreshed, gauge, readMetrics, refreshed } from "../services/lib/metrics.ts";
+import { type Vitals, vitals } from "../services/lib/processes/vitals.ts";
 import { redis, redisWorks } from "../services/lib/redis.ts";
 import { withTimeout } from "../services/lib/timeouts.ts";
 
@@ -37,6 +38,10 @@ export interface NodeReport extends HealthReport {
   pid: number;
   uptime_seconds: number;
   memory_bytes: number;
+  /** Where it was asked for (`vitals`), and the node is not one of the release before; so is the next. */
+  vitals?: Vitals;
+  /** DATABASE_POOL of the node. */
+  database_pool?: number;
 }
 
 interface Answered {
@@ -169,7 +174,7 @@ export function health(config: Config): {
     },
   };
 
-  async function ready(this: { broker: ServiceBroker }): Promise<NodeReport> {
+  async function ready(this: { broker: ServiceBroker }, ctx: Context<{ vitals?: boolean }>): Promise<NodeReport> {
     const [report, latency_ms] = await measuredHealth(this.broker, stateOf(this.broker));
     return {
       ...report,
@@ -178,6 +183,7 @@ export function health(config: Config): {
       pid: process.pid,
       uptime_seconds: Math.round(process.uptime()),
       memory_bytes: process.memoryUsage.rss(),
+      ...(ctx.params.vitals ? { vitals: vitals(), database_pool: config.DATABASE_POOL } : {}),
     };
   }
 

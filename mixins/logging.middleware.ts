@@ -1,12 +1,13 @@
 /**
  * One JSON line per log entry. Entries written while an action or event runs carry the request, company and campaign they
- * belong to, on whichever node that is. What must never be in a log (credentials, bodies of mails) is blanked here, for
- * every entry alike.
+ * belong to, on whichever node that is, and those of a recorded trace its ids. What must never be in a log (credentials, bodies
+ * of mails) is blanked here, for every entry alike.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { BrokerOptions, Middleware } from "moleculer";
 import type { Config } from "../services/lib/config.ts";
 import { redact, redactText } from "../services/lib/redact.ts";
+import { activeIds } from "../services/lib/tracing/span.ts";
 
 interface Ids {
   requestId?: string;
@@ -83,7 +84,7 @@ function logMethod(this: unknown, args: unknown[], method: Log): void {
 
 export function logger(settings: Config): BrokerOptions["logger"] {
   const options = {
-    mixin: currentIds,
+    mixin: () => ({ ...currentIds(), ...activeIds() }),
     hooks: { logMethod },
     formatters: { level: (label: string) => ({ level: label }) },
     timestamp: () => `,"time":"${new Date().toISOString()}"`,

@@ -8,7 +8,11 @@
  *   they fail because the database is away.
  *
  * When all nodes of a service are cut off nobody steps aside: it is the database, and what is asked waits for it.
+ *
+ * A node that stops takes leave, and refuses 100 ms later what comes nevertheless: a caller that gets no CPU for so long still
+ * asks it. Nothing of such a call has begun either, and another node is asked: a rollout costs nobody a 503.
  */
+import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type CallingOptions, type Context, type Middleware, type ServiceBroker, Strategies } from "moleculer";
 import { askDatabase, giveUpLostConnections } from "../models/database/db.ts";
@@ -58,7 +62,21 @@ interface BrokerParts {
 }
 
 const refused = () => availableElsewhere("This node is cut off from PostgreSQL.");
-const mayAskElsewhere = (error: unknown) => isServiceError(error, "UNAVAILABLE") && error.data.elsewhere === true;
+
+/**
+ * Moleculer's own refusal of this call by a node that is stopping. One that names no node says that there is none, and one
+ * of another action comes from within a call that has begun.
+ */
+function isFromStopping(error: unknown, action: string): boolean {
+  const { name, data } = (error ?? {}) as { name?: string; data?: { action?: string; nodeID?: string } };
+  return name === "ServiceNotAvailableError" && data?.action === action && data.nodeID !== undefined;
+}
+
+const mayAskElsewhere = (error: unknown, action: string) =>
+  isFromStopping(error, action) || (isServiceError(error, "UNAVAILABLE") && error.data.elsewhere === true);
+
+/** It can be read once: what was refused before that may go elsewhere with it. */
+const isUnread = (stream: Readable | undefined) => !stream || !(stream.readableDidRead || stream.destroyed);
 
 /** Whether the database answers, asked twice a second over a connection of its own. */
 class DatabaseWatch {
@@ -160,16 +178,17 @@ export function stepAside(): Middleware {
   const call =
     (next: CallFunction): CallFunction =>
     async (name, params, options = {}) => {
-      // One that names its node means that node; a repetition has its headers already; a stream can be read once.
-      if (!parts || options.nodeID || options.ctx || (options as { stream?: unknown }).stream)
-        return next(name, params, options);
+      // One that names its node means that node; a repetition has its headers already.
+      if (!parts || options.nodeID || options.ctx) return next(name, params, options);
+      const { stream } = options as { stream?: Readable };
       const headers = { ...options.headers, [HEADER]: options.retries ? "any time" : "before" };
       const untilMs = performance.now() + TRY_UNTIL_MS;
       for (let tries = 1; ; tries++) {
         try {
           return await next(name, params, { ...options, headers });
         } catch (error) {
-          if (!mayAskElsewhere(error) || tries === MOST_TRIES || performance.now() > untilMs) throw error;
+          const isOver = tries === MOST_TRIES || performance.now() > untilMs;
+          if (isOver || !mayAskElsewhere(error, name) || !isUnread(stream)) throw error;
           await sleep(TRY_AGAIN_MS * 4 ** (tries - 1));
         }
       }

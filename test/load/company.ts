@@ -4,7 +4,9 @@ import { newsletter } from "../support/newsletter.ts";
 const TIMEOUT_MS = 30_000;
 
 export interface LoadCompany {
+  id: string;
   url: string;
+  owner: { email: string; password: string };
   key: string;
   list: string;
   template: string;
@@ -54,5 +56,5 @@ export async function newLoadCompany(
   const smtp = await post("smtp-configs", { ...relay, sender_email: "news@load.example" });
   const events = ["delivered", "opened", "clicked"];
   await post("webhook-endpoints", { url: `http://127.0.0.1:${ports.hook}/`, events });
-  return { url, key, list, template, smtp };
+  return { id: company.id, url, owner: account, key, list, template, smtp };
 }

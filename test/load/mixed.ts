@@ -2,6 +2,10 @@
  * `npm run test:load -- [--minutes 10] [--senders 2] [--readers 2000]`: customers, newsletters, receipts, readers and webhooks
  * at the same time on a cluster on this machine, while a sender is killed every 30 seconds. Prints what it saw; exits with 1
  * when there was an answer of 5xx, a mail that came twice, or a recipient that is not accounted for.
+ *
+ * `--soak`: nothing is killed, and imports, bounces and viewers of the console are there too, at a pace that a machine with two
+ * cores bears for hours. It is about the difference between early and late: memory, handles, connections, bytes of tables,
+ * times of answers.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -14,12 +18,16 @@ import { startNats, startRedis } from "../support/servers.ts";
 import { dataFolder } from "../support/service-process.ts";
 import { startSmtpServer } from "../support/smtp-server.ts";
 import { newLoadCompany } from "./company.ts";
+import { everythingElse } from "./everything.ts";
+import { periodOf } from "./period.ts";
+import { Tables } from "./tables.ts";
 import { Tally } from "./tally.ts";
 import { drive, type Traffic } from "./traffic.ts";
 import { Watch } from "./watch.ts";
 
 const KILL_EVERY_MS = 30_000;
 const LOOK_EVERY_MS = 2_000;
+const TABLES_EVERY_MS = 60_000;
 const SETTLED_WITHIN_MS = 90_000;
 
 const { values } = parseArgs({
@@ -27,8 +35,11 @@ const { values } = parseArgs({
     minutes: { type: "string", default: "10" },
     senders: { type: "string", default: "2" },
     readers: { type: "string", default: "2000" },
+    soak: { type: "boolean", default: false },
   },
 });
+const { soak } = values;
+const PACE = soak ? { newsletterEveryMs: 20_000, apiPauseMs: 400 } : { newsletterEveryMs: 10_000, apiPauseMs: 40 };
 const [minutes, senders, readers] = [values.minutes, values.senders, values.readers].map(Number);
 const say = (text: string) => process.stdout.write(`${text}\n`);
 const endings: (() => unknown)[] = [];
@@ -49,7 +60,9 @@ async function settled(database: pg.Client, campaigns: string[]): Promise<{ camp
 }
 
 async function main(): Promise<number> {
-  say(`Mixed load for ${minutes} minutes, ${senders} senders, a kill every ${KILL_EVERY_MS / 1_000} s.`);
+  say(
+    `Mixed load for ${minutes} minutes, ${senders} senders, ${soak ? "no" : "a"} kill every ${KILL_EVERY_MS / 1_000} s.`,
+  );
   const folder = dataFolder();
   endings.push(folder.remove);
   const postgres = await startEmbeddedPostgres(folder.path, { max_connections: 300 });
@@ -83,11 +96,15 @@ async function main(): Promise<number> {
     { smtp: smtp.port, hook: (receiver.address() as AddressInfo).port },
     readers!,
   );
-  const [tally, watch] = [new Tally(), new Watch(cluster)];
-  const until = Date.now() + minutes! * 60_000;
-  const traffic: Traffic = { company, tally, smtp, until, campaigns: [] };
+  const begunMs = Date.now();
+  const until = begunMs + minutes! * 60_000;
+  const period = () => periodOf(begunMs, until);
+  const [tally, watch, tables] = [new Tally(period), new Watch(cluster), new Tables(database)];
+  await tables.prepare();
+  const traffic: Traffic = { company, tally, smtp, until, campaigns: [], ...PACE };
   let kills = 0;
   const killing = (async () => {
+    if (soak) return;
     for (
       await sleep(Math.min(KILL_EVERY_MS, until - Date.now()));
       Date.now() < until - 5_000;
@@ -104,7 +121,13 @@ async function main(): Promise<number> {
   const watching = (async () => {
     for (; Date.now() < until; await sleep(LOOK_EVERY_MS)) await watch.look();
   })();
-  await Promise.all([drive(traffic), killing, watching]);
+  const watchingTables = (async () => {
+    for (; Date.now() < until; await sleep(Math.min(TABLES_EVERY_MS, Math.max(1, until - Date.now())))) {
+      await tables.look(period());
+    }
+    await tables.look("late");
+  })();
+  await Promise.all([drive(traffic), soak && everythingElse(traffic), killing, watching, watchingTables]);
 
   const { campaigns, open } = await settled(database, traffic.campaigns);
   const { rows: hooksLeft } = await database.query(
@@ -113,7 +136,10 @@ async function main(): Promise<number> {
   console.table(tally.rows());
   console.table(campaigns);
   console.table(watch.memoryRows());
+  console.table(tables.rows());
   console.table(hooksLeft);
+  const { early, late } = tables.connections();
+  say(`Connections to PostgreSQL: at most ${early} early, ${late} late.`);
   say(
     `Mails accepted: ${smtp.accepted}, twice: ${smtp.doubled.length}; senders killed: ${kills}; webhooks received: ${hooks.received}.`,
   );

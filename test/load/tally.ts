@@ -1,28 +1,58 @@
 /** What came of the requests: how many, how long, and which failed. Memory does not grow with the run. */
+import type { Period } from "./period.ts";
+
 const MAX_SAMPLES = 20_000;
 
+/** Reservoir sampling: each of any number of values is kept with the same chance. */
+class Sample {
+  n = 0;
+  readonly #values: number[] = [];
+
+  add(value: number): void {
+    this.n++;
+    const at = this.#values.length < MAX_SAMPLES ? this.#values.length : Math.floor(Math.random() * this.n);
+    if (at < MAX_SAMPLES) this.#values[at] = value;
+  }
+
+  /** Rounded to tenths; 0 where there is none. */
+  at(share: number): number {
+    const sorted = this.#values.toSorted((a, b) => a - b);
+    return Math.round((sorted[Math.floor(sorted.length * share)] ?? 0) * 10) / 10;
+  }
+}
+
 interface Kind {
-  n: number;
-  samples: number[];
+  all: Sample;
+  early: Sample;
+  late: Sample;
   statuses: Map<string, number>;
 }
 
 export class Tally {
   readonly #kinds = new Map<string, Kind>();
   readonly serverErrors: string[] = [];
+  readonly #period: () => Period;
+
+  constructor(period: () => Period = () => undefined) {
+    this.#period = period;
+  }
 
   #kind(name: string): Kind {
-    const kind = this.#kinds.get(name) ?? { n: 0, samples: [], statuses: new Map() };
+    const kind = this.#kinds.get(name) ?? {
+      all: new Sample(),
+      early: new Sample(),
+      late: new Sample(),
+      statuses: new Map(),
+    };
     this.#kinds.set(name, kind);
     return kind;
   }
 
-  /** Reservoir sampling: each of any number of values is kept with the same chance. */
   took(name: string, ms: number): void {
     const kind = this.#kind(name);
-    kind.n++;
-    const at = kind.samples.length < MAX_SAMPLES ? kind.samples.length : Math.floor(Math.random() * kind.n);
-    if (at < MAX_SAMPLES) kind.samples[at] = ms;
+    kind.all.add(ms);
+    const period = this.#period();
+    if (period) kind[period].add(ms);
   }
 
   failed(name: string, what: string, isServerError: boolean): void {
@@ -48,11 +78,20 @@ export class Tally {
   }
 
   rows() {
-    return [...this.#kinds].map(([what, { n, samples, statuses }]) => {
-      const sorted = samples.toSorted((a, b) => a - b);
-      const at = (share: number) => Math.round((sorted[Math.floor(sorted.length * share)] ?? 0) * 10) / 10;
+    return [...this.#kinds].map(([what, { all, early, late, statuses }]) => {
       const failed = [...statuses].map(([status, count]) => `${count} × ${status}`).join(", ");
-      return { what, n, p50_ms: at(0.5), p99_ms: at(0.99), max_ms: at(0.99999), failed: failed || "none" };
+      return {
+        what,
+        n: all.n,
+        p50_ms: all.at(0.5),
+        p99_ms: all.at(0.99),
+        p50_early: early.at(0.5),
+        p50_late: late.at(0.5),
+        p99_early: early.at(0.99),
+        p99_late: late.at(0.99),
+        max_ms: all.at(0.99999),
+        failed: failed || "none",
+      };
     });
   }
 }

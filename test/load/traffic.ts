@@ -4,9 +4,7 @@ import type { SmtpServer } from "../support/smtp-server.ts";
 import { ask, type LoadCompany } from "./company.ts";
 import type { Tally } from "./tally.ts";
 
-const CAMPAIGN_EVERY_MS = 10_000;
 const TRANSACTIONAL_EVERY_MS = 1_000;
-const API_PAUSE_MS = 40;
 const HITS_AT_ONCE = 10;
 const MAX_WAITING_LINKS = 2_000;
 
@@ -16,13 +14,16 @@ export interface Traffic {
   smtp: SmtpServer;
   until: number;
   campaigns: string[];
+  /** Between newsletters, and between the requests of an API client. */
+  newsletterEveryMs: number;
+  apiPauseMs: number;
 }
 
 /** Some of the mails as they arrive: their pixel and a link, for readers to open. */
 const links: string[] = [];
 const posted = new Map<string, number>();
 
-async function api({ company, tally, until }: Traffic): Promise<void> {
+async function api({ company, tally, until, apiPauseMs }: Traffic): Promise<void> {
   const { url, key } = company;
   const headers = { "X-API-Key": key };
   const get = (what: string, path: string) =>
@@ -36,7 +37,7 @@ async function api({ company, tally, until }: Traffic): Promise<void> {
     await get("page of subscribers", `subscribers/?page=${1 + (n % 50)}`);
     await get("campaigns", "campaigns/");
     if (n % 10 === 0) await get("sent emails", "sent-emails/");
-    await sleep(API_PAUSE_MS);
+    await sleep(apiPauseMs);
   }
 }
 
@@ -53,7 +54,7 @@ async function newsletters(traffic: Traffic): Promise<void> {
   for (let n = 1; Date.now() < traffic.until; n++) {
     const { list, template } = traffic.company;
     await send(traffic, "send to list", "to-list", { name: `News ${n}`, list_id: list, template_id: template });
-    await sleep(Math.min(CAMPAIGN_EVERY_MS, Math.max(0, traffic.until - Date.now())));
+    await sleep(Math.min(traffic.newsletterEveryMs, Math.max(0, traffic.until - Date.now())));
   }
 }
 

@@ -10,7 +10,7 @@ function valuesOf(metrics: string, name: string): number[] {
 
 export class Watch {
   /** By process, at each look since its last start, in MiB. */
-  readonly #memory = new Map<string, { resident: number; heap: number }[]>();
+  readonly #memory = new Map<string, { resident: number; heap: number; handles: number }[]>();
   longestWaitSeconds = 0;
   longestOverdueSeconds = 0;
   longestLoopLagMs = 0;
@@ -37,6 +37,7 @@ export class Watch {
     const now = {
       resident: most("process_resident_memory_bytes") / MEBIBYTE,
       heap: most("process_heap_bytes") / MEBIBYTE,
+      handles: most("process_open_handles"),
     };
     this.#memory.set(name, [...seen, now]);
     this.longestWaitSeconds = Math.max(this.longestWaitSeconds, most("flockmail_send_queue_wait_seconds"));
@@ -59,12 +60,15 @@ export class Watch {
       const [early, late] = [looks.slice(fifth, 2 * fifth), looks.slice(-fifth)];
       const least = (of: typeof looks) => Math.round(Math.min(...of.map(({ heap }) => heap)));
       const most = (of: typeof looks) => Math.round(Math.max(...of.map(({ resident }) => resident)));
+      const handles = (of: typeof looks) => Math.max(...of.map((look) => look.handles));
       return {
         process,
         heap_early_mib: least(early),
         heap_late_mib: least(late),
         resident_early_mib: most(early),
         resident_late_mib: most(late),
+        handles_early: handles(early),
+        handles_late: handles(late),
       };
     });
   }

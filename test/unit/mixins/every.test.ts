@@ -4,8 +4,8 @@ import { every } from "../../../mixins/every.mixin.ts";
 
 const REQUEST_TIMEOUT_MS = 20;
 
-/** A worker whose runs take until `open` is set. */
-function startWorker() {
+/** Runs that take until `open` is set. */
+function heldWork() {
   const runs = { begun: 0, atOnce: 0, mostAtOnce: 0, open: false };
   const work = async () => {
     runs.begun++;
@@ -13,17 +13,22 @@ function startWorker() {
     while (!runs.open) await sleep(2);
     runs.atOnce--;
   };
+  return { runs, work };
+}
+
+function startWorker() {
+  const { runs, work } = heldWork();
   return { runs, broker: brokerWith(work) };
 }
 
-function brokerWith(work: () => Promise<void>, options: object = {}) {
+function brokerWith(work: () => Promise<void>, options: object = {}, repetition = every(1, "work")) {
   const broker = new ServiceBroker({
     logger: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
     skipProcessEventRegistration: true,
     ...options,
   });
-  broker.createService({ name: "worker", mixins: [every(1, "work")], actions: { work } } as ServiceSchema);
+  broker.createService({ name: "worker", mixins: [repetition], actions: { work } } as ServiceSchema);
   return broker;
 }
 
@@ -81,4 +86,41 @@ test("the action is its own node's: it can be called there, and not from another
   expect(begun).toBeGreaterThan(0);
   await expect(other.call("worker.work")).rejects.toMatchObject({ name: "ServiceNotFoundError" });
   await Promise.all([broker.stop(), other.stop()]);
+});
+
+test.each([
+  [null, 0],
+  [1, 1],
+])("of a run that takes long it warns after %s ms, and with null never", async (warnAfterMs, warnings) => {
+  const { runs, work } = heldWork();
+  const broker = brokerWith(work, {}, every(1, "work", { warnAfterMs }));
+  const warn = jest.spyOn(broker.getLocalService("worker").logger, "warn").mockImplementation();
+  await broker.start();
+  await until(() => runs.begun === 1);
+  await sleep(50);
+  expect(warn).toHaveBeenCalledTimes(warnings);
+  runs.open = true;
+  await broker.stop();
+});
+
+test("the pause grows while there is nothing to do, and is short again as soon as there was something", async () => {
+  const pausesMs: number[] = [];
+  const timers = jest.spyOn(globalThis, "setTimeout");
+  const results = [{ done: 1 }, { done: 0, idle: true }, null, { done: 0 }, { done: 0 }, { done: 2 }, { done: 0 }];
+  let begun = 0;
+  const broker = brokerWith(
+    (async () => {
+      // The timers of the broker's own are longer, or shorter.
+      const waited = timers.mock.calls.map(([, ms]) => ms).filter((ms) => ms !== undefined && ms >= 7 && ms <= 28);
+      pausesMs.push(waited.at(-1)!);
+      return results[begun++];
+    }) as never,
+    {},
+    every(7, "work", { idlePauseMs: 28 }),
+  );
+  await broker.start();
+  await until(() => begun > results.length);
+  await broker.stop();
+  timers.mockRestore();
+  expect(pausesMs.slice(0, 8)).toEqual([7, 7, 14, 28, 28, 28, 7, 14]);
 });

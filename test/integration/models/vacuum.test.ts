@@ -1,0 +1,26 @@
+import { query } from "../../../models/database/db.ts";
+import { useRows } from "../campaigns/rows.ts";
+
+useRows();
+
+const LARGE = ["email_events", "list_members", "sent_emails_full", "subscribers", "webhook_deliveries"];
+
+test("tables that grow to millions of rows, and each part of the recipients, are vacuumed after a twentieth of them", async () => {
+  await query("select add_recipient_part(max(no) + 1) from recipient_parts");
+  const rows = await query<{ name: string; scales: string[] }>(
+    `select c.relname as name, array(
+       select option_value from pg_options_to_table(c.reloptions) where option_name like '%scale_factor' order by option_name) scales
+     from pg_class c where c.relkind = 'r' and (c.relname = any ($1) or c.relname ~ '^sent_emails_[0-9]+$') order by 1`,
+    [LARGE],
+  );
+  expect(rows.length).toBeGreaterThan(LARGE.length + 2);
+  const [newest] = await query<{ indexes: number }>(
+    `select count(*)::int as indexes from pg_index
+     where indrelid = ('sent_emails_' || (select max(no) from recipient_parts))::regclass`,
+  );
+  const [first] = await query<{ indexes: number }>(
+    "select count(*)::int as indexes from pg_index where indrelid = 'sent_emails_0'::regclass",
+  );
+  expect(newest).toEqual(first);
+  for (const { name, scales } of rows) expect([name, scales]).toEqual([name, ["0.05", "0.05", "0.05"]]);
+});

@@ -1,0 +1,38 @@
+/** A process with all services that says, once it has started, which packages it has loaded and what keeps it alive. */
+import { existsSync, readdirSync } from "node:fs";
+import { registerHooks } from "node:module";
+import { join } from "node:path";
+import type { ServiceSchema } from "moleculer";
+
+export interface IdleReport {
+  packages: string[];
+  /** Of the kinds that Node knows: timers, sockets, message ports … */
+  resources: string[];
+}
+
+const packages = new Set<string>();
+registerHooks({
+  load(url, context, next) {
+    const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1];
+    if (name) packages.add(name);
+    return next(url, context);
+  },
+});
+
+const SERVICES = join(import.meta.dirname, "../../services");
+// After the hook: it sees what is loaded from then on.
+const { ServiceBroker } = await import("moleculer");
+const { brokerOptions } = await import("../../moleculer.config.ts");
+const { config } = await import("../../services/lib/config.ts");
+const broker = new ServiceBroker(brokerOptions(config()));
+for (const name of readdirSync(SERVICES)) {
+  const file = join(SERVICES, name, `${name}.service.ts`);
+  if (existsSync(file)) broker.createService(((await import(file)) as { default: ServiceSchema }).default);
+}
+await broker.start();
+const report: IdleReport = { packages: [...packages].toSorted(), resources: process.getActiveResourcesInfo() };
+process.send!(report);
+process.once("message", async () => {
+  await broker.stop();
+  process.exit();
+});
