@@ -1,0 +1,7 @@
+/** Which version of Flockmail these files are. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const packageFile = join(import.meta.dirname, "../../package.json");
+
+export const VERSION = (JSON.parse(readFileSync(packageFile, "utf8")) as { version: string }).version;
