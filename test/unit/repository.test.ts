@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { configTable } from "../../services/lib/config.ts";
 import { completed, missingOptionals } from "../support/complete-lock.ts";
@@ -22,7 +22,7 @@ test("npm start, the image and the tests bound memory alike", () => {
 
 test("the image brings each folder that the service is started from, and lets nothing else in", () => {
   const copied = [...read("Dockerfile").matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names]) =>
-    names!.split(" "),
+    names!.split(" ").map((name) => name.split("/")[0]!),
   );
   const allowed = read(".dockerignore")
     .split("\n")
@@ -41,6 +41,71 @@ test("every test that SECURITY.md points at exists", () => {
   const named = [...read("SECURITY.md").matchAll(/`(test\/[^`]+)`/g)].map((match) => match[1]!);
   expect(named.length).toBeGreaterThan(15);
   expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+});
+
+/** Rows of Markdown tables: their cells. */
+const rowsOf = (text: string) =>
+  text
+    .split("\n")
+    .filter((line) => line.startsWith("| "))
+    .map((line) => line.slice(2, -2).split(" | "));
+
+/** Which files a cell names that are not there, and which symbols that are not in the file that it names for them. */
+function missingIn(cell: string, folders: readonly string[]): string[] {
+  const pathOf = (name: string, beside = ""): string | undefined =>
+    [...folders, beside].map((folder) => join(root, folder, name)).find((path) => existsSync(path));
+  const missing: string[] = [];
+  let folder = "";
+  for (const [, name] of cell.matchAll(/`([\w./-]+(?:\.(?:ts|js|md|sql|sh)|\/))`/g)) {
+    const path = pathOf(name!, folder);
+    if (!path) missing.push(name!);
+    if (name!.includes("/")) folder = name!.replace(/[^/]*$/, "");
+  }
+  for (const [, symbol, name] of cell.matchAll(/`([\w.#]+)(?:\(\))?` in `([\w./-]+\.\w+)`/g)) {
+    const path = pathOf(name!, folder);
+    const words = symbol!.split(/\.#?/);
+    const text = path ? readFileSync(path, "utf8") : "";
+    if (!words.every((word) => new RegExp(`\\b${word}\\b`).test(text))) missing.push(`${symbol} in ${name}`);
+  }
+  return missing;
+}
+
+test("every file and symbol that CONTRIBUTING.md names for a behaviour is there", () => {
+  const section = /\n## Where is what\n(.*?)\n## /s.exec(read("CONTRIBUTING.md"))![1]!;
+  const rows = rowsOf(section);
+  expect(rows.length).toBeGreaterThan(80);
+  expect(rows.flatMap(([, where]) => missingIn(where!, [""]))).toEqual([]);
+  // The check itself.
+  expect(missingIn("`nowhere.ts`; `neverThere` in `models/sent-email.ts`", [""])).toEqual([
+    "nowhere.ts",
+    "neverThere in models/sent-email.ts",
+  ]);
+});
+
+test("the services' README names files and symbols that are there", () => {
+  const text = read("services/README.md");
+  const named = text.split("\n\n").flatMap((paragraph) => missingIn(paragraph.replaceAll("\n", " "), ["services", ""]));
+  expect(named).toEqual([]);
+  expect(text.match(/`[\w./-]+\.ts`/g)!.length).toBeGreaterThan(30);
+});
+
+test("the sender's README names files that are there, and constants that its code has", () => {
+  const folder = "services/smtp-sender";
+  const text = read(`${folder}/README.md`);
+  expect(rowsOf(text).flatMap((cells) => cells.flatMap((cell) => missingIn(cell, [folder, ""])))).toEqual([]);
+  const limits = rowsOf(/\n## Limits\n(.*?)\n### /s.exec(text)![1]!).slice(1);
+  const code = [folder, "services/lib/config.ts", "models/statements"]
+    .flatMap((place) =>
+      place.endsWith(".ts")
+        ? [place]
+        : readdirSync(join(root, place), { recursive: true, encoding: "utf8" }).map((file) => join(place, file)),
+    )
+    .filter((file) => file.endsWith(".ts"))
+    .map(read)
+    .join("\n");
+  const named = limits.flatMap(([, , setting]) => [...setting!.matchAll(/`(\w+)`/g)].map((match) => match[1]!));
+  expect(named.length).toBeGreaterThan(15);
+  expect(named.filter((name) => !new RegExp(`\\b${name}\\b`).test(code))).toEqual([]);
 });
 
 test("npm ci takes the lock file, and neither npm 10 nor 11 rewrites it (else: npm run lock:complete)", () => {
