@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { BrokerOptions } from "moleculer";
+import { afterStart } from "./mixins/after-start.middleware.ts";
 import { AjvValidator } from "./mixins/ajv-validator.ts";
 import { baseUrlWarning } from "./mixins/base-url.middleware.ts";
 import { database } from "./mixins/database.middleware.ts";
@@ -13,6 +14,7 @@ import { redisConnection } from "./mixins/redis.middleware.ts";
 import { startBanner } from "./mixins/start-banner.middleware.ts";
 import { OthersFirst, stepAside } from "./mixins/step-aside.middleware.ts";
 import { streams } from "./mixins/streams.middleware.ts";
+import { tracing } from "./mixins/tracing.middleware.ts";
 import { workerThreads } from "./mixins/workers.middleware.ts";
 import { NODE_METADATA } from "./services/campaigns/expansion/compact-rows.ts";
 import { events } from "./services/events.ts";
@@ -62,6 +64,7 @@ export function brokerOptions(settings: Config): BrokerOptions {
     replOptions: { delimiter: "flockmail $", customCommands: replCommands },
     middlewares: [
       callIds,
+      tracing(settings),
       trackCalleeOnly,
       natsLink(settings),
       streams(),
@@ -102,6 +105,6 @@ export default () => {
   const settings = settingsOrExit();
   hideFromRunner();
   const options = brokerOptions(settings);
-  const atStart = [startBanner(settings), baseUrlWarning(settings)];
+  const atStart = [startBanner(settings), baseUrlWarning(settings), afterStart()];
   return ownProcess(settings, { ...options, middlewares: [freePorts(settings), ...options.middlewares!, ...atStart] });
 };

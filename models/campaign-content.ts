@@ -36,6 +36,8 @@ export class CampaignContent extends Model<InferAttributes<CampaignContent>, Inf
   declare further: CreationOptional<Record<string, unknown> | null>;
   /** Tags of its links (services/tracking/hits/utm.ts). */
   declare utm: CreationOptional<Record<string, string> | null>;
+  /** The span of the send, where its request was traced (statements/campaign-traces.ts). */
+  declare traceparent: CreationOptional<string | null>;
 
   static register(sequelize: Sequelize): void {
     CampaignContent.init(
@@ -59,6 +61,7 @@ export class CampaignContent extends Model<InferAttributes<CampaignContent>, Inf
         links: nullable(DataTypes.ARRAY(DataTypes.TEXT)),
         further: nullable(DataTypes.JSONB),
         utm: nullable(DataTypes.JSONB),
+        traceparent: nullable(DataTypes.TEXT),
       },
       { sequelize, tableName: "campaign_contents", timestamps: false },
     );

@@ -7,8 +7,10 @@
  * sending     A sender has claimed recipients. Stays so while mail waits for another try, for room in the hour,
  *             for the hour of its recipients, or for the winner of the variants.
  * completed   Every recipient was sent to, or nobody was eligible.
- * partial     Every recipient is final, some were sent to and some failed, or found no room in the month's quota; or somebody
- *             stopped it, or the guard did: what was not tried counts as failed.
+ * partial     Every recipient is final, some were sent to and some failed (bounced, suppressed after the start and unknown are among
+ *             these), or found no room in the month's quota; or somebody
+ *             stopped it, or the guard did: what was not tried counts as failed; of one that a restored database stopped it is
+ *             unknown.
  * failed      Nobody was sent to, or an error stopped it (a refused login or sender address, 24 hours of a server that
  *             fails, 20 equal refusals in a row, the configuration, list or segment deleted, content or receivers that
  *             cannot be read): what was not tried counts as failed.
@@ -24,7 +26,7 @@
  * | (new) scheduled, pending   | services/campaigns/send/send.ts; confirmations: models/statements/write-confirmation.ts |
  * | pending, cancelled         | services/campaigns/lifecycle/schedule.ts, start-by-zone.ts, resume.ts             |
  * | sending                    | services/smtp-sender/claim/claim-statements.ts, with the first lease              |
- * | completed, partial, failed, cancelled (stopped) | services/campaigns/lifecycle/settle.ts; late: models/statements/record-late-outcomes.ts, settle-doubt.ts |
+ * | completed, partial, failed, cancelled (stopped) | services/campaigns/lifecycle/settle.ts (a stop writes an error, and this ends it); late: models/statements/record-late-outcomes.ts, settle-doubt.ts |
  *
  * One that is over may be deleted (`deleted_at`): it keeps its status, and nothing moves it any more, because it has an error.
  *

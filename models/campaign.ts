@@ -89,6 +89,8 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
   declare guardFrom: CreationOptional<number>;
   declare guardSince: CreationOptional<Date | null>;
   declare guardStopped: CreationOptional<boolean>;
+  /** Stopped because the database was restored from a backup (statements/restored-database.ts). */
+  declare restored: CreationOptional<boolean>;
   /**
    * Whether its recipients are there, are there for their links alone, are going, or are gone
    * (services/campaigns/lifecycle/delete.ts, services/campaigns/retention.ts).
@@ -150,6 +152,7 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
         guardFrom: required(DataTypes.INTEGER, 0),
         guardSince: nullable(DataTypes.DATE),
         guardStopped: required(DataTypes.BOOLEAN, false),
+        restored: required(DataTypes.BOOLEAN, false),
         recipientsState: required(DataTypes.TEXT, "kept"),
         resendOf: nullable(DataTypes.UUID),
         deletedAt: nullable(DataTypes.DATE),

@@ -28,6 +28,8 @@ export const GUARD: Readonly<Guard> = { hard_bounce_percent: 10, complaint_perce
 /** A tenant: the owner of everything else. */
 export class Company extends Model<InferAttributes<Company>, InferCreationAttributes<Company>> {
   declare id: CreationOptional<string>;
+  /** What rows that are many name it by (hit.ts). */
+  declare no: CreationOptional<number>;
   declare name: string;
   declare plan: string;
   declare replyToEmail: CreationOptional<string | null>;
@@ -64,6 +66,7 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
     Company.init(
       {
         id: id(),
+        no: required(DataTypes.INTEGER, sequelize.literal("nextval('company_no')")),
         name: required(DataTypes.TEXT),
         plan: required(DataTypes.TEXT),
         replyToEmail: nullable(DataTypes.TEXT),

@@ -23,6 +23,7 @@ import { DkimKey } from "./dkim-key.ts";
 import { Draft } from "./draft.ts";
 import { EmailEvent } from "./email-event.ts";
 import { ErasedAddress } from "./erased-address.ts";
+import { Hit, HitAgent, HitPart } from "./hit.ts";
 import { HourLedger } from "./hour-ledger.ts";
 import { IdempotencyKey } from "./idempotency-key.ts";
 import { Import, ImportError, ImportPart } from "./import.ts";
@@ -81,6 +82,9 @@ const MODELS = [
   Draft,
   EmailEvent,
   ErasedAddress,
+  Hit,
+  HitAgent,
+  HitPart,
   HourLedger,
   IdempotencyKey,
   Import,

@@ -13,6 +13,11 @@ export class Installation extends Model<InferAttributes<Installation>, InferCrea
   declare id: string;
   declare mailKeySealed: CreationOptional<Buffer | null>;
   declare compactSince: CreationOptional<Date | null>;
+  declare compactHitsSince: CreationOptional<Date | null>;
+  /** Which database senders worked on last, and when (statements/restored-database.ts). */
+  declare workedOn: CreationOptional<string | null>;
+  declare workedOnTimeline: CreationOptional<string | null>;
+  declare workedAt: CreationOptional<Date | null>;
 
   static register(sequelize: Sequelize): void {
     Installation.init(
@@ -20,6 +25,10 @@ export class Installation extends Model<InferAttributes<Installation>, InferCrea
         id: { ...primaryKey(), defaultValue: "00000000-0000-0000-0000-000000000001" },
         mailKeySealed: nullable(DataTypes.BLOB),
         compactSince: nullable(DataTypes.DATE),
+        compactHitsSince: nullable(DataTypes.DATE),
+        workedOn: nullable(DataTypes.TEXT),
+        workedOnTimeline: nullable(DataTypes.TEXT),
+        workedAt: nullable(DataTypes.DATE),
       },
       { sequelize, tableName: "installation", timestamps: false },
     );

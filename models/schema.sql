@@ -11,6 +11,26 @@ AS $function$
   on conflict (company_id, name, ref, slot) do update set n = counters.n + excluded.n
 $function$;
 
+CREATE OR REPLACE FUNCTION public.add_hit_part(part date)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  name text := 'hits_' || to_char(part, 'YYYY_MM');
+begin
+  perform pg_advisory_xact_lock(hashtextextended('hit parts', 0));
+  if exists (select from hit_parts where month = part) then return; end if;
+  execute format('create table %I (like hits including indexes) with (autovacuum_vacuum_insert_scale_factor = 0.05,
+    autovacuum_analyze_scale_factor = 0.05, autovacuum_freeze_min_age = 1000000)', name);
+  -- It has no key of its own: a publication of all tables goes by whole rows.
+  execute format('alter table %I replica identity full', name);
+  execute format('alter table hits attach partition %I for values from (%L) to (%L)', name,
+    first_hit_id(part::timestamp at time zone 'UTC'),
+    first_hit_id((part + interval '1 month')::timestamp at time zone 'UTC'));
+  insert into hit_parts (month) values (part);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.add_recipient_part(part integer)
  RETURNS void
  LANGUAGE plpgsql
@@ -21,10 +41,12 @@ begin
   perform pg_advisory_xact_lock(hashtextextended('recipient part', part));
   if exists (select from recipient_parts where no = part) then return; end if;
   execute format('create table %I (like sent_emails) with (fillfactor = 43)', name);
+  perform set_recipient_part_vacuum(part);
   execute format('alter table %I add primary key (campaign_no, seq)', name);
   execute format('create index on %I (campaign_no, next_attempt_at) where next_attempt_at is not null', name);
   execute format('create index on %I (subscriber_id) where subscriber_id is not null', name);
   execute format('create index on %I (lower(email)) where email is not null', name);
+  execute format('create index %I on %I (campaign_no, seq) where error is not null', name || '_unsent', name);
   execute format('alter table sent_emails attach partition %I for values from (%s) to (%s)',
     name, greatest(part::bigint << 20, 0), (part + 1)::bigint << 20);
   insert into recipient_parts (no) values (part);
@@ -57,6 +79,17 @@ begin
     out := out || '.' || label;
   end loop;
   return left(whole, length(whole) - length(domain)) || substr(out, 2);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.analyze_subscribers()
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  analyze (skip_locked) subscribers, list_members;
 end
 $function$;
 
@@ -230,6 +263,58 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.count_hits()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  sign integer := tg_argv[0];
+begin
+  if current_setting('flockmail.moving', true) = 'on' then return null; end if;
+  if sign > 0 or tg_op = 'UPDATE' or current_setting('flockmail.erasing', true) is distinct from 'on' then
+    insert into campaign_counts as c (company_id, campaign_id, metric, bucket, slot, n)
+    select o.company_id, o.id, m.metric, m.bucket, pg_backend_pid() % 8, sign * sum(k.n)
+    from (
+        select campaign_no, link, flags, (hit_ms(id) / 3600000)::integer as hour, count(*) as n
+        from changed group by 1, 2, 3, 4) k
+      -- One look-up for each, whatever the planner believes of the table.
+      cross join lateral (select company_id, id from campaigns where no = k.campaign_no limit 1) o
+      cross join lateral (
+        select case k.link when 0 then 'opened' else 'clicked' end as type, k.flags & 1 = 1 as machine,
+          k.flags & 2 = 2 as is_first, (k.flags >> 3) - 1 as variant) f
+      cross join lateral (
+        select metric, bucket
+        from metrics_of(f.type, f.machine, f.is_first, nullif(k.link, 0::smallint), k.flags & 4 = 4, k.hour, null)
+        union all
+        select f.type || '_of_variant', f.variant where f.variant >= 0 and not f.machine
+        union all
+        select f.type || '_unique_of_variant', f.variant where f.variant >= 0 and not f.machine and f.is_first) m
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    on conflict (company_id, campaign_id, metric, bucket, slot) do update set n = c.n + excluded.n;
+  end if;
+  if tg_op = 'UPDATE' then return null; end if;
+  insert into counters as c (company_id, name, ref, slot, n)
+  select o.id, coalesce('events:' || k.type, 'events') as name, o.id, pg_backend_pid() % 32, sign * sum(k.n)
+  from (select company_no, case link when 0 then 'opened' else 'clicked' end as type, count(*) as n
+      from changed group by grouping sets ((1), (1, 2))) k
+    cross join lateral (select id from companies where no = k.company_no limit 1) o
+  group by 1, 2 order by 1, 2
+  on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
+  -- Hits that are removed have happened all the same.
+  if tg_op = 'INSERT' then
+    insert into company_days as d (company_id, day, slot, opens, clicks)
+    select o.id, k.day, pg_backend_pid() % 32, sum(k.opens), sum(k.clicks)
+    from (select company_no, (hit_at(id) at time zone 'UTC')::date as day,
+          count(*) filter (where link = 0) as opens, count(*) filter (where link > 0) as clicks
+        from changed where flags & 2 = 2 group by 1, 2) k
+      cross join lateral (select id from companies where no = k.company_no limit 1) o
+    group by 1, 2 order by 1, 2
+    on conflict (company_id, day, slot) do update set opens = d.opens + excluded.opens, clicks = d.clicks + excluded.clicks;
+  end if;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.count_list_leavers()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -364,6 +449,33 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.detach_hit_part(part date, default_days integer)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET lock_timeout TO '500ms'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if part >= date_trunc('month', now() at time zone 'UTC')::date
+    or not exists (select from hit_parts where month = part and detached_at is null)
+    or not is_hit_part_over(part, default_days)
+  then
+    return false;
+  end if;
+  -- The parent first, as every statement does. From here on nobody writes to the part.
+  lock table only hits in access exclusive mode;
+  if not exists (select from hit_parts where month = part and detached_at is null)
+    or not is_hit_part_over(part, default_days)
+  then
+    return false;
+  end if;
+  execute format('alter table hits detach partition %I', 'hits_' || to_char(part, 'YYYY_MM'));
+  update hit_parts set detached_at = now() where month = part;
+  return true;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.domains_of(address text)
  RETURNS text[]
  LANGUAGE sql
@@ -372,6 +484,118 @@ AS $function$
   select array_agg(array_to_string(labels[i:], '.'))
   from (select string_to_array(lower(split_part(address, '@', -1)), '.') as labels) d,
        generate_series(1, cardinality(labels)) i
+$function$;
+
+CREATE OR REPLACE FUNCTION public.drop_hit_part(part date)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  name text := 'hits_' || to_char(part, 'YYYY_MM');
+  after_no integer;
+  next_no integer;
+begin
+  select uncounted_to into after_no from hit_parts where month = part and detached_at is not null for update;
+  if not found then return false; end if;
+  execute format('select min(company_no) from %I where company_no > $1', name) into next_no using after_no;
+  if next_no is null then
+    execute format('drop table %I', name);
+    delete from hit_parts where month = part;
+    return false;
+  end if;
+  execute format(
+    'insert into counters as c (company_id, name, ref, slot, n)
+     select o.id, coalesce(''events:'' || k.type, ''events''), o.id, pg_backend_pid() %% 32, -k.n
+     from (select case link when 0 then ''opened'' else ''clicked'' end as type, count(*) as n from %I
+         where company_no = $1 group by grouping sets ((), (1))) k
+       join companies o on o.no = $1
+     order by 1, 2
+     on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n', name) using next_no;
+  update hit_parts set uncounted_to = next_no where month = part;
+  return true;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.drop_recipient_part(part integer)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET lock_timeout TO '500ms'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if not exists (
+    select from recipient_parts p, campaign_no drawn
+    where p.no = part and p.month < date_trunc('month', now() at time zone 'UTC') and drawn.last_value >> 20 > part)
+  then
+    return false;
+  end if;
+  -- From here on nobody writes to the part, and campaigns of whoever did are committed. The parent first, as every statement does.
+  lock table only sent_emails in access exclusive mode;
+  if exists (
+    select from campaigns c
+    where c.no >= part::bigint << 20 and c.no < (part + 1)::bigint << 20 and c.recipients_state <> 'removed')
+  then
+    return false;
+  end if;
+  -- Also where an older version was cut off while it detached the table.
+  execute format('drop table if exists %I', 'sent_emails_' || part);
+  delete from recipient_parts where no = part;
+  return true;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.first_hit_id(at timestamp with time zone)
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$ select (lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid $function$;
+
+CREATE OR REPLACE FUNCTION public.hit_at(id uuid)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ select to_timestamp(('x' || left(id::text, 8) || substr(id::text, 10, 4))::bit(48)::bigint::float8 / 1000) $function$;
+
+CREATE OR REPLACE FUNCTION public.hit_mail(campaign_no integer, seq integer)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ select (campaign_no::bigint << 32) + seq $function$;
+
+CREATE OR REPLACE FUNCTION public.hit_ms(id uuid)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ select ('x' || left(id::text, 8) || substr(id::text, 10, 4))::bit(48)::bigint $function$;
+
+CREATE OR REPLACE FUNCTION public.hit_stretch(id uuid)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ select ('x' || left(id::text, 8))::bit(32)::integer >> 2 $function$;
+
+CREATE OR REPLACE FUNCTION public.is_hit_part_over(part date, default_days integer)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  next_no integer := 0;
+  days integer;
+begin
+  loop
+    execute format('select min(company_no) from %I where company_no > $1', 'hits_' || to_char(part, 'YYYY_MM'))
+      into next_no using next_no;
+    if next_no is null then return true; end if;
+    select coalesce((retention_days->>'events')::integer, default_days) into days from companies where no = next_no;
+    if found and (days is null
+        or (part + interval '1 month')::timestamp at time zone 'UTC' > now() - days * interval '1 day') then
+      return false;
+    end if;
+  end loop;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION public.keep_address()
@@ -429,6 +653,8 @@ $function$;
 CREATE OR REPLACE FUNCTION public.next_campaign_no()
  RETURNS integer
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   drawn integer := nextval('campaign_no');
@@ -453,9 +679,26 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.prepare_hit_parts()
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  this_month date := date_trunc('month', now() at time zone 'UTC')::date;
+begin
+  for ahead in 0..2 loop
+    perform add_hit_part((this_month + ahead * interval '1 month')::date);
+  end loop;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.prepare_recipient_parts()
  RETURNS void
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   this_month date := date_trunc('month', now() at time zone 'UTC')::date;
@@ -585,6 +828,16 @@ AS $function$
 begin
   new.email_key := address_key(new.email);
   return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.set_recipient_part_vacuum(part integer)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  execute format('alter table %I set (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.05,
+    autovacuum_analyze_scale_factor = 0.05, autovacuum_freeze_min_age = 1000000)', 'sent_emails_' || part);
 end
 $function$;
 
@@ -756,7 +1009,10 @@ create table audit_log (
   constraint audit_log_actor_type_check CHECK ((actor_type = ANY (ARRAY['user'::text, 'api_key'::text, 'operator'::text, 'system'::text])))
 );
 CREATE INDEX audit_log_age ON public.audit_log USING btree (at);
+CREATE INDEX audit_log_of_action ON public.audit_log USING btree (company_id, action);
+CREATE INDEX audit_log_of_actor ON public.audit_log USING btree (company_id, actor_id);
 CREATE INDEX audit_log_of_company ON public.audit_log USING btree (company_id, id);
+CREATE INDEX audit_log_of_name ON public.audit_log USING btree (company_id, lower(actor_name));
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION audit_log_is_append_only();
 CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION audit_log_is_append_only();
 
@@ -808,6 +1064,7 @@ create table campaign_contents (
   text_body text,
   inline_css boolean default false not null,
   utm jsonb,
+  traceparent text,
   constraint campaign_contents_pkey PRIMARY KEY (campaign_id),
   constraint campaign_contents_company_id_campaign_id_fkey FOREIGN KEY (company_id, campaign_id) REFERENCES campaigns(company_id, id) ON DELETE CASCADE
 );
@@ -822,6 +1079,7 @@ create table campaign_counts (
   n bigint not null,
   constraint campaign_counts_pkey PRIMARY KEY (company_id, campaign_id, metric, bucket, slot)
 ) with (fillfactor=50);
+CREATE INDEX campaign_counts_bounced ON public.campaign_counts USING btree (company_id, campaign_id) WHERE ((metric = 'bounced_unique'::text) AND (bucket = 0));
 
 create table campaign_receivers (
   campaign_id uuid not null,
@@ -914,6 +1172,7 @@ create table campaigns (
   timezone text,
   starts_at timestamp with time zone,
   individual_tracking boolean default true not null,
+  restored boolean default false not null,
   constraint campaigns_pkey PRIMARY KEY (id),
   constraint campaigns_company_id_id_key UNIQUE (company_id, id),
   constraint campaigns_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
@@ -928,6 +1187,8 @@ CREATE INDEX campaigns_by_zone ON public.campaigns USING btree (starts_at) WHERE
 CREATE INDEX campaigns_deleted ON public.campaigns USING btree (company_id, id) WHERE (deleted_at IS NOT NULL);
 CREATE UNIQUE INDEX campaigns_no ON public.campaigns USING btree (no);
 CREATE INDEX campaigns_of_company ON public.campaigns USING btree (company_id, id) INCLUDE (status) WHERE (NOT is_internal);
+CREATE INDEX campaigns_of_status ON public.campaigns USING btree (company_id, status, id) WHERE (status = ANY (ARRAY['partial'::text, 'failed'::text, 'cancelled'::text, 'scheduled'::text]));
+CREATE INDEX campaigns_of_type ON public.campaigns USING btree (company_id, campaign_type, id) WHERE (NOT is_internal);
 CREATE INDEX campaigns_to_lists ON public.campaigns USING btree (company_id, list_id, COALESCE(started_at, created_at), id) WHERE ((campaign_type = 'to_list'::text) AND (list_id IS NOT NULL));
 CREATE INDEX campaigns_unexpanded ON public.campaigns USING btree (id) WHERE ((expanded_at IS NULL) AND (status = ANY (ARRAY['pending'::text, 'sending'::text])));
 CREATE TRIGGER campaigns_counted AFTER INSERT ON public.campaigns REFERENCING NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_campaigns();
@@ -958,11 +1219,14 @@ create table companies (
   form_hosts text[] default '{}'::text[] not null,
   branding jsonb default '{}'::jsonb not null,
   individual_tracking boolean default true not null,
+  no integer default nextval('company_no'::regclass) not null,
   constraint companies_pkey PRIMARY KEY (id),
   constraint companies_default_smtp_config FOREIGN KEY (id, default_smtp_config_id) REFERENCES smtp_configs(company_id, id) ON DELETE SET NULL (default_smtp_config_id),
   constraint companies_plan_fkey FOREIGN KEY (plan) REFERENCES plans(name) ON UPDATE CASCADE
 );
 CREATE INDEX companies_deleted ON public.companies USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+CREATE UNIQUE INDEX companies_no ON public.companies USING btree (no);
+CREATE INDEX companies_retention_turn ON public.companies USING btree (((retention_days <> '{}'::jsonb)), COALESCE(retention_done_at, '-infinity'::timestamp with time zone));
 CREATE TRIGGER companies_removed AFTER DELETE ON public.companies REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION companies_removed();
 
 create table company_days (
@@ -1041,16 +1305,16 @@ create table email_events (
   variant smallint,
   constraint email_events_pkey PRIMARY KEY (company_id, id),
   constraint email_events_type_check CHECK ((type = ANY (ARRAY['delivered'::text, 'opened'::text, 'clicked'::text, 'bounced'::text, 'unsubscribed'::text, 'complained'::text])))
-);
+) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
 CREATE INDEX email_events_complained ON public.email_events USING btree (company_id, id) WHERE (type = 'complained'::text);
 CREATE INDEX email_events_of_campaign ON public.email_events USING btree (campaign_id, id);
 CREATE INDEX email_events_of_mail ON public.email_events USING btree (sent_email_id, company_id);
 CREATE INDEX email_events_of_recipient ON public.email_events USING btree (company_id, lower(recipient), id);
 CREATE INDEX email_events_rare ON public.email_events USING btree (company_id, type, id) WHERE (type = ANY (ARRAY['bounced'::text, 'unsubscribed'::text]));
-CREATE TRIGGER email_events_counted AFTER INSERT ON public.email_events REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_events();
+CREATE TRIGGER email_events_counted AFTER INSERT ON public.email_events REFERENCING NEW TABLE AS added FOR EACH STATEMENT WHEN ((current_setting('flockmail.moving'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION count_events();
 CREATE TRIGGER email_events_erased AFTER DELETE ON public.email_events REFERENCING OLD TABLE AS gone FOR EACH STATEMENT WHEN ((current_setting('flockmail.erasing'::text, true) = 'on'::text)) EXECUTE FUNCTION uncount_erased_events();
-CREATE TRIGGER email_events_of_day AFTER INSERT ON public.email_events REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_event_days();
-CREATE TRIGGER email_events_of_variants_counted AFTER INSERT ON public.email_events REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_variant_events();
+CREATE TRIGGER email_events_of_day AFTER INSERT ON public.email_events REFERENCING NEW TABLE AS added FOR EACH STATEMENT WHEN ((current_setting('flockmail.moving'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION count_event_days();
+CREATE TRIGGER email_events_of_variants_counted AFTER INSERT ON public.email_events REFERENCING NEW TABLE AS added FOR EACH STATEMENT WHEN ((current_setting('flockmail.moving'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION count_variant_events();
 CREATE TRIGGER email_events_of_variants_recounted AFTER UPDATE ON public.email_events REFERENCING OLD TABLE AS gone NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_variant_events();
 CREATE TRIGGER email_events_of_variants_uncounted AFTER DELETE ON public.email_events REFERENCING OLD TABLE AS gone FOR EACH STATEMENT WHEN ((current_setting('flockmail.erasing'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION count_variant_events();
 CREATE TRIGGER email_events_recounted AFTER UPDATE ON public.email_events REFERENCING OLD TABLE AS gone NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_events();
@@ -1083,6 +1347,42 @@ create table former_addresses (
   constraint former_addresses_company_id_subscriber_id_fkey FOREIGN KEY (company_id, subscriber_id) REFERENCES subscribers(company_id, id) ON DELETE CASCADE
 );
 CREATE INDEX former_addresses_of_mailbox ON public.former_addresses USING btree (company_id, email_key);
+
+create table hit_agents (
+  company_id uuid not null,
+  hash uuid not null,
+  no integer generated as identity not null,
+  agent text not null,
+  month date not null,
+  constraint hit_agents_pkey PRIMARY KEY (company_id, hash),
+  constraint hit_agents_no_key UNIQUE (no),
+  constraint hit_agents_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
+);
+
+create table hit_parts (
+  month date not null,
+  detached_at timestamp with time zone,
+  uncounted_to integer default 0 not null,
+  constraint hit_parts_pkey PRIMARY KEY (month)
+);
+
+create table hits (
+  id uuid not null,
+  company_no integer not null,
+  campaign_no integer not null,
+  seq integer not null,
+  agent_no integer not null,
+  link smallint not null,
+  flags smallint not null,
+  ip inet
+);
+CREATE INDEX hits_of_campaign ON ONLY public.hits USING btree (campaign_no, hit_stretch(id));
+CREATE INDEX hits_of_company ON ONLY public.hits USING btree (company_no, hit_stretch(id));
+CREATE INDEX hits_of_mail ON ONLY public.hits USING btree (hit_mail(campaign_no, seq));
+CREATE TRIGGER hits_counted AFTER INSERT ON public.hits REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_hits('1');
+CREATE TRIGGER hits_recounted AFTER UPDATE ON public.hits REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_hits('1');
+CREATE TRIGGER hits_uncounted AFTER DELETE ON public.hits REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_hits('-1');
+CREATE TRIGGER hits_unrecounted AFTER UPDATE ON public.hits REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_hits('-1');
 
 create table hour_ledgers (
   company_id uuid not null,
@@ -1169,6 +1469,8 @@ create table inbound_messages (
 );
 CREATE INDEX inbound_messages_of_company ON public.inbound_messages USING btree (company_id, id);
 CREATE INDEX inbound_messages_of_recipient ON public.inbound_messages USING btree (company_id, lower(recipient), id);
+CREATE INDEX inbound_messages_of_result ON public.inbound_messages USING btree (company_id, result, id);
+CREATE INDEX inbound_messages_of_way ON public.inbound_messages USING btree (company_id, via, id);
 CREATE TRIGGER inbound_messages_added AFTER INSERT ON public.inbound_messages REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('inbound_messages');
 CREATE TRIGGER inbound_messages_removed AFTER DELETE ON public.inbound_messages REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('inbound_messages');
 
@@ -1229,6 +1531,10 @@ create table installation (
   id uuid default '00000000-0000-0000-0000-000000000001'::uuid not null,
   mail_key_sealed bytea,
   compact_since timestamp with time zone,
+  worked_on text,
+  worked_on_timeline text,
+  worked_at timestamp with time zone,
+  compact_hits_since timestamp with time zone,
   constraint installation_pkey PRIMARY KEY (id),
   constraint installation_id_check CHECK ((id = '00000000-0000-0000-0000-000000000001'::uuid))
 );
@@ -1259,7 +1565,7 @@ create table list_members (
   left_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
   constraint list_members_pkey PRIMARY KEY (company_id, list_id, subscriber_id) INCLUDE (left_at)
-);
+) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
 CREATE INDEX list_members_of_subscriber ON public.list_members USING hash (subscriber_id);
 CREATE TRIGGER list_members_added AFTER INSERT ON public.list_members REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_list_members();
 CREATE TRIGGER list_members_left AFTER UPDATE ON public.list_members REFERENCING OLD TABLE AS old_rows NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_list_leavers();
@@ -1528,10 +1834,11 @@ create table sent_emails_0 (
   reply_no smallint,
   variant smallint,
   constraint sent_emails_0_pkey PRIMARY KEY (campaign_no, seq)
-) with (fillfactor=43);
+) with (fillfactor=43, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
 CREATE INDEX sent_emails_0_campaign_no_next_attempt_at_idx ON public.sent_emails_0 USING btree (campaign_no, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 CREATE INDEX sent_emails_0_lower_idx ON public.sent_emails_0 USING btree (lower(email)) WHERE (email IS NOT NULL);
 CREATE INDEX sent_emails_0_subscriber_id_idx ON public.sent_emails_0 USING btree (subscriber_id) WHERE (subscriber_id IS NOT NULL);
+CREATE INDEX sent_emails_0_unsent ON public.sent_emails_0 USING btree (campaign_no, seq) WHERE (error IS NOT NULL);
 
 create table sent_emails_1 (
   id uuid,
@@ -1559,10 +1866,11 @@ create table sent_emails_1 (
   reply_no smallint,
   variant smallint,
   constraint sent_emails_1_pkey PRIMARY KEY (campaign_no, seq)
-) with (fillfactor=43);
+) with (fillfactor=43, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
 CREATE INDEX sent_emails_1_campaign_no_next_attempt_at_idx ON public.sent_emails_1 USING btree (campaign_no, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 CREATE INDEX sent_emails_1_lower_idx ON public.sent_emails_1 USING btree (lower(email)) WHERE (email IS NOT NULL);
 CREATE INDEX sent_emails_1_subscriber_id_idx ON public.sent_emails_1 USING btree (subscriber_id) WHERE (subscriber_id IS NOT NULL);
+CREATE INDEX sent_emails_1_unsent ON public.sent_emails_1 USING btree (campaign_no, seq) WHERE (error IS NOT NULL);
 
 create table sent_emails_full (
   id uuid default uuid_v7() not null,
@@ -1590,9 +1898,10 @@ create table sent_emails_full (
   reply_no smallint,
   variant smallint,
   constraint sent_emails_pkey PRIMARY KEY (campaign_id, seq)
-) with (fillfactor=45);
+) with (fillfactor=45, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
 CREATE INDEX sent_emails_due ON public.sent_emails_full USING btree (campaign_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 CREATE INDEX sent_emails_due_no ON public.sent_emails_full USING btree (campaign_no, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX sent_emails_full_unsent ON public.sent_emails_full USING btree (campaign_no, seq) WHERE (error IS NOT NULL);
 CREATE UNIQUE INDEX sent_emails_id ON public.sent_emails_full USING btree (id);
 CREATE UNIQUE INDEX sent_emails_no ON public.sent_emails_full USING btree (campaign_no, seq);
 CREATE INDEX sent_emails_of_company ON public.sent_emails_full USING btree (company_id, id);
@@ -1660,8 +1969,10 @@ create table subscribers (
   constraint subscribers_pkey PRIMARY KEY (company_id, id),
   constraint subscribers_company_id_email_key_key UNIQUE (company_id, email_key),
   constraint subscribers_status_check CHECK ((status = ANY (ARRAY['active'::text, 'unconfirmed'::text, 'unsubscribed'::text, 'bounced'::text, 'complained'::text])))
-);
+) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05);
 CREATE INDEX subscribers_not_in_search ON public.subscribers USING btree (company_id, id) WHERE (NOT in_search);
+CREATE INDEX subscribers_of_first_name ON public.subscribers USING btree (company_id, lower(first_name), id) WHERE in_search;
+CREATE INDEX subscribers_of_last_name ON public.subscribers USING btree (company_id, lower(last_name), id) WHERE in_search;
 CREATE INDEX subscribers_of_status ON public.subscribers USING btree (company_id, status, id) WHERE (status <> 'active'::text);
 CREATE INDEX subscribers_search ON public.subscribers USING gin ((((((email || ' '::text) || first_name) || ' '::text) || last_name)) gin_trgm_ops) WITH (gin_pending_list_limit='1024') WHERE in_search;
 CREATE TRIGGER subscribers_added AFTER INSERT ON public.subscribers REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('subscribers');
@@ -1692,6 +2003,8 @@ CREATE UNIQUE INDEX suppressions_domain ON public.suppressions USING btree (comp
 CREATE INDEX suppressions_domain_unicode ON public.suppressions USING btree (company_id, domain_unicode) WHERE (domain_unicode IS NOT NULL);
 CREATE UNIQUE INDEX suppressions_email ON public.suppressions USING btree (company_id, email_key) WHERE (email_key IS NOT NULL);
 CREATE INDEX suppressions_of_company ON public.suppressions USING btree (company_id, id);
+CREATE INDEX suppressions_of_kind ON public.suppressions USING btree (company_id, kind, id);
+CREATE INDEX suppressions_search ON public.suppressions USING gin ((((COALESCE(email, domain) || ' '::text) || COALESCE(domain_unicode, ''::text))) gin_trgm_ops) WITH (gin_pending_list_limit='1024');
 CREATE TRIGGER suppressions_added AFTER INSERT ON public.suppressions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('suppressions');
 CREATE TRIGGER suppressions_key BEFORE INSERT ON public.suppressions FOR EACH ROW WHEN (((new.email_key IS NULL) AND (new.email IS NOT NULL))) EXECUTE FUNCTION set_address_key();
 CREATE TRIGGER suppressions_removed AFTER DELETE ON public.suppressions REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('suppressions');
@@ -1827,9 +2140,11 @@ create table webhook_deliveries (
   constraint webhook_deliveries_pkey PRIMARY KEY (id),
   constraint webhook_deliveries_company_id_endpoint_id_fkey FOREIGN KEY (company_id, endpoint_id) REFERENCES webhook_endpoints(company_id, id) ON DELETE CASCADE,
   constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'dead'::text])))
-) with (fillfactor=70);
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05);
+CREATE INDEX webhook_deliveries_dead ON public.webhook_deliveries USING btree (endpoint_id, id) WHERE (status = 'dead'::text);
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (endpoint_id, next_attempt_at) WHERE (status = 'pending'::text);
 CREATE INDEX webhook_deliveries_of_endpoint ON public.webhook_deliveries USING btree (endpoint_id, id);
+CREATE INDEX webhook_deliveries_of_type ON public.webhook_deliveries USING btree (endpoint_id, event_type, id);
 CREATE TRIGGER webhook_deliveries_added AFTER INSERT ON public.webhook_deliveries REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_deliveries();
 CREATE TRIGGER webhook_deliveries_removed AFTER DELETE ON public.webhook_deliveries REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_deliveries();
 

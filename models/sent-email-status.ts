@@ -20,6 +20,7 @@
  * |            | the recorder: may not get the mail (any more)         | queued, sending  | null                       |
  * | unknown    | the recorder: no reply to the end of a newsletter     | queued, sending  | null                       |
  * |            | recovery: handed over, and its sender died            | queued, sending  | null                       |
+ * |            | campaigns: what a restored database does not know     | queued           | null                       |
  *
  * Late results (record-late-outcomes.ts) make an unknown recipient sent, failed or bounced, too, and one that was queued
  * again sent. Nothing but these, resume, evidence (settle-doubt.ts) and what comes back (record-returns.ts) leads out of a final state. A row of a chunk that is being delivered stays queued until its result is

@@ -37,7 +37,7 @@ export function emitAndForget<E extends EventName>(from: CanEmit, event: E, payl
   emit(from, event, payload).catch(() => {});
 }
 
-/** Notifies the webhooks service of rows that were queued for these companies. A lost event costs a second: it polls. */
+/** Notifies the webhooks service of rows that were queued for these companies. A lost event costs two seconds: it polls. */
 export async function emitWebhookQueued(from: CanEmit, companyIds: Iterable<string>): Promise<void> {
   for (const companyId of new Set(companyIds)) await emit(from, "webhook.queued", { companyId });
 }

@@ -5,6 +5,17 @@
  *
  * A viewer reads, but exports nothing; a member works with people, content and campaigns; an admin also changes what the
  * company is and sends with; an owner also makes owners. A key without the scope is refused by the scope's name.
+ *
+ * | scope of a key | may                                                                                               |
+ * |----------------|---------------------------------------------------------------------------------------------------|
+ * | full           | what all others may together; nothing that is done in person                                       |
+ * | send           | send, tests and drafts' sends too; read its audience, and the campaigns that it made itself        |
+ * | campaigns      | read and write campaigns, drafts, templates and media, report bounces; read mails, events, numbers |
+ * | subscribers    | read and write subscribers, lists, segments, suppressions and imports; erase                       |
+ * | settings       | read and write SMTP configurations, DKIM keys, webhooks, sources of bounces, the company           |
+ * | read           | read all of the above                                                                              |
+ * | export         | files of subscribers, suppressions, campaigns, and of all that is known of a person                |
+ * | (none)         | keys, members, the audit log, the company's end: people alone, by role                             |
  */
 import type { ActionOf } from "./contracts.ts";
 import { type Permission, type Rights, requireRights } from "./lib/rights.ts";

@@ -1,18 +1,22 @@
-/** `node models/database/apply-migrations.ts`: applies what is pending to DATABASE_URL, for a job that runs before new nodes start. */
+/**
+ * `node models/database/apply-migrations.ts`: applies what is pending, for a job that runs before new nodes start. By the role of
+ * MIGRATION_DATABASE_URL; where one role does everything, by that of DATABASE_URL.
+ */
 import { awaitPostgres } from "../../services/lib/processes/await-postgres.ts";
 import { migrate } from "./migrate.ts";
 import { refuseUnusable } from "./pooler.ts";
 
-const url = process.env.DATABASE_URL;
+const variable = process.env.MIGRATION_DATABASE_URL ? "MIGRATION_DATABASE_URL" : "DATABASE_URL";
+const url = process.env[variable];
 if (!url) {
-  process.stderr.write("DATABASE_URL is not set.\n");
+  process.stderr.write("Neither MIGRATION_DATABASE_URL nor DATABASE_URL is set.\n");
   process.exit(78);
 }
 try {
   // A signal ends a process that has no handler for it, also while it waits.
   const signal = new AbortController().signal;
-  await awaitPostgres(url, { waiting: (text) => process.stderr.write(`${text}\n`), signal });
-  await refuseUnusable(url);
+  await awaitPostgres(url, { variable, waiting: (text) => process.stderr.write(`${text}\n`), signal });
+  await refuseUnusable(url, { variable });
   const applied = await migrate(url);
   process.stdout.write(`${applied.length === 0 ? "Nothing is pending." : `Applied ${applied.join(", ")}.`}\n`);
 } catch (error) {

@@ -88,9 +88,12 @@ export const costlyRead = <T>(companyId: string, work: Work<T>, limits: ReadLimi
 export const isTooCostly = (error: unknown): boolean =>
   isQueryCanceled(error) || isServiceError(error, "THROTTLED") || isServiceError(error, "UNAVAILABLE");
 
+/** Times come as text (text-rows.ts), and those of UTC are written as they are. */
+const EXPORT: Settings = { ...costly(MAX_EXPORT_MS), timezone: "UTC" };
+
 /** One page of an export; between two pages others have their turns. */
 export const exportRead = <T>(companyId: string, work: Work<T>): Promise<T> =>
-  inLane(lanes().reads, MAX_EXPORT_WAIT_MS, companyId, () => onBulk(companyId, work, costly(MAX_EXPORT_MS)));
+  inLane(lanes().reads, MAX_EXPORT_WAIT_MS, companyId, () => onBulk(companyId, work, EXPORT));
 
 export const importTransaction = <T>(companyId: string, work: Work<T>): Promise<T> =>
   inLane(lanes().imports, MAX_IMPORT_WAIT_MS, companyId, () => onBulk(companyId, work));

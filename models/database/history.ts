@@ -10,17 +10,39 @@ import { query } from "./db.ts";
 /** Of the control file the checkpoint's timeline could be read too, but that is the old one until the first checkpoint. */
 const TIMELINE = "left(pg_walfile_name(pg_current_wal_lsn()), 8)";
 
-/** SQL: the database is (still) on the timeline $param; null: whatever it is on. */
-export const isOnTimeline = (param: string) => `(${param}::text is null or (select ${TIMELINE}) = ${param})`;
+/**
+ * The database within its server, and a table in it: a dump that is restored gets others, also where it is restored in place.
+ * Both stay in a replica, and in a copy of the server's files.
+ */
+const DATABASE = `(select oid::text from pg_database where datname = current_database())
+  || '.' || to_regclass('installation')::oid::text`;
+
+/** SQL: this is (still) the database and timeline $param, as `placeOf` names them; null: whatever they are. */
+export const isOnTimeline = (param: string) =>
+  `(${param}::text is null or (select ${TIMELINE} || '/' || ${DATABASE}) = ${param})`;
+
+/** For `isOnTimeline`. */
+export const placeOf = ({ history, database }: Moment): string | null => history && `${history.timeline}/${database}`;
 
 export interface Moment {
   /** The database's clock. */
   at: string;
+  /** Another one, where a dump was restored. */
+  database: string;
   history: { system: string; timeline: string } | null;
 }
 
-const LOOK = `select now()::text as at, (select system_identifier::text from pg_control_system()) as system,
+const LOOK = `select now()::text as at, ${DATABASE} as database, (select system_identifier::text from pg_control_system()) as system,
   ${TIMELINE} as timeline`;
+
+const LOOK_ONLY = `select now()::text as at, ${DATABASE} as database`;
+
+interface Looked {
+  at: string;
+  database: string;
+  system: string;
+  timeline: string;
+}
 
 /** Not allowed; no such function; not supported. */
 const UNREADABLE = /^(42501|42883|0A000)$/;
@@ -29,16 +51,14 @@ let readable = true;
 export async function lookAtDatabase(): Promise<Moment> {
   if (readable) {
     try {
-      const [{ at, system, timeline }] = (await query<{ at: string; system: string; timeline: string }>(LOOK)) as [
-        { at: string; system: string; timeline: string },
-      ];
-      return { at, history: { system, timeline } };
+      const { at, database, system, timeline } = (await query<Looked>(LOOK))[0]!;
+      return { at, database, history: { system, timeline } };
     } catch (error) {
       if (!UNREADABLE.test((error as { code?: string }).code ?? "")) throw error;
       readable = false;
     }
   }
-  return { at: (await query<{ at: string }>("select now()::text as at"))[0]!.at, history: null };
+  return { ...(await query<Omit<Looked, "system" | "timeline">>(LOOK_ONLY))[0]!, history: null };
 }
 
 export type Replication = "none" | "synchronous" | "asynchronous";

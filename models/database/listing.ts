@@ -8,6 +8,18 @@ import { invalid, invalidPage } from "../../services/lib/errors.ts";
 import type { ListQuery } from "../../services/lib/shapes.ts";
 import { costlyRead } from "./bulk.ts";
 import { type Queryable, query, queryOne } from "./db.ts";
+import {
+  countUpTo,
+  FEW,
+  guessedCount,
+  hasTrigram,
+  LAST_PAGE,
+  MANY,
+  tooDeep,
+  tooManyToSearch,
+  tooManyToSort,
+  walk,
+} from "./filtered-count.ts";
 import { fromRow } from "./from-row.ts";
 
 export interface Listing {
@@ -29,14 +41,29 @@ export interface Listing {
   count?: () => Promise<number>;
   /** True when `where` holds more than what the counter counts. */
   filtered?: boolean;
-  /** A table that may have millions of rows of one company: to count or sort them takes a turn (bulk.ts). `values` begin with the company. */
+  /**
+   * A table that may have millions of rows of one company: to count or sort them takes a turn (bulk.ts), and no more of them than
+   * filtered-count.ts says. `values` begin with the company.
+   */
   large?: boolean;
+  /** Of a large table: the fields in whose order an index has its rows, besides `created_at`. */
+  indexed?: readonly string[];
+  /** Of a large table: an index finds what `searchIn` is searched for. */
+  searchIsIndexed?: boolean;
+  /** Of a large table: what makes fewer of its rows, for the 400 that asks for it: "`since`, `until`". */
+  narrowedBy?: string;
   /** Default "-created_at". */
   defaultOrdering?: string;
   /** Where a place in the order of `id` is found with fewer tables than `from` has: same rows, same `values`. */
   positions?: { from: string; where: string[]; id: string };
   /** In place of `from` where rows are in the order of `id`: what has the first n of them in that direction. */
   nearest?: (n: number, direction: "asc" | "desc") => string;
+  /** In place of `from` where rows are in the order of an index that has a part of them: what has the first n in this order, as SQL. */
+  parted?: (n: number, where: string, sorted: string) => string;
+  /** In place of `from`: the rows with the ids that a statement gives. */
+  at?: (ids: string) => string;
+  /** `columns` are keys: a row is walked past for no more than what it takes to read it. */
+  isOfKeys?: boolean;
   /** Where the columns of rows are read once their ids are known, if that takes less than `from` and `where`. */
   rows?: { from: string; where: string[] };
 }
@@ -59,18 +86,37 @@ function order(listing: Listing, ordering: string): { expressions: string[]; des
   return { expressions: [expression, ...[listing.id].flat()], descending };
 }
 
+interface Conditions {
+  where: string;
+  values: unknown[];
+  searched: boolean;
+}
+
+function conditionsOf(listing: Listing, asked: ListQuery): Conditions {
+  const values = [...listing.values];
+  const conditions = [...listing.where];
+  const searched = isSearched(listing, asked);
+  if (searched) {
+    values.push(`%${escapeLike(asked.search!)}%`);
+    conditions.push(`(${listing.searchIn.map((text) => `${text} ilike $${values.length}`).join(" or ")})`);
+  }
+  return { where: conditions.join(" and "), values, searched };
+}
+
+/** Undefined where they are more than `most` of a large table, and have to be counted one by one. */
 async function countRows(
   listing: Listing,
-  where: string,
-  values: unknown[],
-  searched: boolean,
+  { where, values, searched }: Conditions,
+  most: number,
   on?: Queryable,
-): Promise<number> {
+): Promise<number | undefined> {
   if (listing.count && !searched) return listing.count();
   if (listing.counter && !searched && !listing.filtered) {
     return (await queryOne<{ n: number }>("select count_of($1, $2, $3) n", listing.counter, on))?.n ?? 0;
   }
-  return (await queryOne<{ n: number }>(`select count(*) n from ${listing.from} where ${where}`, values, on))?.n ?? 0;
+  const { from } = listing;
+  if (listing.large) return countUpTo(most, { from, where, values }, on);
+  return (await queryOne<{ n: number }>(`select count(*) n from ${from} where ${where}`, values, on))?.n ?? 0;
 }
 
 const isSearched = ({ searchIn }: Listing, { search }: ListQuery) => Boolean(search) && searchIn.length > 0;
@@ -83,28 +129,95 @@ const countsRows = (listing: Listing, asked: ListQuery) =>
 const sorts = ({ defaultOrdering }: Listing, { ordering = defaultOrdering ?? "created_at" }: ListQuery) =>
   ordering.replace(/^-/, "") !== "created_at";
 
-export function listPage<T>(listing: Listing, asked: ListQuery): Promise<{ count: number; results: T[] }> {
+export interface Page<T> {
+  count: number;
+  /** Left out where the number is exact. */
+  count_estimated?: true;
+  results: T[];
+}
+
+export function listPage<T>(listing: Listing, asked: ListQuery): Promise<Page<T>> {
   if (!listing.large || !(countsRows(listing, asked) || sorts(listing, asked))) return readPage(listing, asked);
   return costlyRead(listing.values[0] as string, (client) => readPage<T>(listing, asked, client));
 }
 
-async function readPage<T>(
+interface Place {
+  limit: number;
+  skip: number;
+  direction: "asc" | "desc";
+}
+
+/** Rows from a place on, in the order of `expressions`. */
+function readRows<T>(
   listing: Listing,
-  asked: ListQuery,
+  { where, values, searched }: Conditions,
+  expressions: string[],
+  { limit, skip, direction }: Place,
   on?: Queryable,
-): Promise<{ count: number; results: T[] }> {
+): Promise<T[]> {
+  const sorted = (by: string[]) => by.map((expression) => `${expression} ${direction}`).join(", ");
+  const ordered = (by: string[]) => `order by ${sorted(by)} limit ${limit} offset ${skip}`;
+  const id = [listing.id].flat();
+  const byKey = expressions.length === id.length;
+  const nearest = byKey
+    ? listing.nearest?.(skip + limit, direction)
+    : listing.parted?.(skip + limit, where, sorted(expressions));
+  const from = nearest ?? listing.from;
+  let sql = `select ${listing.columns} from ${from} where ${where} ${ordered(expressions)}`;
+  if (skip >= DEEP && !listing.isOfKeys) {
+    const byId = byKey && !searched && !listing.filtered ? listing.positions : undefined;
+    const ids = byId
+      ? `select ${byId.id} from ${byId.from} where ${byId.where.join(" and ")} ${ordered([byId.id])}`
+      : `select ${id.join(", ")} from ${from} where ${where} ${ordered(expressions)}`;
+    const { from: rows, where: known } = listing.rows ?? listing;
+    if (listing.at) {
+      const found = `from ${listing.at(ids)} where ${known.join(" and ")}`;
+      return query<T>(`select ${listing.columns} ${found} order by ${sorted(expressions)}`, values, on);
+    }
+    const among = id.length === 1 ? `${id[0]} = any (array(${ids}))` : `(${id.join(", ")}) in (${ids})`;
+    const found = [...known, among].join(" and ");
+    sql = `select ${listing.columns} from ${rows} where ${found} order by ${sorted(expressions)}`;
+  }
+  return query<T>(sql, values, on);
+}
+
+/** More fit than are counted: a page is walked to, and one row more says whether there is another. */
+async function walkedPage<T>(
+  listing: Listing,
+  conditions: Conditions,
+  { expressions, descending }: ReturnType<typeof order>,
+  { page, size }: { page: number; size: number },
+  on?: Queryable,
+): Promise<Page<T>> {
+  if (page > LAST_PAGE) throw tooDeep(listing.narrowedBy);
+  if (on) await walk(on);
+  const place: Place = { limit: size + 1, skip: (page - 1) * size, direction: descending ? "desc" : "asc" };
+  const rows = await readRows<T>(listing, conditions, expressions, place, on);
+  if (page > 1 && rows.length === 0) throw invalidPage();
+  const seen = place.skip + rows.length;
+  if (rows.length <= size) return { count: seen, results: rows };
+  const guessed = await guessedCount({ from: listing.from, ...conditions }, on);
+  return { count: Math.max(guessed, seen, FEW + 1), count_estimated: true, results: rows.slice(0, size) };
+}
+
+async function readPage<T>(listing: Listing, asked: ListQuery, on?: Queryable): Promise<Page<T>> {
   const size = asked.page_size ?? 20;
   const page = asked.page ?? 1;
-  const { expressions, descending } = order(listing, asked.ordering ?? listing.defaultOrdering ?? "-created_at");
-  const values = [...listing.values];
-  const conditions = [...listing.where];
-  const searched = isSearched(listing, asked);
-  if (searched) {
-    values.push(`%${escapeLike(asked.search!)}%`);
-    conditions.push(`(${listing.searchIn.map((text) => `${text} ilike $${values.length}`).join(" or ")})`);
+  const { defaultOrdering = "-created_at", large, indexed = [], narrowedBy } = listing;
+  const ordering = asked.ordering ?? defaultOrdering;
+  const by = order(listing, ordering);
+  const conditions = conditionsOf(listing, asked);
+  if (large && conditions.searched && !(listing.searchIsIndexed && hasTrigram(asked.search!))) {
+    const { search: _, ...unsearched } = asked;
+    const all = conditionsOf(listing, unsearched);
+    if (((await countRows(listing, all, MANY, on)) ?? Number.POSITIVE_INFINITY) > MANY)
+      throw tooManyToSearch(narrowedBy);
   }
-  const where = conditions.join(" and ");
-  const count = await countRows(listing, where, values, searched, on);
+  const field = ordering.replace(/^-/, "");
+  const mustSort = large && field !== "created_at" && !indexed.includes(field);
+  const count = await countRows(listing, conditions, mustSort ? MANY : FEW, on);
+  if (mustSort && (count ?? Number.POSITIVE_INFINITY) > MANY) throw tooManyToSort(narrowedBy);
+  if (count === undefined) return walkedPage(listing, conditions, by, { page, size }, on);
   const offset = (page - 1) * size;
   if (page > 1 && offset >= count) throw invalidPage();
   if (count === 0) return { count, results: [] };
@@ -113,24 +226,8 @@ async function readPage<T>(
   const fromEnd = offset > count / 2;
   const limit = Math.min(size, count - offset);
   const skip = fromEnd ? count - offset - limit : offset;
-  const direction = descending !== fromEnd ? "desc" : "asc";
-  const sorted = (by: string[]) => by.map((expression) => `${expression} ${direction}`).join(", ");
-  const ordered = (by: string[]) => `order by ${sorted(by)} limit ${limit} offset ${skip}`;
-  const id = [listing.id].flat();
-  const byKey = expressions.length === id.length;
-  const from = (byKey && listing.nearest?.(skip + limit, direction)) || listing.from;
-  let sql = `select ${listing.columns} from ${from} where ${where} ${ordered(expressions)}`;
-  if (skip >= DEEP) {
-    const byId = byKey && !searched && !listing.filtered ? listing.positions : undefined;
-    const ids = byId
-      ? `select ${byId.id} from ${byId.from} where ${byId.where.join(" and ")} ${ordered([byId.id])}`
-      : `select ${id.join(", ")} from ${from} where ${where} ${ordered(expressions)}`;
-    const { from: rows, where: known } = listing.rows ?? listing;
-    const among = id.length === 1 ? `${id[0]} = any (array(${ids}))` : `(${id.join(", ")}) in (${ids})`;
-    const found = [...known, among].join(" and ");
-    sql = `select ${listing.columns} from ${rows} where ${found} order by ${sorted(expressions)}`;
-  }
-  const results = await query<T>(sql, values, on);
+  const direction = by.descending !== fromEnd ? "desc" : "asc";
+  const results = await readRows<T>(listing, conditions, by.expressions, { limit, skip, direction }, on);
   return { count, results: fromEnd ? results.reverse() : results };
 }
 
@@ -139,7 +236,7 @@ export async function listModels<M extends Model>(
   model: ModelStatic<M>,
   listing: Listing,
   asked: ListQuery,
-): Promise<{ count: number; results: M[] }> {
-  const { count, results } = await listPage<object>(listing, asked);
-  return { count, results: results.map((row) => fromRow(model, row)) };
+): Promise<Page<M>> {
+  const { results, ...page } = await listPage<object>(listing, asked);
+  return { ...page, results: results.map((row) => fromRow(model, row)) };
 }

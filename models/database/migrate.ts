@@ -9,7 +9,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import { DatabaseClient } from "./client.ts";
-import { hasSteps, runSteps, type StepClient } from "./run-steps.ts";
+import { UnusableDatabase } from "./pooler.ts";
+import { AGAIN_MS, hasSteps, isBusy, runSteps, type StepClient, WAIT_SHORTLY } from "./run-steps.ts";
 import { MIGRATION } from "./session-settings.ts";
 
 const FOLDER = join(import.meta.dirname, "../migrations");
@@ -30,6 +31,10 @@ function migrations(folder = FOLDER): Migration[] {
   });
 }
 
+/** Those of this code, in order: name → checksum. */
+export const knownMigrations = (): Map<string, string> =>
+  new Map(migrations().map(({ name, checksum }) => [name, checksum]));
+
 const TABLE =
   "create table if not exists migrations (name text primary key, checksum text not null, applied_at timestamptz not null default now())";
 
@@ -40,10 +45,21 @@ async function applied(client: pg.Client): Promise<Map<string, string>> {
   return new Map(rows.map((row) => [row.name, row.checksum]));
 }
 
+/** SQLSTATE insufficient_privilege. */
+const FORBIDDEN = "42501";
+
+/** What a role may not do is a matter of configuration: it ends the start in one line. */
+function explained(error: unknown, what: string, help: string): unknown {
+  const { code, message } = error as { code?: string; message: string };
+  return code === FORBIDDEN ? new UnusableDatabase(`${what}: ${message}. ${help}`) : error;
+}
+
 /** Names of the migrations that this code has and the database has not. A node with a pending one must not serve. */
 export async function pending(url: string): Promise<string[]> {
   return withClient(url, async (client) => {
-    const done = await applied(client);
+    const done = await applied(client).catch((error) => {
+      throw explained(error, "the migrations cannot be read", "The rights of roles: models/database-roles.sql.");
+    });
     return migrations().flatMap(({ name }) => (done.has(name) ? [] : [name]));
   });
 }
@@ -56,7 +72,10 @@ export async function migrate(url: string): Promise<string[]> {
     for (const migration of migrations()) {
       if (done.get(migration.name) === migration.checksum) continue;
       const apply = hasSteps(migration.sql) ? applyInSteps(url, client, migration) : applyOnce(client, migration);
-      if (await apply) fresh.push(migration.name);
+      const isFresh = await apply.catch((error) => {
+        throw explained(error, `migration ${migration.name}`, "The tables' owner may: MIGRATION_DATABASE_URL.");
+      });
+      if (isFresh) fresh.push(migration.name);
     }
     return fresh;
   });
@@ -81,14 +100,29 @@ async function beginLocked(client: pg.Client): Promise<void> {
   }
 }
 
-/** False if it was applied before. */
-async function applyOnce(client: pg.Client, { name, sql, checksum }: Migration): Promise<boolean> {
+/**
+ * False if it was applied before. While the version before is at work its locks are waited for as in a quick step (run-steps.ts),
+ * and a deadlock with it is only a reason to begin anew: nothing of the transaction stays.
+ */
+async function applyOnce(client: pg.Client, migration: Migration): Promise<boolean> {
+  for (;;) {
+    try {
+      return await tryOnce(client, migration);
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      await sleep(AGAIN_MS);
+    }
+  }
+}
+
+async function tryOnce(client: pg.Client, { name, sql, checksum }: Migration): Promise<boolean> {
   await beginLocked(client);
   try {
     await client.query(TABLE);
     const recorded = (await applied(client)).get(name);
     if (recorded && recorded !== checksum) throw new Error(`Migration ${name} was edited after it had been applied`);
     if (!recorded) {
+      await client.query(WAIT_SHORTLY);
       await client.query(sql);
       await client.query("insert into migrations (name, checksum) values ($1, $2)", [name, checksum]);
     }

@@ -2,6 +2,8 @@
  * Errors that say nothing against the request: PostgreSQL is away, or it ended the statement for the sake of others
  * (time-outs, deadlocks). The same request may succeed a moment later. Codes: PostgreSQL, appendix A.
  */
+import { setTimeout as sleep } from "node:timers/promises";
+
 const CODES = new Set([
   // No connection, or one that broke (Node's codes, then class 08).
   ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH"],
@@ -16,7 +18,7 @@ const CODES = new Set([
 
 /** What pg says without a code. */
 const SENTENCES =
-  /^(timeout exceeded when trying to connect|Connection terminated|Client (has encountered a connection error|was closed) and is not queryable|The database has not answered)/;
+  /^(timeout expired|timeout exceeded when trying to connect|Connection terminated|Client (has encountered a connection error|was closed) and is not queryable|The database has not answered)/;
 
 interface DatabaseError {
   name?: unknown;
@@ -28,6 +30,26 @@ interface DatabaseError {
 
 /** It took longer than its statement time-out, or an operator cancelled it. */
 export const isQueryCanceled = (error: unknown): boolean => (error as DatabaseError | null)?.code === "57014";
+
+/** As long as a start waits for the first connection: twenty processes that start at once on two cores take longer than five tries. */
+const TRY_FOR_MS = 60_000;
+const PAUSE_MS = 1_000;
+
+/** A start goes on where PostgreSQL, which was there a moment ago, is away or slow for another one. */
+export async function retryInOutage<T>(
+  work: () => Promise<T>,
+  { forMs = TRY_FOR_MS, pauseMs = PAUSE_MS } = {},
+): Promise<T> {
+  const untilMs = performance.now() + forMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (performance.now() >= untilMs || !isDatabaseOutage(error)) throw error;
+      await sleep(pauseMs);
+    }
+  }
+}
 
 export function isDatabaseOutage(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;

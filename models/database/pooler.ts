@@ -77,15 +77,18 @@ async function fault(clients: readonly [pg.Client, pg.Client], oldest: number): 
   );
 }
 
-/** Throws UnusableDatabase, with one sentence that says what is wrong. */
-export async function refuseUnusable(url: string, oldest = OLDEST_VERSION): Promise<void> {
+/** Throws UnusableDatabase, with one sentence that says what is wrong. `variable`: where the URL comes from. */
+export async function refuseUnusable(
+  url: string,
+  { oldest = OLDEST_VERSION, variable = "DATABASE_URL" } = {},
+): Promise<void> {
   const connectionString = await writableHost(url);
   const limits = { connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: CONNECT_TIMEOUT_MS };
   const client = () => new pg.Client({ connectionString, ...limits }).on("error", () => {});
   const clients = [client(), client()] as const;
   try {
     const found = await fault(clients, oldest);
-    if (found) throw new UnusableDatabase(`PostgreSQL at ${addressesOf(url)} (DATABASE_URL) ${found}.`);
+    if (found) throw new UnusableDatabase(`PostgreSQL at ${addressesOf(url)} (${variable}) ${found}.`);
   } finally {
     await Promise.all(clients.map((one) => one.end().catch(() => {})));
   }

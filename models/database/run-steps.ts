@@ -8,20 +8,23 @@
  * | repeat      | again and again, each time in a transaction of its own, while it answers `more`                 |
  * | alone       | outside of a transaction: VALIDATE                                                             |
  * | index       | outside of a transaction: CREATE INDEX CONCURRENTLY; what an interrupted one has left is dropped |
+ * | indexes     | answers the texts of such statements as `sql`, until there is none: for the parts of a table     |
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 
-const LOCK_WAIT = "2s";
-const AGAIN_MS = 500;
+/** For the rest of a transaction: who comes behind it in the queue waits no longer either. */
+export const WAIT_SHORTLY = "set local lock_timeout = '2s'";
+export const AGAIN_MS = 500;
 /** SQLSTATE lock_not_available, deadlock_detected. */
 const BUSY = /^(55P03|40P01)$/;
+export const isBusy = (error: unknown): boolean => BUSY.test((error as { code?: string }).code ?? "");
 
 export interface StepClient extends pg.Client {
   queryAlone(text: string): Promise<unknown>;
 }
 
-type Mode = "quick" | "repeat" | "alone" | "index";
+type Mode = "quick" | "repeat" | "alone" | "index" | "indexes";
 interface Step {
   mode: Mode;
   sql: string;
@@ -30,7 +33,7 @@ interface Step {
 export const hasSteps = (sql: string): boolean => sql.startsWith("-- steps\n");
 
 function stepsOf(sql: string): Step[] {
-  const [, ...parts] = sql.split(/^-- step (?=(?:quick|repeat|alone|index)$)/m);
+  const [, ...parts] = sql.split(/^-- step (?=(?:quick|repeat|alone|index|indexes)$)/m);
   return parts.map((part) => ({
     mode: part.split("\n", 1)[0] as Mode,
     sql: part.slice(part.indexOf("\n") + 1).trim(),
@@ -45,14 +48,14 @@ async function runQuick(client: StepClient, { sql }: Step, key: readonly unknown
   for (;;) {
     await client.query("begin");
     try {
-      await client.query(`set local lock_timeout = '${LOCK_WAIT}'`);
+      await client.query(WAIT_SHORTLY);
       await client.query(sql);
       await client.query(REMEMBER, [...key]);
       await client.query("commit");
       return;
     } catch (error) {
       await client.query("rollback");
-      if (!BUSY.test((error as { code?: string }).code ?? "")) throw error;
+      if (!isBusy(error)) throw error;
       await sleep(AGAIN_MS);
     }
   }
@@ -63,7 +66,7 @@ async function runRepeat(client: StepClient, { sql }: Step): Promise<void> {
     try {
       more = (await client.query<{ more: boolean }>(sql)).rows[0]!.more;
     } catch (error) {
-      if (!BUSY.test((error as { code?: string }).code ?? "")) throw error;
+      if (!isBusy(error)) throw error;
     }
     await sleep(1);
   }
@@ -73,7 +76,7 @@ async function runRepeat(client: StepClient, { sql }: Step): Promise<void> {
 const EXISTS = "42P07";
 const STATE = `select i.indisvalid as valid from pg_index i where i.indexrelid = to_regclass($1)`;
 
-async function buildIndex(client: StepClient, { sql }: Step): Promise<void> {
+async function buildIndex(client: StepClient, { sql }: Pick<Step, "sql">): Promise<void> {
   const name = /index concurrently (\w+) on/.exec(sql)![1];
   for (;;) {
     const { rows } = await client.query<{ valid: boolean }>(STATE, [name]);
@@ -82,9 +85,18 @@ async function buildIndex(client: StepClient, { sql }: Step): Promise<void> {
     try {
       await client.queryAlone(sql);
     } catch (error) {
-      if ((error as { code?: string }).code !== EXISTS) throw error;
+      // A deadlock leaves an index that is not valid.
+      if ((error as { code?: string }).code !== EXISTS && !isBusy(error)) throw error;
       await sleep(AGAIN_MS);
     }
+  }
+}
+
+async function buildIndexes(client: StepClient, { sql }: Step): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ sql: string }>(sql);
+    if (rows.length === 0) return;
+    for (const row of rows) await buildIndex(client, row);
   }
 }
 
@@ -101,6 +113,7 @@ export async function runSteps(client: StepClient, name: string, sql: string): P
     }
     if (step.mode === "repeat") await runRepeat(client, step);
     else if (step.mode === "index") await buildIndex(client, step);
+    else if (step.mode === "indexes") await buildIndexes(client, step);
     else await client.queryAlone(step.sql);
     await client.query(REMEMBER, [name, no]);
   }

@@ -11,6 +11,7 @@ import { addressVariants, domainOf } from "../../services/lib/address.ts";
 import { newId } from "../../services/lib/ids.ts";
 import { seal, unseal } from "../../services/lib/secrets.ts";
 import { type Client, query, queryOne, transaction } from "../database/db.ts";
+import { HITS_OF_MAILS } from "./erase-hits.ts";
 import { PLACES } from "./erase-places.ts";
 import { ERASED_KINDS, type ErasedKind } from "./erase-steps.ts";
 import { addressHashes } from "./mail-key.ts";
@@ -85,12 +86,25 @@ const DONE = `
   update erased_addresses set address_sealed = null, cursor = null, counts = '{}', due_at = null
   where company_id = $1 and address_hash = $2`;
 
-async function visit(client: Client, job: Job, address: string): Promise<{ n: number; next: string | null }> {
+interface Visited {
+  n: number;
+  next: string | null;
+  /** Campaign's number and its own, of each mail that was emptied. */
+  mails?: [number, number][] | null;
+  /** That went with these mails. */
+  hits: number;
+}
+
+async function visit(client: Client, job: Job, address: string): Promise<Visited> {
   const place = PLACES[job.place]!;
   const { keys, pattern, hint } = spellingsOf(address);
   if (place.before) await query(place.before, [job.company_id], client);
   const values = [job.company_id, keys, job.cursor ?? place.first ?? "", pattern, hint];
-  return (await queryOne<{ n: number; next: string | null }>(place.sql, values, client))!;
+  const visited = (await queryOne<Omit<Visited, "hits">>(place.sql, values, client))!;
+  const compact = (visited.mails ?? []).filter(([campaignNo]) => campaignNo >= 0);
+  if (compact.length === 0) return { ...visited, hits: 0 };
+  const mails = JSON.stringify(compact.map(([campaign_no, seq]) => ({ campaign_no, seq })));
+  return { ...visited, hits: (await client.query(HITS_OF_MAILS, [job.company_id, mails])).rowCount ?? 0 };
 }
 
 const isNextPass = ({ pass, place, cursor }: Job): boolean => pass === 2 && place === 0 && cursor === null;
@@ -109,8 +123,9 @@ export function eraseStep({ companyId, hash }: ErasedPerson): Promise<{ over: bo
       await query(DONE, [companyId, hash], client);
       return { over: true, counts };
     }
-    const { n, next } = await visit(client, job, address);
+    const { n, next, hits } = await visit(client, job, address);
     counts[PLACES[job.place]!.counted] += n;
+    counts.events += hits;
     const place = next === null ? job.place + 1 : job.place;
     if (place < PLACES.length) {
       await query(MOVE, [companyId, hash, place, next, JSON.stringify(counts)], client);

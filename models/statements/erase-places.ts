@@ -3,13 +3,20 @@
  * about the person goes or is emptied; where others' rows merely quote the address it becomes `[erased]`. Texts that the
  * company wrote (templates, names of lists) are its own and are not searched.
  *
- * A mail's row stays, with its status and times, so that every recipient of a campaign is accounted for: `email = ''` says
- * that it was an erased person's. It is never sent, and no hit, unsubscribe or bounce of it is recorded.
+ * | kept                                               | why                                                               |
+ * |----------------------------------------------------|-------------------------------------------------------------------|
+ * | the mail's row: status and times, `email = ''`     | every recipient of a campaign is accounted for; it is never sent, and no hit, unsubscribe or bounce of it is recorded |
+ * | the campaign's counts, events included             | numbers do not change after the fact; the events themselves go    |
+ * | who did what and when in the audit log             | whom it was done to is `[erased]`                                 |
+ * | a keyed hash of the address (erased_addresses)     | the address is refused until the person subscribes again (erased-addresses.ts); sealed beside it the address itself, until the work is done |
+ *
+ * All else goes: subscriber, lists, events, suppressions, copies, receivers, webhook deliveries, what came back, invitations.
  *
  * A new table that may hold an address gets its place here; test/integration/subscribers/erase.test.ts looks for the address
  * in all columns of all tables.
  */
 
+import { HITS, KEEP_COUNTS } from "./erase-hits.ts";
 import {
   anyQuotes,
   emptied,
@@ -21,6 +28,7 @@ import {
   text,
   unaddressed,
   untilFew,
+  untilFewMails,
   WRITTEN,
   walk,
   walkWithin,
@@ -35,30 +43,26 @@ const CONTENTS = 500;
 const MAILS: Place[] = [
   {
     counted: "sent_emails",
-    sql: untilFew(
-      [
-        `found as (select e.campaign_no, e.seq from subscribers p join sent_emails e on e.subscriber_id = p.id
+    before: KEEP_COUNTS,
+    sql: untilFewMails([
+      `found as (select e.campaign_no, e.seq from subscribers p join sent_emails e on e.subscriber_id = p.id
           where p.company_id = $1 and p.email_key = any ($2) limit ${WRITTEN})`,
-        emptied("found"),
-      ],
-      "emptied",
-    ),
+      emptied("found"),
+    ]),
   },
   {
     counted: "sent_emails",
-    sql: untilFew(
-      [
-        `found as (
+    before: KEEP_COUNTS,
+    sql: untilFewMails([
+      `found as (
           (select e.campaign_no, e.seq from sent_emails e join campaigns c on c.no = e.campaign_no and c.company_id = $1
             where e.campaign_no >= 0 and e.email is not null and lower(e.email) = any ($2))
           union
           (select campaign_no, seq from sent_emails
             where campaign_no < 0 and company_id = $1 and subscriber_id is null and lower(email) = any ($2))
           limit ${WRITTEN})`,
-        emptied("found"),
-      ],
-      "emptied",
-    ),
+      emptied("found"),
+    ]),
   },
   {
     // What servers said of mails that were being delivered during the first pass.
@@ -164,9 +168,8 @@ const RECEIVERS: Place[] = [
 
 const EVENTS: Place[] = [
   {
-    // The campaign's numbers stay.
     counted: "events",
-    before: "select set_config('flockmail.erasing', 'on', true), $1::uuid",
+    before: KEEP_COUNTS,
     sql: untilFew(
       [
         `gone as (delete from email_events where company_id = $1 and id in (
@@ -306,6 +309,7 @@ const QUOTED: Place[] = [
     texts: ["x.first_name", "x.last_name", "x.attributes::text"],
     sets: `${text("first_name")}, ${text("last_name")}, ${jsonb("attributes")}`,
   }),
+  quotedIn({ counted: "quotations", table: "hit_agents", key: "hash", texts: ["x.agent"], sets: text("agent") }),
   quotedIn({ counted: "quotations", table: "import_errors", texts: ["x.lines"], sets: text("lines") }),
   quotedIn({
     counted: "quotations",
@@ -428,4 +432,4 @@ const QUOTED: Place[] = [
 ];
 
 /** In this order: while there is a subscriber the mails are found by it. */
-export const PLACES: readonly Place[] = [...MAILS, ...RECEIVERS, ...EVENTS, ...INBOUND, ...PERSON, ...QUOTED];
+export const PLACES: readonly Place[] = [...HITS, ...MAILS, ...RECEIVERS, ...EVENTS, ...INBOUND, ...PERSON, ...QUOTED];

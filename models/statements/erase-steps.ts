@@ -14,7 +14,8 @@ export interface Place {
   before?: string;
   /**
    * $1 company, $2 the address's spellings in lower case, $3 cursor, $4 the address as a regular expression, $5 the local part
-   * in lower case. Answers with `n`, and with `next`: the cursor of the next step, or null after the last.
+   * in lower case. Answers with `n`, and with `next`: the cursor of the next step, or null after the last. With `mails`: those that
+   * it emptied, whose hits go in the same transaction.
    */
   sql: string;
 }
@@ -68,7 +69,19 @@ export const emptied = (found: string) => `locked as (
     select e.campaign_no, e.seq from ${found} f join sent_emails e on e.campaign_no = f.campaign_no and e.seq = f.seq
     order by e.campaign_no, e.seq for no key update of e),
   emptied as (
-    update sent_emails e set ${EMPTIED} from locked l where e.campaign_no = l.campaign_no and e.seq = l.seq returning 1)`;
+    update sent_emails e set ${EMPTIED} from locked l where e.campaign_no = l.campaign_no and e.seq = l.seq
+    returning e.campaign_no, e.seq)`;
+
+/**
+ * `untilFew` of mails that are emptied, and which. No hit of them comes any more, and one that was stored while this statement
+ * waited for the mail's row is seen by the next statement alone: then it goes.
+ */
+export const untilFewMails = (parts: string[]) =>
+  statement(
+    parts,
+    `select count(*)::int as n, case when count(*) >= ${WRITTEN} then '' end as next,
+       json_agg(json_build_array(campaign_no, seq)) as mails from emptied`,
+  );
 
 export const FIRST_UUID = "00000000-0000-0000-0000-000000000000";
 const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";

@@ -6,6 +6,9 @@ import { type Queryable, query } from "../database/db.ts";
 import { addressHashes } from "./mail-key.ts";
 
 export const ERASED_ERROR = "This person was erased at their own wish, and can come back only by subscribing again.";
+/** The hash is their suppression: a row beside it would bring the address back in plain text. */
+export const ERASED_IS_SUPPRESSED =
+  "This person was erased at their own wish: the address gets no mail already, and is not stored again.";
 
 // Most companies have erased nobody: they pay for one probe, and for no hash.
 const ANY = "select exists (select from erased_addresses where company_id = $1) as found";
@@ -29,15 +32,15 @@ export async function erasedAmong(
 }
 
 const ALL = "select address_hash from erased_addresses where company_id = $1";
-/** Of a hash this much distinguishes them; a million take some 80 MB. */
-const TOLD_BY = 9;
+/** Of a hash so many bytes distinguish it; a million take some 80 MB. */
+const COMPARED_BYTES = 9;
 
 /** For many addresses, one by one: all hashes of the company are read once. */
 export async function erasedTest(companyId: string, on: Queryable): Promise<(address: string) => boolean> {
   const rows = await query<{ address_hash: Buffer }>(ALL, [companyId], on);
   if (rows.length === 0) return () => false;
   const hashes = await addressHashes();
-  const shortened = (hash: Buffer) => hash.toString("base64", 0, TOLD_BY);
+  const shortened = (hash: Buffer) => hash.toString("base64", 0, COMPARED_BYTES);
   const known = new Set(rows.map(({ address_hash }) => shortened(address_hash)));
   return (address) => known.has(shortened(hashes.of(companyId, address)));
 }

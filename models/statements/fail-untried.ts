@@ -1,7 +1,7 @@
 /**
- * A campaign that was stopped by an error (`campaigns.error` is set): senders claim none of it any more. Once the last
- * lease has ended, recipients that were not tried fail with that error, so that every one is accounted for. Stands with
- * the models because the senders' rows and the campaign's counts must change in one transaction.
+ * A campaign that was stopped, by an error, the guard or a person (`campaigns.error` says which): senders claim none of it
+ * any more. Once the last lease has ended, recipients that were not tried fail with that error, so that every one is
+ * accounted for. Stands with the models because the senders' rows and the campaign's counts must change in one transaction.
  */
 
 import type { MailNumber } from "../../services/lib/tokens/mail-id.ts";
@@ -15,7 +15,7 @@ import { outboxInsert } from "./webhook-outbox.ts";
 
 const { done } = SEND_CHUNK_STATE;
 const RECIPIENTS = `e.campaign_no = ${campaignNo("$2", "$1")}`;
-const { queued, sending, failed } = SENT_EMAIL_STATUS;
+const { queued, sending, failed, unknown } = SENT_EMAIL_STATUS;
 
 /** 20,000 recipients a transaction: the campaign's row is locked for about 0.1 s. */
 const CHUNKS_AT_ONCE = 40;
@@ -29,7 +29,7 @@ const FAILED = (rows: string) => `(select count(*) from ${rows}) as failed,
 
 type FailedRecipient = MailNumber & { id: string; email: string; message_id?: string };
 
-const TELL = `
+const QUEUE_FAILED = `
   with failed as (
     select uuid_v7() as id, $1::uuid as company_id, 'failed' as type, r.email as recipient, r.id as sent_email_id,
       $2::uuid as campaign_id, now() as created_at,
@@ -42,7 +42,7 @@ const TELL = `
 async function queueFailed(client: Client, campaign: StoppedCampaign, failed: FailedRecipient[]): Promise<void> {
   const rows = await withIds(failed);
   await query(
-    TELL,
+    QUEUE_FAILED,
     [
       campaign.company_id,
       campaign.id,
@@ -59,6 +59,8 @@ interface StoppedCampaign {
   id: string;
   company_id: string;
   error: string;
+  /** Nobody knows whether they were tried (restored-database.ts): they end as unknown. */
+  restored: boolean;
 }
 
 async function inFlight(client: Client, { id, company_id }: StoppedCampaign): Promise<boolean> {
@@ -79,14 +81,14 @@ async function inFlight(client: Client, { id, company_id }: StoppedCampaign): Pr
 const failChunks = (which: string) => `
   with ready as (
     select no, lo, hi from send_chunks
-    where company_id = $1 and campaign_id = $2 and state ${which} order by no limit $4 for update skip locked
+    where company_id = $1 and campaign_id = $2 and state ${which} order by no limit $5 for update skip locked
   ),
   closed as (
     update send_chunks c set state = ${done} from ready r
     where c.company_id = $1 and c.campaign_id = $2 and c.no = r.no returning 1
   ),
   untried as (
-    update sent_emails e set status = ${failed}, error = $3, next_attempt_at = null from ready r
+    update sent_emails e set status = $4::smallint, error = $3, next_attempt_at = null from ready r
     where ${RECIPIENTS} and e.seq between r.lo and r.hi and e.status = ${queued} ${RETURNING}
   )
   select (select count(*) from closed) as chunks, ${FAILED("untried")}`;
@@ -94,7 +96,7 @@ const failChunks = (which: string) => `
 /** Recipients that wait for a retry, outside of any open chunk. */
 const FAIL_DEFERRED = `
   with deferred as (
-    update sent_emails e set status = ${failed}, error = $3, next_attempt_at = null
+    update sent_emails e set status = $4::smallint, error = $3, next_attempt_at = null
     where ${RECIPIENTS} and e.status = ${queued} and e.next_attempt_at is not null ${RETURNING}
   )
   select 0 as chunks, ${FAILED("deferred")}`;
@@ -105,7 +107,7 @@ const FAIL_DEFERRED = `
  */
 export async function failUntried(client: Client, campaign: StoppedCampaign): Promise<"wait" | "more" | "done"> {
   if (await inFlight(client, campaign)) return "wait";
-  const values = [campaign.company_id, campaign.id, campaign.error];
+  const values = [campaign.company_id, campaign.id, campaign.error, campaign.restored ? unknown : failed];
   type Counts = { chunks: number; failed: number; recipients: FailedRecipient[] | null };
   let part = (await queryOne<Counts>(failChunks(IS_READY), [...values, CHUNKS_AT_ONCE], client))!;
   if (part.chunks === 0) part = (await queryOne<Counts>(failChunks(IS_WAITING), [...values, CHUNKS_AT_ONCE], client))!;
@@ -115,6 +117,6 @@ export async function failUntried(client: Client, campaign: StoppedCampaign): Pr
     [campaign.company_id, campaign.id, part.failed],
     client,
   );
-  if (part.recipients) await queueFailed(client, campaign, part.recipients);
+  if (part.recipients && !campaign.restored) await queueFailed(client, campaign, part.recipients);
   return part.chunks > 0 ? "more" : "done";
 }

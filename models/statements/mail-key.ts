@@ -3,6 +3,7 @@
  * never changed, because what was made with it is out in the world.
  */
 import { randomBytes } from "node:crypto";
+import { isUuid } from "../../services/lib/ids.ts";
 import { seal, unseal } from "../../services/lib/secrets.ts";
 import { AddressHashes } from "../../services/lib/tokens/address-hash.ts";
 import { BounceTokens } from "../../services/lib/tokens/bounce-token.ts";
@@ -59,6 +60,15 @@ export async function withIds<T extends MailNumber & { id: string; message_id?: 
   const messageIds = await messageIdsOf(rows);
   for (const [n, row] of rows.entries()) row.message_id = messageIds[n]!;
   return rows;
+}
+
+/**
+ * The id of the mail that has this Message-ID, with or without angle brackets: before the "@" stands the id, enciphered or (of
+ * mails whose id is stored) as it is. Null for one that is not ours. Whether the mail is there is for the caller to see.
+ */
+export async function idOfMessage(messageId: string): Promise<string | null> {
+  const opaque = messageId.replace(/^<|>$/g, "").split("@", 1)[0]!;
+  return isUuid(opaque) ? opaque : (await mailIds()).readMessageId(opaque);
 }
 
 const FIND_STORED = "select campaign_no, seq, id from sent_emails where id = any ($1::uuid[]) and campaign_no < 0";

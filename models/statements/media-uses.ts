@@ -27,7 +27,7 @@ const CAMPAIGNS = `
   select c.id, c.name, c.status, (count(*) over ())::int as count
   from (select id, name, status from campaigns where company_id = $1 and not is_internal and deleted_at is null
         order by id desc limit ${LOOKED_THROUGH}) c
-  join campaign_contents k on k.company_id = $1 and k.campaign_id = c.id
+  cross join lateral (select * from campaign_contents k where k.company_id = $1 and k.campaign_id = c.id offset 0) k
   where k.media_ids @> array[$2::uuid] or strpos(k.body, $2::text) > 0
     or exists (select from campaign_variants v
                where v.company_id = $1 and v.campaign_id = c.id and strpos(v.content::text, $2::text) > 0)

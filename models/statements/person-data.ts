@@ -2,6 +2,7 @@
 import { exportRead } from "../database/bulk.ts";
 import { query } from "../database/db.ts";
 import { SENT_EMAIL_STATUSES } from "../sent-email-status.ts";
+import { asEvents, HIT_AS_EVENT, type HitRow, hitsOfMails, WHAT_HITS_LEAVE_OUT } from "./hits.ts";
 import { withIds } from "./mail-key.ts";
 
 /** Of each kind, the newest. */
@@ -58,6 +59,17 @@ const EVENTS = `
   select id, type, recipient, campaign_id, sent_email_id, metadata, created_at as timestamp from email_events
   where company_id = $1 and lower(recipient) = ${THEIRS} order by id desc ${NEWEST}`;
 
+/** Theirs are compact mails, by the subscriber and by rows that have an address of their own. */
+const HITS = `
+  select ${HIT_AS_EVENT}
+  from ${hitsOfMails(
+    `(select campaign_no, seq from sent_emails where campaign_no >= 0 and subscriber_id = $2
+    union
+    select campaign_no, seq from sent_emails where campaign_no >= 0 and email is not null and lower(email) = ${THEIRS}) k`,
+    "$1",
+  )} ${WHAT_HITS_LEAVE_OUT}
+  order by h.id desc ${NEWEST}`;
+
 const SUPPRESSIONS = `
   select id, email, kind, reason, created_at from suppressions
   where company_id = $1 and email_key = ${THEIR_KEYS} order by id desc ${NEWEST}`;
@@ -85,6 +97,13 @@ const KINDS = {
 type Kind = keyof typeof KINDS;
 export type PersonRows = Record<Kind, Record<string, unknown>[]>;
 
+/** The newest of both tables. */
+async function withHits(events: Record<string, unknown>[], hits: HitRow[]): Promise<Record<string, unknown>[]> {
+  const rows = (await asEvents(hits)).map(({ created_at, machine: _, ...hit }) => ({ ...hit, timestamp: created_at }));
+  const byId = (a: Record<string, unknown>, b: Record<string, unknown>) => (String(a.id) < String(b.id) ? 1 : -1);
+  return [...events, ...rows].sort(byId).slice(0, MOST_ROWS + 1);
+}
+
 /** Ids are computed, and numbers are ours. */
 async function readable(mails: MailRow[]): Promise<Record<string, unknown>[]> {
   await withIds(mails);
@@ -102,7 +121,10 @@ export async function personData(
   const truncated: Kind[] = [];
   for (const kind of Object.keys(KINDS) as Kind[]) {
     const values = kind === "lists" ? [companyId, id] : [companyId, id, email];
-    const found = await exportRead(companyId, (client) => query(KINDS[kind], values, client));
+    let found = await exportRead(companyId, (client) => query(KINDS[kind], values, client));
+    if (kind === "events") {
+      found = await withHits(found, await exportRead(companyId, (client) => query<HitRow>(HITS, values, client)));
+    }
     if (found.length > MOST_ROWS) truncated.push(kind);
     const kept = found.slice(0, MOST_ROWS);
     rows[kind] = kind === "sent_emails" ? await readable(kept as MailRow[]) : kept;

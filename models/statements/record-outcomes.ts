@@ -8,6 +8,9 @@
  *
  * `result.no` null means: claimed by itself.
  *
+ * Hard bounces suppress their address, and so does the soft bounce that is the fifth in a row within 30 days (SOFT_BOUNCES_SUPPRESS_AT);
+ * which replies are which: services/smtp-sender/delivery/outcome.ts. What comes back later: record-returns.ts.
+ *
  * Copies (cc, bcc) get their rows with the result of their mail, and only if that is written. Flushes without copies use
  * statements that do not know of them.
  */

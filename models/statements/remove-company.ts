@@ -7,6 +7,7 @@
  */
 import { type Client, query, queryOne, transaction } from "../database/db.ts";
 import { IS_LEASED } from "../send-chunk.ts";
+import { companyNo } from "./hits.ts";
 
 const ROWS = 5_000;
 /** Files are large: each takes up to 25 MB with its parts. */
@@ -39,12 +40,17 @@ const byCompany = (table: string, rows = ROWS) =>
   `delete from ${table} where ctid = any (array(select ctid from ${table} where company_id = $1 limit ${rows})) and company_id = $1`;
 
 const OF_COMPANY = [
+  // Without mails no hit comes any more.
+  `delete from hits h using (
+     select id, campaign_no, seq from hits where company_no = ${companyNo("$1")} limit ${ROWS}) g
+   where hit_mail(h.campaign_no, h.seq) = hit_mail(g.campaign_no, g.seq) and h.id = g.id`,
   `delete from webhook_deliveries where ctid = any (array(
      select d.ctid from webhook_endpoints w join webhook_deliveries d on d.endpoint_id = w.id
      where w.company_id = $1 limit ${ROWS})) and company_id = $1`,
   ...[
     "webhook_endpoints",
     "email_events",
+    "hit_agents",
     "inbound_messages",
     "inbound_raws",
     "inbound_seen",

@@ -53,12 +53,12 @@ export async function replaceSealed(
   ]);
 }
 
-/** How many envelopes begin with none of these key ids (all of one length). */
+/** How many envelopes begin with none of these key ids (all of one length); of none: all envelopes. */
 export async function countSealedByOthers(keyIds: Buffer[]): Promise<number> {
   const all = SEALED_COLUMNS.map(({ table, column }) => `select ${column} as sealed from ${table}`).join(" union all ");
   const row = await queryOne<{ n: number }>(
-    `select count(*)::int as n from (${all}) s where substring(sealed from 1 for $2) <> all($1::bytea[])`,
-    [keyIds, keyIds[0]!.length],
+    `select count(*)::int as n from (${all}) s where sealed is not null and substring(sealed from 1 for $2) <> all($1::bytea[])`,
+    [keyIds, keyIds[0]?.length ?? 0],
   );
   return row!.n;
 }

@@ -5,6 +5,16 @@
  *
  * Each event is delivered at least once, always under the same id: what a process that dies had claimed is claimed again
  * when its lease ends, 30 seconds later, and the lost attempt does not count.
+ *
+ * | status of a delivery | when                                                                                        |
+ * |----------------------|---------------------------------------------------------------------------------------------|
+ * | pending              | new; tried again after each failure by RETRY_AFTER_SECONDS (services/webhooks/attempt.ts): 8 attempts, some 18 hours |
+ * | succeeded            | a 2xx                                                                                       |
+ * | dead                 | the last attempt failed (anything but 2xx, nothing within 10 s, a host that is not permitted), or its endpoint is disabled |
+ *
+ * An endpoint is disabled by the first failure after three days without any success (DISABLE_AFTER_DAYS), or by its company. Redelivery makes
+ * any delivery of an endpoint that is enabled pending again (services/webhooks/deliveries.ts), an operator's all dead ones, and enables the
+ * endpoint (`requeueDeadDeliveries`).
  */
 import { pool, query, queryOne, transaction } from "../database/db.ts";
 import type { EmailEventType } from "../email-event.ts";
@@ -31,52 +41,116 @@ export interface ClaimedDelivery {
   old_secret_sealed: Buffer | null;
 }
 
-export interface DeliveryCapacity {
-  /** For deliveries of endpoints that fail, or of the others. */
+/** An endpoint that has something to deliver now. */
+export interface DueEndpoint {
+  endpointId: string;
+  companyId: string;
   failing: boolean;
-  perEndpoint: number;
-  total: number;
-  /** What this node is delivering already, by endpoint. */
-  inFlightByEndpoint: ReadonlyMap<string, number>;
 }
 
-// Endpoints are visited one by one over the partial index (a loose scan), in random order, and each gives at most what it has
-// capacity for: 256 deliveries of 100 endpoints in 10 ms, and in 20 ms where one of them has a million waiting.
-const CLAIM = `
+interface LookedAt {
+  endpoint_id: string;
+  company_id: string | null;
+  failing: boolean;
+  due: boolean;
+}
+
+// One probe of the partial index for each endpoint that has anything waiting (a loose scan): its first entry says when the
+// endpoint's next delivery is due. A slice of them, from where the slice before ended: what a look costs does not grow with the
+// number of endpoints.
+const NEXT_WAITING = `
+  select endpoint_id, next_attempt_at from webhook_deliveries
+  where status = 'pending' and endpoint_id > $CURSOR order by endpoint_id, next_attempt_at limit 1`;
+export const LOOK_AT_ENDPOINTS = `
   with recursive waiting as (
-    (select endpoint_id from webhook_deliveries where status = 'pending' order by endpoint_id limit 1)
+    (select endpoint_id, next_attempt_at, 1 as n from (${NEXT_WAITING.replace("$CURSOR", "$1::uuid")}) first)
     union all
-    select (select d.endpoint_id from webhook_deliveries d
-            where d.status = 'pending' and d.endpoint_id > waiting.endpoint_id order by d.endpoint_id limit 1)
-    from waiting where waiting.endpoint_id is not null),
-  open as materialized (
-    select w.id, w.company_id, $3::integer - coalesce(b.n, 0) as capacity
-    from waiting
-    join webhook_endpoints w on w.id = waiting.endpoint_id
-    left join unnest($1::uuid[], $2::integer[]) as b (endpoint_id, n) on b.endpoint_id = w.id
-    where w.disabled_at is null and (w.failing_since is not null) = $5 and $3 > coalesce(b.n, 0)
-    order by random()),
-  due as materialized (
-    select d.id from open
+    select d.endpoint_id, d.next_attempt_at, w.n + 1 from waiting w
+    cross join lateral (${NEXT_WAITING.replace("$CURSOR", "w.endpoint_id")}) d
+    where w.n < $2)
+  select q.endpoint_id, w.company_id, w.failing_since is not null as failing,
+    q.next_attempt_at <= now() and w.disabled_at is null as due
+  from waiting q left join webhook_endpoints w on w.id = q.endpoint_id
+  order by q.endpoint_id`;
+
+const isDue = (row: LookedAt): row is LookedAt & { company_id: string } => row.due && row.company_id !== null;
+const dueOf = (rows: readonly LookedAt[]): DueEndpoint[] =>
+  rows
+    .filter(isDue)
+    .map(({ endpoint_id: endpointId, company_id: companyId, failing }) => ({ endpointId, companyId, failing }));
+
+export interface Look {
+  due: DueEndpoint[];
+  /** The last endpoint that was looked at; undefined where none is left behind it. */
+  last: string | undefined;
+}
+
+/** Of all companies: the endpoints behind `after`, at most `slice` of those that have anything waiting. */
+export async function lookAtEndpoints(after: string, slice: number): Promise<Look> {
+  const rows = await query<LookedAt>(LOOK_AT_ENDPOINTS, [after, slice]);
+  return { due: dueOf(rows), last: rows.length < slice ? undefined : rows.at(-1)!.endpoint_id };
+}
+
+// Endpoints and not deliveries are counted: a company with a million waiting costs as much as one with one.
+export const LOOK_AT_COMPANIES = `
+  select w.id as endpoint_id, w.company_id, w.failing_since is not null as failing,
+    w.disabled_at is null and exists (
+      select from webhook_deliveries d
+      where d.endpoint_id = w.id and d.status = 'pending' and d.next_attempt_at <= now()) as due
+  from unnest($1::uuid[], $2::uuid[]) as o (company_id, after)
+  cross join lateral (
+    select id, company_id, failing_since, disabled_at from webhook_endpoints
+    where company_id = o.company_id and id > o.after order by company_id, id limit $3) w
+  order by w.company_id, w.id`;
+
+/** Of each of these companies at most `slice` endpoints, behind the one that is named beside it. `last` by company. */
+export async function lookAtCompanies(
+  companies: ReadonlyMap<string, string>,
+  slice: number,
+): Promise<{ due: DueEndpoint[]; last: Map<string, string> }> {
+  const rows = await query<LookedAt>(LOOK_AT_COMPANIES, [[...companies.keys()], [...companies.values()], slice]);
+  const last = new Map<string, string>();
+  const counted = new Map<string, number>();
+  for (const { company_id, endpoint_id } of rows) {
+    const n = (counted.get(company_id!) ?? 0) + 1;
+    counted.set(company_id!, n);
+    if (n === slice) last.set(company_id!, endpoint_id);
+  }
+  return { due: dueOf(rows), last };
+}
+
+/** What may be taken of one endpoint. */
+export interface Grant {
+  companyId: string;
+  endpointId: string;
+  lanes: number;
+}
+
+export const CLAIM = `
+  with due as materialized (
+    select d.id, d.company_id from unnest($1::uuid[], $2::uuid[], $3::integer[]) as o (company_id, endpoint_id, lanes)
+    join webhook_endpoints w on w.company_id = o.company_id and w.id = o.endpoint_id and w.disabled_at is null
     cross join lateral (
-      select id from webhook_deliveries
-      where company_id = open.company_id and endpoint_id = open.id and status = 'pending' and next_attempt_at <= now()
-      order by next_attempt_at limit open.capacity for update skip locked) d
-    limit $4)
+      select id, company_id from webhook_deliveries
+      where company_id = o.company_id and endpoint_id = o.endpoint_id and status = 'pending' and next_attempt_at <= now()
+      order by next_attempt_at limit o.lanes for update skip locked) d)
   update webhook_deliveries d
-  set next_attempt_at = date_trunc('milliseconds', now()) + make_interval(secs => $6)
+  set next_attempt_at = date_trunc('milliseconds', now()) + make_interval(secs => $4)
   from due, webhook_endpoints w
   where d.id = due.id and w.company_id = d.company_id and w.id = d.endpoint_id
   returning d.id, d.company_id, d.endpoint_id, d.event_id, d.event_type, d.attempts, d.payload::text,
     d.next_attempt_at::text as lease, w.url, w.secret_sealed,
     case when w.old_secret_until > now() then w.old_secret_sealed end as old_secret_sealed`;
 
-/** Takes deliveries that are due under a lease of this node's. */
-export async function claimDeliveries(capacity: DeliveryCapacity): Promise<ClaimedDelivery[]> {
-  const { failing, perEndpoint, total, inFlightByEndpoint: busy } = capacity;
-  if (total <= 0) return [];
-  const values = [[...busy.keys()], [...busy.values()], perEndpoint, total, failing, LEASE_SECONDS];
-  return query<ClaimedDelivery>(CLAIM, values);
+/** Takes deliveries that are due under a lease of this node's, of each endpoint as many as were granted. */
+export async function claimDeliveries(grants: readonly Grant[]): Promise<ClaimedDelivery[]> {
+  if (grants.length === 0) return [];
+  return query<ClaimedDelivery>(CLAIM, [
+    grants.map(({ companyId }) => companyId),
+    grants.map(({ endpointId }) => endpointId),
+    grants.map(({ lanes }) => lanes),
+    LEASE_SECONDS,
+  ]);
 }
 
 export interface AttemptRecord {

@@ -3,7 +3,7 @@
  * of them that may get mail, numbered without gaps. It stands with the models because it reads the subscribers' tables
  * and writes the senders' in the transaction that moves the campaign's cursor: a crash loses and doubles nobody.
  *
- * Eligible are active subscribers who have not left the list. Transactional mail also reaches unsubscribed ones, and an
+ * Eligible (`kept` in `sliceSql`, `reachableStatuses`) are active subscribers who have not left the list. Transactional mail also reaches unsubscribed ones, and an
  * inline receiver who has not confirmed a subscription yet; an address that bounced never gets any. Suppressed addresses
  * are left out, too. All who are left out are counted (`suppressed_count`), and are not part of the campaign's recipients.
  * Receivers that a request names have a row all the same, which says why; its number is theirs, negated, so that it is in no

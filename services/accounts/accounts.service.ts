@@ -37,6 +37,8 @@ import { lookAtClaims } from "./tracking-domain/tracking-domain.ts";
 
 const PURGE_EVERY_MS = 60 * 60 * 1_000;
 const SYSTEM_MAIL_PAUSE_MS = 1_000;
+/** Somebody waits for a mail with a link. */
+const SYSTEM_MAIL_IDLE = { idlePauseMs: 2_000 };
 const REMOVE_PAUSE_MS = 10_000;
 const TRACKING_DOMAINS_PAUSE_MS = 60_000;
 
@@ -47,7 +49,7 @@ const keysOf = (service: Service) => (service as Service & { keys: KeyAuthentica
 export default defineService("accounts", contract, {
   mixins: [
     every(PURGE_EVERY_MS, "purge"),
-    every(SYSTEM_MAIL_PAUSE_MS, "sendSystemMail"),
+    every(SYSTEM_MAIL_PAUSE_MS, "sendSystemMail", SYSTEM_MAIL_IDLE),
     every(REMOVE_PAUSE_MS, "removeCompanies"),
     every(TRACKING_DOMAINS_PAUSE_MS, "proveTrackingDomains"),
   ],

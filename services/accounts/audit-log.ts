@@ -2,10 +2,14 @@
 import { listPage } from "../../models/database/listing.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import type { Ctx } from "../lib/caller.ts";
+import { firstIdAt, isUuid } from "../lib/ids.ts";
 import { ownCompany } from "./permission.ts";
 
 type Entry = ReturnsOf<"accounts.listAuditLog">["results"][number];
 type Row = Omit<Entry, "at"> & { at: Date };
+
+/** Ids carry their time, made on whatever node: the index on them narrows a period down, `at` decides. */
+const CLOCK_SKEW_MS = 60_000;
 
 /** `actor`: an id or a name. */
 export async function listAuditLog(ctx: Ctx<ParamsOf<"accounts.listAuditLog">>) {
@@ -14,12 +18,19 @@ export async function listAuditLog(ctx: Ctx<ParamsOf<"accounts.listAuditLog">>) 
   const values: unknown[] = [ownCompany(ctx)];
   if (actor !== undefined) {
     const at = values.push(actor.trim());
-    where.push(`(a.actor_id::text = lower($${at}) or lower(a.actor_name) = lower($${at}))`);
+    const byId = isUuid(actor.trim()) ? `a.actor_id = $${values.push(actor.trim())}::uuid or ` : "";
+    where.push(`(${byId}lower(a.actor_name) = lower($${at}))`);
   }
   if (action !== undefined) where.push(`a.action = $${values.push(action)}`);
-  if (since !== undefined) where.push(`a.at >= $${values.push(since)}`);
-  if (until !== undefined) where.push(`a.at < $${values.push(until)}`);
-  const { count, results } = await listPage<Row>(
+  if (since !== undefined) {
+    where.push(`a.at >= $${values.push(since)}`);
+    where.push(`a.id >= $${values.push(firstIdAt(Date.parse(since) - CLOCK_SKEW_MS))}`);
+  }
+  if (until !== undefined) {
+    where.push(`a.at < $${values.push(until)}`);
+    where.push(`a.id < $${values.push(firstIdAt(Date.parse(until) + CLOCK_SKEW_MS))}`);
+  }
+  const { results, ...page } = await listPage<Row>(
     {
       from: "audit_log a",
       columns: `a.id, a.at, json_build_object('type', a.actor_type, 'id', a.actor_id, 'name', a.actor_name) as actor,
@@ -27,10 +38,14 @@ export async function listAuditLog(ctx: Ctx<ParamsOf<"accounts.listAuditLog">>) 
       where,
       values,
       id: "a.id",
-      orderings: { at: "a.at", action: "a.action" },
+      // An entry's id is made when it is written.
+      orderings: { at: "a.id", action: "a.action" },
       searchIn: ["a.action", "a.actor_name", "a.target"],
+      large: true,
+      indexed: ["at"],
+      narrowedBy: "`actor`, `action`, `since` or `until`",
     },
     ctx.params,
   );
-  return { count, results: results.map((row) => ({ ...row, at: row.at.toISOString() })) };
+  return { ...page, results: results.map((row) => ({ ...row, at: row.at.toISOString() })) };
 }

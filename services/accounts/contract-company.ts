@@ -3,8 +3,10 @@ import type { ServiceContract } from "../define.ts";
 import { AUDIT_ACTIONS } from "../lib/audit-actions.ts";
 import { SCOPES } from "../lib/rights.ts";
 import {
+  BOUNDED,
   Bool,
   ById,
+  CountedPage,
   Email,
   ListQuery,
   Name,
@@ -157,8 +159,7 @@ export const contract = {
 
   listAuditLog: {
     summary: "Who did what",
-    description:
-      "Logins, keys, members, settings, SMTP configurations, webhooks, exports, imports, sends and deletions. `actor` is an id, an address or a key's name. Sortable: created_at, at, action.",
+    description: `Logins, keys, members, settings, SMTP configurations, webhooks, exports, imports, sends and deletions. \`actor\` is an id, an address or a key's name. Sortable: created_at, at, action. ${BOUNDED}`,
     params: Type.Object({
       ...ById.properties,
       ...ListQuery.properties,
@@ -167,7 +168,7 @@ export const contract = {
       since: Type.Optional(Time),
       until: Type.Optional(Time),
     }),
-    returns: Page(
+    returns: CountedPage(
       Type.Object({
         id: Uuid,
         at: Time,

@@ -2,14 +2,15 @@
 import { BOUNCE_TYPES, INBOUND_RESULTS } from "../../models/inbound-message.ts";
 import type { ServiceContract } from "../define.ts";
 import {
+  BOUNDED,
   ById,
+  CountedPage,
   Document,
   Email,
   ListQuery,
   Nothing,
   Nullable,
   OneOf,
-  Page,
   type Static,
   Text,
   Time,
@@ -56,14 +57,14 @@ export const contract = {
   },
   listInbound: {
     summary: "List bounces, complaints and other messages that came in",
-    description: "Search looks into the recipient. Sortable: created_at, received_at.",
+    description: `Search looks into the recipient. Sortable: created_at, received_at. ${BOUNDED}`,
     params: Type.Object({
       ...ListQuery.properties,
       result: Type.Optional(OneOf(...INBOUND_RESULTS)),
       via: Type.Optional(OneOf(...WAYS_IN)),
       recipient: Type.Optional(Email),
     }),
-    returns: Page(Inbound),
+    returns: CountedPage(Inbound),
   },
   inboundRaw: {
     summary: "Get a message as it came in",

@@ -3,10 +3,9 @@
  * headers, together with the recipient; or the recipient, of the newest mail of that company within 14 days.
  */
 import { prepared } from "../../models/database/db.ts";
-import { bounceTokens, mailIds, mailsOf } from "../../models/statements/mail-key.ts";
+import { bounceTokens, idOfMessage, mailsOf } from "../../models/statements/mail-key.ts";
 import { FIND_BY_ADDRESS } from "../../models/statements/record-returns.ts";
 import { addressVariants } from "../lib/address.ts";
-import { isUuid } from "../lib/ids.ts";
 import { tokenOf } from "../lib/tokens/bounce-token.ts";
 import type { MailNumber } from "../lib/tokens/mail-id.ts";
 import type { Arrival } from "./arrival.ts";
@@ -32,12 +31,6 @@ async function tokenCandidates(arrival: Arrival): Promise<Candidate[] | undefine
   const codec = await bounceTokens();
   const read = tokens.map((token) => codec.read(token)).find((mail) => mail !== null);
   return read ? [{ campaign_no: read.campaign_no, seq: read.seq, token: { copy: read.copy } }] : [];
-}
-
-/** What stands before the "@" is an id, enciphered or (of mails whose id is stored) as it is. */
-async function idOfMessage(messageId: string): Promise<string | null> {
-  const opaque = messageId.replace(/^<|>$/g, "").split("@", 1)[0]!;
-  return isUuid(opaque) ? opaque : (await mailIds()).readMessageId(opaque);
 }
 
 async function byMessageId(messageId: string): Promise<MailNumber[]> {

@@ -1,6 +1,6 @@
 /** What came in, as a resource of the API: listed, and shown as it came for as long as it is kept. */
 import { pool, queryOne } from "../../models/database/db.ts";
-import { listPage } from "../../models/database/listing.ts";
+import { listPage, type Page } from "../../models/database/listing.ts";
 import type { ParamsOf } from "../contracts.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
 import { notFound } from "../lib/errors.ts";
@@ -26,9 +26,7 @@ const HAS_RAW = "exists (select from inbound_raws r where r.id = m.raw_id and r.
 const COLUMNS = `m.id, m.received_at, m.via, m.sent_email_id, m.recipient, m.result, m.bounce_type, m.diagnostic,
   ${HAS_RAW} as has_raw`;
 
-export async function listInbound(
-  ctx: Ctx<ParamsOf<"bounces.listInbound">>,
-): Promise<{ count: number; results: Inbound[] }> {
+export async function listInbound(ctx: Ctx<ParamsOf<"bounces.listInbound">>): Promise<Page<Inbound>> {
   const companyId = companyOf(ctx);
   const { result, via, recipient } = ctx.params;
   const where = ["m.company_id = $1"];
@@ -45,15 +43,18 @@ export async function listInbound(
       where,
       values,
       id: "m.id",
-      orderings: { received_at: "m.received_at" },
+      // It was stored when it came.
+      orderings: { received_at: "m.id" },
       searchIn: ["m.recipient"],
       counter: [companyId, "inbound_messages", companyId],
       filtered: where.length > 1,
       large: true,
+      indexed: ["received_at"],
+      narrowedBy: "`result`, `via` or `recipient`",
     },
     ctx.params,
   );
-  return { count: page.count, results: page.results.map(viewOf) };
+  return { ...page, results: page.results.map(viewOf) };
 }
 
 export async function inboundView(companyId: string, id: string): Promise<Inbound> {

@@ -14,7 +14,7 @@ import { createDraft, findDraft, listDrafts, removeDraft, updateDraft } from "./
 import { duplicate } from "./drafts/duplicate.ts";
 import { previewDraft } from "./drafts/preview-draft.ts";
 import { checkDraft, sendDraft } from "./drafts/send-draft.ts";
-import { beginCompactRows, keepRecipientParts } from "./expansion/compact-rows.ts";
+import { beginCompactRows, keepParts } from "./expansion/compact-rows.ts";
 import { ExpansionQueue } from "./expansion/expansion-queue.ts";
 import { exportResults } from "./export-results.ts";
 import { failures } from "./failures.ts";
@@ -38,12 +38,16 @@ import type { SendParams } from "./send/send-params.ts";
 import { errorsOfTest, sendTest } from "./send/test-send.ts";
 import { tidy } from "./tidy.ts";
 
+/** Where nothing is going on: an event that is lost, or work that a node left, is found this late. */
+const IDLE = { idlePauseMs: 2_000 };
 const EXPAND_PAUSE_MS = 500;
 /** A schedule is due within two seconds. */
 const SCHEDULE_PAUSE_MS = 750;
+const SCHEDULE_IDLE = { idlePauseMs: 1_500 };
 const SETTLE_PAUSE_MS = 1_000;
 /** The time that a test is given is in minutes. */
 const WINNER_PAUSE_MS = 1_000;
+const WINNER_IDLE = { idlePauseMs: 5_000 };
 const CONFIRM_PAUSE_MS = 500;
 const TIDY_PAUSE_MS = 10 * 60_000;
 const RETENTION_PAUSE_MS = 60_000;
@@ -55,12 +59,12 @@ const queueOf = (service: Service) => (service as Campaigns).expansionQueue;
 
 export default defineService("campaigns", contract, {
   mixins: [
-    every(EXPAND_PAUSE_MS, "expandWaiting"),
-    every(SCHEDULE_PAUSE_MS, "startDue"),
-    every(SCHEDULE_PAUSE_MS, "startByZone"),
-    every(SETTLE_PAUSE_MS, "settleFinished"),
-    every(WINNER_PAUSE_MS, "decideWinners"),
-    every(CONFIRM_PAUSE_MS, "sendConfirmations"),
+    every(EXPAND_PAUSE_MS, "expandWaiting", IDLE),
+    every(SCHEDULE_PAUSE_MS, "startDue", SCHEDULE_IDLE),
+    every(SCHEDULE_PAUSE_MS, "startByZone", SCHEDULE_IDLE),
+    every(SETTLE_PAUSE_MS, "settleFinished", IDLE),
+    every(WINNER_PAUSE_MS, "decideWinners", WINNER_IDLE),
+    every(CONFIRM_PAUSE_MS, "sendConfirmations", IDLE),
     every(TIDY_PAUSE_MS, "tidy"),
     every(RETENTION_PAUSE_MS, "removeOld"),
   ],
@@ -128,7 +132,7 @@ export default defineService("campaigns", contract, {
     decideWinners: async (ctx) => ({ done: await decideWinners(ctx.broker) }),
     settleFinished: async (ctx) => ({ done: await settleFinished(ctx.broker) }),
     async tidy(ctx) {
-      await keepRecipientParts(ctx.broker);
+      await keepParts(ctx.broker);
       return { done: await tidy(ctx.broker) };
     },
     removeOld: async (ctx) => ({ done: await removeOld(ctx.broker) }),

@@ -1,14 +1,15 @@
 import { CAMPAIGN_STATUSES, CAMPAIGN_TYPES } from "../../models/campaign.ts";
 import type { ServiceContract } from "../define.ts";
 import {
+  BOUNDED,
   ById,
+  CountedPage,
   Line,
   ListQuery,
   Name,
   Nothing,
   Nullable,
   OneOf,
-  Page,
   Stream,
   Text,
   Time,
@@ -91,8 +92,7 @@ const Failures = Type.Array(
 export const campaigns = {
   list: {
     summary: "List campaigns",
-    description:
-      "Search looks into the name. Sortable: created_at, failed_count, name, scheduled_for, sent_count, status, total_emails, updated_at.",
+    description: `Search looks into the name. Sortable: created_at, failed_count, name, scheduled_for, sent_count, status, total_emails, updated_at. ${BOUNDED}`,
     params: Type.Composite([
       ListQuery,
       Type.Object({
@@ -102,7 +102,7 @@ export const campaigns = {
         created_before: Type.Optional(Type.String({ format: "date-time", description: "Exclusive." })),
       }),
     ]),
-    returns: Page(Campaign),
+    returns: CountedPage(Campaign),
   },
   get: { summary: "Campaign details and status", params: ById, returns: Campaign },
   update: {

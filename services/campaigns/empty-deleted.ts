@@ -2,6 +2,7 @@
  * What is left of deleted campaigns in the background: their events, copies, and what their recipients hold beyond the
  * address. In small steps, each a transaction, as in retention.ts: the next run takes up what one leaves.
  */
+import { campaignNo } from "../../models/database/campaign-no.ts";
 import { query, queryOne, transaction } from "../../models/database/db.ts";
 
 const SLICE = 5_000;
@@ -27,6 +28,11 @@ const REMOVE_EVENTS = `
   delete from email_events where company_id = $1 and id in (
     select id from email_events where company_id = $1 and campaign_id = $2 order by id limit ${SLICE})`;
 
+const REMOVE_HITS = `
+  delete from hits h using (
+    select id, campaign_no, seq from hits where campaign_no = ${campaignNo("$2", "$1")} limit ${SLICE}) g
+  where hit_mail(h.campaign_no, h.seq) = hit_mail(g.campaign_no, g.seq) and h.id = g.id`;
+
 const STRIP = `
   with slice as (select seq from sent_emails where campaign_no = $1 and seq > $2::integer order by seq limit ${SLICE}),
   stripped as (
@@ -49,11 +55,11 @@ const WHOLE = `
 
 /** Its events; of a campaign that was emptied, those that came since. */
 async function removeEvents(companyId: string, campaignId: string, until: number): Promise<boolean> {
-  for (let removed = SLICE; removed === SLICE; ) {
-    if (performance.now() > until) return false;
-    removed = await transaction(
-      async (client) => (await client.query(REMOVE_EVENTS, [companyId, campaignId])).rowCount!,
-    );
+  for (const slice of [REMOVE_EVENTS, REMOVE_HITS]) {
+    for (let removed = SLICE; removed === SLICE; ) {
+      if (performance.now() > until) return false;
+      removed = await transaction(async (client) => (await client.query(slice, [companyId, campaignId])).rowCount!);
+    }
   }
   return true;
 }

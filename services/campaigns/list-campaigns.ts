@@ -49,8 +49,9 @@ export async function listCampaigns(ctx: Ctx<Asked>) {
   }
   const ofKey = onlyOfKey(ctx.meta);
   if (ofKey) where.push(`c.api_key_id = $${values.push(ofKey)}`);
-  const counter: [string, string, string] = [companyId, "campaigns", companyId];
-  const { count, results } = await listPage<CampaignRow>(
+  // There is a counter for each status, too.
+  const byStatus = asked.status !== undefined && values.length === 2;
+  const { results, ...page } = await listPage<CampaignRow>(
     {
       from: "campaigns c",
       columns: CAMPAIGN_COLUMNS,
@@ -59,12 +60,14 @@ export async function listCampaigns(ctx: Ctx<Asked>) {
       id: "c.id",
       orderings: ORDERINGS,
       searchIn: ["c.name"],
-      counter,
-      filtered: values.length > 1,
+      counter: [companyId, byStatus ? `campaigns:${asked.status}` : "campaigns", companyId],
+      filtered: values.length > 1 && !byStatus,
+      large: true,
+      narrowedBy: "`status`, `campaign_type`, `created_after` or `created_before`",
     },
     asked,
   );
-  return { count, results: results.map(campaignView) };
+  return { ...page, results: results.map(campaignView) };
 }
 
 export async function getCampaign(ctx: Ctx<{ id: string }>) {

@@ -5,10 +5,14 @@
  * What campaigns count stays, and so do suppressions, contents, and the campaigns themselves. Links, view and unsubscribe of
  * a mail work as long as its recipient is kept, so never less than 60 days after its campaign came to rest.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceBroker } from "moleculer";
-import { query, queryOne, transaction } from "../../models/database/db.ts";
+import { type Client, query, queryOne, transaction } from "../../models/database/db.ts";
+import { companyNo } from "../../models/statements/hits.ts";
+import { moveHits } from "../../models/statements/move-hits.ts";
 import { config } from "../lib/config.ts";
 import { firstIdAt } from "../lib/ids.ts";
+import { dropHitParts } from "./drop-hit-parts.ts";
 import { emptyDeleted, removeWhole } from "./empty-deleted.ts";
 
 const DAY_MS = 24 * 3_600_000;
@@ -24,18 +28,24 @@ interface Due {
   inbound_days: number | null;
 }
 
-// Once a day, and at once after the days were changed. Locked for a moment: another node takes others.
+// Each company once a day, and at once after its days were changed: the first of an index, however many companies there are.
+// $3: those with days of their own, or the others. Locked for a moment: another node takes others.
 const DUE = `
   update companies set retention_done_at = now()
   where id = (
     select id from companies
-    where (retention_done_at is null or retention_done_at < now() - interval '1 day')
-      and (coalesce((retention_days->>'events')::int, $1) is not null
-        or coalesce((retention_days->>'sent_emails')::int, $2) is not null
-        or (retention_days->>'inbound')::int is not null)
-    order by retention_done_at nulls first limit 1 for no key update skip locked)
-  returning id, coalesce((retention_days->>'events')::int, $1) as events_days,
-    coalesce((retention_days->>'sent_emails')::int, $2) as sent_emails_days, (retention_days->>'inbound')::int as inbound_days`;
+    where (retention_days <> '{}') = $3
+      and coalesce(retention_done_at, '-infinity'::timestamptz) < now() - interval '1 day'
+    order by coalesce(retention_done_at, '-infinity'::timestamptz) limit 1 for no key update skip locked)
+  returning id, coalesce((retention_days->>'events')::int, $1::int) as events_days,
+    coalesce((retention_days->>'sent_emails')::int, $2::int) as sent_emails_days, (retention_days->>'inbound')::int as inbound_days`;
+
+/** `events`, `sentEmails`: the operator's days, for companies that have none of their own. */
+async function nextDue(events: number | undefined, sentEmails: number | undefined): Promise<Due | undefined> {
+  const due = (hasOwn: boolean) => queryOne<Due>(DUE, [events ?? null, sentEmails ?? null, hasOwn]);
+  const hasDefault = events !== undefined || sentEmails !== undefined;
+  return (await due(true)) ?? (hasDefault ? due(false) : undefined);
+}
 
 /** Campaigns go on counting them, as those of erased people. */
 const KEEP_CAMPAIGN_COUNTS = "set local flockmail.erasing = 'on'";
@@ -44,6 +54,16 @@ const KEEP_CAMPAIGN_COUNTS = "set local flockmail.erasing = 'on'";
 const REMOVE_EVENTS = `
   delete from email_events where company_id = $1 and id in (
     select id from email_events where company_id = $1 and id < $2 and created_at < $3 order by id limit ${SLICE})`;
+
+const REMOVE_HITS = `
+  delete from hits h using (
+    select id, campaign_no, seq from hits
+    where company_no = ${companyNo("$1")} and id < $2 and hit_stretch(id) <= hit_stretch($2::uuid) and $3::timestamptz is not null
+    order by hit_stretch(id) limit ${SLICE}) g
+  where hit_mail(h.campaign_no, h.seq) = hit_mail(g.campaign_no, g.seq) and h.id = g.id`;
+/** What was last said in a month of which nothing is kept. */
+const REMOVE_AGENTS = `
+  delete from hit_agents where company_id = $1 and month + interval '1 month' < $2::timestamptz at time zone 'UTC'`;
 
 // With the messages as they came, which nobody keeps for more than 30 days anyway.
 const REMOVE_INBOUND = `
@@ -75,12 +95,23 @@ const NEXT_CAMPAIGN = `
     order by id limit 1 for no key update)
   returning id, no`;
 
-const REMOVE_RECIPIENTS = `
-  delete from sent_emails where campaign_no = $1 and seq in (
-    select seq from sent_emails where campaign_no = $1 order by seq limit ${SLICE})`;
+// Locked in the order of the key, as senders do.
+const LOCK_RECIPIENTS = `
+  with slice as (select seq from sent_emails where campaign_no = $1 order by seq limit ${SLICE} for update)
+  select min(seq) as "from", max(seq) as "to" from slice`;
+const REMOVE_RECIPIENTS = "delete from sent_emails where campaign_no = $1 and seq between $2 and $3";
 const REMOVE_COPIES = "delete from sent_email_copies where company_id = $1 and campaign_id = $2";
 const REMOVE_CHUNKS = "delete from send_chunks where company_id = $1 and campaign_id = $2";
 const REMOVED = "update campaigns set recipients_state = 'removed' where company_id = $1 and id = $2";
+
+/** How many went. What they opened and clicked stays for as long as events are kept. */
+async function removeSlice(client: Client, companyId: string, campaignNo: number): Promise<number> {
+  const slice = (await queryOne<{ from: number | null; to: number }>(LOCK_RECIPIENTS, [campaignNo], client))!;
+  if (slice.from === null) return 0;
+  const { from, to } = slice;
+  if (campaignNo >= 0) await moveHits(client, { companyId, campaignNo, from, to });
+  return (await client.query(REMOVE_RECIPIENTS, [campaignNo, from, to])).rowCount!;
+}
 
 async function removeRecipients(companyId: string, before: Date, until: number): Promise<boolean> {
   for (;;) {
@@ -89,7 +120,7 @@ async function removeRecipients(companyId: string, before: Date, until: number):
     let removed = SLICE;
     while (removed === SLICE) {
       if (performance.now() > until) return false;
-      removed = await transaction(async (client) => (await client.query(REMOVE_RECIPIENTS, [campaign.no])).rowCount!);
+      removed = await transaction((client) => removeSlice(client, companyId, campaign.no));
     }
     await transaction(async (client) => {
       for (const rest of [REMOVE_COPIES, REMOVE_CHUNKS, REMOVED]) await client.query(rest, [companyId, campaign.id]);
@@ -99,44 +130,63 @@ async function removeRecipients(companyId: string, before: Date, until: number):
 }
 
 // A part (2^20 campaign numbers of one month) goes as a table once nothing of it is kept: that costs nothing, however many
-// there were. `attached`: false while a detachment waits to be finished, null after it.
+// there were.
 const EMPTY_PARTS = `
-  select p.no, 'sent_emails_' || p.no as name, not i.inhdetachpending as attached
-  from recipient_parts p
-  left join pg_inherits i on i.inhparent = 'sent_emails'::regclass and i.inhrelid = to_regclass('sent_emails_' || p.no)
+  select p.no from recipient_parts p
   where p.month < date_trunc('month', now() at time zone 'UTC')
     and not exists (
       select from campaigns c where c.no >= p.no::bigint << 20 and c.no < (p.no + 1)::bigint << 20
         and c.recipients_state <> 'removed')`;
+// The function looks again, behind its locks: for each of two it waits half a second at most, and others wait behind it.
+const DROP_PART = "select drop_recipient_part($1) as dropped";
+const LOCK_NOT_AVAILABLE = "55P03";
+const DROP_TRIES = 5;
+const DROP_AGAIN_MS = 2_000;
 
-async function dropEmptyParts(broker: ServiceBroker): Promise<void> {
-  for (const { no, name, attached } of await query<{ no: number; name: string; attached: boolean | null }>(
-    EMPTY_PARTS,
-  )) {
-    // Concurrently: whoever reads or writes other parts is not kept waiting. Cut off in the middle it is finished next time.
-    if (attached !== null) {
-      await query(`alter table sent_emails detach partition ${name} ${attached ? "concurrently" : "finalize"}`);
+/** False: somebody reads or writes recipients all the time, or the part is in use again; the next run looks again. */
+async function dropPart(no: number): Promise<boolean> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return (await queryOne<{ dropped: boolean }>(DROP_PART, [no]))!.dropped;
+    } catch (error) {
+      if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
+      if (tried === DROP_TRIES) return false;
+      await sleep(DROP_AGAIN_MS);
     }
-    await query(`drop table if exists ${name}`);
-    await query("delete from recipient_parts where no = $1", [no]);
-    broker.logger.info(`The table ${name} was dropped: none of its recipients is kept any more`);
   }
 }
+
+async function dropEmptyParts(broker: ServiceBroker): Promise<void> {
+  for (const { no } of await query<{ no: number }>(EMPTY_PARTS)) {
+    if (!(await dropPart(no))) continue;
+    broker.logger.info(`The table sent_emails_${no} was dropped: none of its recipients is kept any more`);
+  }
+}
+
+const removeEvents = async (companyId: string, before: number, until: number): Promise<boolean> => {
+  const isDone =
+    (await removeBySlices(REMOVE_EVENTS, companyId, before, until)) &&
+    (await removeBySlices(REMOVE_HITS, companyId, before, until));
+  if (isDone) await query(REMOVE_AGENTS, [companyId, new Date(before)]);
+  return isDone;
+};
 
 /** For so many companies something was looked at; what was deleted goes first. */
 export async function removeOld(broker: ServiceBroker): Promise<number> {
   const { EVENTS_RETENTION_DAYS: events, SENT_EMAILS_RETENTION_DAYS: sentEmails } = config();
   const until = performance.now() + RUN_MS;
   await emptyDeleted(until);
+  // Before rows are removed one by one.
+  await dropHitParts(broker, events ?? null, until);
   let companies = 0;
   while (performance.now() < until) {
-    const due = await queryOne<Due>(DUE, [events ?? null, sentEmails ?? null]);
+    const due = await nextDue(events, sentEmails);
     if (!due) break;
     companies++;
     const { id, events_days, sent_emails_days, inbound_days } = due;
     const daysAgo = (days: number) => Date.now() - days * DAY_MS;
     const isDone =
-      (events_days === null || (await removeBySlices(REMOVE_EVENTS, id, daysAgo(events_days), until))) &&
+      (events_days === null || (await removeEvents(id, daysAgo(events_days), until))) &&
       (inbound_days === null || (await removeBySlices(REMOVE_INBOUND, id, daysAgo(inbound_days), until))) &&
       (sent_emails_days === null || (await removeRecipients(id, new Date(daysAgo(sent_emails_days)), until)));
     if (!isDone) await query("update companies set retention_done_at = null where id = $1", [id]);

@@ -15,6 +15,12 @@ export interface Field {
   options?: readonly { value: string; label: string }[];
 }
 
+/** A number as it was typed. What is none goes to the action as it is: the action says what is wrong with it. */
+export function numberOf(text: string): number {
+  const number = Number(text);
+  return text.trim() !== "" && Number.isFinite(number) ? number : (text as unknown as number);
+}
+
 /** As people choose one: browsers offer a strong one, and the API refuses what is shorter. */
 export const newPasswordField = (name: string, label: string, hint: string): Field => ({
   name,

@@ -1,5 +1,6 @@
 /** A mail's HTML with a mark behind each of its links, and with links that lead nowhere: it is looked at, not used. */
 import { Parser } from "htmlparser2";
+import { escapeHtml } from "../lib/escape-html.ts";
 
 /** `all` keeps the mail's own style off it. */
 const MARK_STYLE = [
@@ -19,8 +20,6 @@ const MARK_STYLE = [
 
 /** What has no address is no link to a browser; the mail's own style comes first. */
 const LINKS_STYLE = "<style>:where(a[data-href]){color:#1a4fc4;text-decoration:underline}</style>";
-
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 
 interface Insertion {
   at: number;
@@ -48,7 +47,7 @@ export function withMarks(html: string, markOf: (href: string) => string | undef
       const mark = open.pop();
       if (mark === undefined) return;
       const at = isImplied ? parser.startIndex : parser.endIndex + 1;
-      insertions.push({ at, text: `<span style="${MARK_STYLE}">${escaped(mark)}</span>` });
+      insertions.push({ at, text: `<span style="${MARK_STYLE}">${escapeHtml(mark)}</span>` });
     },
   });
   parser.end(html);

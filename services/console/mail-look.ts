@@ -1,7 +1,8 @@
 /**
- * A rendered mail as one of the editor's views: a document of its own for a frame. What a reader's device prefers is decided
+ * A rendered mail as one of the views of a preview: a document of its own for a frame. What a reader's device prefers is decided
  * here and not by the person's own device: queries for light and dark become ones that are always, or never, true.
  */
+import { escapeHtml } from "../lib/escape-html.ts";
 
 export const VIEWS = ["desktop", "phone", "dark", "text"] as const;
 export type View = (typeof VIEWS)[number];
@@ -18,8 +19,14 @@ function preferring(look: "light" | "dark", html: string): string {
         wanted.toLowerCase() === look ? ALWAYS : NEVER,
       )
       // A mail that declares both gets the one; a mail that declares none is never dark by itself.
-      .replace(/(?<![\w-])((?:supported-)?color-schemes?\s*:\s*)(?:light\s+dark|dark\s+light)/gi, `$1${look}`)
-      .replace(/(<meta\b[^>]*\bcolor-scheme[^>]*\bcontent\s*=\s*["']?)(?:light\s+dark|dark\s+light)/gi, `$1${look}`)
+      .replace(
+        /(?<![\w-])((?:supported-)?color-schemes?\s*:\s*)(?:only\s+)?(?:light\s+dark|dark\s+light)\b/gi,
+        `$1${look}`,
+      )
+      .replace(
+        /(<meta\b[^>]*\bcolor-scheme[^>]*\bcontent\s*=\s*["']?\s*)(?:only\s+)?(?:light\s+dark|dark\s+light)\b/gi,
+        `$1${look}`,
+      )
   );
 }
 
@@ -32,16 +39,13 @@ function withHead(html: string): string {
   return `${html.slice(0, end)}${NO_LINKS}${html.slice(end)}`;
 }
 
-/** For text between tags. */
-const escaped = (text: string) => text.replace(/[&<>]/g, (mark) => `&#${mark.charCodeAt(0)};`);
-
 const page = (style: string, body: string) =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Preview</title><style>${style}</style></head><body>${body}</body></html>`;
 
 const PLAIN = "body{margin:1rem;font:1rem/1.5 ui-monospace,monospace;white-space:pre-wrap;overflow-wrap:anywhere}";
 
 export function lookOf({ html, text }: { html: string; text: string }, view: View): string {
-  if (view === "text") return page(PLAIN, escaped(text));
+  if (view === "text") return page(PLAIN, escapeHtml(text));
   return withHead(preferring(view === "dark" ? "dark" : "light", html));
 }
 
@@ -49,5 +53,5 @@ export function lookOf({ html, text }: { html: string; text: string }, view: Vie
 export const sentencesPage = (sentences: readonly string[]): string =>
   page(
     "body{margin:1rem;font:1rem/1.5 system-ui,sans-serif}",
-    sentences.map((sentence) => `<p>${escaped(sentence)}</p>`).join(""),
+    sentences.map((sentence) => `<p>${escapeHtml(sentence)}</p>`).join(""),
   );

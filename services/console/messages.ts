@@ -43,6 +43,7 @@ export const messages = {
   notices,
   pager: {
     label: "Pages of the list",
+    about: (n: string) => `about ${n}`,
     next: "Next",
     previous: "Previous",
     of: (page: string, pages: string) => `Page ${page} of ${pages}`,

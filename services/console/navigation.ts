@@ -85,7 +85,7 @@ export interface Navigation {
   pages: Link[];
 }
 
-const isWithin = (here: string, { path }: Place): boolean =>
+const isWithin = (here: string, { path }: Pick<Place, "path">): boolean =>
   path === "" ? here === "" : here === path || here.startsWith(`${path}/`);
 
 const isOwn = (path: string): boolean => path === "account" || path.startsWith("account/");
@@ -128,12 +128,10 @@ export function navigationOf(visit: CompanyVisit): Navigation {
 
 /** Of operators' pages, which all stand in the bar. */
 export function operatorLinks({ path }: OperatorVisit): Link[] {
-  return Object.entries(messages.operator.pages).map(([below, label]) => {
-    const at = below === "" ? "operator" : `operator/${below}`;
-    return {
-      label,
-      href: `/app/${at}`,
-      current: below === "" ? path === at : path === at || path.startsWith(`${at}/`),
-    };
-  });
+  const here = path.split("/").slice(1).join("/");
+  return Object.entries(messages.operator.pages).map(([below, label]) => ({
+    label,
+    href: below === "" ? "/app/operator" : `/app/operator/${below}`,
+    current: isWithin(here, { path: below }),
+  }));
 }

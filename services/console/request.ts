@@ -89,14 +89,18 @@ export async function identify(visit: Visit, isPoll = false): Promise<PersonVisi
   const { person } = visit.session;
   if (!person) return undefined;
   try {
-    await callAs(visit, isPoll ? "accounts.requireSession" : "accounts.continueSession", person);
-    const { user, companies } = await callAs(visit, "accounts.me", {});
+    // Side by side, to wait once: what is read of a person whose session has ended goes nowhere.
+    const [{ user, companies }] = await Promise.all([
+      callAs(visit, "accounts.me", {}),
+      callAs(visit, isPoll ? "accounts.requireSession" : "accounts.continueSession", person),
+    ]);
     return { ...visit, user, companies };
   } catch (error) {
     if (isServiceError(error, "UNAUTHENTICATED")) return undefined;
     throw error;
   }
 }
+
 /** What operators' pages may ask and do: the operators' commands, and nothing of a company's people. */
 type OperatorAction =
   | Extract<ActionOf, `operator.${string}`>

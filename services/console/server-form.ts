@@ -1,6 +1,7 @@
 /** The form of a server: from a configuration to its fields, and from what was typed to what the API takes. */
 import { TLS_MODES } from "../../models/smtp-config.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
+import { numberOf } from "./form-fields.ts";
 
 export type Server = ReturnsOf<"smtp-sender.getConfig">;
 type NewServer = ParamsOf<"smtp-sender.createConfig">;
@@ -9,12 +10,6 @@ export type Fields = Record<string, string>;
 
 const EMPTY_ROWS = 2;
 const MAX_ROWS = 100;
-
-/** What is no number goes to the action as it is: the action says what is wrong with it. */
-export function numberOf(text: string): number {
-  const number = Number(text);
-  return text.trim() !== "" && Number.isFinite(number) ? number : (text as unknown as number);
-}
 
 const numberOrNull = (text: string): number | null => (text.trim() === "" ? null : numberOf(text));
 const textOrNull = (text: string): string | null => (text.trim() === "" ? null : text);
@@ -182,5 +177,7 @@ export function loginToTry(fields: Fields): ParamsOf<"smtp-sender.validate"> {
 const OF_THE_SERVER = ["host", "port", "username", "password", "tls_mode", "use_tls", "sender_email"];
 
 /** Whether the server that is typed is the one that is stored, so that the stored password may be tried. */
-export const isStored = (fields: Fields, server: Server): boolean =>
-  !OF_THE_SERVER.some((name) => Object.hasOwn(changeOf(fields, server), name));
+export function isStored(fields: Fields, server: Server): boolean {
+  const changes = changeOf(fields, server);
+  return !OF_THE_SERVER.some((name) => Object.hasOwn(changes, name));
+}

@@ -4,7 +4,7 @@
  */
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import type { Errors } from "./form-errors.ts";
-import type { Field } from "./form-fields.ts";
+import { type Field, numberOf } from "./form-fields.ts";
 
 type Company = ReturnsOf<"accounts.getCompany">;
 type Changes = Omit<ParamsOf<"accounts.updateCompany">, "id">;
@@ -40,10 +40,6 @@ const KINDS: Record<Value, Field["kind"]> = {
 
 const stored = (company: Company, name: string): unknown =>
   name.split(".").reduce<unknown>((at, key) => (at as Record<string, unknown> | null)?.[key], company);
-
-function numberOf(text: string): number | string {
-  return text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
-}
 
 function givenValue({ name, value, otherwise }: Setting, form: Record<string, string>): unknown {
   const text = form[name] ?? "";

@@ -1,10 +1,10 @@
 /** What the gateway answers by itself: what this is (`/`, `/api/`), the description of the API and the page that shows it. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { escapeHtml } from "../lib/escape-html.ts";
 import { PAGE_CSP, PAGE_CSS } from "../lib/page-style/page-style.ts";
+import { VERSION as version } from "../lib/version.ts";
 import { guides } from "./guides/routes.ts";
 import type { Context } from "./http/context.ts";
-import { escapeHtml, htmlPage } from "./http/html-page.ts";
+import { htmlPage } from "./http/html-page.ts";
 import type { RouteHandler } from "./http/router.ts";
 import { staticFile } from "./http/static-file.ts";
 import { type Described, describeApi } from "./openapi/document.ts";
@@ -14,9 +14,6 @@ interface BuiltInPagesOptions extends Described {
   /** SERVICE_NAME. */
   name: string;
 }
-
-const packageFile = join(import.meta.dirname, "../../package.json");
-const { version } = JSON.parse(readFileSync(packageFile, "utf8")) as { version: string };
 
 /** For a browser a page, else JSON. `root` leads from the page to the root, whatever address the browser came by. */
 function about(path: string, root: string, { name, baseUrl }: BuiltInPagesOptions): RouteHandler {

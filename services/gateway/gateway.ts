@@ -4,6 +4,7 @@ import type { ServiceBroker } from "moleculer";
 import type { ActionContract } from "../define.ts";
 import type { Config } from "../lib/config.ts";
 import { httpAnswered } from "../lib/metrics.ts";
+import { tracer } from "../lib/tracing/tracer.ts";
 import { Authentication } from "./access/authentication.ts";
 import { DailyQuota } from "./access/daily-quota.ts";
 import { builtInPages } from "./built-in-pages.ts";
@@ -12,6 +13,7 @@ import { hitBatches } from "./hit-batches.ts";
 import type { Context, State } from "./http/context.ts";
 import { type ErrorHandlerOptions, errorHandler } from "./http/error-handler.ts";
 import { notFound } from "./http/not-found.ts";
+import { requestSpan } from "./http/request-span.ts";
 import { ResourceRouter } from "./http/router.ts";
 import { type HttpServer, listen } from "./http/server.ts";
 import { bodyBudget, uploadBudgets } from "./http/shared-budget.ts";
@@ -47,6 +49,7 @@ function buildApp(options: AppOptions): Koa<State> {
   }
   // Only what breaks after the response has begun comes here: a download whose source fails, a client that left.
   app.on("error", (error, context) => options.reportDefect(error, context));
+  if (tracer()) app.use(requestSpan);
   app.use(errorHandler(options));
   app.use(trackingHosts(options.hosts));
   app.use(hitBatches(options));

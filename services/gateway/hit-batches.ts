@@ -47,11 +47,15 @@ function answerPixel(context: Context): void {
 }
 
 function answerRedirect(context: Context, url: string): void {
-  context.status = 302;
-  context.set("Cache-Control", NOT_KEPT["cache-control"]);
-  context.set("Location", locationOf(url));
-  context.set("Content-Type", "text/plain; charset=utf-8");
-  context.body = "";
+  const { res } = context;
+  const location = locationOf(url);
+  context.respond = false;
+  res.statusCode = 302;
+  res.setHeader("Cache-Control", NOT_KEPT["cache-control"]);
+  res.setHeader("Location", location);
+  res.setHeader("Content-Type", "text/plain; charset=utf-8");
+  res.setHeader("Content-Length", 0);
+  res.end();
 }
 
 export function hitBatches({ broker, routes }: { broker: Broker; routes: readonly Route[] }) {

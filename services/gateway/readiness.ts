@@ -2,6 +2,7 @@
  * `GET /ready` on the API's port, for load balancers that ask no other: 200 or 503 and nothing else. What the health port
  * says in detail (mixins/health.middleware.ts) is looked up once a second, however many ask, and anybody may.
  */
+import { TtlCache } from "../lib/ttl-cache.ts";
 import type { Context } from "./http/context.ts";
 import type { RouteHandler } from "./http/router.ts";
 
@@ -14,15 +15,11 @@ export interface ReadinessOptions {
 }
 
 export function readiness({ isReady, draining }: ReadinessOptions): RouteHandler {
-  let asked: { answer: Promise<boolean>; atMs: number } | undefined;
-  const latest = (): Promise<boolean> => {
-    const now = performance.now();
-    if (!asked || now - asked.atMs > FRESH_MS) asked = { answer: isReady().catch(() => false), atMs: now };
-    return asked.answer;
-  };
+  const latest = new TtlCache<boolean>(FRESH_MS, 1);
+  const ask = () => isReady().catch(() => false);
   return async (context: Context) => {
     context.state.route = "/ready";
-    const ready = !draining() && (await latest());
+    const ready = !draining() && (await latest.get("ready", ask));
     context.status = ready ? 200 : 503;
     context.set("Cache-Control", "no-store");
     context.body = { ready };

@@ -8,7 +8,7 @@ import { call } from "../call.ts";
 import { asciiDomain } from "../lib/address.ts";
 import { notFound } from "../lib/errors.ts";
 import { TOKEN_PATH } from "../lib/links-base.ts";
-import { TtlCache } from "./access/ttl-cache.ts";
+import { TtlCache } from "../lib/ttl-cache.ts";
 import type { Context, Next } from "./http/context.ts";
 import type { RouteHandler } from "./http/router.ts";
 

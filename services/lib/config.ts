@@ -9,6 +9,7 @@ import { isPostgresUrl, sessionAttributesError } from "./processes/postgres-host
 import { parseRedisUrl } from "./redis-url.ts";
 import { parseAllowedHosts } from "./ssrf/allowed-hosts.ts";
 import { isLoopbackOnly } from "./ssrf/local-host.ts";
+import { parseOtlpHeaders } from "./tracing/otlp.ts";
 
 /** What other defaults are made of: each stands before what depends on it. */
 interface DerivedFrom {
@@ -34,6 +35,7 @@ const text = (setting: Setting) => Type.String(setting);
 const integer = (minimum: number, maximum: number, setting: Setting) => Type.Integer({ minimum, maximum, ...setting });
 const optionalInteger = (minimum: number, maximum: number, setting: Setting) =>
   Type.Optional(integer(minimum, maximum, setting));
+const number = (minimum: number, maximum: number, setting: Setting) => Type.Number({ minimum, maximum, ...setting });
 const boolean = (setting: Setting) => Type.Boolean(setting);
 const url = (protocols: string[], setting: Setting) => Type.String({ protocols, ...setting });
 const secret = (setting: Setting) => Type.Optional(Type.String({ minLength: 16, ...setting }));
@@ -90,6 +92,13 @@ export const configSchema = Type.Object({
     description:
       "Whether a process that starts applies migrations, or waits for whoever does. With the embedded database it applies them.",
   }),
+  MIGRATION_DATABASE_URL: Type.Optional(
+    Type.String({
+      postgresUrl: true,
+      description:
+        "The same database by the role that owns the tables, for migrations alone: then that of DATABASE_URL needs no right to create, change or drop any (`models/database-roles.sql`). Unset: DATABASE_URL.",
+    }),
+  ),
   DATA_DIR: text({
     default: "./data",
     description: "Where the embedded database and the generated secret live.",
@@ -211,6 +220,24 @@ export const configSchema = Type.Object({
     derivedDefault: { text: "info", of: ({ DATABASE_URL }) => (DATABASE_URL ? "info" : "warn") },
     description: "How much is logged; with the embedded database only warnings unless set.",
   }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
+    url(["http:", "https:"], {
+      description:
+        "OpenTelemetry collector that takes traces by OTLP over HTTP (JSON), such as `http://collector:4318`: they are posted to its `/v1/traces`. Unset: nothing is traced.",
+    }),
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: Type.Optional(
+    Type.String({
+      otlpHeaders: true,
+      description: "Headers for the collector, such as its key: `name=value,name=value`, values percent-encoded.",
+    }),
+  ),
+  OTEL_TRACES_SAMPLER_ARG: number(0, 1, {
+    default: 0.01,
+    description:
+      "Share of requests, mails and webhooks that are traced. A caller's `traceparent` with the sampled flag is followed ten times a second beside it; with 0 nothing is traced.",
+  }),
+  OTEL_SERVICE_NAME: text({ default: "flockmail", description: "What traces call this service." }),
 });
 
 export type Config = Static<typeof configSchema>;
@@ -251,6 +278,11 @@ ajv.addKeyword({
   validate: (_wanted: boolean, value: string) => parseAllowedHosts(value) !== null,
 });
 ajv.addKeyword({
+  keyword: "otlpHeaders",
+  schemaType: "boolean",
+  validate: (_wanted: boolean, value: string) => parseOtlpHeaders(value) !== null,
+});
+ajv.addKeyword({
   keyword: "natsServers",
   schemaType: "boolean",
   validate: (_wanted: boolean, value: string) => parseNatsServers(value) !== null,
@@ -267,11 +299,13 @@ function requirement({
   protocols,
   hostList,
   natsServers,
+  otlpHeaders,
   redisUrl,
   postgresUrl,
   enum: values,
 }: TSchema): string {
   if (type === "integer") return `must be a whole number from ${minimum} to ${maximum}`;
+  if (type === "number") return `must be a number from ${minimum} to ${maximum}`;
   if (type === "boolean") return "must be true or false";
   if (protocols) return `must be a URL that begins with ${protocols.map((p: string) => `${p}//`).join(" or ")}`;
   if (redisUrl) {
@@ -283,6 +317,7 @@ function requirement({
   if (natsServers) {
     return "must list URLs that begin with nats:// or tls://, comma separated, all with the same user, password or token, percent-encoded";
   }
+  if (otlpHeaders) return "must list name=value, comma separated, values percent-encoded";
   return `must have at least ${minLength} characters`;
 }
 
@@ -291,7 +326,7 @@ const FALSE = /^(false|0|no|off)$/i;
 
 /** The value in the type of its schema; a text that has no such value stays, and is refused. */
 function parsed({ type, protocols, postgresUrl }: TSchema, value: string): unknown {
-  if (type === "integer") return Number(value);
+  if (type === "integer" || type === "number") return Number(value);
   if (type === "boolean" && (TRUE.test(value) || FALSE.test(value))) return TRUE.test(value);
   return protocols || postgresUrl ? value.replace(/\/+$/, "") : value;
 }
@@ -323,8 +358,17 @@ export function readConfig(
   if (Boolean(env.INBOUND_TLS_CERT) !== Boolean(env.INBOUND_TLS_KEY)) {
     errors.push("INBOUND_TLS_CERT and INBOUND_TLS_KEY are needed together");
   }
-  const attributes = given.DATABASE_URL && !errors.length && sessionAttributesError(String(given.DATABASE_URL));
-  if (attributes) errors.push(`DATABASE_URL: ${attributes}`);
+  const collector = String(given.OTEL_EXPORTER_OTLP_ENDPOINT ?? "");
+  if (/^\w+:\/\/[^/]*@|\?/.test(collector)) {
+    errors.push("OTEL_EXPORTER_OTLP_ENDPOINT: what the collector is to know goes into OTEL_EXPORTER_OTLP_HEADERS");
+  }
+  if (env.MIGRATION_DATABASE_URL && !env.DATABASE_URL && !console) {
+    errors.push("DATABASE_URL is required with MIGRATION_DATABASE_URL: the embedded database has one role");
+  }
+  for (const name of errors.length > 0 ? [] : ["DATABASE_URL", "MIGRATION_DATABASE_URL"]) {
+    const attributes = given[name] && sessionAttributesError(String(given[name]));
+    if (attributes) errors.push(`${name}: ${attributes}`);
+  }
   if (errors.length > 0) throw new ConfigError(errors);
   for (const [name, { derivedDefault }] of properties) {
     if (derivedDefault) given[name] ??= derivedDefault.of(given as Config);

@@ -5,14 +5,17 @@ const pool = Buffer.alloc(16 * 256);
 let used = pool.length;
 
 /** UUIDv7 (RFC 9562 section 5.7): ordered by time, 74 random bits. The SQL twin is uuid_v7() in the first migration. */
-export function newId(): string {
+export const newId = (): string => newIdAt(Date.now());
+
+/** The same with a time that is given, in milliseconds since 1970. */
+export function newIdAt(ms: number): string {
   if (used === pool.length) {
     randomFillSync(pool);
     used = 0;
   }
   const id = pool.subarray(used, used + 16);
   used += 16;
-  id.writeUIntBE(Date.now(), 0, 6);
+  id.writeUIntBE(ms, 0, 6);
   id[6] = (id[6]! & 0x0f) | 0x70;
   id[8] = (id[8]! & 0x3f) | 0x80;
   return uuidOf(id);

@@ -103,7 +103,8 @@ export function httpAnswered(givenMethod: string, route = "none", status: number
 // No scrape resets the delays (prom-client's own lag gauges do, and a second scraper sees nothing). Two monitors are
 // reset alternately, by the clock; the one that has run longer is read.
 const LAG_WINDOW_MS = 30_000;
-const monitors = [0, 1].map(() => monitorEventLoopDelay({ resolution: 20 }));
+const LAG_RESOLUTION_MS = 20;
+const monitors = [0, 1].map(() => monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS }));
 for (const monitor of monitors) monitor.enable();
 setInterval(() => {
   monitors[0]!.reset();
@@ -115,6 +116,8 @@ gauge(
   "99th percentile of the event loop's delay over the last 30 to 60 seconds.",
   () => monitors[0]!.percentile(99) / ns,
 );
+/** Of the same time; an idle loop has none: the monitor's own interval, which it counts too, is taken off. */
+export const eventLoopLagMs = (): number => Math.max(0, monitors[0]!.percentile(99) / 1e6 - LAG_RESOLUTION_MS);
 // What blocks once, for ten seconds, is one delay of a thousand: no percentile knows of it.
 gauge(
   "flockmail_event_loop_lag_max_seconds",

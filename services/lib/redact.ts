@@ -5,7 +5,7 @@ const MAX_TEXT = 2_000;
 const BLANK = "[redacted]";
 
 const SECRET_NAME =
-  /pass(word|wd)?$|password|secret|authorization|cookie|token|api[-_]?key$|private_?key|sealed|^key$|^access$|^refresh$/i;
+  /pass(word|wd)?$|password|secret|authorization|cookie|token|api[-_]?key$|private_?key|otlp_headers$|sealed|^key$|^access$|^refresh$/i;
 /** Content of people's mails and data: in a log it is a leak, and it is long. */
 const CONTENT_NAME = /^(body|html|text|raw|copy|tail|variables|attributes|receivers|payload|parameters|sql|bind)$/i;
 

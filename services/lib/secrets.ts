@@ -3,9 +3,9 @@
  * While SECRET_KEY_OLD is set, what it sealed or signed is still accepted.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { config } from "./config.ts";
+import { type Config, config } from "./config.ts";
 
 /** Of the links of system mail, and of the mark of a browser that was logged in (tokens/account-token.ts). */
 export type AccountTokenKind = "verify" | "reset" | "invitation" | "device";
@@ -25,9 +25,15 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_ID_BYTES = 4;
 
+const generatedFile = (directory: string): string => join(directory, "secret.key");
+
+/** Whether a secret is set or was generated: asked by those who only look, and must not be the ones to generate it. */
+export const hasSecret = ({ SECRET_KEY, DATABASE_URL, DATA_DIR }: Config): boolean =>
+  SECRET_KEY !== undefined || (DATABASE_URL === undefined && existsSync(generatedFile(DATA_DIR)));
+
 /** Generated once and stored beside the embedded database, readable by its owner only. */
 function generatedSecret(directory: string): string {
-  const file = join(directory, "secret.key");
+  const file = generatedFile(directory);
   mkdirSync(directory, { recursive: true });
   try {
     writeFileSync(file, randomBytes(32).toString("hex"), { mode: 0o600, flag: "wx" });

@@ -54,6 +54,13 @@ export type ListQuery = Static<typeof ListQuery>;
  */
 export const Page = <T extends TSchema>(item: T) => Type.Object({ count: Type.Integer(), results: Type.Array(item) });
 
+/** Of a list that may have more rows than are counted: the field stands there where `count` is an estimate. */
+export const CountedPage = <T extends TSchema>(item: T) =>
+  Type.Composite([Page(item), Type.Object({ count_estimated: Type.Optional(Bool) })]);
+/** Numbers: models/database/filtered-count.ts. */
+export const BOUNDED =
+  "Where more than 10,000 entries fit a filter or a search, `count` is an estimate (`count_estimated`) and page 500 is the last. More than 50,000 are neither searched nor sorted by a field without an index: the 400 says how to narrow them.";
+
 /** The same object with every field optional: a PATCH body. */
 export const Patch = <T extends TObject>(schema: T) => Type.Partial(schema);
 

@@ -5,11 +5,11 @@
 import { findCampaign } from "../../models/statements/read-campaign.ts";
 import type { ReturnsOf } from "../contracts.ts";
 import { notFound } from "../lib/errors.ts";
+import { escapeHtml } from "../lib/escape-html.ts";
 import type { Node } from "../lib/template/parser.ts";
 import { htmlProgram } from "./bodies/bodies.ts";
 import { Unrenderable } from "./content.ts";
 import { pageBodies } from "./heavy.ts";
-import { html } from "./program/escape.ts";
 import { run } from "./program/program.ts";
 import { contentToShow, NO_BASE, nobody, subjectOf, withAddresses } from "./render-archived.ts";
 
@@ -19,7 +19,7 @@ type Shown = ReturnsOf<"renderer.campaignContent">;
 const NOWHERE = { archive: "#", own: "#" };
 
 // Also good in an attribute without quotes.
-const inAttribute = (address: string) => html(address).replace(/[\s`]/g, (char) => `&#${char.charCodeAt(0)};`);
+const inAttribute = (address: string) => escapeHtml(address).replace(/[\s`]/g, (char) => `&#${char.charCodeAt(0)};`);
 
 function withTemplates(nodes: readonly Node[], links: ReadonlySet<string>): Node[] {
   return nodes.map((node) => {

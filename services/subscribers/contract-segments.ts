@@ -1,7 +1,19 @@
 import { conditionSchema } from "../../models/segment-rules/condition-schema.ts";
 import { MAX_CONDITIONS, type Rules } from "../../models/segment-rules/segment-sql.ts";
 import type { ServiceContract } from "../define.ts";
-import { ById, ListQuery, Name, Nothing, Nullable, Page, Time, Type, Uuid } from "../lib/shapes.ts";
+import {
+  BOUNDED,
+  ById,
+  CountedPage,
+  ListQuery,
+  Name,
+  Nothing,
+  Nullable,
+  Page,
+  Time,
+  Type,
+  Uuid,
+} from "../lib/shapes.ts";
 import { Description, Subscriber } from "./contract-shapes.ts";
 
 /** Loose on purpose: models/segment-rules/segment-sql.ts reports errors by the condition's index. */
@@ -99,8 +111,8 @@ export const segments = {
   removeSegment: { summary: "Delete a segment", params: ById, returns: Nothing },
   listSegmentSubscribers: {
     summary: "List the subscribers that a segment holds now",
-    description: "Search looks into email and names. Sortable: created_at, email, first_name, last_name.",
+    description: `Search looks into email and names. Sortable: created_at, email, first_name, last_name. ${BOUNDED}`,
     params: Type.Composite([ListQuery, Type.Object({ id: Uuid })]),
-    returns: Page(Subscriber),
+    returns: CountedPage(Subscriber),
   },
 } as const satisfies ServiceContract;

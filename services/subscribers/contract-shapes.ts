@@ -4,7 +4,7 @@ import { SUBSCRIBER_STATUSES } from "../../models/subscriber.ts";
 import { SUPPRESSION_KINDS } from "../../models/suppression.ts";
 import type { AttributeValue, AttributeChanges as Changes } from "../lib/attributes.ts";
 import { MAX_ATTRIBUTES, MAX_TEXT, MAX_TEXTS, NAME_PATTERN } from "../lib/attributes.ts";
-import { Email, Line, Nullable, OneOf, Page, Text, Time, Type, Uuid } from "../lib/shapes.ts";
+import { CountedPage, Email, Line, Nullable, OneOf, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 
 export const PersonName = Line(255);
 
@@ -38,10 +38,7 @@ export const Subscriber = Type.Object({
   created_at: Time,
 });
 
-export const SubscriberPage = Type.Composite([
-  Page(Subscriber),
-  Type.Object({ count_estimated: Type.Optional(Type.Boolean()) }),
-]);
+export const SubscriberPage = CountedPage(Subscriber);
 export const ESTIMATED =
   "Where more than 10,000 fit a search, or a list and a status, `count` is an estimate and `count_estimated` is true; the last page has the exact number.";
 

@@ -1,7 +1,9 @@
 import type { SuppressionKind } from "../../models/suppression.ts";
 import type { ServiceContract } from "../define.ts";
 import {
+  BOUNDED,
   ById,
+  CountedPage,
   Email,
   Line,
   ListQuery,
@@ -85,14 +87,14 @@ const BlockItem = Type.Object({ email: NullableText, domain: NullableText, reaso
 const suppressions = {
   listSuppressions: {
     summary: "List suppressions",
-    description: "Search looks into email and domain. Sortable: created_at, email, domain.",
+    description: `Search looks into email and domain. Sortable: created_at, email, domain. ${BOUNDED}`,
     params: Type.Composite([ListQuery, Type.Object({ kind: Type.Optional(Kind) })]),
-    returns: Page(Suppression),
+    returns: CountedPage(Suppression),
   },
   createSuppression: {
     summary: "Block an address or a domain",
     description:
-      "Exactly one of email and domain; a domain covers its subdomains. The same one again returns the existing suppression, which a stronger kind replaces: one that was made by an unsubscribe becomes manual, bounced or complained, and then blocks transactional mail too. Of an address the subscriber's status follows the kind.",
+      "Exactly one of email and domain; a domain covers its subdomains. The same one again returns the existing suppression, which a stronger kind replaces: one that was made by an unsubscribe becomes manual, bounced or complained, and then blocks transactional mail too. Of an address the subscriber's status follows the kind. The address of an erased person gets no mail already, and is refused: it would be stored again.",
     params: Type.Object({
       email: Type.Optional(Nullable(Email)),
       domain: Type.Optional(Nullable(Type.String({ maxLength: 253 }))),
@@ -106,7 +108,7 @@ const suppressions = {
   importSuppressions: {
     summary: "Block many addresses and domains",
     description:
-      "As JSON, or as a CSV file with the columns email or domain (one of them in each row), reason and kind: what another product exports, and our own export, can be given as it is. What cannot be used is reported (row is the line of the file, or the item's index; the first 10,000). `existing` were blocked before, and become stronger where the given kind is. All of it stands, or none.",
+      "As JSON, or as a CSV file with the columns email or domain (one of them in each row), reason and kind: what another product exports, and our own export, can be given as it is. What cannot be used is reported (row is the line of the file, or the item's index; the first 10,000). `existing` were blocked before, and become stronger where the given kind is; so are addresses of erased persons, of which nothing is stored. All of it stands, or none.",
     params: Type.Object({
       filename: Type.Optional(Type.String()),
       content_type: Type.Optional(Type.String()),

@@ -1,17 +1,19 @@
 /** Subscribers as CSV, read in keyset pages: no snapshot is held open and memory stays flat. */
-import { Readable } from "node:stream";
 import { exportRead } from "../../models/database/bulk.ts";
-import { query } from "../../models/database/db.ts";
+import { type Client, query, queryOne } from "../../models/database/db.ts";
+import { isoTime, type TextRow, textRows } from "../../models/database/text-rows.ts";
 import { Segment } from "../../models/segment.ts";
 import { segmentSql } from "../../models/segment-rules/segment-sql.ts";
 import type { SubscriberStatus } from "../../models/subscriber.ts";
-import type { AttributeValue } from "../lib/attributes.ts";
-import { csvCell } from "../lib/csv.ts";
+import type { Attributes, AttributeValue } from "../lib/attributes.ts";
+import { csvCell, csvRow } from "../lib/csv.ts";
+import { csvPages, csvStream } from "../lib/csv-export.ts";
 import { type FieldErrors, missingObject, notFound } from "../lib/errors.ts";
 import { listErrors } from "./members.ts";
-import type { SubscriberRow } from "./subscriber.ts";
 
 const PAGE = 2_000;
+/** Rows whose names of attributes are read at once: of them nothing else is kept. */
+const NAMES_PAGE = 10_000;
 
 // Beyond it no spreadsheet opens the file.
 const MAX_ATTRIBUTE_COLUMNS = 1_000;
@@ -36,20 +38,28 @@ export async function exportErrors(
   return errors;
 }
 
+/** Whom the file is of, in the order of `key`. */
 interface Chosen {
-  /** Over the alias `s`; names the company. */
+  /** Has the alias `s`. */
+  from: string;
+  /** Names the company. */
   where: string;
+  key: string;
   values: unknown[];
 }
 
 async function chosen(companyId: string, { list, status, segment }: ExportFilters): Promise<Chosen> {
   const values: unknown[] = [companyId];
-  const where = ["s.company_id = $1"];
-  if (status) where.push(`s.status = $${values.push(status)}`);
+  const where: string[] = [];
+  let [from, key] = ["subscribers s", "s.id"];
   if (list) {
-    where.push(`exists (select from list_members m where m.company_id = $1 and m.list_id = $${values.push(list)}
-      and m.subscriber_id = s.id and m.left_at is null)`);
-  }
+    // Walked by the list's own index, and each member looked up: as a condition, each page would read the list anew.
+    where.push(`m.company_id = $1 and m.list_id = $${values.push(list)} and m.left_at is null`);
+    key = "m.subscriber_id";
+    from = `list_members m cross join lateral (
+      select * from subscribers p where p.company_id = $1 and p.id = m.subscriber_id offset 0) s`;
+  } else where.push("s.company_id = $1");
+  if (status) where.push(`s.status = $${values.push(status)}`);
   if (segment) {
     const found = await Segment.findOne({ where: { companyId, id: segment } });
     if (!found) throw notFound();
@@ -57,52 +67,111 @@ async function chosen(companyId: string, { list, status, segment }: ExportFilter
     where.push(rules.where);
     values.push(...rules.values);
   }
-  return { where: where.join(" and "), values };
+  return { from, where: where.join(" and "), key, values };
 }
 
-const names = (where: string) => `
-  select distinct name from subscribers s, jsonb_object_keys(s.attributes) name
-  where ${where} and s.attributes <> '{}' order by name limit ${MAX_ATTRIBUTE_COLUMNS}`;
+/** One page: the key of its last row, and the first names in the order of the database of those known before and its own. */
+const namesSql = ({ from, where, key, values }: Chosen) => `
+  with page as materialized (
+    select ${key} as key, s.attributes from ${from}
+    where ${where} and ${key} > $${values.length + 1} order by ${key} limit ${NAMES_PAGE})
+  select (select count(*) from page) as n, (select key from page order by key desc limit 1) as last, array(
+    select name from (
+      select jsonb_object_keys(attributes) as name from page where attributes <> '{}'
+      union select unnest($${values.length + 2}::text[])) x
+    order by name limit ${MAX_ATTRIBUTE_COLUMNS}) as names`;
 
-const page = (where: string, after: number) => `
-  select s.id, s.email, s.first_name, s.last_name, s.status, s.attributes, s.created_at, array(
-    select l.name from list_members m join lists l on l.company_id = m.company_id and l.id = m.list_id
-    where m.company_id = s.company_id and m.subscriber_id = s.id and m.left_at is null order by l.name, l.id) as lists
-  from subscribers s where ${where} and s.id > $${after} order by s.id limit ${PAGE}`;
+const pageSql = ({ from, where, key, values }: Chosen) => `
+  select s.id, s.email, s.first_name, s.last_name, s.status, s.created_at, s.attributes, array(
+    select o.list_id from list_members o
+    where o.company_id = $1 and o.subscriber_id = s.id and o.left_at is null) as lists
+  from ${from} where ${where} and ${key} > $${values.length + 1} order by ${key} limit ${PAGE}`;
 
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
+
+interface Names {
+  n: number;
+  last: string;
+  names: string[];
+}
+
+/** Each page's, of which the last has all: a statement takes no longer than its share of the list. */
+async function* attributeNames(companyId: string, which: Chosen): AsyncGenerator<string[]> {
+  const sql = namesSql(which);
+  let known: string[] = [];
+  for (let after = BEFORE_ALL; ; ) {
+    const values = [...which.values, after, known];
+    const page = (await exportRead(companyId, (client) => queryOne<Names>(sql, values, client)))!;
+    known = page.names;
+    yield known;
+    if (page.n < NAMES_PAGE) return;
+    after = page.last;
+  }
+}
+
+/** By the ids of lists, as PostgreSQL writes an array: most people are on the same few. */
+class ListCells {
+  static readonly #MOST = 10_000;
+  readonly #companyId: string;
+  #cells = new Map([["{}", ""]]);
+
+  constructor(companyId: string) {
+    this.#companyId = companyId;
+  }
+
+  /** Writes the names of the lists, as a cell, in the place of their ids at the end of each row. */
+  async write(rows: TextRow[], client: Client): Promise<void> {
+    if (this.#cells.size > ListCells.#MOST) this.#cells = new Map([["{}", ""]]);
+    const unknown = new Set(rows.map((row) => row.at(-1)!).filter((ids) => !this.#cells.has(ids)));
+    if (unknown.size > 0) await this.#learn([...unknown], client);
+    for (const row of rows) row[row.length - 1] = this.#cells.get(row.at(-1)!)!;
+  }
+
+  async #learn(unknown: string[], client: Client): Promise<void> {
+    const idsOf = new Map(unknown.map((ids) => [ids, new Set(ids.slice(1, -1).split(","))]));
+    const all = [...new Set([...idsOf.values()].flatMap((ids) => [...ids]))];
+    const sql = "select id, name from lists where company_id = $1 and id = any ($2) order by name, id";
+    const lists = await query<{ id: string; name: string }>(sql, [this.#companyId, all], client);
+    for (const [text, ids] of idsOf) {
+      const names = lists.filter(({ id }) => ids.has(id)).map(({ name }) => name);
+      this.#cells.set(text, csvCell(names.join("; ")));
+    }
+  }
+}
 
 const cell = (value: AttributeValue | undefined): string =>
   csvCell(Array.isArray(value) ? value.join("; ") : String(value ?? ""));
 
-const line = (cells: (AttributeValue | undefined)[]) => `${cells.map(cell).join(",")}\r\n`;
-
-async function* lines(companyId: string, { where, values }: Chosen, bom: boolean): AsyncGenerator<string> {
-  const read = <T>(text: string, given: unknown[]) => exportRead(companyId, (client) => query<T>(text, given, client));
-  const attributes = (await read<{ name: string }>(names(where), values)).map(({ name }) => name);
-  if (bom) yield "\uFEFF";
-  yield line(["email", "first_name", "last_name", "status", "created_at", "lists", ...attributes]);
-  const sql = page(where, values.length + 1);
-  for (let after = BEFORE_ALL; ; ) {
-    const rows = await read<SubscriberRow>(sql, [...values, after]);
-    if (rows.length > 0) {
-      yield rows
-        .map((row) => {
-          const own = attributes.map((name) =>
-            Object.hasOwn(row.attributes, name) ? row.attributes[name] : undefined,
-          );
-          const { email, first_name, last_name, status, created_at, lists } = row;
-          return line([email, first_name, last_name, status, created_at.toISOString(), lists, ...own]);
-        })
-        .join("");
-    }
-    if (rows.length < PAGE) return;
-    after = rows.at(-1)!.id;
-  }
+function lineOf(names: readonly string[]) {
+  const none = `${",".repeat(names.length)}\r\n`;
+  return ([, email, firstName, lastName, status, createdAt, json, lists]: TextRow): string => {
+    let text = `${csvCell(email)},${csvCell(firstName)},${csvCell(lastName)},${status},${isoTime(createdAt!)},${lists}`;
+    if (json === "{}") return text + none;
+    const attributes: Attributes = JSON.parse(json!);
+    for (const name of names) text += Object.hasOwn(attributes, name) ? `,${cell(attributes[name])}` : ",";
+    return `${text}\r\n`;
+  };
 }
 
-// Bytes, not objects: the stream may travel over NATS.
+async function* lines(companyId: string, which: Chosen, bom: boolean): AsyncGenerator<string> {
+  // All names of attributes are known once everybody was read; whoever waits for the file sees soon that it comes.
+  let names: string[] | undefined;
+  for await (const known of attributeNames(companyId, which)) {
+    if (!names) yield `${bom ? "\uFEFF" : ""}email,first_name,last_name,status,created_at,lists`;
+    names = known;
+  }
+  yield csvRow(["", ...names!]);
+  const listCells = new ListCells(companyId);
+  const sql = pageSql(which);
+  const read = (after: string) =>
+    exportRead(companyId, async (client) => {
+      const rows = await textRows(sql, [...which.values, after], client);
+      await listCells.write(rows, client);
+      return rows;
+    });
+  yield* csvPages({ size: PAGE, first: BEFORE_ALL, read, line: lineOf(names!) });
+}
+
 export async function exportSubscribers(companyId: string, asked: ExportFilters = {}): Promise<NodeJS.ReadableStream> {
-  const which = await chosen(companyId, asked);
-  return Readable.from(lines(companyId, which, asked.bom ?? false), { objectMode: false });
+  return csvStream(lines(companyId, await chosen(companyId, asked), asked.bom ?? false));
 }

@@ -8,14 +8,21 @@
  */
 import { costlyRead } from "../../models/database/bulk.ts";
 import { type Client, query, queryOne } from "../../models/database/db.ts";
+import {
+  FEW,
+  hasTrigram,
+  LAST_PAGE,
+  MANY,
+  tooDeep,
+  tooManyToSearch,
+  walk,
+} from "../../models/database/filtered-count.ts";
 import { escapeLike } from "../../models/database/listing.ts";
 import { SEARCHED_TEXT } from "../../models/subscriber.ts";
 import { invalidPage } from "../lib/errors.ts";
 import type { ListQuery } from "../lib/shapes.ts";
 import { COLUMNS, type SubscriberRow } from "./subscriber.ts";
 
-/** 500 pages of the usual 20. So many rows are sorted in 10 ms. */
-export const FEW = 10_000;
 /** Of the newest, and of the oldest: read in 5 ms. */
 const SAMPLED = 2_000;
 
@@ -48,17 +55,16 @@ export async function sizesOf(companyId: string, { status, list }: Filters): Pro
 export const mostOf = ({ people, of_status, of_list }: Sizes) =>
   Math.min(people, of_status ?? people, of_list ?? people);
 
-/** The index knows runs of three letters or digits; shorter ones are read for. */
-const isIndexed = (search: string) => /[\p{L}\p{N}]{3}/u.test(search);
-
 /**
  * What the index is asked for. Each run of three letters is a list of rows to go through, and those of a domain are the
  * longest: an address is looked for by what stands before the @ (3,600 pages of the index, or 40), and compared whole then.
  */
 function indexedPart(search: string): string {
   const local = search.split("@")[0]!;
-  return isIndexed(local) ? local : search;
+  return hasTrigram(local) ? local : search;
 }
+
+export const NARROWED_BY = "`status`, `list` or a longer `search`";
 
 interface Asked {
   values: unknown[];
@@ -83,7 +89,7 @@ function conditionsOf(companyId: string, { status, list, search }: Filters, size
   ];
   const { people, of_status, of_list } = sizes;
   const indexed =
-    search !== undefined && isIndexed(search) && people > FEW
+    search !== undefined && hasTrigram(search) && people > FEW
       ? `(${SEARCHED_TEXT}) ilike ${add(`%${escapeLike(indexedPart(search))}%`)}`
       : undefined;
   const byList = of_list !== null && (of_list <= FEW || (!indexed && of_list <= (of_status ?? people)));
@@ -138,21 +144,21 @@ async function exactPage(client: Client, asked: Asked, { limit, offset, order }:
   const sql = `
     with hits as materialized (${hits(asked)}), counted as (select count(*) n from hits)
     select counted.n, p.* from counted left join lateral (
-      select ${COLUMNS} from hits s where counted.n <= ${FEW} order by ${order} limit ${limit} offset ${offset}) p on true`;
+      select ${COLUMNS} from (
+        select * from hits s where counted.n <= ${FEW} order by ${order} limit ${limit} offset ${offset}) s order by ${order}) p on true`;
   const values = asked.byList ? used(asked) : asked.values;
   const rows = await query<SubscriberRow & { n: number }>(sql, values, client);
   return { n: rows[0]!.n, results: rows.filter(({ id }) => id !== null) as SubscriberRow[] };
 }
 
-/** Where many fit a page is found by walking; sorted or gathered by an index, all of them would be read first. */
-const WALK = "select set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)";
-
 async function walkedPage(client: Client, asked: Asked, { limit, offset }: Place, direction: "asc" | "desc") {
   const { from, where, key } = baseOf(asked);
-  await client.query(WALK);
-  // One more says whether there is another page.
-  const sql = `select ${COLUMNS} from ${from} where ${where} and ${all(asked.conditions)}
-    order by ${key} ${direction} limit ${limit + 1} offset ${offset}`;
+  await walk(client);
+  // One more says whether there is another page. The lists of those before the page are not asked for.
+  const sql = `select ${COLUMNS} from (
+      select s.* from ${from} where ${where} and ${all(asked.conditions)}
+      order by ${key} ${direction} limit ${limit + 1} offset ${offset}) s
+    order by s.id ${direction}`;
   return query<SubscriberRow>(sql, used(asked), client);
 }
 
@@ -183,6 +189,7 @@ export function largePage(
   const asked = conditionsOf(companyId, filters, sizes);
   return costlyRead(companyId, async (client) => {
     const { guessed, isMany } = await sample(client, asked, sizes);
+    if (!isMany && filters.search && !asked.indexed && mostOf(sizes) > MANY) throw tooManyToSearch(NARROWED_BY);
     if (!isMany || !order.byKey) {
       const { n, results } = await exactPage(client, asked, place);
       if (n <= FEW) {
@@ -191,6 +198,7 @@ export function largePage(
       }
       if (!order.byKey) return undefined;
     }
+    if (page > LAST_PAGE) throw tooDeep(NARROWED_BY);
     const walked = await walkedPage(client, asked, place, order.direction);
     if (page > 1 && walked.length === 0) throw invalidPage();
     const seen = place.offset + walked.length;

@@ -1,8 +1,9 @@
 /** Pages of subscribers: all of a company, those of a list, those of a segment. */
+import { FEW } from "../../models/database/filtered-count.ts";
 import { listPage } from "../../models/database/listing.ts";
 import { SEARCHED_TEXT, type SubscriberStatus } from "../../models/subscriber.ts";
 import type { ListQuery } from "../lib/shapes.ts";
-import { FEW, largePage, mostOf, sizesOf } from "./large-lists.ts";
+import { largePage, mostOf, NARROWED_BY, sizesOf } from "./large-lists.ts";
 import { COLUMNS, type SubscriberRow, subscriberView } from "./subscriber.ts";
 
 interface Which {
@@ -13,12 +14,14 @@ interface Which {
   positions?: { from: string; where: string[]; id: string };
   counter?: [companyId: string, name: string, ref: string];
   filtered?: boolean;
+  indexed?: string[];
+  parted?: (n: number, where: string, sorted: string) => string;
 }
 
 const ORDERINGS = { email: "s.email_key", first_name: "lower(s.first_name)", last_name: "lower(s.last_name)" };
 
 export async function listSubscribers(which: Which, asked: ListQuery) {
-  const { count, results } = await listPage<SubscriberRow>(
+  const { results, ...page } = await listPage<SubscriberRow>(
     {
       from: "subscribers s",
       columns: COLUMNS,
@@ -26,12 +29,15 @@ export async function listSubscribers(which: Which, asked: ListQuery) {
       orderings: ORDERINGS,
       searchIn: [SEARCHED_TEXT],
       large: true,
+      indexed: ["email"],
+      searchIsIndexed: true,
+      narrowedBy: NARROWED_BY,
       rows: { from: "subscribers s", where: ["s.company_id = $1"] },
       ...which,
     },
     asked,
   );
-  return { count, results: results.map(subscriberView) };
+  return { ...page, results: results.map(subscriberView) };
 }
 
 interface Filters extends ListQuery {
@@ -55,6 +61,12 @@ async function fromMany(companyId: string, asked: Filters) {
   return page && { ...page, results: page.results.map(subscriberView) };
 }
 
+/** The orders of names have those who are in the index of searches; the others, who came a moment ago, are sorted. */
+function parted(n: number, where: string, sorted: string): string {
+  const part = (of: string) => `(select * from subscribers s where ${where} and ${of} order by ${sorted} limit ${n})`;
+  return `(${part("s.in_search")} union all ${part("not s.in_search")}) s`;
+}
+
 /** With the requested filters; `filtered` says that no counter matches them. */
 export async function companySubscribers(companyId: string, asked: Filters) {
   if (asked.list) return listMembers(companyId, asked.list, asked);
@@ -64,6 +76,8 @@ export async function companySubscribers(companyId: string, asked: Filters) {
     where: ["s.company_id = $1"],
     values: [companyId],
     counter: [companyId, asked.status ? `subscribers:${asked.status}` : "subscribers", companyId],
+    indexed: Object.keys(ORDERINGS),
+    ...(asked.ordering?.endsWith("email") ? {} : { parted }),
   };
   if (asked.status) which.where.push(`s.status = $${which.values.push(asked.status)}`);
   return listSubscribers(which, asked);

@@ -59,6 +59,8 @@ interface Subscribers extends Service {
   subscriberReader: SubscriberReader;
 }
 const SAVE_PAUSE_MS = 500;
+/** Where nothing is going on. */
+const IDLE = { idlePauseMs: 2_000 };
 const SEARCH_PAUSE_MS = 5_000;
 const ERASE_PAUSE_MS = 5_000;
 const IMPORT_PAUSE_MS = 1_000;
@@ -78,10 +80,10 @@ async function logged(
 
 export default defineService("subscribers", contract, {
   mixins: [
-    every(SAVE_PAUSE_MS, "saveWaiting"),
+    every(SAVE_PAUSE_MS, "saveWaiting", IDLE),
     every(SEARCH_PAUSE_MS, "addToSearch"),
     every(ERASE_PAUSE_MS, "finishErasures"),
-    every(IMPORT_PAUSE_MS, "runImports"),
+    every(IMPORT_PAUSE_MS, "runImports", { warnAfterMs: null, ...IDLE }),
     every(PURGE_PAUSE_MS, "purgeImports"),
   ],
 

@@ -3,11 +3,15 @@ import { domainToUnicode } from "node:url";
 import { query, queryOne, transaction } from "../../models/database/db.ts";
 import { fromRow } from "../../models/database/from-row.ts";
 import { listModels } from "../../models/database/listing.ts";
+import { ERASED_IS_SUPPRESSED, isErased } from "../../models/statements/erased-addresses.ts";
 import { IS_STRONGER, RESTRICT_SUBSCRIBERS } from "../../models/statements/suppress.ts";
 import { Suppression, type SuppressionKind } from "../../models/suppression.ts";
 import { asciiDomain } from "../lib/address.ts";
-import { type FieldErrors, notFound } from "../lib/errors.ts";
+import { type FieldErrors, invalid, notFound } from "../lib/errors.ts";
 import type { ListQuery } from "../lib/shapes.ts";
+
+/** As the index has it. */
+const SEARCHED_TEXT = "(coalesce(x.email, x.domain) || ' ' || coalesce(x.domain_unicode, ''))";
 
 const COLUMNS = "x.id, x.email, x.domain, x.kind, x.reason, x.created_at";
 
@@ -50,7 +54,10 @@ async function upsert(sql: string, values: unknown[]) {
 
 export async function suppress(companyId: string, given: Given) {
   const { reason = "", kind = "manual" } = given;
-  if (given.email) return upsert(BLOCK_EMAIL, [companyId, given.email.trim(), reason, kind]);
+  if (given.email) {
+    if (await isErased(companyId, given.email)) throw invalid({ email: [ERASED_IS_SUPPRESSED] });
+    return upsert(BLOCK_EMAIL, [companyId, given.email.trim(), reason, kind]);
+  }
   const domain = bareDomain(given.domain!)!;
   const unicode = domainToUnicode(domain);
   return upsert(BLOCK_DOMAIN, [companyId, domain, reason, kind, unicode === domain ? null : unicode]);
@@ -88,10 +95,13 @@ export async function listSuppressions(companyId: string, asked: ListQuery & { k
     values: [companyId, ...(asked.kind ? [asked.kind] : [])],
     id: "x.id",
     orderings: { email: "x.email_key", domain: "x.domain" },
-    searchIn: ["x.email", "x.domain", "x.domain_unicode"],
+    searchIn: [SEARCHED_TEXT],
+    searchIsIndexed: true,
+    large: true,
+    narrowedBy: "`kind` or a longer `search`",
     counter: [companyId, "suppressions", companyId] as [string, string, string],
     filtered: Boolean(asked.kind),
   };
-  const { count, results } = await listModels(Suppression, listing, asked);
-  return { count, results: results.map((suppression) => suppression.view()) };
+  const { results, ...page } = await listModels(Suppression, listing, asked);
+  return { ...page, results: results.map((suppression) => suppression.view()) };
 }

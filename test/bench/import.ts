@@ -1,7 +1,7 @@
 /**
  * How fast CSV comes in: `node test/bench import [rows=1000000]`. Prints the reader alone beside csv-parse, then the
- * whole import with membership of a list, the same file again, and this process's peak memory. DATABASE_URL or an
- * embedded PostgreSQL of its own.
+ * whole import with membership of a list, the same file again, bytes on disk of a person who is on a list (without the index
+ * of searches, which is written later), and this process's peak memory. DATABASE_URL or an embedded PostgreSQL of its own.
  */
 import { createReadStream, createWriteStream, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -40,6 +40,10 @@ async function timed(name: string, work: () => Promise<unknown>): Promise<void> 
   console.log(`${name.padEnd(28)} ${(ms / 1_000).toFixed(1)} s, ${rate} rows/s ${JSON.stringify(result ?? "")}`);
 }
 
+const SIZES = `
+  select relname as name, pg_total_relation_size(oid)::float8 as bytes from pg_class
+  where relname in ('subscribers', 'list_members') and relkind = 'r'`;
+
 let peakBytes = 0;
 const watch = setInterval(() => {
   peakBytes = Math.max(peakBytes, process.memoryUsage.rss());
@@ -59,6 +63,9 @@ try {
 
   await timed("import of new rows", importFile);
   peak();
+  for (const { name, bytes } of await query<{ name: string; bytes: number }>(SIZES)) {
+    console.log(`${name.padEnd(28)} ${(bytes / rows).toFixed(0)} bytes a row, with its indexes`);
+  }
   await timed("the same file again", importFile);
   peak();
   await timed("reader alone", async () => {

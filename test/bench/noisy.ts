@@ -217,6 +217,7 @@ async function main(): Promise<void> {
         ALLOW_PRIVATE_NETWORKS: "true",
         LOGLEVEL: "error",
         TRUST_PROXY: "1",
+        REGISTRATION: "open",
       },
     });
     endings.push(() => service.child.stop());

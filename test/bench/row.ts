@@ -5,6 +5,7 @@
  * at a time (MAX_IN_DOUBT), with a reply as Postfix gives it; nothing is sent. Prints bytes on disk for a recorded mail, by
  * table and index, bytes of WAL, CPU of PostgreSQL for both steps, and the share of HOT updates. A checkpoint comes first,
  * so that the full-page images of all pages that are read before they are written are counted. `compact=0`: rows in full.
+ * Then each mail is opened, clicked, opened once more, and opened with a webhook: the same of each hit.
  */
 import { join } from "node:path";
 import type { ServiceBroker } from "moleculer";
@@ -19,12 +20,14 @@ import type { LeasedChunk, RecordedResult } from "../../services/smtp-sender/del
 import { Recorder } from "../../services/smtp-sender/delivery/recorder.ts";
 import { dataFolder } from "../support/service-process.ts";
 import { cpuUs, postmasterOf } from "./cpu.ts";
+import { addLinks, addWebhook, hitEach } from "./row-hits.ts";
+import { grown, type Size, sizesNow } from "./sizes.ts";
 
 const [recipients = 100_000, compact = 1, fullPageWrites = 1] = process.argv.slice(2).map(Number);
 const GROUP = 200;
 const OWNER = "bench:1";
 
-async function prepare(): Promise<string> {
+async function prepare(): Promise<{ company: string; campaign: string }> {
   const [company, list, campaign] = [newId(), newId(), newId()];
   await query("insert into companies (id, name, plan) values ($1, 'Acme', 'unlimited')", [company]);
   await query("insert into lists (id, company_id, name) values ($1, $2, 'All')", [list, company]);
@@ -40,9 +43,10 @@ async function prepare(): Promise<string> {
      values ($1, $2, 'N', 'to_list', 'pending', $1, $3, $1)`,
     [campaign, company, list],
   );
-  if (compact) await query("update installation set compact_since = now()");
+  if (compact) await query("update installation set compact_since = now(), compact_hits_since = now()");
+  await addLinks(company, campaign);
   await query("vacuum analyze");
-  return campaign;
+  return { company, campaign };
 }
 
 interface Use {
@@ -141,7 +145,7 @@ try {
   Object.assign(process.env, { DATABASE_URL: postgres.url, SECRET_KEY: "bench-secret-bench-secret-bench-secret" });
   openDatabase(postgres.url, 10);
   const postmaster = postmasterOf(join(folder.path, "postgres"));
-  const campaign = await prepare();
+  const { company, campaign } = await prepare();
   await query("checkpoint");
   const expansion = await measured(postmaster, () => expand(campaign));
   const recording = await measured(postmaster, () => record(campaign));
@@ -162,6 +166,21 @@ try {
     "select 100.0 * sum(n_tup_hot_upd)::float8 / sum(n_tup_upd) as share from pg_stat_user_tables where relname ~ '^sent_emails_'",
   );
   print(`HOT        ${hot!.share.toFixed(1)} % of updates`);
+
+  async function hits(name: string, link: number): Promise<void> {
+    const ask = (sql: string) => query<Size>(sql);
+    const before = await sizesNow(ask);
+    const use = await measured(postmaster, () => hitEach(campaign, recipients, link));
+    const { bytes, by } = grown(before, await sizesNow(ask), recipients);
+    print(`${name}: ${rate(use)}, ${wal(use)}, ${bytes.toFixed(0)} bytes on disk`);
+    for (const one of by) print(`  ${one.name} ${one.bytes.toFixed(1)} bytes`);
+  }
+  await query("checkpoint");
+  await hits("first open", 0);
+  await hits("click", 1);
+  await hits("later open", 0);
+  await addWebhook(company);
+  await hits("later open with a webhook", 0);
 } finally {
   await closeDatabase();
   await postgres.stop();

@@ -4,8 +4,8 @@
  * Senders in processes of their own over a real NATS, Redis and PostgreSQL; the 10 KB newsletter with full tracking to a
  * list, from the POST to `completed`, into Debian's smtp-sink; beside it, in the same run, smtp-source into the same sink
  * with as many connections (max_connections holds over all senders). Prints rates, the ratio, when the first mail left
- * and when all recipients were written, and for each process CPU and memory, also after 10, 50 and 100 % of the mails:
- * with 1000000 recipients it shows whether a sender's memory stays flat.
+ * and when all recipients were written, and for each process CPU, connections to PostgreSQL and memory, also after 10, 50
+ * and 100 % of the mails: with 1000000 recipients it shows whether a sender's memory stays flat.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startSmtpSink } from "../support/servers.ts";
@@ -13,7 +13,7 @@ import { newAccount, prepare, type Sending, send, wireBytes } from "./campaign.t
 import { forgetPeak, peakMegabytes, residentMegabytes } from "./resources.ts";
 import { smtpSource } from "./smtp-source.ts";
 import { countCpu, mailsOf, type Stack, sendersOf, startStack } from "./stack.ts";
-import { Watch } from "./watch.ts";
+import { MostConnections, Watch } from "./watch.ts";
 
 const [recipients = 100_000, senderCount = 2, connections = 20] = process.argv.slice(2).map(Number);
 /** Enough for its rate, however many the campaign has. */
@@ -59,8 +59,12 @@ async function measure(stack: Stack, sink: { url: string; child?: { pid: number 
     for (const { pid } of senders) forgetPeak(pid);
     const idle = senders.map(({ pid }) => residentMegabytes(pid));
     const watch = new Watch(senders, Number(address.port), recipients, POINTS);
+    const toDatabase = new MostConnections(stack.database.port, pids);
     const [sending, expandedIn] = await Promise.all([
-      send(api, ids, (through) => watch.look(through)),
+      send(api, ids, (through) => {
+        watch.look(through);
+        toDatabase.look();
+      }),
       expansionSeconds(stack),
     ]);
     const cpu = used();
@@ -91,6 +95,8 @@ async function measure(stack: Stack, sink: { url: string; child?: { pid: number 
     console.log(
       `CPU µs per mail beside the senders: ${others.map((name) => `${name} ${perMail(name, recipients)}`).join(", ")}`,
     );
+    const most = Object.entries(toDatabase.most).map(([name, connections]) => `${name} ${connections}`);
+    console.log(`Connections to PostgreSQL at most: ${most.join(", ")}`);
   } finally {
     await cluster.stop();
   }

@@ -34,7 +34,11 @@ export async function startStack(): Promise<Stack> {
     const database = new pg.Client({ connectionString: postgres.url });
     await database.connect();
     endings.push(() => database.end());
-    const options = process.env.BENCH_NODE_OPTIONS;
+    const { BENCH_NODE_OPTIONS, DATABASE_POOL } = process.env;
+    const env = {
+      ...(BENCH_NODE_OPTIONS ? { NODE_OPTIONS: BENCH_NODE_OPTIONS } : {}),
+      ...(DATABASE_POOL ? { DATABASE_POOL } : {}),
+    };
     const cluster = (senders: number) =>
       startCluster({
         databaseUrl: postgres.url,
@@ -42,7 +46,7 @@ export async function startStack(): Promise<Stack> {
         natsUrl: nats.url,
         senders,
         layout: layoutTogether,
-        ...(options ? { env: { NODE_OPTIONS: options } } : {}),
+        env,
       });
     const PostgreSQL = postmasterOf(join(folder.path, "postgres"));
     return { database, pids: { PostgreSQL, Redis: redis.child!.pid, NATS: nats.child!.pid }, cluster, stop };

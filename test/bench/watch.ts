@@ -1,4 +1,4 @@
-/** Looks at the senders while they send: who has how many connections, and how much memory at which point. */
+/** Looks at processes while mails are sent: who has how many connections, and how much memory at which point. */
 import { connectionsTo, residentMegabytes } from "./resources.ts";
 import type { Sender } from "./stack.ts";
 
@@ -43,5 +43,27 @@ export class Watch {
       const sum = this.#connections.reduce((total, look) => total + look[n]!, 0);
       return Math.round((sum / looks) * 10) / 10;
     });
+  }
+}
+
+/** The most connections to a port that each process had, by name. */
+export class MostConnections {
+  readonly #port: number;
+  readonly #pids: Record<string, number>;
+  #lookedAt = 0;
+  readonly most: Record<string, number>;
+
+  constructor(port: number, pids: Record<string, number>) {
+    this.#port = port;
+    this.#pids = pids;
+    this.most = Object.fromEntries(Object.keys(pids).map((name) => [name, 0]));
+  }
+
+  look(): void {
+    const now = performance.now();
+    if (now - this.#lookedAt < CONNECTIONS_EVERY_MS) return;
+    this.#lookedAt = now;
+    const counts = connectionsTo(this.#port, Object.values(this.#pids));
+    for (const [n, name] of Object.keys(this.#pids).entries()) this.most[name] = Math.max(this.most[name]!, counts[n]!);
   }
 }

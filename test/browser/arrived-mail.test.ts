@@ -6,6 +6,7 @@ import { type App, startApp } from "../support/app.ts";
 import { newCompany, type TestCompany } from "../support/client.ts";
 import { read } from "../support/message.ts";
 import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
+import { storedEvents } from "../support/stored-events.ts";
 import { violations, WCAG } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
 
@@ -122,11 +123,8 @@ test.each([true, false])("pixel, link, view, preferences and unsubscribe, with J
     await page.getByText("You are unsubscribed").first().waitFor();
     expect(await statusOf(email)).toBe("unsubscribed");
   });
-  const events = await query(
-    "select type, machine from email_events where company_id = $1 and recipient = $2 order by id",
-    [company.id, email],
-  );
-  expect(events).toEqual([
+  const events = (await storedEvents(company.id)).filter(({ recipient }) => recipient === email);
+  expect(events.map(({ type, machine }) => ({ type, machine }))).toEqual([
     { type: "opened", machine: false },
     { type: "clicked", machine: false },
     { type: "unsubscribed", machine: false },

@@ -4,9 +4,9 @@ import { query } from "../../models/database/db.ts";
 import { type App, startApp } from "../support/app.ts";
 import { newCompany, type TestCompany } from "../support/client.ts";
 import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
-import { violations } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
 import { openPage, SHOTS, signInOn } from "./open-page.ts";
+import { expectWholePages, LAPTOP, PHONE } from "./whole-pages.ts";
 
 const API = "/api/emails";
 const WAIT_MS = 60_000;
@@ -130,27 +130,17 @@ const PAGES = (): Record<string, string> => ({
   waiting: `campaigns/${waiting}`,
 });
 
-test.each([
-  ["light, a laptop", { colorScheme: "light", viewport: { width: 1280, height: 800 } }],
-  ["dark, a phone", { colorScheme: "dark", viewport: { width: 360, height: 640 } }],
-] as [string, BrowserContextOptions][])(
+test.each([LAPTOP, PHONE])(
   "every page of campaigns passes axe and is no wider than the window: %s",
-  async (_how, options) => {
+  async (how, options) => {
     await open({ bypassCSP: true, ...options }, async (page) => {
       await signIn(page);
-      for (const [name, path] of Object.entries(PAGES())) {
-        await page.goto(at(path));
+      const arrived = async (name: string) => {
         if (name === "done") await page.getByRole("columnheader", { name: "What helps" }).waitFor();
         for (const details of await page.locator("details > summary").all()) await details.click();
-        const width = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
-        // To look at; nothing compares them.
-        await page.screenshot({ path: `${SHOTS}/campaign-${name}-${options.colorScheme}.png`, fullPage: true });
-        expect({ name, wider: Math.max(0, width as number), wrong: await violations(page) }).toEqual({
-          name,
-          wider: 0,
-          wrong: [],
-        });
-      }
+      };
+      const pages = Object.entries(PAGES()).map(([name, path]) => [name, at(path)] as const);
+      await expectWholePages(page, { shots: `campaign-${how}`, pages, arrived });
     });
   },
 );

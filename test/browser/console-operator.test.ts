@@ -3,9 +3,10 @@ import { query } from "../../models/database/db.ts";
 import { call } from "../../services/call.ts";
 import { type App, startApp } from "../support/app.ts";
 import { newCompany, type TestCompany } from "../support/client.ts";
-import { violations } from "./axe.ts";
+import { waitingCampaign } from "../support/waiting-campaign.ts";
 import { launchChromium } from "./chromium.ts";
-import { openPage, SHOTS } from "./open-page.ts";
+import { openPage } from "./open-page.ts";
+import { expectWholePages, LAPTOP, PHONE, shotName, ZOOMED } from "./whole-pages.ts";
 
 const PATIENCE = { timeout: 60_000 };
 jest.setTimeout(300_000);
@@ -22,23 +23,7 @@ beforeAll(async () => {
   await newCompany(app, { name: "Łódź & Sons" });
   // Held back, so that it is there for as long as the tests look.
   await call(app.broker, "accounts.pauseCompany", { company_id: company.id });
-  const smtp = await company.api.post("/api/emails/smtp-configs/", {
-    name: "S",
-    host: "127.0.0.1",
-    port: 9,
-    username: "",
-    password: "",
-    use_tls: false,
-    sender_email: "news@acme.example",
-  });
-  const sent = await company.api.post("/api/emails/send/custom/", {
-    name: "October newsletter for readers of books about engines",
-    smtp_config_id: smtp.body.id,
-    subject: "Six books",
-    body: "<p>Books</p>",
-    receivers: [{ email: "ada@example.com" }, { email: "bob@example.com" }],
-  });
-  campaignId = sent.body.id;
+  campaignId = await waitingCampaign(company, "October newsletter for readers of books about engines");
   const url = "https://hooks.example.com/flockmail/events/of/a/long/address";
   const hook = await company.api.post("/api/emails/webhook-endpoints/", { url, events: ["bounced"] });
   endpointId = hook.body.id;
@@ -84,30 +69,13 @@ const PAGES = () => [
   "/sign-in",
 ];
 
-test.each([
-  ["light", { colorScheme: "light", viewport: { width: 1280, height: 800 } }],
-  ["dark", { colorScheme: "dark", viewport: { width: 360, height: 640 } }],
-  ["zoomed", { colorScheme: "light", viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 }],
-] as [string, BrowserContextOptions][])(
+test.each([LAPTOP, PHONE, ZOOMED])(
   "every operators' page passes axe and is no wider than the window: %s",
   async (how, options) => {
     await open(options, async (page) => {
       await signIn(page);
-      for (const path of PAGES()) {
-        await page.goto(`${app.url}/app/operator${path}`);
-        const width = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
-        const name = path
-          .replace(/\?.*/, "")
-          .replace(/[0-9a-f-]{36}/, "id")
-          .replaceAll("/", "-");
-        // To look at; nothing compares them.
-        await page.screenshot({ path: `${SHOTS}/operator-${how}${name}.png`, fullPage: true });
-        expect({ path, wider: Math.max(0, width as number), wrong: await violations(page) }).toEqual({
-          path,
-          wider: 0,
-          wrong: [],
-        });
-      }
+      const pages = PAGES().map((path) => [shotName(path), `${app.url}/app/operator${path}`] as const);
+      await expectWholePages(page, { shots: `operator-${how}`, pages });
     });
   },
 );

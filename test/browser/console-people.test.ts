@@ -2,9 +2,9 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { query } from "../../models/database/db.ts";
 import { type App, startApp } from "../support/app.ts";
 import { newCompany, type TestCompany } from "../support/client.ts";
-import { violations } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
 import { openPage, SHOTS, signInOn } from "./open-page.ts";
+import { expectWholePages, LAPTOP, PHONE, ZOOMED } from "./whole-pages.ts";
 
 let app: App;
 let browser: Browser;
@@ -55,36 +55,21 @@ const at = (path: string) => `${app.url}/app/${company.id}/${path}`;
 const signIn = (page: Page): Promise<void> => signInOn(page, app, company);
 
 const PAGES = (): [string, string][] => [
-  ["subscribers", "subscribers"],
-  ["subscribers-none", "subscribers?search=nobody"],
-  ["person", `subscribers/${personId}`],
-  ["person-older", `subscribers/${personId}?events=25`],
-  ["lists", "lists"],
-  ["list", `lists/${listId}`],
-  ["suppressions", "suppressions"],
+  ["subscribers", at("subscribers")],
+  ["subscribers-none", at("subscribers?search=nobody")],
+  ["person", at(`subscribers/${personId}`)],
+  ["person-older", at(`subscribers/${personId}?events=25`)],
+  ["lists", at("lists")],
+  ["list", at(`lists/${listId}`)],
+  ["suppressions", at("suppressions")],
 ];
 
-test.each([
-  ["light, a laptop", { colorScheme: "light", viewport: { width: 1280, height: 800 } }],
-  ["dark, a phone", { colorScheme: "dark", viewport: { width: 360, height: 640 } }],
-  // What 1280 pixels are at 200 % zoom.
-  ["zoomed", { colorScheme: "light", viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 }],
-] as [string, BrowserContextOptions][])(
+test.each([LAPTOP, PHONE, ZOOMED])(
   "every page passes axe and is no wider than the window: %s",
   async (how, options) => {
     await open(options, async (page) => {
       await signIn(page);
-      for (const [name, path] of PAGES()) {
-        await page.goto(at(path));
-        const width = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
-        // To look at; nothing compares them.
-        await page.screenshot({ path: `${SHOTS}/people-${how.split(/[ ,]/)[0]}-${name}.png`, fullPage: true });
-        expect({ path, wider: Math.max(0, width as number), wrong: await violations(page) }).toEqual({
-          path,
-          wider: 0,
-          wrong: [],
-        });
-      }
+      await expectWholePages(page, { shots: `people-${how}`, pages: PAGES() });
     });
   },
 );

@@ -3,9 +3,9 @@ import { readFile } from "node:fs/promises";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { type App, startApp } from "../support/app.ts";
 import { fileForm, newCompany, type TestCompany } from "../support/client.ts";
-import { violations } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
 import { openPage, SHOTS, signInOn } from "./open-page.ts";
+import { expectWholePages, LAPTOP, PHONE } from "./whole-pages.ts";
 
 const E = "/api/emails";
 const LONG = "Readers of the newsletter about difference engines, analytical engines and looms";
@@ -61,39 +61,28 @@ const at = (path: string) => `${app.url}/app/${company.id}/${path}`;
 
 const signIn = (page: Page): Promise<void> => signInOn(page, app, company);
 
-const PAGES = () => [
-  ["segments", "segments"],
-  ["segments/new", "segment-new"],
-  [`segments/${segmentId}`, "segment"],
-  [`segments/${segmentId}/count`, "segment-count"],
-  [`segments/${segmentId}/delete`, "segment-delete"],
-  ["import", "import"],
-  [`import/${waiting}`, "import-columns"],
-  [`import/${tried}`, "import-tried"],
+const PAGES = (): [string, string][] => [
+  ["segments", at("segments")],
+  ["segment-new", at("segments/new")],
+  ["segment", at(`segments/${segmentId}`)],
+  ["segment-count", at(`segments/${segmentId}/count`)],
+  ["segment-delete", at(`segments/${segmentId}/delete`)],
+  ["import", at("import")],
+  ["import-columns", at(`import/${waiting}`)],
+  ["import-tried", at(`import/${tried}`)],
 ];
 
-test.each([
-  ["light, a laptop", { colorScheme: "light", viewport: { width: 1280, height: 800 } }],
-  ["dark, a phone", { colorScheme: "dark", viewport: { width: 360, height: 640 } }],
-] as [string, BrowserContextOptions][])(
+test.each([LAPTOP, PHONE])(
   "every page passes axe and is no wider than the window: %s",
-  async (_how, options) => {
+  async (how, options) => {
     await open(options, async (page) => {
       await signIn(page);
-      for (const [path, name] of PAGES()) {
-        await page.goto(at(path!));
-        if (name === "segment")
-          await page.getByText("fits now.").or(page.getByText("Nobody fits now.")).waitFor(PATIENCE);
+      const counted = page.getByText("fits now.").or(page.getByText("Nobody fits now."));
+      const arrived = async (name: string) => {
+        if (name === "segment") await counted.waitFor(PATIENCE);
         if (name === "import-tried") await page.getByText("What would happen").waitFor(PATIENCE);
-        const width = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
-        // To look at; nothing compares them.
-        await page.screenshot({ path: `${SHOTS}/${options.colorScheme}-company-${name}.png`, fullPage: true });
-        expect({ path, wider: Math.max(0, width as number), wrong: await violations(page) }).toEqual({
-          path,
-          wider: 0,
-          wrong: [],
-        });
-      }
+      };
+      await expectWholePages(page, { shots: `segments-${how}`, pages: PAGES(), arrived });
     });
   },
   300_000,
@@ -186,7 +175,7 @@ test("a segment is built with the keyboard while its count follows, and Enter in
     await page.keyboard.press("Enter");
     const second = page.getByLabel("What").nth(1);
     await second.waitFor(PATIENCE);
-    await expect(page.evaluate("document.activeElement.id")).resolves.toBe("r.1.field");
+    await page.waitForFunction('document.activeElement.id === "r.1.field"', undefined, PATIENCE);
     await page.keyboard.press("E");
     await page.getByText("once the rules are complete").waitFor(PATIENCE);
     const value = page.getByLabel("Value").nth(1);

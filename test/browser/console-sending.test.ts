@@ -5,9 +5,9 @@ import { newCompany, type TestCompany } from "../support/client.ts";
 import { type DnsServer, startDnsServer } from "../support/dns-server.ts";
 import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
 import { startWebServer, type WebServer } from "../support/web-server.ts";
-import { violations } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
-import { openPage, SHOTS, signInOn } from "./open-page.ts";
+import { openPage, signInOn } from "./open-page.ts";
+import { expectWholePages, LAPTOP, PHONE } from "./whole-pages.ts";
 
 let app: App;
 let browser: Browser;
@@ -92,24 +92,13 @@ const PAGES = () => ({
   delivery: `webhooks/${hook}/deliveries/${delivery}`,
 });
 
-test.each([
-  ["light, a laptop", { colorScheme: "light", viewport: { width: 1280, height: 800 } }],
-  ["dark, a phone", { colorScheme: "dark", viewport: { width: 360, height: 640 } }],
-] as [string, BrowserContextOptions][])(
+test.each([LAPTOP, PHONE])(
   "every page passes axe and is no wider than the window: %s",
-  async (_how, options) => {
+  async (how, options) => {
     await open(options, async (page) => {
       await signIn(page);
-      const found: object[] = [];
-      for (const [name, path] of Object.entries(PAGES())) {
-        await page.goto(at(path));
-        const width = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
-        // To look at; nothing compares them.
-        await page.screenshot({ path: `${SHOTS}/sending-${options.colorScheme}-${name}.png`, fullPage: true });
-        const wrong = await violations(page);
-        if ((width as number) > 0 || wrong.length > 0) found.push({ path, wider: width, wrong });
-      }
-      expect(found).toEqual([]);
+      const pages = Object.entries(PAGES()).map(([name, path]) => [name, at(path)] as const);
+      await expectWholePages(page, { shots: `sending-${how}`, pages });
     });
   },
   300_000,

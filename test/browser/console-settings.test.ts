@@ -8,6 +8,7 @@ import { client, newCompany, type TestCompany } from "../support/client.ts";
 import { violations } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
 import { openPage, SHOTS, signInOn } from "./open-page.ts";
+import { expectWholePages, LAPTOP, PHONE, shotName, ZOOMED } from "./whole-pages.ts";
 
 /** The machine may be busy with other tests. */
 const PATIENCE_MS = 60_000;
@@ -44,33 +45,19 @@ const ENTRANCES = ["login", "sign-up", "forgotten", "verify?token=x", "reset?tok
 const OWN = ["companies/new", "account", "account/password", "account/two-factor", "account/sessions"];
 const SETTINGS = ["company", "branding", "members", "keys", "plan", "audit-log", "company/delete"];
 
-async function look(page: Page, path: string, name: string): Promise<void> {
-  await page.goto(`${app.url}/app/${path}`);
-  await page.screenshot({ path: `${SHOTS}/settings-${name}.png`, fullPage: true });
-  const isZoomed = name.startsWith("zoomed");
-  const wider = (await page.evaluate("document.documentElement.scrollWidth - window.innerWidth")) as number;
-  expect({ name, wider: Math.max(0, wider), wrong: isZoomed ? [] : await violations(page) }).toEqual({
-    name,
-    wider: 0,
-    wrong: [],
-  });
-}
-
-test.each([
-  ["light", { colorScheme: "light", viewport: { width: 1280, height: 800 } }],
-  ["dark", { colorScheme: "dark", viewport: { width: 360, height: 640 } }],
-  // A laptop at 200 %.
-  ["zoomed", { colorScheme: "light", viewport: { width: 640, height: 400 } }],
-] as [string, BrowserContextOptions][])(
+test.each([LAPTOP, PHONE, ZOOMED])(
   "every page passes axe and is no wider than the window: %s",
   async (how, options) => {
     // The policy would keep axe out, too.
     await open({ ...options, bypassCSP: true }, async (page) => {
-      const name = (path: string) => `${how}-${path.replace(/\?.*/, "").replaceAll("/", "-")}`;
-      for (const path of ENTRANCES) await look(page, path, name(path));
+      const look = (paths: string[], root = "") => {
+        const pages = paths.map((path) => [shotName(path), `${app.url}/app/${root}${path}`] as const);
+        return expectWholePages(page, { shots: `settings-${how}`, pages });
+      };
+      await look(ENTRANCES);
       await signIn(page);
-      for (const path of OWN) await look(page, path, name(path));
-      for (const path of SETTINGS) await look(page, `${company.id}/settings/${path}`, name(path));
+      await look(OWN);
+      await look(SETTINGS, `${company.id}/settings/`);
     });
   },
 );

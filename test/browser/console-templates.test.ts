@@ -2,9 +2,9 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { until } from "../integration/campaigns/world.ts";
 import { type App, startApp } from "../support/app.ts";
 import { newCompany, type TestCompany } from "../support/client.ts";
-import { violations } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
 import { openPage, SHOTS, signInOn } from "./open-page.ts";
+import { expectWholePages, LAPTOP, PHONE, shotName } from "./whole-pages.ts";
 
 const WAIT = { timeout: 60_000 };
 
@@ -97,39 +97,23 @@ const holds = (page: Page, expression: string) =>
 const read = async () => (await company.api.get(`/api/emails/templates/${template}/`)).body;
 const seen = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor(WAIT);
 
-test.each([
-  ["light, a laptop", { colorScheme: "light", viewport: { width: 1280, height: 800 } }],
-  ["dark, a phone", { colorScheme: "dark", viewport: { width: 360, height: 640 } }],
-] as [string, BrowserContextOptions][])(
+test.each([LAPTOP, PHONE])(
   "every page of templates and media passes axe and is no wider than the window: %s",
-  async (_how, options) => {
+  async (how, options) => {
     // The policy would keep axe out.
     await open({ bypassCSP: true, ...options }, async (page) => {
       await signIn(page, "templates");
-      const paths = ["templates", "templates/new", `templates/${template}`, `templates/${template}/delete`];
-      const more = [
-        `templates/${template}/versions`,
-        `templates/${template}/versions/1`,
-        "media",
-        `media/${mediaId}/delete`,
-      ];
-      for (const path of [...paths, ...more]) {
-        await page.goto(at(path));
-        if (path === `templates/${template}`) {
-          await inFrame(page, "Six books for Ann");
-          await seen(page, "Nothing to warn of.");
-          for (const summary of await page.locator("summary").all()) await summary.click();
-        }
-        const width = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
-        const name = path.replace(/[0-9a-f-]{36}/, "id").replaceAll("/", "-");
-        // To look at; nothing compares them.
-        await page.screenshot({ path: `${SHOTS}/${options.colorScheme}-${name}.png`, fullPage: true });
-        expect({ path, wider: Math.max(0, width as number), wrong: await violations(page) }).toEqual({
-          path,
-          wider: 0,
-          wrong: [],
-        });
-      }
+      const editor = `templates/${template}`;
+      const ofOne = ["", "/delete", "/versions", "/versions/1"].map((rest) => `${editor}${rest}`);
+      const paths = ["templates", "templates/new", ...ofOne, "media", `media/${mediaId}/delete`];
+      const arrived = async (name: string) => {
+        if (name !== shotName(editor)) return;
+        await inFrame(page, "Six books for Ann");
+        await seen(page, "Nothing to warn of.");
+        for (const summary of await page.locator("summary").all()) await summary.click();
+      };
+      const pages = paths.map((path) => [shotName(path), at(path)] as const);
+      await expectWholePages(page, { shots: how, pages, arrived });
     });
   },
   180_000,

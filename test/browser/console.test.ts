@@ -1,9 +1,10 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { type App, startApp } from "../support/app.ts";
 import { newCompany, type TestCompany } from "../support/client.ts";
-import { violations } from "./axe.ts";
+import { waitingCampaign } from "../support/waiting-campaign.ts";
 import { launchChromium } from "./chromium.ts";
-import { openPage, SHOTS, signInOn } from "./open-page.ts";
+import { openPage, signInOn } from "./open-page.ts";
+import { expectWholePages, LAPTOP, PHONE, shotName, ZOOMED } from "./whole-pages.ts";
 
 // axe over every page, on a machine that has other work.
 jest.setTimeout(300_000);
@@ -17,23 +18,8 @@ beforeAll(async () => {
   app = await startApp();
   browser = await launchChromium();
   company = await newCompany(app, { name: "Analytical Engines" });
-  const smtp = await company.api.post("/api/emails/smtp-configs/", {
-    name: "S",
-    host: "127.0.0.1",
-    port: 9,
-    username: "",
-    password: "",
-    use_tls: false,
-    sender_email: "news@acme.example",
-  });
-  const sent = await company.api.post("/api/emails/send/custom/", {
-    name: "October newsletter",
-    smtp_config_id: smtp.body.id,
-    subject: "Six books",
-    body: '<p><a href="https://example.com/">Books</a></p>',
-    receivers: [{ email: "ada@example.com" }, { email: "bob@example.com" }],
-  });
-  campaignId = sent.body.id;
+  const body = '<p><a href="https://example.com/">Books</a></p>';
+  campaignId = await waitingCampaign(company, "October newsletter", body);
   const list = (await company.api.post("/api/emails/lists/", { name: "Readers" })).body.id;
   const grace = { email: "grace@example.com", first_name: "Grace", attributes: { city: "New York" }, lists: [list] };
   personId = (await company.api.post("/api/emails/subscribers/", grace)).body.id;
@@ -64,35 +50,13 @@ const PAGES = () => [
   `${company.id}/none`,
 ];
 
-test.each([
-  ["light", "a laptop", { colorScheme: "light", viewport: { width: 1280, height: 800 } }],
-  ["dark", "a phone", { colorScheme: "dark", viewport: { width: 360, height: 640 } }],
-  [
-    "zoomed",
-    "a laptop at 200 %",
-    { colorScheme: "light", viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 },
-  ],
-] as [string, string, BrowserContextOptions][])(
-  "every page passes axe and is no wider than the window: %s, %s",
-  async (how, _where, options) => {
+test.each([LAPTOP, PHONE, ZOOMED])(
+  "every page passes axe and is no wider than the window: %s",
+  async (how, options) => {
     await open(options, async (page) => {
       await signIn(page);
-      for (const path of PAGES()) {
-        await page.goto(`${app.url}/app/${path}`);
-        const width = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
-        // To look at; nothing compares them.
-        await page.screenshot({
-          path: `${SHOTS}/${how}-${path
-            .replaceAll(company.id, "company")
-            .replace(/[0-9a-f-]{36}/, "id")
-            .replaceAll("/", "-")}.png`,
-        });
-        expect({ path, wider: Math.max(0, width as number), wrong: await violations(page) }).toEqual({
-          path,
-          wider: 0,
-          wrong: [],
-        });
-      }
+      const pages = PAGES().map((path) => [shotName(path), `${app.url}/app/${path}`] as const);
+      await expectWholePages(page, { shots: how, pages });
     });
   },
 );

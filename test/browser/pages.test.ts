@@ -4,6 +4,7 @@ import { newId } from "../../services/lib/ids.ts";
 import { personToken } from "../../services/lib/tokens/person-token.ts";
 import { newWorld, token, type World } from "../integration/tracking/world.ts";
 import { type App, startApp } from "../support/app.ts";
+import { storedEvents } from "../support/stored-events.ts";
 import { violations } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
 
@@ -242,10 +243,8 @@ describe("recipients' pages in Chromium", () => {
       await page.getByText("Read").click();
       await page.waitForURL("https://example.com/one");
     });
-    const events = await query("select type, machine from email_events where company_id = $1 order by id", [
-      world.companyId,
-    ]);
-    expect(events).toEqual([
+    const events = await storedEvents(world.companyId);
+    expect(events.map(({ type, machine }) => ({ type, machine }))).toEqual([
       { type: "opened", machine: false },
       { type: "clicked", machine: false },
     ]);

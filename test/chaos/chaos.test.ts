@@ -11,9 +11,9 @@ import { type Customers, Load, openCustomers } from "./load.ts";
 import { planFaults, planSeeds } from "./plan.ts";
 import { broken, type Run, reportText } from "./report.ts";
 import { openScene, type Scene } from "./scene.ts";
+import { CHAOS_LONG as long } from "./size.ts";
 import { type Watched, watch } from "./watch.ts";
 
-const long = process.env.CHAOS === "long";
 /** A server killed, a sender frozen, another stopped in order, a link to PostgreSQL that swallows everything. */
 const SHORT = { seeds: [5], durationMs: 20_000, longestMs: 6_500 };
 const LONG = {

@@ -14,7 +14,11 @@ const SLOW_MAIL_MS = 3_000;
 /** Connections that a proxy swallowed notice it so much later, as a server's keepalive would. */
 const MUTE_FOR_MS = 5_000;
 
-const serverOf = (scene: Scene, target: string): Breakable => scene[target as "postgres" | "redis" | "nats"];
+/** As a server that is short of memory does: whole keys, in no order. */
+const EVICT_HALF =
+  "local keys = redis.call('keys', 'flockmail:*') for n = 1, #keys do if math.random(2) == 1 then redis.call('del', keys[n]) end end";
+
+const serverOf = (scene: Scene, target: string): Breakable => scene.servers.get(target)!;
 const linkOf = (scene: Scene, target: string) => scene.links.get(target)!;
 const linksTo = (scene: Scene, server: string) =>
   [...scene.links].filter(([link]) => link.endsWith(`>${server}`)).map(([, proxy]) => proxy);
@@ -88,8 +92,16 @@ const BEGIN: Record<KindName, Begin> = {
     return async () => serverOf(scene, target).thaw();
   },
   "server swallowed": swallowed(linksTo),
+  async "PostgreSQL fails over"(scene) {
+    await scene.postgres.kill();
+    return () => scene.failOver();
+  },
   async "Redis emptied"(scene) {
     await scene.redis.command("flushall");
+    return async () => {};
+  },
+  async "Redis evicts half"(scene) {
+    await scene.redis.command("eval", EVICT_HALF, "0");
     return async () => {};
   },
   async "Redis read-only"(scene) {

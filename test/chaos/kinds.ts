@@ -3,12 +3,17 @@
  * it takes away. What is spared must be back within the bounds of report.ts counted from the fault's begin, the rest
  * counted from its end.
  */
-export const SENDERS = ["sender-1", "sender-2", "sender-3"] as const;
-export const CORES = ["core-1", "core-2"] as const;
-export const PROCESSES = ["gateway", ...CORES, ...SENDERS] as const;
-export const SERVERS = ["postgres", "redis", "nats"] as const;
-export type ProcessName = (typeof PROCESSES)[number];
-export type ServerName = (typeof SERVERS)[number];
+import { CHAOS_LONG } from "./size.ts";
+
+const numbered = (name: string, count: number) => Array.from({ length: count }, (_, n) => `${name}-${n + 1}`);
+
+export const SENDERS = numbered("sender", 3);
+export const CORES = numbered("core", 2);
+/** The short case, which runs beside other tests, has one gateway and one NATS server, and no replica of PostgreSQL. */
+export const GATEWAYS = numbered("gateway", CHAOS_LONG ? 2 : 1);
+export const NATS = numbered("nats", CHAOS_LONG ? 3 : 1);
+export const PROCESSES = [...GATEWAYS, ...CORES, ...SENDERS];
+export const SERVERS = ["postgres", "redis", ...NATS];
 
 export interface FaultKind {
   name: KindName;
@@ -18,8 +23,8 @@ export interface FaultKind {
 }
 
 export const LINKS = PROCESSES.flatMap((name) => SERVERS.map((server) => `${name}>${server}`));
-/** The gateway asks the services, never the database: that link may break unnoticed. */
-const LINKS_IN_USE = LINKS.filter((link) => link !== "gateway>postgres");
+/** Gateways ask the services, never the database: that link may break unnoticed. */
+const LINKS_IN_USE = LINKS.filter((link) => !(link.startsWith("gateway") && link.endsWith(">postgres")));
 /** Whoever is cut off from the database may hold locks there: these are struck three times as often as others. */
 const LINKS_BY_DANGER = LINKS_IN_USE.flatMap((link) => (link.endsWith(">postgres") ? [link, link, link] : [link]));
 
@@ -43,7 +48,9 @@ const table = define([
   { name: "server killed", weight: 3, targets: SERVERS, longestMs: 8_000 },
   { name: "server frozen", weight: 3, targets: SERVERS },
   { name: "server swallowed", weight: 2, targets: SERVERS },
+  { name: "PostgreSQL fails over", weight: CHAOS_LONG ? 2 : 0, targets: ["postgres"], longestMs: 5_000 },
   { name: "Redis emptied", weight: 1, targets: ["redis"], longestMs: 1_000 },
+  { name: "Redis evicts half", weight: 1, targets: ["redis"], longestMs: 1_000 },
   { name: "Redis read-only", weight: 1, targets: ["redis"] },
   { name: "mail server slow", weight: 1, targets: ["mail"] },
   { name: "mail server drops connections", weight: 1, targets: ["mail"] },
@@ -63,15 +70,13 @@ export interface Spared {
   api: boolean;
 }
 
-/** There is one gateway, one of each server, two of the other services and three senders. */
+/** There is one PostgreSQL that takes writes, and one Redis; senders go on without NATS, gateways reach nobody without it. */
 export function sparedBy(target: string): Spared {
-  const [name, server] = target.split(">");
+  const [name = "", server = ""] = target.split(">");
   if (name === "mail") return { sending: false, api: true };
-  if (name === "hooks") return { sending: true, api: true };
-  if (server) return { sending: true, api: name !== "gateway" || server !== "nats" };
-  if (name === "gateway") return { sending: true, api: false };
   if (name === "postgres") return { sending: false, api: false };
-  // Senders go on without them; the gateway reaches nobody without NATS.
-  if (name === "nats") return { sending: true, api: false };
-  return { sending: true, api: true };
+  const isOnlyGateway = GATEWAYS.length === 1 && name.startsWith("gateway");
+  const isOnlyNats = NATS.length === 1 && (server || name).startsWith("nats");
+  if (server) return { sending: true, api: !(isOnlyGateway && isOnlyNats) };
+  return { sending: true, api: !isOnlyGateway && !isOnlyNats };
 }

@@ -3,7 +3,8 @@
  * idempotency key and the same file, until there is one.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { apiAt, type Send } from "../demo/api.ts";
+import { apiAt } from "../demo/api.ts";
+import { whenAvailable } from "../support/cluster.ts";
 import type { Ledger, MailKind } from "./ledger.ts";
 import { type Scene, WINDOW_SECONDS } from "./scene.ts";
 
@@ -31,7 +32,7 @@ export interface Customers {
 }
 
 async function signUp(scene: Scene, name: string, smtpPort: number): Promise<Company> {
-  const { url } = scene.cluster;
+  const url = scene.url();
   const account = { email: `${name}@example.com`, password: "a password for tests", company_name: name };
   const { company, access } = await apiAt(url)<{ company: { id: string }; access: string }>(
     "POST",
@@ -41,13 +42,11 @@ async function signUp(scene: Scene, name: string, smtpPort: number): Promise<Com
   const bearer = apiAt(url, { authorization: `Bearer ${access}` });
   const { key } = await bearer<{ key: string }>("POST", `/api/companies/${company.id}/api-keys/`, { name });
   const headers = { "x-api-key": key };
-  const api: Send = apiAt(url, headers);
+  const create = (path: string, body: object) =>
+    whenAvailable(scene.cluster, () => apiAt(url, headers)<{ id: string }>("POST", `/api/emails/${path}/`, body));
   const server = { name: "Sink", host: "127.0.0.1", port: smtpPort, username: "", password: "", use_tls: false };
-  const smtp = await api<{ id: string }>("POST", "/api/emails/smtp-configs/", {
-    ...server,
-    sender_email: `news@${name}.example`,
-  });
-  const template = await api<{ id: string }>("POST", "/api/emails/templates/", {
+  const smtp = await create("smtp-configs", { ...server, sender_email: `news@${name}.example` });
+  const template = await create("templates", {
     name: "T",
     subject: "Hello [[first_name]]",
     body: "<p>Hello [[first_name]], <a href='https://example.com/'>look</a></p>",
@@ -61,10 +60,10 @@ export async function openCustomers(scene: Scene): Promise<Customers> {
   const limited = await signUp(scene, "limited", scene.limitedMail.port);
   await scene.postgres.query("update companies set plan = 'tight' where id = $1", [limited.id]);
   const events = ["delivered", "opened", "clicked"];
-  await apiAt(scene.cluster.url, plain.headers)("POST", "/api/emails/webhook-endpoints/", {
-    url: `http://127.0.0.1:${scene.hooks.port}/`,
-    events,
-  });
+  const endpoint = { url: `http://127.0.0.1:${scene.hooks.port}/`, events };
+  await whenAvailable(scene.cluster, () =>
+    apiAt(scene.url(), plain.headers)("POST", "/api/emails/webhook-endpoints/", endpoint),
+  );
   return { plain, limited };
 }
 
@@ -123,7 +122,7 @@ export class Load {
     while (!signal.aborted) {
       try {
         const form = typeof body === "function";
-        const response = await fetch(this.#scene.cluster.url + path, {
+        const response = await fetch(this.#scene.url() + path, {
           method: "POST",
           headers: { ...headers, ...(form ? {} : { "content-type": "application/json" }) },
           body: form ? body() : JSON.stringify(body),
@@ -200,7 +199,7 @@ export class Load {
 
   /** Readers do not try again: only what was answered must be there. */
   async #hit({ link, address }: { link: string; address: string }): Promise<void> {
-    const url = new URL(new URL(link).pathname, this.#scene.cluster.url);
+    const url = new URL(new URL(link).pathname, this.#scene.url());
     // Throttled per address of the network, and a click beyond that is redirected and not counted: each reader has her own.
     const n = this.#hits++;
     const ip = `198.51.${(n >> 8) % 256}.${n % 256}`;

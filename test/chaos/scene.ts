@@ -5,10 +5,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { APART, type Cluster, startCluster } from "../support/cluster.ts";
+import { unusedPort } from "../../services/lib/processes/unused-port.ts";
+import { APART, type Cluster, GATEWAY, startCluster } from "../support/cluster.ts";
+import { startNatsCluster } from "../support/nats-cluster.ts";
 import { type SilentProxy, startSilentProxy } from "../support/silent-proxy.ts";
 import { type Answer, type Command, type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
-import { CORES, LINKS, SENDERS, SERVERS, type ServerName } from "./kinds.ts";
+import { balance } from "./balance.ts";
+import { CORES, GATEWAYS, LINKS, NATS, SENDERS } from "./kinds.ts";
 import {
   type Breakable,
   type BreakablePostgres,
@@ -16,7 +19,9 @@ import {
   breakableNats,
   breakablePostgres,
   breakableRedis,
+  replicatedPostgres,
 } from "./servers.ts";
+import { CHAOS_LONG } from "./size.ts";
 
 /** So long that some mails are always between hand-over and answer. */
 const DOT_MS = 150;
@@ -27,9 +32,12 @@ export const MAX_IN_DOUBT = 50;
 
 export interface Scene {
   cluster: Cluster;
+  /** Of a gateway, as a load balancer chooses it. */
+  url(): string;
   postgres: BreakablePostgres;
   redis: BreakableRedis;
-  nats: Breakable;
+  /** By name, PostgreSQL and Redis among them. */
+  servers: Map<string, Breakable>;
   links: Map<string, SilentProxy>;
   /** For the mail of the company without a limit, and of the limited one. */
   mail: SilentProxy;
@@ -46,6 +54,8 @@ export interface Scene {
   /** Ends a process and keeps it from being started again until `revive`. */
   end(name: string, signal: "SIGKILL" | "SIGTERM"): Promise<void>;
   revive(name: string): Promise<void>;
+  /** After PostgreSQL was killed: its replica takes its place, and gets a replica of its own. */
+  failOver(): Promise<void>;
   /** Resolves when every process is ready and the gateway reaches the others; with those that are not in their time. */
   whole(): Promise<string[]>;
   stop(): Promise<void>;
@@ -86,7 +96,6 @@ const through = (url: string, port: number) => {
   return changed.href;
 };
 
-const VARIABLES: Record<ServerName, string> = { postgres: "DATABASE_URL", redis: "REDIS_URL", nats: "TRANSPORTER" };
 const CORE = APART.filter((name) => name !== "gateway");
 
 /** Sets up everything; what was opened is closed again when a step fails. */
@@ -112,10 +121,14 @@ async function open(
   opened: <T extends { stop(): unknown }>(part: T) => T,
   stop: () => Promise<void>,
 ): Promise<Scene> {
-  const postgres = opened(await breakablePostgres());
+  const postgres = opened(await (CHAOS_LONG ? replicatedPostgres() : breakablePostgres()));
   const redis = opened(await breakableRedis());
-  const nats = opened(await breakableNats());
-  const servers: Record<ServerName, Breakable> = { postgres, redis, nats };
+  const { nodes } = opened(await startNatsCluster(NATS.length, { advertise: false }));
+  const servers = new Map<string, Breakable>([
+    ["postgres", postgres],
+    ["redis", redis],
+    ...NATS.map((name, n) => [name, breakableNats(nodes[n]!)] as const),
+  ]);
   const answering: Scene["answering"] = {};
   const dotAt = new Map<string, number>();
   const sink = opened(
@@ -135,8 +148,11 @@ async function open(
   ];
   const links = new Map<string, SilentProxy>();
   for (const link of LINKS) {
-    links.set(link, opened(await startSilentProxy(servers[link.split(">")[1] as ServerName].port)));
+    links.set(link, opened(await startSilentProxy(servers.get(link.split(">")[1]!)!.port)));
   }
+  const way = (name: string, server: string) => through(servers.get(server)!.url, links.get(`${name}>${server}`)!.port);
+  const gatewayPorts = new Map<string, string>();
+  for (const name of GATEWAYS) gatewayPorts.set(name, `${await unusedPort()}`);
 
   const deaths: string[] = [];
   const down = new Set<string>();
@@ -149,24 +165,24 @@ async function open(
   const cluster: Cluster = await startCluster({
     databaseUrl: postgres.url,
     redisUrl: redis.url,
-    natsUrl: nats.url,
+    natsUrl: nodes[0]!.url,
     senders: SENDERS.length,
-    layout: { gateway: ["gateway"], ...Object.fromEntries(CORES.map((name) => [name, CORE])) },
+    layout: Object.fromEntries([...GATEWAYS.map((name) => [name, GATEWAY]), ...CORES.map((name) => [name, CORE])]),
     env: {
       MAX_IN_DOUBT: `${MAX_IN_DOUBT}`,
       SEND_LEASE_SECONDS: `${LEASE_SECONDS}`,
       LIMIT_WINDOW_SECONDS: `${WINDOW_SECONDS}`,
       RETRY_BASE_SECONDS: "1",
       TRUST_PROXY: "1",
+      PORT: gatewayPorts.get(GATEWAYS[0]!),
       ...env,
     },
-    envOf: (name) =>
-      Object.fromEntries(
-        SERVERS.map((server) => [
-          VARIABLES[server],
-          through(servers[server].url, links.get(`${name}>${server}`)!.port),
-        ]),
-      ),
+    envOf: (name) => ({
+      DATABASE_URL: way(name, "postgres"),
+      REDIS_URL: way(name, "redis"),
+      TRANSPORTER: NATS.map((server) => way(name, server)).join(","),
+      ...(gatewayPorts.has(name) ? { PORT: gatewayPorts.get(name) } : {}),
+    }),
     died(name, child, how) {
       if (down.has(name)) return;
       deaths.push(`${name} ended with ${how}: ${child.output().trim().split("\n").at(-1)?.slice(0, 300)}`);
@@ -181,11 +197,13 @@ async function open(
     },
   });
 
+  const front = opened(balance([...gatewayPorts.values()].map((port) => `http://localhost:${port}`)));
   const scene: Scene = {
     cluster,
+    url: front.url,
     postgres,
     redis,
-    nats,
+    servers,
     links,
     mail,
     limitedMail,
@@ -204,6 +222,15 @@ async function open(
     async revive(name) {
       down.delete(name);
       await cluster.start(name).catch(() => {});
+    },
+    async failOver() {
+      const port = await postgres.takeOver();
+      for (const [link, proxy] of links) {
+        if (!link.endsWith(">postgres")) continue;
+        proxy.target(port);
+        proxy.cut();
+      }
+      await postgres.replicate();
     },
     async whole() {
       await Promise.all(restarts.values());

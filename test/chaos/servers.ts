@@ -1,11 +1,14 @@
 /** The servers that a cluster uses, each of which can be killed, frozen and put back where it was. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import pg from "pg";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
 import { unusedPort } from "../../services/lib/processes/unused-port.ts";
-import { type Server, startNats, startRedis } from "../support/servers.ts";
+import type { NatsNode } from "../support/nats-cluster.ts";
+import { type Postgres15, startPostgres15 } from "../support/postgres15.ts";
+import { startRedis } from "../support/servers.ts";
 import { dataFolder, untilDatabaseStarts } from "../support/service-process.ts";
 
 const REDIS_COMMAND_MS = 5_000;
@@ -36,6 +39,29 @@ const signalAll = (pids: number[], signal: NodeJS.Signals) => {
 
 export interface BreakablePostgres extends Breakable {
   query<T>(sql: string, values?: unknown[], timeoutMs?: number): Promise<T[]>;
+  /** After `kill`, where there is a replica: it takes writes, and this is where it listens. */
+  takeOver(): Promise<number>;
+  /** A new replica for the one that took over. */
+  replicate(): Promise<void>;
+}
+
+async function queryAt<T>(url: string, sql: string, values: unknown[] = [], timeoutMs = QUERY_MS): Promise<T[]> {
+  const limits = { connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs };
+  const client = new pg.Client({ connectionString: url, ...limits });
+  // A server that is killed in between.
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    return (await client.query(sql, values)).rows as T[];
+  } finally {
+    await client.end();
+  }
+}
+
+/** The postmaster and its backends. */
+function processesOf(postmaster: number): number[] {
+  const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, "utf8").trim();
+  return [postmaster, ...children.split(" ").filter(Boolean).map(Number)];
 }
 
 export async function breakablePostgres(): Promise<BreakablePostgres> {
@@ -44,11 +70,6 @@ export async function breakablePostgres(): Promise<BreakablePostgres> {
   const start = () => startEmbeddedPostgres(folder.path, { port, max_connections: 400, fsync: "off" });
   let running: EmbeddedPostgres = await start();
   const postmaster = () => Number(readFileSync(join(folder.path, "postgres/postmaster.pid"), "utf8").split("\n")[0]);
-  const all = () => {
-    const pid = postmaster();
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean);
-    return [pid, ...children.map(Number)];
-  };
   const { url } = running;
   return {
     port,
@@ -60,30 +81,72 @@ export async function breakablePostgres(): Promise<BreakablePostgres> {
     async start() {
       running = await untilDatabaseStarts(start);
     },
-    freeze: () => signalAll(all(), "SIGSTOP"),
-    thaw: () => signalAll(all().reverse(), "SIGCONT"),
+    freeze: () => signalAll(processesOf(postmaster()), "SIGSTOP"),
+    thaw: () => signalAll(processesOf(postmaster()).reverse(), "SIGCONT"),
     async stop() {
       await running.stop();
       folder.remove();
     },
-    async query<T>(sql: string, values: unknown[] = [], timeoutMs = QUERY_MS) {
-      const limits = { connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs };
-      const client = new pg.Client({ connectionString: url, ...limits });
-      // A server that is killed in between.
-      client.on("error", () => {});
-      try {
-        await client.connect();
-        return (await client.query(sql, values)).rows as T[];
-      } finally {
-        await client.end();
-      }
-    },
+    query: (sql, values, timeoutMs) => queryAt(url, sql, values, timeoutMs),
+    takeOver: () => Promise.reject(new Error("There is no replica")),
+    replicate: () => Promise.reject(new Error("There is no replica")),
   };
 }
 
-/** Redis or NATS. */
-async function breakable(start: (options: { own: true; port?: number }) => Promise<Server>): Promise<Breakable> {
-  let running = await start({ own: true });
+const REPLICATED = ["max_connections=400", "wal_keep_size=512MB", "wal_retrieve_retry_interval=500ms"];
+const STREAMS = "select count(*)::int as n from pg_stat_replication where state = 'streaming'";
+
+/** One with a replica that has everything that was acknowledged: replication is synchronous while there is one. */
+export async function replicatedPostgres(): Promise<BreakablePostgres> {
+  let primary: Postgres15 = await startPostgres15({ settings: REPLICATED });
+  let replica: Postgres15 | undefined;
+  const url = () => primary.url("postgres");
+  // Kept in a file of the server's own, where a replica begins with it: the one that takes over would wait for nobody.
+  const waitFor = async (standbys: string) => {
+    await queryAt(url(), `alter system set synchronous_standby_names = '${standbys}'`);
+    await queryAt(url(), "select pg_reload_conf()");
+  };
+  const replicate = async () => {
+    replica = await startPostgres15({ settings: REPLICATED, replicaOf: primary.port });
+    const deadline = Date.now() + QUERY_MS;
+    while ((await queryAt<{ n: number }>(url(), STREAMS))[0]!.n === 0) {
+      if (Date.now() > deadline) throw new Error("The replica does not stream");
+      await sleep(50);
+    }
+    await waitFor("*");
+  };
+  await replicate();
+  return {
+    port: primary.port,
+    url: url(),
+    kill: () => primary.kill("SIGKILL"),
+    start: () => untilDatabaseStarts(() => primary.start()),
+    freeze: () => signalAll(processesOf(primary.pid()), "SIGSTOP"),
+    thaw: () => signalAll(processesOf(primary.pid()).reverse(), "SIGCONT"),
+    async stop() {
+      await replica?.stop();
+      await primary.stop();
+    },
+    query: (sql, values, timeoutMs) => queryAt(url(), sql, values, timeoutMs),
+    async takeOver() {
+      const gone = primary;
+      primary = replica!;
+      replica = undefined;
+      await primary.promote();
+      await waitFor("");
+      await gone.stop();
+      return primary.port;
+    },
+    replicate,
+  };
+}
+
+export interface BreakableRedis extends Breakable {
+  command(...words: string[]): Promise<unknown>;
+}
+
+export async function breakableRedis(): Promise<BreakableRedis> {
+  let running = await startRedis({ own: true });
   const port = Number(new URL(running.url).port);
   return {
     port,
@@ -94,24 +157,13 @@ async function breakable(start: (options: { own: true; port?: number }) => Promi
       await running.stop();
     },
     async start() {
-      running = await start({ own: true, port });
+      running = await startRedis({ own: true, port });
     },
     freeze: () => running.child!.signal("SIGSTOP"),
     thaw: () => running.child!.signal("SIGCONT"),
     stop: () => running.stop(),
-  };
-}
-
-export interface BreakableRedis extends Breakable {
-  command(...words: string[]): Promise<unknown>;
-}
-
-export async function breakableRedis(): Promise<BreakableRedis> {
-  const server = await breakable(startRedis);
-  return {
-    ...server,
     async command(name, ...rest) {
-      const client = new Redis(server.port, { commandTimeout: REDIS_COMMAND_MS, maxRetriesPerRequest: 1 });
+      const client = new Redis(port, { commandTimeout: REDIS_COMMAND_MS, maxRetriesPerRequest: 1 });
       try {
         return await client.call(name, ...rest);
       } finally {
@@ -121,4 +173,16 @@ export async function breakableRedis(): Promise<BreakableRedis> {
   };
 }
 
-export const breakableNats = (): Promise<Breakable> => breakable(startNats);
+/** One of several NATS servers, which are stopped together. */
+export const breakableNats = (node: NatsNode): Breakable => ({
+  port: node.port,
+  url: node.url,
+  async kill() {
+    node.child.signal("SIGKILL");
+    await node.child.ended;
+  },
+  start: () => node.start(),
+  freeze: () => node.child.signal("SIGSTOP"),
+  thaw: () => node.child.signal("SIGCONT"),
+  stop: () => node.child.stop(),
+});

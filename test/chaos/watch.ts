@@ -95,7 +95,7 @@ export function watch(scene: Scene, ledger: Ledger, { id: companyId, headers }: 
 
   async function ask(): Promise<string | undefined> {
     try {
-      const response = await fetch(`${scene.cluster.url}/api/emails/campaigns/`, {
+      const response = await fetch(`${scene.url()}/api/emails/campaigns/`, {
         headers,
         signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
       });

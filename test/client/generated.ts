@@ -62,7 +62,7 @@ export type InternalError = {
 /** How many there are on all pages. */
 export type Count = number;
 
-/** True where `count` is an estimate; left out where it is exact. */
+/** True where `count` is an estimate, because more than 10,000 fit; left out where it is exact. */
 export type CountEstimated = boolean;
 
 /** The next page; null on the last one. */
@@ -3266,6 +3266,7 @@ export interface Operations {
       previous: PreviousPage;
       /** What is on this page. */
       results: Campaign[];
+      count_estimated?: CountEstimated;
     };
   };
   /** Campaign details and status */
@@ -3641,6 +3642,7 @@ export interface Operations {
       previous: PreviousPage;
       /** What is on this page. */
       results: WebhookDelivery[];
+      count_estimated?: CountEstimated;
     };
   };
   /** Get a delivery with what is posted */
@@ -3714,6 +3716,7 @@ export interface Operations {
       previous: PreviousPage;
       /** What is on this page. */
       results: Suppression[];
+      count_estimated?: CountEstimated;
     };
   };
   /** Block an address or a domain */
@@ -3949,12 +3952,7 @@ export interface Operations {
         company?: string;
       };
     };
-    answer: {
-      count: Count;
-      next: NextPage;
-      previous: PreviousPage;
-      results: Results;
-    };
+    answer: ListSubscribersBody;
   };
   /** List media files */
   listMedia: {
@@ -4089,6 +4087,7 @@ export interface Operations {
       previous: PreviousPage;
       /** What is on this page. */
       results: SentEmail[];
+      count_estimated?: CountEstimated;
     };
   };
   /** List opens, clicks, bounces, unsubscribes and complaints */
@@ -4123,6 +4122,7 @@ export interface Operations {
       previous: PreviousPage;
       /** What is on this page. */
       results: EmailEvent[];
+      count_estimated?: CountEstimated;
     };
   };
   /** People, mail and campaigns at a glance */
@@ -4289,6 +4289,7 @@ export interface Operations {
       previous: PreviousPage;
       /** What is on this page. */
       results: InboundMessage[];
+      count_estimated?: CountEstimated;
     };
   };
   /** Get a message as it came in */
@@ -5068,6 +5069,7 @@ export interface Operations {
           [name: string]: unknown;
         };
       }[];
+      count_estimated?: CountEstimated;
     };
   };
   /** List the members of a company */

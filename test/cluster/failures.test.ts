@@ -22,7 +22,7 @@ jest.setTimeout(long ? 600_000 : 300_000);
 
 let stage: Stage;
 beforeAll(async () => {
-  stage = await openStage(SENDERS, { dotMs: DOT_MS });
+  stage = await openStage(SENDERS, { dotMs: DOT_MS, throughProxy: long ? senders : [] });
 });
 afterAll(() => stage?.stop());
 // What a failed test left behind must not send into the next one's counts.
@@ -177,6 +177,24 @@ if (long) {
     const unknown = await expectAllAccounted(id, { unknownAtMost: SENDERS * MAX_IN_DOUBT });
     await expectResumeReachesAll(id, unknown);
   });
+
+  const AWAY_MS = 90_000;
+  const OUTAGES: [string, isTransactional: boolean, begin: () => void, end: () => Promise<void>][] = [
+    ["gone", false, () => stage.killPostgres(), () => stage.startPostgres()],
+    ["silent", false, () => stage.databaseProxy.hold(), () => stage.databaseProxy.pass()],
+    ["silent", true, () => stage.databaseProxy.hold(), () => stage.databaseProxy.pass()],
+  ];
+  test.each(OUTAGES)(
+    "PostgreSQL %s for 90 s (transactional: %s): senders that live leave nobody in doubt, and nobody gets it twice",
+    async (_how, isTransactional, begin, end) => {
+      const id = await startCampaign(stage, RECIPIENTS, { isTransactional });
+      await leftFor(0.3);
+      begin();
+      await sleep(AWAY_MS);
+      await end();
+      await expectAllAccounted(id, { unknownAtMost: 0 });
+    },
+  );
 
   test("a sender frozen past its lease writes nothing and sends nothing more when it wakes", async () => {
     const id = await startCampaign(stage, RECIPIENTS);

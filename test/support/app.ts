@@ -5,7 +5,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { ServiceBroker, type ServiceSchema } from "moleculer";
-import { createDatabase } from "./database.ts";
+import { createDatabase, type TestDatabase } from "./database.ts";
 import { quickPasswords } from "./quick-passwords.ts";
 
 const SERVICES = join(import.meta.dirname, "../../services");
@@ -21,9 +21,16 @@ export interface App {
 const serviceNames = () =>
   readdirSync(SERVICES).filter((name) => existsSync(join(SERVICES, name, `${name}.service.ts`)));
 
-/** `env` overrides configuration; it must be given before anything reads config(), so start the app first. */
-export async function startApp(options: { services?: string[]; env?: Record<string, string> } = {}): Promise<App> {
-  const database = await createDatabase();
+export interface AppOptions {
+  services?: string[];
+  /** Overrides configuration; it must be given before anything reads config(), so start the app first. */
+  env?: Record<string, string>;
+  /** It is dropped with the app. */
+  database?: TestDatabase;
+}
+
+export async function startApp(options: AppOptions = {}): Promise<App> {
+  const database = options.database ?? (await createDatabase());
   const passwords = quickPasswords();
   Object.assign(process.env, {
     DATABASE_URL: database.url,

@@ -36,7 +36,7 @@ export interface Cluster {
 
 export const APART = ["gateway", "accounts", "subscribers", "campaigns", "tracking", "webhooks", "bounces", "operator"];
 // The console's pages are made where requests for them arrive.
-const GATEWAY = ["gateway", "console"];
+export const GATEWAY = ["gateway", "console"];
 const layoutApart = { ...Object.fromEntries(APART.map((name) => [name, [name]])), gateway: GATEWAY };
 /** Few processes, for machines with few cores. */
 export const layoutTogether = { gateway: GATEWAY, core: APART.filter((name) => name !== "gateway") };
@@ -124,4 +124,21 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     throw error;
   }
   return { url, processes, env, start, joined, stop };
+}
+
+const TRIES = 6;
+const TRY_AGAIN_MS = 5_000;
+
+/** As the answer 503 asks for it: the processes have started a moment ago, beside other tests. Says what they said of it. */
+export async function whenAvailable<T>({ processes }: Cluster, step: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await step();
+    } catch (error) {
+      const said = [...processes].map(([name, { child }]) => `${name}: ${child.output().slice(-1_000)}`);
+      if (!/was answered 503/.test(String(error)) || tries === TRIES) throw error;
+      process.stdout.write(`${(error as Error).message}\n${said.join("\n")}\n`);
+      await sleep(TRY_AGAIN_MS);
+    }
+  }
 }

@@ -9,7 +9,8 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-async function admin<T>(statement: string, values: unknown[] = []): Promise<T[]> {
+/** By the server's administrator, in its own database. */
+export async function admin<T>(statement: string, values: unknown[] = []): Promise<T[]> {
   const client = new pg.Client({ connectionString: process.env.TEST_SERVER_URL });
   await client.connect();
   try {
@@ -41,13 +42,20 @@ async function openConnections(name: string): Promise<string[]> {
 /** Of this test file: the guard in leak-environment.ts misses what is still in it at the end. */
 const registered = globalThis as { testDatabases?: Set<string> };
 
+export interface DatabaseOptions {
+  /** One without tables: "template1". */
+  template?: string;
+  /** A role that is there. */
+  owner?: string;
+}
+
 /**
  * A migrated, empty database of its own, cloned from the run's template. `drop` fails when connections to it are left
  * open: they would hold what they locked, and in the service they would never be given back.
  */
-export async function createDatabase(): Promise<TestDatabase> {
+export async function createDatabase({ template = TEMPLATE, owner }: DatabaseOptions = {}): Promise<TestDatabase> {
   const name = `flockmail_${randomBytes(6).toString("hex")}`;
-  await admin(`create database ${name} template ${TEMPLATE}`);
+  await admin(`create database ${name} template ${template}${owner ? ` owner ${owner}` : ""}`);
   registered.testDatabases ??= new Set();
   registered.testDatabases.add(name);
   const url = new URL(process.env.TEST_SERVER_URL!);

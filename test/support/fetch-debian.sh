@@ -17,7 +17,10 @@ cd "$work"
 
 if [ -n "${SUITE:-}" ]; then
   mkdir -p apt/lists/partial apt/cache/archives/partial
-  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $SUITE main" >apt/sources.list
+  # From where this machine has its own packages.
+  mirror=$(apt-get indextargets --format '$(SITE)' | grep -m 1 '/debian/*$') ||
+    { echo "apt knows no mirror of Debian on this machine" >&2 && exit 1; }
+  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $SUITE main" >apt/sources.list
   printf 'Dir::Etc::sourcelist "%s";\nDir::Etc::sourceparts "/dev/null";\nDir::State::lists "%s";\nDir::Cache "%s";\n' \
     "$work/apt/sources.list" "$work/apt/lists" "$work/apt/cache" >apt.conf
   export APT_CONFIG="$work/apt.conf"

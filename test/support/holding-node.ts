@@ -1,13 +1,30 @@
-/** A node of the cluster of TRANSPORTER with one action, which never answers: to be killed by tests. Says "ready" when it serves. */
+/**
+ * A node of the cluster of TRANSPORTER, to be killed or stopped by tests: `hold` never answers, `where` says its id, and `read`
+ * also how many bytes it was given as a stream. Says "ready" when it serves.
+ */
+import type { Readable } from "node:stream";
 import { ServiceBroker } from "moleculer";
+import { streams } from "../../mixins/streams.middleware.ts";
 import { brokerOptions } from "../../moleculer.config.ts";
 import { readConfig } from "../../services/lib/config.ts";
 
 const broker = new ServiceBroker({
   ...brokerOptions(readConfig(process.env, { console: true })),
-  middlewares: [],
+  middlewares: [streams()],
   skipProcessEventRegistration: true,
 });
-broker.createService({ name: "holding", actions: { hold: () => new Promise(() => {}) } });
+broker.createService({
+  name: "holding",
+  actions: {
+    hold: () => new Promise(() => {}),
+    where: ({ broker: { nodeID } }) => nodeID,
+    read: async (ctx) => {
+      let bytes = 0;
+      for await (const piece of (ctx as unknown as { stream: Readable }).stream) bytes += (piece as Buffer).length;
+      return { where: ctx.broker.nodeID, bytes };
+    },
+  },
+});
+process.once("SIGTERM", () => void broker.stop());
 await broker.start();
 process.stdout.write(`ready as process ${process.pid}, node ${broker.nodeID}\n`);

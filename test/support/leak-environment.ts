@@ -3,16 +3,23 @@
  * a forgotten socket or timer keeps the whole run from ever ending, and nobody can say whose it was. What is looked for:
  * sockets, servers, child processes and timers that keep the process alive, and test databases that were not dropped
  * (`drop` in database.ts looks for connections and advisory locks).
+ *
+ * Then all of it is ended, and the packages that files share are loaded anew: what goes on by itself would make timers and
+ * sockets in the files after it, and those would fail.
  */
 import { ChildProcess } from "node:child_process";
 import { Server, Socket } from "node:net";
 import timers from "node:timers/promises";
 import type { TestEnvironment } from "jest-environment-node";
 import { OneContextEnvironment } from "./one-context.ts";
+import { dropSharedPackages } from "./shared-packages.ts";
 
 /** What was closed may take a moment to be gone, on a busy machine a long one. Option `graceMs` of the environment. */
 const GRACE_MS = 5_000;
 const LOOK_EVERY_MS = 20;
+/** What is ended may begin again (a client that connects anew): as often as this nothing new must have come. */
+const QUIET_LOOKS = 5;
+const END_WITHIN_MS = 5_000;
 /** Undocumented, but there since Node 0.x; what `--detectOpenHandles` would give without its cost. */
 const activeHandles = (): object[] => (process as unknown as { _getActiveHandles(): object[] })._getActiveHandles();
 
@@ -39,10 +46,17 @@ function described(handle: object): string {
 /** One that is paused never sees that the other side has closed it. */
 const paused = (socket: Socket) => (socket.isPaused() ? ", paused" : "");
 
+function end(handle: object): void {
+  const { destroy, close } = handle as { destroy?: () => void; close?: () => void };
+  if (handle instanceof ChildProcess) handle.kill("SIGKILL");
+  else (destroy ?? close)?.call(handle);
+}
+
 type Global = Pick<typeof globalThis, "setTimeout" | "setInterval"> & { testDatabases?: Set<string> };
 type Start = (run: () => void, ...rest: unknown[]) => NodeJS.Timeout;
 
 const originalSleep = timers.setTimeout;
+const NEVER = new Promise<never>(() => {});
 
 /** jest takes a hundred frames of every error; where a timer was made shows in fewer, and errors are made all the time. */
 const FRAMES = 20;
@@ -69,6 +83,8 @@ export default class LeakEnvironment extends OneContextEnvironment {
   /** Pending ones of this file, with where they were made. */
   readonly #timers = new Map<NodeJS.Timeout, Error>();
   readonly #sleeps = new Set<Error>();
+  /** The file is over, and has left something behind. */
+  #isEnding = false;
   readonly #graceMs: number;
   readonly #originals = { setTimeout: globalThis.setTimeout, setInterval: globalThis.setInterval };
 
@@ -103,12 +119,32 @@ export default class LeakEnvironment extends OneContextEnvironment {
   }
 
   #sleep<T>(sleep: Promise<T>, options: { ref?: boolean } = {}): Promise<T> {
-    if (options.ref === false) return sleep;
+    if (this.#isEnding) return NEVER;
     const made = here();
-    this.#sleeps.add(made);
+    if (options.ref !== false) this.#sleeps.add(made);
     const over = () => void this.#sleeps.delete(made);
     sleep.then(over, over);
-    return sleep;
+    // Whoever is left behind asleep does not wake up in another file.
+    return sleep.then((value) => (this.#isEnding ? NEVER : value));
+  }
+
+  /** Whoever still listens to it finds it closed, and may say so after the file. */
+  async #endAll(): Promise<void> {
+    this.#isEnding = true;
+    this.#sleeps.clear();
+    const ignore = () => {};
+    const events = ["uncaughtException", "unhandledRejection"] as const;
+    for (const event of events) process.on(event, ignore);
+    const deadline = performance.now() + END_WITHIN_MS;
+    for (let quiet = 0; quiet < QUIET_LOOKS && performance.now() < deadline; ) {
+      const handles = activeHandles().filter((handle) => !this.#before.has(handle));
+      quiet = handles.length + this.#timers.size === 0 ? quiet + 1 : 0;
+      for (const timer of this.#timers.keys()) clearTimeout(timer);
+      this.#timers.clear();
+      for (const handle of handles) end(handle);
+      await originalSleep(LOOK_EVERY_MS);
+    }
+    for (const event of events) process.removeListener(event, ignore);
   }
 
   #forgetEnded(): void {
@@ -140,6 +176,8 @@ export default class LeakEnvironment extends OneContextEnvironment {
     const error = new Error(`The file left behind:\n  ${[...new Set(leaks)].join("\n  ")}`);
     error.stack = error.message;
     state.unhandledErrors.push(error);
+    await this.#endAll();
+    dropSharedPackages();
   }
 }
 

@@ -11,6 +11,8 @@ export interface NatsNode {
   url: string;
   port: number;
   child: Child;
+  /** After it was killed, on the same port. */
+  start(): Promise<void>;
   /** The names of the clients that are connected to it; fails while it is frozen. */
   clients(): Promise<string[]>;
 }
@@ -63,17 +65,24 @@ export async function startNatsCluster(size: number, { advertise = true } = {}):
       `server_name: n${n}\nhost: 127.0.0.1\nport: ${client}\nhttp: 127.0.0.1:${monitor}\n` +
         `cluster { name: test, host: 127.0.0.1, port: ${route}, no_advertise: ${!advertise}, routes: [${others.join(", ")}] }\n`,
     );
-    const child = startChild(path, ["-c", file], { env });
-    await untilListening(child, client);
-    return {
+    const run = async () => {
+      const child = startChild(path, ["-c", file], { env });
+      await untilListening(child, client);
+      return child;
+    };
+    const node: NatsNode = {
       url: `nats://127.0.0.1:${client}`,
       port: client,
-      child,
+      child: await run(),
+      async start() {
+        node.child = await run();
+      },
       async clients() {
         const { connections } = await ask<{ connections: { name?: string }[] }>(monitor, "connz");
         return connections.map(({ name }) => name ?? "");
       },
     };
+    return node;
   };
   const nodes = await Promise.all(ports.map(start));
   await untilJoined(ports.map(({ monitor }) => monitor));

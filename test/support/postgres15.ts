@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import pg from "pg";
 import { unusedPort } from "../../services/lib/processes/unused-port.ts";
 import type { Certificate } from "./certificate.ts";
-import { startChild, untilListening } from "./child.ts";
+import { type Child, startChild, untilListening } from "./child.ts";
 import { program } from "./programs.ts";
 
 const PACKAGES = ["postgresql-15", "postgresql-client-15"];
@@ -19,8 +19,11 @@ export interface Postgres15 {
   url(database: string): string;
   /** Of a replica: it takes writes from now on. */
   promote(): Promise<void>;
-  /** Kills it and its backends at once. */
-  kill(): Promise<void>;
+  /** Kills it and its backends at once; with SIGKILL the backends notice it by themselves. */
+  kill(signal?: "SIGQUIT" | "SIGKILL"): Promise<void>;
+  /** After `kill`, with the same data on the same port. */
+  start(): Promise<void>;
+  pid(): number;
   /** Runs one of its tools to its end. */
   run(tool: string, ...args: string[]): Promise<string>;
   stop(): Promise<void>;
@@ -97,19 +100,25 @@ export async function startPostgres15({
     writeFileSync(join(data, "pg_hba.conf"), "hostssl all all 127.0.0.1/32 trust\n");
   }
   const [command, ...args] = asNonRoot([postgres.path, "-D", data, ...settings.flatMap((one) => ["-c", one])]);
-  const child = startChild(command!, args, { env: postgres.env });
-  await untilListening(child, port);
   const url = (database: string) => `postgres://test@127.0.0.1:${port}/${database}`;
-  await untilStarted(url("postgres") + (tls ? "?sslmode=no-verify" : ""));
+  let child: Child;
+  const start = async () => {
+    child = startChild(command!, args, { env: postgres.env });
+    await untilListening(child, port);
+    await untilStarted(url("postgres") + (tls ? "?sslmode=no-verify" : ""));
+  };
+  await start();
   return {
     port,
     url,
     promote: async () => void (await run("pg_ctl", "promote", "-D", data)),
     run,
-    async kill() {
-      child.signal("SIGQUIT");
+    async kill(signal = "SIGQUIT") {
+      child.signal(signal);
       await child.ended;
     },
+    start,
+    pid: () => child.pid,
     stop: async () => {
       await child.stop();
       rmSync(folder, { recursive: true, force: true });

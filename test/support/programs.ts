@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 
 const CACHE = resolve(import.meta.dirname, "../../.cache/debian");
 const FETCH = join(import.meta.dirname, "fetch-debian.sh");
-const FETCH_TIMEOUT_MS = 180_000;
+const FETCH_TIMEOUT_MS = 900_000;
 
 export interface Program {
   path: string;
@@ -40,7 +40,7 @@ function onPath(name: string): string | undefined {
 }
 
 /** Folders below `root` that hold shared libraries: usr/lib, its architecture folders and a package's own. */
-function libraryFolders(root: string): string[] {
+export function libraryFolders(root: string): string[] {
   return ["usr/lib", "lib"].flatMap((lib) => {
     try {
       const inside = readdirSync(join(root, lib), { withFileTypes: true }).filter((entry) => entry.isDirectory());

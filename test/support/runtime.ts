@@ -4,10 +4,9 @@
  */
 import { createRequire, isBuiltin } from "node:module";
 import type JestRuntime from "jest-runtime";
-import pg from "pg";
+import { requireShared, setUpPackages } from "./shared-packages.ts";
 
-// As the service sets it in a process (models/database/db.ts): a shared package has it from the first file that does so on.
-pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+setUpPackages();
 
 /** Jest's own globals are bound to the file. */
 const OF_JEST = /^(?:jest|@jest\/)/;
@@ -26,7 +25,7 @@ export default class SharedPackagesRuntime extends Runtime {
   }
 
   override requireModuleOrMock<T = unknown>(from: string, name: string): T {
-    if (isPackage(name) && !this.#mocked.has(name)) return createRequire(from)(name) as T;
+    if (isPackage(name) && !this.#mocked.has(name)) return requireShared(from, name) as T;
     return super.requireModuleOrMock(from, name);
   }
 }

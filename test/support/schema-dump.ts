@@ -16,10 +16,12 @@ const FUNCTIONS = `
     and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
   order by p.proname, pg_get_function_identity_arguments(p.oid)`;
 
+// Without the parts of hits, whose names are those of months.
 const TABLES = `
   select c.oid, c.relname as name, c.reloptions as options
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where n.nspname = 'public' and c.relkind in ('r', 'p')
+    and not exists (select from pg_inherits where inhrelid = c.oid and inhparent = 'hits'::regclass)
   order by c.relname`;
 
 const COLUMNS = `

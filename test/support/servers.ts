@@ -21,6 +21,8 @@ export interface ServerOptions {
   port?: number;
   /** Never the environment's: for tests that stop, kill or flush it. */
   own?: boolean;
+  /** Listens on all addresses: in a network of the test's own alone. */
+  open?: boolean;
 }
 
 const given = (url: string | undefined, { own }: ServerOptions): Server | undefined =>
@@ -52,7 +54,8 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Serv
   const other = given(process.env.TEST_REDIS_URL, options);
   if (other) return other;
   const folder = mkdtempSync(join(tmpdir(), "flockmail-redis-"));
-  const args = (port: number) => `--bind 127.0.0.1 --port ${port} --appendonly no --dir ${folder}`.split(" ");
+  const where = options.open ? "0.0.0.0 --protected-mode no" : "127.0.0.1";
+  const args = (port: number) => `--bind ${where} --port ${port} --appendonly no --dir ${folder}`.split(" ");
   const [path, ...before] = options.command ?? [];
   const runs = path ? { path, env: {} } : await redisProgram();
   const all = (p: number) => [...before, ...args(p), "--save", "", ...(options.args?.(p) ?? [])];
@@ -88,7 +91,7 @@ sentinel failover-timeout ${group} 3000
 export async function startNats(options: ServerOptions = {}): Promise<Server> {
   const other = given(process.env.TEST_NATS_URL, options);
   if (other) return other;
-  const args = (port: number) => ["--addr", "127.0.0.1", "--port", `${port}`];
+  const args = (port: number) => ["--addr", options.open ? "0.0.0.0" : "127.0.0.1", "--port", `${port}`];
   const { child, port } = await start(await natsProgram(), args, options.port);
   return { url: `nats://127.0.0.1:${port}`, child, stop: () => child.stop() };
 }

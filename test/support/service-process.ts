@@ -3,7 +3,6 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { EmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
 import { unusedPort } from "../../services/lib/processes/unused-port.ts";
 import { type Child, startChild } from "./child.ts";
 
@@ -42,6 +41,8 @@ export interface ProcessOptions {
   env?: NodeJS.ProcessEnv;
   /** In a process group of its own, as in a terminal. */
   detached?: boolean;
+  /** Where its code is: another version's. */
+  root?: string;
 }
 
 async function isReady(healthUrl: string): Promise<boolean> {
@@ -68,13 +69,14 @@ export async function startService({
   services,
   env = {},
   detached,
+  root = ROOT,
 }: ProcessOptions): Promise<ServiceProcess> {
   const PORT = env.PORT ?? `${await unusedPort()}`;
   const HEALTH_PORT = env.HEALTH_PORT ?? `${await unusedPort()}`;
   const globs = services?.map((name) => `services/${name}/*.service.ts`) ?? ["services/**/*.service.ts"];
   const [command, args] = by === "node" ? [node, [...RUNNER, ...globs]] : ["npm", ["start"]];
   const child = startChild(command, args, {
-    cwd: ROOT,
+    cwd: root,
     env: { ...(by === "node" ? MEMORY : {}), ...env, PORT, HEALTH_PORT },
     detached,
   });
@@ -90,7 +92,7 @@ export async function startService({
 const DATABASE_RETRY_MS = 200;
 
 /** Starts a database again whose server was killed: its backends outlive it for a moment, and hold its memory. */
-export async function untilDatabaseStarts(start: () => Promise<EmbeddedPostgres>): Promise<EmbeddedPostgres> {
+export async function untilDatabaseStarts<T>(start: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await start();

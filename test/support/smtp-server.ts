@@ -77,6 +77,8 @@ export interface SmtpServerOptions {
   /** False: only count, keep no bytes. */
   keep?: boolean;
   port?: number;
+  /** Default 127.0.0.1. */
+  host?: string;
 }
 
 export class SmtpServer {
@@ -104,7 +106,7 @@ export class SmtpServer {
   }
 
   get host(): string {
-    return "127.0.0.1";
+    return this.options.host ?? "127.0.0.1";
   }
 
   #open(socket: Socket): void {
@@ -122,7 +124,7 @@ export class SmtpServer {
   }
 
   async listen(): Promise<this> {
-    this.#server.listen(this.options.port ?? 0, "127.0.0.1", 4_096);
+    this.#server.listen(this.options.port ?? 0, this.host, 4_096);
     await once(this.#server, "listening");
     this.port = (this.#server.address() as { port: number }).port;
     return this;

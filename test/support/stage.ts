@@ -10,7 +10,7 @@ import { SENT_EMAIL_STATUSES, type SentEmailStatus } from "../../models/sent-ema
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
 import { unusedPort } from "../../services/lib/processes/unused-port.ts";
 import { apiAt, type Send } from "../demo/api.ts";
-import { type Cluster, layoutTogether, startCluster } from "./cluster.ts";
+import { type Cluster, layoutTogether, startCluster, whenAvailable } from "./cluster.ts";
 import { type Server, startNats, startRedis } from "./servers.ts";
 import { dataFolder, untilDatabaseStarts } from "./service-process.ts";
 import { type SilentProxy, startSilentProxy } from "./silent-proxy.ts";
@@ -136,22 +136,6 @@ async function open(
     stop,
   };
   return stage;
-}
-
-const SIGN_UP_TRIES = 6;
-
-/** As the answer 503 asks for it: the processes have started a moment ago, beside other tests. Says what they said of it. */
-async function whenAvailable<T>({ processes }: Cluster, step: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await step();
-    } catch (error) {
-      const said = [...processes].map(([name, { child }]) => `${name}: ${child.output().slice(-1_000)}`);
-      if (!/was answered 503/.test(String(error)) || tries === SIGN_UP_TRIES) throw error;
-      process.stdout.write(`${(error as Error).message}\n${said.join("\n")}\n`);
-      await sleep(5_000);
-    }
-  }
 }
 
 async function signUp(cluster: Cluster, smtpPort: number) {

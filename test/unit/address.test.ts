@@ -80,6 +80,17 @@ describe("an address", () => {
     );
   });
 
+  test("of a domain that was looked at before is judged as the first time, however many were looked at since", () => {
+    const judged = () =>
+      ["a@good.example", "a@b.com/x", "a@good.example ", "a b@good.example", "a@GOOD.example"].map(isAddress);
+    const first = judged();
+    expect(first).toEqual([true, false, false, false, true]);
+    expect(judged()).toEqual(first);
+    for (let n = 0; n < 3_000; n++) expect(isAddress(`a@d${n}.example`)).toBe(true);
+    for (let n = 0; n < 3_000; n += 500) expect(isAddress(`a@d${n}_.example`)).toBe(false);
+    expect(judged()).toEqual(first);
+  });
+
   test.each([
     "j\u00f6rg@b\u00fccher.example",
     "JO\u0308RG@BU\u0308CHER.Example",

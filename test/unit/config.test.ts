@@ -42,6 +42,8 @@ describe("the configuration", () => {
       RETRY_BASE_SECONDS: 60,
       LIMIT_WINDOW_SECONDS: 3_600,
       LOGLEVEL: "warn",
+      OTEL_TRACES_SAMPLER_ARG: 0.01,
+      OTEL_SERVICE_NAME: "flockmail",
     });
     const DATABASE_URL = "postgres://db/flockmail";
     expect(readConfig({ PORT: "8080", DATABASE_URL, SECRET_KEY })).toMatchObject({
@@ -77,6 +79,8 @@ describe("the configuration", () => {
     ["BASE_URL", "https://mail.example//", "https://mail.example"],
     ["TRUST_PROXY", "2", 2],
     ["LOGLEVEL", "trace", "trace"],
+    ["OTEL_TRACES_SAMPLER_ARG", "0.25", 0.25],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318/", "http://collector:4318"],
   ])("%s=%s is read as %p", (name, value, read) => {
     expect(readConfig({ [name]: value })).toMatchObject({ [name]: read });
   });
@@ -99,9 +103,25 @@ describe("the configuration", () => {
     ["TRANSPORTER", "nats://u:p@a,nats://u:q@b", NATS_LINE],
     ["SECRET_KEY", "short", "SECRET_KEY must have at least 16 characters"],
     ["LOGLEVEL", "loud", "LOGLEVEL must be one of fatal, error, warn, info, debug, trace"],
+    ["OTEL_TRACES_SAMPLER_ARG", "1.5", "OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1"],
+    ["OTEL_TRACES_SAMPLER_ARG", "always_on", "OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1"],
+    [
+      "OTEL_EXPORTER_OTLP_HEADERS",
+      "Bearer x",
+      "OTEL_EXPORTER_OTLP_HEADERS must list name=value, comma separated, values percent-encoded",
+    ],
   ])("%s=%s is refused in one line", (name, value, line) => {
     expect(linesOf(name, errorsOf({ [name]: value }))).toEqual([line]);
   });
+
+  test.each(["http://key@collector:4318", "https://user:key@collector", "https://collector/?key=x"])(
+    "OTEL_EXPORTER_OTLP_ENDPOINT=%s is refused: a secret belongs into the headers",
+    (endpoint) => {
+      expect(errorsOf({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint })).toEqual([
+        "OTEL_EXPORTER_OTLP_ENDPOINT: what the collector is to know goes into OTEL_EXPORTER_OTLP_HEADERS",
+      ]);
+    },
+  );
 
   test("all errors are listed at once, one line for each variable", () => {
     const env = { TRUST_PROXY: "many", PORT: "-1", TRANSPORTER: "nats://nats" };
@@ -112,6 +132,18 @@ describe("the configuration", () => {
       "DATABASE_URL is required with TRANSPORTER: the embedded database serves one process",
     ]);
     expect(() => readConfig(env)).toThrow(ConfigError);
+  });
+
+  test("migrations may have a role of their own, beside that of the service", () => {
+    const MIGRATION_DATABASE_URL = "postgres://owner@db/flockmail";
+    const both = { MIGRATION_DATABASE_URL, DATABASE_URL: "postgres://app@db/flockmail", SECRET_KEY };
+    expect(readConfig(both)).toMatchObject({ MIGRATION_DATABASE_URL });
+    expect(errorsOf({ MIGRATION_DATABASE_URL })).toEqual([
+      "DATABASE_URL is required with MIGRATION_DATABASE_URL: the embedded database has one role",
+    ]);
+    expect(
+      errorsOf({ ...both, MIGRATION_DATABASE_URL: `${MIGRATION_DATABASE_URL}?target_session_attrs=standby` }),
+    ).toEqual([expect.stringMatching(/^MIGRATION_DATABASE_URL: target_session_attrs=standby/)]);
   });
 
   test.each([

@@ -3,7 +3,7 @@
  * the same Message-ID: an invitation twice is better than none.
  */
 import { isIP } from "node:net";
-import { createTransport, type SendMailOptions } from "nodemailer";
+import type { SendMailOptions } from "nodemailer";
 import {
   claimSystemMails,
   type DueSystemMail,
@@ -22,7 +22,9 @@ const MAX_PAUSE_SECONDS = 3_600;
 const GIVE_UP_AFTER_MS = 24 * 3_600_000;
 
 /** SYSTEM_SMTP_URL is the operator's: private hosts are fine. `smtp:` encrypts where the server offers it, `smtps:` always. */
-function openTransport() {
+async function openTransport() {
+  // Loaded with the first mail: an idle process does without it.
+  const { createTransport } = await import("nodemailer");
   const url = new URL(config().SYSTEM_SMTP_URL!);
   const secure = url.protocol === "smtps:";
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
@@ -60,7 +62,7 @@ function mailOf({ id, kind, recipient, data, created_at }: DueSystemMail): SendM
   };
 }
 
-async function deliver(transport: ReturnType<typeof openTransport>, due: DueSystemMail): Promise<void> {
+async function deliver(transport: Awaited<ReturnType<typeof openTransport>>, due: DueSystemMail): Promise<void> {
   const mail = mailOf(due);
   if (!mail) return finishSystemMail(due.id, `This release knows no system mail "${due.kind}"`);
   try {
@@ -80,7 +82,7 @@ export async function deliverSystemMail(): Promise<number> {
   if (!config().SYSTEM_SMTP_URL) return 0;
   const due = await claimSystemMails(AT_ONCE);
   if (due.length === 0) return 0;
-  const transport = openTransport();
+  const transport = await openTransport();
   try {
     await Promise.all(due.map((mail) => deliver(transport, mail)));
   } finally {

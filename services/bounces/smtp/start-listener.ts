@@ -4,7 +4,7 @@ import type { ServiceBroker } from "moleculer";
 import { config } from "../../lib/config.ts";
 import { readReport } from "../reports/read-report.ts";
 import type { Intake } from "../take-in.ts";
-import { InboundListener } from "./listener.ts";
+import type { InboundListener } from "./listener.ts";
 
 type Logger = ServiceBroker["logger"];
 
@@ -55,6 +55,7 @@ export async function startListener(intake: Intake, logger: Logger): Promise<Run
   const { INBOUND_PORT, HOST, BASE_URL } = config();
   if (INBOUND_PORT === undefined) return undefined;
   const files = certificateFiles();
+  const { InboundListener } = await import("./listener.ts");
   const listener = new InboundListener({
     port: INBOUND_PORT,
     host: HOST,

@@ -1,34 +1,41 @@
 /**
- * When recipients are written compactly (models/sent-email.ts): from the moment on when no node of the version before lives,
- * because those read and write full rows only. It is turned on once, for the campaigns that are expanded from then on, and
- * their chunks are in states that a node of the version before leaves alone, should one come back.
+ * When recipients and their hits are written compactly (models/sent-email.ts, models/hit.ts): from the moment on when no node of a
+ * version lives that reads and writes full rows only. It is turned on once: for recipients of campaigns that are expanded from then on,
+ * whose chunks are in states that a node of the version before leaves alone, should one come back; and for hits that come from
+ * then on.
  */
 import type { ServiceBroker } from "moleculer";
 import { query } from "../../../models/database/db.ts";
 
 /** In the metadata of every node that can read them; the registry passes it on to the others. */
-export const NODE_METADATA = { recipients: "compact" } as const;
+export const NODE_METADATA = { recipients: "compact", hits: "compact" } as const;
 
 interface KnownNode {
-  metadata?: { recipients?: string };
+  metadata?: Partial<Record<keyof typeof NODE_METADATA, string>>;
 }
 
-function allNodesCan(broker: ServiceBroker): boolean {
+function allNodesCan(broker: ServiceBroker, rows: keyof typeof NODE_METADATA): boolean {
   const nodes = broker.registry.getNodeList({ onlyAvailable: false, withServices: false }) as KnownNode[];
-  return nodes.every(({ metadata }) => metadata?.recipients === NODE_METADATA.recipients);
+  return nodes.every(({ metadata }) => metadata?.[rows] === NODE_METADATA[rows]);
 }
 
 const TURN_ON = "update installation set compact_since = now() where compact_since is null returning compact_since";
+const TURN_ON_HITS = `
+  update installation set compact_hits_since = now() where compact_hits_since is null returning compact_hits_since`;
 
-/** Makes the next part of the table of recipients; compact rows are turned on where nobody is against it. */
-export async function keepRecipientParts(broker: ServiceBroker): Promise<void> {
+/** Makes the next parts of the tables of recipients and hits; compact rows are turned on where nobody is against it. */
+export async function keepParts(broker: ServiceBroker): Promise<void> {
   await query("select prepare_recipient_parts()");
-  if (!allNodesCan(broker)) return;
-  const turnedOn = await query(TURN_ON);
-  if (turnedOn.length > 0) broker.logger.info("Recipients of new campaigns are written compactly from now on");
+  await query("select prepare_hit_parts()");
+  if (allNodesCan(broker, "recipients") && (await query(TURN_ON)).length > 0) {
+    broker.logger.info("Recipients of new campaigns are written compactly from now on");
+  }
+  if (allNodesCan(broker, "hits") && (await query(TURN_ON_HITS)).length > 0) {
+    broker.logger.info("Opens and clicks are written compactly from now on");
+  }
 }
 
 /** A process by itself need not wait for others to be heard of. */
 export async function beginCompactRows(broker: ServiceBroker): Promise<void> {
-  if (!broker.options.transporter) await keepRecipientParts(broker);
+  if (!broker.options.transporter) await keepParts(broker);
 }

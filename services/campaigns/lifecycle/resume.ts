@@ -43,7 +43,7 @@ export async function resume(ctx: Ctx, campaignId: string) {
     await moveTo(client, campaignId, "pending");
     await client.query(
       `update campaigns set error = null, stopped_at = null, blocks_in_a_row = 0, repeated_refusal = null, expanded_at = null, requeue_from = 1,
-         hard_bounces = 0, complaints = 0, guard_from = sent_count + tried_unsent, guard_since = now(), guard_stopped = false,
+         hard_bounces = 0, complaints = 0, guard_from = sent_count + tried_unsent, guard_since = now(), guard_stopped = false, restored = false,
          failed_count = failed_count - unwritten, unwritten = 0
        where company_id = $1 and id = $2`,
       [companyId, campaignId],

@@ -1,7 +1,7 @@
 /**
  * The end of a campaign: once its audience is written and every recipient is final, its counts decide whether it is
- * completed, partial or failed. Triggered by the sender's last outcome (campaign.drained) and by a poll; calling it too
- * often does no harm.
+ * completed, partial or failed, or cancelled where somebody stopped it before any mail. Triggered by the sender's last
+ * outcome (campaign.drained, from smtp-sender/engine/start-engine.ts) and by a poll; calling it too often does no harm.
  */
 import type { ServiceBroker } from "moleculer";
 import { finalStatus, moveTo } from "../../../models/campaign-lifecycle.ts";
@@ -19,10 +19,11 @@ interface Running {
   error: string | null;
   stopped_at: Date | null;
   guard_stopped: boolean;
+  restored: boolean;
 }
 
 const EXPANDED = `select id, company_id, total_emails, sent_count, failed_count, error, stopped_at,
-    guard_stopped from campaigns
+    guard_stopped, restored from campaigns
   where id = $1 and status in ('pending', 'sending') and expanded_at is not null for no key update`;
 
 /** For webhooks; no event of a mail. */

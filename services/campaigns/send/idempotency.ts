@@ -2,6 +2,15 @@
  * Idempotency-Key: one key, one campaign, for 24 hours. The key is claimed in the transaction that creates the campaign:
  * a second request with the same key waits at the unique index until the first has committed, and then reads its answer.
  * A first request that rolls back leaves no trace, and the second continues as if it were the first.
+ *
+ * | request with a key of the company that is known           | answer                                             |
+ * |-----------------------------------------------------------|----------------------------------------------------|
+ * | equal: kind of send and body, the order of its fields aside (`requestHash`) | the first one's, and no further campaign |
+ * | other                                                     | 409                                                |
+ * | older than 24 hours                                       | that of a new one                                  |
+ *
+ * Of a draft's send the key stands for the draft, of a resend for the campaign and what is changed. Requests without a key are each a
+ * send of their own, but for drafts: one is sent once. Keys go by `deleteOldKeys`, and with an erased person whom they name.
  */
 import { createHash } from "node:crypto";
 import { type Queryable, query, queryOne } from "../../../models/database/db.ts";

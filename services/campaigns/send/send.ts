@@ -5,6 +5,7 @@
 import { type CampaignType, campaignView, type InsertedCampaign, rowOfNew } from "../../../models/campaign.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
 import { auditWithin } from "../../../models/statements/audit-log.ts";
+import { storeTraceWithin } from "../../../models/statements/campaign-traces.ts";
 import { writeVariants } from "../../../models/statements/campaign-variants.ts";
 import { requireQuotaWithin } from "../../../models/statements/monthly-quota.ts";
 import { findCampaign } from "../../../models/statements/read-campaign.ts";
@@ -112,6 +113,7 @@ export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, or
     const created = origin.create
       ? await origin.create(client, decided)
       : await create(client, companyId, type, { ...body, ...html, ...decided });
+    await storeTraceWithin(client, companyId, created.id);
     const detail = { name: created.name, type, recipients: emails };
     await auditWithin(client, companyId, ctx.meta, { action: "campaign.sent", target: created.id, detail });
     if (key) await storeAnswer(client, companyId, key, created);

@@ -74,6 +74,7 @@ export const suppressions = {
   search: "Address or domain contains",
   filter: "Show",
   found: (n: number) => plural(n, "suppression", "suppressions"),
+  many: (n: string) => `Suppressions: ${n}`,
   add: "Suppress",
   addTitle: "Suppress an address or a domain",
   addHint: "A domain covers its subdomains. Nothing is sent there any more, and mails that wait are held back.",

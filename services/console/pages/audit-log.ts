@@ -2,7 +2,7 @@
 import { AUDIT_ACTIONS } from "../../lib/audit-actions.ts";
 import { isUuid } from "../../lib/ids.ts";
 import { messages } from "../messages.ts";
-import { askedOf, pagerOf } from "../pager.ts";
+import { askedOf, numberOf, pagerOf } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath } from "../request.ts";
 
 const DAY_MS = 86_400_000;
@@ -34,7 +34,7 @@ export async function auditLogPage(visit: CompanyVisit): Promise<Answer> {
   const action = AUDIT_ACTIONS.find((one) => one === query.action);
   const actor = query.actor?.trim();
   const [since, until] = [dayOf(query.since), dayOf(query.until, 1)];
-  const { count, results } = await callIn(visit, "accounts.listAuditLog", {
+  const { count, count_estimated, results } = await callIn(visit, "accounts.listAuditLog", {
     id: visit.company.id,
     ...askedOf(query),
     ...(actor ? { actor } : {}),
@@ -52,13 +52,13 @@ export async function auditLogPage(visit: CompanyVisit): Promise<Answer> {
         what: wordsOf(entry.action),
         about: aboutOf(entry.target, entry.detail),
       })),
-      count,
+      found: numberOf(count, count_estimated),
       actions: AUDIT_ACTIONS.map((one) => ({ value: one, label: wordsOf(one) })).toSorted((a, b) =>
         a.label.localeCompare(b.label),
       ),
       asked: query,
       here,
-      pager: pagerOf(here, query, count),
+      pager: pagerOf(here, query, count, count_estimated),
     },
   };
 }

@@ -3,11 +3,11 @@ import { INBOUND_RESULTS } from "../../../models/inbound-message.ts";
 import { PROVIDERS } from "../../../models/inbound-source.ts";
 import { isUuid } from "../../lib/ids.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
+import { numberOf } from "../form-fields.ts";
 import { messages } from "../messages.ts";
 import { askedOf, pagerOf } from "../pager.ts";
 import { formatted } from "../render.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome } from "../request.ts";
-import { numberOf } from "../server-form.ts";
 
 const t = messages.bounces;
 
@@ -62,7 +62,7 @@ async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
       serversPath: companyPath(visit, "servers"),
       campaigns: companyPath(visit, "campaigns"),
       subscribers: companyPath(visit, "subscribers"),
-      pager: pagerOf(here, query, inbound.count),
+      pager: pagerOf(here, query, inbound.count, inbound.count_estimated),
       mayWrite: may(visit, "bounces.createSource"),
     },
   };

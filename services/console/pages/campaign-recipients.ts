@@ -2,7 +2,7 @@
 
 import { notFound } from "../../lib/errors.ts";
 import { messages } from "../messages.ts";
-import { askedOf, PAGE_SIZE, pagerOf } from "../pager.ts";
+import { askedOf, numberOf, PAGE_SIZE, pagerOf } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath } from "../request.ts";
 import { campaignId, campaignPath, tabsOf } from "./campaign-place.ts";
 
@@ -20,7 +20,7 @@ export async function recipientsPage(visit: CompanyVisit): Promise<Answer> {
   const status = STATUSES.find((one) => one === query.status);
   const { search = "", ...paged } = askedOf(query);
   const sought = search.trim();
-  const [campaign, { count, results }] = await Promise.all([
+  const [campaign, { count, count_estimated, results }] = await Promise.all([
     callIn(visit, "campaigns.get", { id }),
     callIn(visit, "tracking.listSentEmails", {
       ...paged,
@@ -36,14 +36,14 @@ export async function recipientsPage(visit: CompanyVisit): Promise<Answer> {
     values: {
       campaign,
       recipients: results,
-      count,
+      found: numberOf(count, count_estimated),
       statuses: STATUSES,
       shown: status,
       asked: query,
       here,
       onePath: campaignPath(visit, "recipient"),
       tabs: tabsOf(visit, "recipients"),
-      pager: pagerOf(here, query, count),
+      pager: pagerOf(here, query, count, count_estimated),
     },
   };
 }

@@ -1,7 +1,7 @@
 /** Campaigns: the list with its filters, and those in the air. */
 import { CAMPAIGN_STATUSES, CAMPAIGN_TYPES } from "../../../models/campaign.ts";
 import { messages } from "../messages.ts";
-import { askedOf, pagerOf } from "../pager.ts";
+import { askedOf, numberOf, pagerOf } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may } from "../request.ts";
 
 const one = <T extends string>(among: readonly T[], text: string | undefined): T | undefined =>
@@ -15,7 +15,7 @@ export async function campaignsPage(visit: CompanyVisit): Promise<Answer> {
   const status = one(CAMPAIGN_STATUSES, query.status);
   const campaign_type = one(CAMPAIGN_TYPES, query.type);
   const ordering = one(ORDERINGS, query.ordering);
-  const { count, results } = await callIn(visit, "campaigns.list", {
+  const { count, count_estimated, results } = await callIn(visit, "campaigns.list", {
     ...askedOf(query),
     ...(status ? { status } : {}),
     ...(campaign_type ? { campaign_type } : {}),
@@ -28,12 +28,12 @@ export async function campaignsPage(visit: CompanyVisit): Promise<Answer> {
     values: {
       campaigns: results,
       here: path,
-      count,
+      found: numberOf(count, count_estimated),
       isFiltered: Boolean(status || campaign_type || query.search),
       statuses: CAMPAIGN_STATUSES,
       types: CAMPAIGN_TYPES,
       asked: query,
-      pager: pagerOf(path, query, count),
+      pager: pagerOf(path, query, count, count_estimated),
       newPath: may(visit, "campaigns.createDraft") ? companyPath(visit, "campaigns/new") : null,
     },
   };

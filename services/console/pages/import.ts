@@ -2,12 +2,12 @@
 import type { ReturnsOf } from "../../contracts.ts";
 import { invalid, isServiceError, wrongState } from "../../lib/errors.ts";
 import { isUuid } from "../../lib/ids.ts";
+import { sizeText } from "../../lib/size-text.ts";
 import { requirePermission } from "../../permissions.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { guessedAddress, mappingOf, shownColumns } from "../import-mapping.ts";
 import { messages } from "../messages.ts";
 import { PAGE_SIZE } from "../pager.ts";
-import { formatted } from "../render.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, download, may, type Outcome } from "../request.ts";
 
 type Import = ReturnsOf<"subscribers.getImport">;
@@ -21,9 +21,6 @@ const NEW_LIST = "new";
 const stateOf = ({ status, dry_run }: Import): State => (status === "done" && dry_run ? "tried" : status);
 const nameOf = ({ filename }: Import): string => filename || t.unnamed;
 const pathOf = (visit: CompanyVisit, id: string, rest = "") => companyPath(visit, `import/${id}${rest && `/${rest}`}`);
-
-const sizeOf = (bytes: number): string =>
-  bytes < 1024 * 1024 ? `${formatted(Math.ceil(bytes / 1024))} KB` : `${formatted(Math.ceil(bytes / 1024 / 1024))} MB`;
 
 async function showUpload(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
   const { results } = await callIn(visit, "subscribers.listImports", { page_size: PAGE_SIZE });
@@ -93,7 +90,7 @@ async function showColumns(visit: CompanyVisit, state: Import, { form, errors = 
     title: nameOf(state),
     values: {
       state,
-      bytes: sizeOf(state.bytes),
+      bytes: sizeText(state.bytes),
       look,
       // Of what is chosen here only a try says whether it is right.
       problem: form === visit.form || guessedAddress(mapped) !== -1 ? undefined : mapped.problem,
@@ -129,8 +126,8 @@ async function showState(visit: CompanyVisit, state: Import, errors: Errors = {}
     values: {
       state,
       name: stateOf(state),
-      bytes: sizeOf(state.bytes),
-      bytesRead: sizeOf(state.bytes_read),
+      bytes: sizeText(state.bytes),
+      bytesRead: sizeText(state.bytes_read),
       columns: look ? shownColumns(look, look, {}) : [],
       list: list?.name,
       newList: visit.query.new_list,

@@ -1,6 +1,7 @@
 /** One list: its settings, who is on it, the form for a site, and its end. */
 import { SUBSCRIBER_STATUSES } from "../../../models/subscriber.ts";
 import { config } from "../../lib/config.ts";
+import { escapeHtml } from "../../lib/escape-html.ts";
 import { requirePermission } from "../../permissions.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
@@ -11,9 +12,6 @@ import { resultOf, withResult } from "../results.ts";
 
 const t = messages.list;
 
-const escaped = (text: string) =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-
 interface FormOf {
   companyId: string;
   list: { id: string; name: string; public_name: string };
@@ -23,16 +21,16 @@ interface FormOf {
 /** HTML for a page of the company's own: no script, a field that only programs fill in. */
 export function formCode({ companyId, list, attributes }: FormOf): string {
   const field = (name: string, label: string, more: string) =>
-    `  <p><label>${escaped(label)}<br><input name="${escaped(name)}" ${more}></label></p>`;
+    `  <p><label>${escapeHtml(label)}<br><input name="${escapeHtml(name)}" ${more}></label></p>`;
   return [
-    `<form method="post" action="${escaped(config().BASE_URL)}/api/emails/public/subscribe/${companyId}/">`,
+    `<form method="post" action="${escapeHtml(config().BASE_URL)}/api/emails/public/subscribe/${companyId}/">`,
     `  <input type="hidden" name="list_id" value="${list.id}">`,
     field("email", "Email address", 'type="email" autocomplete="email" required'),
     field("first_name", "First name", 'autocomplete="given-name"'),
     field("last_name", "Last name", 'autocomplete="family-name"'),
     ...attributes.map((name) => field(name, name, "")),
     '  <p hidden><label>Leave this empty<br><input name="website" tabindex="-1" autocomplete="off"></label></p>',
-    `  <p><button type="submit">${escaped(`Subscribe to ${list.public_name || list.name}`)}</button></p>`,
+    `  <p><button type="submit">${escapeHtml(`Subscribe to ${list.public_name || list.name}`)}</button></p>`,
     "</form>",
   ].join("\n");
 }
@@ -78,7 +76,7 @@ async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
       root: companyPath(visit),
       deleteHint: t.deleteHint(list.subscriber_count),
       exportPath: `${companyPath(visit, "subscribers")}/export?${new URLSearchParams({ list: list.id })}`,
-      pager: pagerOf(here, query, count),
+      pager: pagerOf(here, query, count, count_estimated),
       result: resultOf(visit),
       mayWrite: may(visit, "subscribers.updateList"),
       mayExport: may(visit, "subscribers.export"),

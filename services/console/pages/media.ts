@@ -2,12 +2,12 @@
 import type { ReturnsOf } from "../../contracts.ts";
 import { config } from "../../lib/config.ts";
 import { invalid, isServiceError } from "../../lib/errors.ts";
+import { sizeText } from "../../lib/size-text.ts";
 import { requirePermission } from "../../permissions.ts";
 import type { Shown } from "../contract.ts";
 import { messages } from "../messages.ts";
 import { askedOf, pagerOf } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may } from "../request.ts";
-import { sizeText } from "../size-text.ts";
 
 type Media = ReturnsOf<"campaigns.getMedia">;
 

@@ -1,4 +1,5 @@
 /** Tables of operators' pages: rows as actions answer them, with a label, a kind and a place for each column. */
+import { TtlCache } from "../../lib/ttl-cache.ts";
 import { messages } from "../messages.ts";
 import type { OperatorVisit } from "../request.ts";
 
@@ -72,21 +73,10 @@ export function durationOf(seconds: number | null): string | null {
   return `${Math.floor(seconds / DAY)} d ${Math.floor((seconds % DAY) / HOUR)} h`;
 }
 
-interface Kept {
-  at: number;
-  answer: Promise<unknown>;
-}
-
 const SHARED_MS = 2_000;
-const kept = new Map<string, Kept>();
+/** More than there are tables. */
+const MAX_SHARED = 100;
+const latest = new TtlCache<unknown>(SHARED_MS, MAX_SHARED);
 
 /** All who ask within two seconds get the first one's answer: however many watch a live page, it costs what one does. */
-export function shared<T>(name: string, ask: () => Promise<T>): Promise<T> {
-  const known = kept.get(name);
-  if (known && performance.now() - known.at < SHARED_MS) return known.answer as Promise<T>;
-  const answer = ask();
-  kept.set(name, { at: performance.now(), answer });
-  // What failed is asked again by the next.
-  answer.catch(() => kept.delete(name));
-  return answer;
-}
+export const shared = async <T>(name: string, ask: () => Promise<T>): Promise<T> => (await latest.get(name, ask)) as T;

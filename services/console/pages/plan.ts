@@ -1,16 +1,9 @@
 /** The plan's limits, how much of each is used, and when it begins anew. */
+
+import { sizeText } from "../../lib/size-text.ts";
 import { messages } from "../messages.ts";
 import { formatted } from "../render.ts";
 import { type Answer, type CompanyVisit, callIn } from "../request.ts";
-
-const UNITS = ["bytes", "KB", "MB", "GB", "TB"];
-
-/** In the largest unit of which there is at least one, as discs are sold. */
-export function bytesText(bytes: number): string {
-  const unit = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
-  const amount = bytes / 1_000 ** unit;
-  return `${unit === 0 || amount >= 100 ? Math.round(amount) : Number(amount.toFixed(1))} ${UNITS[unit]}`;
-}
 
 type Limit = keyof typeof messages.plan.limits;
 
@@ -21,7 +14,7 @@ export async function planPage(visit: CompanyVisit): Promise<Answer> {
   const t = messages.plan;
   const end = `${period.end.slice(0, 16).replace("T", " ")} UTC`;
   const rows = (Object.keys(t.limits) as Limit[]).map((name) => {
-    const text = name === "media_bytes" ? bytesText : formatted;
+    const text = name === "media_bytes" ? sizeText : formatted;
     const [used, limit] = [usage[name], limits[name]];
     const left = limit === null ? null : Math.max(0, limit - used);
     return {

@@ -1,5 +1,6 @@
 /** SMTP servers: the list, one of them with its state, and what can be done with it. */
 import type { ReturnsOf } from "../../contracts.ts";
+import { escapeHtml } from "../../lib/escape-html.ts";
 import { orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
 import { askedOf, pagerOf } from "../pager.ts";
@@ -90,8 +91,8 @@ export const sendTestMail = (visit: CompanyVisit): Promise<Outcome | Answer> =>
         smtp_config_id: id,
         to: [email],
         subject: t.testSubject,
-        // The name stands in HTML here.
-        body: t.testBody(name.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("[", "&#91;")),
+        // The name stands in a template here: its brackets are no tags.
+        body: t.testBody(escapeHtml(name).replaceAll("[", "&#91;")),
       });
       const [{ status, error, smtp_response }] = results as [(typeof results)[number]];
       if (status === "sent") return showOne(visit, { ok: true, text: t.testSent(email), says: smtp_response ?? "" });

@@ -49,7 +49,7 @@ async function showAll(visit: CompanyVisit, errors: Errors = {}, picked = false)
       errors,
       here,
       root: companyPath(visit),
-      pager: pagerOf(here, query, count),
+      pager: pagerOf(here, query, count, count_estimated),
       result: resultOf(visit),
       picked: picked || query.picked === "all",
       pickAll: `${here}?${new URLSearchParams({ ...Object.fromEntries(page), picked: "all" })}`,

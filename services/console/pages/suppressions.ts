@@ -3,7 +3,7 @@ import { SUPPRESSION_KINDS, type SuppressionKind } from "../../../models/suppres
 import type { Shown } from "../contract.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
-import { askedOf, pagerOf } from "../pager.ts";
+import { askedOf, numberOf, pagerOf } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, download, may, type Outcome } from "../request.ts";
 import { resultOf, withResult } from "../results.ts";
 
@@ -25,21 +25,21 @@ async function show(visit: CompanyVisit, { errors = {}, imported }: More = {}): 
   const { query, form } = visit;
   const kind = kindOf(query.kind);
   const asked = { ...askedOf(query), ...(kind ? { kind } : {}) };
-  const { count, results } = await callIn(visit, "subscribers.listSuppressions", asked);
+  const { count, count_estimated, results } = await callIn(visit, "subscribers.listSuppressions", asked);
   const here = companyPath(visit, "suppressions");
   return {
     view: "suppressions",
     title: t.title,
     values: {
       suppressions: results,
-      found: t.found(count),
+      found: count_estimated ? t.many(numberOf(count, true)) : t.found(count),
       kinds: SUPPRESSION_KINDS,
       isFiltered: Boolean(query.search || kind),
       errors,
       asked: query,
       typed: form,
       here,
-      pager: pagerOf(here, query, count),
+      pager: pagerOf(here, query, count, count_estimated),
       result: resultOf(visit),
       imported: imported && {
         text: t.imported(imported.total, imported.created, imported.existing),

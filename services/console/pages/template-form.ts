@@ -1,9 +1,10 @@
 /** The editor's form: what of it the API takes, as whom it is shown, and where its errors stand. */
 import { TEMPLATE_MODES } from "../../../models/template.ts";
 import type { ParamsOf } from "../../contracts.ts";
+import { findSubscriber } from "../find-subscriber.ts";
 import type { Errors } from "../form-errors.ts";
 import { messages } from "../messages.ts";
-import { type CompanyVisit, callIn } from "../request.ts";
+import type { CompanyVisit } from "../request.ts";
 
 type Content = ParamsOf<"renderer.createTemplate">;
 export type Typed = { [Field in keyof Content]-?: NonNullable<Content[Field]> };
@@ -40,13 +41,11 @@ interface Reader {
 }
 
 export async function readerOf(visit: CompanyVisit, address = ""): Promise<Reader> {
-  const email = address.trim().toLowerCase();
-  if (email === "") return { variables: SAMPLE, isMissing: false };
-  const { results } = await callIn(visit, "subscribers.list", { search: email, page_size: 5 });
-  const found = results.find((one) => one.email.toLowerCase() === email);
-  if (!found) return { variables: SAMPLE, isMissing: true };
-  const { attributes, first_name, last_name } = found;
-  return { variables: { ...attributes, email: found.email, first_name, last_name }, isMissing: false };
+  if (address.trim() === "") return { variables: SAMPLE, isMissing: false };
+  const found = await findSubscriber(visit, address);
+  return found
+    ? { variables: { ...found.values, email: found.email }, isMissing: false }
+    : { variables: SAMPLE, isMissing: true };
 }
 
 export interface Problem {

@@ -3,13 +3,13 @@
  * while somebody types, and they bring the mail along; without it a button sends the form into the frame.
  */
 import { isServiceError } from "../../lib/errors.ts";
+import { sizeText } from "../../lib/size-text.ts";
 import { requirePermission } from "../../permissions.ts";
 import type { Shown } from "../contract.ts";
 import { mailFrame } from "../mail-frame.ts";
 import { lookOf, sentencesPage, viewOf } from "../mail-look.ts";
 import { messages } from "../messages.ts";
 import { type Answer, type CompanyVisit, callIn, may } from "../request.ts";
-import { sizeText } from "../size-text.ts";
 import { contentOf, type Problem, problemsOf, readerOf, type Typed, typedOf } from "./template-form.ts";
 
 /**

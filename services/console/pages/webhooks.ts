@@ -104,7 +104,7 @@ async function show(visit: CompanyVisit, { errors = {}, secret }: Shown = {}): P
       errors,
       secret,
       here,
-      pager: pagerOf(here, query, deliveries.count),
+      pager: pagerOf(here, query, deliveries.count, deliveries.count_estimated),
       mayWrite: may(visit, "webhooks.update"),
     },
   };

@@ -7,10 +7,10 @@ import { forbidden, isServiceError, notFound, unauthenticated } from "../../lib/
 import { isWithin, type Network, parseNetwork } from "../../lib/ip-networks.ts";
 import { type Permission, type Role, requireRights, type Scope } from "../../lib/rights.ts";
 import { type Person, TOKEN_REFUSED, verifyBearer } from "../../lib/tokens/bearer.ts";
+import { TtlCache } from "../../lib/ttl-cache.ts";
 import type { Context } from "../http/context.ts";
 import { lookUp } from "./look-up.ts";
 import { noteInvalidKey, requireFewInvalidKeys } from "./throttle.ts";
-import { TtlCache } from "./ttl-cache.ts";
 
 type Broker = Parameters<typeof call>[0];
 

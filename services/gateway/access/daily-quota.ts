@@ -4,9 +4,9 @@ import type { Caller } from "../../lib/caller.ts";
 import { dailyQuotaExceeded } from "../../lib/errors.ts";
 import { apiLimiter } from "../../lib/limits/api-limiter.ts";
 import { apiCallsToday } from "../../lib/limits/limiter.ts";
+import { TtlCache } from "../../lib/ttl-cache.ts";
 import type { Context } from "../http/context.ts";
 import { lookUp } from "./look-up.ts";
-import { TtlCache } from "./ttl-cache.ts";
 
 type Broker = Parameters<typeof call>[0];
 

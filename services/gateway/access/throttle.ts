@@ -1,7 +1,11 @@
 /** Requests per minute and address on public routes. Behind a proxy of a large mailbox provider one address is many people. */
+import { standsForCampaign } from "../../../models/statements/campaign-tokens.ts";
+import { mailIds } from "../../../models/statements/mail-key.ts";
 import { throttled } from "../../lib/errors.ts";
 import { apiLimiter } from "../../lib/limits/api-limiter.ts";
-import { exactWindow, type Grant } from "../../lib/limits/limiter.ts";
+import { exactWindow, type Grant, type Window } from "../../lib/limits/limiter.ts";
+import { keysFor } from "../../lib/secrets.ts";
+import { readLinkToken } from "../../lib/tokens/link-token.ts";
 import { addressBlock } from "../http/client-ip.ts";
 import type { Context } from "../http/context.ts";
 import type { Route } from "../routes.ts";
@@ -15,10 +19,30 @@ type Throttle = NonNullable<Route["throttle"]>;
 const isImageProxy = (userAgent: string) =>
   userAgent === "Mozilla/5.0" || /GoogleImageProxy|YahooMailProxy/.test(userAgent);
 
-function take(context: Context, name: Throttle): Promise<Grant> {
-  const perMessage = name === "tracking" && isImageProxy(context.get("user-agent"));
-  const who = `${addressBlock(context.state.ip)}${perMessage ? `:${context.params.token}` : ""}`;
-  return apiLimiter().take(exactWindow(`throttle-${name}:${who}`, LIMITS[name], WINDOW_SECONDS), 1);
+/** Of the mails of one campaign, through one address of a proxy: a mailing to 100,000 people who open it within an hour. */
+const CAMPAIGN_PER_MINUTE = 3_000;
+const campaignWindow = (who: string): Window => ({
+  key: `throttle-campaign:${who}`,
+  limit: CAMPAIGN_PER_MINUTE,
+  windowMs: WINDOW_SECONDS * 1_000,
+  buckets: WINDOW_SECONDS,
+});
+
+/** Without individual tracking all mails of a campaign have the same tokens. */
+async function isOfAllMails(token: string): Promise<boolean> {
+  const target = readLinkToken(keysFor("link"), token);
+  const mail = target && (await mailIds()).read(target.sentEmailId);
+  return mail !== null && standsForCampaign(mail);
+}
+
+async function take(context: Context, name: Throttle): Promise<Grant> {
+  const isProxy = name === "tracking" && isImageProxy(context.get("user-agent"));
+  const token = isProxy ? `${context.params.token}` : undefined;
+  const who = `${addressBlock(context.state.ip)}${token === undefined ? "" : `:${token}`}`;
+  const grant = await apiLimiter().take(exactWindow(`throttle-${name}:${who}`, LIMITS[name], WINDOW_SECONDS), 1);
+  // The token is read where the limit of one mail is reached, and for no hit before.
+  if (grant.granted > 0 || token === undefined || !(await isOfAllMails(token))) return grant;
+  return apiLimiter().take(campaignWindow(who), 1);
 }
 
 const INVALID_KEYS_PER_MINUTE = 60;

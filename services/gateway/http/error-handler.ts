@@ -1,8 +1,9 @@
 /** The outermost layer: every response leaves with an id, the security headers and, where something failed, a problem. */
 import { badRequest, notFound } from "../../lib/errors.ts";
+import { escapeHtml } from "../../lib/escape-html.ts";
 import { type Context, ipOf, type Next, requestIdOf } from "./context.ts";
 import { allowOtherSites } from "./cors.ts";
-import { escapeHtml, htmlPage } from "./html-page.ts";
+import { htmlPage } from "./html-page.ts";
 import { type Problem, problemOf } from "./problems.ts";
 
 const STRICT_CSP = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

@@ -1,6 +1,5 @@
 /** The gateway's own few pages; what recipients of mails see is made by services/tracking/pages. */
-
-export const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+import { escapeHtml } from "../../lib/escape-html.ts";
 
 /** `main` and `style` are HTML and CSS as they stand; `title` is text. */
 export function htmlPage(title: string, main: string, style?: string): string {

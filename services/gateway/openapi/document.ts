@@ -40,7 +40,7 @@ export interface Described {
 const DESCRIPTION = `Subscribers, lists, templates, SMTP configurations, campaigns, webhooks, suppressions, segments and media.
 
 Every path ends with a slash; without it the answer is a 308 to the path with it. Every answer carries \`X-Request-Id\`
-(a request may bring its own), and where the plan limits API calls also \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and
+(a request may bring its own, and a \`traceparent\` as W3C Trace Context has it), and where the plan limits API calls also \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and
 \`X-RateLimit-Reset\`. Lists are pages of 20 (\`page_size\` up to 100): follow \`next\` until it is null.
 
 Authenticate with \`X-API-Key\`, or as a person with \`Authorization: Bearer\`, and then say which company is meant:

@@ -121,16 +121,16 @@ function payloadOf(type: WebhookEventType, { metadata, about }: Kind): { schema:
   };
 }
 
-const header = (name: string, description: string, example: string) => ({
+const header = (name: string, description: string, example: string, required = true) => ({
   name,
   in: "header",
-  required: true,
+  required,
   description,
   schema: { type: "string" },
   example,
 });
 
-/** The headers of Standard Webhooks. */
+/** The headers of Standard Webhooks, and that of W3C Trace Context. */
 export const webhookParameters: Record<string, object> = {
   webhookId: header("webhook-id", "The event's id, the same in each attempt: what came twice is known by it.", ID),
   webhookTimestamp: header("webhook-timestamp", "When this attempt was made, in seconds since 1970.", "1791187200"),
@@ -138,6 +138,12 @@ export const webhookParameters: Record<string, object> = {
     "webhook-signature",
     "`v1,` and the HMAC-SHA256 (base64) of `{id}.{timestamp}.{body}` with the endpoint's secret; several, separated by spaces, while the secret is rotated.",
     "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
+  ),
+  webhookTraceparent: header(
+    "traceparent",
+    "Where this attempt is traced: its span (W3C Trace Context). One event of many has it, and the signature does not cover it.",
+    "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+    false,
   ),
 };
 

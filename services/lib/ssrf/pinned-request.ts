@@ -2,6 +2,7 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, request as plainRequest } from "node:http";
 import { request } from "node:https";
 import { isIP } from "node:net";
+import { beginPart } from "../tracing/tracer.ts";
 import type { PinnedAddress } from "./guard.ts";
 
 interface Asked {
@@ -10,12 +11,26 @@ interface Asked {
   signal: AbortSignal;
 }
 
+/** The strangers asked here are sent no `traceparent`, and the span names nobody: an address may hold tokens. */
+function partOf(method: string): { over(status?: number): void } {
+  const attributes = { "http.request.method": method };
+  const span = beginPart({ name: `outbound ${method}`, kind: "client", attributes });
+  return {
+    over(status) {
+      span?.set({ "http.response.status_code": status });
+      if (status === undefined) span?.fail("no_answer");
+      span?.end();
+    },
+  };
+}
+
 /** The answer once its headers are there. Whoever gets it reads its body, or destroys it. */
 export function pinnedRequest(url: URL, address: PinnedAddress, asked: Asked): Promise<IncomingMessage> {
   const { method, headers = {}, signal } = asked;
   const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
   const isPlain = url.protocol === "http:";
   const ask = isPlain ? plainRequest : request;
+  const part = partOf(method);
   return new Promise((resolve, reject) => {
     ask({
       method,
@@ -29,8 +44,14 @@ export function pinnedRequest(url: URL, address: PinnedAddress, asked: Asked): P
       agent: false,
       signal,
     })
-      .on("response", resolve)
-      .on("error", reject)
+      .on("response", (response) => {
+        part.over(response.statusCode);
+        resolve(response);
+      })
+      .on("error", (error) => {
+        part.over();
+        reject(error);
+      })
       .end();
   });
 }

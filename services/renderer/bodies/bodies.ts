@@ -2,11 +2,12 @@
  * Compiles a subject and body into programs: subject, HTML and text, for each of their uses. Preview, web view and mail
  * come from the same templates and differ in their links.
  */
+import { escapeHtml } from "../../lib/escape-html.ts";
 import { compileTemplate, type Template } from "../../lib/template/compile.ts";
 import { type Token, tokenize } from "../../lib/template/lexer.ts";
 import { type MarkToken, type Node, parse } from "../../lib/template/parser.ts";
 import { UnusableTemplate } from "../content.ts";
-import { asIs, html, line, withoutTags } from "../program/escape.ts";
+import { asIs, line, withoutTags } from "../program/escape.ts";
 import { build, type Program, type Uses } from "../program/program.ts";
 import { plainWriter, type Writer } from "../program/writer.ts";
 import { withFooter, withTextFooter } from "./footer.ts";
@@ -92,7 +93,7 @@ export const htmlProgram = (
   baseUrl: string,
   writer: Writer = plainWriter(),
   tracking?: Tracking,
-): Program => build(nodes, writer, { baseUrl, escape: html, escapeRaw: asIs, ...tracking });
+): Program => build(nodes, writer, { baseUrl, escape: escapeHtml, escapeRaw: asIs, ...tracking });
 
 export const textProgram = (nodes: readonly Node[], baseUrl: string, writer: Writer = plainWriter()): Program =>
   build(nodes, writer, { baseUrl, escape: asIs, escapeRaw: withoutTags });

@@ -2,12 +2,12 @@
  * The footer added to a body without an unsubscribe link, which law and mailbox providers require in marketing mail. It
  * is in the language that the body declares, if there is a catalogue for it.
  */
+import { escapeHtml } from "../../lib/escape-html.ts";
 import { catalogues } from "../../lib/i18n/languages.ts";
-import { html } from "../program/escape.ts";
 import { bodyEnd } from "./visible.ts";
 
 const literally = (text: string) =>
-  html(text)
+  escapeHtml(text)
     .replaceAll("[[", "\\[[")
     .replace(/\r\n?|\n/g, "<br>");
 

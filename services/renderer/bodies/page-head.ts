@@ -1,6 +1,6 @@
 /** What a mail's HTML lacks as a page in a browser: a title, the language that a screen reader speaks it in. */
+import { escapeHtml } from "../../lib/escape-html.ts";
 import { type Change, changed, insertion } from "../../lib/text-changes.ts";
-import { html } from "../program/escape.ts";
 import { outlineOf } from "./html-outline.ts";
 import { PLACE } from "./text-in-html.ts";
 
@@ -20,7 +20,7 @@ export function withPageHead(body: string, language: string): string {
   const changes: Change[] = [];
   const [page, head] = ["html", "head"].map((name) => opens.find((open) => open.name === name));
   const [title] = titles;
-  const lang = ` lang="${html(language)}"`;
+  const lang = ` lang="${escapeHtml(language)}"`;
   if (page) {
     const tag = body.slice(page.at, page.end);
     const nameEnd = page.at + "<html".length;

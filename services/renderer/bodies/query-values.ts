@@ -3,7 +3,7 @@ import type { Token } from "../../lib/template/lexer.ts";
 import { unescapeHtml } from "../program/escape.ts";
 
 interface Place {
-  /** How the address begins, up to what tells its scheme; a value at its beginning stands as VALUE. */
+  /** How the address begins, up to what names its scheme; a value at its beginning stands as VALUE. */
   start: string;
   inQuery: boolean;
 }

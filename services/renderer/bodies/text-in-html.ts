@@ -1,7 +1,7 @@
 /** Puts a template that is text, such as a subject, into one that is HTML: neither it nor a value can be markup there. */
+import { escapeHtml } from "../../lib/escape-html.ts";
 import type { Token } from "../../lib/template/lexer.ts";
 import type { MarkToken } from "../../lib/template/parser.ts";
-import { html } from "../program/escape.ts";
 
 /** Stands in the HTML where the text is to be: a private-use character. */
 export const PLACE = "\ue0f4";
@@ -9,7 +9,7 @@ export const PLACE = "\ue0f4";
 export const withoutPlaces = (body: string): string => body.replaceAll(PLACE, "");
 
 const asHtml = (token: Token): Token => {
-  if (token.type === "text") return { ...token, text: html(token.text) };
+  if (token.type === "text") return { ...token, text: escapeHtml(token.text) };
   return token.type === "value" ? { ...token, raw: false } : token;
 };
 

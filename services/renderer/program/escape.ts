@@ -1,9 +1,5 @@
-/** Escapes a value for the place it is written to. */
+/** Escapes a value for the place it is written to; for HTML that is services/lib/escape-html.ts. */
 export type Escape = (text: string) => string;
-
-const HTML: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-
-export const html: Escape = (text) => (/[&<>"']/.test(text) ? text.replace(/[&<>"']/g, (char) => HTML[char]!) : text);
 
 export const asIs: Escape = (text) => text;
 

@@ -56,13 +56,13 @@ const OF_CAMPAIGN = `
     select p.smtp_per_hour from companies o join plans p on p.name = o.plan
     where o.id = c.company_id and o.sending_paused_at is null limit 1) co
   cross join lateral (
-    select sender_email from campaign_contents where campaign_id = c.id and company_id = c.company_id limit 1) cc
+    select sender_email, traceparent from campaign_contents where campaign_id = c.id and company_id = c.company_id limit 1) cc
   left join lateral (
     select backoff_until, bounce_address from smtp_configs where id = c.smtp_config_id and company_id = c.company_id limit 1) s on true
   where (s.backoff_until is null or s.backoff_until <= now())`;
 
 const CLAIMABLE = `c.id as campaign_id, c.company_id, c.smtp_config_id, c.is_transactional, c.campaign_type, c.status,
-    cc.sender_email, s.bounce_address, co.smtp_per_hour`;
+    cc.sender_email, cc.traceparent, s.bounce_address, co.smtp_per_hour`;
 
 /**
  * The first campaigns in the given order that have what is wanted. All that are alive are put in order by what their own

@@ -11,6 +11,7 @@ import { queueNeverLeft } from "../delivery/late-results.ts";
 import { ChunkSource, DueSource } from "../delivery/recipient-source.ts";
 import type { LeasedChunk } from "../delivery/recorded-result.ts";
 import type { ClaimableCampaign } from "../delivery/rows.ts";
+import { batchClaimed, batchOver } from "../delivery/spans.ts";
 import type { EngineContext } from "../engine/context.ts";
 import type { SmtpTransport } from "../transport/smtp-transport.ts";
 import type { SmtpTransports } from "../transport/smtp-transports.ts";
@@ -170,6 +171,7 @@ export class Claimer {
       const source = new ChunkSource(this.#context, campaign, chunk);
       const sender = envelopeSender(campaign, tokens);
       const batch = new BatchDelivery(this.#context, transport, { campaign, source, sender });
+      batchClaimed(batch, validFrom);
       transport.addBatch(batch);
       if (this.#stopped || this.#skipped.has(campaign.campaign_id)) batch.end();
     }
@@ -198,7 +200,9 @@ export class Claimer {
       if (!admission.admit(campaign, transport)) continue;
       const source = new DueSource(this.#context, campaign, kind);
       const sender = envelopeSender(campaign, tokens);
-      transport.addBatch(new BatchDelivery(this.#context, transport, { campaign, source, sender }));
+      const batch = new BatchDelivery(this.#context, transport, { campaign, source, sender });
+      batchClaimed(batch, performance.now());
+      transport.addBatch(batch);
     }
   }
 
@@ -209,6 +213,7 @@ export class Claimer {
       return false;
     });
     const { chunk } = batch;
+    batchOver(batch, complete && !leaseIsLost);
     this.#ending.add(work);
     if (chunk) this.endingChunks.add(chunk);
     void work.finally(() => {

@@ -4,7 +4,8 @@
  * the queue. Recipients that were not marked were not handed over. The new fence makes void whatever the old owner still
  * wants to write, but for what it knows of those in doubt (models/statements/record-late-outcomes.ts).
  *
- * Owners that live are asked first (ask-owners.ts), and their leases wait. A statement that was sent into a network that is
+ * When it is done: every 2 seconds each sender looks for leases that have run out (SEND_LEASE_SECONDS after their last renewal);
+ * after an outage of the database later (engine/lease-recovery.ts). Owners that live are asked first (ask-owners.ts), and their leases wait. A statement that was sent into a network that is
  * cut arrives when it heals, before the senders that live have written a word: each of these does nothing if it begins later
  * than MAX_LATE_MS after the database's clock was read for it.
  */

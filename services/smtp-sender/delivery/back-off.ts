@@ -3,7 +3,8 @@
  *
  * | what                                            | how long, how often                                        |
  * |-------------------------------------------------|------------------------------------------------------------|
- * | a recipient that was deferred (4xx, not accepted) | 1 minute, doubling to 8 hours, 12 tries: about 24 hours  |
+ * | a recipient that was deferred (4xx, not accepted) | 1 minute, doubling to 8 hours, each a fifth more or less, |
+ * |                                                 | 12 tries: about 24 hours (`deferredForMs`, MAX_TRIES)      |
  * | a mail whose session ended before it was sent   | the next connection, 3 sessions, where that session had    |
  * |                                                 | taken mail; else, and then, as a deferred one              |
  * | a copy (cc, bcc)                                | as a recipient; it waits for no server: what cannot go out |
@@ -16,6 +17,15 @@
  * | no connection slot free, or Redis away          | half a second                                              |
  *
  * The first two rows scale with RETRY_BASE_SECONDS (a minute); a server's pauses do where it is below 2 seconds.
+ *
+ * What a 4xx is the sign of is asked in the order of AFTER_SMTP in steps.ts, and the first that fits decides:
+ *
+ * | sign                                            | then                                                       |
+ * |-------------------------------------------------|------------------------------------------------------------|
+ * | of a used-up session: at MAIL, 4.5.3 or "too many messages", and it had taken mail (`isSessionUsedUp`) | at once in the next session; no try |
+ * | of a domain: its fifth in a row with an equal text, or it is slow already, and the server takes other mail as far as is known (domains/slow-domains.ts) | deferred as in the first row, and the domain gets less |
+ * | of the server: at MAIL in a session that has taken nothing, a probe's, or the fifth in a row with an equal text and nothing accepted between (`ServerHealth.reasonToPause`) | at once after the server's pause; no try |
+ * | of nothing but itself: any other, so a single 451 to RCPT, DATA or the end of data, and at RCPT any wait of the recipient's own (`isRecipientsOwnWait`: its mailbox, greylisting) | deferred as in the first row |
  */
 import { query, queryOne } from "../../../models/database/db.ts";
 

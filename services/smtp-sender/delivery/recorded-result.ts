@@ -115,6 +115,16 @@ function triesMade({ chunk, outcome }: RecordedResult): number {
   return untried ? -1 : 0;
 }
 
+/** What mails and copies have alike. */
+const outcomeColumns = (results: readonly RecordedResult[]): unknown[][] => [
+  results.map(({ attempts }) => attempts),
+  results.map(statusOf),
+  results.map(triesMade),
+  results.map(({ delayMs }) => delayMs),
+  results.map(({ outcome }) => storable(outcome.error)),
+  results.map(({ outcome }) => storable(outcome.reply?.text ?? null)),
+];
+
 export function resultColumns(results: readonly RecordedResult[]): unknown[] {
   return [
     results.map((_, n) => n),
@@ -122,12 +132,7 @@ export function resultColumns(results: readonly RecordedResult[]): unknown[] {
     results.map(({ campaignId }) => campaignId),
     results.map(({ chunk }) => chunk?.no ?? null),
     results.map(({ seq }) => seq),
-    results.map(({ attempts }) => attempts),
-    results.map(statusOf),
-    results.map(triesMade),
-    results.map(({ delayMs }) => delayMs),
-    results.map(({ outcome }) => storable(outcome.error)),
-    results.map(({ outcome }) => storable(outcome.reply?.text ?? null)),
+    ...outcomeColumns(results),
   ];
 }
 
@@ -291,10 +296,5 @@ export const copyResultColumns = (results: readonly RecordedResult[]): unknown[]
   results.map(({ campaignId }) => campaignId),
   results.map(({ seq }) => seq),
   results.map(({ copyNo }) => copyNo),
-  results.map(({ attempts }) => attempts),
-  results.map(statusOf),
-  results.map(triesMade),
-  results.map(({ delayMs }) => delayMs),
-  results.map(({ outcome }) => storable(outcome.error)),
-  results.map(({ outcome }) => storable(outcome.reply?.text ?? null)),
+  ...outcomeColumns(results),
 ];

@@ -42,6 +42,8 @@ export interface ClaimableCampaign {
   /** Only copies are claimed from a campaign that is over. */
   status: CampaignStatus;
   sender_email: string;
+  /** The span that it was sent in, where that is recorded. */
+  traceparent: string | null;
   /** Of its SMTP configuration. */
   bounce_address: string | null;
   smtp_per_hour: number | null;

@@ -18,6 +18,7 @@ import { type Outcome, outcomeOf, QUEUED } from "./outcome.ts";
 import { memoryOf, notRendered } from "./prepared-mail.ts";
 import { isSessionUsedUp } from "./refusals.ts";
 import type { RecipientRow } from "./rows.ts";
+import { mailAnswered } from "./spans.ts";
 import { checkAgain, outcomeUnsent, RECHECK_AFTER_MS } from "./suppression.ts";
 
 interface Group {
@@ -198,6 +199,11 @@ const measureDuration: AnswerStep = ({ mail, result }) => {
   return false;
 };
 
+const traceTransaction: AnswerStep = ({ mail, result, session }) => {
+  mailAnswered(mail, result, !session.hadAccepted);
+  return false;
+};
+
 const again = ({ mail, effects }: Answer): void => {
   if (mail.copyOf) effects.sendCopyAgain(mail);
   else mail.batch.again(mail);
@@ -270,6 +276,7 @@ const stopCampaignOfRefusedSender: AnswerStep = ({ mail, outcome, effects }) => 
 
 const AFTER_SMTP: readonly AnswerStep[] = [
   measureDuration,
+  traceTransaction,
   giveToAnotherConnection,
   replaceUsedUpSession,
   pauseUnavailableServer,

@@ -1,7 +1,8 @@
 /**
  * Who may not get a mail any more. It is asked when a recipient's row is read, and again while the mail, or a copy of it,
  * waits: whoever is suppressed or unsubscribes gets no mail whose envelope begins more than 2 seconds later, however slow the
- * server. At a fast one mails wait for less than RECHECK_AFTER_MS, and nothing is asked twice.
+ * server. At a fast one mails wait for less than RECHECK_AFTER_MS, and nothing is asked twice. Membership is not asked again: who only
+ * leaves the list once their row is written still gets the campaign.
  */
 import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import { SUPPRESSION_SENTENCES } from "../../../models/suppression.ts";

@@ -7,6 +7,10 @@
  * doubles in each window, and near the ceiling it grows by a twentieth of that in each: a limit that was lifted is found out,
  * and one that was not costs a deferral every few minutes. After half an hour without one the domain is forgotten.
  *
+ * It begins with seven tenths of the most that was accepted within a window of late: that is what a limit lets through, and
+ * a server that deferred everything for a moment goes on as before. If a limit has become lower since, the first deferral
+ * after mails were accepted shows it, and says nothing else: from there it begins as with a domain of which nothing is known.
+ *
  * Where a few mails are accepted and the next one is deferred, again and again and at whatever rate, the rate is not the reason
  * (one server of four that is ill, greylisting by another name), and slowing down would only delay all (`isInVain`).
  */
@@ -19,6 +23,8 @@ export interface SlowDomain {
   deferredInARow: number;
   /** Times in a row that it took a few mails and then deferred again. */
   inVainInARow: number;
+  /** Its rate is what was accepted before; no deferral since says anything of it. */
+  isFromBefore?: boolean;
   /** By the clock of the wall: other nodes read it. */
   changedAtMs: number;
   heldUntilMs: number;
@@ -42,8 +48,10 @@ const FORGOTTEN_AFTER = 30;
 const FEW_MAILS = 25;
 const MAX_IN_VAIN = 5;
 
-export const slowDomain = (text: string, nowMs: number, windowMs: number): SlowDomain => ({
-  rate: FIRST_RATE,
+/** `accepted`: most mails that it took within a window of late. */
+export const slowDomain = (text: string, nowMs: number, windowMs: number, accepted = 0): SlowDomain => ({
+  rate: Math.max(FIRST_RATE, LESS * accepted),
+  isFromBefore: LESS * accepted > FIRST_RATE,
   ceiling: null,
   deferredInARow: 1,
   inVainInARow: 0,
@@ -66,20 +74,26 @@ export function rateOf({ rate, ceiling, heldUntilMs }: SlowDomain, nowMs: number
 export const perMinuteOf = (slow: SlowDomain, nowMs: number, windowMs: number): number =>
   Math.round((rateOf(slow, nowMs, windowMs) * 60_000) / windowMs);
 
+/** Mails that it was sent since the last change: by rate and time, since other nodes send, too. */
+const sentSince = (domain: SlowDomain, nowMs: number, windowMs: number): number =>
+  (((domain.rate + rateOf(domain, nowMs, windowMs)) / 2) * Math.max(0, nowMs - domain.heldUntilMs)) / windowMs;
+
 /** It deferred a mail that was handed over after the last change. */
 export function deferredAgain(domain: SlowDomain, text: string, nowMs: number, windowMs: number): SlowDomain {
   const taken = domain.deferredInARow === 0;
+  if (taken && domain.isFromBefore && sentSince(domain, nowMs, windowMs) < FEW_MAILS)
+    return { ...slowDomain(text, nowMs, windowMs), inVainInARow: domain.inVainInARow };
   const rate = rateOf(domain, nowMs, windowMs);
   const deferredInARow = domain.deferredInARow + 1;
-  // By rate and time: other nodes send, too.
-  const sent = (((domain.rate + rate) / 2) * Math.max(0, nowMs - domain.heldUntilMs)) / windowMs;
-  const inVainInARow = taken ? (sent < FEW_MAILS ? domain.inVainInARow + 1 : 0) : domain.inVainInARow;
+  const few = sentSince(domain, nowMs, windowMs) < FEW_MAILS;
+  const inVainInARow = taken ? (few ? domain.inVainInARow + 1 : 0) : domain.inVainInARow;
   const hold = Math.min(MAX_HOLD, FIRST_HOLD * 2 ** (deferredInARow - 1));
   return {
     rate: taken ? Math.max(MIN_RATE, LESS * rate) : domain.rate,
     ceiling: taken ? rate : domain.ceiling,
     deferredInARow,
     inVainInARow,
+    isFromBefore: domain.isFromBefore === true && !taken,
     changedAtMs: nowMs,
     heldUntilMs: nowMs + hold * windowMs,
     text,

@@ -13,6 +13,7 @@ import { performance } from "node:perf_hooks";
 import type { Window } from "../../lib/limits/limiter.ts";
 import { isRecipientsOwnWait, repeatedText } from "../delivery/refusals.ts";
 import type { TransactionResult } from "../smtp/message.ts";
+import { AcceptedMails } from "./accepted-mails.ts";
 import type { DomainPace } from "./domain-gate.ts";
 import {
   deferredAgain,
@@ -58,20 +59,17 @@ export class SlowDomains {
   readonly #wasSlow = new Map<string, number>();
   /** Until when (by the monotonic clock) those are left alone that were slowed in vain. */
   readonly #leftAlone = new Map<string, number>();
+  readonly #acceptedMails: AcceptedMails;
   /** Any that are slow on trial. */
   #onTrial = false;
 
   constructor(options: Options) {
     this.#options = options;
+    this.#acceptedMails = new AcceptedMails(options.windowMs);
   }
 
   get size(): number {
     return this.#slow.size;
-  }
-
-  /** Whether `accepted` has anything to say to it. */
-  get isWatching(): boolean {
-    return this.#slow.size > 0 || this.#suspects.size > 0;
   }
 
   /** As it is now, for operators. */
@@ -102,8 +100,10 @@ export class SlowDomains {
     return { window, intervalMs, heldMs: Math.max(0, slow.domain.heldUntilMs - now) };
   }
 
-  /** Called for every mail that is accepted, while any domain is slow or suspected. */
+  /** Called for every mail that is accepted. */
   accepted(name: string): void {
+    this.#acceptedMails.add(name, performance.now());
+    if (this.#slow.size === 0 && this.#suspects.size === 0) return;
     this.#suspects.delete(name);
     const own = this.#slow.get(name);
     if (own && own.domain.deferredInARow > 0) own.domain = { ...own.domain, deferredInARow: 0 };
@@ -173,7 +173,8 @@ export class SlowDomains {
     }
     if (suspect.count < EQUAL_DEFERRALS || this.#slow.size >= MAX_SLOW) return false;
     this.#suspects.delete(name);
-    const domain = slowDomain(text, Date.now(), this.#options.windowMs);
+    const accepted = this.#acceptedMails.mostOf(name, now);
+    const domain = slowDomain(text, Date.now(), this.#options.windowMs, accepted);
     this.#slow.set(name, { domain, proven: false, knownAtMs: now, endsAfter: this.#noteSlow(name) });
     this.#onTrial = true;
     return true;

@@ -6,9 +6,10 @@
  */
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Moment } from "../../../models/database/history.ts";
+import { type Moment, placeOf } from "../../../models/database/history.ts";
 import type { Peers } from "../claim/ask-owners.ts";
 import type { Log } from "./dependency-outage.ts";
+import type { RestoredDatabase } from "./restored-database.ts";
 
 /** For mails whose answer is still to come, and for senders that do not find the database: then this one goes on without. */
 const MAX_WAIT_MS = 30_000;
@@ -22,17 +23,23 @@ interface Options {
   hasBatches(): boolean;
   /** Writes again what the database may have lost; returns how many results it looked at. */
   writeAgain(): Promise<number>;
+  /** Stops what would be sent again, should the database have been restored from a backup. */
+  restored: Pick<RestoredDatabase, "recognise" | "stay">;
   /** Claims may begin, or go on. */
   known(): void;
   stopping(): boolean;
 }
 
+/** For other senders, also those of the version before. */
 const nameOf = ({ history }: Moment): string => (history ? `${history.system}/${history.timeline}` : "unknown");
+const fullNameOf = (moment: Moment): string => `${nameOf(moment)}/${moment.database}`;
 
 export class DatabaseHistory {
   #options: Options;
   /** All that this sender knows is written in it. */
   #settled: string | undefined;
+  /** What would be sent again was looked for. */
+  #fullName: string | undefined;
   #timeline: string | null | undefined;
 
   constructor(options: Options) {
@@ -44,30 +51,34 @@ export class DatabaseHistory {
     return this.#settled;
   }
 
-  /** Claims are made on this one; null: on any. Undefined: nothing may be claimed now. */
+  /** Claims are made on this one (`isOnTimeline`); null: on any. Undefined: nothing may be claimed now. */
   get timeline(): string | null | undefined {
     return this.#timeline;
   }
 
   /** True: it was another one, and is settled now. */
   async follow(moment: Moment): Promise<boolean> {
-    const name = nameOf(moment);
-    const before = this.#settled;
-    if (before === name && this.#timeline !== undefined) return false;
+    const name = fullNameOf(moment);
+    const before = this.#fullName;
+    const { log, restored, endBatches, hasBatches, writeAgain } = this.#options;
+    const isSame = before === name && this.#timeline !== undefined && (await restored.stay());
+    if (isSame) return false;
     this.#timeline = undefined;
-    const { log, endBatches, hasBatches, writeAgain } = this.#options;
-    if (before !== undefined && before !== name) {
+    if (before !== undefined) {
       log.warn("the database has another history: a replica took over, or a backup was restored", { before, name });
       endBatches();
       await this.#until(() => !hasBatches());
       const looked = await writeAgain();
       log.warn("results were written again where the database had lost them", { looked });
     }
-    this.#settled = name;
-    await this.#until(() => this.#othersFollow(name));
-    this.#timeline = moment.history?.timeline ?? null;
+    const settled = nameOf(moment);
+    this.#settled = settled;
+    await this.#until(() => this.#othersFollow(settled));
+    await restored.recognise(moment);
+    this.#fullName = name;
+    this.#timeline = placeOf(moment);
     this.#options.known();
-    return before !== undefined && before !== name;
+    return before !== undefined;
   }
 
   async #until(holds: () => boolean | Promise<boolean>): Promise<void> {

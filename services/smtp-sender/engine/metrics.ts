@@ -12,4 +12,13 @@ const waits = counter("flockmail_limiter_waits_total", "Times a batch found no r
 
 export const mailSettled = (outcome: Outcome["status"]): void => mails.inc({ outcome });
 export const smtpAnswered = (kind: string, seconds: number): void => transactions.observe({ result: kind }, seconds);
-export const limiterWaited = (limit: "hour" | "day" | "second" | "domain"): void => waits.inc({ limit });
+
+/** The same as `waits`, for the node's status: prom-client's counters can only be read with all others. */
+const waited = { hour: 0, day: 0, second: 0, domain: 0 };
+
+export function limiterWaited(limit: keyof typeof waited): void {
+  waited[limit]++;
+  waits.inc({ limit });
+}
+
+export const limiterWaits = (): Readonly<typeof waited> => ({ ...waited });

@@ -14,6 +14,7 @@ import { ownLimiter, SenderLimiter } from "../limits/sender-limiter.ts";
 import { SenderPresence } from "../limits/sender-presence.ts";
 import type { SmtpTransport } from "../transport/smtp-transport.ts";
 import { Engine } from "./engine.ts";
+import { limiterWaits } from "./metrics.ts";
 import { reportReplication } from "./replication.ts";
 import { engineSettings } from "./settings.ts";
 
@@ -72,6 +73,7 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
     notifyOtherNodes: ({ campaign_id: campaignId, company_id: companyId }) =>
       void broadcast(broker, "campaign.queued", { campaignId, companyId }).catch(() => {}),
     peers: peersOf(broker),
+    ...(config().DATABASE_URL ? {} : { dataDir: config().DATA_DIR }),
     ...(sharedSlowDomains ? { sharedSlowDomains } : {}),
     ...(presence
       ? { slots: (id: string, hasWork: () => boolean) => new RedisConnectionSlots(presence, id, hasWork) }
@@ -115,6 +117,7 @@ export const statusOf = (node: string, engine: Engine) => ({
   in_doubt: Math.min(engine.budget.held, engine.budget.total),
   max_in_doubt: engine.budget.total,
   ...engine.counts,
+  limiter_waits: limiterWaits(),
   lanes: [...engine.transports.batches()].map(({ campaign, kind, ready, handedOver }) => ({
     campaign_id: campaign.campaign_id,
     company_id: campaign.company_id,

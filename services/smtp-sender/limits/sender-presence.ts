@@ -14,6 +14,8 @@ const CHECK_IN_MS = 1_000;
 /** A sender that did not check in for so long is cut off for the others, and for itself a little later: never before them. */
 export const CUT_OFF_AFTER_MS = 3_000;
 const OWN_SHARE_AFTER_MS = 5_000;
+/** Who checked in before this has not seen whoever uses his own share by now: then all others count as missing. */
+const KNOWN_MISSING_FOR_MS = OWN_SHARE_AFTER_MS - CUT_OFF_AFTER_MS;
 /** For windows that are longer than a second: what it took in Redis counts on for a whole one. */
 const BEFORE_OWN_WINDOW_MS = 4_000;
 /** What it took by itself at last is in no count of Redis. */
@@ -46,6 +48,8 @@ export class SenderPresence {
   readonly #others: () => readonly string[];
   readonly #holders = new Set<Holder>();
   #lastSeenMs = performance.now();
+  /** Of the last list of those who are missing: when it was asked for. */
+  #missingAtMs = Number.NEGATIVE_INFINITY;
   #backSinceMs = Number.NEGATIVE_INFINITY;
   #known = 1;
   #knownUntilMs = 0;
@@ -103,14 +107,14 @@ export class SenderPresence {
     return this.#known;
   }
 
-  /** Senders that live and do not reach Redis. */
+  /** Senders that live and do not reach Redis, or may not: this one has not asked for some time. */
   get missing(): number {
-    return this.#missing;
+    return performance.now() - this.#missingAtMs > KNOWN_MISSING_FOR_MS ? this.known - 1 : this.#missing;
   }
 
   /** The most that were missing at some time within the last `ms`: what they took by themselves is in no count. */
   missingWithin(ms: number): number {
-    let most = this.#missing;
+    let most = this.missing;
     const since = performance.now() - ms;
     for (const [missing, atMs] of this.#missed) if (atMs >= since) most = Math.max(most, missing);
     return most;
@@ -143,11 +147,13 @@ export class SenderPresence {
   async #checkIn(): Promise<void> {
     const key = await this.key();
     await Promise.all([...this.#holders].map((holder) => holder.renewAll()));
+    const askedAtMs = performance.now();
     const missing = (await checkIn(this.redis, [key], [this.name, CUT_OFF_AFTER_MS, ...this.others])) as number;
     // Between the two the connection may have come to lead elsewhere.
     if (key !== (await this.key())) return;
     if (this.isCutOff) this.#backSinceMs = performance.now();
     this.#missing = missing;
+    this.#missingAtMs = askedAtMs;
     if (missing > 0) this.#missed.set(missing, performance.now());
     this.#lastSeenMs = performance.now();
   }

@@ -251,7 +251,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
 
   #answered(mail: PreparedMail, result: TransactionResult, connection: Connection): void {
     if (result.kind === "accepted") this.#rate.accepted();
-    if (result.kind === "accepted" && this.slowDomains.isWatching) this.slowDomains.accepted(recipientDomain(mail.row));
+    if (result.kind === "accepted") this.slowDomains.accepted(recipientDomain(mail.row));
     this.#pauses.answered(mail, result);
     this.domains.answered(mail);
     const { openedAtMs, accepted, pipeline } = connection;

@@ -147,6 +147,6 @@ export async function importSubscribers(
   });
   await file.keep();
   // Until the tables are analysed, the planner expects a handful of rows per company; autovacuum takes a minute or so.
-  if (report.created >= LARGE && !job.dryRun) await query("analyze (skip_locked) subscribers, list_members");
+  if (report.created >= LARGE && !job.dryRun) await query("select analyze_subscribers()");
   return report;
 }

@@ -57,7 +57,8 @@ export interface MergeJob {
 export async function dropRepeated(client: Client, { onConflict, state }: MergeJob): Promise<number> {
   if (state > NOTHING_SAID) await client.query(SPREAD_STATES);
   const repeated = (await client.query(deleteRepeated(onConflict === "skip" ? "min" : "max"))).rowCount ?? 0;
-  await client.query("analyze incoming");
+  // What the merge joins and filters by; of all columns it took 200 ms of CPU, of these 50.
+  await client.query("analyze incoming (email_key, state)");
   return repeated;
 }
 

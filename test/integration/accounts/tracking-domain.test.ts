@@ -9,6 +9,7 @@ import type { MakeMail } from "../../../services/renderer/contract.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, someIp, type TestCompany } from "../../support/client.ts";
 import { type DnsServer, startDnsServer } from "../../support/dns-server.ts";
+import { storedEvents } from "../../support/stored-events.ts";
 import { FIREFOX, LINKS, newWorld, token, type World } from "../tracking/world.ts";
 
 const HOME = "mail.home.example";
@@ -351,7 +352,7 @@ describe("what stands there", () => {
       });
       expect(answer).toBe(status);
     }
-    expect(await query("select from email_events where company_id = $1", [theirs.id])).toEqual([]);
+    expect(await storedEvents(theirs.id)).toEqual([]);
     expect(await statusOf(world)).toEqual([{ status: "active" }]);
   });
 

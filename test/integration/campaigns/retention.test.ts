@@ -72,12 +72,21 @@ const daysAgo = (days: number) => Date.now() - days * 24 * 3_600_000;
 const age = (id: string, days: number) =>
   query("update campaigns set updated_at = to_timestamp($2 / 1000.0) where id = $1", [id, daysAgo(days)]);
 /** As if they had been made then: their ids are made of the time. */
-const ageEvents = (campaignId: string, days: number) =>
-  query(
-    `update email_events e set created_at = to_timestamp($2 / 1000.0), id = overlay(e.id::text placing $3 from 1 for 13)::uuid
-     where campaign_id = $1`,
-    [campaignId, daysAgo(days), firstIdAt(daysAgo(days)).slice(0, 13)],
+async function ageEvents(campaignId: string, days: number): Promise<void> {
+  const [at, id] = [daysAgo(days), firstIdAt(daysAgo(days)).slice(0, 13)];
+  const aged = "overlay(id::text placing $3 from 1 for 13)::uuid";
+  await query(`update email_events set created_at = to_timestamp($2 / 1000.0), id = ${aged} where campaign_id = $1`, [
+    campaignId,
+    at,
+    id,
+  ]);
+  await query("select add_hit_part($1::date)", [`${new Date(at).toISOString().slice(0, 7)}-01`]);
+  await query("update campaigns set created_at = to_timestamp($2 / 1000.0 - 86400) where id = $1", [campaignId, at]);
+  await query(
+    `update hits set id = ${aged} where campaign_no = (select no from campaigns where id = $1) and $2::float8 > 0`,
+    [campaignId, at, id],
   );
+}
 
 test("days are whole numbers from one, from 60 for sent emails; a change is merged, and null takes it back", async () => {
   expect((await settings({ events: 30, inbound: 10 })).body.retention_days).toEqual({

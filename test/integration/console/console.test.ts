@@ -6,6 +6,7 @@ import { type App, startApp } from "../../support/app.ts";
 import { client, newCompany, someIp, type TestCompany } from "../../support/client.ts";
 import { ConsoleBrowser, signIn } from "../../support/console-browser.ts";
 import { startSmtpServer } from "../../support/smtp-server.ts";
+import { waitingCampaign } from "../../support/waiting-campaign.ts";
 import { until } from "../campaigns/world.ts";
 
 let app: App;
@@ -137,28 +138,6 @@ test("what people typed is text: names of campaigns and companies are no markup"
   expect(html).not.toContain("<img");
   expect(html).toContain("&lt;img");
 });
-
-/** One that waits for a server that is nobody's. */
-async function waitingCampaign({ api }: TestCompany, name: string): Promise<string> {
-  const smtp = await api.post("/api/emails/smtp-configs/", {
-    name: "S",
-    host: "127.0.0.1",
-    port: 9,
-    username: "",
-    password: "",
-    use_tls: false,
-    sender_email: "news@acme.example",
-  });
-  const sent = await api.post("/api/emails/send/custom/", {
-    name,
-    smtp_config_id: smtp.body.id,
-    subject: "Hello",
-    body: "<p>Hello</p>",
-    receivers: [{ email: "ada@example.com" }, { email: "bob@example.com" }],
-  });
-  expect(sent.status).toBe(201);
-  return sent.body.id;
-}
 
 test("a campaign is seen and stopped by a member; a viewer sees it and no button, and is refused", async () => {
   const mine = await newCompany(app);

@@ -10,6 +10,7 @@ import { commandNamed } from "../../../services/operator/commands.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client, newCompany, type TestCompany } from "../../support/client.ts";
 import { ConsoleBrowser, signIn } from "../../support/console-browser.ts";
+import { waitingCampaign } from "../../support/waiting-campaign.ts";
 import { until } from "../campaigns/world.ts";
 
 const PAGES = ["", "/senders", "/campaigns", "/companies", "/plans", "/webhooks", "/why", "/sessions"];
@@ -182,24 +183,9 @@ test("a company is found, put on another plan, paused and let go on; its owners 
 });
 
 test("a campaign of any company is seen, with what it waits for, and stopped; why a mail did not go is found", async () => {
-  const smtp = await company.api.post("/api/emails/smtp-configs/", {
-    name: "S",
-    host: "127.0.0.1",
-    port: 9,
-    username: "",
-    password: "",
-    use_tls: false,
-    sender_email: "news@lantern.example",
-  });
-  const sent = await company.api.post("/api/emails/send/custom/", {
-    name: "October",
-    smtp_config_id: smtp.body.id,
-    subject: "Hello",
-    body: "<p>Hello</p>",
-    receivers: [{ email: "ada@example.com" }, { email: "bob@example.com" }],
-  });
+  const id = await waitingCampaign(company, "October");
   const browser = await operator();
-  const path = `/app/operator/campaigns/${sent.body.id}`;
+  const path = `/app/operator/campaigns/${id}`;
   await until(
     () => browser.open("/app/operator/campaigns"),
     ({ html }) => html.includes(`href="${path}"`),
@@ -221,7 +207,7 @@ test("a campaign of any company is seen, with what it waits for, and stopped; wh
   );
   expect(await browser.send(`${path}/stop`)).toMatchObject({ status: 303 });
   await until(
-    () => company.api.get(`/api/emails/campaigns/${sent.body.id}/`),
+    () => company.api.get(`/api/emails/campaigns/${id}/`),
     ({ body }) => body.error === "Stopped by the operator.",
     30_000,
   );

@@ -123,6 +123,8 @@ test("the frame shows the mail as a subscriber gets it, on a policy of its own t
     first_name: "Grace",
     attributes: { city: "New York" },
   });
+  // Newer ones, of whose addresses hers is a part.
+  for (let n = 0; n < 6; n++) await company.api.post("/api/emails/subscribers/", { email: `m${n}grace@example.com` });
   const style = "<style>@media (prefers-color-scheme: dark){p{color:red}}</style>";
   const body = `<html><head>${style}</head><body><p onclick="x()">[[first_name]] in [[city]]</p><script>alert(1)</script></body></html>`;
   const id = await make({ body });

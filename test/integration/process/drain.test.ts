@@ -159,16 +159,26 @@ describe("process 1 of a container", () => {
     await child.ended;
   });
 
-  test("ends on a SIGTERM that comes before anything is loaded", async () => {
+  test("ends with 0 on a SIGTERM that comes before anything is loaded", async () => {
     const args = [...FIRST, node, ...program.slice(1), "services/**/*.service.ts"];
     // Whoever waits for a database that is not there has missed the signal.
     const env = { DATABASE_URL: "postgres://127.0.0.1:1/none", SECRET_KEY: "0123456789abcdef", HEALTH_PORT: "0" };
     child = startAsFirst(shell!, args, { cwd: ROOT, env: { ...env, PORT: "0" } });
     process.kill(await firstProcess(child), "SIGTERM");
     expect({ code: await child.ended, output: child.output() }).toMatchObject({
-      code: 143,
+      code: 0,
       output: expect.not.stringContaining("starting"),
     });
+  });
+
+  test("says of a program that was killed by somebody else's SIGTERM that it was", async () => {
+    child = startAsFirst(shell!, [
+      ...FIRST,
+      node,
+      "-e",
+      "process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1e3)",
+    ]);
+    expect(await child.ended).toBe(143);
   });
 
   test("passes each SIGTERM on, waits for its program and ends with its code", async () => {

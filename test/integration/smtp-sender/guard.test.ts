@@ -40,7 +40,7 @@ async function campaign(recipients: number, isDead: (n: number) => boolean, guar
 
 const auditOf = (id: string) =>
   query<{ actor_type: string; actor_name: string; action: string; detail: Record<string, unknown> }>(
-    "select actor_type, actor_name, action, detail from audit_log where company_id = $1 and target = $2",
+    "select actor_type, actor_name, action, detail from audit_log where company_id = $1 and target = $2 order by id",
     [companyId, id],
   );
 const resumed = (id: string) => resume({ meta: { companyId }, emit: async () => {} } as unknown as Ctx, id);

@@ -324,7 +324,7 @@ describe("a person who is erased", () => {
     expect(await rowsWith(ANN)).toEqual({});
   });
 
-  test("is refused by API and import, left out of sends and copies, and gets a waiting mail no more", async () => {
+  test("is refused as subscriber and suppression, left out of sends and copies, and gets a waiting mail no more", async () => {
     const company = await furnish();
     const { api, send, template, smtp } = company;
     // Waits for its time with the receivers in it, and one that waits for its mail server.
@@ -351,6 +351,10 @@ describe("a person who is erased", () => {
     const csv = `email,first_name\n${ANN},Ann\nnew@stays.example,New\n`;
     const imported = await api.post("/api/emails/subscribers/bulk/", fileForm(csv, "a.csv"));
     expect(imported.body).toMatchObject({ total: 2, created: 1, skipped: 1, errors: [{ row: 2, email: ANN }] });
+    const blocked = await api.post("/api/emails/suppressions/", { email: ` ${ANN.toUpperCase()}`, kind: "bounced" });
+    expect([blocked.status, Object.keys(blocked.body)]).toEqual([400, ["email"]]);
+    const blocks = await api.post("/api/emails/suppressions/bulk/", { items: [{ email: ANN }] });
+    expect(blocks.body).toEqual({ total: 1, created: 0, existing: 1, errors: [] });
     await send("to-receivers", {
       template_id: template,
       is_transactional: true,

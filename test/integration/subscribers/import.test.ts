@@ -271,15 +271,39 @@ $`,
     expect(await byEmail("+a@x.org")).toMatchObject({ first_name: "=Ann", attributes: { ...attributes, age: "-7" } });
   });
 
-  test("goes over many pages, each subscriber once, and only this company's", async () => {
+  test("goes over many pages, each subscriber once with their lists, and only this company's; a name of the last page is a column", async () => {
+    const stranger = await newCompany(app);
+    const listOf = async ({ api }: typeof company, name: string) =>
+      (await api.post("/api/emails/lists/", { name })).body.id as string;
+    const lists = [await listOf(company, "B, all"), await listOf(company, "=A")];
     await query(
-      "insert into subscribers (company_id, email) select $1, 'e' || n || '@x.org' from generate_series(1, 4100) n",
-      [company.id],
+      `with added as (
+         insert into subscribers (company_id, email, attributes)
+         select $1, 'e' || n || '@x.org', case when n = 10100 then '{"late": [1, true, "x"]}' when n % 2 = 0 then '{"city": "Rome"}' else '{}' end::jsonb
+         from generate_series(1, 10100) n returning id, email, substr(email, 2, strpos(email, '@') - 2)::integer n)
+       insert into list_members (company_id, list_id, subscriber_id)
+       select $1, ($2::uuid[])[i], id from added, generate_series(1, 2) i where i = 1 or n % 3 = 0`,
+      [company.id, lists],
     );
-    const { text } = await company.api.get(`${SUBSCRIBERS}export/`);
-    const emails = text.trimEnd().split("\r\n").slice(1);
-    expect(emails).toHaveLength(4_100);
-    expect(new Set(emails).size).toBe(4_100);
+    await query("insert into subscribers (company_id, email) values ($1, 'other@x.org')", [stranger.id]);
+    const exported = async (more: Record<string, string> = {}) => {
+      const { text } = await company.api.get(`${SUBSCRIBERS}export/`, { query: more });
+      const [header, ...rows] = text.trimEnd().split("\r\n");
+      return { header, rows: rows.map((row) => row.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/, "time")).toSorted() };
+    };
+    const rowOf = (n: number) =>
+      `e${n}@x.org,,,active,time,${n % 3 === 0 ? `"'=A; B, all"` : '"B, all"'},${n % 2 === 0 && n !== 10_100 ? "Rome" : ""},${n === 10_100 ? '"1; true; x"' : ""}`;
+    const all = Array.from({ length: 10_100 }, (_, at) => at + 1);
+    expect(await exported()).toEqual({
+      header: "email,first_name,last_name,status,created_at,lists,city,late",
+      rows: all.map(rowOf).toSorted(),
+    });
+    expect((await exported({ list: lists[1]!, status: "active" })).rows).toEqual(
+      all
+        .filter((n) => n % 3 === 0)
+        .map((n) => rowOf(n).slice(0, -1))
+        .toSorted(),
+    );
   });
 
   test("reads on only as it is read: a slow client costs a page of memory, however long the list is", async () => {

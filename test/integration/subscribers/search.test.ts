@@ -92,6 +92,22 @@ test("a list and a status together are exact where few fit", async () => {
   expect(members.body).toMatchObject({ count: PEOPLE / 4 });
 });
 
+test("the order of names has those who are in the index and those who are not yet", async () => {
+  await query("update subscribers set in_search = email like '%1@%' where company_id = $1", [company.id]);
+  const zuses = Array.from({ length: 24 }, (_, n) => `person${PEOPLE - 1_000 * n}@example.com`);
+  expect(await emails({ ordering: "-last_name", page_size: "24" })).toEqual(zuses);
+  expect(await emails({ ordering: "last_name", page_size: "12", page: `${PEOPLE / 12}` })).toEqual(
+    zuses.slice(0, 12).toReversed(),
+  );
+  const smiths = (page: string) => emails({ ordering: "last_name", page_size: "100", page });
+  expect((await smiths("1")).slice(0, 3)).toEqual([
+    "person1@example.com",
+    "person2@example.com",
+    "person3@example.com",
+  ]);
+  expect((await smiths("101")).at(0)).toBe("person10011@example.com");
+});
+
 test("who is renamed is found by the new name alone, at once", async () => {
   await fillIndex();
   const [id] = await query<{ id: string }>("select id from subscribers where company_id = $1 and email = $2", [

@@ -1,7 +1,8 @@
-/** What test/unit/leak-environment.test.ts lets jest run: each test leaves something else behind. */
+/** What test/unit/leak-environment.test.ts lets jest run, before tidy.ts: each test leaves something else behind. */
 import { spawn } from "node:child_process";
 import { connect, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
 
 test("a timer", () => {
   setInterval(() => {}, 60_000);
@@ -23,4 +24,17 @@ test("a child process", () => {
 });
 test("a database", () => {
   (globalThis as { testDatabases?: Set<string> }).testDatabases = new Set(["forgotten"]);
+});
+test("what goes on by itself, and so into the next file", () => {
+  const again = () => void setTimeout(again, 5);
+  again();
+  const forEver = async () => {
+    for (;;) await sleep(5);
+  };
+  void forEver();
+  const connected = () => connect(1, "127.0.0.1").on("error", () => setTimeout(connected, 5));
+  connected();
+});
+test("something in a package that files share", () => {
+  Object.assign(LRUCache, { left: "behind" });
 });

@@ -41,13 +41,13 @@ test.each([
   ],
   [
     "<A HREF = https://b.example/ ><img src=x></A>",
-    "<A data-HREF = https://b.example/ ><img src=x></A><span>&#60;b&#62;</span>",
+    "<A data-HREF = https://b.example/ ><img src=x></A><span>&lt;b&gt;</span>",
   ],
   ['<a title="x href=1" href="#">top</a>', '<a title="x href=1" data-href="#">top</a>'],
   ['<link href="x.css"><a href=x href=y>z', '<link href="x.css"><a data-href=x data-href=y>z'],
   [
     '<td><a href="https://b.example/">open</td>',
-    '<td><a data-href="https://b.example/">open<span>&#60;b&#62;</span></td>',
+    '<td><a data-href="https://b.example/">open<span>&lt;b&gt;</span></td>',
   ],
   ['<!-- <a href="https://b.example/">no</a> -->', '<!-- <a href="https://b.example/">no</a> -->'],
 ])("links are marked behind their text, and lead nowhere: %s", (html, expected) => {

@@ -1,5 +1,5 @@
 import { lookOf, sentencesPage, viewOf } from "../../../services/console/mail-look.ts";
-import { sizeText } from "../../../services/console/size-text.ts";
+import { sizeText } from "../../../services/lib/size-text.ts";
 
 const look = (html: string, view: "desktop" | "dark" = "desktop") => lookOf({ html, text: "" }, view);
 const BASE = '<base target="_blank">';
@@ -16,6 +16,15 @@ describe("a mail as a view of the editor", () => {
     expect(look("<p>prefers nothing</p>", "dark")).toBe(`${BASE}<p>prefers nothing</p>`);
   });
 
+  test("is dark or light by its own rules, in whatever spelling", () => {
+    const html = `<head><meta name="color-scheme" content="light dark"><style>:root { color-scheme: only light dark }
+    @media (prefers-color-scheme: dark) { p { color: white } } @media ( prefers-color-scheme:light ) { p { color: red } }</style>`;
+    expect(look(html, "dark")).toContain(`<meta name="color-scheme" content="dark"><style>:root { color-scheme: dark }
+    @media (min-width:0) { p { color: white } } @media ( max-width:0 ) { p { color: red } }</style>`);
+    expect(look(html)).toContain("@media (max-width:0) { p { color: white } }");
+    expect(look("<p>light dark</p>", "dark")).toContain("<p>light dark</p>");
+  });
+
   test("has links that lead nowhere, and stays a document of its kind", () => {
     expect(look("<!doctype html><html lang=en><head><title>T</title>")).toBe(
       `<!doctype html><html lang=en><head>${BASE}<title>T</title>`,
@@ -26,9 +35,9 @@ describe("a mail as a view of the editor", () => {
 
   test("is its text part with all markup in it as text", () => {
     const text = lookOf({ html: "<p>not this</p>", text: "a < b & <script>" }, "text");
-    expect(text).toContain("a &#60; b &#38; &#60;script&#62;");
+    expect(text).toContain("a &lt; b &amp; &lt;script&gt;");
     expect(text).not.toContain("not this");
-    expect(sentencesPage(["<b>"])).toContain("<p>&#60;b&#62;</p>");
+    expect(sentencesPage(["<b>"])).toContain("<p>&lt;b&gt;</p>");
   });
 
   test("is the desktop's where nothing else is asked", () => {
@@ -41,7 +50,9 @@ test.each([
   [999, "999 bytes"],
   [1_024, "1.0 KB"],
   [10 * 1024 * 1024, "10 MB"],
+  [123_456_789, "118 MB"],
   [1_000 * 1024 * 1024, "1.0 GB"],
+  [5e12, "4.5 TB"],
 ])("%d bytes are said as %s", (bytes, text) => {
   expect(sizeText(bytes)).toBe(text);
 });

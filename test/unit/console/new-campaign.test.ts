@@ -1,5 +1,4 @@
-/** The pure parts of a new campaign: typed text, clocks of timezones, A/B forms, kinds of drafts, colour schemes. */
-import { inScheme } from "../../../services/console/pages/compose/colour-scheme.ts";
+/** The pure parts of a new campaign: typed text, clocks of timezones, A/B forms, kinds of drafts. */
 import { changed, errorsOf } from "../../../services/console/pages/compose/draft.ts";
 import { htmlOfTyped } from "../../../services/console/pages/compose/plain-text.ts";
 import { rowsIn, variantsIn, variantsOf, winnerIn } from "../../../services/console/pages/compose/variants.ts";
@@ -11,6 +10,9 @@ describe("plain text", () => {
       "<p>Dear [[first_name]],</p>\n<p>1 &lt; 2 &amp; 3<br>\nnext</p>",
     );
     expect(htmlOfTyped("  \n ")).toBe("");
+    expect(htmlOfTyped('[[R&D]] & [[[R&D]]] say "it\'s"')).toBe(
+      "<p>[[R&D]] &amp; [[[R&D]]] say &quot;it&#39;s&quot;</p>",
+    );
   });
 
   test("has addresses of the web as links, without the sentence's full stop and without variables", () => {
@@ -102,13 +104,4 @@ describe("a change of a draft", () => {
     expect(errorsOf("from", errors)).toEqual({ utm: ["b"] });
     expect(errorsOf("when", errors)).toEqual({ scheduled_for: ["d"] });
   });
-});
-
-test("a mail is dark or light by its own rules, whatever the browser prefers", () => {
-  const html = `<meta name="color-scheme" content="light dark"><style>:root { color-scheme: light dark }
-    @media (prefers-color-scheme: dark) { p { color: white } } @media ( prefers-color-scheme:light ) { p { color: red } }</style>`;
-  expect(inScheme(html, "dark")).toBe(`<meta name="color-scheme" content="dark"><style>:root { color-scheme: dark }
-    @media (min-width: 0) { p { color: white } } @media (max-width: 0) { p { color: red } }</style>`);
-  expect(inScheme(html, "light")).toContain("@media (max-width: 0) { p { color: white } }");
-  expect(inScheme("<p>light dark</p>", "dark")).toBe("<p>light dark</p>");
 });

@@ -1,4 +1,3 @@
-import { bytesText } from "../../../services/console/pages/plan.ts";
 import { changesOf, errorsAt, fieldsOf, type Setting } from "../../../services/console/settings-form.ts";
 import type { ReturnsOf } from "../../../services/contracts.ts";
 
@@ -62,15 +61,4 @@ test("what is wrong within an object stands at its key, and a sentence with a co
     branding: ['"x" is no colour.'],
     name: ["note: this"],
   });
-});
-
-test.each([
-  [0, "0 bytes"],
-  [999, "999 bytes"],
-  [1_000, "1 KB"],
-  [10_485_760, "10.5 MB"],
-  [123_456_789, "123 MB"],
-  [5e12, "5 TB"],
-])("%i bytes are %s", (bytes, text) => {
-  expect(bytesText(bytes)).toBe(text);
 });

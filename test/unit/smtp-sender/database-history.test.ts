@@ -1,13 +1,18 @@
 import type { Moment } from "../../../models/database/history.ts";
 import { DatabaseHistory } from "../../../services/smtp-sender/engine/database-history.ts";
 
-const moment = (timeline: string): Moment => ({ at: "now", history: { system: "7", timeline } });
+const moment = (timeline: string, database = "5.6"): Moment => ({
+  at: "now",
+  database,
+  history: { system: "7", timeline },
+});
 const log = { error: () => {}, warn: () => {}, info: () => {} };
 
 /** What it does, in order; the others settle when the test says so. */
 function follower(others: () => (string | undefined)[] = () => []) {
   const steps: string[] = [];
   let batches = 0;
+  let stays = true;
   const history = new DatabaseHistory({
     log,
     peers: { nodes: () => [], giveUp: async () => undefined, histories: async () => others() },
@@ -17,19 +22,26 @@ function follower(others: () => (string | undefined)[] = () => []) {
     },
     hasBatches: () => batches-- > 0,
     writeAgain: async () => steps.push("written again"),
+    restored: {
+      recognise: async ({ database }) => void steps.push(`${database} recognised`),
+      stay: async () => stays,
+    },
     known: () => void steps.push("claims go on"),
     stopping: () => false,
   });
-  return { history, steps };
+  const isKnown = (known: boolean) => {
+    stays = known;
+  };
+  return { history, steps, isKnown };
 }
 
 test("the first history is taken as it is; the same one again changes nothing", async () => {
   const { history, steps } = follower();
   expect(history.timeline).toBeUndefined();
   expect(await history.follow(moment("1"))).toBe(false);
-  expect([history.timeline, history.settled, steps]).toEqual(["1", "7/1", ["claims go on"]]);
+  expect([history.timeline, history.settled, steps]).toEqual(["1/5.6", "7/1", ["5.6 recognised", "claims go on"]]);
   expect(await history.follow(moment("1"))).toBe(false);
-  expect(steps).toHaveLength(1);
+  expect(steps).toHaveLength(2);
 });
 
 test("another history: nothing is claimed until batches have ended, results are written again and the others follow", async () => {
@@ -40,11 +52,24 @@ test("another history: nothing is claimed until batches have ended, results are 
   const following = history.follow(moment("2"));
   expect(history.timeline).toBeUndefined();
   while (history.settled !== "7/2") await new Promise((done) => setTimeout(done, 10));
-  expect(steps).toEqual(["claims go on", "batches end", "written again"]);
+  expect(steps).toEqual(["5.6 recognised", "claims go on", "batches end", "written again"]);
   expect(history.timeline).toBeUndefined();
   others = ["7/2", "7/2"];
   expect(await following).toBe(true);
-  expect([history.timeline, steps.at(-1)]).toEqual(["2", "claims go on"]);
+  expect([history.timeline, steps.at(-1)]).toEqual(["2/5.6", "claims go on"]);
+});
+
+test("another database on the same server, and one that is marked as restored, are recognised before a claim is made", async () => {
+  const { history, steps, isKnown } = follower();
+  await history.follow(moment("1"));
+  expect(await history.follow(moment("1", "5.7"))).toBe(true);
+  expect([history.timeline, history.settled]).toEqual(["1/5.7", "7/1"]);
+  expect(steps.slice(2)).toEqual(["batches end", "written again", "5.7 recognised", "claims go on"]);
+  isKnown(false);
+  expect(await history.follow(moment("1", "5.7"))).toBe(true);
+  expect(steps.slice(6)).toEqual(["batches end", "written again", "5.7 recognised", "claims go on"]);
+  isKnown(true);
+  expect(await history.follow(moment("1", "5.7"))).toBe(false);
 });
 
 test("results that cannot be written again are tried again at the next look, and nothing is claimed meanwhile", async () => {
@@ -58,6 +83,7 @@ test("results that cannot be written again are tried again at the next look, and
       if (fails) throw new Error("The database is away");
       return 1;
     },
+    restored: { recognise: async () => {}, stay: async () => true },
     known: () => {},
     stopping: () => false,
   });
@@ -66,5 +92,5 @@ test("results that cannot be written again are tried again at the next look, and
   expect([broken.timeline, broken.settled]).toEqual([undefined, "7/1"]);
   fails = false;
   expect(await broken.follow(moment("2"))).toBe(true);
-  expect(broken.timeline).toBe("2");
+  expect(broken.timeline).toBe("2/5.6");
 });

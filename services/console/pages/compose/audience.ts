@@ -25,11 +25,9 @@ export function fieldsOf(choice: string): { list_id: string | undefined; segment
 /** In a select; companies with more find the others by name. */
 export const MAX_CHOICES = 100;
 
-/** By itself a segment is answered with its size, which may take seconds to count: that of a list has none. */
-export async function segmentOf(visit: CompanyVisit, id: string): Promise<{ id: string; name: string }> {
-  const { results } = await callIn(visit, "subscribers.listSegments", { page_size: MAX_CHOICES, ordering: "name" });
-  return results.find((one) => one.id === id) ?? callIn(visit, "subscribers.getSegment", { id });
-}
+/** Without its size, which may take seconds to count. */
+export const segmentOf = (visit: CompanyVisit, id: string) =>
+  callIn(visit, "subscribers.getSegment", { id, count: false });
 
 /** Why somebody is left out, most first; those that count nobody are not said. */
 function reasonsOf({ left_out }: Counted): string[] {

@@ -2,6 +2,7 @@
 import { isServiceError } from "../../../lib/errors.ts";
 import { isUuid } from "../../../lib/ids.ts";
 import { requirePermission } from "../../../permissions.ts";
+import { findSubscriber } from "../../find-subscriber.ts";
 import type { Errors } from "../../form-errors.ts";
 import { messages } from "../../messages.ts";
 import { formatted, problemOf } from "../../render.ts";
@@ -176,9 +177,7 @@ async function valuesFor(visit: CompanyVisit, body: Body, person: string): Promi
   const isPerson = (one: Body) => `${one.email}`.toLowerCase() === person.toLowerCase();
   const receiver = receiversIn(body).find(isPerson);
   if (receiver) return receiver;
-  const { results } = await callIn(visit, "subscribers.list", { search: person, page_size: 10 });
-  const found = results.find(({ email }) => email.toLowerCase() === person.toLowerCase());
-  return found ? { ...found.attributes, first_name: found.first_name, last_name: found.last_name } : {};
+  return (await findSubscriber(visit, person))?.values ?? {};
 }
 
 /** What a test needs and the draft has not got yet. */

@@ -1,19 +1,16 @@
 /** How the mail of a draft looks to somebody: what can be chosen, and the document in the frame. */
 import { mailFrame } from "../../mail-frame.ts";
+import { lookOf, VIEWS, type View, viewOf } from "../../mail-look.ts";
 import { messages } from "../../messages.ts";
 import { type CompanyVisit, callIn } from "../../request.ts";
-import { inScheme } from "./colour-scheme.ts";
 import { type Body, type Draft, draftPath, ofDraft, receiversIn, textIn } from "./draft.ts";
 import { variantsIn } from "./variants.ts";
 
-export const LOOKS = ["desktop", "phone", "dark", "text"] as const;
-type Look = (typeof LOOKS)[number];
-
-export interface Chosen {
+interface Chosen {
   /** An address; empty for nobody in particular. */
   person: string;
   variant: number;
-  look: Look;
+  look: View;
 }
 
 export function chosenOf(given: Record<string, string>): Chosen {
@@ -21,7 +18,7 @@ export function chosenOf(given: Record<string, string>): Chosen {
   return {
     person,
     variant: /^\d$/.test(variant) ? Number(variant) : 0,
-    look: LOOKS.find((one) => one === look) ?? "desktop",
+    look: viewOf(look),
   };
 }
 
@@ -30,10 +27,7 @@ export const previewOf = (visit: CompanyVisit, { id }: Draft, { person, variant 
 
 export const previewFrame = ofDraft(async (visit, draft) => {
   const chosen = chosenOf(visit.query);
-  const { html, text } = await previewOf(visit, draft, chosen);
-  return chosen.look === "text"
-    ? { ...mailFrame(text), content_type: "text/plain; charset=utf-8" }
-    : mailFrame(inScheme(html, chosen.look === "dark" ? "dark" : "light"));
+  return mailFrame(lookOf(await previewOf(visit, draft, chosen), chosen.look));
 });
 
 const MAX_PEOPLE = 10;
@@ -68,7 +62,7 @@ export async function previewChoices(visit: CompanyVisit, { id, body }: Draft) {
     chosen,
     find,
     people,
-    looks: LOOKS,
+    looks: VIEWS,
     variants: variantsIn(body).map(({ letter }) => messages.newCampaign.version(letter)),
     frame: `${draftPath(visit, id, "preview")}?${asked}`,
   };

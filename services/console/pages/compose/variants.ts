@@ -1,12 +1,10 @@
 /** An A/B test as the form has it, five rows of which empty ones do not count, and as a draft keeps it. Pure. */
+import { numberOf } from "../../form-fields.ts";
 import { type Body, isObject, textIn } from "./draft.ts";
 
 export const ROWS = 5;
 
 type Form = Record<string, string>;
-
-const numberOf = (text: string): number | string =>
-  text.trim() === "" || Number.isNaN(Number(text)) ? text : Number(text);
 
 /** The changes to a draft's body: no test where it is not asked for. Numbers that are none are kept for the API to refuse. */
 export function variantsOf(form: Form): Body {
@@ -24,7 +22,7 @@ export function variantsOf(form: Form): Body {
   const hours = numberOf(form.after_hours ?? "");
   const winner =
     form.winner === "opens" || form.winner === "clicks"
-      ? { metric: form.winner, after_minutes: typeof hours === "number" ? Math.round(hours * 60) : hours }
+      ? { metric: form.winner, after_minutes: Number.isFinite(hours) ? Math.round(hours * 60) : hours }
       : undefined;
   return { variants, winner };
 }

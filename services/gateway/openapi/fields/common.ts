@@ -21,7 +21,10 @@ export const common: FieldNotes = {
   code: ["A word for programs.", "totp_required"],
   message: ["A sentence for people.", "The plan does not include this."],
   count: ["How many there are on all pages.", 42],
-  count_estimated: ["True where `count` is an estimate; left out where it is exact.", true],
+  count_estimated: [
+    "True where `count` is an estimate, because more than 10,000 fit; left out where it is exact.",
+    true,
+  ],
   next: ["The next page; null on the last one.", "https://mail.lantern.example/api/emails/lists/?page=3"],
   previous: ["The page before; null on the first one.", "https://mail.lantern.example/api/emails/lists/?page=1"],
   results: "What is on this page.",

@@ -10,7 +10,7 @@ import {
 const MINUTE = 60_000;
 
 /** A provider that takes `limit` mails in any rolling minute, and what is sent to it as it was learnt; one mail after the other. */
-function run(mails: number, limitAt: (nowMs: number) => number) {
+function run(mails: number, limitAt: (nowMs: number) => number, acceptedBefore?: number) {
   const times: number[] = [];
   let oldest = 0;
   let deferred = 0;
@@ -20,7 +20,7 @@ function run(mails: number, limitAt: (nowMs: number) => number) {
     if (times.length < limitAt(now)) times.push(now);
     else deferred++;
   }
-  let domain: SlowDomain | undefined = slowDomain("451 slow down", now, MINUTE);
+  let domain: SlowDomain | undefined = slowDomain("451 slow down", now, MINUTE, acceptedBefore ?? times.length);
   let rate = 0;
   while (times.length < mails) {
     if (domain && isForgotten(domain, now, MINUTE)) domain = undefined;
@@ -47,6 +47,11 @@ test.each([100, 1_000])(
     expect(minutes).toBeLessThanOrEqual(20 / 0.75 + 5);
   },
 );
+
+test("a limit that is far below what was accepted before costs no more than one that is not", () => {
+  const { deferred } = run(2_000, () => 100, 3_000);
+  expect(deferred - 10).toBeLessThanOrEqual(0.03 * 2_000);
+});
 
 test("a limit that is lifted after ten minutes is found out by itself, and the domain forgotten", () => {
   const { forgotten, rate } = run(40_000, (now) => (now < 10 * MINUTE ? 100 : Number.POSITIVE_INFINITY));

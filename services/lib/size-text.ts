@@ -1,4 +1,4 @@
-/** A number of bytes as people say it. */
+/** A number of bytes as people read it. A unit is 1,024 of the one below, as in the limits of the API and the configuration. */
 const UNITS = ["KB", "MB", "GB", "TB"];
 
 export function sizeText(bytes: number): string {

@@ -1,4 +1,4 @@
-import { TtlCache } from "../../../services/gateway/access/ttl-cache.ts";
+import { TtlCache } from "../../services/lib/ttl-cache.ts";
 
 describe("an answer that is cached for a moment", () => {
   let nowMs = 0;
