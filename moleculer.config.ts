@@ -7,6 +7,7 @@ import { baseUrlWarning } from "./mixins/base-url.middleware.ts";
 import { database } from "./mixins/database.middleware.ts";
 import { freePorts } from "./mixins/free-ports.middleware.ts";
 import { health } from "./mixins/health.middleware.ts";
+import { leave } from "./mixins/leave.middleware.ts";
 import { callIds, logger } from "./mixins/logging.middleware.ts";
 import { natsLink } from "./mixins/nats-link.middleware.ts";
 import { NatsTransporter } from "./mixins/nats-transporter.ts";
@@ -74,6 +75,7 @@ export function brokerOptions(settings: Config): BrokerOptions {
       workerThreads,
       // Outside of the database's own: it looks at what that made of an error.
       stepAside(),
+      leave(),
     ] as BrokerOptions["middlewares"],
   };
 }

@@ -50,6 +50,8 @@ export class NatsTransporter extends Transporters.NATS {
   readonly #settings: Settings;
   readonly servers: NatsServers;
   readonly pieces: NatsPieces;
+  /** Packets that are being fetched in pieces, by the node that has them. */
+  readonly #fetching = new Map<string, number>();
   /** The connection broke and is not back. */
   isAway = false;
 
@@ -130,11 +132,22 @@ export class NatsTransporter extends Transporters.NATS {
   }
 
   async #fetched({ headers: where }: Msg): Promise<Buffer> {
+    const from = where!.get(FROM);
     const packet = Buffer.alloc(Number(where!.get(SIZE)));
     let at = 0;
-    for await (const piece of this.pieces.read(where!.get(FROM), where!.get(ID)))
-      at += (piece as Buffer).copy(packet, at);
+    this.#fetching.set(from, (this.#fetching.get(from) ?? 0) + 1);
+    try {
+      for await (const piece of this.pieces.read(from, where!.get(ID))) at += (piece as Buffer).copy(packet, at);
+    } finally {
+      const others = this.#fetching.get(from)! - 1;
+      if (others > 0) this.#fetching.set(from, others);
+      else this.#fetching.delete(from);
+    }
     return packet;
+  }
+
+  isFetchingFrom(nodeId: string): boolean {
+    return this.#fetching.has(nodeId);
   }
 
   /** Ends with the connection. */

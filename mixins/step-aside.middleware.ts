@@ -10,13 +10,15 @@
  * When all nodes of a service are cut off nobody steps aside: it is the database, and what is asked waits for it.
  *
  * A node that stops takes leave, and refuses 100 ms later what comes nevertheless: a caller that gets no CPU for so long still
- * asks it. Nothing of such a call has begun either, and another node is asked: a rollout costs nobody a 503.
+ * asks it, or asks it when it is gone (leave.middleware.ts). Nothing of such a call has begun either, and another node is asked: a rollout
+ * costs nobody a 503.
  */
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type CallingOptions, type Context, type Middleware, type ServiceBroker, Strategies } from "moleculer";
 import { askDatabase, giveUpLostConnections } from "../models/database/db.ts";
 import { availableElsewhere, isServiceError } from "../services/lib/errors.ts";
+import { LeftNodes } from "./leave.middleware.ts";
 
 const ASK_EVERY_MS = 500;
 /** Longer than a database under load takes for `select 1` over a connection of its own. */
@@ -53,6 +55,7 @@ export class OthersFirst extends Strategies.RoundRobin {
 }
 
 interface BrokerParts {
+  started: boolean;
   metadata: NonNullable<Node["metadata"]>;
   registry: {
     localNodeInfoInvalidated: boolean | "seq";
@@ -72,8 +75,11 @@ function isFromStopping(error: unknown, action: string): boolean {
   return name === "ServiceNotAvailableError" && data?.action === action && data.nodeID !== undefined;
 }
 
-const mayAskElsewhere = (error: unknown, action: string) =>
-  isFromStopping(error, action) || (isServiceError(error, "UNAVAILABLE") && error.data.elsewhere === true);
+/** Of this process: the node that it asked is gone, and took leave. */
+function isFromLeft(error: unknown, action: string, left: LeftNodes): boolean {
+  const { name, data } = (error ?? {}) as { name?: string; data?: { action?: string; nodeID?: string } };
+  return name === "RequestRejectedError" && data?.action === action && left.has(data.nodeID);
+}
 
 /** It can be read once: what was refused before that may go elsewhere with it. */
 const isUnread = (stream: Readable | undefined) => !stream || !(stream.readableDidRead || stream.destroyed);
@@ -133,6 +139,7 @@ class DatabaseWatch {
 
 export function stepAside(): Middleware {
   let parts: BrokerParts | undefined;
+  let left: LeftNodes | undefined;
   let nodeId = "";
   /** Calls from other nodes that only read and wait here: each can be given back. */
   const waiting = new Set<() => void>();
@@ -143,6 +150,8 @@ export function stepAside(): Middleware {
   };
 
   const changed = (isCutOff: boolean): void => {
+    // Saying it now would announce the services of a node that is stopping once more.
+    if (!parts!.started) return;
     parts!.metadata.steppedAside = isCutOff;
     parts!.registry.localNodeInfoInvalidated = "seq";
     // While NATS is away too nobody hears of it, and nobody calls; the next heartbeat says that something has changed.
@@ -151,6 +160,11 @@ export function stepAside(): Middleware {
     else giveUpLostConnections().catch(() => {});
   };
   const watch = new DatabaseWatch(changed);
+
+  const mayAskElsewhere = (error: unknown, action: string) =>
+    isFromStopping(error, action) ||
+    isFromLeft(error, action, left!) ||
+    (isServiceError(error, "UNAVAILABLE") && error.data.elsewhere === true);
 
   const untilGivenBack = async (work: Promise<unknown>): Promise<unknown> => {
     let giveBack: () => void;
@@ -202,6 +216,7 @@ export function stepAside(): Middleware {
       if (!broker.options.transporter) return;
       parts = broker as unknown as BrokerParts;
       nodeId = broker.nodeID;
+      left = new LeftNodes(broker);
     },
     async started() {
       if (parts) watch.start();

@@ -1,22 +1,28 @@
 /**
- * A node of the cluster of TRANSPORTER, to be killed or stopped by tests: `hold` never answers, `where` says its id, and `read`
- * also how many bytes it was given as a stream. Says "ready" when it serves.
+ * A node of the cluster of TRANSPORTER, to be killed or stopped by tests: `hold` never answers, `held` says how often it was
+ * asked to, `where` says its id, and `read` also how many bytes it was given as a stream. Says "ready" when it serves.
  */
 import type { Readable } from "node:stream";
 import { ServiceBroker } from "moleculer";
+import { leave } from "../../mixins/leave.middleware.ts";
 import { streams } from "../../mixins/streams.middleware.ts";
 import { brokerOptions } from "../../moleculer.config.ts";
 import { readConfig } from "../../services/lib/config.ts";
 
 const broker = new ServiceBroker({
   ...brokerOptions(readConfig(process.env, { console: true })),
-  middlewares: [streams()],
+  middlewares: [streams(), leave()],
   skipProcessEventRegistration: true,
 });
+let held = 0;
 broker.createService({
   name: "holding",
   actions: {
-    hold: () => new Promise(() => {}),
+    hold: () => {
+      held++;
+      return new Promise(() => {});
+    },
+    held: () => held,
     where: ({ broker: { nodeID } }) => nodeID,
     read: async (ctx) => {
       let bytes = 0;

@@ -1,8 +1,10 @@
 /** Calls of a node that is late: what it knows of the others is older than what they are. Real NATS, processes of their own. */
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceBroker } from "moleculer";
+import { connect } from "nats";
 import { natsLink } from "../../../mixins/nats-link.middleware.ts";
 import { stepAside } from "../../../mixins/step-aside.middleware.ts";
 import { streams } from "../../../mixins/streams.middleware.ts";
@@ -22,21 +24,33 @@ const UPLOADED_BYTES = 300_000;
 let nats: Server;
 let caller: ServiceBroker;
 const children: Child[] = [];
-const ids: string[] = [];
 
-async function startNode(): Promise<Child> {
+interface HoldingNode {
+  child: Child;
+  id: string;
+}
+let leaving: HoldingNode;
+let staying: HoldingNode;
+
+const isKnown = (id: string): Promise<boolean> =>
+  caller.call("holding.held", {}, { nodeID: id }).then(
+    () => true,
+    () => false,
+  );
+
+async function startNode(): Promise<HoldingNode> {
   const child = startChild(node, [SCRIPT], { env: { TRANSPORTER: nats.url, LOGLEVEL: "fatal", DRAIN_SECONDS: "40" } });
   children.push(child);
   for (;;) {
     const [, id] = /ready as process \d+, node (\S+)/.exec(child.output()) ?? [];
-    if (id) {
-      ids.push(id);
-      return child;
-    }
+    if (id && (await isKnown(id))) return { child, id };
     if (!child.running()) throw new Error(`It ended before it was ready:\n${child.output()}`);
     await sleep(50);
   }
 }
+
+/** Also while this process does not take note of it. */
+const hasEnded = ({ pid }: Child) => readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
 
 /** As a process is that gets no CPU: nothing that arrives is read. */
 const absent = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
@@ -57,8 +71,15 @@ beforeAll(async () => {
     skipProcessEventRegistration: true,
   });
   await caller.start();
-  await Promise.all([startNode(), startNode()]);
-  for (const id of ids) await caller.waitForServices("holding", 30_000).then(() => caller.ping(id));
+  staying = await startNode();
+});
+beforeEach(async () => {
+  leaving = await startNode();
+});
+afterEach(async () => {
+  leaving.child.signal("SIGTERM");
+  while (await isKnown(leaving.id)) await sleep(50);
+  leaving.child.signal("SIGKILL");
 });
 afterAll(async () => {
   for (const child of children) child.signal("SIGKILL");
@@ -77,21 +98,53 @@ test("a process that was absent for long does not take the others for gone: it w
   expect(gone).toEqual([]);
 });
 
-test("what a node refuses that is stopping is done by another one, also what may be done once only", async () => {
-  const [leaving] = children as [Child];
-  const [leavingId, stayingId] = ids as [string, string];
-  expect(new Set(await Promise.all([askedOf(), askedOf()]))).toEqual(new Set([leavingId, stayingId]));
-  // It waits for this one, and takes no other meanwhile.
-  const held = caller.call("holding.hold", {}, { nodeID: leavingId }).catch(() => {});
-  await caller.call("holding.where", {}, { nodeID: leavingId });
-  leaving.signal("SIGTERM");
-  absent(ABSENT_MS);
+/** What a node that leaves is asked nevertheless, by a caller that does not know it yet. */
+async function askEverything() {
   const answers = [
     Promise.all([askedOf(), askedOf(), askedOf(), askedOf()]),
     Promise.all([upload(), upload()]),
   ] as const;
-  expect(await answers[0]).toEqual([stayingId, stayingId, stayingId, stayingId]);
-  expect(await answers[1]).toEqual(Array(2).fill({ where: stayingId, bytes: UPLOADED_BYTES }));
-  leaving.signal("SIGKILL");
+  expect(await answers[0]).toEqual(Array(4).fill(staying.id));
+  expect(await answers[1]).toEqual(Array(2).fill({ where: staying.id, bytes: UPLOADED_BYTES }));
+}
+
+test("what a node refuses that is stopping is done by another one, also what may be done once only", async () => {
+  expect(new Set(await Promise.all([askedOf(), askedOf()]))).toEqual(new Set([leaving.id, staying.id]));
+  // It waits for this one, and takes no other meanwhile.
+  const held = caller.call("holding.hold", {}, { nodeID: leaving.id }).catch(() => {});
+  await caller.call("holding.where", {}, { nodeID: leaving.id });
+  leaving.child.signal("SIGTERM");
+  absent(ABSENT_MS);
+  await askEverything();
+  leaving.child.signal("SIGKILL");
   await held;
+});
+
+test("what a node is asked that has left is done by another one, also what may be done once only", async () => {
+  expect(new Set(await Promise.all([askedOf(), askedOf()]))).toEqual(new Set([leaving.id, staying.id]));
+  leaving.child.signal("SIGTERM");
+  // Nothing that it says meanwhile is read, and its end is not taken note of either.
+  while (!hasEnded(leaving.child)) absent(100);
+  await askEverything();
+});
+
+test("what a node has begun that lost its connection to NATS is not done by another one", async () => {
+  // One on each, in turn.
+  const holds = [leaving, staying].map(() => caller.call("holding.hold"));
+  const heldBy = ({ id }: HoldingNode) => caller.call("holding.held", {}, { nodeID: id });
+  expect([await heldBy(leaving), await heldBy(staying)]).toEqual([1, 1]);
+  // What it says itself when its connection is back: what was on its way is lost, and what it began goes on.
+  const client = await connect({ servers: nats.url });
+  client.publish(
+    "MOL-flockmail.DISCONNECT",
+    JSON.stringify({ ver: ServiceBroker.PROTOCOL_VERSION, sender: leaving.id }),
+  );
+  await client.drain();
+  await expect(Promise.race(holds)).rejects.toMatchObject({
+    name: "RequestRejectedError",
+    data: { nodeID: leaving.id },
+  });
+  expect(await heldBy(staying)).toBe(1);
+  staying.child.signal("SIGKILL");
+  await Promise.allSettled(holds);
 });

@@ -1,0 +1,78 @@
+/**
+ * Broker middleware: how a node leaves its cluster. Moleculer's DISCONNECT alone says too little: a node whose connection to
+ * NATS broke sends it as well, so that others give up what they wait for, and what had begun there may still go on. A node
+ * that stops says `left` in its metadata before it, once all its services have stopped and each call that it had begun has its
+ * answer. Whatever still waits for it then was never begun, and may be asked of another node, also what may be done once only.
+ */
+import type { Middleware, Service, ServiceBroker } from "moleculer";
+import type { NatsTransporter } from "./nats-transporter.ts";
+
+interface RemoteNode {
+  id: string;
+  metadata?: { left?: boolean } | null;
+}
+interface BrokerParts {
+  metadata: NonNullable<RemoteNode["metadata"]>;
+  options: { tracking: { shutdownTimeout: number } };
+  services: Service[];
+  registry: {
+    regenerateLocalRawInfo(newSequence: boolean, isStopping: boolean): void;
+    discoverer: { sendLocalNodeInfo(): Promise<void> };
+  };
+  localBus: {
+    on(event: "$node.disconnected", listener: (payload: { node: RemoteNode; unexpected: boolean }) => void): void;
+  };
+  transit: { tx: NatsTransporter };
+}
+
+const partsOf = (broker: ServiceBroker) => broker as unknown as BrokerParts;
+
+/** Longer than it takes from a node's leave until what waited for it has been asked elsewhere. */
+const KEPT_MS = 10_000;
+
+/** The nodes that took leave a moment ago: a call that was rejected because one of them is gone was not begun there. */
+export class LeftNodes {
+  readonly #ids = new Set<string>();
+
+  constructor(broker: ServiceBroker) {
+    const { localBus, transit } = partsOf(broker);
+    localBus.on("$node.disconnected", ({ node, unexpected }) => {
+      if (unexpected || !node.metadata?.left) return;
+      // The answer of a call that was done may be among what is still being fetched of it.
+      if (transit.tx.isFetchingFrom(node.id)) return;
+      this.#ids.add(node.id);
+      setTimeout(() => this.#ids.delete(node.id), KEPT_MS).unref();
+    });
+  }
+
+  has = (id: string | undefined): boolean => id !== undefined && this.#ids.has(id);
+}
+
+export function leave(): Middleware {
+  let parts: BrokerParts | undefined;
+  let stoppingMs: number | undefined;
+  let stopped = 0;
+
+  const takeLeave = async ({ metadata, registry, options }: BrokerParts, tookMs: number): Promise<void> => {
+    // Calls that were not finished in the time that a stop has were abandoned; its timer may be a millisecond early.
+    if (tookMs + 1 >= options.tracking.shutdownTimeout) return;
+    metadata.left = true;
+    registry.regenerateLocalRawInfo(true, true);
+    // While NATS is away nobody hears of it; the others miss this node's heartbeats.
+    await registry.discoverer.sendLocalNodeInfo().catch(() => {});
+  };
+
+  return {
+    name: "Leave",
+    created(broker: ServiceBroker) {
+      if (broker.options.transporter) parts = partsOf(broker);
+    },
+    async stopping() {
+      stoppingMs = performance.now();
+    },
+    async serviceStopped() {
+      if (!parts || stoppingMs === undefined || ++stopped < parts.services.length) return;
+      await takeLeave(parts, performance.now() - stoppingMs);
+    },
+  } as unknown as Middleware;
+}
