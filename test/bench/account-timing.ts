@@ -11,6 +11,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
+import { benchEnvironment, serve } from "./serve.ts";
 
 const [requests = 500] = process.argv.slice(2).map(Number);
 const PASSWORD = "correct horse battery";
@@ -31,28 +32,6 @@ const welch = (a: number[], b: number[]) =>
   (mean(a) - mean(b)) / Math.sqrt(variance(a) / a.length + variance(b) / b.length);
 
 const someIp = () => `2001:db8:${[0, 0, 0, 0].map(() => randomInt(65_536).toString(16)).join(":")}::1`;
-
-async function serve(databaseUrl: string) {
-  Object.assign(process.env, {
-    DATABASE_URL: databaseUrl,
-    SECRET_KEY: "the timing of accounts on one machine",
-    HOST: "127.0.0.1",
-    PORT: "0",
-    HEALTH_PORT: "0",
-    TRUST_PROXY: "1",
-    LOGLEVEL: "fatal",
-    SYSTEM_SMTP_URL: "smtp://127.0.0.1:9",
-  });
-  const { ServiceBroker } = await import("moleculer");
-  const { brokerOptions } = await import("../../moleculer.config.ts");
-  const { config } = await import("../../services/lib/config.ts");
-  const broker = new ServiceBroker(brokerOptions(config()));
-  for (const name of ["gateway", "accounts", "subscribers", "campaigns"]) {
-    broker.createService((await import(`../../services/${name}/${name}.service.ts`)).default);
-  }
-  await broker.start();
-  return { broker, url: (broker.getLocalService("gateway") as unknown as { url: string }).url };
-}
 
 async function post(url: string, path: string, body: object) {
   const began = performance.now();
@@ -80,7 +59,12 @@ async function inTurns(url: string, path: string, users: string[], bodyOf: (emai
 const folder = mkdtempSync(join(tmpdir(), "flockmail-timing-"));
 const postgres = await startEmbeddedPostgres(folder, { fsync: "off" });
 try {
-  const { broker, url } = await serve(postgres.url);
+  Object.assign(process.env, benchEnvironment(postgres.url, folder), {
+    TRUST_PROXY: "1",
+    LOGLEVEL: "fatal",
+    SYSTEM_SMTP_URL: "smtp://127.0.0.1:9",
+  });
+  const { broker, url } = await serve(["gateway", "accounts", "subscribers", "campaigns"]);
   const users: string[] = [];
   let company = "";
   for (let n = 0; n < Math.ceil(requests / USES_OF_A_USER); n++) {

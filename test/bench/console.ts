@@ -17,48 +17,14 @@ import { dataFolder } from "../support/service-process.ts";
 import { type Example, examplesOf, pagesOf } from "./console-pages.ts";
 import { ownCpuUs } from "./cpu.ts";
 import { fillCompany } from "./large-company.ts";
+import { API_SERVICES, benchEnvironment, serve } from "./serve.ts";
 
 const numbers = process.argv.slice(2).map(Number);
 const [people = 1_000_000, mails = 10_000_000, times = 20] = numbers;
 const OWNER = { email: "bench@example.com", password: "correct horse battery" };
-const SERVICES = [
-  "gateway",
-  "accounts",
-  "subscribers",
-  "campaigns",
-  "renderer",
-  "tracking",
-  "webhooks",
-  "bounces",
-  "smtp-sender",
-  "console",
-  "operator",
-];
-
-async function serve(): Promise<void> {
-  const { ServiceBroker } = await import("moleculer");
-  const { brokerOptions } = await import("../../moleculer.config.ts");
-  const { config } = await import("../../services/lib/config.ts");
-  const broker = new ServiceBroker(brokerOptions(config()));
-  for (const name of SERVICES) {
-    broker.createService((await import(`../../services/${name}/${name}.service.ts`)).default);
-  }
-  await broker.start();
-  process.send!((broker.getLocalService("gateway") as unknown as { url: string }).url);
-}
 
 async function startService(databaseUrl: string, folder: string): Promise<[ChildProcess, string]> {
-  const env = {
-    DATABASE_URL: databaseUrl,
-    HOST: "127.0.0.1",
-    SECRET_KEY: "bench-secret-bench-secret-bench-secret",
-    REGISTRATION: "open",
-    DNS_SERVERS: "127.0.0.1:9",
-    PORT: "0",
-    HEALTH_PORT: "0",
-    LOGLEVEL: "error",
-    DATA_DIR: folder,
-  };
+  const env = benchEnvironment(databaseUrl, folder);
   const child = fork(import.meta.filename, ["serve"], { env: { ...process.env, ...env } });
   const [url] = (await once(child, "message")) as [string];
   return [child, url];
@@ -224,4 +190,5 @@ async function main(): Promise<void> {
   }
 }
 
-await (process.argv[2] === "serve" ? serve() : main());
+if (process.argv[2] === "serve") process.send!((await serve([...API_SERVICES, "console", "operator"])).url);
+else await main();

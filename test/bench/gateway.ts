@@ -17,6 +17,7 @@ import Koa from "koa";
 import { closeDatabase, openDatabase, query, queryOne } from "../../models/database/db.ts";
 import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
 import { type Load, load } from "./load.ts";
+import { serve } from "./serve.ts";
 
 const [subscribers = 1_000_000, seconds = 5] = process.argv.slice(2).map(Number);
 const CONNECTIONS = 32;
@@ -39,15 +40,8 @@ async function serveBare(): Promise<void> {
 }
 
 async function serveApi(): Promise<void> {
-  const { ServiceBroker } = await import("moleculer");
-  const { brokerOptions } = await import("../../moleculer.config.ts");
-  const { config } = await import("../../services/lib/config.ts");
-  const broker = new ServiceBroker(brokerOptions(config()));
-  for (const name of ["gateway", "accounts", "subscribers"]) {
-    broker.createService((await import(`../../services/${name}/${name}.service.ts`)).default);
-  }
-  await broker.start();
-  process.send!(Number(new URL((broker.getLocalService("gateway") as unknown as { url: string }).url).port));
+  const { url } = await serve(["gateway", "accounts", "subscribers"]);
+  process.send!(Number(new URL(url).port));
 }
 
 async function start(role: "bare" | "api", env: NodeJS.ProcessEnv = {}): Promise<[ChildProcess, number]> {

@@ -9,7 +9,7 @@
  * are suppressions, webhook deliveries, bounces that came in, entries of the audit log, and mails that are campaigns of their own.
  * DATABASE_URL names a database that is filled the first time and kept; without it one is made and removed.
  */
-import { ServiceBroker } from "moleculer";
+import type { ServiceBroker } from "moleculer";
 import { queryOne } from "../../models/database/db.ts";
 import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
 import { buffersOf, capturePlans, nodesOf, type Plan, rowsOf } from "../support/captured-plans.ts";
@@ -17,6 +17,7 @@ import { client, newCompany } from "../support/client.ts";
 import { findLarge, type Large, makeLarge, settle } from "../support/large-installation.ts";
 import { addressOf, callRead, type Read, readsOf, withLastPage } from "../support/reads.ts";
 import { dataFolder } from "../support/service-process.ts";
+import { API_SERVICES, benchEnvironment, serve } from "./serve.ts";
 
 const [people = 1_000_000, mails = 50_000_000, events = 20_000_000, others = 1_000_000, times = 20] = process.argv
   .slice(2, 7)
@@ -24,41 +25,6 @@ const [people = 1_000_000, mails = 50_000_000, events = 20_000_000, others = 1_0
 const only = process.argv[7] ?? "";
 const LIMIT_MS = 50;
 const SLOWEST = 12;
-const SERVICES = [
-  "gateway",
-  "accounts",
-  "subscribers",
-  "campaigns",
-  "renderer",
-  "tracking",
-  "webhooks",
-  "bounces",
-  "smtp-sender",
-];
-
-async function startService(databaseUrl: string, folder: string) {
-  Object.assign(process.env, {
-    DATABASE_URL: databaseUrl,
-    HOST: "127.0.0.1",
-    SECRET_KEY: "bench-secret-bench-secret-bench-secret",
-    REGISTRATION: "open",
-    ALLOW_PRIVATE_NETWORKS: "true",
-    DNS_SERVERS: "127.0.0.1:9",
-    PORT: "0",
-    HEALTH_PORT: "0",
-    TRUST_PROXY: "1",
-    LOGLEVEL: "error",
-    DATA_DIR: folder,
-  });
-  const { brokerOptions } = await import("../../moleculer.config.ts");
-  const { config } = await import("../../services/lib/config.ts");
-  const broker = new ServiceBroker(brokerOptions(config()));
-  for (const name of SERVICES) {
-    broker.createService((await import(`../../services/${name}/${name}.service.ts`)).default);
-  }
-  await broker.start();
-  return { broker, url: (broker.getLocalService("gateway") as unknown as { url: string }).url };
-}
 
 interface Cost {
   name: string;
@@ -145,7 +111,11 @@ async function filled(url: string): Promise<{ large: Large; key: string; token: 
 
 const folder = dataFolder();
 const postgres = process.env.DATABASE_URL ? undefined : await startEmbeddedPostgres(folder.path);
-const { broker, url } = await startService(process.env.DATABASE_URL ?? postgres!.url, folder.path);
+Object.assign(process.env, benchEnvironment(process.env.DATABASE_URL ?? postgres!.url, folder.path), {
+  ALLOW_PRIVATE_NETWORKS: "true",
+  TRUST_PROXY: "1",
+});
+const { broker, url } = await serve(API_SERVICES);
 try {
   const { large, key, token, userId } = await filled(url);
   const byKey = client({ url }, { key });

@@ -1,0 +1,41 @@
+/** Services in the bench's own process, or in one that it forks. */
+import type { ServiceBroker } from "moleculer";
+
+/** All that answer requests. */
+export const API_SERVICES = [
+  "gateway",
+  "accounts",
+  "subscribers",
+  "campaigns",
+  "renderer",
+  "tracking",
+  "webhooks",
+  "bounces",
+  "smtp-sender",
+];
+
+/** What each bench sets: free ports, a key, and a name server that answers nothing. */
+export const benchEnvironment = (databaseUrl: string, folder: string): Record<string, string> => ({
+  DATABASE_URL: databaseUrl,
+  DATA_DIR: folder,
+  HOST: "127.0.0.1",
+  PORT: "0",
+  HEALTH_PORT: "0",
+  SECRET_KEY: "bench-secret-bench-secret-bench-secret",
+  REGISTRATION: "open",
+  DNS_SERVERS: "127.0.0.1:9",
+  LOGLEVEL: "error",
+});
+
+/** With the environment as it is now: nothing of the service may have been imported that reads it before. */
+export async function serve(names: readonly string[]): Promise<{ broker: ServiceBroker; url: string }> {
+  const { ServiceBroker } = await import("moleculer");
+  const { brokerOptions } = await import("../../moleculer.config.ts");
+  const { config } = await import("../../services/lib/config.ts");
+  const broker = new ServiceBroker(brokerOptions(config()));
+  for (const name of names) {
+    broker.createService((await import(`../../services/${name}/${name}.service.ts`)).default);
+  }
+  await broker.start();
+  return { broker, url: (broker.getLocalService("gateway") as unknown as { url: string }).url };
+}
