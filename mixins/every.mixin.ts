@@ -2,7 +2,7 @@
  * Repeats an action of the service: through the broker, so that each run has a context and metrics, and a test can call
  * it. Runs never overlap within a node, however long one takes; the pause counts from the end of a run. A failed run is
  * logged and the next one comes as usual. While runs find nothing to do the pause may grow: an idle process then asks the
- * database half as often.
+ * database less often.
  *
  * The action is protected: what a node repeats by itself nobody starts on it from elsewhere.
  */
