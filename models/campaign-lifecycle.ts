@@ -103,7 +103,7 @@ export function finalStatus(counts: FinalCounts): Status {
   if (counts.stopped && (counts.failed > 0 || counts.sent === 0)) {
     return counts.sent > 0 || counts.stopped.wasTried ? "partial" : "cancelled";
   }
-  // An error that came when nothing was left to stop has stopped nothing.
+  // An error with nobody failed came when nobody was left whom it could stop.
   if (counts.error !== null && (counts.failed > 0 || counts.sent === 0)) return "failed";
   if (counts.failed === 0) return "completed";
   return counts.sent === 0 ? "failed" : "partial";

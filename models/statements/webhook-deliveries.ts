@@ -12,7 +12,7 @@
  * | succeeded            | a 2xx                                                                                       |
  * | dead                 | the last attempt failed (anything but 2xx, nothing within 10 s, a host that is not permitted), or its endpoint is disabled |
  *
- * An endpoint is disabled by the first failure after three days without any success (DISABLE_AFTER_DAYS), or by its company. Redelivery makes
+ * An endpoint is disabled by a failure more than three days after the first one since its last success (DISABLE_AFTER_DAYS), or by its company. Redelivery makes
  * any delivery of an endpoint that is enabled pending again (services/webhooks/deliveries.ts), an operator's all dead ones, and enables the
  * endpoint (`requeueDeadDeliveries`).
  */

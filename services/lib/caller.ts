@@ -55,7 +55,7 @@ export function requireOwnHost({ http }: Caller, companyId: string): void {
   if (http?.hostOf !== undefined && http.hostOf !== companyId) throw notFound();
 }
 
-/** The tenant of this call. Every statement on a tenant's table names it. */
+/** The tenant of this call. Every statement of an action on a tenant's table names it, but for those by an id that nobody can guess. */
 export function companyOf(ctx: { meta: Caller }): string {
   const { companyId } = ctx.meta;
   if (!companyId) throw forbidden();

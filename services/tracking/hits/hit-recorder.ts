@@ -5,10 +5,10 @@
  * |---------------------------------------------------------------|------------------------------------------------------|
  * | a plain GET, past the router, with others of its moment; all else by the routes | services/gateway/hit-batches.ts    |
  * | the token is ours: `readLinkToken`; it names mail and link, or carries the address | services/lib/tokens/link-token.ts |
+ * | where the link leads, with the campaign's UTM values          | `destination` in campaign-links.ts                   |
  * | a machine's or a person's, the first or not                   | classify-hits.ts                                     |
  * | event, times on the mail's row and webhooks, in one statement | `storeHits` in store-hits.ts                         |
  * | the campaign's counts, in the same statement                  | the triggers `count_hits`, and `count_events` of full rows (models/schema.sql); without individual tracking `countHits` in count-hits.ts |
- * | where the link leads, with the campaign's UTM values          | `destination` in campaign-links.ts                   |
  * | 302, or the pixel, when it is stored                          | services/lib/hit-answers.ts                          |
  */
 import { isRefusal, query } from "../../../models/database/db.ts";
