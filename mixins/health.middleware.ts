@@ -1,7 +1,8 @@
 /**
  * Broker middleware: /live, /ready and /metrics on a port of their own. /ready checks each dependency, and is false while
- * the process starts or drains, so that load balancers turn away before it stops listening. Operators' consoles ask every
- * node for the same over the broker: `$node.ready`.
+ * the process starts or drains, so that load balancers turn away before it stops listening. In a cluster a process starts
+ * until it has heard of the services that it names as those it calls (`metadata.calls`), of each once, or for five seconds.
+ * Operators' consoles ask every node for the same over the broker: `$node.ready`.
  */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
@@ -14,6 +15,9 @@ import { redis, redisWorks } from "../services/lib/redis.ts";
 import { withTimeout } from "../services/lib/timeouts.ts";
 
 const CHECK_TIMEOUT_MS = 1_000;
+/** A cluster may leave a service out; what is there still serves. */
+const HEARD_WITHIN_MS = 5_000;
+const LISTEN_EVERY_MS = 50;
 
 type State = "starting" | "started" | "draining";
 type Reachable = "ok" | "away" | "unused";
@@ -135,6 +139,41 @@ async function listen(server: Server, host: string, port: number): Promise<void>
 
 const userServices = (broker: ServiceBroker) => broker.services.filter(({ name }) => !name.startsWith("$"));
 
+interface Registry {
+  getServiceList(options: { onlyAvailable: boolean }): { name: string }[];
+}
+
+/** Moleculer waits half a second for what the other nodes say of themselves, which is too short where they are busy. */
+class Acquaintance {
+  readonly #missing: Set<string>;
+  readonly #registry: Registry;
+  readonly #untilMs = performance.now() + HEARD_WITHIN_MS;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(broker: ServiceBroker) {
+    this.#registry = (broker as unknown as { registry: Registry }).registry;
+    this.#missing = new Set(
+      userServices(broker).flatMap(({ metadata }) => (metadata.calls as string[] | undefined) ?? []),
+    );
+    this.#timer = setInterval(() => this.#look(), LISTEN_EVERY_MS);
+    this.#timer.unref();
+    this.#look();
+  }
+
+  #look(): void {
+    for (const { name } of this.#registry.getServiceList({ onlyAvailable: true })) this.#missing.delete(name);
+    if (this.isOver) clearInterval(this.#timer);
+  }
+
+  get isOver(): boolean {
+    return this.#missing.size === 0 || performance.now() > this.#untilMs;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+}
+
 /** For one broker: the middleware, and the action `$node.ready`. */
 export function health(config: Config): {
   middleware: Middleware;
@@ -142,9 +181,13 @@ export function health(config: Config): {
 } {
   let server: Server | undefined;
   let hasStarted = false;
+  let acquaintance: Acquaintance | undefined;
 
-  // `started` is false from the first moment of a stop on, before any hook of it runs.
-  const stateOf = (broker: ServiceBroker): State => (broker.started ? "started" : hasStarted ? "draining" : "starting");
+  const stateOf = (broker: ServiceBroker): State => {
+    // `started` is false from the first moment of a stop on, before any hook of it runs.
+    if (!broker.started) return hasStarted ? "draining" : "starting";
+    return acquaintance?.isOver === false ? "starting" : "started";
+  };
 
   const middleware = {
     name: "Health",
@@ -158,13 +201,15 @@ export function health(config: Config): {
       exportDependencies(report);
     },
 
-    async started() {
+    async started(broker: ServiceBroker) {
+      if (broker.options.transporter) acquaintance = new Acquaintance(broker);
       hasStarted = true;
     },
 
     // Two SIGTERMs run every `stopped` twice.
     async stopped() {
       forgetRefreshed(METRIC);
+      acquaintance?.stop();
       const closing = server;
       server = undefined;
       if (!closing?.listening) return;

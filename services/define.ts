@@ -53,7 +53,7 @@ type Actions<C extends ServiceContract> = {
 type Events = { [E in EventName]?: (this: Service, ctx: Ctx<EventPayload<E>>) => Promise<void> };
 
 interface Parts<C extends ServiceContract>
-  extends Pick<ServiceSchema, "mixins" | "dependencies" | "created" | "started" | "stopped"> {
+  extends Pick<ServiceSchema, "mixins" | "metadata" | "dependencies" | "created" | "started" | "stopped"> {
   actions: Actions<C>;
   events?: Events;
 }

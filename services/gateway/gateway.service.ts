@@ -14,6 +14,7 @@ export default defineService(
   {},
   {
     actions: {},
+    metadata: { calls: [...new Set(routes.map(({ action }) => action.split(".", 1)[0]!))] },
 
     created(this: GatewayService) {
       // Before any service stops: requests in flight still need them.
