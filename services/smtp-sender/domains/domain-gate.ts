@@ -116,7 +116,7 @@ export class DomainGate {
     return wait;
   }
 
-  /** For each row, in their order. While the limiter is away, nothing goes to domains with a limit; all else does. */
+  /** For each row, in their order. Where the limiter gives nothing, as for a minute without Redis, a domain with a limit waits; all else goes. */
   async admit(rows: readonly RecipientRow[], isTransactional: boolean): Promise<Admission[]> {
     const byDomain = new Map<string, number[]>();
     const admissions: Admission[] = rows.map(() => ({ room: undefined }));
