@@ -44,9 +44,13 @@ afterAll(async () => {
 });
 
 /** What a process of the bounces service does for mailboxes, faster. */
-function newNode(): MailboxReaders {
+function newNode(beforeTakingIn = async () => {}): MailboxReaders {
   const intake = startIntake(() => {});
-  const readers = new MailboxReaders({ intake, readReport }, (sentence) => logged.push(sentence));
+  const takeIn: Intake["takeIn"] = async (returned) => {
+    await beforeTakingIn();
+    return intake.takeIn(returned);
+  };
+  const readers = new MailboxReaders({ intake: { takeIn }, readReport }, (sentence) => logged.push(sentence));
   const look = () => void readers.look().catch(() => {});
   look();
   nodes.push({ readers, intake, timer: setInterval(look, 200) });
@@ -79,6 +83,21 @@ test("what is there is taken in and moved, and so is what comes later; what is n
   expect(await boxes.countIn(box, "Processed")).toBe(4);
   expect((await inbound(world)).filter(({ result }) => result === "bounced")).toEqual(expected(world));
   expect(await stateOf(box)).toMatchObject({ last_error: null, failures: 0 });
+});
+
+test("a mail that comes while another one is taken in is read at once", async () => {
+  const world = await newWorld(2);
+  const box = await boxes.add(world);
+  const [one, two] = world.mails.map(({ email }) => bounceOf(email)) as [string, string];
+  let put: Promise<void> | undefined;
+  newNode(() => {
+    put ??= boxes.put(box, [two]);
+    return put;
+  });
+  await boxes.put(box, [one]);
+  // The look each minute would come too late for `until`, and IDLE announces nothing that came before it.
+  await until(isRead(world, 2));
+  expect(await inbound(world)).toEqual(expected(world));
 });
 
 test("two nodes and two configurations of one mailbox: one reads, each mail is taken in and moved once", async () => {

@@ -56,6 +56,8 @@ class Reading {
   readonly #deps: ReaderDeps;
   readonly #signal: AbortSignal;
   readonly #validity: string;
+  /** Announced since the last look began: a server says it with the answer to any command. */
+  #hasNews = false;
 
   constructor(client: ImapFlow, box: ClaimedMailbox, deps: ReaderDeps, signal: AbortSignal) {
     this.#client = client;
@@ -65,6 +67,9 @@ class Reading {
     const { mailbox } = client;
     if (!mailbox) throw new MailboxError("The IMAP server closed the folder.", true);
     this.#validity = `${mailbox.uidValidity}`;
+    client.on("exists", () => {
+      this.#hasNews = true;
+    });
   }
 
   #key(uid: number): string {
@@ -101,6 +106,7 @@ class Reading {
 
   /** All that is there now. */
   async takeAll(): Promise<void> {
+    this.#hasNews = false;
     const { company_id: companyId, origin } = this.#box;
     const uids = (await answered(this.#client.search({ deleted: false }, { uid: true }))) || [];
     let failure: Error | undefined;
@@ -145,7 +151,7 @@ class Reading {
         this.#signal.removeEventListener("abort", wake);
       });
       if (!client.usable) return lost();
-      if (this.#signal.aborted) return wake();
+      if (this.#signal.aborted || this.#hasNews) return wake();
       // Ends with the next command. Without IDLE the next look finds what has come.
       client.idle().catch(() => {});
     }).finally(() => over.abort());
