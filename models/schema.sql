@@ -333,13 +333,11 @@ CREATE OR REPLACE FUNCTION public.count_list_members()
  LANGUAGE plpgsql
 AS $function$
 begin
-  if tg_op = 'INSERT' then
-    perform add_count(company_id, 'list_members', list_id, count(*)) from changed
-      where left_at is null group by company_id, list_id order by list_id;
-  else
-    perform add_count(company_id, 'list_members', list_id, -count(*)) from changed
-      where left_at is null group by company_id, list_id order by list_id;
-  end if;
+  perform add_count(company_id, 'list_members', list_id, case when tg_op = 'INSERT' then n else -n end)
+  from (
+    select company_id, list_id, count(*) filter (where left_at is null) as n
+    from changed group by company_id, list_id order by list_id) x
+  where n > 0;
   return null;
 end
 $function$;
@@ -349,14 +347,21 @@ CREATE OR REPLACE FUNCTION public.count_new_people()
  LANGUAGE plpgsql
 AS $function$
 begin
+  with added as materialized (
+    select company_id, status, count(*) as n from now_rows group by company_id, status),
+  days as (
+    insert into company_days as d (company_id, day, slot, people_subscribed)
+    select company_id, (now() at time zone 'UTC')::date, 32 + pg_backend_pid() % 32, n
+    from added where status = 'active' order by company_id
+    on conflict (company_id, day, slot) do update set people_subscribed = d.people_subscribed + excluded.people_subscribed)
   insert into counters as c (company_id, name, ref, slot, n)
-  select company_id, 'subscribers:' || status, company_id, pg_backend_pid() % 32, count(*)
-  from now_rows group by company_id, status order by company_id, status
+  select company_id, name, company_id, pg_backend_pid() % 32, n
+  from (
+    select company_id, 'subscribers' as name, sum(n) as n from added group by company_id
+    union all
+    select company_id, 'subscribers:' || status, n from added) x
+  order by company_id, name
   on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
-  insert into company_days as d (company_id, day, slot, people_subscribed)
-  select company_id, (now() at time zone 'UTC')::date, 32 + pg_backend_pid() % 32, count(*)
-  from now_rows where status = 'active' group by company_id order by company_id
-  on conflict (company_id, day, slot) do update set people_subscribed = d.people_subscribed + excluded.people_subscribed;
   return null;
 end
 $function$;
@@ -1566,7 +1571,7 @@ create table list_members (
   created_at timestamp with time zone default now() not null,
   constraint list_members_pkey PRIMARY KEY (company_id, list_id, subscriber_id) INCLUDE (left_at)
 ) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
-CREATE INDEX list_members_of_subscriber ON public.list_members USING hash (subscriber_id);
+CREATE INDEX list_members_by_subscriber ON public.list_members USING btree (subscriber_id);
 CREATE TRIGGER list_members_added AFTER INSERT ON public.list_members REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_list_members();
 CREATE TRIGGER list_members_left AFTER UPDATE ON public.list_members REFERENCING OLD TABLE AS old_rows NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_list_leavers();
 CREATE TRIGGER list_members_removed AFTER DELETE ON public.list_members REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_list_members();
@@ -1970,12 +1975,11 @@ create table subscribers (
   constraint subscribers_company_id_email_key_key UNIQUE (company_id, email_key),
   constraint subscribers_status_check CHECK ((status = ANY (ARRAY['active'::text, 'unconfirmed'::text, 'unsubscribed'::text, 'bounced'::text, 'complained'::text])))
 ) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05);
-CREATE INDEX subscribers_not_in_search ON public.subscribers USING btree (company_id, id) WHERE (NOT in_search);
 CREATE INDEX subscribers_of_first_name ON public.subscribers USING btree (company_id, lower(first_name), id) WHERE in_search;
 CREATE INDEX subscribers_of_last_name ON public.subscribers USING btree (company_id, lower(last_name), id) WHERE in_search;
 CREATE INDEX subscribers_of_status ON public.subscribers USING btree (company_id, status, id) WHERE (status <> 'active'::text);
-CREATE INDEX subscribers_search ON public.subscribers USING gin ((((((email || ' '::text) || first_name) || ' '::text) || last_name)) gin_trgm_ops) WITH (gin_pending_list_limit='1024') WHERE in_search;
-CREATE TRIGGER subscribers_added AFTER INSERT ON public.subscribers REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('subscribers');
+CREATE INDEX subscribers_search ON public.subscribers USING gin ((((((email || ' '::text) || first_name) || ' '::text) || last_name)) gin_trgm_ops) WITH (gin_pending_list_limit='4096') WHERE in_search;
+CREATE INDEX subscribers_to_search ON public.subscribers USING btree (company_id) WHERE (NOT in_search);
 CREATE TRIGGER subscribers_address BEFORE UPDATE OF email ON public.subscribers FOR EACH ROW WHEN ((old.email IS DISTINCT FROM new.email)) EXECUTE FUNCTION keep_address();
 CREATE TRIGGER subscribers_counted AFTER INSERT ON public.subscribers REFERENCING NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_new_people();
 CREATE TRIGGER subscribers_key BEFORE INSERT ON public.subscribers FOR EACH ROW WHEN ((new.email_key IS NULL)) EXECUTE FUNCTION set_address_key();

@@ -119,10 +119,11 @@ async function importRows(csv: OpenCsv<Columns>, job: ImportJob, file: ErrorFile
   const { companyId, listId, onConflict = "update" } = job;
   const tally = new Tally(file);
   return importTransaction(companyId, async (client) => {
+    const beganMs = Date.now();
     await readInto(client, companyId, csv, tally);
     await file.end();
     const merging = { companyId, listId, onConflict, state: tally.state };
-    const repeated = await dropRepeated(client, merging);
+    const repeated = await dropRepeated(client, merging, { rows: tally.total - tally.skipped, beganMs });
     // From here on other writers of this company wait: for the merge, and never for the file.
     if (!job.dryRun) await lockBulkWrites(client, companyId);
     const room = await roomFor(client, companyId, job.limit);

@@ -146,6 +146,53 @@ describe("importing a file", () => {
   });
 });
 
+describe("ids of the people in a file", () => {
+  interface Person {
+    id: string;
+    email: string;
+    n: string;
+  }
+  const people = () =>
+    query<Person>("select id, email, attributes->>'n' as n from subscribers where company_id = $1 order by id", [
+      company.id,
+    ]);
+  // As far from the order of the addresses as can be, and each of the first hundred addresses again at the end.
+  const csvOf = (rows: number) => {
+    const numbers = Array.from({ length: rows }, (_, n) => (n * 7_919) % rows);
+    const again = numbers.slice(0, 100).map((n) => `P${n}@x.org,again`);
+    return `email,n\n${numbers.map((n) => `p${n}@x.org,${n}`).join("\n")}\n${again.join("\n")}\n`;
+  };
+
+  test("go up with the addresses in a large file, lie in the past, and each row comes once, with its last values", async () => {
+    const rows = 12_000;
+    const list = (await company.api.post("/api/emails/lists/", { name: "All" })).body.id;
+    const { body } = await upload(csvOf(rows), { list_id: list });
+    expect(body).toMatchObject({ total: rows + 100, created: rows, updated: 100, errors_count: 0 });
+    const there = await people();
+    expect(there.map(({ email }) => email.toLowerCase())).toEqual(
+      Array.from({ length: rows }, (_, n) => `p${n}@x.org`).toSorted(),
+    );
+    expect(there.filter(({ n }) => n === "again")).toHaveLength(100);
+    expect(there.every(({ id }) => /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/.test(id))).toBe(true);
+    expect(Number.parseInt(there.at(-1)!.id.replaceAll("-", "").slice(0, 12), 16)).toBeLessThanOrEqual(Date.now());
+    // What is random of them.
+    expect(new Set(there.map(({ id }) => id.slice(19))).size).toBe(rows);
+    const [counted] = await query(
+      `select count_of($1, 'subscribers', $1) people, count_of($1, 'subscribers:active', $1) active,
+         count_of($1, 'list_members', $2) members, (select sum(people_subscribed)::int from company_days where company_id = $1) subscribed`,
+      [company.id, list],
+    );
+    expect(counted).toEqual({ people: rows, active: rows, members: rows, subscribed: rows });
+  });
+
+  test("go up with the rows in a small one", async () => {
+    await upload(csvOf(300));
+    const numbers = Array.from({ length: 300 }, (_, n) => (n * 7_919) % 300);
+    const given = [...numbers.slice(100), ...numbers.slice(0, 100)];
+    expect((await people()).map(({ email }) => Number(/\d+/.exec(email)![0]))).toEqual(given);
+  });
+});
+
 describe("imports of the same addresses in opposite order", () => {
   test("wait for each other, and each address is there once", async () => {
     const lines = Array.from({ length: 3_000 }, (_, n) => `o${n}@x.org,${n}`);

@@ -1,5 +1,5 @@
 /** Searches and filters where a company has many people: who fits is found, and what is only estimated says so. */
-import { query } from "../../../models/database/db.ts";
+import { query, transaction } from "../../../models/database/db.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
 
@@ -106,6 +106,24 @@ test("the order of names has those who are in the index and those who are not ye
     "person3@example.com",
   ]);
   expect((await smiths("101")).at(0)).toBe("person10011@example.com");
+});
+
+test("one node at a time fills the index; another waits for its turn, and takes it", async () => {
+  await fillIndex();
+  await query("update subscribers set in_search = false where company_id = $1", [company.id]);
+  const waiting = "select count(*) n from subscribers where company_id = $1 and not in_search";
+  const left = async () => (await query<{ n: number }>(waiting, [company.id]))[0]!.n;
+  const asked = "select from pg_stat_activity where state = 'idle' and query like '%into search%'";
+  const filling = await transaction(async (client) => {
+    await client.query("select pg_advisory_xact_lock(hashtextextended('subscribers into search', 0))");
+    const runs = [1, 2].map(() => app.broker.call<{ done: number }, object>("subscribers.addToSearch", {}));
+    while ((await query(asked)).length === 0);
+    expect(await left()).toBe(PEOPLE);
+    return runs;
+  });
+  expect((await Promise.all(filling)).reduce((sum, { done }) => sum + done, 0)).toBeGreaterThan(0);
+  await fillIndex();
+  expect(await left()).toBe(0);
 });
 
 test("who is renamed is found by the new name alone, at once", async () => {
