@@ -78,8 +78,10 @@ export async function mailsOf(ids: readonly string[]): Promise<(MailNumber & { i
   const codec = await mailIds();
   const stored: string[] = [];
   const mails: (MailNumber & { id: string })[] = [];
-  for (const id of new Set(ids.map((id) => id.toLowerCase()))) {
-    const mail = codec.read(id);
+  const all = [...new Set(ids.map((id) => id.toLowerCase()))];
+  const read = codec.readAll(all);
+  for (const [n, id] of all.entries()) {
+    const mail = read[n];
     if (mail) mails.push({ ...mail, id });
     else stored.push(id);
   }

@@ -1,29 +1,31 @@
 /**
- * Opens and redirects a second that one node stores durably (fsync on), over HTTP with 64 connections, beside a bare
- * Koa app that answers a constant; and webhooks a second to a receiver on loopback. Load and service are two processes.
+ * Opens and redirects a second that one node stores durably (fsync on), over HTTP, beside a bare Koa app that answers a
+ * constant over as many connections; and webhooks a second to a receiver on loopback. Load and service are two processes.
  *
- *     node test/bench tracking [seconds per run]
+ *     node test/bench tracking [seconds per run] [connections] [compact|full]
  */
-import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Koa from "koa";
 import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
-import { cpuUs, postmasterOf } from "./cpu.ts";
+import { cpuUs, ownCpuUs, postmasterOf } from "./cpu.ts";
+import { askAll, startServices, startServing } from "./hit-load.ts";
 
-/** A folder for a CPU profile of the service. */
-const { PROFILE } = process.env;
 const SECONDS = Number(process.argv[2] ?? 5);
-const CONNECTIONS = 64;
+/** Each reader's mail program, or proxy, has a connection of its own: in a busy minute there are thousands. */
+const CONNECTIONS = Number(process.argv[3] ?? 64);
+/** As mails and hits are stored since 0.2.0, or in full as before. */
+const FORM = process.argv[4] === "full" ? "full" : "compact";
+/** Of each kind in turn: what else the machine does changes from minute to minute. */
+const ROUNDS = 3;
 /** So many that none is clicked again within seconds: no reader does that, and what went before is read for each click. */
 const MAILS = 50_000;
 const WEBHOOKS = 5_000;
-const AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:131.0) Gecko/20100101 Firefox/131.0";
 
 interface Serving {
   koa: number;
@@ -34,16 +36,9 @@ interface Serving {
 
 /** The process under load. */
 async function serve(): Promise<void> {
-  const { ServiceBroker } = await import("moleculer");
-  const { brokerOptions } = await import("../../moleculer.config.ts");
-  const { config } = await import("../../services/lib/config.ts");
+  const { broker, port } = await startServices(["gateway", "accounts", "tracking", "webhooks"]);
   const { newWorld, token } = await import("../integration/tracking/world.ts");
-  const broker = new ServiceBroker(brokerOptions(config()));
-  for (const name of ["gateway", "accounts", "tracking", "webhooks"]) {
-    broker.createService((await import(`../../services/${name}/${name}.service.ts`)).default);
-  }
-  await broker.start();
-  const { mails, companyId } = await newWorld(MAILS);
+  const { mails, companyId } = await newWorld(MAILS, undefined, FORM);
   const bare = createServer(
     new Koa()
       .use((ctx) => {
@@ -52,10 +47,9 @@ async function serve(): Promise<void> {
       .callback(),
   ).listen(0, "127.0.0.1");
   await once(bare, "listening");
-  const gateway = broker.getLocalService("gateway") as unknown as { url: string };
   process.send!({
     koa: (bare.address() as AddressInfo).port,
-    service: Number(new URL(gateway.url).port),
+    service: port,
     opens: mails.map(({ id }) => `/api/emails/public/open/${token(id, 0)}.gif`),
     clicks: mails.map(({ id }, n) => `/api/emails/public/click/${token(id, (n % 2) + 1)}/`),
   } satisfies Serving);
@@ -94,82 +88,66 @@ async function webhooksPerSecond(companyId: string, act: (action: string) => Pro
   return (WEBHOOKS / (performance.now() - began)) * 1_000;
 }
 
-let asked = 0;
-
-/** One connection that asks again as soon as it is answered; each request from another address. */
-function ask(port: number, paths: readonly string[], until: number, expected: string, tally: { n: number }) {
-  return new Promise<void>((resolve, reject) => {
-    const socket = connect(port, "127.0.0.1");
-    const send = () => {
-      const n = asked++;
-      const ip = `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
-      const path = paths[n % paths.length];
-      socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nUser-Agent: ${AGENT}\r\nX-Forwarded-For: ${ip}\r\n\r\n`);
-    };
-    socket.once("connect", send).once("error", reject);
-    // Answers are small: each comes in one piece on loopback.
-    socket.on("data", (data: Buffer) => {
-      if (!data.subarray(9, 12).equals(Buffer.from(expected)))
-        return reject(new Error(data.toString("latin1", 0, 200)));
-      tally.n++;
-      if (performance.now() < until) return send();
-      socket.end();
-      resolve();
-    });
-  });
-}
-
 interface Rate {
   perSecond: number;
   /** Microseconds of CPU per request, of each process in `pids`. */
   cpu: number[];
+  /** And of this one, which asks. */
+  load: number;
 }
 
 async function rate(port: number, paths: readonly string[], expected: string, pids: number[]): Promise<Rate> {
+  let n = 0;
   const run = async (ms: number) => {
-    const tally = { n: 0 };
     const before = pids.map(cpuUs);
+    const ownBefore = ownCpuUs(process.pid);
     const began = performance.now();
-    const all = Array.from({ length: CONNECTIONS }, () => ask(port, paths, began + ms, expected, tally));
-    await Promise.all(all);
-    const perSecond = (tally.n / (performance.now() - began)) * 1_000;
-    return { perSecond, cpu: pids.map((pid, at) => (cpuUs(pid) - before[at]!) / tally.n) };
+    const next = () => (performance.now() < began + ms ? { path: paths[n++ % paths.length]!, expected } : undefined);
+    const answered = await askAll(port, CONNECTIONS, next);
+    const perSecond = (answered / (performance.now() - began)) * 1_000;
+    return {
+      perSecond,
+      cpu: pids.map((pid, at) => (cpuUs(pid) - before[at]!) / answered),
+      load: (ownCpuUs(process.pid) - ownBefore) / answered,
+    };
   };
   await run(1_000);
   return run(SECONDS * 1_000);
 }
 
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+const meanOf = (rates: readonly Rate[]): Rate => ({
+  perSecond: mean(rates.map(({ perSecond }) => perSecond)),
+  cpu: rates[0]!.cpu.map((_, at) => mean(rates.map(({ cpu }) => cpu[at]!))),
+  load: mean(rates.map(({ load }) => load)),
+});
+
 async function measure(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "flockmail-bench-"));
   const postgres = await startEmbeddedPostgres(folder);
-  const child = fork(fileURLToPath(import.meta.url), ["serve"], {
-    execArgv: PROFILE === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${PROFILE}`],
-    env: {
-      ...process.env,
-      DATABASE_URL: postgres.url,
-      HOST: "127.0.0.1",
-      SECRET_KEY: "bench-secret-bench-secret",
-      PORT: "0",
-      HEALTH_PORT: "0",
-      TRUST_PROXY: "1",
-      ALLOW_PRIVATE_NETWORKS: "true",
-      LOGLEVEL: "error",
-    },
-  });
+  const child = startServing(fileURLToPath(import.meta.url), ["", FORM], postgres.url);
   try {
     const [at] = (await once(child, "message")) as [Serving];
-    const pids = [child.pid!, postmasterOf(join(folder, "postgres")), process.pid];
-    const bare = await rate(at.koa, ["/"], "200", pids);
-    const report = (name: string, { perSecond, cpu }: Rate) => {
-      const [node, postgres, load] = cpu.map((us) => us.toFixed(0));
+    const pids = [child.pid!, postmasterOf(join(folder, "postgres"))];
+    const kinds: [name: string, port: number, paths: string[], expected: string][] = [
+      ["bare Koa", at.koa, ["/"], "200"],
+      ["opens", at.service, at.opens, "200"],
+      ["redirects", at.service, at.clicks, "302"],
+    ];
+    const rates = kinds.map((): Rate[] => []);
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const [n, [, ...asked]] of kinds.entries()) rates[n]!.push(await rate(...asked, pids));
+    }
+    const bare = meanOf(rates[0]!).perSecond;
+    for (const [n, [name]] of kinds.entries()) {
+      const { perSecond, cpu, load } = meanOf(rates[n]!);
+      const [node, postgres] = cpu.map((us) => us.toFixed(0));
       console.log(
-        `${name.padEnd(20)} ${Math.round(perSecond).toLocaleString("en")}/s   ${(perSecond / bare.perSecond).toFixed(2)} of bare Koa` +
-          `   CPU µs each: Node ${node}, PostgreSQL ${postgres}, load ${load}`,
+        `${name.padEnd(20)} ${Math.round(perSecond).toLocaleString("en")}/s   ${(perSecond / bare).toFixed(2)} of bare Koa` +
+          `   CPU µs each: Node ${node}, PostgreSQL ${postgres}, load ${load.toFixed(0)}`,
       );
-    };
-    report("bare Koa", bare);
-    report("opens", await rate(at.service, at.opens, "200", pids));
-    report("redirects", await rate(at.service, at.clicks, "302", pids));
+    }
     child.send("webhooks");
     const [webhooks] = (await once(child, "message")) as [number];
     console.log(`webhooks             ${Math.round(webhooks).toLocaleString("en")}/s`);

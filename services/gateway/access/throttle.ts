@@ -35,10 +35,16 @@ async function isOfAllMails(token: string): Promise<boolean> {
   return mail !== null && standsForCampaign(mail);
 }
 
-async function take(context: Context, name: Throttle): Promise<Grant> {
-  const isProxy = name === "tracking" && isImageProxy(context.get("user-agent"));
-  const token = isProxy ? `${context.params.token}` : undefined;
-  const who = `${addressBlock(context.state.ip)}${token === undefined ? "" : `:${token}`}`;
+interface Asking {
+  ip: string;
+  userAgent: string;
+  /** Of a mail's link or pixel. */
+  token: string | undefined;
+}
+
+async function take(asking: Asking, name: Throttle): Promise<Grant> {
+  const token = name === "tracking" && isImageProxy(asking.userAgent) ? `${asking.token}` : undefined;
+  const who = `${addressBlock(asking.ip)}${token === undefined ? "" : `:${token}`}`;
   const grant = await apiLimiter().take(exactWindow(`throttle-${name}:${who}`, LIMITS[name], WINDOW_SECONDS), 1);
   // The token is read where the limit of one mail is reached, and for no hit before.
   if (grant.granted > 0 || token === undefined || !(await isOfAllMails(token))) return grant;
@@ -57,8 +63,14 @@ export async function requireFewInvalidKeys(ip: string): Promise<void> {
 
 export const noteInvalidKey = (ip: string): Promise<unknown> => apiLimiter().take(invalidKeys(ip), 1);
 
+const askingOf = (context: Context): Asking => ({
+  ip: context.state.ip,
+  userAgent: context.get("user-agent"),
+  token: context.params?.token,
+});
+
 async function requireRoom(context: Context, name: Throttle): Promise<void> {
-  const { granted, retryAfterMs } = await take(context, name);
+  const { granted, retryAfterMs } = await take(askingOf(context), name);
   if (granted === 0) throw throttled(Math.ceil(retryAfterMs / 1_000));
 }
 
@@ -71,7 +83,10 @@ export const throttleLogin = (context: Context): Promise<void> => requireRoom(co
 /** Throws where the limit is reached; for a click, which must reach its target all the same, returns true: not counted. */
 export async function isOverLimit(context: Context, { throttle, answer }: Route): Promise<boolean> {
   if (!throttle) return false;
-  const { granted, retryAfterMs } = await take(context, throttle);
+  const { granted, retryAfterMs } = await take(askingOf(context), throttle);
   if (granted === 0 && answer !== "redirect") throw throttled(Math.ceil(retryAfterMs / 1_000));
   return granted === 0;
 }
+
+/** What is refused does not count: the route asks again, and answers. */
+export const isHitOverLimit = async (hit: Asking): Promise<boolean> => (await take(hit, "tracking")).granted === 0;

@@ -1,4 +1,5 @@
 /** One request and its response, as Koa passes them through the gateway. */
+import type { IncomingMessage } from "node:http";
 import type { Next as KoaNext, ParameterizedContext } from "koa";
 import type { Caller } from "../../lib/caller.ts";
 import { newId } from "../../lib/ids.ts";
@@ -27,9 +28,9 @@ export type Next = KoaNext;
 // What fits into a log entry and a header; anything else is replaced.
 const REQUEST_ID = /^[A-Za-z0-9._:/+=@-]{1,128}$/;
 
-export function requestIdOf(context: Context): string {
-  const given = context.get("x-request-id");
-  return REQUEST_ID.test(given) ? given : newId();
+export function requestIdFrom({ headers }: IncomingMessage): string {
+  const given = headers["x-request-id"];
+  return typeof given === "string" && REQUEST_ID.test(given) ? given : newId();
 }
 
 export const ipOf = (context: Context, trustedProxies: number) =>
@@ -41,15 +42,14 @@ export const ipOf = (context: Context, trustedProxies: number) =>
 
 // Long header values end up in events and pages; none of ours needs more.
 const MAX_HEADER = 512;
-const header = (context: Context, name: string) => context.get(name).slice(0, MAX_HEADER).toWellFormed();
-
-export const userAgentOf = (context: Context) => header(context, "user-agent");
+export const cut = (value: string) => value.slice(0, MAX_HEADER).toWellFormed();
+const header = (context: Context, name: string) => cut(context.get(name));
 
 /** What pages and tracking need of a public request. */
 export const httpOf = (context: Context): NonNullable<Caller["http"]> => ({
   method: context.method,
   ip: context.state.ip,
-  userAgent: userAgentOf(context),
+  userAgent: header(context, "user-agent"),
   accept: header(context, "accept"),
   acceptLanguage: header(context, "accept-language"),
   contentType: header(context, "content-type"),

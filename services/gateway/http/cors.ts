@@ -8,11 +8,10 @@ const PUBLIC = "/api/emails/public/";
 /** The longest that browsers keep the answer to a preflight. */
 const MAX_AGE_SECONDS = "7200";
 
-const isPublic = ({ path }: Context) => path.startsWith(PUBLIC);
+/** Of what is public: name and value. */
+export const ANY_SITE = ["Access-Control-Allow-Origin", "*"] as const;
 
-export function allowOtherSites(context: Context): void {
-  if (isPublic(context)) context.set("Access-Control-Allow-Origin", "*");
-}
+export const isPublic = ({ path }: Context) => path.startsWith(PUBLIC);
 
 /** The answer to a preflight: what a browser asks before it sends JSON. */
 export function allowPreflight(context: Context, methods: string): void {

@@ -1,8 +1,9 @@
 /** The outermost layer: every response leaves with an id, the security headers and, where something failed, a problem. */
 import { badRequest, notFound } from "../../lib/errors.ts";
 import { escapeHtml } from "../../lib/escape-html.ts";
-import { type Context, ipOf, type Next, requestIdOf } from "./context.ts";
-import { allowOtherSites } from "./cors.ts";
+import { arrivalOf } from "./arrival.ts";
+import { type Context, ipOf, type Next, requestIdFrom } from "./context.ts";
+import { ANY_SITE, isPublic } from "./cors.ts";
 import { htmlPage } from "./html-page.ts";
 import { type Problem, problemOf } from "./problems.ts";
 
@@ -12,29 +13,51 @@ const STRICT_CSP = "default-src 'none'; base-uri 'none'; form-action 'none'; fra
 // connection instead of the response.
 const LINGER_MS = 10_000;
 
-export interface ErrorHandlerOptions {
-  trustedProxies: number;
+export interface HeaderOptions {
   /** BASE_URL is https: browsers are asked to stay with it. */
   https: boolean;
   /** True while the process stops: connections are not kept. */
   draining: () => boolean;
+}
+
+export interface ErrorHandlerOptions extends HeaderOptions {
+  trustedProxies: number;
   /** Called for each request that failed by a defect of ours. */
   reportDefect: (error: unknown, context: Context) => void;
   /** Called after each request. */
   onResponse: (context: Context, durationMs: number) => void;
 }
 
+/** What every response has: names and values in turn. */
+export function headersOfAll(
+  requestId: string,
+  cacheControl: string,
+  forAnySite: boolean,
+  { https, draining }: HeaderOptions,
+): string[] {
+  const headers = [
+    "X-Request-Id",
+    requestId,
+    "X-Content-Type-Options",
+    "nosniff",
+    "Referrer-Policy",
+    "no-referrer",
+    "X-Frame-Options",
+    "DENY",
+    "Content-Security-Policy",
+    STRICT_CSP,
+    "Cache-Control",
+    cacheControl,
+  ];
+  if (forAnySite) headers.push(...ANY_SITE);
+  if (https) headers.push("Strict-Transport-Security", "max-age=31536000");
+  if (draining()) headers.push("Connection", "close");
+  return headers;
+}
+
 function setHeaders(context: Context, options: ErrorHandlerOptions): void {
-  const { res } = context;
-  res.setHeader("X-Request-Id", context.state.requestId);
-  res.setHeader("X-Content-Type-Options", "nosniff");
-  res.setHeader("Referrer-Policy", "no-referrer");
-  res.setHeader("X-Frame-Options", "DENY");
-  res.setHeader("Content-Security-Policy", STRICT_CSP);
-  res.setHeader("Cache-Control", "no-store");
-  allowOtherSites(context);
-  if (options.https) res.setHeader("Strict-Transport-Security", "max-age=31536000");
-  if (options.draining()) res.setHeader("Connection", "close");
+  const headers = headersOfAll(context.state.requestId, "no-store", isPublic(context), options);
+  for (let at = 0; at < headers.length; at += 2) context.res.setHeader(headers[at]!, headers[at + 1]!);
 }
 
 /** Reads on past the response, bounded, where the body was not read to its end. */
@@ -103,8 +126,9 @@ function readTarget({ req }: Context): Error | undefined {
 
 export function errorHandler(options: ErrorHandlerOptions) {
   return async (context: Context, next: Next): Promise<void> => {
-    const startedMs = performance.now();
-    context.state.requestId = requestIdOf(context);
+    const arrival = arrivalOf(context.req);
+    const startedMs = arrival?.startedMs ?? performance.now();
+    context.state.requestId = arrival?.requestId ?? requestIdFrom(context.req);
     context.state.ip = ipOf(context, options.trustedProxies);
     const refusal = readTarget(context);
     setHeaders(context, options);

@@ -6,10 +6,11 @@
  *
  * The part of a Message-ID before the "@" is the id enciphered under another key: many see it, and it opens no page.
  *
- * Ids are made for many mails at once: 0.4 µs each, of which AES takes a tenth.
+ * Ids are made and read for many mails at once: 0.4 µs each, of which AES takes a tenth. A cipher is made once for each key: two
+ * for each open took 50 µs of the 145 that it took this process.
  */
-import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
-import { isUuid, uuidBytes, uuidOf } from "../ids.ts";
+import { type Cipheriv, createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
+import { isUuid, uuidOf } from "../ids.ts";
 
 const BLOCK = 16;
 const CIPHER = "aes-128-ecb";
@@ -19,9 +20,8 @@ export interface MailNumber {
   seq: number;
 }
 
-function ecb(key: Buffer, blocks: Buffer): Buffer {
-  return createCipheriv(CIPHER, key, null).setAutoPadding(false).update(blocks);
-}
+/** Whole blocks go in, and as many come out at once: in this mode none has to do with the one before it. */
+const cipherOf = (key: Buffer): Cipheriv => createCipheriv(CIPHER, key, null).setAutoPadding(false);
 
 /** Bytes 0 to 7 of `tag` and `numbers` at this offset become the id's 16 bytes at the same offset of `ids`. */
 function join(ids: Buffer, at: number, tag: Buffer, masked: Buffer): void {
@@ -44,16 +44,18 @@ function trim(tags: Buffer): Buffer {
 }
 
 export class MailIds {
-  readonly #tagKey: Buffer;
-  readonly #maskKey: Buffer;
+  readonly #tag: Cipheriv;
+  readonly #mask: Cipheriv;
+  readonly #message: Cipheriv;
   readonly #messageKey: Buffer;
 
   /** `key`: the installation's, of 32 bytes. */
   constructor(key: Buffer) {
     const derived = (purpose: string) => Buffer.from(hkdfSync("sha256", key, "flockmail", purpose, BLOCK));
-    this.#tagKey = derived("mail id: tag");
-    this.#maskKey = derived("mail id: mask");
+    this.#tag = cipherOf(derived("mail id: tag"));
+    this.#mask = cipherOf(derived("mail id: mask"));
     this.#messageKey = derived("message id");
+    this.#message = cipherOf(this.#messageKey);
   }
 
   of(mails: readonly MailNumber[]): string[] {
@@ -62,33 +64,48 @@ export class MailIds {
       numbers.writeInt32BE(campaign_no, n * BLOCK);
       numbers.writeInt32BE(seq, n * BLOCK + 4);
     }
-    const tags = trim(ecb(this.#tagKey, numbers));
-    const masks = ecb(this.#maskKey, tags);
+    const tags = trim(this.#tag.update(numbers));
+    const masks = this.#mask.update(tags);
     for (let i = 0; i < masks.length; i++) masks[i]! ^= numbers[i]!;
     const ids = Buffer.allocUnsafe(numbers.length);
     for (let at = 0; at < ids.length; at += BLOCK) join(ids, at, tags, masks);
     return mails.map((_, n) => uuidOf(ids.subarray(n * BLOCK, (n + 1) * BLOCK)));
   }
 
-  /** Null for an id that was not computed here: a stored one, or a made-up one. */
+  /** In order. Null for an id that was not computed here: a stored one, or a made-up one. */
+  readAll(ids: readonly string[]): (MailNumber | null)[] {
+    const bytes = Buffer.alloc(ids.length * BLOCK);
+    for (const [n, id] of ids.entries()) if (isUuid(id)) bytes.write(id.replaceAll("-", ""), n * BLOCK, "hex");
+    const tags = Buffer.alloc(bytes.length);
+    for (let at = 0; at < bytes.length; at += BLOCK) {
+      bytes.copy(tags, at + 1, at + 1, at + 8);
+      tags[at] = bytes[at + 8]!;
+    }
+    const masks = this.#mask.update(trim(tags));
+    const numbers = Buffer.alloc(bytes.length);
+    for (let at = 0; at < bytes.length; at += BLOCK) {
+      numbers[at] = bytes[at]! ^ masks[at]!;
+      for (let i = 1; i < 8; i++) numbers[at + i] = bytes[at + 8 + i]! ^ masks[at + i]!;
+    }
+    // An id is ours if its numbers make this tag. What has other bits for version and variant is none of this kind.
+    const ours = trim(this.#tag.update(numbers));
+    return ids.map((_, n) => {
+      const at = n * BLOCK;
+      const isOurs =
+        bytes[at + 6]! >> 4 === 8 &&
+        bytes[at + 8]! >> 6 === 2 &&
+        ours.compare(tags, at, at + BLOCK, at, at + BLOCK) === 0;
+      return isOurs ? { campaign_no: numbers.readInt32BE(at), seq: numbers.readInt32BE(at + 4) } : null;
+    });
+  }
+
   read(id: string): MailNumber | null {
-    if (!isUuid(id)) return null;
-    const bytes = uuidBytes(id);
-    if (bytes[6]! >> 4 !== 8 || bytes[8]! >> 6 !== 2) return null;
-    const tag = Buffer.alloc(BLOCK);
-    bytes.copy(tag, 1, 1, 8);
-    tag[0] = bytes[8]!;
-    const mask = ecb(this.#maskKey, trim(tag));
-    const numbers = Buffer.alloc(8);
-    numbers[0] = bytes[0]! ^ mask[0]!;
-    for (let i = 1; i < 8; i++) numbers[i] = bytes[8 + i]! ^ mask[i]!;
-    const mail = { campaign_no: numbers.readInt32BE(0), seq: numbers.readInt32BE(4) };
-    return this.of([mail])[0] === id.toLowerCase() ? mail : null;
+    return this.readAll([id])[0]!;
   }
 
   /** What stands before the "@" of Message-IDs. */
   messageIds(ids: readonly string[]): string[] {
-    const blocks = ecb(this.#messageKey, Buffer.from(ids.join("").replaceAll("-", ""), "hex"));
+    const blocks = this.#message.update(Buffer.from(ids.join("").replaceAll("-", ""), "hex"));
     return ids.map((_, n) => blocks.subarray(n * BLOCK, (n + 1) * BLOCK).toString("base64url"));
   }
 

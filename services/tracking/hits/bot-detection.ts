@@ -30,10 +30,21 @@ const SCANNERS = new RegExp(
   "i",
 );
 
+const isMachine = (agent: string): boolean => agent === "" || agent === APPLE_PREFETCH || SCANNERS.test(agent);
+
+/** A campaign is read by a hundred kinds of programs: each is looked at once. Bounded, because who asks may say anything. */
+const MAX_KNOWN = 2_000;
+const known = new Map<string, boolean>();
+
 /** True where the user agent alone says that no person is behind it. An empty one is none that a browser sends. */
 export function isMachineAgent(userAgent: string): boolean {
   const agent = userAgent.slice(0, MAX_AGENT_LENGTH).trim();
-  return agent === "" || agent === APPLE_PREFETCH || SCANNERS.test(agent);
+  const before = known.get(agent);
+  if (before !== undefined) return before;
+  const machine = isMachine(agent);
+  if (known.size >= MAX_KNOWN) known.clear();
+  known.set(agent, machine);
+  return machine;
 }
 
 /** `sentAt` is null while the sender has not recorded its result; a recipient that was given up had no such moment. */

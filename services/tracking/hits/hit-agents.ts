@@ -34,7 +34,16 @@ const ADD = `
   group by 1, 2 order by 1, 2
   on conflict (company_id, hash) do update set month = excluded.month where h.month < excluded.month`;
 
-const monthOf = (at: Date) => `${at.toISOString().slice(0, 7)}-01`;
+const DAY_MS = 86_400_000;
+/** The day that was asked for last: all hits of a batch are of one, and a date is written slowly. */
+let last = { day: Number.NaN, month: "" };
+
+function monthOf(at: Date): string {
+  const day = Math.floor(at.getTime() / DAY_MS);
+  if (day !== last.day) last = { day, month: `${at.toISOString().slice(0, 7)}-01` };
+  return last.month;
+}
+
 const keyOf = ({ companyId, agent, at }: Asked) => `${companyId} ${monthOf(at)} ${agent}`;
 
 export class HitAgents {
@@ -48,14 +57,15 @@ export class HitAgents {
   async of(asked: readonly Asked[], client?: Client): Promise<(Numbers | undefined)[]> {
     const found = new Map<string, Numbers>();
     const missing = new Map<string, Asked>();
-    for (const one of asked) {
-      const key = keyOf(one);
+    const keys = asked.map(keyOf);
+    for (const [n, key] of keys.entries()) {
+      if (found.has(key) || missing.has(key)) continue;
       const numbers = this.#known.get(key);
       if (numbers) found.set(key, numbers);
-      else missing.set(key, one);
+      else missing.set(key, asked[n]!);
     }
     if (missing.size > 0) for (const [key, numbers] of await this.#lookUp(missing, client)) found.set(key, numbers);
-    return asked.map((one) => found.get(keyOf(one)));
+    return keys.map((key) => found.get(key));
   }
 
   async #lookUp(missing: ReadonlyMap<string, Asked>, client?: Client): Promise<Map<string, Numbers>> {

@@ -3,7 +3,7 @@
  *
  * | step                                                          | where                                                |
  * |---------------------------------------------------------------|------------------------------------------------------|
- * | a plain GET, past the router, with others of its moment; all else by the routes | services/gateway/hit-batches.ts    |
+ * | a plain GET, before Koa, with others of its moment; all else by the routes | services/gateway/hit-batches.ts         |
  * | the token is ours: `readLinkToken`; it names mail and link, or carries the address | services/lib/tokens/link-token.ts |
  * | where the link leads, with the campaign's UTM values          | `destination` in campaign-links.ts                   |
  * | a machine's or a person's, the first or not                   | classify-hits.ts                                     |
@@ -41,6 +41,11 @@ const CAMPAIGN_OF_MAIL = `select c.company_id, c.id as campaign_id from campaign
   where c.no = $1 and ($3 or exists (select from sent_emails where campaign_no = $1 and seq = $2))`;
 
 const UNKNOWN: BatchedAnswer = { outcome: "unknown", url: null };
+const FAILED: BatchedAnswer = { outcome: "failed", url: null };
+const STORED: BatchedAnswer = { outcome: "stored", url: null };
+
+const answerOf = ({ found, url }: StoredHit): BatchedAnswer =>
+  !found ? UNKNOWN : url === null ? STORED : { outcome: "stored", url };
 
 /** What a token stands for; null for one that is not ours, or that leads where no browser should go. */
 function readTarget(token: string): LinkTarget | null {
@@ -118,18 +123,21 @@ export class HitRecorder {
 
   /** Many at once. One that fails does not fail the others, and `onFailure` gets the error. Where all fail, so does the call. */
   async recordBatch(hits: readonly BatchedHit[], onFailure: (error: unknown) => void): Promise<BatchedAnswer[]> {
-    const settled = await Promise.allSettled(hits.map((hit) => this.#recordOne(hit)));
-    const errors = settled.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+    const errors: unknown[] = [];
+    const fail = (error: unknown): BatchedAnswer => {
+      errors.push(error);
+      return FAILED;
+    };
+    const answers = await Promise.all(
+      hits.map((hit) => {
+        const target = readTarget(hit.token);
+        if (!target || hit.open !== (target.link === 0)) return UNKNOWN;
+        return this.#groups.add(hitOf(target, hit)).then(answerOf, fail);
+      }),
+    );
     if (errors.length > 0 && errors.length === hits.length) throw errors[0];
     for (const error of errors) onFailure(error);
-    return settled.map((one) => (one.status === "fulfilled" ? one.value : { outcome: "failed", url: null }));
-  }
-
-  async #recordOne(hit: BatchedHit): Promise<BatchedAnswer> {
-    const target = readTarget(hit.token);
-    if (!target || hit.open !== (target.link === 0)) return UNKNOWN;
-    const { found, url } = await this.#groups.add(hitOf(target, hit));
-    return found ? { outcome: "stored", url } : UNKNOWN;
+    return answers;
   }
 
   /** When everything that was added is stored. */

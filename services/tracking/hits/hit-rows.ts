@@ -3,10 +3,12 @@
  * where it goes, too, when the table of its month is missing and cannot be made: no hit is lost for that.
  */
 import { isIP } from "node:net";
+import { binary } from "../../../models/database/binary-arrays.ts";
 import { type Client, query } from "../../../models/database/db.ts";
 import { HIT_FLAG, HIT_VARIANT_SHIFT } from "../../../models/hit.ts";
 import type { EventRow, MailChange } from "./classify-hits.ts";
 import type { HitAgents } from "./hit-agents.ts";
+import { CHANGED, HEARD, IN_EVENTS, IN_HITS, type WRITE } from "./hit-statements.ts";
 
 export interface MailOfRow {
   company_id: string;
@@ -17,10 +19,18 @@ export interface MailOfRow {
   variant: number | null;
   /** Its recipient is compact, and all nodes know hits. */
   in_hits: boolean;
+  /**
+   * Kinds of hits that the company's endpoints waited for when the mail was read. One that was made after that was made after the
+   * hit had come.
+   */
+  heard: readonly string[];
 }
 
-interface HitRow extends EventRow {
+interface EventOfMail extends EventRow {
   mail: MailOfRow;
+}
+
+interface HitRow extends EventOfMail {
   company_no: number;
   agent_no: number;
 }
@@ -36,48 +46,52 @@ function flagsOf({ machine, is_first, is_first_of_link, mail }: HitRow): number 
 
 const ms = (at: Date | null) => at?.getTime() ?? null;
 
-/** In the order of the columns that the statements take (hit-statements.ts). */
-const ofHits = (rows: readonly HitRow[]): unknown[][] => [
-  rows.map(({ id }) => id),
-  rows.map(({ company_id }) => company_id),
-  rows.map(({ company_no }) => company_no),
-  rows.map(({ mail }) => mail.campaign_id),
-  rows.map(({ mail }) => mail.campaign_no),
-  rows.map(({ mail }) => mail.seq),
-  rows.map(({ sent_email_id }) => sent_email_id),
-  rows.map(({ agent_no }) => agent_no),
-  rows.map(({ user_agent }) => user_agent),
-  rows.map(({ link }) => link ?? 0),
-  rows.map(flagsOf),
-  rows.map(({ ip }) => ip),
-  rows.map(({ url }) => url),
-];
+type Value = string | number | boolean | null;
+type Columns = Readonly<Record<string, keyof typeof binary>>;
+/** What stands in each column. */
+type Fill<Row, C extends Columns> = { [K in keyof C]: (row: Row) => Value };
 
-const ofEvents = (rows: readonly EventRow[]): unknown[][] => [
-  rows.map(({ id }) => id),
-  rows.map(({ sent_email_id }) => sent_email_id),
-  rows.map(({ link }) => link),
-  rows.map(({ machine }) => machine),
-  rows.map(({ is_first }) => is_first),
-  rows.map(({ is_first_of_link }) => is_first_of_link),
-  rows.map(({ user_agent }) => user_agent),
-  rows.map(({ ip }) => ip),
-  rows.map(({ url }) => url),
-  rows.map(({ created_at }) => ms(created_at)),
-];
+/** In the order of the columns. */
+const arraysOf = <Row, C extends Columns>(columns: C, fill: Fill<Row, C>, rows: readonly Row[]): Buffer[] =>
+  Object.entries(columns).map(([name, type]) => (binary[type] as (values: Value[]) => Buffer)(rows.map(fill[name]!)));
 
-const ofMails = (changes: readonly MailChange[], mails: ReadonlyMap<string, MailOfRow>): unknown[][] => [
-  changes.map((change) => change.company_id),
-  changes.map((change) => change.campaign_id),
-  changes.map((change) => change.seq),
-  changes.map((change) => change.opens),
-  changes.map((change) => change.clicks),
-  changes.map((change) => ms(change.opened_at)),
-  changes.map((change) => ms(change.clicked_at)),
-  changes.map((change) => mails.get(change.id)!.version),
-  changes.map((change) => mails.get(change.id)!.campaign_no),
-  changes.map((change) => change.id),
-];
+const ofHit: Fill<HitRow, typeof IN_HITS> = {
+  id: ({ id }) => id,
+  company_no: (row) => row.company_no,
+  campaign_no: ({ mail }) => mail.campaign_no,
+  seq: ({ mail }) => mail.seq,
+  agent_no: (row) => row.agent_no,
+  link: ({ link }) => link ?? 0,
+  flags: flagsOf,
+  ip: ({ ip }) => ip,
+};
+
+const ofEvent: Fill<EventOfMail, typeof IN_EVENTS> = {
+  id: ({ id }) => id,
+  company_id: (event) => event.company_id,
+  campaign_id: ({ mail }) => mail.campaign_id,
+  campaign_no: ({ mail }) => mail.campaign_no,
+  seq: ({ mail }) => mail.seq,
+  sent_email_id: (event) => event.sent_email_id,
+  link: ({ link }) => link ?? 0,
+  machine: ({ machine }) => machine,
+  user_agent: (event) => event.user_agent,
+  ip: ({ ip }) => ip,
+  url: ({ url }) => url,
+  is_first: (event) => event.is_first,
+  is_first_of_link: (event) => event.is_first_of_link,
+  at_ms: (event) => event.created_at.getTime(),
+};
+
+const ofChange: Fill<MailChange & { mail: MailOfRow }, typeof CHANGED> = {
+  campaign_no: ({ mail }) => mail.campaign_no,
+  seq: ({ seq }) => seq,
+  opens: ({ opens }) => opens,
+  clicks: ({ clicks }) => clicks,
+  opened_ms: (change) => ms(change.opened_at),
+  clicked_ms: (change) => ms(change.clicked_at),
+  version: ({ mail }) => Number(mail.version),
+};
 
 interface Given {
   events: readonly EventRow[];
@@ -89,12 +103,14 @@ interface Given {
   mayBeCompact: boolean;
 }
 
-export async function rowsOf(given: Given): Promise<{ to: "hits" | "events" | "both"; values: unknown[][] }> {
-  const { events, changes, mails, agents, client, mayBeCompact } = given;
-  const candidates = events.filter(
-    ({ sent_email_id, has_own_url, ip }) =>
-      mayBeCompact && mails.get(sent_email_id)!.in_hits && !has_own_url && isStorableIp(ip),
-  );
+const isHeard = ({ link, mail }: HitRow) => mail.heard.includes(link === null ? "opened" : "clicked");
+
+export async function rowsOf(given: Given): Promise<{ to: keyof typeof WRITE; values: Buffer[] }> {
+  const { changes, mails, agents, client, mayBeCompact } = given;
+  const events = given.events.map((event): EventOfMail => ({ ...event, mail: mails.get(event.sent_email_id)! }));
+  const isCompact = ({ mail, has_own_url, ip }: EventOfMail) =>
+    mayBeCompact && mail.in_hits && !has_own_url && isStorableIp(ip);
+  const candidates = events.filter(isCompact);
   const numbers = await agents.of(
     candidates.map(({ company_id, user_agent, created_at }) => ({
       companyId: company_id,
@@ -103,17 +119,21 @@ export async function rowsOf(given: Given): Promise<{ to: "hits" | "events" | "b
     })),
     client,
   );
-  const hits = candidates.flatMap((event, n): HitRow[] => {
+  const hits: HitRow[] = [];
+  const full = events.filter((event) => !isCompact(event));
+  for (const [n, event] of candidates.entries()) {
     const known = numbers[n];
-    const mail = mails.get(event.sent_email_id)!;
-    return known ? [{ ...event, mail, company_no: known.companyNo, agent_no: known.agentNo }] : [];
-  });
-  const ofMail = ofMails(changes, mails);
-  if (hits.length === events.length) return { to: "hits", values: [...ofMail, ...ofHits(hits)] };
-  const compact = new Set(hits.map(({ id }) => id));
-  const full = ofEvents(events.filter(({ id }) => !compact.has(id)));
-  if (hits.length === 0) return { to: "events", values: [...ofMail, ...full] };
-  return { to: "both", values: [...ofMail, ...ofHits(hits), ...full] };
+    if (known) hits.push(Object.assign(event, { company_no: known.companyNo, agent_no: known.agentNo }));
+    else full.push(event);
+  }
+  const heard = hits.filter(isHeard);
+  const to = full.length === 0 ? (heard.length === 0 ? "hits" : "heard") : hits.length === 0 ? "events" : "all";
+  const changed = changes.map((change) => ({ ...change, mail: mails.get(change.id)! }));
+  const values = arraysOf(CHANGED, ofChange, changed);
+  if (to !== "events") values.push(...arraysOf(IN_HITS, ofHit, hits));
+  if (to === "heard" || to === "all") values.push(...arraysOf(HEARD, ofEvent, heard));
+  if (to === "events" || to === "all") values.push(...arraysOf(IN_EVENTS, ofEvent, full));
+  return { to, values };
 }
 
 /** SQLSTATE check_violation: of a table in parts, none of which is for the row. */

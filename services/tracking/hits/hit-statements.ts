@@ -16,26 +16,36 @@ const EARLIER_CLICKS = `
     select h.id, h.link, hit_at(h.id), h.flags & ${machine} = ${machine} from hits h
     where hit_mail(h.campaign_no, h.seq) = hit_mail(m.campaign_no, m.seq) and h.link > 0 and ${sinceCampaign("h.id", "c")})
   select json_agg(json_build_array(c.id, c.link, extract(epoch from c.created_at) * 1000, c.machine)) from (
-    select id, link, created_at, machine from clicked where created_at >= $3
+    select id, link, created_at, machine from clicked where created_at >= $4
     union all
-    select null, link, min(created_at), false from clicked where created_at < $3 and not machine group by link) c`;
+    select null, link, min(created_at), false from clicked where created_at < $4 and not machine group by link) c`;
+
+/** In milliseconds, without what is finer. In microseconds first: a product of 1,000 is off by one now and then. */
+const msOf = (column: string) => `(date_part('epoch', ${column}) * 1000000)::bigint / 1000`;
 
 /**
- * Mails (by number $4 and $5, with their ids $1) and, of those that were clicked now ($2), the clicks before: recent are
- * those since $3. `version` changes with each hit that is stored, and with whatever else is written to the row. Materialized,
- * so that the campaign is joined to the mails and never its mails to the campaign.
+ * Mails, by number $1 and $2 and in that order as `n`, and of those that were clicked now (with their ids, $3) the clicks before: recent are
+ * those since $4. `version` changes with each hit that is stored, and with whatever else is written to the row. What a campaign
+ * has for all its mails stands in one row alone: each value of a row is read by pg, one by one. Materialized, so
+ * that the campaigns are looked up by the mails and never the mails by the campaigns.
  */
 export const READ = `
   with m as materialized (
-    select m.id, s.campaign_no, s.seq, s.status, s.sent_at, s.opened_at, s.clicked_at,
-      s.variant, s.email is not distinct from '' as erased, s.xmin::text as version
-    from unnest($1::uuid[], $4::int[], $5::int[]) m (id, campaign_no, seq)
-    join sent_emails s on s.campaign_no = m.campaign_no and s.seq = m.seq)
-  select m.*, c.company_id, c.id as campaign_id, c.individual_tracking, c.deleted_at is not null as is_deleted,
-    m.campaign_no >= 0 and (select compact_hits_since is not null from installation) as in_hits,
-    case when m.id = any ($2::uuid[]) then (${EARLIER_CLICKS}) end as earlier_clicks
-  from m join campaigns c on c.no = m.campaign_no
-  order by m.campaign_no, m.seq`;
+    select m.n::int as n, m.id, s.campaign_no, s.seq, s.status, s.variant, s.email is not distinct from '' as erased,
+      ${msOf("s.sent_at")} as sent_ms, ${msOf("s.opened_at")} as opened_ms, ${msOf("s.clicked_at")} as clicked_ms,
+      s.xmin::text as version
+    from unnest($1::int[], $2::int[], $3::uuid[]) with ordinality m (campaign_no, seq, id, n)
+    join sent_emails s on s.campaign_no = m.campaign_no and s.seq = m.seq),
+  k as materialized (
+    select c.no, c.company_id, c.id as campaign_id, c.individual_tracking, c.deleted_at is not null as is_deleted,
+      c.no >= 0 and (select compact_hits_since is not null from installation) as in_hits,
+      array(select t.type from webhook_endpoints w, unnest(w.events) t (type)
+        where w.company_id = c.company_id and w.disabled_at is null and t.type in ('opened', 'clicked')) as heard
+    from (select distinct campaign_no from m) d join campaigns c on c.no = d.campaign_no)
+  select n, status, variant, erased, sent_ms, opened_ms, clicked_ms, version,
+    case when m.id is not null then (select (${EARLIER_CLICKS}) from campaigns c where c.no = m.campaign_no) end as earlier_clicks,
+    case when row_number() over () = 1 then (select json_agg(k) from k) end as campaigns
+  from m order by campaign_no, seq`;
 
 /** Before READ, not within it: a statement that has waited for a lock still sees the clicks of when it began. */
 export const LOCK = `
@@ -48,93 +58,115 @@ export const VERSIONS = `
   from unnest($1::int[], $2::int[]) m (campaign_no, seq)
   join sent_emails s on s.campaign_no = m.campaign_no and s.seq = m.seq`;
 
-/** Types of the columns that a statement gets as arrays, in order: what changes on mails' rows, then rows of hits, rows of events. */
-const CHANGED = ["uuid", "uuid", "int", "int", "int", "float8", "float8", "xid", "int", "uuid"];
-const IN_HITS = [
-  "uuid",
-  "uuid",
-  "int",
-  "uuid",
-  "int",
-  "int",
-  "uuid",
-  "int",
-  "text",
-  "smallint",
-  "smallint",
-  "text",
-  "text",
-];
-const IN_EVENTS = ["uuid", "uuid", "smallint", "bool", "bool", "bool", "text", "text", "text", "float8"];
+/** Columns that a statement gets as arrays, in order, with their types: what changes on mails' rows. */
+export const CHANGED = {
+  campaign_no: "int4",
+  seq: "int4",
+  opens: "int4",
+  clicks: "int4",
+  opened_ms: "float8",
+  clicked_ms: "float8",
+  version: "xid",
+} as const;
+/** Rows of hits. */
+export const IN_HITS = {
+  id: "uuid",
+  company_no: "int4",
+  campaign_no: "int4",
+  seq: "int4",
+  agent_no: "int4",
+  link: "int2",
+  flags: "int2",
+  ip: "text",
+} as const;
+const OF_EVENT = {
+  id: "uuid",
+  company_id: "uuid",
+  campaign_id: "uuid",
+  campaign_no: "int4",
+  seq: "int4",
+  sent_email_id: "uuid",
+  link: "int2",
+  machine: "bool",
+  user_agent: "text",
+  ip: "text",
+  url: "text",
+} as const;
+/** Of the hits those that an endpoint waits for. */
+export const HEARD = OF_EVENT;
+/** Rows of events. */
+export const IN_EVENTS = { ...OF_EVENT, is_first: "bool", is_first_of_link: "bool", at_ms: "float8" } as const;
 
-const columns = (types: readonly string[], first: number) =>
-  `unnest(${types.map((type, n) => `$${first + n}::${type}[]`).join(", ")})`;
+type Columns = Readonly<Record<string, string>>;
+
+const given = (columns: Columns, first: number, alias: string) => {
+  const arrays = Object.values(columns).map((type, n) => `$${first + n}::${type}[]`);
+  return `unnest(${arrays.join(", ")}) ${alias} (${Object.keys(columns).join(", ")})`;
+};
 
 const METADATA = `jsonb_build_object('user_agent', e.user_agent, 'ip', e.ip, 'machine', e.machine)
         || case when e.url is null then '{}' else jsonb_build_object('url', e.url) end`;
 
-/** Rows of hits from $first on. Only what an endpoint waits for becomes an event as webhooks get it, with the recipient's address. */
-const hits = (first: number): string[] => {
-  const rows = `${columns(IN_HITS, first)}
-      e (id, company_id, company_no, campaign_id, campaign_no, seq, sent_email_id, agent_no, user_agent, link, flags, ip, url)`;
-  return [
-    `hit as (
+const hits = (first: number): string[] => [
+  `hit as (
     insert into hits (id, company_no, campaign_no, seq, agent_no, link, flags, ip)
-    select id, company_no, campaign_no, seq, agent_no, link, flags, nullif(ip, '')::inet from ${rows})`,
-    `heard as materialized (
-    select e.*, t.type, e.flags & ${machine} = ${machine} as machine
-    from ${rows}, lateral (select case e.link when 0 then 'opened' else 'clicked' end as type) t
-    where exists (select from webhook_endpoints w
-      where w.company_id = e.company_id and w.disabled_at is null and t.type = any (w.events)))`,
-    `event_of_hit as (
-    select e.id, e.company_id, e.type, coalesce(s.email, p.email) as recipient, e.sent_email_id, e.campaign_id,
-      ${METADATA} as metadata, hit_at(e.id) as created_at
-    from heard e
+    select id, company_no, campaign_no, seq, agent_no, link, flags, nullif(ip, '')::inet from ${given(IN_HITS, first, "e")})`,
+];
+
+/** Events as webhooks get them, with the recipient's address. */
+const heard = (first: number): string[] => [
+  `event_of_hit as (
+    select e.id, e.company_id, case e.link when 0 then 'opened' else 'clicked' end as type, coalesce(s.email, p.email) as recipient,
+      e.sent_email_id, e.campaign_id, ${METADATA} as metadata, hit_at(e.id) as created_at
+    from ${given(HEARD, first, "e")}
     cross join lateral (select email, subscriber_id from sent_emails where campaign_no = e.campaign_no and seq = e.seq limit 1) s
     left join lateral (${subscriberAt("e.company_id", "s.subscriber_id", "r.email")}) p on true)`,
-    `queued_of_hit as (${outboxInsert("event_of_hit")})`,
-  ];
-};
+  `queued_of_hit as (${outboxInsert("event_of_hit")})`,
+];
 
 // What an event and its mail have in common is taken from the mail's row, which is read for its own change anyway.
 const events = (first: number): string[] => [
   `event as (
     insert into email_events (id, company_id, campaign_id, sent_email_id, type, recipient, machine, link, is_first,
       is_first_of_link, metadata, created_at, variant)
-    select e.id, m.company_id, m.campaign_id, m.id, case when e.link is null then 'opened' else 'clicked' end, coalesce(m.email, p.email),
-      e.machine, e.link, e.is_first, e.is_first_of_link, ${METADATA}, to_timestamp(e.at_ms / 1000), m.variant
-    from ${columns(IN_EVENTS, first)}
-      e (id, sent_email_id, link, machine, is_first, is_first_of_link, user_agent, ip, url, at_ms)
-    join mail m on m.id = e.sent_email_id
-    left join lateral (${subscriberAt("m.company_id", "m.subscriber_id", "r.email")}) p on true
+    select e.id, e.company_id, e.campaign_id, e.sent_email_id, case e.link when 0 then 'opened' else 'clicked' end,
+      coalesce(m.email, p.email), e.machine, nullif(e.link, 0::smallint), e.is_first, e.is_first_of_link, ${METADATA},
+      to_timestamp(e.at_ms / 1000), m.variant
+    from ${given(IN_EVENTS, first, "e")}
+    join mail m on m.campaign_no = e.campaign_no and m.seq = e.seq
+    left join lateral (${subscriberAt("e.company_id", "m.subscriber_id", "r.email")}) p on true
     returning *)`,
   `queued as (${outboxInsert("event")})`,
 ];
 
-function write(parts: readonly string[], queued: string): string {
+function write(parts: readonly string[], queued: readonly string[]): string {
+  const companies = queued.map((from) => `select company_id from ${from}`);
   return `
   with mail as (
     update sent_emails s set opens = coalesce(s.opens, 0) + m.opens, clicks = coalesce(s.clicks, 0) + m.clicks,
       opened_at = to_timestamp(m.opened_ms / 1000), clicked_at = to_timestamp(m.clicked_ms / 1000)
-    from ${columns(CHANGED, 1)}
-      m (company_id, campaign_id, seq, opens, clicks, opened_ms, clicked_ms, version, campaign_no, id)
+    from ${given(CHANGED, 1, "m")}
     where s.campaign_no = m.campaign_no and s.seq = m.seq and s.xmin = m.version
-    returning m.id, m.company_id, m.campaign_id, s.subscriber_id, s.email, s.variant),
+    returning s.campaign_no, s.seq, s.subscriber_id, s.email, s.variant),
   ${parts.join(",\n  ")}
-  select distinct company_id from (${queued}) q
-  union all
-  select null where not unchanged((select count(*) from mail) = cardinality($1::uuid[]))`;
+  ${companies.map((all) => `${all} union`).join(" ")}
+  select null::uuid as company_id where not unchanged((select count(*) from mail) = cardinality($1::int[]))`;
 }
 
-const QUEUED = "select company_id from queued";
-const QUEUED_OF_HIT = "select company_id from queued_of_hit";
-const [FIRST, BEHIND_HITS] = [CHANGED.length + 1, CHANGED.length + IN_HITS.length + 1];
+const width = (columns: Columns) => Object.keys(columns).length;
+const FIRST = width(CHANGED) + 1;
+const BEHIND_HITS = FIRST + width(IN_HITS);
+const BEHIND_HEARD = BEHIND_HITS + width(HEARD);
 
-/** By where the rows go; a batch may have both. A statement that has nothing for a table does not name it: its triggers would run. */
+/**
+ * By where the rows go; a batch may have several. A statement that has nothing for a table does not name it: its triggers would
+ * run, also those of an outbox that nobody waits for.
+ */
 export const WRITE = {
-  hits: write(hits(FIRST), QUEUED_OF_HIT),
-  events: write(events(FIRST), QUEUED),
-  both: write([...hits(FIRST), ...events(BEHIND_HITS)], `${QUEUED} union all ${QUEUED_OF_HIT}`),
+  hits: write(hits(FIRST), []),
+  heard: write([...hits(FIRST), ...heard(BEHIND_HITS)], ["queued_of_hit"]),
+  events: write(events(FIRST), ["queued"]),
+  all: write([...hits(FIRST), ...heard(BEHIND_HITS), ...events(BEHIND_HEARD)], ["queued", "queued_of_hit"]),
 };
 
 export const MARK_EVENTS = `

@@ -7,6 +7,7 @@
  * if no mail's row has changed since. Two round trips and no lock: begin, lock, write and commit cost Node 6 µs more per
  * open and 14 more per click. Where it fails, or stored clicks change too, the mails' rows are locked first.
  */
+import { binary } from "../../../models/database/binary-arrays.ts";
 import { type Client, prepared, preparedTransaction, query } from "../../../models/database/db.ts";
 import { isConflict } from "../../../models/database/retry-on-conflict.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
@@ -28,28 +29,59 @@ export interface StoredHit {
   url: string | null;
 }
 
+const FOUND: StoredHit = { found: true, url: null };
+const NOT_FOUND: StoredHit = { found: false, url: null };
+
 interface StoredBatch {
   results: StoredHit[];
   /** Companies with something for their webhooks. */
   companyIds: string[];
 }
 
-interface Read extends Mail, MailOfRow {
-  /** A link goes on to lead somewhere, and nothing is stored of who followed it. */
-  erased: boolean;
+/** What all mails of a campaign have. */
+interface CampaignOfRow {
+  company_id: string;
+  campaign_id: string;
   /** False: its hits are only counted, also those of a link that names the mail, which a node of the version before wrote. */
   individual_tracking: boolean;
   is_deleted: boolean;
+  in_hits: boolean;
+  heard: string[];
+}
+
+type EarlierClicks = [id: string | null, link: number, atMs: number, machine: boolean][] | null;
+
+interface Read extends Mail, MailOfRow, CampaignOfRow {
+  /** A link goes on to lead somewhere, and nothing is stored of who followed it. */
+  erased: boolean;
   company_id: string;
   campaign_id: string;
   seq: number;
   message_id?: string;
-  earlier_clicks: [id: string | null, link: number, atMs: number, machine: boolean][] | null;
+  heard: string[];
+  earlier_clicks: EarlierClicks;
+}
+
+interface ReadRow {
+  /** Its place among those asked for, from 1. */
+  n: number;
+  status: number;
+  variant: number | null;
+  erased: boolean;
+  sent_ms: number | null;
+  opened_ms: number | null;
+  clicked_ms: number | null;
+  version: string;
+  earlier_clicks: EarlierClicks;
+  /** In one row alone. */
+  campaigns: (CampaignOfRow & { no: number })[] | null;
 }
 
 const idsOf = (hits: readonly Hit[]) => [...new Set(hits.map(({ sentEmailId }) => sentEmailId))];
 
 type Known = MailNumber & { id: string };
+
+const dateOf = (ms: number | null) => (ms === null ? null : new Date(ms));
 
 async function read(
   hits: readonly Hit[],
@@ -58,12 +90,22 @@ async function read(
 ): Promise<Map<string, Read>> {
   if (known.length === 0) return new Map();
   const clicks = hits.filter(({ link }) => link > 0);
+  const clicked = new Set(clicks.map(({ sentEmailId }) => sentEmailId));
   const since = new Date(Math.min(Date.now(), ...clicks.map(({ at }) => at.getTime())) - BURST_MS);
-  const numbers = [known.map(({ campaign_no }) => campaign_no), known.map(({ seq }) => seq)];
+  const numbers = [binary.int4(known.map(({ campaign_no }) => campaign_no)), binary.int4(known.map(({ seq }) => seq))];
   if (client) await prepared("lock mails", LOCK, numbers, client);
-  const values = [known.map(({ id }) => id), idsOf(clicks), since, ...numbers];
-  const mails = await prepared<Read>("read mails", READ, values, client);
-  return new Map(mails.map((mail) => [mail.id, mail]));
+  const values = [...numbers, binary.uuid(known.map(({ id }) => (clicked.has(id) ? id : null))), since];
+  const rows = await prepared<ReadRow>("read mails", READ, values, client);
+  const campaigns = new Map(rows.flatMap((row) => row.campaigns ?? []).map(({ no, ...campaign }) => [no, campaign]));
+  const mails = new Map<string, Read>();
+  for (const { n, campaigns: _, sent_ms, opened_ms, clicked_ms, ...row } of rows) {
+    const { id, campaign_no, seq } = known[n - 1]!;
+    const campaign = campaigns.get(campaign_no);
+    if (!campaign) continue;
+    const times = { sent_at: dateOf(sent_ms), opened_at: dateOf(opened_ms), clicked_at: dateOf(clicked_ms) };
+    mails.set(id, { id, campaign_no, seq, ...row, ...times, ...campaign });
+  }
+  return mails;
 }
 
 const earlierClicks = (mails: ReadonlyMap<string, Read>): EarlierClick[] =>
@@ -143,21 +185,17 @@ async function tryStore(batch: Batch, client?: Client): Promise<StoredBatch | nu
     client,
   );
   const urlOf = (hit: Hit) => hit.url ?? linkUrl(links, campaignOf(hit)!.campaign_id, hit.link);
-  function isKnown(hit: Hit): boolean {
+  const ofPersons: Hit[] = [];
+  const counted: Hit[] = [];
+  const results = hits.map((hit): StoredHit => {
     const campaign = campaignOf(hit);
-    if (!campaign || (hit.hostOf !== undefined && hit.hostOf !== campaign.company_id)) return false;
-    return hit.link === 0 || urlOf(hit) !== undefined;
-  }
-  const real = hits.filter(isKnown);
-  const found = new Set(real);
-  const leadsTo = (hit: Hit) => destination(links, campaignOf(hit)!.campaign_id, urlOf(hit)!);
-  const results = hits.map((hit) => ({
-    found: found.has(hit),
-    url: found.has(hit) && hit.link > 0 ? leadsTo(hit) : null,
-  }));
-  const isPersons = ({ sentEmailId }: Hit) => mails.get(sentEmailId)?.individual_tracking === true;
-  const ofPersons = real.filter((hit) => isPersons(hit) && !mails.get(hit.sentEmailId)!.erased);
-  const counted = real.filter((hit) => !isPersons(hit) && !mails.get(hit.sentEmailId)?.erased);
+    if (!campaign || (hit.hostOf !== undefined && hit.hostOf !== campaign.company_id)) return NOT_FOUND;
+    const url = hit.link === 0 ? undefined : urlOf(hit);
+    if (hit.link > 0 && url === undefined) return NOT_FOUND;
+    const mail = mails.get(hit.sentEmailId);
+    if (!mail?.erased) (mail?.individual_tracking ? ofPersons : counted).push(hit);
+    return url === undefined ? FOUND : { found: true, url: destination(links, campaign.campaign_id, url) };
+  });
   if (counted.length > 0) {
     if (ofPersons.length > 0 && !client) return null;
     await countHits(counted, (hit) => campaignOf(hit)!, client);

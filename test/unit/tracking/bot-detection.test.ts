@@ -52,6 +52,11 @@ describe("who is behind an open or a click", () => {
     expect(isMachineAgent(`${browser} Googlebot`)).toBe(false);
     expect(isMachineAgent(`Googlebot ${browser}`)).toBe(true);
   });
+
+  test("what is known of many agents is the same when they come again", () => {
+    const agents = Array.from({ length: 5_000 }, (_, n) => `${n % 3 === 0 ? "Googlebot" : people[0]} ${n}`);
+    for (const _ of [1, 2]) expect(agents.map(isMachineAgent)).toEqual(agents.map((_, n) => n % 3 === 0));
+  });
 });
 
 describe("too fast to be a person", () => {

@@ -45,6 +45,21 @@ test("of an id that was stored, made up or changed in any bit nothing is read", 
   }
 });
 
+test("of many ids at once each is read by itself, whatever stands between them", () => {
+  const made = ids.of(MAILS.slice(0, 3));
+  const asked = [
+    newId(),
+    made[2]!,
+    "",
+    made[0]!,
+    "no id",
+    made[1]!.replace(/.$/, (end) => (end === "0" ? "1" : "0")),
+    made[2]!,
+  ];
+  expect(ids.readAll(asked)).toEqual([null, MAILS[2], null, MAILS[0], null, null, MAILS[2]]);
+  expect(ids.readAll([])).toEqual([]);
+});
+
 test("a Message-ID's part is another text than the id, and only ours is read back", () => {
   const made = ids.of(MAILS.slice(0, 3));
   const opaque = ids.messageIds(made);

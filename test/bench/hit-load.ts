@@ -1,0 +1,84 @@
+/** Opens and clicks over HTTP, for benches: connections that ask again as soon as they are answered, and the process that answers. */
+import { type ChildProcess, fork } from "node:child_process";
+import { connect } from "node:net";
+import type { ServiceBroker } from "moleculer";
+
+export const AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:131.0) Gecko/20100101 Firefox/131.0";
+
+export interface Asked {
+  path: string;
+  /** The status of its answer. */
+  expected: string;
+  agent?: string;
+}
+
+let asked = 0;
+
+/** Each from another address. */
+function textOf({ path, agent = AGENT }: Asked): string {
+  const n = asked++;
+  const ip = `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
+  return `GET ${path} HTTP/1.1\r\nHost: x\r\nUser-Agent: ${agent}\r\nX-Forwarded-For: ${ip}\r\n\r\n`;
+}
+
+function askOver(port: number, next: () => Asked | undefined, answered: () => void): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1");
+    let current: Asked | undefined;
+    const send = () => {
+      current = next();
+      if (current) return socket.write(textOf(current), "latin1");
+      socket.end();
+      resolve();
+    };
+    socket.once("connect", send).once("error", reject);
+    // Answers are small: each comes in one piece on loopback.
+    socket.on("data", (data: Buffer) => {
+      if (data.toString("latin1", 9, 12) !== current?.expected)
+        return reject(new Error(data.toString("latin1", 0, 200)));
+      answered();
+      send();
+    });
+  });
+}
+
+/** How many were answered, until `next` has no more. */
+export async function askAll(port: number, connections: number, next: () => Asked | undefined): Promise<number> {
+  let n = 0;
+  const count = () => void n++;
+  await Promise.all(Array.from({ length: connections }, () => askOver(port, next, count)));
+  return n;
+}
+
+/** The bench `script` as the process under load; `PROFILE`: a folder for its CPU profile. */
+export function startServing(script: string, args: readonly string[], databaseUrl: string): ChildProcess {
+  const { PROFILE } = process.env;
+  return fork(script, ["serve", ...args], {
+    execArgv: PROFILE === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${PROFILE}`],
+    env: {
+      ...process.env,
+      DATABASE_URL: databaseUrl,
+      HOST: "127.0.0.1",
+      SECRET_KEY: "bench-secret-bench-secret",
+      PORT: "0",
+      HEALTH_PORT: "0",
+      TRUST_PROXY: "1",
+      ALLOW_PRIVATE_NETWORKS: "true",
+      LOGLEVEL: "error",
+    },
+  });
+}
+
+/** In that process: the services that answer, and where. */
+export async function startServices(names: readonly string[]): Promise<{ broker: ServiceBroker; port: number }> {
+  const { ServiceBroker: Broker } = await import("moleculer");
+  const { brokerOptions } = await import("../../moleculer.config.ts");
+  const { config } = await import("../../services/lib/config.ts");
+  const broker = new Broker(brokerOptions(config()));
+  for (const name of names) {
+    broker.createService((await import(`../../services/${name}/${name}.service.ts`)).default);
+  }
+  await broker.start();
+  const gateway = broker.getLocalService("gateway") as unknown as { url: string };
+  return { broker, port: Number(new URL(gateway.url).port) };
+}
