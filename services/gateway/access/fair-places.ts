@@ -49,9 +49,19 @@ interface Kind {
 
 class Owner {
   readonly kinds = new Map<string, Kind>();
-  /** Requests under way and waiting, now and on average. */
+  /** Requests under way and waiting. */
   wanted = 0;
+  /**
+   * Of the kind of which there are most, on average. Not of all: where CPU is short, ordinary requests of many kinds pile
+   * up, too, and the company that waits would count as heavy as the one that it waits for.
+   */
   average = 0;
+
+  get most(): number {
+    let most = 0;
+    for (const { running, waiting } of this.kinds.values()) most = Math.max(most, running + waiting.length);
+    return most;
+  }
 
   kindOf(name: string): Kind {
     const known = this.kinds.get(name);
@@ -213,7 +223,7 @@ export class FairPlaces {
   #measure(): void {
     let sum = 0;
     for (const [ownerId, owner] of this.#owners) {
-      owner.average += (owner.wanted - owner.average) * LOOK_WEIGHT;
+      owner.average += (owner.most - owner.average) * LOOK_WEIGHT;
       if (owner.wanted === 0 && owner.average < FORGOTTEN) this.#owners.delete(ownerId);
       else sum += owner.average;
     }

@@ -67,6 +67,19 @@ describe("while CPU is short", () => {
     places.close();
   });
 
+  test("whose ordinary requests of many kinds pile up is not taken for who asks for much", async () => {
+    const { places, look, ask, endAll } = newPlaces();
+    const piled = Array.from({ length: 12 }, (_, n) => ask("quiet", 1, `kind ${n}`));
+    const noisy = ask("noisy", 8);
+    await settled();
+    look();
+    const [again, later] = [ask("quiet", 1, "kind 0"), ask("noisy", 1)];
+    await settled();
+    expect([again.begun.length, later.begun.length]).toEqual([1, 0]);
+    for (const one of [...piled, again, noisy, later]) await endAll(one);
+    places.close();
+  });
+
   test("a company that is alone waits for nothing", async () => {
     const { places, look, ask, endAll } = newPlaces();
     const first = ask("noisy", 20);
