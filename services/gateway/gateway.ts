@@ -7,7 +7,9 @@ import type { Config } from "../lib/config.ts";
 import { httpAnswered } from "../lib/metrics.ts";
 import { tracer } from "../lib/tracing/tracer.ts";
 import { Authentication } from "./access/authentication.ts";
+import { cpuShortage } from "./access/cpu-shortage.ts";
 import { DailyQuota } from "./access/daily-quota.ts";
+import { FairPlaces, LOOK_EVERY_MS } from "./access/fair-places.ts";
 import { builtInPages } from "./built-in-pages.ts";
 import { consolePages } from "./console-pages.ts";
 import { failedHits, hitBatches } from "./hit-batches.ts";
@@ -79,13 +81,17 @@ function logProblem(broker: ServiceBroker, { method, status, state }: Context, d
   broker.logger.info(fields, `${method} ${route} ${status}`);
 }
 
-type Table = Pick<AppOptions, "routes" | "contractOf" | "permissionOf"> & { settings: Config };
+type Table = Pick<AppOptions, "routes" | "contractOf" | "permissionOf"> & {
+  settings: Config;
+  isCpuShort?: () => boolean;
+};
 
 export async function openGateway(broker: ServiceBroker, table: Table): Promise<Gateway> {
-  const { routes, contractOf, permissionOf, settings } = table;
+  const { routes, contractOf, permissionOf, settings, isCpuShort = cpuShortage(LOOK_EVERY_MS) } = table;
   const authentication = new Authentication(broker);
   const streams = new ProgressStreams();
   const hosts = new TrackingHosts(broker, settings.BASE_URL);
+  const places = new FairPlaces(isCpuShort);
   let draining = false;
   let server: HttpServer | undefined;
   const options: AppOptions = {
@@ -99,6 +105,7 @@ export async function openGateway(broker: ServiceBroker, table: Table): Promise<
     quota: new DailyQuota(broker),
     bodyBudget: bodyBudget(),
     uploadBudgets: uploadBudgets(),
+    places,
     name: settings.SERVICE_NAME,
     baseUrl: settings.BASE_URL,
     https: settings.BASE_URL.startsWith("https:"),
@@ -129,6 +136,7 @@ export async function openGateway(broker: ServiceBroker, table: Table): Promise<
     drain: async () => {
       draining = true;
       streams.close();
+      places.close();
       await server?.drain();
     },
   };

@@ -2,13 +2,15 @@
 import type { CallingOptions } from "moleculer";
 import type { ActionContract } from "../define.ts";
 import type { Caller } from "../lib/caller.ts";
-import { isServiceError, notFound } from "../lib/errors.ts";
+import { badRequest, isServiceError, notFound } from "../lib/errors.ts";
 import { isUuid } from "../lib/ids.ts";
 import type { Permission } from "../lib/rights.ts";
 import type { Document } from "../lib/shapes.ts";
+import type { Release } from "../lib/turns.ts";
 import type { Authentication, Identity } from "./access/authentication.ts";
 import { companyReader } from "./access/company-of-request.ts";
 import type { DailyQuota } from "./access/daily-quota.ts";
+import type { FairPlaces } from "./access/fair-places.ts";
 import { isOverLimit } from "./access/throttle.ts";
 import { BODY_LIMITS, type BodyLimits } from "./http/body-cost.ts";
 import { type Context, httpOf } from "./http/context.ts";
@@ -28,6 +30,7 @@ export interface RouteDeps {
   quota: DailyQuota;
   bodyBudget: SharedBudget;
   uploadBudgets: UploadBudgets;
+  places: FairPlaces;
   streams: ProgressStreams;
   baseUrl: string;
   routes: readonly Route[];
@@ -118,6 +121,8 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
   const reading = readingAction(route, deps.routes);
   const takesIdempotencyKey = "idempotency_key" in propertiesOf(contract);
 
+  const isJsonInstead = (context: Context) => route.orJson === true && isJson(context);
+
   /** A key's call is charged as soon as the key is known: a request that is wrong otherwise costs a call too. */
   async function identify(context: Context): Promise<Identity | undefined> {
     if (!permission) return undefined;
@@ -190,17 +195,39 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
   }
 
   async function answer(context: Context, read: Read, meta: Caller, path: Params): Promise<void> {
-    if (!route.upload || (route.orJson && isJson(context))) return run(context, read, meta, {});
+    if (!route.upload || isJsonInstead(context)) return run(context, read, meta, {});
     // The response may come long after the last byte of the request.
     context.req.socket.setTimeout(0);
     const space = { maxBytes: deps.maxUploadBytes[route.upload], budgets: deps.uploadBudgets, owner: meta.companyId! };
-    await withUpload(context, space, ({ params: file, stream }) =>
-      run(context, { params: { ...read.params, ...readUploadFields(file), ...path }, body: file }, meta, {
-        stream,
-        timeout: UPLOAD_TIMEOUT_MS,
-      } as CallingOptions),
-    );
+    await withUpload(context, space, async ({ params: file, stream }) => {
+      const leave = route.upload === "media" ? await placeOf(context, meta.companyId!) : undefined;
+      try {
+        await run(context, { params: { ...read.params, ...readUploadFields(file), ...path }, body: file }, meta, {
+          stream,
+          timeout: UPLOAD_TIMEOUT_MS,
+        } as CallingOptions);
+      } finally {
+        leave?.();
+      }
+    });
   }
+
+  /** Waits where its owner has asked for too much. Who left meanwhile wants nothing any more. */
+  async function placeOf(context: Context, owner: string): Promise<Release> {
+    const place = deps.places.take(owner, route.action);
+    const release = await place;
+    if (place === release || !context.req.socket.destroyed) return release;
+    release();
+    throw badRequest("The client left.");
+  }
+
+  /** Not of an upload, whose client may be slow for an hour. */
+  const ownPlace = async (context: Context, identity: Identity | undefined): Promise<Release | undefined> =>
+    identity && (!route.upload || isJsonInstead(context)) ? placeOf(context, ownerOf(context, identity)) : undefined;
+
+  /** Of a company's public form, when its body is there: strangers with slow bodies would take its places. */
+  const formPlace = async (context: Context, { company_id: companyId }: Params): Promise<Release | undefined> =>
+    route.access === "public" && typeof companyId === "string" ? placeOf(context, companyId) : undefined;
 
   const deviceIn = (context: Context) => {
     const device = route.deviceCookie ? deviceOf(context) : undefined;
@@ -214,11 +241,13 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     const person = await personOf(context);
     const path = readPath(context);
     if (route.first) await callFirst(route.first, context, path);
+    let leave = await ownPlace(context, identity);
     const reservation = deps.bodyBudget.open(ownerOf(context, identity));
     try {
       const known = identity?.person && company.beforeBody(path, context);
       const early = known && (await callerIn(known, context, identity));
       const body = await readBody?.(context, { limits, reservation, early: companyInBody(identity) });
+      leave ??= await formPlace(context, path);
       const params: Params = { ...readQuery(context), ...body, ...path };
       if (takesIdempotencyKey) setIdempotencyKey(context, params);
       const meta: Caller = identity
@@ -231,6 +260,7 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
       await answer(context, { params, body }, meta, path);
     } finally {
       reservation.release();
+      leave?.();
     }
   };
 }

@@ -2,18 +2,22 @@
  * What one company's heavy requests cost another: `node test/bench noisy [people=200000] [seconds=6] [word …]`. Each kind of
  * noisy-kinds.ts (with words: those that have one of them in their name) is sent at full speed beside the ordinary
  * requests of a second company, at a steady pace. Prints p50 and p99 of these in silence and in noise, their answers other
- * than 2xx, and what the noisy company was answered. The aim: p99 below three times the quiet one, and no 5xx.
+ * than 2xx, what the noisy company was answered, and who took the CPU meanwhile. The aim: p99 below three times the quiet
+ * one, and no 5xx.
  *
  * One process with all services, PostgreSQL, mail server and both clients share the machine.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
 import { dataFolder, startService } from "../support/service-process.ts";
 import { startSmtpServer } from "../support/smtp-server.ts";
+import { cpuUs, ownCpuUs, postmasterOf, threadsUs } from "./cpu.ts";
 import { ask, KINDS, type NoisyWorld } from "./noisy-kinds.ts";
+import { serviceProcess } from "./resources.ts";
 
 const ROLE = "noise";
 const PER_SECOND = 25;
@@ -47,15 +51,39 @@ async function makeNoise(): Promise<void> {
   });
 }
 
-async function startNoise(world: NoisyWorld, name: string): Promise<() => Promise<Statuses>> {
+interface Noise {
+  pid: number;
+  end(): Promise<Statuses>;
+}
+
+async function startNoise(world: NoisyWorld, name: string): Promise<Noise> {
   const child: ChildProcess = fork(import.meta.filename, [ROLE]);
   child.send({ world, name });
-  return async () => {
+  const end = async () => {
     child.send({ name });
     const [statuses] = (await once(child, "message")) as [Statuses];
     child.kill("SIGKILL");
     await once(child, "exit");
     return statuses;
+  };
+  return { pid: child.pid!, end };
+}
+
+/** Who takes the time of the cores, in hundredths of one: what the clients take, the service has elsewhere. */
+function cpuOf({ service, postmaster }: Scene, noise?: number): () => string {
+  const now = () => ({
+    ...threadsUs(service),
+    postgres: cpuUs(postmaster),
+    noise: noise === undefined ? 0 : ownCpuUs(noise),
+    bench: ownCpuUs(process.pid),
+  });
+  const before = now();
+  const beganMs = performance.now();
+  return () => {
+    const after = now();
+    const us = (performance.now() - beganMs) * 1_000;
+    const share = (of: keyof typeof after) => `${of} ${Math.round(((after[of] - before[of]) * 100) / us)}`;
+    return (Object.keys(after) as (keyof typeof after)[]).map(share).join(", ");
   };
 }
 
@@ -117,6 +145,8 @@ interface Scene {
   url: string;
   database: pg.Client;
   smtpPort: number;
+  service: number;
+  postmaster: number;
 }
 
 async function newWorld({ url, database, smtpPort }: Scene, name: string, people: number): Promise<NoisyWorld> {
@@ -186,16 +216,21 @@ async function measure(scene: Scene, people: number, seconds: number, words: rea
   await scene.database.query("vacuum analyze");
   await ordinary(quiet, seconds);
   line("beside", "p50 ms", "p99 ms", "x p99", "wrong");
+  const silent = cpuOf(scene);
   const silence = await ordinary(quiet, 2 * seconds);
   line("nothing", silence.p50Ms.toFixed(0), silence.p99Ms.toFixed(0), "1.0", JSON.stringify(silence.wrong));
+  console.log(`  CPU %: ${silent()}`);
   const chosen = Object.keys(KINDS).filter((name) => words.length === 0 || words.some((word) => name.includes(word)));
   for (const name of chosen) {
-    const end = await startNoise(noisy, name);
+    const noise = await startNoise(noisy, name);
     await sleep(BEGIN_MS);
+    const cpu = cpuOf(scene, noise.pid);
     const { p50Ms, p99Ms, wrong } = await ordinary(quiet, seconds);
-    const answered = await end();
+    const took = cpu();
+    const answered = await noise.end();
     const times = (p99Ms / silence.p99Ms).toFixed(1);
     line(name, p50Ms.toFixed(0), p99Ms.toFixed(0), times, JSON.stringify(wrong), `   ${JSON.stringify(answered)}`);
+    console.log(`  CPU %: ${took}`);
     await sleep(PAUSE_MS);
   }
 }
@@ -225,7 +260,12 @@ async function main(): Promise<void> {
     const database = new pg.Client({ connectionString: postgres.url });
     await database.connect();
     endings.push(() => database.end());
-    await measure({ url: service.url, database, smtpPort: sink.port }, Number(people), Number(seconds), words);
+    const pids = {
+      service: serviceProcess(service.child.pid),
+      postmaster: postmasterOf(join(folder.path, "postgres")),
+    };
+    const scene = { url: service.url, database, smtpPort: sink.port, ...pids };
+    await measure(scene, Number(people), Number(seconds), words);
   } finally {
     for (const end of endings.reverse()) await end();
   }

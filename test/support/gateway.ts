@@ -61,7 +61,12 @@ function accounts(asked: { keys: number }, revoked: Set<string>, callsPerDay: Ca
 
 export async function startGateway(
   samples: Record<string, Sample>,
-  options: { settings?: Partial<Config>; callsPerDay?: CallsPerDay; requestTimeoutMs?: number } = {},
+  options: {
+    settings?: Partial<Config>;
+    callsPerDay?: CallsPerDay;
+    requestTimeoutMs?: number;
+    isCpuShort?: () => boolean;
+  } = {},
 ): Promise<TestGateway> {
   process.env.SECRET_KEY ??= "test-secret-test-secret-test-secret";
   const settings = {
@@ -92,7 +97,10 @@ export async function startGateway(
     role: "viewer",
     scopes: personal.has(action) ? [] : ["read"],
   });
-  const gateway = await openGateway(broker, { routes, contractOf, permissionOf, settings });
+  const gateway = await openGateway(broker, {
+    ...{ routes, contractOf, permissionOf, settings },
+    isCpuShort: options.isCpuShort ?? (() => false),
+  });
   return {
     ...gateway,
     broker,

@@ -36,22 +36,34 @@ export function cleanFilename(given: string): string {
   return `${name.slice(0, MAX_FILENAME - extension.length)}${extension}`.toWellFormed();
 }
 
-/** The stream in pieces of PART_BYTES; the last one may be shorter. */
+/**
+ * The stream in pieces of PART_BYTES; the last one may be shorter. On this node it comes in such pieces, and those are not
+ * copied: each copy brings the next garbage collection closer, and its threads take the cores of everybody.
+ */
 async function* inParts(stream: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer> {
   let waiting: Buffer[] = [];
   let size = 0;
   for await (const piece of stream) {
-    waiting.push(Buffer.from(piece as Buffer));
-    size += piece.length;
+    const bytes = Buffer.isBuffer(piece) ? piece : Buffer.from(piece);
+    waiting.push(bytes);
+    size += bytes.length;
     if (size < PART_BYTES) continue;
-    const joined = Buffer.concat(waiting);
+    const joined = waiting.length === 1 ? waiting[0]! : Buffer.concat(waiting);
     let at = 0;
     for (; at + PART_BYTES <= size; at += PART_BYTES) yield joined.subarray(at, at + PART_BYTES);
-    waiting = [joined.subarray(at)];
+    waiting = at < size ? [joined.subarray(at)] : [];
     size -= at;
   }
   if (size > 0) yield Buffer.concat(waiting);
 }
+
+/**
+ * Its commit waits for no disk: that of the row, which makes the file visible, waits for all that was written before it. A
+ * file of 5 MB has 20 parts, and other companies' commits stood behind the writing of each.
+ */
+const INSERT_PART = `
+  insert into media_parts (media_id, no, data)
+  select $1, $2, $3 from (select set_config('synchronous_commit', 'off', true)) as s`;
 
 interface Stored {
   size: number;
@@ -70,7 +82,7 @@ async function storeParts(id: string, stream: NodeJS.ReadableStream): Promise<St
     if (size > MAX_UPLOAD_BYTES) throw tooLarge(`The file is larger than ${MAX_UPLOAD_BYTES} bytes.`);
     if (no === 0) head = Buffer.from(part.subarray(0, SNIFF_BYTES));
     hash.update(part);
-    await query("insert into media_parts (media_id, no, data) values ($1, $2, $3)", [id, no++, part]);
+    await query(INSERT_PART, [id, no++, part]);
   }
   if (size === 0) throw invalid({ file: ["The submitted file is empty."] });
   return { size, sha256: hash.digest(), head };

@@ -24,6 +24,11 @@ const LIMITS = { files: 1, fields: 20, fieldSize: 64 * 1024, fieldNameSize: 200,
 const FORM_BYTES = 2 * 1024 * 1024;
 /** As much as goes to another node at once (mixins/nats-pieces.ts). */
 const READ_BYTES = 256 * 1024;
+/**
+ * For one of the company's uploads to end, with the body unread. A refusal is sent at once again by whoever is in a hurry, and
+ * each costs the bytes that have arrived by then.
+ */
+const MAX_WAIT_MS = 2_000;
 /** Between two pieces of the body. */
 const IDLE_MS = 30_000;
 
@@ -142,11 +147,10 @@ export async function withUpload<T>(
   const mediaType = mediaTypeOf(context);
   if (mediaType !== "multipart/form-data") throw unsupportedType(mediaType);
   refuseEncoded(context);
-  const one = budgets.uploads.open(owner);
+  const release = await budgets.uploads.take(owner, MAX_WAIT_MS);
   const space = budgets.bytes.open(owner);
   let temporary: TemporaryFile | undefined;
   try {
-    one.take(1);
     temporary = await nameless();
     const { fields, filename, contentType, size } = await spool(context, temporary.writer, maxBytes, space);
     if (size < 0) throw noFile();
@@ -162,6 +166,6 @@ export async function withUpload<T>(
   } finally {
     await Promise.all([temporary?.writer.close(), temporary?.reader.close()]);
     space.release();
-    one.release();
+    release();
   }
 }

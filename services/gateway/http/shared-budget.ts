@@ -3,6 +3,7 @@
  * stranger): bytes of bodies in memory, bytes of uploads on the disk, uploads. Held from the first byte to the response.
  */
 import { throttled, unavailable } from "../../lib/errors.ts";
+import { Turns } from "../../lib/turns.ts";
 
 const RETRY_SECONDS = 2;
 
@@ -85,7 +86,11 @@ export const bodyBudget = () =>
 
 /** Half a minute of silence ends an upload (multipart-upload.ts), so a few that stand still hold nobody up for long. */
 export const uploadBudgets = () => ({
-  uploads: new SharedBudget({ perOwner: 4, inAll: 12, sentence: "Too many uploads are under way." }),
+  uploads: new Turns({
+    perOwner: 4,
+    inAll: 12,
+    refusal: (ofOwner) => (ofOwner ? throttled(RETRY_SECONDS) : unavailable("Too many uploads are under way.")),
+  }),
   /** The manifests give a pod 2 GiB of temporary files. */
   bytes: new SharedBudget({
     perOwner: 1_100 * MIB,

@@ -1,0 +1,36 @@
+/** Whether CPU is short: on this machine, or in this process alone, which then notices that its timers are late. */
+import { cpus } from "node:os";
+
+/** Of the time of all cores: with less of it left, whoever wakes waits for a core. */
+const LEAST_IDLE = 0.15;
+const LATE_MS = 60;
+
+interface Times {
+  idle: number;
+  all: number;
+}
+
+function timesOfMachine(): Times {
+  let idle = 0;
+  let all = 0;
+  for (const { times } of cpus()) {
+    idle += times.idle;
+    all += times.idle + times.user + times.sys + times.nice + times.irq;
+  }
+  return { idle, all };
+}
+
+/** Returns what says whether CPU was short since it was asked before, `everyMs` ago. */
+export function cpuShortage(everyMs: number): () => boolean {
+  let before = timesOfMachine();
+  let askedMs = performance.now();
+  return () => {
+    const now = timesOfMachine();
+    const nowMs = performance.now();
+    const idle = (now.idle - before.idle) / Math.max(1, now.all - before.all);
+    const isLate = nowMs - askedMs > everyMs + LATE_MS;
+    before = now;
+    askedMs = nowMs;
+    return isLate || idle < LEAST_IDLE;
+  };
+}

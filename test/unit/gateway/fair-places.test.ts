@@ -1,0 +1,136 @@
+import { FairPlaces } from "../../../services/gateway/access/fair-places.ts";
+import type { Release } from "../../../services/lib/turns.ts";
+
+/** More than any wait here lasts. */
+const LONG_MS = 60_000;
+const LOOKS = 12;
+const settled = () => new Promise(setImmediate);
+
+/** Looks when it is told to, beside its own timer, and is told whether CPU is short. */
+function newPlaces(waitMs = LONG_MS) {
+  const cpu = { isShort: true };
+  const places = new FairPlaces(() => cpu.isShort, waitMs);
+  const look = (times = LOOKS) => {
+    for (let n = 0; n < times; n++) places.look();
+  };
+  /** Requests, and those of them that have begun. */
+  const ask = (owner: string, times: number, kind = "send") => {
+    const begun: Release[] = [];
+    const all = Array.from({ length: times }, async () => void begun.push(await places.take(owner, kind)));
+    return { begun, all: Promise.all(all) };
+  };
+  const endAll = async ({ begun, all }: ReturnType<typeof ask>) => {
+    let isDone = false;
+    all.finally(() => {
+      isDone = true;
+    });
+    while (!isDone || begun.length > 0) {
+      for (const release of begun.splice(0)) release();
+      await settled();
+    }
+  };
+  return { places, cpu, look, ask, endAll };
+}
+
+describe("while CPU is short", () => {
+  test("who asks for much waits for its own requests, and others do not wait at all", async () => {
+    const { places, look, ask, endAll } = newPlaces();
+    const quiet = ask("quiet", 1);
+    const noisy = ask("noisy", 20);
+    await settled();
+    expect(noisy.begun).toHaveLength(20);
+    look();
+    const later = ask("noisy", 10);
+    const others = ask("quiet", 3);
+    const stranger = ask("stranger", 1);
+    await settled();
+    expect([later.begun, others.begun, stranger.begun, quiet.begun].map(({ length }) => length)).toEqual([0, 3, 1, 1]);
+    await endAll(noisy);
+    await settled();
+    expect(later.begun).toHaveLength(1);
+    await endAll(later);
+    for (const one of [others, stranger, quiet]) await endAll(one);
+    places.close();
+  });
+
+  test("what it asks for of another kind goes on", async () => {
+    const { places, look, ask, endAll } = newPlaces();
+    const quiet = ask("quiet", 1);
+    const imports = ask("noisy", 8, "import");
+    await settled();
+    look();
+    const further = ask("noisy", 1, "import");
+    const receipt = ask("noisy", 1, "send");
+    await settled();
+    expect([further.begun.length, receipt.begun.length]).toEqual([0, 1]);
+    for (const one of [imports, further, receipt, quiet]) await endAll(one);
+    places.close();
+  });
+
+  test("whose ordinary requests of many kinds pile up is not taken for who asks for much", async () => {
+    const { places, look, ask, endAll } = newPlaces();
+    const piled = Array.from({ length: 12 }, (_, n) => ask("quiet", 1, `kind ${n}`));
+    const noisy = ask("noisy", 8);
+    await settled();
+    look();
+    const [again, later] = [ask("quiet", 1, "kind 0"), ask("noisy", 1)];
+    await settled();
+    expect([again.begun.length, later.begun.length]).toEqual([1, 0]);
+    for (const one of [...piled, again, noisy, later]) await endAll(one);
+    places.close();
+  });
+
+  test("a company that is alone waits for nothing", async () => {
+    const { places, look, ask, endAll } = newPlaces();
+    const first = ask("noisy", 20);
+    await settled();
+    look();
+    const second = ask("noisy", 20);
+    await settled();
+    expect([first.begun.length, second.begun.length]).toEqual([20, 20]);
+    for (const one of [first, second]) await endAll(one);
+    places.close();
+  });
+
+  test("who has waited too long is refused with 429, and takes no place from others later", async () => {
+    const { places, look, ask, endAll } = newPlaces(1);
+    const quiet = ask("quiet", 1);
+    const noisy = ask("noisy", 20);
+    await settled();
+    look();
+    const late = ask("noisy", 1);
+    await expect(late.all).rejects.toMatchObject({ code: "THROTTLED" });
+    for (const one of [noisy, quiet]) await endAll(one);
+    look();
+    const again = ask("noisy", 1);
+    await settled();
+    expect(again.begun).toHaveLength(1);
+    await endAll(again);
+    places.close();
+  });
+});
+
+test("with CPU left nobody waits, and who waited goes on when there is some again", async () => {
+  const { places, cpu, look, ask, endAll } = newPlaces();
+  const quiet = ask("quiet", 1);
+  const noisy = ask("noisy", 20);
+  await settled();
+  look();
+  const waited = ask("noisy", 20);
+  await settled();
+  expect(waited.begun).toHaveLength(0);
+  cpu.isShort = false;
+  look(40);
+  await settled();
+  expect(waited.begun).toHaveLength(20);
+  for (const one of [noisy, waited, quiet]) await endAll(one);
+  places.close();
+});
+
+test("nothing is kept of companies that are no longer at work", async () => {
+  const { places, look, ask, endAll } = newPlaces();
+  for (let n = 0; n < 50; n++) await endAll(ask(`company-${n}`, 3));
+  look(50);
+  expect(places.owners).toBe(0);
+  places.close();
+});
