@@ -15,8 +15,9 @@
  * else of its company. Looked at every quarter of a second, while an owner has several requests under way beside others.
  *
  * This process's machine is all it sees: where PostgreSQL has one of its own, the shares of its connections bound alone.
- * Measured on two cores that others used, too (`test/bench noisy`, p99 of the other company beside one that does it at full
- * speed, before and after): receipts 320 and 100 ms, the public form 451 and 41 ms, files of 5 MB 2,207 and 209 ms.
+ * Measured on two cores (`test/bench noisy 20000 5`, p99 of the other company, 21-31 ms in silence, beside one at full speed; two
+ * runs before and after in turn): receipts 189 and 159, then 69 and 115 ms; the public form 129 and 121, then 43 and 65; files of
+ * 5 MB 401 and 831, then 121 and 175, with the uploads' own wait. The company that asks for much gets half as many receipts.
  */
 import { availableParallelism } from "node:os";
 import { throttled } from "../../lib/errors.ts";
