@@ -11,7 +11,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
-import { benchEnvironment, serve } from "./serve.ts";
+import { benchEnvironment, startServices } from "./serve.ts";
 
 const [requests = 500] = process.argv.slice(2).map(Number);
 const PASSWORD = "correct horse battery";
@@ -64,7 +64,7 @@ try {
     LOGLEVEL: "fatal",
     SYSTEM_SMTP_URL: "smtp://127.0.0.1:9",
   });
-  const { broker, url } = await serve(["gateway", "accounts", "subscribers", "campaigns"]);
+  const { broker, url } = await startServices(["gateway", "accounts", "subscribers", "campaigns"]);
   const users: string[] = [];
   let company = "";
   for (let n = 0; n < Math.ceil(requests / USES_OF_A_USER); n++) {

@@ -17,7 +17,7 @@ import { dataFolder } from "../support/service-process.ts";
 import { type Example, examplesOf, pagesOf } from "./console-pages.ts";
 import { ownCpuUs } from "./cpu.ts";
 import { fillCompany } from "./large-company.ts";
-import { API_SERVICES, benchEnvironment, serve } from "./serve.ts";
+import { API_SERVICES, benchEnvironment, startServices } from "./serve.ts";
 
 const numbers = process.argv.slice(2).map(Number);
 const [people = 1_000_000, mails = 10_000_000, times = 20] = numbers;
@@ -190,5 +190,5 @@ async function main(): Promise<void> {
   }
 }
 
-if (process.argv[2] === "serve") process.send!((await serve([...API_SERVICES, "console", "operator"])).url);
+if (process.argv[2] === "serve") process.send!((await startServices([...API_SERVICES, "console", "operator"])).url);
 else await main();

@@ -12,7 +12,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
 import { cpuUs, postmasterOf } from "./cpu.ts";
-import { type Asked, askAll, startServices, startServing } from "./hit-load.ts";
+import { type Asked, askAll, startServing } from "./hit-load.ts";
+import { startServices } from "./serve.ts";
 
 const [HITS = 2_000_000, MAILS = 400_000, CONNECTIONS = 256] = process.argv
   .slice(2)
@@ -110,7 +111,7 @@ function evening(paths: readonly string[][]) {
 async function measure(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "flockmail-bench-"));
   const postgres = await startEmbeddedPostgres(folder);
-  const child = startServing(fileURLToPath(import.meta.url), process.argv.slice(2), postgres.url);
+  const child = startServing(fileURLToPath(import.meta.url), process.argv.slice(2), postgres.url, folder);
   const report = async () => {
     child.send("report");
     const [answer] = await once(child, "message");

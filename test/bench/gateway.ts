@@ -17,7 +17,7 @@ import Koa from "koa";
 import { closeDatabase, openDatabase, query, queryOne } from "../../models/database/db.ts";
 import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
 import { type Load, load } from "./load.ts";
-import { serve } from "./serve.ts";
+import { startServices } from "./serve.ts";
 
 const [subscribers = 1_000_000, seconds = 5] = process.argv.slice(2).map(Number);
 const CONNECTIONS = 32;
@@ -40,8 +40,7 @@ async function serveBare(): Promise<void> {
 }
 
 async function serveApi(): Promise<void> {
-  const { url } = await serve(["gateway", "accounts", "subscribers"]);
-  process.send!(Number(new URL(url).port));
+  process.send!((await startServices(["gateway", "accounts", "subscribers"])).port);
 }
 
 async function start(role: "bare" | "api", env: NodeJS.ProcessEnv = {}): Promise<[ChildProcess, number]> {

@@ -1,7 +1,7 @@
 /** Opens and clicks over HTTP, for benches: connections that ask again as soon as they are answered, and the process that answers. */
 import { type ChildProcess, fork } from "node:child_process";
 import { connect } from "node:net";
-import type { ServiceBroker } from "moleculer";
+import { benchEnvironment } from "./serve.ts";
 
 export const AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:131.0) Gecko/20100101 Firefox/131.0";
 
@@ -51,34 +51,20 @@ export async function askAll(port: number, connections: number, next: () => Aske
 }
 
 /** The bench `script` as the process under load; `PROFILE`: a folder for its CPU profile. */
-export function startServing(script: string, args: readonly string[], databaseUrl: string): ChildProcess {
+export function startServing(
+  script: string,
+  args: readonly string[],
+  databaseUrl: string,
+  folder: string,
+): ChildProcess {
   const { PROFILE } = process.env;
   return fork(script, ["serve", ...args], {
     execArgv: PROFILE === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${PROFILE}`],
     env: {
       ...process.env,
-      DATABASE_URL: databaseUrl,
-      HOST: "127.0.0.1",
-      SECRET_KEY: "bench-secret-bench-secret",
-      PORT: "0",
-      HEALTH_PORT: "0",
+      ...benchEnvironment(databaseUrl, folder),
       TRUST_PROXY: "1",
       ALLOW_PRIVATE_NETWORKS: "true",
-      LOGLEVEL: "error",
     },
   });
-}
-
-/** In that process: the services that answer, and where. */
-export async function startServices(names: readonly string[]): Promise<{ broker: ServiceBroker; port: number }> {
-  const { ServiceBroker: Broker } = await import("moleculer");
-  const { brokerOptions } = await import("../../moleculer.config.ts");
-  const { config } = await import("../../services/lib/config.ts");
-  const broker = new Broker(brokerOptions(config()));
-  for (const name of names) {
-    broker.createService((await import(`../../services/${name}/${name}.service.ts`)).default);
-  }
-  await broker.start();
-  const gateway = broker.getLocalService("gateway") as unknown as { url: string };
-  return { broker, port: Number(new URL(gateway.url).port) };
 }

@@ -17,7 +17,7 @@ import { client, newCompany } from "../support/client.ts";
 import { findLarge, type Large, makeLarge, settle } from "../support/large-installation.ts";
 import { addressOf, callRead, type Read, readsOf, withLastPage } from "../support/reads.ts";
 import { dataFolder } from "../support/service-process.ts";
-import { API_SERVICES, benchEnvironment, serve } from "./serve.ts";
+import { API_SERVICES, benchEnvironment, startServices } from "./serve.ts";
 
 const [people = 1_000_000, mails = 50_000_000, events = 20_000_000, others = 1_000_000, times = 20] = process.argv
   .slice(2, 7)
@@ -115,7 +115,7 @@ Object.assign(process.env, benchEnvironment(process.env.DATABASE_URL ?? postgres
   ALLOW_PRIVATE_NETWORKS: "true",
   TRUST_PROXY: "1",
 });
-const { broker, url } = await serve(API_SERVICES);
+const { broker, url } = await startServices(API_SERVICES);
 try {
   const { large, key, token, userId } = await filled(url);
   const byKey = client({ url }, { key });

@@ -27,15 +27,22 @@ export const benchEnvironment = (databaseUrl: string, folder: string): Record<st
   LOGLEVEL: "error",
 });
 
+interface Serving {
+  broker: ServiceBroker;
+  url: string;
+  port: number;
+}
+
 /** With the environment as it is now: nothing of the service may have been imported that reads it before. */
-export async function serve(names: readonly string[]): Promise<{ broker: ServiceBroker; url: string }> {
-  const { ServiceBroker } = await import("moleculer");
+export async function startServices(names: readonly string[]): Promise<Serving> {
+  const moleculer = await import("moleculer");
   const { brokerOptions } = await import("../../moleculer.config.ts");
   const { config } = await import("../../services/lib/config.ts");
-  const broker = new ServiceBroker(brokerOptions(config()));
+  const broker = new moleculer.ServiceBroker(brokerOptions(config()));
   for (const name of names) {
     broker.createService((await import(`../../services/${name}/${name}.service.ts`)).default);
   }
   await broker.start();
-  return { broker, url: (broker.getLocalService("gateway") as unknown as { url: string }).url };
+  const { url } = broker.getLocalService("gateway") as unknown as { url: string };
+  return { broker, url, port: Number(new URL(url).port) };
 }

@@ -14,7 +14,8 @@ import { fileURLToPath } from "node:url";
 import Koa from "koa";
 import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
 import { cpuUs, ownCpuUs, postmasterOf } from "./cpu.ts";
-import { askAll, startServices, startServing } from "./hit-load.ts";
+import { askAll, startServing } from "./hit-load.ts";
+import { startServices } from "./serve.ts";
 
 const SECONDS = Number(process.argv[2] ?? 5);
 /** Each reader's mail program, or proxy, has a connection of its own: in a busy minute there are thousands. */
@@ -126,7 +127,7 @@ const meanOf = (rates: readonly Rate[]): Rate => ({
 async function measure(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "flockmail-bench-"));
   const postgres = await startEmbeddedPostgres(folder);
-  const child = startServing(fileURLToPath(import.meta.url), ["", FORM], postgres.url);
+  const child = startServing(fileURLToPath(import.meta.url), ["", FORM], postgres.url, folder);
   try {
     const [at] = (await once(child, "message")) as [Serving];
     const pids = [child.pid!, postmasterOf(join(folder, "postgres"))];
