@@ -16,7 +16,8 @@ interface Waiting {
   timer: NodeJS.Timeout | undefined;
 }
 
-const once = (run: () => void): Release => {
+/** Gives a turn back, however often it is called. */
+export const once = (run: () => void): Release => {
   let ran = false;
   return () => {
     if (ran) return;

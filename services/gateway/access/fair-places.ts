@@ -22,7 +22,7 @@
 import { availableParallelism } from "node:os";
 import { throttled } from "../../lib/errors.ts";
 import { gauge } from "../../lib/metrics.ts";
-import type { Release } from "../../lib/turns.ts";
+import { once, type Release } from "../../lib/turns.ts";
 
 export const LOOK_EVERY_MS = 250;
 /** Who has asked for nothing for so long is not at work. */
@@ -164,14 +164,11 @@ export class FairPlaces {
 
   #run(place: Place): Release {
     place.kind.running++;
-    let ran = false;
-    return () => {
-      if (ran) return;
-      ran = true;
+    return once(() => {
       place.kind.running--;
       this.#leave(place);
       this.#serve(place);
-    };
+    });
   }
 
   #leave({ ownerId, owner, kindName, kind }: Place): void {
