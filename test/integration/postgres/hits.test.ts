@@ -9,6 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { migrate, pending } from "../../../models/database/migrate.ts";
 import { admin } from "../../support/database.ts";
+import { repeated } from "../../support/repeated.ts";
 
 const COMPANIES = 3_000;
 const MIGRATIONS = join(import.meta.dirname, "../../../models/migrations");
@@ -58,28 +59,15 @@ afterAll(async () => {
 /** What a node of the version before does meanwhile: a company comes, and an open is stored with what it changes. */
 async function oldNode() {
   const node = await connect();
-  const load = { written: 0, isOver: false };
-  let stopped = false;
-  const work = (async () => {
-    while (!stopped) {
-      await node.query("insert into companies (id, name, plan) select uuid_v7(), 'New', name from plans limit 1");
-      await node.query("update companies set updated_at = now() where id = (select company_id from campaigns limit 1)");
-      await node.query(
-        `insert into email_events (company_id, campaign_id, type, recipient, is_first)
-         select company_id, id, 'opened', 'a@example.com', true from campaigns limit 1`,
-      );
-      load.written++;
-      await sleep(2);
-    }
-  })().finally(() => {
-    load.isOver = true;
-  });
-  work.catch(() => {});
-  const stop = async () => {
-    stopped = true;
-    await work.finally(() => node.end());
+  const round = async () => {
+    await node.query("insert into companies (id, name, plan) select uuid_v7(), 'New', name from plans limit 1");
+    await node.query("update companies set updated_at = now() where id = (select company_id from campaigns limit 1)");
+    await node.query(
+      `insert into email_events (company_id, campaign_id, type, recipient, is_first)
+       select company_id, id, 'opened', 'a@example.com', true from campaigns limit 1`,
+    );
   };
-  return Object.assign(load, { stop });
+  return repeated(round, () => node.end());
 }
 
 const first = async (sql: string) => (await client.query(sql)).rows[0];

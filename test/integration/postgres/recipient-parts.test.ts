@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { migrate, pending } from "../../../models/database/migrate.ts";
+import { repeated } from "../../support/repeated.ts";
 
 const RECIPIENTS = Number(process.env.RECIPIENTS ?? 20_000);
 const CAMPAIGNS = 20;
@@ -61,50 +62,30 @@ afterAll(async () => {
   await admin.end();
 });
 
-interface Load {
-  written: number;
-  longestMs: number;
-  /** Stopped, or failed. */
-  isOver: boolean;
-  stop(): Promise<void>;
-}
-
 /** What a sender of the version before does: writes recipients, and results to them, by statements that know no number. */
-async function oldSender(): Promise<Load> {
+async function oldSender() {
   const sender = new pg.Client({ connectionString: url });
   await sender.connect();
   const { rows } = await sender.query("select id, company_id, next_seq from campaigns order by id limit 3");
-  const load = { written: 0, longestMs: 0, isOver: false };
-  let stopped = false;
+  const statements = { longestMs: 0 };
   const timed = async (sql: string, values: unknown[]) => {
     const at = performance.now();
     await sender.query(sql, values);
-    load.longestMs = Math.max(load.longestMs, performance.now() - at);
+    statements.longestMs = Math.max(statements.longestMs, performance.now() - at);
   };
-  const work = (async () => {
-    for (let n = 0; !stopped; n++) {
-      const { id, company_id, next_seq } = rows[n % rows.length];
-      const seq = next_seq + Math.floor(n / rows.length);
-      await timed(
-        "insert into sent_emails (company_id, campaign_id, seq, email) values ($1, $2, $3::int, $3::int || '@later.example')",
-        [company_id, id, seq],
-      );
-      await timed(
-        "update sent_emails set status = 2, sent_at = now() where campaign_id = $1 and seq = any ($2) and company_id is not distinct from $3",
-        [id, [seq, 1 + (n % 100)], company_id],
-      );
-      load.written++;
-      await sleep(2);
-    }
-  })().finally(() => {
-    load.isOver = true;
-  });
-  work.catch(() => {});
-  const stop = async () => {
-    stopped = true;
-    await work.finally(() => sender.end());
+  const round = async (n: number) => {
+    const { id, company_id, next_seq } = rows[n % rows.length];
+    const seq = next_seq + Math.floor(n / rows.length);
+    await timed(
+      "insert into sent_emails (company_id, campaign_id, seq, email) values ($1, $2, $3::int, $3::int || '@later.example')",
+      [company_id, id, seq],
+    );
+    await timed(
+      "update sent_emails set status = 2, sent_at = now() where campaign_id = $1 and seq = any ($2) and company_id is not distinct from $3",
+      [id, [seq, 1 + (n % 100)], company_id],
+    );
   };
-  return Object.assign(load, { stop }) as Load;
+  return { load: repeated(round, () => sender.end()), statements };
 }
 
 const count = async (sql: string): Promise<number> => Number((await client.query(sql)).rows[0].count);
@@ -127,14 +108,14 @@ async function holdToAll(written: number): Promise<void> {
 }
 
 test("recipients keep their ids and get their campaign's number while the version before goes on sending", async () => {
-  const load = await oldSender();
+  const { load, statements } = await oldSender();
   const at = performance.now();
   try {
     expect(await migrate(url)).toContain(PARTS);
     if (process.env.RECIPIENTS) {
       const seconds = ((performance.now() - at) / 1_000).toFixed(1);
       process.stdout.write(
-        `${RECIPIENTS} recipients in ${seconds} s; ${load.written} written meanwhile, the longest wait ${load.longestMs.toFixed(0)} ms\n`,
+        `${RECIPIENTS} recipients in ${seconds} s; ${load.written} written meanwhile, the longest wait ${statements.longestMs.toFixed(0)} ms\n`,
       );
     }
     // It lives on beside nodes that know numbers.
