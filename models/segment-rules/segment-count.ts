@@ -8,8 +8,8 @@
  * costs, and an import takes 1.8 times as much CPU with it (6.6 s instead of 3.7).
  */
 import { costlyRead } from "../database/bulk.ts";
-import { type Client, query, queryOne } from "../database/db.ts";
-import { isQueryCanceled } from "../database/outage.ts";
+import { type Client, queryOne } from "../database/db.ts";
+import { limitStatements, withinTime } from "../database/within-time.ts";
 import { type Rules, segmentSql } from "./segment-sql.ts";
 
 /** Together a second at most, where the last of them is not needed. */
@@ -61,19 +61,6 @@ async function estimated(
   return asked === 0 ? 0 : Math.round((held / asked) * people);
 }
 
-/** Undefined where the work takes longer; the transaction goes on. */
-async function within<T>(client: Client, ms: number, work: () => Promise<T>): Promise<T | undefined> {
-  await query("select set_config('statement_timeout', $1, true)", [String(ms)], client);
-  await client.query("savepoint before_count");
-  try {
-    return await work();
-  } catch (error) {
-    if (!isQueryCanceled(error)) throw error;
-    await client.query("rollback to savepoint before_count");
-    return undefined;
-  }
-}
-
 export function countSegment(counting: Counting): Promise<SegmentCount> {
   const { companyId, rules } = counting;
   const { where, values } = segmentSql(rules, companyId, 1);
@@ -82,11 +69,11 @@ export function countSegment(counting: Counting): Promise<SegmentCount> {
     const { countMs = people <= ALL_COUNTED ? FEW_MS : COUNT_MS, sampleMs = SAMPLE_MS } = counting;
     const all = async () =>
       (await queryOne<{ n: number }>(`select count(*) n from subscribers s where ${where}`, values, client))!.n;
-    const n = await within(client, countMs, all);
+    const n = await withinTime(client, countMs, all);
     if (n !== undefined) return { n, isEstimate: false };
-    const most = await within(client, sampleMs, () => estimated(client, counting, people, ASKED));
+    const most = await withinTime(client, sampleMs, () => estimated(client, counting, people, ASKED));
     if (most !== undefined) return { n: most, isEstimate: true };
-    await query("select set_config('statement_timeout', $1, true)", [String(LAST_MS)], client);
+    await limitStatements(client, LAST_MS);
     return { n: await estimated(client, counting, people, ASKED_AT_LEAST), isEstimate: true };
   });
 }

@@ -6,8 +6,8 @@
  */
 import { costlyRead } from "../database/bulk.ts";
 import { type Client, query, queryOne } from "../database/db.ts";
-import { isQueryCanceled } from "../database/outage.ts";
 import { subscriberAt } from "../database/row-at.ts";
+import { limitStatements, withinTime } from "../database/within-time.ts";
 import { Segment } from "../segment.ts";
 import { segmentSql } from "../segment-rules/segment-sql.ts";
 import type { SubscriberStatus } from "../subscriber.ts";
@@ -97,9 +97,6 @@ const tally = (people: string, isTransactional: boolean) => `
     count(*) filter (where not ${notSuppressed({ key: "p.email_key", company: "$1", transactional: String(isTransactional) })}) blocked
   from (${people}) p group by p.status`;
 
-const limitTo = (client: Client, ms: number) =>
-  query("select set_config('statement_timeout', $1, true)", [String(ms)], client);
-
 async function counted(
   client: Client,
   { sql, values }: People,
@@ -128,15 +125,9 @@ export const countAudience = (asked: CountedAudience): Promise<AudienceCount | u
     const { all } = people(1);
     const every = Math.max(2, Math.floor(all / SAMPLE));
     if (all <= (asked.maxAsked ?? MAX_ASKED)) {
-      await limitTo(client, COUNT_MS);
-      await client.query("savepoint before_count");
-      try {
-        return await counted(client, people(1), asked, 1);
-      } catch (error) {
-        if (!isQueryCanceled(error)) throw error;
-        await client.query("rollback to savepoint before_count");
-      }
+      const exact = await withinTime(client, COUNT_MS, () => counted(client, people(1), asked, 1));
+      if (exact) return exact;
     }
-    await limitTo(client, SAMPLE_MS);
+    await limitStatements(client, SAMPLE_MS);
     return counted(client, people(every), asked, every);
   });
