@@ -14,8 +14,10 @@ import { removeSubscribers } from "../../models/statements/remove-subscribers.ts
 import { defineService } from "../define.ts";
 import type { AuditAction } from "../lib/audit-actions.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
+import { removeSubscriber, subscriberErrors, updateSubscriber } from "./change-subscriber.ts";
 import { subscriberLimit } from "./company-locks.ts";
 import { contract } from "./contract.ts";
+import { SubscriberWriter } from "./create-subscriber.ts";
 import { erase, finishErasures } from "./erase-person.ts";
 import { exportPerson } from "./export-person.ts";
 import { exportErrors, exportSubscribers } from "./export-subscribers.ts";
@@ -37,7 +39,6 @@ import { createList, getList, listLists, listSettingErrors, removeList, updateLi
 import { bulkErrors, membershipsOf, subscriberIdErrors, updateLists } from "./members.ts";
 import { formErrors } from "./public-form.ts";
 import { saveReceivers, saveWaiting } from "./save-receivers.ts";
-import { createSubscriber, removeSubscriber, subscriberErrors, updateSubscriber } from "./save-subscriber.ts";
 import { addToSearch } from "./search-index.ts";
 import {
   createSegment,
@@ -57,6 +58,7 @@ import { exportSuppressions } from "./suppressions-csv.ts";
 
 interface Subscribers extends Service {
   subscriberReader: SubscriberReader;
+  subscriberWriter: SubscriberWriter;
 }
 const SAVE_PAUSE_MS = 500;
 /** Where nothing is going on. */
@@ -89,13 +91,17 @@ export default defineService("subscribers", contract, {
 
   created() {
     (this as Subscribers).subscriberReader = new SubscriberReader();
+    (this as Subscribers).subscriberWriter = new SubscriberWriter();
   },
 
   actions: {
     list: (ctx) => companySubscribers(companyOf(ctx), ctx.params),
     create: {
       validate: (ctx, isValid) => subscriberErrors(companyOf(ctx), ctx.params, isValid),
-      handler: async (ctx) => createSubscriber(companyOf(ctx), await subscriberLimit(ctx), ctx.params),
+      async handler(ctx) {
+        const { subscriberWriter } = this as Subscribers;
+        return subscriberWriter.create(companyOf(ctx), await subscriberLimit(ctx), ctx.params);
+      },
     },
     get(ctx) {
       return readerOf(this).get(companyOf(ctx), ctx.params.id);

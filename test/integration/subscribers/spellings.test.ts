@@ -7,9 +7,9 @@ import { segmentSql } from "../../../models/segment-rules/segment-sql.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import { markResubscribed, markUnsubscribed } from "../../../models/statements/unsubscribe.ts";
 import { READ } from "../../../services/smtp-sender/delivery/recipient-statements.ts";
+import { SubscriberWriter } from "../../../services/subscribers/create-subscriber.ts";
 import { importSubscribers } from "../../../services/subscribers/import/import-subscribers.ts";
 import { saveReceivers } from "../../../services/subscribers/save-receivers.ts";
-import { createSubscriber } from "../../../services/subscribers/save-subscriber.ts";
 import { liftSuppression, suppress } from "../../../services/subscribers/suppressions.ts";
 import { expandAll, newCampaign, useRows } from "../campaigns/rows.ts";
 import { recipients, useCompany } from "../campaigns/world.ts";
@@ -22,6 +22,7 @@ const SUPPRESSED = SENT_EMAIL_STATUS.suppressed;
 const SPELLINGS = [LETTERS, ON_THE_WIRE, DECOMPOSED, UPPER, "Ann@XN--BCHER-KVA.example"];
 
 describe("an address in any spelling", () => {
+  const writer = new SubscriberWriter();
   const rows = useRows();
   const company = useCompany();
   const keyOf = async (address: string) =>
@@ -61,9 +62,9 @@ describe("an address in any spelling", () => {
   });
 
   test("is one subscriber: created, imported, saved from a send", async () => {
-    const first = await createSubscriber(company.id, null, { email: LETTERS });
+    const first = await writer.create(company.id, null, { email: LETTERS });
     for (const email of SPELLINGS) {
-      expect((await createSubscriber(company.id, 10, { email })).id).toBe(first.id);
+      expect((await writer.create(company.id, 10, { email })).id).toBe(first.id);
     }
     const csv = Readable.from([`email,first_name\n${SPELLINGS.map((email) => `${email},Ann`).join("\n")}\n`]);
     const imported = await importSubscribers(csv, { companyId: company.id, limit: null });
@@ -78,7 +79,7 @@ describe("an address in any spelling", () => {
   });
 
   test.each(SPELLINGS)("that is unsubscribed as %s gets no newsletter in any", async (unsubscribed) => {
-    await createSubscriber(company.id, null, { email: LETTERS });
+    await writer.create(company.id, null, { email: LETTERS });
     await query(
       "insert into list_members (company_id, list_id, subscriber_id) select company_id, $2, id from subscribers where company_id = $1",
       [company.id, company.list],
@@ -123,8 +124,8 @@ describe("an address in any spelling", () => {
   });
 
   test("is found by a segment: whole in any spelling, in part as it was entered", async () => {
-    await createSubscriber(company.id, null, { email: LETTERS });
-    await createSubscriber(company.id, null, { email: "bob@example.com" });
+    await writer.create(company.id, null, { email: LETTERS });
+    await writer.create(company.id, null, { email: "bob@example.com" });
     const found = async (field: string, operator: string, value: unknown) => {
       const { where, values } = segmentSql({ conditions: [{ field, operator, value }] }, company.id, 1);
       const sql = `select email from subscribers s where ${where} order by email`;
