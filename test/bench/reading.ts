@@ -99,7 +99,7 @@ async function filled(url: string): Promise<{ large: Large; key: string; token: 
       others: part(others),
     });
     const large = await makeLarge(company.id, "a", size);
-    await settle();
+    await settle(process.env.DATABASE_URL!);
     return { large, ...company };
   }
   // Whoever asks now belongs to the company that was filled then.

@@ -3,6 +3,7 @@
  * reads (test/integration/api/plans.test.ts) and what they cost (`node test/bench reading`). What is rare stands where it is
  * found last, behind all that is not.
  */
+import pg from "pg";
 import { query } from "../../models/database/db.ts";
 import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
 
@@ -35,7 +36,10 @@ export interface Large {
   media: string;
 }
 
+/** At least; no campaign has more mails than there are people. */
 const CAMPAIGNS = 10;
+/** Rows that one statement writes: beyond them it would meet the time that the service gives a statement. */
+const BATCH = 1_000_000;
 const DEFERRED = 7;
 
 const { queued, sent, failed, bounced, suppressed, unknown } = SENT_EMAIL_STATUS;
@@ -114,15 +118,21 @@ const addCampaigns = (company: string, list: string, size: number, kind: "to_lis
     [company, kind === "to_list" ? list : null],
   );
 
-const addMails = (of: readonly Sent[], size: number, people: number) =>
-  query(
-    `insert into sent_emails (campaign_no, seq, subscriber_id, status, attempts, sent_at, opened_at, opens, clicked_at, clicks, id, created_at)
-     select c.no, s, p.id, ${sent}, 1, c.at, case when s % 4 = 1 then c.at end, case when s % 4 = 1 then 1 end,
-       case when s % 20 = 1 then c.at end, case when s % 20 = 1 then 1 end, null, null
-     from unnest($1::int[], $2::timestamptz[]) with ordinality c (no, at, place)
-     cross join generate_series(1, ${size}) s join large_people p on p.n = 1 + (c.place * ${size > 1 ? 997 : 1} + s) % ${people}`,
-    [of.map(({ no }) => no), of.map(({ at }) => at)],
-  );
+async function addMails(of: readonly Sent[], size: number, people: number): Promise<void> {
+  const many = Math.max(1, Math.floor(BATCH / size));
+  for (let from = 0; from < of.length; from += many) {
+    const some = of.slice(from, from + many);
+    await query(
+      `insert into sent_emails (campaign_no, seq, subscriber_id, status, attempts, sent_at, opened_at, opens, clicked_at, clicks, id, created_at)
+       select c.no, s, p.id, ${sent}, 1, c.at, case when s % 4 = 1 then c.at end, case when s % 4 = 1 then 1 end,
+         case when s % 20 = 1 then c.at end, case when s % 20 = 1 then 1 end, null, null
+       from unnest($1::int[], $2::timestamptz[]) with ordinality c (no, at, place)
+       cross join generate_series(1, ${size}) s
+       join large_people p on p.n = 1 + (($3::int + c.place) * ${size > 1 ? 997 : 1} + s) % ${people}`,
+      [some.map(({ no }) => no), some.map(({ at }) => at), from],
+    );
+  }
+}
 
 /** The oldest has the few that failed, the newest the few that wait; the second oldest is full of those that bounced. */
 async function spoilMails(company: string, campaigns: readonly Sent[], size: number): Promise<void> {
@@ -157,16 +167,19 @@ async function spoilMails(company: string, campaigns: readonly Sent[], size: num
   }
 }
 
-const addEvents = (company: string, campaigns: readonly Sent[], { events, people }: LargeSize) =>
-  query(
-    `insert into email_events (id, company_id, campaign_id, sent_email_id, type, recipient, link, is_first, metadata, created_at)
-     select ${idAt("at", "n", 5)}, $1, ($2::uuid[])[1 + n % ${campaigns.length}], gen_random_uuid(),
-       case when n <= 5 then 'complained' when n <= 20 then 'unsubscribed' when n % 50 = 0 then 'bounced' when n % 6 = 0 then 'clicked'
-         else 'opened' end, p.email, case when n % 6 = 0 then 1 end, true, '{"user_agent":"Mozilla/5.0"}', at
-     from (select n, ${timeOf("n", events)} as at from generate_series(1, ${events}) n) e
-     join (select n as no, email from large_people) p on p.no = 1 + (n * 7) % ${people}`,
-    [company, campaigns.map(({ id }) => id)],
-  );
+async function addEvents(company: string, campaigns: readonly Sent[], { events, people }: LargeSize): Promise<void> {
+  for (let from = 1; from <= events; from += BATCH) {
+    await query(
+      `insert into email_events (id, company_id, campaign_id, sent_email_id, type, recipient, link, is_first, metadata, created_at)
+       select ${idAt("at", "n", 5)}, $1, ($2::uuid[])[1 + n % ${campaigns.length}], gen_random_uuid(),
+         case when n <= 5 then 'complained' when n <= 20 then 'unsubscribed' when n % 50 = 0 then 'bounced' when n % 6 = 0 then 'clicked'
+           else 'opened' end, p.email, case when n % 6 = 0 then 1 end, true, '{"user_agent":"Mozilla/5.0"}', at
+       from (select n, ${timeOf("n", events)} as at from generate_series($3::int, $4::int) n) e
+       join (select n as no, email from large_people) p on p.no = 1 + (n * 7::bigint) % ${people}`,
+      [company, campaigns.map(({ id }) => id), from, Math.min(events, from + BATCH - 1)],
+    );
+  }
+}
 
 /** One campaign with all the counters that 30 days of opens from many writers make, and a year of days. */
 async function addCounts(company: string, { id, at }: Sent): Promise<void> {
@@ -294,8 +307,9 @@ export async function makeLarge(company: string, tag: string, size: LargeSize): 
   const { people, mails, others } = size;
   await setTriggers("disable");
   const lists = await addPeople(company, tag, size);
-  const perCampaign = Math.min(people, Math.floor(mails / CAMPAIGNS));
-  const campaigns = await addCampaigns(company, lists.list, perCampaign, "to_list", CAMPAIGNS);
+  const number = Math.max(CAMPAIGNS, Math.ceil(mails / people));
+  const perCampaign = Math.floor(mails / number);
+  const campaigns = await addCampaigns(company, lists.list, perCampaign, "to_list", number);
   await addMails(campaigns, perCampaign, people);
   await spoilMails(company, campaigns, perCampaign);
   await addMails(await addCampaigns(company, lists.list, 1, "custom", others), 1, people);
@@ -335,8 +349,16 @@ export async function makeLarge(company: string, tag: string, size: LargeSize): 
   return made;
 }
 
-/** As autovacuum leaves it. */
-export const settle = () => query("vacuum analyze");
+/** As autovacuum leaves it; of 50 million rows it takes longer than the service's own connections wait. */
+export async function settle(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query("vacuum analyze");
+  } finally {
+    await client.end();
+  }
+}
 
 /** The company that was made before, the largest. */
 export async function findLarge(): Promise<Large | undefined> {

@@ -41,7 +41,7 @@ beforeAll(async () => {
   const other = await newCompany(app, { plan: "unlimited" });
   await makeLarge(other.id, "b", { people: 2_000, mails: 4_000, events: 2_000, others: 2_000 });
   large = await makeLarge(company.id, "a", SIZE);
-  await settle();
+  await settle(app.databaseUrl);
 }, 600_000);
 afterAll(() => app.stop());
 
