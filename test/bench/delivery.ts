@@ -5,7 +5,7 @@
  * POST to `completed`, into Debian's smtp-sink; beside it, in the same run, smtp-source into the same sink with as many
  * bytes on the wire and as many connections. Prints rates, CPU per mail (of the service by its threads), the ratio of
  * service and PostgreSQL to smtp-source, and the peak memory of the service. `kinds`, taken in turns in each round:
- * plain,ed25519,rsa,both (signed),cyrillic,cjk.
+ * plain,ed25519,rsa,both (signed),cyrillic,cjk. DATA_DIR names a folder whose database has a past already; it is kept.
  */
 import { generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
@@ -65,7 +65,8 @@ interface Measured {
 const perMail = (us: number) => us / recipients;
 const total = ({ main, v8, pool }: ThreadsUs) => main + v8 + pool;
 
-const data = dataFolder();
+const kept = process.env.DATA_DIR;
+const data = kept ? { path: kept, remove: () => {} } : dataFolder();
 const sink = await startSmtpSink();
 const service = await startService({
   env: {
