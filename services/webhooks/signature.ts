@@ -1,5 +1,6 @@
 /** Standard Webhooks: a secret that both sides know, and a signature over id, time and body. */
-import { createHmac, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
+import { hmacSha256 } from "../lib/hmac.ts";
 
 const PREFIX = "whsec_";
 const SECRET_BYTES = 32;
@@ -11,7 +12,7 @@ function signature(secrets: readonly string[], id: string, timestamp: number, bo
   return secrets
     .map((secret) => {
       const key = Buffer.from(secret.slice(PREFIX.length), "base64");
-      return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
+      return `v1,${hmacSha256(key).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
     })
     .join(" ");
 }

@@ -53,7 +53,7 @@ const idAt = (
   || '7${String(kind).padStart(3, "0")}8000' || lpad(to_hex((${n})::bigint), 12, '0'))::uuid`;
 /** SQL: when the n-th of so many came. */
 const timeOf = (n: string, of: number, within = "300 days") =>
-  `(now() - interval '${within}' * (${of} - ${n} + 1) / ${of + 1})`;
+  `(now() - interval '${within}' * ((${of} - ${n} + 1)::float8 / ${of + 1}))`;
 const nth = (texts: string, n: string) =>
   `(string_to_array('${texts}', ','))[1 + (${n})::int % ${texts.split(",").length}]`;
 

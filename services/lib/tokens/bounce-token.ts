@@ -5,7 +5,7 @@
  *
  * In base32 without padding: 26 characters, and servers that change letters to upper or lower case do no harm.
  */
-import { type Cipheriv, createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
+import { type Cipheriv, createCipheriv, createDecipheriv, createSecretKey, hkdfSync } from "node:crypto";
 import { asciiDomain } from "../address.ts";
 import type { MailNumber } from "./mail-id.ts";
 
@@ -105,7 +105,7 @@ export class BounceTokens {
     const lower = token.toLowerCase();
     const block = TOKEN.test(lower) ? fromBase32(lower) : null;
     if (!block) return null;
-    const plain = createDecipheriv(CIPHER, this.#key, null).setAutoPadding(false).update(block);
+    const plain = createDecipheriv(CIPHER, createSecretKey(this.#key), null).setAutoPadding(false).update(block);
     if (plain[8]! > 1 || plain.subarray(9).some((byte) => byte !== 0)) return null;
     return { campaign_no: plain.readInt32BE(0), seq: plain.readInt32BE(4), copy: plain[8] === 1 };
   }

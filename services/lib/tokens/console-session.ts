@@ -3,8 +3,9 @@
  * there is one, just the browser. It holds no rights: whether the login is still good is looked up for each page. What forms
  * carry is made from it, so that it is good as long as the session and in no other.
  */
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes, timingSafeEqual } from "node:crypto";
 import jwt from "jsonwebtoken";
+import { hmacSha256 } from "../hmac.ts";
 import { isUuid, newId } from "../ids.ts";
 import { keysFor } from "../secrets.ts";
 import type { Person } from "./bearer.ts";
@@ -90,7 +91,7 @@ export function readSession(cookie: string): ConsoleSession | null {
 export const isDueForRenewal = ({ renewedAt }: ConsoleSession): boolean =>
   nowSeconds() - renewedAt > RENEW_AFTER_SECONDS;
 
-const formMac = (key: Buffer, { id }: ConsoleSession) => createHmac("sha256", key).update(id).digest();
+const formMac = (key: Buffer, { id }: ConsoleSession) => hmacSha256(key).update(id).digest();
 
 /**
  * What every write of this session carries. Each page has it under another mask: pages are compressed, and bytes that repeat

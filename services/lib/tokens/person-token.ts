@@ -3,7 +3,8 @@
  * subscriber, until when. Anyone who holds it may act for that subscriber, and nobody can make one without the key. Each
  * kind has a key of its own, so that a preferences link never confirms.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
+import { hmacSha256 } from "../hmac.ts";
 import { uuidBytes, uuidOf } from "../ids.ts";
 import { keysFor } from "../secrets.ts";
 
@@ -28,7 +29,7 @@ const WITHOUT_SUBJECT = characters(BODY_BYTES + TAG_BYTES);
 const WITH_SUBJECT = characters(BODY_BYTES + ID_BYTES + TAG_BYTES);
 const TOKEN = new RegExp(`^(?:[A-Za-z0-9_-]{${WITHOUT_SUBJECT}}|[A-Za-z0-9_-]{${WITH_SUBJECT}})$`);
 
-const tag = (key: Buffer, body: Buffer) => createHmac("sha256", key).update(body).digest().subarray(0, TAG_BYTES);
+const tag = (key: Buffer, body: Buffer) => hmacSha256(key).update(body).digest().subarray(0, TAG_BYTES);
 
 /** Without `expiresAt` it is valid for ever: a preferences link in an old mail must still work. */
 export function personToken(

@@ -54,6 +54,19 @@ test("a certificate of another name is refused, also where a kept connection to 
   expect(hosts).toHaveLength(2);
 });
 
+test("as many connections to one receiver are kept as deliveries are under way at the same time", async () => {
+  let connections = 0;
+  const count = () => connections++;
+  server.on("secureConnection", count);
+  closeIdleConnections();
+  for (let round = 1; round <= 3; round++) {
+    const answers = await Promise.all(Array.from({ length: 200 }, () => deliver("hooks.example")));
+    expect(answers.map(({ status }) => status)).toEqual(Array(200).fill(200));
+  }
+  server.off("secureConnection", count);
+  expect(connections).toBe(200);
+});
+
 test("an address that cannot be reached is passed over; one that was reached and broke off is not", async () => {
   const { port } = server.address() as AddressInfo;
   const asked = { url: new URL(`https://hooks.example:${port}/`), headers: {}, body: "{}" };
