@@ -1,5 +1,7 @@
 -- The whole schema after all migrations. Written by `npm run schema:dump`; a test holds it to them.
 
+create extension btree_gin;
+
 create extension pg_trgm;
 
 CREATE OR REPLACE FUNCTION public.add_count(company uuid, counter text, of uuid, delta bigint)
@@ -1978,7 +1980,7 @@ create table subscribers (
 CREATE INDEX subscribers_of_first_name ON public.subscribers USING btree (company_id, lower(first_name), id) WHERE in_search;
 CREATE INDEX subscribers_of_last_name ON public.subscribers USING btree (company_id, lower(last_name), id) WHERE in_search;
 CREATE INDEX subscribers_of_status ON public.subscribers USING btree (company_id, status, id) WHERE (status <> 'active'::text);
-CREATE INDEX subscribers_search ON public.subscribers USING gin ((((((email || ' '::text) || first_name) || ' '::text) || last_name)) gin_trgm_ops) WITH (gin_pending_list_limit='4096') WHERE in_search;
+CREATE INDEX subscribers_search_of_company ON public.subscribers USING gin (company_id, (((((email || ' '::text) || first_name) || ' '::text) || last_name)) gin_trgm_ops) WITH (gin_pending_list_limit='4096') WHERE in_search;
 CREATE INDEX subscribers_to_search ON public.subscribers USING btree (company_id) WHERE (NOT in_search);
 CREATE TRIGGER subscribers_address BEFORE UPDATE OF email ON public.subscribers FOR EACH ROW WHEN ((old.email IS DISTINCT FROM new.email)) EXECUTE FUNCTION keep_address();
 CREATE TRIGGER subscribers_counted AFTER INSERT ON public.subscribers REFERENCING NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_new_people();
@@ -2008,7 +2010,7 @@ CREATE INDEX suppressions_domain_unicode ON public.suppressions USING btree (com
 CREATE UNIQUE INDEX suppressions_email ON public.suppressions USING btree (company_id, email_key) WHERE (email_key IS NOT NULL);
 CREATE INDEX suppressions_of_company ON public.suppressions USING btree (company_id, id);
 CREATE INDEX suppressions_of_kind ON public.suppressions USING btree (company_id, kind, id);
-CREATE INDEX suppressions_search ON public.suppressions USING gin ((((COALESCE(email, domain) || ' '::text) || COALESCE(domain_unicode, ''::text))) gin_trgm_ops) WITH (gin_pending_list_limit='1024');
+CREATE INDEX suppressions_search_of_company ON public.suppressions USING gin (company_id, (((COALESCE(email, domain) || ' '::text) || COALESCE(domain_unicode, ''::text))) gin_trgm_ops) WITH (gin_pending_list_limit='1024');
 CREATE TRIGGER suppressions_added AFTER INSERT ON public.suppressions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('suppressions');
 CREATE TRIGGER suppressions_key BEFORE INSERT ON public.suppressions FOR EACH ROW WHEN (((new.email_key IS NULL) AND (new.email IS NOT NULL))) EXECUTE FUNCTION set_address_key();
 CREATE TRIGGER suppressions_removed AFTER DELETE ON public.suppressions REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('suppressions');

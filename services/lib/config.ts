@@ -80,7 +80,7 @@ export const configSchema = Type.Object({
     Type.String({
       postgresUrl: true,
       description:
-        "PostgreSQL 15 to 18; several hosts as for libpq (`postgres://one,two/db`): the one that takes writes. The extension pg_trgm is created in it: it is among PostgreSQL's contrib modules. Unset: an embedded PostgreSQL under DATA_DIR.",
+        "PostgreSQL 15 to 18; several hosts as for libpq (`postgres://one,two/db`): the one that takes writes. The extensions pg_trgm and btree_gin are created in it: they are among PostgreSQL's contrib modules. Unset: an embedded PostgreSQL under DATA_DIR.",
     }),
   ),
   DATABASE_POOL: integer(3, 500, {

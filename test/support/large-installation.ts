@@ -39,7 +39,7 @@ export interface Large {
 /** At least; no campaign has more mails than there are people. */
 const CAMPAIGNS = 10;
 /** Rows that one statement writes: beyond them it would meet the time that the service gives a statement. */
-const BATCH = 1_000_000;
+const BATCH = 250_000;
 const DEFERRED = 7;
 
 const { queued, sent, failed, bounced, suppressed, unknown } = SENT_EMAIL_STATUS;
