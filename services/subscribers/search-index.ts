@@ -2,8 +2,9 @@
  * Puts subscribers into the index that search uses, some time after they were written: an import would take twice as long if
  * it did so itself (models/migrations/0042_subscriber_search.sql). Rows that somebody has locked are left for the next run.
  *
- * It costs PostgreSQL 40 µs of CPU a person (`node test/bench moving`), and nobody waits for it: until then they are found by
- * reading them. So it has half of one core at most, however many nodes there are and however many people came.
+ * It costs PostgreSQL 60 µs of CPU a person (`node test/bench moving`; 40 before the index had the company), and nobody waits
+ * for it: until then they are found by reading them. So it has half of one core at most, however many nodes there are and
+ * however many people came.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceBroker } from "moleculer";
