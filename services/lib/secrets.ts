@@ -69,8 +69,10 @@ const keyId = (key: Buffer) => createHash("sha256").update(key).digest().subarra
 /** The first bytes of the envelopes that this process can open. */
 export const openableKeyIds = (): Buffer[] => keysFor("seal").map(keyId);
 
-// Keys are wrapped for the reason that hmac.ts gives: 3 µs instead of 15.
-/** AES-256-GCM. Envelope: key id (4), IV (12), tag (16), ciphertext. `context` (an id) must be the same to open it. */
+/**
+ * AES-256-GCM. Envelope: key id (4), IV (12), tag (16), ciphertext. `context` (an id) must be the same to open it. Keys are
+ * wrapped for the reason that hmac.ts gives: 3 µs instead of 15.
+ */
 export function seal(plain: string, context: string): Buffer {
   const key = keysFor("seal")[0]!;
   const iv = randomBytes(IV_BYTES);

@@ -2,13 +2,13 @@
  * Creates single subscribers. What concurrent requests of a company bring becomes one transaction: a commit waits for the disk
  * however many rows it has, and a company that brings many holds one connection with them, not half of all.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, INTERACTIVE, pool, type Queryable, queryOne, transaction } from "../../models/database/db.ts";
 import { ERASED_ERROR, erasedAmong } from "../../models/statements/erased-addresses.ts";
 import { type Attributes, attributesError } from "../lib/attributes.ts";
 import { invalid, subscriberLimitReached } from "../lib/errors.ts";
 import { type GroupCommit, groupCommit } from "../lib/group-commit.ts";
 import { newId } from "../lib/ids.ts";
+import { withTimeout } from "../lib/timeouts.ts";
 import { type Limit, roomFor } from "./company-locks.ts";
 import { addToLists } from "./members.ts";
 import { COLUMNS, type SubscriberRow, type SubscriberView, subscriberView, subscriberWithin } from "./subscriber.ts";
@@ -94,10 +94,7 @@ type Saved = () => Promise<SubscriberView>;
 /** Those that have to wait longer, for a row that somebody else holds say, do not keep the next ones. */
 async function eachAlone(companyId: string, wanted: readonly Wanted[]): Promise<Saved[]> {
   const views = wanted.map((one) => saveAlone(companyId, one));
-  const waited = new AbortController();
-  const settled = Promise.allSettled(views);
-  await Promise.race([settled, sleep(ROW_WAIT_MS, undefined, { signal: waited.signal }).catch(() => {})]);
-  waited.abort();
+  await withTimeout(Promise.allSettled(views), ROW_WAIT_MS, () => new Error("Not yet")).catch(() => {});
   return views.map((view) => () => view);
 }
 

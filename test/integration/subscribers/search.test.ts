@@ -1,6 +1,7 @@
 /** Searches and filters where a company has many people: who fits is found, and what is only estimated says so. */
 import { query, transaction } from "../../../models/database/db.ts";
 import { type App, startApp } from "../../support/app.ts";
+import { capturePlans, nodesOf } from "../../support/captured-plans.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
 
 const PEOPLE = 24_000;
@@ -141,4 +142,21 @@ test("another company finds nobody of them", async () => {
   const other = await newCompany(app);
   const { body } = await other.api.get("/api/emails/subscribers/?search=reader");
   expect(body).toMatchObject({ count: 0, results: [] });
+});
+
+test("a search goes through the entries of its own company, however many of another one have the letters", async () => {
+  await fillIndex();
+  const other = await newCompany(app);
+  await query(
+    `insert into subscribers (company_id, email, last_name, in_search)
+     select $1, 'p' || n || '@other.example', case when n % 4000 = 0 then 'Smith' else 'Else' end, true from generate_series(1, 12000) n`,
+    [other.id],
+  );
+  await query("analyze subscribers");
+  const plans = capturePlans();
+  const asked = () => app.broker.call("subscribers.list", { search: "smith" }, { meta: { companyId: other.id } });
+  const nodes = (await plans.of(asked)).flatMap(({ root }) => nodesOf(root));
+  plans.stop();
+  const scans = nodes.filter((node) => node["Index Name"]?.startsWith("subscribers_search"));
+  expect(scans.map((scan) => scan["Actual Rows"])).toEqual([3]);
 });
