@@ -26,6 +26,16 @@ export function setUpPackages(): void {
   types.setTypeParser(types.builtins.INT8, Number);
 }
 
+/**
+ * Moleculer gives promises its `timeout`, which rejects with an error of a class of its own: loaded anew, it would find the
+ * old one there, and not know the error. What is assigned to a built-in can be enumerated, what is its own cannot.
+ */
+function dropAdditions(): void {
+  for (const builtIn of [Promise, Promise.prototype]) {
+    for (const name of Object.keys(builtIn)) delete (builtIn as unknown as Record<string, unknown>)[name];
+  }
+}
+
 /** The next file loads them anew: nothing that an earlier one left in them is there. */
 export function dropSharedPackages(): void {
   const { cache } = own;
@@ -37,5 +47,6 @@ export function dropSharedPackages(): void {
   };
   for (const [name, from] of asked()) drop(createRequire(from).resolve(name));
   asked().clear();
+  dropAdditions();
   setUpPackages();
 }

@@ -32,18 +32,18 @@ test("a file that leaves something behind fails, the message names it, and the f
   const { code, output } = await run(["leaky.ts", "tidy.ts"], 2_000);
   expect(code).toBe(1);
   expect(output).toContain("The file left behind:");
-  expect(output).toMatch(/timer made at .*leaky\.ts:8/);
-  expect(output).toMatch(/timer made at .*leaky\.ts:11/);
+  expect(output).toMatch(/timer made at .*leaky\.ts:9/);
+  expect(output).toMatch(/timer made at .*leaky\.ts:12/);
   expect(output).toMatch(/server on 127\.0\.0\.1:\d+/);
   expect(output).toMatch(/socket 127\.0\.0\.1:\d+ → 127\.0\.0\.1:\d+, paused/);
   expect(output).toMatch(/child process \d+: sleep 60/);
   expect(output).toContain("database forgotten, not dropped");
   expect(output).toMatch(/FAIL .*leaky\.ts[\s\S]*PASS .*tidy\.ts/);
-  expect(output).toContain("9 passed");
+  expect(output).toContain("10 passed");
 });
 
 test("a file that closes what it opened passes, also when the end of it takes a moment", async () => {
   const { code, output } = await run(["tidy.ts"], 5_000);
-  expect(output).toContain("2 passed");
+  expect(output).toContain("3 passed");
   expect(code).toBe(0);
 });

@@ -231,7 +231,8 @@ describe("while Redis is away", () => {
     const startedAt = performance.now();
     expect((await limiter.take(window, 1)).used).toBe(1);
     for (let n = 0; n < 50; n++) expect((await limiter.take({ ...window, limit: 100 }, 1)).granted).toBe(1);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    // Half a second each would be 25.
+    expect(performance.now() - startedAt).toBeLessThan(12_000);
 
     redis = await startRedis({ own: true, port });
     await until(async () => {
@@ -250,11 +251,13 @@ describe("while Redis is away", () => {
     redis.child!.signal("SIGSTOP");
     const startedAt = performance.now();
     for (let n = 1; n <= 100; n++) expect((await limiter.take(window, 1)).used).toBe(n);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    const tookMs = performance.now() - startedAt;
     redis.child!.signal("SIGCONT");
     await until(async () => (await connection.ping()) === "PONG");
     connection.disconnect();
     await redis.stop();
+    // Half a second each would be 50, and this process may get no CPU for a while.
+    expect(tookMs).toBeLessThan(25_000);
   });
 });
 

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { connect, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
+import { ServiceBroker } from "moleculer";
 
 test("a timer", () => {
   setInterval(() => {}, 60_000);
@@ -35,6 +36,8 @@ test("what goes on by itself, and so into the next file", () => {
   const connected = () => connect(1, "127.0.0.1").on("error", () => setTimeout(connected, 5));
   connected();
 });
-test("something in a package that files share", () => {
+test("something in a package that files share, and what a package gave to promises", () => {
+  new ServiceBroker({ logger: false });
+  expect(Promise.prototype).toHaveProperty("timeout");
   Object.assign(LRUCache, { left: "behind" });
 });
