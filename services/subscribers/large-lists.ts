@@ -10,6 +10,7 @@ import { costlyRead } from "../../models/database/bulk.ts";
 import { type Client, query, queryOne } from "../../models/database/db.ts";
 import {
   FEW,
+  guessFromEnds,
   hasTrigram,
   LAST_PAGE,
   MANY,
@@ -22,9 +23,6 @@ import { SEARCHED_TEXT } from "../../models/subscriber.ts";
 import { invalidPage } from "../lib/errors.ts";
 import type { ListQuery } from "../lib/shapes.ts";
 import { COLUMNS, type SubscriberRow } from "./subscriber.ts";
-
-/** Of the newest, and of the oldest: read in 5 ms. */
-const SAMPLED = 2_000;
 
 export interface Filters extends ListQuery {
   status?: string;
@@ -162,21 +160,6 @@ async function walkedPage(client: Client, asked: Asked, { limit, offset }: Place
   return query<SubscriberRow>(sql, used(asked), client);
 }
 
-/**
- * From the share of the newest and of the oldest. `isMany`: of both ends so many fit that there need be no doubt; one end alone
- * may be an import of its own kind.
- */
-async function sample(client: Client, asked: Asked, { people, of_list }: Sizes) {
-  const { from, where, key } = baseOf(asked);
-  const end = (direction: string) => `(
-    select count(*) n, count(*) filter (where ${all(asked.conditions)}) held
-    from (select s.* from ${from} where ${where} order by ${key} ${direction} limit ${SAMPLED}) s)`;
-  const rows = await query<{ n: number; held: number }>(`${end("desc")} union all ${end("asc")}`, used(asked), client);
-  const of = of_list ?? people;
-  const guesses = rows.map(({ n, held }) => (n === 0 ? 0 : (held / n) * of));
-  return { guessed: Math.round((guesses[0]! + guesses[1]!) / 2), isMany: Math.min(...guesses) > 2 * FEW };
-}
-
 /** `order`: by another field than the time of creation, where one is asked for. */
 export function largePage(
   companyId: string,
@@ -188,7 +171,10 @@ export function largePage(
   const place: Place = { limit, offset: (page - 1) * limit, order: order.sorted };
   const asked = conditionsOf(companyId, filters, sizes);
   return costlyRead(companyId, async (client) => {
-    const { guessed, isMany } = await sample(client, asked, sizes);
+    const { conditions, list } = asked;
+    const ends = { ...baseOf(asked), condition: all(conditions), row: "s", values: used(asked) };
+    const of = list ? sizes.of_list! : sizes.people;
+    const { guessed, isMany } = await guessFromEnds({ ...ends, of }, client);
     if (!isMany && filters.search && !asked.indexed && mostOf(sizes) > MANY) throw tooManyToSearch(NARROWED_BY);
     if (!isMany || !order.byKey) {
       const { n, results } = await exactPage(client, asked, place);

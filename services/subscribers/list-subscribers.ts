@@ -1,5 +1,6 @@
 /** Pages of subscribers: all of a company, those of a list, those of a segment. */
-import { FEW } from "../../models/database/filtered-count.ts";
+import type { Queryable } from "../../models/database/db.ts";
+import { FEW, guessFromEnds } from "../../models/database/filtered-count.ts";
 import { listPage } from "../../models/database/listing.ts";
 import { SEARCHED_TEXT, type SubscriberStatus } from "../../models/subscriber.ts";
 import type { ListQuery } from "../lib/shapes.ts";
@@ -16,6 +17,7 @@ interface Which {
   filtered?: boolean;
   indexed?: string[];
   parted?: (n: number, where: string, sorted: string) => string;
+  many?: (on?: Queryable) => Promise<number | undefined>;
 }
 
 const ORDERINGS = { email: "s.email_key", first_name: "lower(s.first_name)", last_name: "lower(s.last_name)" };
@@ -99,4 +101,19 @@ export async function listMembers(companyId: string, listId: string, asked: Filt
     which.filtered = true;
   }
   return listSubscribers(which, asked);
+}
+
+/** `condition`: of a segment, on subscribers `s`, the company first among its values. */
+export async function segmentMembers(
+  companyId: string,
+  { where: condition, values }: { where: string; values: unknown[] },
+  asked: ListQuery,
+) {
+  const { people } = await sizesOf(companyId, {});
+  const many = async (on?: Queryable) => {
+    const all = { from: "subscribers s", where: "s.company_id = $1", key: "s.id", of: people };
+    const { guessed, isMany } = await guessFromEnds({ ...all, condition, row: "s", values }, on);
+    return isMany ? guessed : undefined;
+  };
+  return listSubscribers({ where: [condition], values, filtered: true, ...(people > FEW ? { many } : {}) }, asked);
 }

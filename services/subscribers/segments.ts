@@ -15,7 +15,7 @@ import { call } from "../call.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
 import { type FieldErrors, missingObject, notFound } from "../lib/errors.ts";
 import type { ListQuery } from "../lib/shapes.ts";
-import { listSubscribers } from "./list-subscribers.ts";
+import { segmentMembers } from "./list-subscribers.ts";
 import { COLUMNS, type SubscriberRow, subscriberView } from "./subscriber.ts";
 
 const EXISTING = {
@@ -151,6 +151,5 @@ export async function listSegments(companyId: string, asked: ListQuery) {
 
 export async function listSegmentSubscribers(companyId: string, id: string, asked: ListQuery) {
   const segment = await findSegment(companyId, id);
-  const { where, values } = segmentSql(segment.rules, companyId, 1);
-  return listSubscribers({ where: [where], values, filtered: true }, asked);
+  return segmentMembers(companyId, segmentSql(segment.rules, companyId, 1), asked);
 }

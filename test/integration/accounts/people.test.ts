@@ -428,7 +428,8 @@ test("invalid keys: 60 a minute per address, then 429, and a good key of another
   for (let n = 0; n < 60; n++) expect((await guess(n)).status).toBe(401);
   const looked = jest.spyOn(app.broker, "call");
   expect((await guess(61)).status).toBe(429);
-  expect(looked).not.toHaveBeenCalled();
+  // A mail of an earlier test may be on its way.
+  expect(looked.mock.calls.map(([action]) => action)).not.toContain("accounts.authenticateKey");
   looked.mockRestore();
   expect((await api.get(`/api/companies/${id}/`)).status).toBe(200);
 });

@@ -1,7 +1,7 @@
 /** Searches and filters where a company has many people: who fits is found, and what is only estimated says so. */
 import { query, transaction } from "../../../models/database/db.ts";
 import { type App, startApp } from "../../support/app.ts";
-import { capturePlans, nodesOf } from "../../support/captured-plans.ts";
+import { capturePlans, nodesOf, rowsOf } from "../../support/captured-plans.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
 
 const PEOPLE = 24_000;
@@ -159,4 +159,29 @@ test("a search goes through the entries of its own company, however many of anot
   plans.stop();
   const scans = nodes.filter((node) => node["Index Name"]?.startsWith("subscribers_search"));
   expect(scans.map((scan) => scan["Actual Rows"])).toEqual([3]);
+});
+
+test("a page of a segment that many fit is read without counting them, and few are counted", async () => {
+  const made = async (operator: string, value: string) => {
+    const rules = { match: "all", conditions: [{ field: "email", operator, value }] };
+    return (await company.api.post("/api/emails/segments/", { name: value, rules })).body.id as string;
+  };
+  const many = await made("starts_with", "person");
+  const page = async (id: string, asked: Record<string, string>) =>
+    (await company.api.get(`/api/emails/segments/${id}/subscribers/?${new URLSearchParams(asked)}`)).body;
+  expect(await page(many, { page_size: "1" })).toMatchObject({ count: PEOPLE, count_estimated: true });
+  const sorted = Array.from({ length: PEOPLE }, (_, n) => `person${n + 1}@example.com`).sort();
+  const [last] = (await page(many, { ordering: "email", page_size: "1", page: "500" })).results;
+  expect(last.email).toBe(sorted[499]);
+  expect(await page(many, { search: "zuse" })).toMatchObject({ count: 24 });
+  const few = await page(await made("ends_with", "00@example.com"), { page_size: "1" });
+  expect(few).toMatchObject({ count: 240, results: [{ email: "person24000@example.com" }] });
+  expect(few).not.toHaveProperty("count_estimated");
+
+  const plans = capturePlans();
+  const asked = () =>
+    app.broker.call("subscribers.listSegmentSubscribers", { id: many }, { meta: { companyId: company.id } });
+  const nodes = (await plans.of(asked)).flatMap(({ root }) => nodesOf(root));
+  plans.stop();
+  expect(Math.max(...nodes.map(rowsOf))).toBeLessThanOrEqual(2_000);
 });
