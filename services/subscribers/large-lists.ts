@@ -24,9 +24,14 @@ import { invalidPage } from "../lib/errors.ts";
 import type { ListQuery } from "../lib/shapes.ts";
 import { COLUMNS, type SubscriberRow } from "./subscriber.ts";
 
+/** A condition on subscribers `s` as SQL; its parameters begin at $first. */
+export type Condition = (first: number) => { where: string; values: unknown[] };
+
 export interface Filters extends ListQuery {
   status?: string;
   list?: string;
+  /** Of a segment. */
+  condition?: Condition;
 }
 
 export interface EstimatedPage {
@@ -76,14 +81,18 @@ interface Asked {
   indexed: string | undefined;
 }
 
-function conditionsOf(companyId: string, { status, list, search }: Filters, sizes: Sizes): Asked {
+function conditionsOf(companyId: string, { status, list, search, condition }: Filters, sizes: Sizes): Asked {
   const values: unknown[] = [companyId];
   const add = (value: unknown) => `$${values.push(value)}`;
   const ofList = list ? add(list) : undefined;
+  const segment = condition?.(values.length + 1);
+  values.push(...(segment?.values ?? []));
   const conditions = [
     ...(status ? [`s.status = ${add(status)}`] : []),
     // Something is appended, so that this is no condition for the index.
     ...(search ? [`(${SEARCHED_TEXT} || '') ilike ${add(`%${escapeLike(search)}%`)}`] : []),
+    // It may cost more than the others, which leave fewer.
+    ...(segment ? [segment.where] : []),
   ];
   const { people, of_status, of_list } = sizes;
   const indexed =
@@ -176,7 +185,8 @@ export function largePage(
     const of = list ? sizes.of_list! : sizes.people;
     const { guessed, isMany } = await guessFromEnds({ ...ends, of }, client);
     if (!isMany && filters.search && !asked.indexed && mostOf(sizes) > MANY) throw tooManyToSearch(NARROWED_BY);
-    if (!isMany || !order.byKey) {
+    if (isMany && !order.byKey) return undefined;
+    if (!isMany) {
       const { n, results } = await exactPage(client, asked, place);
       if (n <= FEW) {
         if (page > 1 && place.offset >= n) throw invalidPage();

@@ -4,7 +4,7 @@ import { FEW, guessFromEnds } from "../../models/database/filtered-count.ts";
 import { listPage } from "../../models/database/listing.ts";
 import { SEARCHED_TEXT, type SubscriberStatus } from "../../models/subscriber.ts";
 import type { ListQuery } from "../lib/shapes.ts";
-import { largePage, mostOf, NARROWED_BY, sizesOf } from "./large-lists.ts";
+import { type Condition, largePage, mostOf, NARROWED_BY, sizesOf } from "./large-lists.ts";
 import { COLUMNS, type SubscriberRow, subscriberView } from "./subscriber.ts";
 
 interface Which {
@@ -45,11 +45,12 @@ export async function listSubscribers(which: Which, asked: ListQuery) {
 interface Filters extends ListQuery {
   status?: SubscriberStatus;
   list?: string;
+  condition?: Condition;
 }
 
 /** Undefined: as any list is read. No counter knows how many fit these filters, and there may be many. */
 async function fromMany(companyId: string, asked: Filters) {
-  if (!asked.search && !(asked.list && asked.status)) return undefined;
+  if (!asked.search && !(asked.list && asked.status) && !asked.condition) return undefined;
   const sizes = await sizesOf(companyId, asked);
   if (!asked.list && mostOf(sizes) <= FEW) return undefined;
   const { ordering = "-created_at" } = asked;
@@ -69,6 +70,12 @@ function parted(n: number, where: string, sorted: string): string {
   return `(${part("s.in_search")} union all ${part("not s.in_search")}) s`;
 }
 
+/** Indexes have all of a company in each order. */
+const walkable = ({ ordering }: ListQuery) => ({
+  indexed: Object.keys(ORDERINGS),
+  ...(ordering?.endsWith("email") ? {} : { parted }),
+});
+
 /** With the requested filters; `filtered` says that no counter matches them. */
 export async function companySubscribers(companyId: string, asked: Filters) {
   if (asked.list) return listMembers(companyId, asked.list, asked);
@@ -78,8 +85,7 @@ export async function companySubscribers(companyId: string, asked: Filters) {
     where: ["s.company_id = $1"],
     values: [companyId],
     counter: [companyId, asked.status ? `subscribers:${asked.status}` : "subscribers", companyId],
-    indexed: Object.keys(ORDERINGS),
-    ...(asked.ordering?.endsWith("email") ? {} : { parted }),
+    ...walkable(asked),
   };
   if (asked.status) which.where.push(`s.status = $${which.values.push(asked.status)}`);
   return listSubscribers(which, asked);
@@ -103,17 +109,17 @@ export async function listMembers(companyId: string, listId: string, asked: Filt
   return listSubscribers(which, asked);
 }
 
-/** `condition`: of a segment, on subscribers `s`, the company first among its values. */
-export async function segmentMembers(
-  companyId: string,
-  { where: condition, values }: { where: string; values: unknown[] },
-  asked: ListQuery,
-) {
+/** `condition`: the segment's. */
+export async function segmentMembers(companyId: string, condition: Condition, asked: ListQuery) {
+  const found = await fromMany(companyId, { ...asked, condition });
+  if (found) return found;
+  const { where, values } = condition(1);
   const { people } = await sizesOf(companyId, {});
   const many = async (on?: Queryable) => {
     const all = { from: "subscribers s", where: "s.company_id = $1", key: "s.id", of: people };
-    const { guessed, isMany } = await guessFromEnds({ ...all, condition, row: "s", values }, on);
+    const { guessed, isMany } = await guessFromEnds({ ...all, condition: where, row: "s", values }, on);
     return isMany ? guessed : undefined;
   };
-  return listSubscribers({ where: [condition], values, filtered: true, ...(people > FEW ? { many } : {}) }, asked);
+  const which: Which = { where: [where], values, filtered: true, ...walkable(asked) };
+  return listSubscribers(people > FEW ? { ...which, many } : which, asked);
 }

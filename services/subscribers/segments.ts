@@ -151,5 +151,5 @@ export async function listSegments(companyId: string, asked: ListQuery) {
 
 export async function listSegmentSubscribers(companyId: string, id: string, asked: ListQuery) {
   const segment = await findSegment(companyId, id);
-  return segmentMembers(companyId, segmentSql(segment.rules, companyId, 1), asked);
+  return segmentMembers(companyId, (first) => segmentSql(segment.rules, companyId, first), asked);
 }

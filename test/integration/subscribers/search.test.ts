@@ -173,6 +173,8 @@ test("a page of a segment that many fit is read without counting them, and few a
   const sorted = Array.from({ length: PEOPLE }, (_, n) => `person${n + 1}@example.com`).sort();
   const [last] = (await page(many, { ordering: "email", page_size: "1", page: "500" })).results;
   expect(last.email).toBe(sorted[499]);
+  const [zuse] = (await page(many, { ordering: "-last_name", page_size: "1", page: "3" })).results;
+  expect(zuse.email).toBe("person22000@example.com");
   expect(await page(many, { search: "zuse" })).toMatchObject({ count: 24 });
   const few = await page(await made("ends_with", "00@example.com"), { page_size: "1" });
   expect(few).toMatchObject({ count: 240, results: [{ email: "person24000@example.com" }] });
