@@ -41,13 +41,12 @@ export async function countUpTo(
 const SAMPLED = 2_000;
 
 export interface Ends {
-  /** The rows, in the order of `key`, without the condition. */
+  /** Rows `s`, in the order of `key`, without the condition. */
   from: string;
   where: string;
   key: string;
-  /** On the columns of `row`. */
+  /** On `s` alone. */
   condition: string;
-  row: string;
   values: unknown[];
   /** How many rows there are. */
   of: number;
@@ -58,12 +57,12 @@ export interface Ends {
  * need be no doubt that they are more than FEW; one end alone may be an import of its own kind.
  */
 export async function guessFromEnds(
-  { from, where, key, condition, row, values, of }: Ends,
+  { from, where, key, condition, values, of }: Ends,
   on?: Queryable,
 ): Promise<{ guessed: number; isMany: boolean }> {
   const end = (direction: string) => `(
     select count(*) n, count(*) filter (where ${condition}) held
-    from (select ${row}.* from ${from} where ${where} order by ${key} ${direction} limit ${SAMPLED}) ${row})`;
+    from (select s.* from ${from} where ${where} order by ${key} ${direction} limit ${SAMPLED}) s)`;
   const rows = await query<{ n: number; held: number }>(`${end("desc")} union all ${end("asc")}`, values, on);
   const guesses = rows.map(({ n, held }) => (n === 0 ? 0 : (held / n) * of));
   return { guessed: Math.round((guesses[0]! + guesses[1]!) / 2), isMany: Math.min(...guesses) > 2 * FEW };

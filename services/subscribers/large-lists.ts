@@ -181,7 +181,7 @@ export function largePage(
   const asked = conditionsOf(companyId, filters, sizes);
   return costlyRead(companyId, async (client) => {
     const { conditions, list } = asked;
-    const ends = { ...baseOf(asked), condition: all(conditions), row: "s", values: used(asked) };
+    const ends = { ...baseOf(asked), condition: all(conditions), values: used(asked) };
     const of = list ? sizes.of_list! : sizes.people;
     const { guessed, isMany } = await guessFromEnds({ ...ends, of }, client);
     if (!isMany && filters.search && !asked.indexed && mostOf(sizes) > MANY) throw tooManyToSearch(NARROWED_BY);

@@ -117,7 +117,7 @@ export async function segmentMembers(companyId: string, condition: Condition, as
   const { people } = await sizesOf(companyId, {});
   const many = async (on?: Queryable) => {
     const all = { from: "subscribers s", where: "s.company_id = $1", key: "s.id", of: people };
-    const { guessed, isMany } = await guessFromEnds({ ...all, condition: where, row: "s", values }, on);
+    const { guessed, isMany } = await guessFromEnds({ ...all, condition: where, values }, on);
     return isMany ? guessed : undefined;
   };
   const which: Which = { where: [where], values, filtered: true, ...walkable(asked) };
