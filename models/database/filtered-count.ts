@@ -37,37 +37,6 @@ export async function countUpTo(
   return row!.n > most ? undefined : row!.n;
 }
 
-/** At either end, to guess from; read in 5 ms. */
-const SAMPLED = 2_000;
-
-export interface Ends {
-  /** Rows `s`, in the order of `key`, without the condition. */
-  from: string;
-  where: string;
-  key: string;
-  /** On `s` alone. */
-  condition: string;
-  values: unknown[];
-  /** How many rows there are. */
-  of: number;
-}
-
-/**
- * How many rows meet a condition, from its share of the newest and of the oldest. `isMany`: of both ends so many fit that there
- * need be no doubt that they are more than FEW; one end alone may be an import of its own kind.
- */
-export async function guessFromEnds(
-  { from, where, key, condition, values, of }: Ends,
-  on?: Queryable,
-): Promise<{ guessed: number; isMany: boolean }> {
-  const end = (direction: string) => `(
-    select count(*) n, count(*) filter (where ${condition}) held
-    from (select s.* from ${from} where ${where} order by ${key} ${direction} limit ${SAMPLED}) s)`;
-  const rows = await query<{ n: number; held: number }>(`${end("desc")} union all ${end("asc")}`, values, on);
-  const guesses = rows.map(({ n, held }) => (n === 0 ? 0 : (held / n) * of));
-  return { guessed: Math.round((guesses[0]! + guesses[1]!) / 2), isMany: Math.min(...guesses) > 2 * FEW };
-}
-
 interface Planned {
   "QUERY PLAN": { Plan: { "Plan Rows": number } }[];
 }

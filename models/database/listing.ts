@@ -50,8 +50,6 @@ export interface Listing {
   indexed?: readonly string[];
   /** Of a large table: an index finds what `searchIn` is searched for. */
   searchIsIndexed?: boolean;
-  /** Of a large table: about how many rows fit without a search, where that is found soon and beyond doubt more than are counted. */
-  many?: (on?: Queryable) => Promise<number | undefined>;
   /** Of a large table: what makes fewer of its rows, for the 400 that asks for it: "`since`, `until`". */
   narrowedBy?: string;
   /** Default "-created_at". */
@@ -188,7 +186,7 @@ async function walkedPage<T>(
   listing: Listing,
   conditions: Conditions,
   { expressions, descending }: ReturnType<typeof order>,
-  { page, size, many }: { page: number; size: number; many: number | undefined },
+  { page, size }: { page: number; size: number },
   on?: Queryable,
 ): Promise<Page<T>> {
   if (page > LAST_PAGE) throw tooDeep(listing.narrowedBy);
@@ -198,7 +196,7 @@ async function walkedPage<T>(
   if (page > 1 && rows.length === 0) throw invalidPage();
   const seen = place.skip + rows.length;
   if (rows.length <= size) return { count: seen, results: rows };
-  const guessed = many ?? (await guessedCount({ from: listing.from, ...conditions }, on));
+  const guessed = await guessedCount({ from: listing.from, ...conditions }, on);
   return { count: Math.max(guessed, seen, FEW + 1), count_estimated: true, results: rows.slice(0, size) };
 }
 
@@ -217,10 +215,9 @@ async function readPage<T>(listing: Listing, asked: ListQuery, on?: Queryable): 
   }
   const field = ordering.replace(/^-/, "");
   const mustSort = large && field !== "created_at" && !indexed.includes(field);
-  const many = mustSort || conditions.searched ? undefined : await listing.many?.(on);
-  const count = many ? undefined : await countRows(listing, conditions, mustSort ? MANY : FEW, on);
+  const count = await countRows(listing, conditions, mustSort ? MANY : FEW, on);
   if (mustSort && (count ?? Number.POSITIVE_INFINITY) > MANY) throw tooManyToSort(narrowedBy);
-  if (count === undefined) return walkedPage(listing, conditions, by, { page, size, many }, on);
+  if (count === undefined) return walkedPage(listing, conditions, by, { page, size }, on);
   const offset = (page - 1) * size;
   if (page > 1 && offset >= count) throw invalidPage();
   if (count === 0) return { count, results: [] };

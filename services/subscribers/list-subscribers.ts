@@ -1,6 +1,5 @@
 /** Pages of subscribers: all of a company, those of a list, those of a segment. */
-import type { Queryable } from "../../models/database/db.ts";
-import { FEW, guessFromEnds } from "../../models/database/filtered-count.ts";
+import { FEW } from "../../models/database/filtered-count.ts";
 import { listPage } from "../../models/database/listing.ts";
 import { SEARCHED_TEXT, type SubscriberStatus } from "../../models/subscriber.ts";
 import type { ListQuery } from "../lib/shapes.ts";
@@ -17,7 +16,6 @@ interface Which {
   filtered?: boolean;
   indexed?: string[];
   parted?: (n: number, where: string, sorted: string) => string;
-  many?: (on?: Queryable) => Promise<number | undefined>;
 }
 
 const ORDERINGS = { email: "s.email_key", first_name: "lower(s.first_name)", last_name: "lower(s.last_name)" };
@@ -60,7 +58,7 @@ async function fromMany(companyId: string, asked: Filters) {
   if (!byKey && !Object.hasOwn(ORDERINGS, field)) return undefined;
   const expressions = byKey ? ["s.id"] : [ORDERINGS[field as keyof typeof ORDERINGS], "s.id"];
   const sorted = expressions.map((expression) => `${expression} ${direction}`).join(", ");
-  const page = await largePage(companyId, asked, sizes, { sorted, direction, byKey });
+  const page = await largePage(companyId, asked, sizes, { sorted, direction, byKey, ...partedBy(ordering) });
   return page && { ...page, results: page.results.map(subscriberView) };
 }
 
@@ -70,11 +68,8 @@ function parted(n: number, where: string, sorted: string): string {
   return `(${part("s.in_search")} union all ${part("not s.in_search")}) s`;
 }
 
-/** Indexes have all of a company in each order. */
-const walkable = ({ ordering }: ListQuery) => ({
-  indexed: Object.keys(ORDERINGS),
-  ...(ordering?.endsWith("email") ? {} : { parted }),
-});
+/** An index has all of a company in the order of addresses, too. */
+const partedBy = (ordering: string | undefined) => (!ordering || /created_at$|email$/.test(ordering) ? {} : { parted });
 
 /** With the requested filters; `filtered` says that no counter matches them. */
 export async function companySubscribers(companyId: string, asked: Filters) {
@@ -85,7 +80,8 @@ export async function companySubscribers(companyId: string, asked: Filters) {
     where: ["s.company_id = $1"],
     values: [companyId],
     counter: [companyId, asked.status ? `subscribers:${asked.status}` : "subscribers", companyId],
-    ...walkable(asked),
+    indexed: Object.keys(ORDERINGS),
+    ...partedBy(asked.ordering),
   };
   if (asked.status) which.where.push(`s.status = $${which.values.push(asked.status)}`);
   return listSubscribers(which, asked);
@@ -114,12 +110,5 @@ export async function segmentMembers(companyId: string, condition: Condition, as
   const found = await fromMany(companyId, { ...asked, condition });
   if (found) return found;
   const { where, values } = condition(1);
-  const { people } = await sizesOf(companyId, {});
-  const many = async (on?: Queryable) => {
-    const all = { from: "subscribers s", where: "s.company_id = $1", key: "s.id", of: people };
-    const { guessed, isMany } = await guessFromEnds({ ...all, condition: where, values }, on);
-    return isMany ? guessed : undefined;
-  };
-  const which: Which = { where: [where], values, filtered: true, ...walkable(asked) };
-  return listSubscribers(people > FEW ? { ...which, many } : which, asked);
+  return listSubscribers({ where: [where], values, filtered: true }, asked);
 }

@@ -187,3 +187,17 @@ test("a page of a segment that many fit is read without counting them, and few a
   plans.stop();
   expect(Math.max(...nodes.map(rowsOf))).toBeLessThanOrEqual(2_000);
 });
+
+test("a segment of few is searched for two letters, however many people there are beside it", async () => {
+  const other = await newCompany(app, { plan: "unlimited" });
+  await query(
+    `insert into subscribers (company_id, email, first_name)
+     select $1, 'p' || n || '@other.example', case when n % 100 = 0 then 'Zo' else 'Al' end from generate_series(1, 52000) n`,
+    [other.id],
+  );
+  const rules = { match: "all", conditions: [{ field: "email", operator: "ends_with", value: "00@other.example" }] };
+  const { id } = (await other.api.post("/api/emails/segments/", { name: "Few", rules })).body;
+  const found = await other.api.get(`/api/emails/segments/${id}/subscribers/?search=zo&page_size=1`);
+  expect(found.body).toMatchObject({ count: 520 });
+  expect((await other.api.get("/api/emails/subscribers/?search=zo")).status).toBe(400);
+});
