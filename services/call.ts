@@ -37,7 +37,11 @@ export function emitAndForget<E extends EventName>(from: CanEmit, event: E, payl
   emit(from, event, payload).catch(() => {});
 }
 
-/** Notifies the webhooks service of rows that were queued for these companies. A lost event costs two seconds: it polls. */
+/**
+ * Notifies the webhooks service of rows that were queued for these companies. A lost event costs two seconds: it polls. All at
+ * once: within one process an event ends when what it says is claimed, and the claims for a thousand companies are then a few
+ * statements instead of a thousand.
+ */
 export async function emitWebhookQueued(from: CanEmit, companyIds: Iterable<string>): Promise<void> {
-  for (const companyId of new Set(companyIds)) await emit(from, "webhook.queued", { companyId });
+  await Promise.all(Array.from(new Set(companyIds), (companyId) => emit(from, "webhook.queued", { companyId })));
 }

@@ -16,7 +16,7 @@
  * any delivery of an endpoint that is enabled pending again (services/webhooks/deliveries.ts), an operator's all dead ones, and enables the
  * endpoint (`requeueDeadDeliveries`).
  */
-import { pool, query, queryOne, transaction } from "../database/db.ts";
+import { pool, prepared, queryOne, transaction } from "../database/db.ts";
 import type { EmailEventType } from "../email-event.ts";
 
 /** Longer than a delivery can take (DNS, connection and answer together 10 s), with room for a slow database. */
@@ -87,7 +87,7 @@ export interface Look {
 
 /** Of all companies: the endpoints behind `after`, at most `slice` of those that have anything waiting. */
 export async function lookAtEndpoints(after: string, slice: number): Promise<Look> {
-  const rows = await query<LookedAt>(LOOK_AT_ENDPOINTS, [after, slice]);
+  const rows = await prepared<LookedAt>("look at endpoints", LOOK_AT_ENDPOINTS, [after, slice]);
   return { due: dueOf(rows), last: rows.length < slice ? undefined : rows.at(-1)!.endpoint_id };
 }
 
@@ -108,7 +108,11 @@ export async function lookAtCompanies(
   companies: ReadonlyMap<string, string>,
   slice: number,
 ): Promise<{ due: DueEndpoint[]; last: Map<string, string> }> {
-  const rows = await query<LookedAt>(LOOK_AT_COMPANIES, [[...companies.keys()], [...companies.values()], slice]);
+  const rows = await prepared<LookedAt>("look at companies", LOOK_AT_COMPANIES, [
+    [...companies.keys()],
+    [...companies.values()],
+    slice,
+  ]);
   const last = new Map<string, string>();
   const counted = new Map<string, number>();
   for (const { company_id, endpoint_id } of rows) {
@@ -145,7 +149,7 @@ export const CLAIM = `
 /** Takes deliveries that are due under a lease of this node's, of each endpoint as many as were granted. */
 export async function claimDeliveries(grants: readonly Grant[]): Promise<ClaimedDelivery[]> {
   if (grants.length === 0) return [];
-  return query<ClaimedDelivery>(CLAIM, [
+  return prepared<ClaimedDelivery>("claim deliveries", CLAIM, [
     grants.map(({ companyId }) => companyId),
     grants.map(({ endpointId }) => endpointId),
     grants.map(({ lanes }) => lanes),
@@ -200,7 +204,9 @@ const RECORD = `
 
 /** Returns the endpoints that it disabled: they have acknowledged nothing for three days. */
 export async function recordAttempts(records: readonly AttemptRecord[]): Promise<string[]> {
-  const rows = await query<{ id: string; disabled_at: Date | null }>(RECORD, [JSON.stringify(records)]);
+  const rows = await prepared<{ id: string; disabled_at: Date | null }>("record attempts", RECORD, [
+    JSON.stringify(records),
+  ]);
   return rows.flatMap(({ id, disabled_at }) => (disabled_at ? [id] : []));
 }
 

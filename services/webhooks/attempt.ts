@@ -1,10 +1,12 @@
 /** One attempt to deliver one event: resolve and check the host, sign, send, report what came of it; and when to try again. */
+import { LRUCache } from "lru-cache";
 import type { ClaimedDelivery } from "../../models/statements/webhook-deliveries.ts";
 import { config } from "../lib/config.ts";
 import { counter, histogram } from "../lib/metrics.ts";
 import { toOneLine } from "../lib/one-line.ts";
 import { unseal } from "../lib/secrets.ts";
-import { HostError, isPermittedHost, resolvePublic } from "../lib/ssrf/guard.ts";
+import { HostError, isPermittedHost, type PinnedAddress, resolvePublic } from "../lib/ssrf/guard.ts";
+import { TtlCache } from "../lib/ttl-cache.ts";
 import { attemptOver, beginAttempt, traceHeaders } from "./attempt-span.ts";
 import { postToFirst } from "./post.ts";
 import { signedHeaders } from "./signature.ts";
@@ -33,9 +35,28 @@ const failed = (error: string, responseStatus: number | null = null): AttemptRes
   error: toOneLine(error).slice(0, MAX_ERROR_LENGTH).toWellFormed(),
 });
 
+/**
+ * Addresses by host and by what was permitted, each one checked: a receiver with a thousand events waiting is looked up
+ * once and not a thousand times (67 µs each). Shorter than the first pause after a failure, so that the next attempt finds
+ * a host that has moved.
+ */
+const resolved = new TtlCache<PinnedAddress[]>(4_000, 2_000);
+
+/** By endpoint and envelope, so that a rotated secret is another one. Opening takes 11 µs, a tenth of a delivery. */
+const opened = new LRUCache<string, string>({ max: 2_000 });
+
+function secretOf(endpointId: string, envelope: Buffer): string {
+  const key = endpointId + envelope.toString("latin1");
+  const known = opened.get(key);
+  if (known !== undefined) return known;
+  const secret = unseal(envelope, endpointId);
+  opened.set(key, secret);
+  return secret;
+}
+
 function secretsOf({ endpoint_id, secret_sealed, old_secret_sealed }: ClaimedDelivery): string[] {
   const sealed = old_secret_sealed ? [secret_sealed, old_secret_sealed] : [secret_sealed];
-  return sealed.map((envelope) => unseal(envelope, endpoint_id));
+  return sealed.map((envelope) => secretOf(endpoint_id, envelope));
 }
 
 async function send(
@@ -47,7 +68,9 @@ async function send(
   const url = new URL(claimed.url);
   if (url.protocol === "http:" && !allowPrivate && !isPermittedHost(url.hostname))
     return failed("The URL must begin with https://.");
-  const addresses = await resolvePublic(url.hostname, { allowPrivate });
+  const addresses = await resolved.get(`${url.hostname} ${allowPrivate}`, () =>
+    resolvePublic(url.hostname, { allowPrivate }),
+  );
   const headers = {
     "content-type": "application/json",
     "user-agent": "Flockmail-Webhooks/1.0",

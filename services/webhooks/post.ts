@@ -1,23 +1,23 @@
 /** One HTTP request to a tenant's address: pinned, bounded in time and size, never redirected. */
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import { isIP } from "node:net";
+import type { Client } from "undici";
 import type { PinnedAddress } from "../lib/ssrf/guard.ts";
 
 /** What of an answer is read, so that its connection can be used again; a longer one loses it. */
 const MAX_ANSWER_BYTES = 64 * 1024;
-const IDLE_MS = 4_000;
-/** What of a refusal is kept for its user to read, and how long it is waited for once the status is known. */
+/** How long an answer may take once its status is known; what has not come then is not waited for. */
+const ANSWER_WITHIN_MS = 1_000;
+/** What of a refusal is kept for its user to read. */
 const MAX_QUOTED_BYTES = 512;
-const QUOTE_WITHIN_MS = 1_000;
+const IDLE_MS = 4_000;
+const CONNECT_WITHIN_MS = 10_000;
 
 /**
  * As many as deliveries are under way at the same time (delivery-pump.ts), which come in waves: of fewer the rest were closed after
  * each one, and the next began with as many TLS handshakes, which was three fifths of a delivery's CPU.
  */
 const KEPT = 256;
-const agentOptions = { keepAlive: true, keepAliveMsecs: IDLE_MS, maxFreeSockets: KEPT, timeout: IDLE_MS } as const;
-const agents = { "http:": new HttpAgent(agentOptions), "https:": new HttpsAgent(agentOptions) };
+/** By receiver: an address, and the name that its certificate was checked for. Last come, first served. */
+const kept = new Map<string, Client[]>();
 
 interface PinnedPost {
   url: URL;
@@ -27,76 +27,129 @@ interface PinnedPost {
   signal: AbortSignal;
 }
 
-function optionsOf({ url, address, headers, body, signal }: PinnedPost): RequestOptions & { servername?: string } {
-  const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
-  return {
-    method: "POST",
-    // The address that was checked, and not its name: nothing is resolved again. The certificate must be the name's.
-    host: address.address,
-    family: address.family,
-    port: url.port || (url.protocol === "https:" ? 443 : 80),
-    path: `${url.pathname}${url.search}`,
-    ...(isIP(hostname) ? {} : { servername: hostname }),
-    headers: { ...headers, host: url.host, "content-length": Buffer.byteLength(body) },
-    agent: agents[url.protocol as keyof typeof agents],
-    signal,
-  };
-}
-
 export interface Answered {
   status: number;
   /** How the body of a refusal begins; empty where there is none, and where the event was taken. */
   says: string;
 }
 
-function drain(response: IncomingMessage, seen: (begins: Buffer, bytes: number) => void): void {
-  let bytes = 0;
-  let begins: Buffer = Buffer.alloc(0);
-  response.on("error", () => {});
-  response.on("data", (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (begins.length < MAX_QUOTED_BYTES) begins = Buffer.concat([begins, chunk]).subarray(0, MAX_QUOTED_BYTES);
-    seen(begins, bytes);
-    if (bytes > MAX_ANSWER_BYTES) response.destroy();
-  });
+interface Connection {
+  client: Client;
+  /** It has answered before. */
+  isKept: boolean;
+  keep: () => void;
 }
 
-/** At once where the event was taken: nobody reads what else the receiver says. */
-function answered(response: IncomingMessage): Promise<Answered> {
-  const status = response.statusCode!;
-  return new Promise((resolve) => {
-    let said: Buffer = Buffer.alloc(0);
-    const end = () => {
+function forget(key: string, client: Client): void {
+  const idle = kept.get(key);
+  const at = idle?.indexOf(client) ?? -1;
+  if (at >= 0) idle!.splice(at, 1);
+  if (idle?.length === 0) kept.delete(key);
+}
+
+function keep(key: string, client: Client): void {
+  const idle = kept.get(key);
+  if (client.destroyed) return;
+  if (!idle) kept.set(key, [client]);
+  else if (idle.length < KEPT) idle.push(client);
+  else client.destroy();
+}
+
+/** The address that was checked, and not its name: nothing is resolved again. The certificate must be the name's (`Host`). */
+async function connectionTo(
+  { url, address: { address, family } }: PinnedPost,
+  which: "kept" | "new",
+): Promise<Connection> {
+  const key = `${address} ${url.origin}`;
+  const client = which === "kept" ? kept.get(key)?.pop() : undefined;
+  if (client) return { client, isKept: true, keep: () => keep(key, client) };
+  // At the first webhook: a process that delivers none does without its 6 MB.
+  const undici = await import("undici");
+  const port = url.port || (url.protocol === "https:" ? 443 : 80);
+  const made = new undici.Client(`${url.protocol}//${family === 6 ? `[${address}]` : address}:${port}`, {
+    connect: { timeout: CONNECT_WITHIN_MS },
+    // The attempt has a time of its own.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: IDLE_MS,
+    keepAliveMaxTimeout: IDLE_MS,
+  });
+  made.on("disconnect", () => forget(key, made));
+  return { client: made, isKept: false, keep: () => keep(key, made) };
+}
+
+/** In the words of a socket: the client's own error for a connection that ends where an answer should begin has a code of its own. */
+const asSocketError = (error: Error & { code?: string }): NodeJS.ErrnoException =>
+  error.code === "UND_ERR_SOCKET"
+    ? Object.assign(new Error("The connection was closed before an answer came"), { code: "ECONNRESET" })
+    : error;
+
+function exchange({ client, keep: keepIt }: Connection, asked: PinnedPost): Promise<Answered> {
+  const { url, headers, body, signal } = asked;
+  return new Promise((resolve, reject) => {
+    let status = 0;
+    let bytes = 0;
+    let begins: Buffer = Buffer.alloc(0);
+    let late: NodeJS.Timeout | undefined;
+    const say = () => resolve({ status, says: begins.toString("utf8") });
+    const cut = () => void client.destroy(signal.aborted ? (signal.reason as Error) : null);
+    const over = () => {
       clearTimeout(late);
-      resolve({ status, says: said.toString("utf8") });
+      signal.removeEventListener("abort", cut);
     };
-    const late = setTimeout(end, QUOTE_WITHIN_MS);
-    drain(response, (begins, bytes) => {
-      said = begins;
-      if (bytes >= MAX_QUOTED_BYTES) end();
-    });
-    response.once("close", end);
-    if (status >= 200 && status < 300) end();
+    if (signal.aborted) return reject(signal.reason);
+    signal.addEventListener("abort", cut);
+    client.dispatch(
+      {
+        method: "POST",
+        path: `${url.pathname}${url.search}`,
+        headers: { ...headers, host: url.host },
+        body,
+      },
+      {
+        onRequestStart() {},
+        onResponseStart(_, code) {
+          if (code < 200) return;
+          status = code;
+          late = setTimeout(cut, ANSWER_WITHIN_MS);
+          // At once where the event was taken: nobody reads what else the receiver says.
+          if (code < 300) say();
+        },
+        onResponseData(_, chunk) {
+          bytes += chunk.length;
+          if (begins.length < MAX_QUOTED_BYTES) begins = Buffer.concat([begins, chunk]).subarray(0, MAX_QUOTED_BYTES);
+          if (bytes >= MAX_QUOTED_BYTES) say();
+          if (bytes > MAX_ANSWER_BYTES) cut();
+        },
+        onResponseEnd() {
+          over();
+          say();
+          keepIt();
+        },
+        onResponseError(_, error) {
+          over();
+          if (status > 0) say();
+          else reject(asSocketError(error));
+          client.destroy();
+        },
+      },
+    );
   });
 }
 
 /** A kept connection that the other side closed just now is no failure of the endpoint. */
-const isStale = (error: NodeJS.ErrnoException, reused: boolean) =>
-  reused && (error.code === "ECONNRESET" || error.code === "EPIPE");
+const isStale = ({ code }: NodeJS.ErrnoException, { isKept }: Connection) =>
+  isKept && (code === "ECONNRESET" || code === "EPIPE");
 
 /** The answer as soon as enough of it is known. Throws what the connection threw. */
-export function post(asked: PinnedPost, again = true): Promise<Answered> {
-  const start = asked.url.protocol === "https:" ? httpsRequest : httpRequest;
-  return new Promise((resolve, reject) => {
-    const request = start(optionsOf(asked), (response) => {
-      resolve(answered(response));
-    });
-    request.on("error", (error) => {
-      if (again && isStale(error, request.reusedSocket)) resolve(post(asked, false));
-      else reject(error);
-    });
-    request.end(asked.body);
-  });
+export async function post(asked: PinnedPost): Promise<Answered> {
+  const connection = await connectionTo(asked, "kept");
+  try {
+    return await exchange(connection, asked);
+  } catch (error) {
+    if (!isStale(error as NodeJS.ErrnoException, connection)) throw error;
+    return exchange(await connectionTo(asked, "new"), asked);
+  }
 }
 
 /** The connection was never made, so that nothing can have been delivered. */
@@ -119,7 +172,8 @@ export async function postToFirst(
   return post({ ...asked, address: tried.at(-1)! });
 }
 
-/** Kept connections would keep the process alive for some seconds. */
+/** Kept connections would keep the receiver's side waiting for some seconds. */
 export function closeIdleConnections(): void {
-  for (const agent of Object.values(agents)) agent.destroy();
+  for (const client of [...kept.values()].flat()) client.destroy();
+  kept.clear();
 }

@@ -1,27 +1,10 @@
-import pg from "pg";
 import { query } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
 import type { ParamsOf } from "../../../services/contracts.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
+import { statementsOf } from "../../support/statements.ts";
 import { newWorld, type World } from "./world.ts";
-
-/** The statements with parameters that are asked meanwhile. */
-async function statementsOf(work: () => Promise<unknown>): Promise<{ text: string; values: unknown[] }[]> {
-  const asked: { text: string; values: unknown[] }[] = [];
-  const ask = pg.Client.prototype.query;
-  const spy = jest.spyOn(pg.Client.prototype, "query").mockImplementation(function (
-    this: pg.Client,
-    ...given: unknown[]
-  ) {
-    const [first, values] = given as [string | { text: string; values?: unknown[] }, unknown[]?];
-    if (typeof first === "string") asked.push({ text: first, values: values ?? [] });
-    else asked.push({ text: first.text, values: first.values ?? [] });
-    return ask.apply(this, given as never);
-  } as never);
-  await work().finally(() => spy.mockRestore());
-  return asked;
-}
 
 describe("lists for API users", () => {
   let app: App;

@@ -3,12 +3,13 @@ import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { type Queryable, query, queryOne, transaction } from "../../../models/database/db.ts";
 import type { EmailEventType } from "../../../models/email-event.ts";
-import { recordAttempts } from "../../../models/statements/webhook-deliveries.ts";
+import { CLAIM, recordAttempts } from "../../../models/statements/webhook-deliveries.ts";
 import { outboxInsert } from "../../../models/statements/webhook-outbox.ts";
-import { call } from "../../../services/call.ts";
+import { call, emitWebhookQueued } from "../../../services/call.ts";
 import type { ActionOf, ParamsOf } from "../../../services/contracts.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
+import { statementsOf } from "../../support/statements.ts";
 
 interface Got {
   headers: Record<string, string>;
@@ -385,6 +386,23 @@ describe("webhook delivery", () => {
     await expect(as(stranger, "webhooks.listDeliveries", { id: endpoint })).rejects.toMatchObject({
       code: "NOT_FOUND",
     });
+  });
+
+  test("what was queued for forty companies at once is claimed by a few statements", async () => {
+    const { url, got } = await receiver(ok);
+    const companies = await Promise.all(Array.from({ length: 40 }, company));
+    for (const id of companies) await as(id, "webhooks.create", { url, events: ["opened"] });
+    const queued = await transaction((client) =>
+      queueWebhooks(
+        companies.map((id) => event(id)),
+        client,
+      ),
+    );
+    const statements = await statementsOf(() => emitWebhookQueued(app.broker, queued));
+    const claims = statements.filter(({ text }) => text === CLAIM);
+    expect(new Set(claims.flatMap(({ values }) => values[0] as string[]))).toEqual(new Set(companies));
+    expect(claims.length).toBeLessThan(10);
+    await until(() => got.length === companies.length);
   });
 
   test("an event of a company without an endpoint queues nothing", async () => {

@@ -1,5 +1,5 @@
 import { createServer, type Server } from "node:https";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcp, type Socket } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { closeIdleConnections, post, postToFirst } from "../../../services/webhooks/post.ts";
 import { selfMadeCertificate } from "../../support/certificate.ts";
@@ -84,4 +84,79 @@ test("an address that cannot be reached is passed over; one that was reached and
   await expect(to("127.0.0.4", "127.0.0.1")).rejects.toMatchObject({ code: "ECONNRESET" });
   expect(hosts).toHaveLength(1);
   breaks.close();
+});
+
+describe("what a receiver may do with a connection", () => {
+  const plain = createTcp();
+  let requests = 0;
+  /** What the receiver does at its nth request, from 1 on. */
+  let answerTo: (socket: Socket, nth: number) => void;
+
+  beforeAll(async () => {
+    plain.on("connection", (socket) => {
+      socket.on("error", () => {});
+      socket.on("data", (data) => {
+        if (data.includes("POST ")) answerTo(socket, ++requests);
+      });
+    });
+    await new Promise<void>((listening) => plain.listen(0, "127.0.0.1", listening));
+  });
+  beforeEach(() => {
+    requests = 0;
+    closeIdleConnections();
+  });
+  afterAll(() => void plain.close());
+
+  const postPlain = (signal = AbortSignal.timeout(5_000)) =>
+    post({
+      url: new URL(`http://hooks.example:${(plain.address() as AddressInfo).port}/hook`),
+      address: { address: "127.0.0.1", family: 4 },
+      headers: {},
+      body: "{}",
+      signal,
+    });
+  const OK = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+
+  test("an answer that says it is only on its way is not the answer", async () => {
+    answerTo = (socket) => socket.write("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 204 None\r\n\r\n");
+    expect(await postPlain()).toEqual({ status: 204, says: "" });
+  });
+
+  test("one that ends each connection without an answer is asked once, on a kept connection once more", async () => {
+    answerTo = (socket) => socket.destroy();
+    await expect(postPlain()).rejects.toMatchObject({ code: "ECONNRESET", message: expect.stringMatching(/closed/) });
+    expect(requests).toBe(1);
+    answerTo = (socket, nth) => (nth === 2 ? socket.write(OK) : socket.destroy());
+    expect(await postPlain()).toMatchObject({ status: 200 });
+    await expect(postPlain()).rejects.toMatchObject({ code: "ECONNRESET" });
+    expect(requests).toBe(4);
+  });
+
+  test("one that takes the event and never ends its answer has succeeded, and loses the connection", async () => {
+    const closed = new Promise((resolve) => plain.once("connection", (socket) => socket.once("close", resolve)));
+    answerTo = (socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nso");
+    expect(await postPlain()).toEqual({ status: 200, says: "" });
+    await closed;
+  });
+
+  test("a refusal that never ends is quoted as far as it came", async () => {
+    answerTo = (socket) => socket.write("HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\nno database");
+    expect(await postPlain()).toEqual({ status: 500, says: "no database" });
+  });
+
+  test("an answer that is no HTTP is an error, and so is a head without an end", async () => {
+    answerTo = (socket) => socket.write("220 mail.example ESMTP\r\n");
+    await expect(postPlain()).rejects.toThrow(/HTTP/);
+    answerTo = (socket) => socket.write(`HTTP/1.1 200 OK\r\nx: ${"a".repeat(100_000)}`);
+    await expect(postPlain()).rejects.toThrow(/[Hh]eader/);
+  });
+
+  test("one that is given up while it is connected to, or waited for, gets nothing more", async () => {
+    await expect(postPlain(AbortSignal.abort(new Error("late")))).rejects.toThrow("late");
+    expect(requests).toBe(0);
+    const late = new AbortController();
+    answerTo = () => late.abort(new Error("late"));
+    await expect(postPlain(late.signal)).rejects.toThrow("late");
+    expect(requests).toBe(1);
+  });
 });

@@ -1,0 +1,78 @@
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { PerformanceObserver } from "node:perf_hooks";
+import type { ClaimedDelivery } from "../../../models/statements/webhook-deliveries.ts";
+import { newId } from "../../../services/lib/ids.ts";
+import { seal } from "../../../services/lib/secrets.ts";
+import { attempt } from "../../../services/webhooks/attempt.ts";
+import { closeIdleConnections } from "../../../services/webhooks/post.ts";
+import { newSecret, signedHeaders } from "../../../services/webhooks/signature.ts";
+
+const PAYLOAD = '{"type":"opened"}';
+const endpoint_id = newId();
+let server: Server;
+let got: IncomingMessage[] = [];
+
+Object.assign(process.env, { ALLOW_PRIVATE_NETWORKS: "true", SECRET_KEY: "a-secret-of-this-test-and-no-other" });
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    got.push(request);
+    request.resume().on("end", () => response.end());
+  });
+  await new Promise<void>((listening) => server.listen(0, listening));
+});
+beforeEach(() => {
+  got = [];
+});
+afterAll(() => {
+  closeIdleConnections();
+  server.closeAllConnections();
+  server.close();
+});
+
+const claimed = (given: Partial<ClaimedDelivery>): ClaimedDelivery => ({
+  id: newId(),
+  company_id: newId(),
+  endpoint_id,
+  event_id: newId(),
+  event_type: "opened",
+  attempts: 0,
+  payload: PAYLOAD,
+  lease: "",
+  url: `http://localhost:${(server.address() as AddressInfo).port}/`,
+  secret_sealed: seal(newSecret(), endpoint_id),
+  old_secret_sealed: null,
+  ...given,
+});
+const stop = new AbortController().signal;
+
+test("a host with many events waiting is looked up once", async () => {
+  let lookups = 0;
+  const observer = new PerformanceObserver((list) => {
+    lookups += list.getEntries().length;
+  });
+  observer.observe({ entryTypes: ["dns"] });
+  const all = await Promise.all(Array.from({ length: 50 }, () => attempt(claimed({}), stop)));
+  for (let n = 0; n < 10; n++) all.push(await attempt(claimed({}), stop));
+  await new Promise(setImmediate);
+  lookups += observer.takeRecords().length;
+  observer.disconnect();
+  expect(all).toEqual(Array(60).fill({ ok: true, responseStatus: 200, error: null }));
+  expect(lookups).toBe(1);
+});
+
+test("an endpoint's secret signs as soon as it is the endpoint's, and another endpoint's never does", async () => {
+  const [first, second] = [newSecret(), newSecret()];
+  for (const secret of [first, first, second]) {
+    await attempt(claimed({ event_id: "e", secret_sealed: seal(secret, endpoint_id) }), stop);
+    const { headers } = got.at(-1)!;
+    const at = new Date(Number(headers["webhook-timestamp"]) * 1_000);
+    expect(headers).toMatchObject(signedHeaders([secret], "e", PAYLOAD, at));
+  }
+  const envelope = seal(first, endpoint_id);
+  expect(await attempt(claimed({ secret_sealed: envelope }), stop)).toMatchObject({ ok: true });
+  const stolen = await attempt(claimed({ secret_sealed: envelope, endpoint_id: newId() }), stop);
+  expect(stolen).toMatchObject({ ok: false, responseStatus: null });
+  expect(got).toHaveLength(4);
+});
