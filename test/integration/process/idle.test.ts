@@ -9,10 +9,10 @@ import type { IdleReport } from "../../support/idle-node.ts";
 const SOURCE = join(import.meta.dirname, "../../support/idle-node.ts");
 /** On a machine that does much else a process takes minutes of the clock for its two seconds of CPU. */
 const START_TIMEOUT_MS = 240_000;
-/** Of worker threads, IMAP, MJML, password guessing, reports of domains, the operators' REPL and the reference's page. */
+/** Of worker threads, IMAP, MJML, password guessing, reports of domains, webhooks, the operators' REPL and the reference's page. */
 const AT_FIRST_USE = [
   ...["piscina", "imapflow", "mailparser", "mrml", "juice", "@zxcvbn-ts/core", "@zxcvbn-ts/language-common"],
-  ...["tldts", "smtp-server", "moleculer-repl", "swagger-ui-dist"],
+  ...["tldts", "smtp-server", "undici", "moleculer-repl", "swagger-ui-dist"],
 ];
 test(
   "a process with all services and nothing to do has no worker threads, and has loaded nothing that few ever use",
