@@ -6,7 +6,7 @@
  * |----------|------|-------|-------|--------|-------------|
  * | sql      | 1    | 6     | 8     | 55     | `query`, `transaction` and PinnedConnection: senders, sends, lists, every hot or set-based statement |
  * | bulk     | 0    | 0     | 6     | 38     | what takes long for one company: imports, exports, segments, searches, expansion (bulk.ts); of 0 it uses sql |
- * | prepared | 1    | 2     | 3     | 3      | `prepared`: opens and clicks, what came back, webhooks. Two batches are in the air at most, and one more resolves a conflict |
+ * | prepared | 1    | 2     | 3     | 3      | `prepared`: opens and clicks, what came back, webhooks. Of hits two batches are in the air at most, and one more resolves a conflict; of webhooks one claim and one record |
  * | models   | 1    | 2     | 3     | 4      | Sequelize: CRUD and settings. Short statements by key, and one process has no CPU for more: measured 2,800 `findByPk` a second over 2, 3 and 4 connections alike |
  *
  * Of sql and of bulk one company has half at most, and who has to wait waits without a connection (shared-pool.ts).

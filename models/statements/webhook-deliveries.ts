@@ -16,7 +16,7 @@
  * any delivery of an endpoint that is enabled pending again (services/webhooks/deliveries.ts), an operator's all dead ones, and enables the
  * endpoint (`requeueDeadDeliveries`).
  */
-import { pool, prepared, queryOne, transaction } from "../database/db.ts";
+import { pool, prepared, query, queryOne, transaction } from "../database/db.ts";
 import type { EmailEventType } from "../email-event.ts";
 
 /** Longer than a delivery can take (DNS, connection and answer together 10 s), with room for a slow database. */
@@ -87,7 +87,8 @@ export interface Look {
 
 /** Of all companies: the endpoints behind `after`, at most `slice` of those that have anything waiting. */
 export async function lookAtEndpoints(after: string, slice: number): Promise<Look> {
-  const rows = await prepared<LookedAt>("look at endpoints", LOOK_AT_ENDPOINTS, [after, slice]);
+  // Not prepared: every idle process asks it, and would keep a connection for it alone.
+  const rows = await query<LookedAt>(LOOK_AT_ENDPOINTS, [after, slice]);
   return { due: dueOf(rows), last: rows.length < slice ? undefined : rows.at(-1)!.endpoint_id };
 }
 

@@ -35,21 +35,21 @@ export interface Answered {
 
 interface Connection {
   client: Client;
+  key: string;
   /** It has answered before. */
   isKept: boolean;
-  keep: () => void;
 }
 
-function forget(key: string, client: Client): void {
+function forget({ key, client }: Connection): void {
   const idle = kept.get(key);
   const at = idle?.indexOf(client) ?? -1;
   if (at >= 0) idle!.splice(at, 1);
   if (idle?.length === 0) kept.delete(key);
 }
 
-function keep(key: string, client: Client): void {
-  const idle = kept.get(key);
+function keep({ key, client }: Connection): void {
   if (client.destroyed) return;
+  const idle = kept.get(key);
   if (!idle) kept.set(key, [client]);
   else if (idle.length < KEPT) idle.push(client);
   else client.destroy();
@@ -61,12 +61,12 @@ async function connectionTo(
   which: "kept" | "new",
 ): Promise<Connection> {
   const key = `${address} ${url.origin}`;
-  const client = which === "kept" ? kept.get(key)?.pop() : undefined;
-  if (client) return { client, isKept: true, keep: () => keep(key, client) };
+  const idle = which === "kept" ? kept.get(key)?.pop() : undefined;
+  if (idle) return { client: idle, key, isKept: true };
   // At the first webhook: a process that delivers none does without its 6 MB.
   const undici = await import("undici");
   const port = url.port || (url.protocol === "https:" ? 443 : 80);
-  const made = new undici.Client(`${url.protocol}//${family === 6 ? `[${address}]` : address}:${port}`, {
+  const client = new undici.Client(`${url.protocol}//${family === 6 ? `[${address}]` : address}:${port}`, {
     connect: { timeout: CONNECT_WITHIN_MS },
     // The attempt has a time of its own.
     headersTimeout: 0,
@@ -74,8 +74,9 @@ async function connectionTo(
     keepAliveTimeout: IDLE_MS,
     keepAliveMaxTimeout: IDLE_MS,
   });
-  made.on("disconnect", () => forget(key, made));
-  return { client: made, isKept: false, keep: () => keep(key, made) };
+  const connection = { client, key, isKept: false };
+  client.on("disconnect", () => forget(connection));
+  return connection;
 }
 
 /** In the words of a socket: the client's own error for a connection that ends where an answer should begin has a code of its own. */
@@ -84,7 +85,8 @@ const asSocketError = (error: Error & { code?: string }): NodeJS.ErrnoException 
     ? Object.assign(new Error("The connection was closed before an answer came"), { code: "ECONNRESET" })
     : error;
 
-function exchange({ client, keep: keepIt }: Connection, asked: PinnedPost): Promise<Answered> {
+function exchange(connection: Connection, asked: PinnedPost): Promise<Answered> {
+  const { client } = connection;
   const { url, headers, body, signal } = asked;
   return new Promise((resolve, reject) => {
     let status = 0;
@@ -124,7 +126,7 @@ function exchange({ client, keep: keepIt }: Connection, asked: PinnedPost): Prom
         onResponseEnd() {
           over();
           say();
-          keepIt();
+          keep(connection);
         },
         onResponseError(_, error) {
           over();
