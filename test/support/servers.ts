@@ -28,15 +28,25 @@ export interface ServerOptions {
 const given = (url: string | undefined, { own }: ServerOptions): Server | undefined =>
   url && !own ? { url, stop: async () => {} } : undefined;
 
+/** Between the look for a free port and its use another may have taken it, or the one beside it (Redis' cluster bus). */
+const PORTS_TRIED = 5;
+
 async function start(
   { path, env }: Program,
   args: (port: number) => string[],
   wantedPort?: number,
 ): Promise<{ child: Child; port: number }> {
-  const port = wantedPort ?? (await unusedPort());
-  const child = startChild(path, args(port), { env });
-  await untilListening(child, port);
-  return { child, port };
+  for (let tried = 1; ; tried++) {
+    const port = wantedPort ?? (await unusedPort());
+    const child = startChild(path, args(port), { env });
+    try {
+      await untilListening(child, port);
+      return { child, port };
+    } catch (error) {
+      const taken = /address already in use/i.test(child.output());
+      if (wantedPort || !taken || tried === PORTS_TRIED) throw error;
+    }
+  }
 }
 
 const redisProgram = () => program("redis-server", ["redis-server", "redis-tools"]);
