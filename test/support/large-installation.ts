@@ -285,12 +285,23 @@ const COUNTERS: [name: string, ref: string, from: string][] = [
   ["'inbound_messages'", "company_id", "inbound_messages"],
 ];
 
+const MAILS: [name: string, column: string][] = [
+  ["mails", "next_seq - 1"],
+  ["mails:sent", "sent_count"],
+];
+
 async function count(company: string): Promise<void> {
   await query("delete from counters where company_id = $1 and name <> 'webhook_endpoints'", [company]);
   for (const [name, ref, table] of COUNTERS) {
     await query(
       `insert into counters (company_id, name, ref, slot, n) select $1, ${name}, ${ref}, 0, count(*) from ${table} where company_id = $1 group by 2, 3`,
       [company],
+    );
+  }
+  for (const [name, column] of MAILS) {
+    await query(
+      `insert into counters (company_id, name, ref, slot, n) select $1, $2, $1, 0, sum(${column}) from campaigns where company_id = $1`,
+      [company, name],
     );
   }
 }

@@ -2,18 +2,18 @@
 import { campaignNo } from "../../../models/database/campaign-no.ts";
 import { query, queryOne } from "../../../models/database/db.ts";
 import { type Listing, listPage, type Page } from "../../../models/database/listing.ts";
-import { IS_LEASED } from "../../../models/send-chunk.ts";
-import { SENT_EMAIL_STATUS, SENT_EMAIL_STATUSES } from "../../../models/sent-email-status.ts";
+import { SENT_EMAIL_STATUSES, type SentEmailStatus } from "../../../models/sent-email-status.ts";
 import { withIds } from "../../../models/statements/mail-key.ts";
 import { call } from "../../call.ts";
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
 import { asciiDomain, domainOf } from "../../lib/address.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { copiesOfMails } from "./copies-of-mails.ts";
+import { CAME_BACK, campaignsOf, HANDED_OVER, hasStatus, mailsOf } from "./mails-by-status.ts";
 
 type Asked = ParamsOf<"tracking.listSentEmails">;
 type SentEmail = ReturnsOf<"tracking.listSentEmails">["results"][number];
-type Status = SentEmail["status"];
+type Status = SentEmailStatus;
 
 interface Row {
   id: string;
@@ -37,39 +37,6 @@ interface Row {
   created_at: Date;
 }
 
-const { queued, sending } = SENT_EMAIL_STATUS;
-
-/** Only campaigns that are under way have recipients that wait. */
-const UNDER_WAY = "c.status in ('pending', 'sending', 'scheduled')";
-
-/** Only these and those under way have recipients that failed (finalStatus); the others need not be looked at. */
-const MAY_HAVE_FAILED = "c.status in ('pending', 'sending', 'partial', 'failed', 'cancelled') and c.failed_count > 0";
-
-/** A queued recipient that its sender has marked is on its way; the mark is the chunk's (send_chunks), not the row's. */
-const HANDED_OVER = `(s.status = ${queued} and s.next_attempt_at is null and exists (
-  select from send_chunks h where h.company_id = $1 and h.campaign_id = c.id and h.state ${IS_LEASED}
-    and s.seq between h.lo and h.marked_to))`;
-
-/** Mails that came back after they had been sent, counted by campaign; campaign_counts_bounced has these alone. */
-const CAME_BACK = "campaign_counts k where k.company_id = $1 and k.metric = 'bounced_unique' and k.bucket = 0";
-
-/** Rows of those who were left out when campaign c started. */
-const LEFT_OUT = "case when c.campaign_type <> 'to_list' then c.suppressed_count else 0 end";
-
-function statusCondition(status: Status): string {
-  if (status === "queued") return `(${UNDER_WAY} and s.status = ${queued} and not ${HANDED_OVER})`;
-  if (status === "sending") return `(${UNDER_WAY} and (s.status = ${sending} or ${HANDED_OVER}))`;
-  const of = `s.status = ${SENT_EMAIL_STATUS[status]}`;
-  if (status === "sent") return of;
-  // Recipients that were not sent to are few, in few campaigns, and all of them have a text that says why: an index has them.
-  const more: Partial<Record<Status, string>> = {
-    bounced: `c.id in (select k.campaign_id from ${CAME_BACK})`,
-    suppressed: `${LEFT_OUT} > 0`,
-  };
-  const few = more[status] ? `(c.failed_count > 0 or ${more[status]})` : MAY_HAVE_FAILED;
-  return `${of} and s.error is not null and ${few}`;
-}
-
 /**
  * The mails of an address: by its subscriber, and those of nobody's. Only these have an index on the address (a list's would
  * be a million random keys per campaign, while the subscriber's ids come in order). The parts' rows have an address of their
@@ -86,18 +53,26 @@ const ofRecipient = (address: string) => `(
   select campaign_no, seq from sent_emails
   where campaign_no >= 0 and email is not null and lower(email) = lower(${address}))`;
 
-/** What the campaigns know of their recipients, instead of counting a million rows. */
-async function countFromCampaigns(companyId: string, { campaign, status }: Asked): Promise<number> {
-  const values = campaign ? [companyId, campaign] : [companyId];
-  const kept = `campaigns c where c.company_id = $1 and c.recipients_state = 'kept'${campaign ? " and c.id = $2" : ""}`;
-  const counted = status === "sent" ? "c.sent_count" : `c.next_seq - 1 + ${LEFT_OUT}`;
-  const back =
-    status === "sent"
-      ? `(select coalesce(sum(k.n), 0) from ${CAME_BACK}${campaign ? " and k.campaign_id = $2" : ""}
-          and exists (select from campaigns c where c.company_id = $1 and c.id = k.campaign_id and c.recipients_state = 'kept'))`
-      : "0";
-  const sql = `select ((select coalesce(sum(${counted}), 0) from ${kept}) - ${back})::bigint n`;
-  return (await queryOne<{ n: number }>(sql, values))!.n;
+/** Mails that were sent and came back, of a company's campaigns, or of one. */
+const returnedMails = (campaign: string) =>
+  `(select coalesce(sum(k.n), 0) from ${CAME_BACK}${campaign}
+    and exists (select from campaigns c where c.company_id = $1 and c.id = k.campaign_id and c.recipients_state = 'kept'))`;
+
+/** What campaigns know of their recipients, and counters of a company's campaigns, instead of counting a million rows. */
+async function knownCount(companyId: string, { campaign, status }: Asked): Promise<number> {
+  const isSent = status === "sent";
+  const back = isSent ? returnedMails(campaign ? " and k.campaign_id = $2" : "") : "0";
+  if (!campaign) {
+    const counter = isSent ? "mails:sent" : "mails";
+    return (await queryOne<{ n: number }>(`select (count_of($1, $2, $1) - ${back})::bigint n`, [companyId, counter]))!
+      .n;
+  }
+  const counted = isSent
+    ? "sent_count"
+    : "next_seq - 1 + case when campaign_type <> 'to_list' then suppressed_count else 0 end";
+  const kept = "campaigns where company_id = $1 and id = $2 and recipients_state = 'kept'";
+  const sql = `select (coalesce((select ${counted} from ${kept}), 0) - ${back})::bigint n`;
+  return (await queryOne<{ n: number }>(sql, [companyId, campaign]))!.n;
 }
 
 const ADDRESS = "coalesce(s.email, p.email)";
@@ -106,7 +81,6 @@ const COLUMNS = `s.id, s.campaign_no, s.seq, c.id as campaign_id, s.subscriber_i
   s.attempts, s.error, reply_text(r.pattern, s.smtp_response) as smtp_response, s.opened_at, s.clicked_at, s.bounced_at,
   s.sent_at, coalesce(s.created_at, c.expansion_began_at, c.created_at) as created_at, ${HANDED_OVER} as handed_over`;
 
-const RECIPIENT = "sent_emails s on s.campaign_no = c.no";
 const SUBSCRIBER = "left join subscribers p on p.company_id = $1 and p.id = s.subscriber_id";
 const OTHERS = `${SUBSCRIBER} left join reply_patterns r on r.company_id = $1 and r.no = s.reply_no`;
 
@@ -115,12 +89,10 @@ const OTHERS = `${SUBSCRIBER} left join reply_patterns r on r.company_id = $1 an
  * it by their numbers, they would be read once for each other.
  */
 const nearestOf =
-  (where: readonly string[]): NonNullable<Listing["nearest"]> =>
+  (status?: Status): NonNullable<Listing["nearest"]> =>
   (n, direction) =>
-    `campaigns c
-  cross join lateral (
-    select s.* from sent_emails s
-    where s.campaign_no = c.no and ${["true", ...where].join(" and ")} order by s.seq ${direction} limit ${n}) s ${OTHERS}`;
+    `${campaignsOf(status, `order by no ${direction} offset 0`)}
+  cross join lateral (${mailsOf(status, `order by s.seq ${direction} limit ${n}`)}) s ${OTHERS}`;
 
 /** Each one by itself, by its key: a join is planned as a scan of all. */
 const atPlaces = (ids: string) => `(${ids}) k (campaign_no, seq)
@@ -131,28 +103,29 @@ function listing(companyId: string, asked: Asked): Listing {
   const where = ["c.company_id = $1", "c.recipients_state = 'kept'"];
   const values: unknown[] = [companyId];
   const add = (value: unknown) => `$${values.push(value)}`;
-  let from = `campaigns c join ${RECIPIENT}`;
+  const { campaign, recipient, status } = asked;
+  let from = `${campaign ? "campaigns c" : campaignsOf(status)} cross join lateral (${mailsOf(status)}) s`;
   // Looked up for itself: then PostgreSQL knows that one campaign's rows come in the order of their numbers.
-  if (asked.campaign) where.push(`s.campaign_no = ${campaignNo(add(asked.campaign), "$1")}`);
-  if (asked.recipient) {
-    from = `${ofRecipient(add(asked.recipient.trim()))} k
+  if (campaign) where.push(`c.no = ${campaignNo(add(campaign), "$1")}`);
+  if (recipient) {
+    from = `${ofRecipient(add(recipient.trim()))} k
       join sent_emails s on s.campaign_no = k.campaign_no and s.seq = k.seq join campaigns c on c.no = s.campaign_no`;
   }
-  const status = asked.status ? [statusCondition(asked.status)] : [];
-  const known = !asked.recipient && (!asked.status || asked.status === "sent");
+  if (status) where.push(hasStatus(status));
+  const known = !recipient && (!status || status === "sent");
   return {
     from: `${from} ${OTHERS}`,
     columns: COLUMNS,
-    where: [...where, ...status],
+    where,
     values,
     // Within a campaign the number is the order of creation too, and its index is at hand.
-    id: asked.campaign ? "s.seq" : ["s.campaign_no", "s.seq"],
+    id: campaign ? "s.seq" : ["s.campaign_no", "s.seq"],
     orderings: { recipient: ADDRESS, sent_at: "s.sent_at" },
     searchIn: [ADDRESS],
     large: true,
     narrowedBy: "`campaign`, `status` or `recipient`",
-    ...(known ? { count: () => countFromCampaigns(companyId, asked) } : {}),
-    ...(asked.campaign || asked.recipient || asked.search
+    ...(known ? { count: () => knownCount(companyId, asked) } : {}),
+    ...(campaign || recipient || asked.search
       ? {}
       : { id: ["c.no", "s.seq"], nearest: nearestOf(status), at: atPlaces }),
     filtered: true,

@@ -67,6 +67,83 @@ describe("lists for API users", () => {
       expect(await recipients({ status: "unknown" })).toEqual([second]);
     });
 
+    test("every mail stands under one status, and each count is that of the rows, whatever becomes of the campaigns", async () => {
+      const { companyId } = world;
+      const more = (mails: number, form?: "compact") => newWorld(mails, { id: companyId }, form);
+      const [failed, request, returned, running, later, hidden] = [
+        await more(4, "compact"),
+        await more(3),
+        await more(2, "compact"),
+        await more(8, "compact"),
+        await more(2),
+        await more(2),
+      ].map(({ campaignId }) => campaignId);
+      const set = (campaignId: string, columns: string) =>
+        query(`update campaigns set ${columns} where company_id = $1 and id = $2`, [companyId, campaignId]);
+      const setMails = (campaignId: string, columns: string, where = "true") =>
+        query(
+          `update sent_emails set ${columns} where campaign_no = (select no from campaigns where id = $1) and ${where}`,
+          [campaignId],
+        );
+      const chunk = (campaignId: string, no: number, [lo, hi, markedTo]: number[], state: number) =>
+        query(
+          `insert into send_chunks (campaign_id, no, company_id, smtp_config_id, is_transactional, lo, hi, marked_to, state)
+           values ($1, $2, $3, $3, false, $4, $5, $6, $7)`,
+          [campaignId, no, companyId, lo, hi, markedTo, state],
+        );
+      await setMails(
+        failed!,
+        "status = case seq when 1 then 3 when 2 then 4 else 6 end, error = 'Why', sent_at = null",
+        "seq < 4",
+      );
+      await set(failed!, "status = 'partial', failed_count = 3, sent_count = 1");
+      await setMails(request!, "status = 5, error = 'Unsubscribed', sent_at = null, seq = -1", "seq = 3");
+      await set(request!, "campaign_type = 'to_receivers', suppressed_count = 1, next_seq = 3, sent_count = 2");
+      await setMails(returned!, "status = 4, error = 'Came back', bounced_at = now()", "seq = 2");
+      await query(
+        `insert into campaign_counts (company_id, campaign_id, metric, bucket, slot, n) values ($1, $2, 'bounced_unique', 0, 1, 1)`,
+        [companyId, returned],
+      );
+      // Of a done chunk: one sent, one deferred, one that is tried again now. Of the next: one handed over, two that wait.
+      await setMails(running!, "status = 0, sent_at = null", "seq > 1");
+      await setMails(running!, "next_attempt_at = now(), error = 'Later'", "seq = 2");
+      await setMails(running!, "next_attempt_at = now(), status = 1", "seq = 3");
+      await chunk(running!, 1, [1, 3, 3], 2);
+      await chunk(running!, 2, [4, 6, 4], 4);
+      await chunk(running!, 3, [7, 8, 6], 3);
+      await set(running!, "status = 'sending', sent_count = 1");
+      await setMails(later!, "status = 0, sent_at = null");
+      await chunk(later!, 1, [1, 2, 0], 5);
+      await set(later!, "status = 'scheduled', sent_count = 0, timezone = 'recipient', starts_at = now()");
+      await setMails(hidden!, "status = 3, error = 'Why', sent_at = null");
+      await set(hidden!, "status = 'failed', sent_count = 0, failed_count = 2, recipients_state = 'hidden'");
+
+      const STATUSES = ["queued", "sending", "sent", "failed", "bounced", "suppressed", "unknown"] as const;
+      const counts = async () => {
+        const pages = await Promise.all(STATUSES.map((status) => sent({ status, page_size: 100 })));
+        for (const [n, { count, results }] of pages.entries()) {
+          expect(new Set(results.map(({ status }) => status).concat(STATUSES[n]!))).toEqual(new Set([STATUSES[n]]));
+          expect(results.length).toBe(count);
+        }
+        const all = await sent({ page_size: 100 });
+        expect(all.count).toBe(all.results.length);
+        const ids = pages.flatMap(({ results }) => results.map(({ id }) => id));
+        expect(ids.toSorted()).toEqual(all.results.map(({ id }) => id).toSorted());
+        return pages.map(({ count }) => count);
+      };
+      expect(await counts()).toEqual([7, 2, 8, 1, 2, 1, 1]);
+      for (const campaignId of [failed, request, returned, running, later]) {
+        const pages = await Promise.all(STATUSES.map((status) => sent({ status, campaign: campaignId! })));
+        const { count } = await sent({ campaign: campaignId! });
+        expect(pages.reduce((sum, page) => sum + page.count, 0)).toBe(count);
+      }
+      // What was hidden may be read again; one is gone whole, another's rows are.
+      await set(hidden!, "recipients_state = 'kept'");
+      await set(returned!, "recipients_state = 'removed'");
+      await query("delete from campaigns where company_id = $1 and id = $2", [companyId, later]);
+      expect(await counts()).toEqual([5, 2, 7, 3, 1, 1, 1]);
+    });
+
     test("a page reads as little where PostgreSQL has no statistics yet as where it has", async () => {
       const { id } = world.mails[0]!;
       await query(

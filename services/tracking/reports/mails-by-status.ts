@@ -1,0 +1,69 @@
+/**
+ * SQL that finds the mails of a company with one status, where it has a million campaigns of one mail each as well as where it
+ * has one campaign of a million mails. No index may have the status itself: each accepted mail's update would leave its page.
+ */
+import { IS_LEASED, SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
+import { SENT_EMAIL_STATUS, type SentEmailStatus } from "../../../models/sent-email-status.ts";
+
+const { queued, sending } = SENT_EMAIL_STATUS;
+
+/** A queued recipient that its sender has marked is on its way; the mark is the chunk's (send_chunks), not the row's. */
+export const HANDED_OVER = `(s.status = ${queued} and s.next_attempt_at is null and exists (
+  select from send_chunks h where h.company_id = $1 and h.campaign_id = c.id and h.state ${IS_LEASED}
+    and s.seq between h.lo and h.marked_to))`;
+
+/** Mails that came back after they had been sent, counted by campaign; campaign_counts_bounced has these alone. */
+export const CAME_BACK = "campaign_counts k where k.company_id = $1 and k.metric = 'bounced_unique' and k.bucket = 0";
+
+/** Only these have recipients that wait; in two parts, each with its index. */
+const UNDER_WAY = `select no from campaigns where company_id = $1 and status in ('pending', 'sending')
+  union select no from campaigns where company_id = $1 and status = 'scheduled'`;
+
+/** As in the index that has them; of all others that are not under way every mail was sent. */
+const NOT_ALL_SENT = `select no from campaigns where company_id = $1
+  and (status in ('partial', 'failed', 'cancelled', 'scheduled') or suppressed_count > 0)`;
+
+const RETURNED = `select no from campaigns where company_id = $1 and id in (select k.campaign_id from ${CAME_BACK})`;
+
+type Waiting = Extract<SentEmailStatus, "queued" | "sending">;
+const isWaiting = (status: SentEmailStatus | undefined): status is Waiting =>
+  status === "queued" || status === "sending";
+
+function numbersWith(status: Exclude<SentEmailStatus, "sent">): string {
+  if (isWaiting(status)) return UNDER_WAY;
+  const notSent = `${UNDER_WAY} union ${NOT_ALL_SENT}`;
+  return status === "bounced" ? `${notSent} union ${RETURNED}` : notSent;
+}
+
+/** Of the company $1, as c: those that may have mails with this status, in an order that is kept. */
+export const campaignsOf = (status: SentEmailStatus | undefined, inOrder = ""): string =>
+  status === undefined || status === "sent"
+    ? "campaigns c"
+    : `(select no from (${numbersWith(status)}) few ${inOrder}) few join campaigns c on c.no = few.no`;
+
+/** A condition on the mail s of the campaign c. */
+export function hasStatus(status: SentEmailStatus): string {
+  if (isWaiting(status)) {
+    const is =
+      status === "queued" ? `s.status = ${queued} and not ${HANDED_OVER}` : `(s.status = ${sending} or ${HANDED_OVER})`;
+    return `c.status in ('pending', 'sending', 'scheduled') and ${is}`;
+  }
+  const of = `s.status = ${SENT_EMAIL_STATUS[status]}`;
+  // Recipients that were not sent to have a text that says why: an index has them alone.
+  return status === "sent" ? of : `${of} and s.error is not null`;
+}
+
+const endOf = (which: "min(h.lo)" | "max(h.hi)") =>
+  `(select ${which} from send_chunks h where h.company_id = $1 and h.campaign_id = c.id and h.state <> ${SEND_CHUNK_STATE.done})`;
+
+/**
+ * Rows of the campaign c, with this status where one is given; `nearest` says in which order and how many. Who waits has a time of
+ * the next try, which an index has, or a chunk that is not done: the rows between are passed over.
+ */
+export function mailsOf(status: SentEmailStatus | undefined, nearest = ""): string {
+  const rows = (where: string) =>
+    `select s.* from sent_emails s where s.campaign_no = c.no and ${where}${status ? ` and ${hasStatus(status)}` : ""} ${nearest}`;
+  if (!isWaiting(status)) return rows("true");
+  return `(${rows("s.next_attempt_at is not null")}) union all
+    (${rows(`s.next_attempt_at is null and s.seq between ${endOf("min(h.lo)")} and ${endOf("max(h.hi)")}`)})`;
+}
