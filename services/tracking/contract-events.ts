@@ -1,7 +1,7 @@
 /** What API users read: sent emails, events, analytics. */
 import { EMAIL_EVENT_TYPES } from "../../models/email-event.ts";
 import type { ServiceContract } from "../define.ts";
-import { BOUNDED, CountedPage, Email, ListQuery, Nullable, OneOf, Time, Type, Uuid } from "../lib/shapes.ts";
+import { BOUNDED, Bool, CountedPage, Email, ListQuery, Nullable, OneOf, Time, Type, Uuid } from "../lib/shapes.ts";
 
 const SentEmailStatus = OneOf("queued", "sending", "sent", "failed", "bounced", "suppressed", "unknown");
 
@@ -102,6 +102,7 @@ const DomainStats = Type.Object({
   complaints: Type.Integer(),
   opens: Type.Integer(),
   last_refusal: Nullable(Type.String()),
+  estimated: Type.Optional(Bool),
 });
 
 export const contract = {
@@ -139,7 +140,7 @@ export const contract = {
   domainStats: {
     summary: "What becomes of mail, by the domain of its recipients",
     description:
-      "The 100 domains that took most mail in the last `days` (30), most first. `sent` is what their servers took, `delivered` what has not come back since; `hard`, `soft`, `block` and `complaints` came in these days; `opens` counts mails that a person opened. `last_refusal` is the latest refusal, deferrals included. With `campaign` it is about the mails of that one alone, whenever they were sent.",
+      "The 100 domains that took most mail in the last `days` (30), most first. `sent` is what their servers took, `delivered` what has not come back since; `hard`, `soft`, `block` and `complaints` came in these days; `opens` counts mails that a person opened. `last_refusal` is the latest refusal, deferrals included. With `campaign` it is about the mails of that one alone, whenever they were sent. Of more than 250,000 mails a part is counted: `sent`, `delivered` and `opens` are estimates then (`estimated`), and a domain that took few may be missing.",
     params: Type.Object({
       days: Type.Optional(Type.Integer({ minimum: 1, maximum: 365 })),
       campaign: Type.Optional(Uuid),

@@ -26,8 +26,8 @@ async function prepare(mails: number, receipts: number): Promise<string> {
     [company, mails, domains],
   );
   const campaign = `insert into campaigns (company_id, id, name, campaign_type, status, smtp_config_id, worker_task_id, no,
-      total_emails, sent_count, expansion_began_at, started_at, finished_at)
-    select $1, uuid_v7(), 'N', 'to_list', 'completed', $1, $1, next_campaign_no(), $3, $3, now(), now(), now()
+      total_emails, next_seq, sent_count, expansion_began_at, started_at, finished_at)
+    select $1, uuid_v7(), 'N', 'to_list', 'completed', $1, $1, next_campaign_no(), $3, $3 + 1, $3, now(), now(), now()
     from generate_series(1, $2::int) returning no`;
   const [newsletter] = await query<{ no: number }>(campaign, [company, 1, mails]);
   await query(

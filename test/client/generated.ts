@@ -4221,6 +4221,8 @@ export interface Operations {
       opens: number;
       /** What its servers said when they refused last. */
       last_refusal: string | null;
+      /** Extension. There where `sent`, `delivered` and `opens` are estimates. */
+      estimated?: boolean;
     }[];
   };
   /** Recipient domains that get less mail for now */

@@ -92,9 +92,11 @@ export const campaigns = {
   domains: "By recipient domain",
   domainsOf: (name: string) => `By recipient domain: ${name}`,
   domainsHint:
-    "What the mail servers of Gmail, Outlook and all others did with these mails. Of a large campaign it takes some seconds to count.",
+    "What the mail servers of Gmail, Outlook and all others did with these mails. Of a large campaign it takes a second to count.",
   showDomains: "Count by domain",
   noDomains: "No mail server has taken or refused anything yet.",
+  domainsEstimated:
+    "So many mails are not all counted: what was sent, delivered and opened is told from a part of them.",
   domain: "Domain",
   hard: "Hard",
   soft: "Soft",

@@ -288,6 +288,7 @@ export const recipientDomains = {
   filter: "Show",
   count: "Count the mails of these days",
   noMail: "No mail was sent in these days.",
+  estimated: "So many mails are not all counted: what was sent, delivered and opened is told from a part of them.",
   domain: "Domain",
   sent: "Sent",
   delivered: "Delivered",

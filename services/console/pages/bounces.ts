@@ -112,7 +112,7 @@ const DAYS = [7, 30, 90] as const;
 
 export async function recipientDomainsPage(visit: CompanyVisit): Promise<Answer> {
   const days = DAYS.find((n) => `${n}` === visit.query.days) ?? 30;
-  // It reads every mail of these days: seconds where there are millions, so the page does not wait for it.
+  // It reads the mails of these days: a second where there are many, so the page does not wait for it.
   const isCounted = visit.query.count === "yes";
   const [domains, slow, servers] = await Promise.all([
     isCounted ? callIn(visit, "tracking.domainStats", { days }) : undefined,

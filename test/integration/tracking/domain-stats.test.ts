@@ -216,11 +216,56 @@ test("of many domains the hundred with most mail are shown", async () => {
   expect(shown.at(-1)).toMatchObject({ domain: "d098.example", sent: 1 });
 });
 
+test("of more mails than are counted a part tells of all, and what came back or was refused is told exactly", async () => {
+  const company = await newCompany(app);
+  const MAILS = 20_000;
+  const made = await queryOne<{ id: string; no: number }>(
+    `insert into campaigns (id, company_id, name, campaign_type, status, smtp_config_id, worker_task_id, next_seq, sent_count, no,
+       finished_at)
+     values ($1, $2, 'News', 'to_list', 'partial', $2, $2, $3::int + 1, $3::int - 1, next_campaign_no(), now()) returning id, no`,
+    [newId(), company.id, MAILS],
+  );
+  // The first eighth of them at one provider, and half of its mails opened; one mail was refused by a server of nobody else.
+  await query(
+    `insert into sent_emails (campaign_no, seq, email, status, attempts, sent_at, opened_at, smtp_response, error)
+     select $1, n, case when n = $2 then 'a@rare.example' when n <= $2 / 8 then n || '@one.example' else n || '@two.example' end,
+       case when n = $2 then 3 else 2 end, 1, case when n < $2 then now() end, case when n <= $2 / 8 and n % 2 = 0 then now() end,
+       case when n = $2 then '554 Not you' end, case when n = $2 then 'Refused' end
+     from generate_series(1, $2::int) n`,
+    [made!.no, MAILS],
+  );
+  await event(company, "b@two.example", { bounce_type: "hard", diagnostic: "550 5.1.1 No such user" });
+  await query("update email_events set campaign_id = $2 where company_id = $1", [company.id, made!.id]);
+  const exact = await stats(company);
+  expect(exact.map(({ domain, sent, opens, estimated }) => [domain, sent, opens, estimated])).toEqual([
+    ["two.example", 17_499, 0, undefined],
+    ["one.example", 2_500, 1_250, undefined],
+    ["rare.example", 0, 0, undefined],
+  ]);
+  const settings = { counted: 1_000 };
+  for (const asked of [{}, { campaign: made!.id }]) {
+    const [two, one, rare] = await domainStats(asOwner(company.id, asked), settings);
+    // Half of the 175 and 25 runs: five standard deviations.
+    expect(Math.abs(two!.sent / 17_499 - 1)).toBeLessThan(0.4);
+    expect(Math.abs(one!.sent / 2_500 - 1)).toBeLessThan(1);
+    expect(one!.opens).toBe(one!.sent / 2);
+    expect(two).toMatchObject({
+      domain: "two.example",
+      estimated: true,
+      hard: 1,
+      last_refusal: "550 5.1.1 No such user",
+    });
+    expect(rare).toMatchObject({ domain: "rare.example", estimated: true, sent: 0, last_refusal: "554 Not you" });
+  }
+  const other = await newCompany(app);
+  expect(await domainStats(asOwner(other.id, { campaign: made!.id }), { counted: 0 })).toEqual([]);
+});
+
 test("a statement that takes too long ends as an outage does", async () => {
   const company = await newCompany(app);
   const error = await transaction(async (client) => {
     await client.query("lock table sent_emails in access exclusive mode");
-    return domainStats(asOwner(company.id, {}), 200).catch((reason: unknown) => reason);
+    return domainStats(asOwner(company.id, {}), { statementMs: 200 }).catch((reason: unknown) => reason);
   });
   expect(isDatabaseOutage(error)).toBe(true);
 });

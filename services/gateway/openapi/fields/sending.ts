@@ -112,5 +112,6 @@ export const sending: FieldNotes = {
   "timeline.clicks": ["Clicks of people in it.", 9],
   "getDomainStats.domain": ["Domain of the recipients.", "example.com"],
   "getDomainStats.opens": ["Mails that a person opened.", 420],
+  "getDomainStats.estimated": ["Extension. There where `sent`, `delivered` and `opens` are estimates.", true],
   last_refusal: ["What its servers said when they refused last.", "421 4.7.0 Try again later"],
 };
