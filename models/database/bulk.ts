@@ -92,8 +92,8 @@ export const isTooCostly = (error: unknown): boolean =>
 const EXPORT: Settings = { ...costly(MAX_EXPORT_MS), timezone: "UTC" };
 
 /** One page of an export; between two pages others have their turns. */
-export const exportRead = <T>(companyId: string, work: Work<T>): Promise<T> =>
-  inLane(lanes().reads, MAX_EXPORT_WAIT_MS, companyId, () => onBulk(companyId, work, EXPORT));
+export const exportRead = <T>(companyId: string, work: Work<T>, settings: Settings = {}): Promise<T> =>
+  inLane(lanes().reads, MAX_EXPORT_WAIT_MS, companyId, () => onBulk(companyId, work, { ...EXPORT, ...settings }));
 
 export const importTransaction = <T>(companyId: string, work: Work<T>): Promise<T> =>
   inLane(lanes().imports, MAX_IMPORT_WAIT_MS, companyId, () => onBulk(companyId, work));

@@ -1,6 +1,7 @@
 /** Subscribers as CSV, read in keyset pages: no snapshot is held open and memory stays flat. */
 import { exportRead } from "../../models/database/bulk.ts";
 import { type Client, query, queryOne } from "../../models/database/db.ts";
+import type { Settings } from "../../models/database/session-settings.ts";
 import { isoTime, type TextRow, textRows } from "../../models/database/text-rows.ts";
 import { Segment } from "../../models/segment.ts";
 import { segmentSql } from "../../models/segment-rules/segment-sql.ts";
@@ -46,18 +47,40 @@ interface Chosen {
   where: string;
   key: string;
   values: unknown[];
+  /** For the transaction of a page. */
+  settings?: Settings;
+}
+
+/** SQL: behind the key $n. Of a join both sides are told, which the planner does not conclude. */
+const isBehind = ({ key }: Chosen, n: number) => (key === "s.id" ? `s.id > $${n}` : `${key} > $${n} and s.id > $${n}`);
+
+/** Two indexes in the same order are read side by side, whatever the planner believes that it costs. */
+const SIDE_BY_SIDE: Settings = { enable_nestloop: "off", enable_hashjoin: "off", enable_sort: "off" };
+/** Of so many people one at least is on the list: looked up one by one they take 2.5 µs each, side by side 1.2. */
+const DENSE = 3;
+
+async function isDense(companyId: string, list: string): Promise<boolean> {
+  const sql = "select count_of($1, 'list_members', $2) as members, count_of($1, 'subscribers', $1) as people";
+  const counted = (await queryOne<{ members: number; people: number }>(sql, [companyId, list]))!;
+  return counted.members * DENSE >= counted.people;
 }
 
 async function chosen(companyId: string, { list, status, segment }: ExportFilters): Promise<Chosen> {
   const values: unknown[] = [companyId];
   const where: string[] = [];
   let [from, key] = ["subscribers s", "s.id"];
+  let settings: Settings | undefined;
   if (list) {
-    // Walked by the list's own index, and each member looked up: as a condition, each page would read the list anew.
+    // Walked by the list's own index: as a condition, each page would read the list anew.
     where.push(`m.company_id = $1 and m.list_id = $${values.push(list)} and m.left_at is null`);
     key = "m.subscriber_id";
     from = `list_members m cross join lateral (
       select * from subscribers p where p.company_id = $1 and p.id = m.subscriber_id offset 0) s`;
+    // Rules of a segment may have joins of their own.
+    if (!segment && (await isDense(companyId, list))) {
+      from = "list_members m join subscribers s on s.company_id = $1 and s.id = m.subscriber_id";
+      settings = SIDE_BY_SIDE;
+    }
   } else where.push("s.company_id = $1");
   if (status) where.push(`s.status = $${values.push(status)}`);
   if (segment) {
@@ -67,31 +90,32 @@ async function chosen(companyId: string, { list, status, segment }: ExportFilter
     where.push(rules.where);
     values.push(...rules.values);
   }
-  return { from, where: where.join(" and "), key, values };
+  return { from, where: where.join(" and "), key, values, ...(settings ? { settings } : {}) };
 }
 
 /** One page: the key of its last row, and the first names in the order of the database of those known before and its own. */
-const namesSql = ({ from, where, key, values }: Chosen) => `
+const namesSql = (which: Chosen) => `
   with page as materialized (
-    select ${key} as key, s.attributes from ${from}
-    where ${where} and ${key} > $${values.length + 1} order by ${key} limit ${NAMES_PAGE})
-  select (select count(*) from page) as n, (select key from page order by key desc limit 1) as last, array(
+    select ${which.key} as key, s.attributes from ${which.from}
+    where ${which.where} and ${isBehind(which, which.values.length + 1)} order by ${which.key} limit ${NAMES_PAGE})
+  select (select count(*) from page) as n, (select key from page offset ${NAMES_PAGE - 1}) as last, array(
     select name from (
       select jsonb_object_keys(attributes) as name from page where attributes <> '{}'
-      union select unnest($${values.length + 2}::text[])) x
+      union select unnest($${which.values.length + 2}::text[])) x
     order by name limit ${MAX_ATTRIBUTE_COLUMNS}) as names`;
 
-const pageSql = ({ from, where, key, values }: Chosen) => `
+const pageSql = (which: Chosen) => `
   select s.id, s.email, s.first_name, s.last_name, s.status, s.created_at, s.attributes, array(
     select o.list_id from list_members o
     where o.company_id = $1 and o.subscriber_id = s.id and o.left_at is null) as lists
-  from ${from} where ${where} and ${key} > $${values.length + 1} order by ${key} limit ${PAGE}`;
+  from ${which.from} where ${which.where} and ${isBehind(which, which.values.length + 1)} order by ${which.key} limit ${PAGE}`;
 
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 
 interface Names {
   n: number;
-  last: string;
+  /** Of a full page. */
+  last: string | null;
   names: string[];
 }
 
@@ -101,11 +125,11 @@ async function* attributeNames(companyId: string, which: Chosen): AsyncGenerator
   let known: string[] = [];
   for (let after = BEFORE_ALL; ; ) {
     const values = [...which.values, after, known];
-    const page = (await exportRead(companyId, (client) => queryOne<Names>(sql, values, client)))!;
+    const page = (await exportRead(companyId, (client) => queryOne<Names>(sql, values, client), which.settings))!;
     known = page.names;
     yield known;
     if (page.n < NAMES_PAGE) return;
-    after = page.last;
+    after = page.last!;
   }
 }
 
@@ -164,11 +188,15 @@ async function* lines(companyId: string, which: Chosen, bom: boolean): AsyncGene
   const listCells = new ListCells(companyId);
   const sql = pageSql(which);
   const read = (after: string) =>
-    exportRead(companyId, async (client) => {
-      const rows = await textRows(sql, [...which.values, after], client);
-      await listCells.write(rows, client);
-      return rows;
-    });
+    exportRead(
+      companyId,
+      async (client) => {
+        const rows = await textRows(sql, [...which.values, after], client);
+        await listCells.write(rows, client);
+        return rows;
+      },
+      which.settings,
+    );
   yield* csvPages({ size: PAGE, first: BEFORE_ALL, read, line: lineOf(names!) });
 }
 

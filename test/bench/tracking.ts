@@ -19,7 +19,7 @@ import { startServices } from "./serve.ts";
 
 const SECONDS = Number(process.argv[2] ?? 5);
 /** Each reader's mail program, or proxy, has a connection of its own: in a busy minute there are thousands. */
-const CONNECTIONS = Number(process.argv[3] ?? 64);
+const CONNECTIONS = Number(process.argv[3] ?? 1_024);
 /** As mails and hits are stored since 0.2.0, or in full as before. */
 const FORM = process.argv[4] === "full" ? "full" : "compact";
 /** Of each kind in turn: what else the machine does changes from minute to minute. */

@@ -351,6 +351,15 @@ $`,
         .map((n) => rowOf(n).slice(0, -1))
         .toSorted(),
     );
+    // Nearly everybody is on the other one, and it is read in another way.
+    await query(
+      `update list_members m set left_at = now() from subscribers s
+       where m.company_id = $1 and m.list_id = $2 and s.id = m.subscriber_id and s.email = 'e5001@x.org'`,
+      [company.id, lists[0]],
+    );
+    const staying = all.filter((n) => n !== 5_001).map(rowOf);
+    expect((await exported({ list: lists[0]! })).rows).toEqual(staying.toSorted());
+    expect((await exported({ list: lists[0]!, status: "bounced" })).rows).toEqual([]);
   });
 
   test("reads on only as it is read: a slow client costs a page of memory, however long the list is", async () => {
