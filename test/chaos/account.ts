@@ -119,6 +119,25 @@ function countersOf({ id, total_emails, sent_count, failed_count, states }: Row)
   return `${rows}` === `${counters}` ? [] : [`${id}: total, sent, failed are ${counters}, rows say ${rows}`];
 }
 
+/** What a company's list of mails says there is, and the rows themselves. */
+const MAILS = `
+  select o.id, count_of(o.id, 'mails', o.id)::int as mails, count_of(o.id, 'mails:sent', o.id)::int as sent, r.*
+  from unnest($1::uuid[]) o (id)
+  cross join lateral (
+    select count(*)::int as rows, (count(*) filter (where e.status = 2))::int as sent_rows
+    from campaigns c join sent_emails e on e.campaign_no = c.no where c.company_id = o.id) r`;
+
+async function companyCountersOf(scene: Scene, companies: readonly Company[]): Promise<string[]> {
+  type Counted = { id: string; mails: number; sent: number; rows: number; sent_rows: number };
+  const counted = await scene.postgres.query<Counted>(MAILS, [companies.map(({ id }) => id)]);
+  return counted
+    .filter(({ mails, sent, rows, sent_rows }) => mails !== rows || sent !== sent_rows)
+    .map(
+      ({ id, mails, sent, rows, sent_rows }) =>
+        `${id}: mails, sent are ${[mails, sent]}, rows say ${[rows, sent_rows]}`,
+    );
+}
+
 async function webhooksOf(scene: Scene, ledger: Ledger, company: Company) {
   const sent = await scene.postgres.query<{ email: string }>(
     `select coalesce(e.email, s.email) as email from campaigns c join sent_emails e on e.campaign_no = c.no
@@ -175,7 +194,10 @@ export async function account(
       .map(
         ({ id, status, error, states }) => `${id} is ${status} (${error ?? "no error"}), recipients ${tally(states)}`,
       ),
-    miscounted: rows.flatMap(countersOf),
+    miscounted: [
+      ...rows.flatMap(countersOf),
+      ...(await companyCountersOf(scene, [companies.plain, companies.limited])),
+    ],
     incompleteImports: ledger.imports
       .filter(({ list, rows: wanted }) => membersOf.get(list) !== wanted)
       .map(({ list, rows: wanted }) => `${list}: ${membersOf.get(list) ?? 0} of ${wanted}`),

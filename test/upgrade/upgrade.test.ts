@@ -205,6 +205,11 @@ describe("an update from 0.1.0, and back, and forward again, in a running cluste
     );
     const mails = asked.reduce((sum, { recipients }) => sum + recipients.length, 0);
     expect(byStatus.map(({ status, n }) => [SENT_EMAIL_STATUSES[status], n])).toEqual([["sent", mails]]);
+    // Kept by triggers, whichever version wrote.
+    const counted = await scene.query<{ name: string; n: number }>(
+      "select name, sum(n)::int as n from counters where name in ('mails', 'mails:sent') group by 1 order by 1",
+    );
+    expect(counted.map(({ n }) => n)).toEqual([mails, mails]);
     const lost = asked.flatMap(({ sender, recipients, phase }) => {
       const known = scene.quick.arrivals.get(sender) ?? scene.slow.to(sender);
       return recipients.filter((email) => !known.has(email)).map((email) => `${phase}: ${email}`);
