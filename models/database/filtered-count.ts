@@ -37,6 +37,19 @@ export async function countUpTo(
   return row!.n > most ? undefined : row!.n;
 }
 
+/** Of rows that no index finds: how many there are, and how many fit `search`, at one look at each; undefined where more than `most`. */
+export async function countBoth(
+  most: number,
+  { from, where, values }: { from: string; where: string; values: unknown[] },
+  search: string,
+  on?: Queryable,
+): Promise<number | undefined> {
+  const sql = `select count(*) n, count(*) filter (where fits) fitting
+    from (select ${search} as fits from ${from} where ${where} limit ${most + 1}) counted`;
+  const [row] = await query<{ n: number; fitting: number }>(sql, values, on);
+  return row!.n > most ? undefined : row!.fitting;
+}
+
 interface Planned {
   "QUERY PLAN": { Plan: { "Plan Rows": number } }[];
 }

@@ -9,6 +9,7 @@ import type { ListQuery } from "../../services/lib/shapes.ts";
 import { costlyRead } from "./bulk.ts";
 import { type Queryable, query, queryOne } from "./db.ts";
 import {
+  countBoth,
   countUpTo,
   FEW,
   guessedCount,
@@ -90,17 +91,21 @@ interface Conditions {
   where: string;
   values: unknown[];
   searched: boolean;
+  /** Of `where`, the part that searches. */
+  search: string;
 }
 
 function conditionsOf(listing: Listing, asked: ListQuery): Conditions {
   const values = [...listing.values];
   const conditions = [...listing.where];
   const searched = isSearched(listing, asked);
+  let search = "true";
   if (searched) {
     values.push(`%${escapeLike(asked.search!)}%`);
-    conditions.push(`(${listing.searchIn.map((text) => `${text} ilike $${values.length}`).join(" or ")})`);
+    search = `(${listing.searchIn.map((text) => `${text} ilike $${values.length}`).join(" or ")})`;
+    conditions.push(search);
   }
-  return { where: conditions.join(" and "), values, searched };
+  return { where: conditions.join(" and "), values, searched, search };
 }
 
 /** Undefined where they are more than `most` of a large table, and have to be counted one by one. */
@@ -181,6 +186,25 @@ function readRows<T>(
   return query<T>(sql, values, on);
 }
 
+/** Of rows that are looked through for a text; undefined where it is not known yet how many have it. */
+async function countSearched(
+  listing: Listing,
+  asked: ListQuery,
+  { values, search }: Conditions,
+  on?: Queryable,
+): Promise<number | undefined> {
+  const { search: _, ...unsearched } = asked;
+  const all = conditionsOf(listing, unsearched);
+  if (countsRows(listing, unsearched)) {
+    const fitting = await countBoth(MANY, { from: listing.from, where: all.where, values }, search, on);
+    if (fitting === undefined) throw tooManyToSearch(listing.narrowedBy);
+    return fitting;
+  }
+  if (((await countRows(listing, all, MANY, on)) ?? Number.POSITIVE_INFINITY) > MANY)
+    throw tooManyToSearch(listing.narrowedBy);
+  return undefined;
+}
+
 /** More fit than are counted: a page is walked to, and one row more says whether there is another. */
 async function walkedPage<T>(
   listing: Listing,
@@ -207,15 +231,13 @@ async function readPage<T>(listing: Listing, asked: ListQuery, on?: Queryable): 
   const ordering = asked.ordering ?? defaultOrdering;
   const by = order(listing, ordering);
   const conditions = conditionsOf(listing, asked);
-  if (large && conditions.searched && !(listing.searchIsIndexed && hasTrigram(asked.search!))) {
-    const { search: _, ...unsearched } = asked;
-    const all = conditionsOf(listing, unsearched);
-    if (((await countRows(listing, all, MANY, on)) ?? Number.POSITIVE_INFINITY) > MANY)
-      throw tooManyToSearch(narrowedBy);
-  }
+  const looksThrough = large && conditions.searched && !(listing.searchIsIndexed && hasTrigram(asked.search!));
+  const fitting = looksThrough ? await countSearched(listing, asked, conditions, on) : undefined;
   const field = ordering.replace(/^-/, "");
   const mustSort = large && field !== "created_at" && !indexed.includes(field);
-  const count = await countRows(listing, conditions, mustSort ? MANY : FEW, on);
+  const most = mustSort ? MANY : FEW;
+  const counted = fitting ?? (await countRows(listing, conditions, most, on));
+  const count = fitting === undefined || fitting <= most ? counted : undefined;
   if (mustSort && (count ?? Number.POSITIVE_INFINITY) > MANY) throw tooManyToSort(narrowedBy);
   if (count === undefined) return walkedPage(listing, conditions, by, { page, size }, on);
   const offset = (page - 1) * size;

@@ -3,6 +3,7 @@ import { query, transaction } from "../../../models/database/db.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { capturePlans, nodesOf, rowsOf } from "../../support/captured-plans.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
+import { statementsOf } from "../../support/statements.ts";
 
 const PEOPLE = 24_000;
 
@@ -197,7 +198,15 @@ test("a segment of few is searched for two letters, however many people there ar
   );
   const rules = { match: "all", conditions: [{ field: "email", operator: "ends_with", value: "00@other.example" }] };
   const { id } = (await other.api.post("/api/emails/segments/", { name: "Few", rules })).body;
-  const found = await other.api.get(`/api/emails/segments/${id}/subscribers/?search=zo&page_size=1`);
-  expect(found.body).toMatchObject({ count: 520 });
+  const ask = (search: string) =>
+    app.broker.call<{ count: number }, object>(
+      "subscribers.listSegmentSubscribers",
+      { id, search, page_size: 1 },
+      { meta: { companyId: other.id } },
+    );
+  const asked = await statementsOf(async () => expect(await ask("zo")).toMatchObject({ count: 520 }));
+  // The newest and the oldest, and then all, once: whether they are of the segment, and what they are called.
+  expect(asked.filter(({ text }) => text.includes("count(*)"))).toHaveLength(2);
+  expect(await ask("al")).toMatchObject({ count: 0 });
   expect((await other.api.get("/api/emails/subscribers/?search=zo")).status).toBe(400);
 });
