@@ -152,25 +152,21 @@ CREATE OR REPLACE FUNCTION public.count_campaigns()
  LANGUAGE plpgsql
 AS $function$
 begin
-  with changed as materialized (
-    select company_id, status, not is_internal and deleted_at is null as is_listed, recipients_state = 'kept' as is_kept,
-      next_seq - 1 + case when campaign_type <> 'to_list' then suppressed_count else 0 end as mails, sent_count as sent
-    from now_rows),
-  days as (
-    insert into company_days as d (company_id, day, slot, sent)
-    select company_id, (now() at time zone 'UTC')::date, pg_backend_pid() % 32, sum(sent)
-    from changed group by company_id having sum(sent) <> 0 order by company_id
-    on conflict (company_id, day, slot) do update set sent = d.sent + excluded.sent)
   insert into counters as c (company_id, name, ref, slot, n)
   select company_id, name, company_id, pg_backend_pid() % 32, sum(n)
   from (
-    select company_id, 'campaigns:' || status as name, 1 as n from changed where is_listed
+    select company_id, 'campaigns:' || status as name, 1 as n from now_rows where not is_internal and deleted_at is null
     union all
-    select company_id, 'mails', mails from changed where is_kept
+    select company_id, 'mails', next_seq - 1 + case when campaign_type <> 'to_list' then suppressed_count else 0 end
+    from now_rows where recipients_state = 'kept'
     union all
-    select company_id, 'mails:sent', sent from changed where is_kept) x
+    select company_id, 'mails:sent', sent_count from now_rows where recipients_state = 'kept') x
   group by company_id, name having sum(n) <> 0 order by company_id, name
   on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
+  insert into company_days as d (company_id, day, slot, sent)
+  select company_id, (now() at time zone 'UTC')::date, pg_backend_pid() % 32, sum(sent_count)
+  from now_rows group by company_id having sum(sent_count) <> 0 order by company_id
+  on conflict (company_id, day, slot) do update set sent = d.sent + excluded.sent;
   return null;
 end
 $function$;
@@ -815,29 +811,29 @@ CREATE OR REPLACE FUNCTION public.recount_campaigns()
  LANGUAGE plpgsql
 AS $function$
 begin
-  with changed as materialized (
-    select company_id, status, not is_internal and deleted_at is null as is_listed, recipients_state = 'kept' as is_kept,
-      next_seq - 1 + case when campaign_type <> 'to_list' then suppressed_count else 0 end as mails, sent_count as sent, 1 as sign
-    from now_rows
-    union all
-    select company_id, status, not is_internal and deleted_at is null, recipients_state = 'kept',
-      next_seq - 1 + case when campaign_type <> 'to_list' then suppressed_count else 0 end, sent_count, -1
-    from old_rows),
-  days as (
-    insert into company_days as d (company_id, day, slot, sent)
-    select company_id, (now() at time zone 'UTC')::date, pg_backend_pid() % 32, sum(sign * sent)
-    from changed group by company_id having sum(sign * sent) <> 0 order by company_id
-    on conflict (company_id, day, slot) do update set sent = d.sent + excluded.sent)
   insert into counters as c (company_id, name, ref, slot, n)
   select company_id, name, company_id, pg_backend_pid() % 32, sum(n)
   from (
-    select company_id, 'campaigns:' || status as name, sign as n from changed where is_listed
+    select company_id, 'campaigns:' || status as name, 1 as n from now_rows where not is_internal and deleted_at is null
     union all
-    select company_id, 'mails', sign * mails from changed where is_kept
+    select company_id, 'campaigns:' || status, -1 from old_rows where not is_internal and deleted_at is null
     union all
-    select company_id, 'mails:sent', sign * sent from changed where is_kept) x
+    select company_id, 'mails', next_seq - 1 + case when campaign_type <> 'to_list' then suppressed_count else 0 end
+    from now_rows where recipients_state = 'kept'
+    union all
+    select company_id, 'mails', -(next_seq - 1 + case when campaign_type <> 'to_list' then suppressed_count else 0 end)
+    from old_rows where recipients_state = 'kept'
+    union all
+    select company_id, 'mails:sent', sent_count from now_rows where recipients_state = 'kept'
+    union all
+    select company_id, 'mails:sent', -sent_count from old_rows where recipients_state = 'kept') x
   group by company_id, name having sum(n) <> 0 order by company_id, name
   on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
+  insert into company_days as d (company_id, day, slot, sent)
+  select company_id, (now() at time zone 'UTC')::date, pg_backend_pid() % 32, sum(n)
+  from (select company_id, sent_count as n from now_rows union all select company_id, -sent_count from old_rows) x
+  group by company_id having sum(n) <> 0 order by company_id
+  on conflict (company_id, day, slot) do update set sent = d.sent + excluded.sent;
   return null;
 end
 $function$;
