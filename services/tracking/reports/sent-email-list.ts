@@ -13,7 +13,6 @@ import { CAME_BACK, campaignsOf, HANDED_OVER, hasStatus, mailsOf } from "./mails
 
 type Asked = ParamsOf<"tracking.listSentEmails">;
 type SentEmail = ReturnsOf<"tracking.listSentEmails">["results"][number];
-type Status = SentEmailStatus;
 
 interface Row {
   id: string;
@@ -89,7 +88,7 @@ const OTHERS = `${SUBSCRIBER} left join reply_patterns r on r.company_id = $1 an
  * it by their numbers, they would be read once for each other.
  */
 const nearestOf =
-  (status?: Status): NonNullable<Listing["nearest"]> =>
+  (status?: SentEmailStatus): NonNullable<Listing["nearest"]> =>
   (n, direction) =>
     `${campaignsOf(status, `order by no ${direction} offset 0`)}
   cross join lateral (${mailsOf(status, `order by s.seq ${direction} limit ${n}`)}) s ${OTHERS}`;
