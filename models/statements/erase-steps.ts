@@ -1,4 +1,5 @@
 /** How the statements of erase-places.ts are made: each takes one bounded step, and says where the next one begins. */
+import { inAnyPart } from "../database/campaign-no.ts";
 
 /** Rows written in one step. */
 export const WRITTEN = 1_000;
@@ -69,7 +70,7 @@ export const emptied = (found: string) => `locked as (
     select e.campaign_no, e.seq from ${found} f join sent_emails e on e.campaign_no = f.campaign_no and e.seq = f.seq
     order by e.campaign_no, e.seq for no key update of e),
   emptied as (
-    update sent_emails e set ${EMPTIED} from locked l where e.campaign_no = l.campaign_no and e.seq = l.seq
+    update sent_emails e set ${EMPTIED} from locked l where ${inAnyPart("e.campaign_no", "l.campaign_no")} and e.seq = l.seq
     returning e.campaign_no, e.seq)`;
 
 /**

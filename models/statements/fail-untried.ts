@@ -5,7 +5,7 @@
  */
 
 import type { MailNumber } from "../../services/lib/tokens/mail-id.ts";
-import { campaignNo } from "../database/campaign-no.ts";
+import { campaignNo, inAnyPart } from "../database/campaign-no.ts";
 import { type Client, query, queryOne } from "../database/db.ts";
 import { IS_LEASED, IS_READY, IS_WAITING, SEND_CHUNK_STATE } from "../send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
@@ -14,7 +14,7 @@ import { wants } from "./record-outcomes.ts";
 import { outboxInsert } from "./webhook-outbox.ts";
 
 const { done } = SEND_CHUNK_STATE;
-const RECIPIENTS = `e.campaign_no = ${campaignNo("$2", "$1")}`;
+const RECIPIENTS = inAnyPart("e.campaign_no", campaignNo("$2", "$1"));
 const { queued, sending, failed, unknown } = SENT_EMAIL_STATUS;
 
 /** 20,000 recipients a transaction: the campaign's row is locked for about 0.1 s. */
@@ -93,6 +93,9 @@ const failChunks = (which: string) => `
   )
   select (select count(*) from closed) as chunks, ${FAILED("untried")}`;
 
+export const FAIL_CHUNKS = failChunks(IS_READY);
+const FAIL_WAITING_CHUNKS = failChunks(IS_WAITING);
+
 /** Recipients that wait for a retry, outside of any open chunk. */
 const FAIL_DEFERRED = `
   with deferred as (
@@ -109,8 +112,8 @@ export async function failUntried(client: Client, campaign: StoppedCampaign): Pr
   if (await inFlight(client, campaign)) return "wait";
   const values = [campaign.company_id, campaign.id, campaign.error, campaign.restored ? unknown : failed];
   type Counts = { chunks: number; failed: number; recipients: FailedRecipient[] | null };
-  let part = (await queryOne<Counts>(failChunks(IS_READY), [...values, CHUNKS_AT_ONCE], client))!;
-  if (part.chunks === 0) part = (await queryOne<Counts>(failChunks(IS_WAITING), [...values, CHUNKS_AT_ONCE], client))!;
+  let part = (await queryOne<Counts>(FAIL_CHUNKS, [...values, CHUNKS_AT_ONCE], client))!;
+  if (part.chunks === 0) part = (await queryOne<Counts>(FAIL_WAITING_CHUNKS, [...values, CHUNKS_AT_ONCE], client))!;
   if (part.chunks === 0) part = (await queryOne<Counts>(FAIL_DEFERRED, values, client))!;
   await query(
     "update campaigns set failed_count = failed_count + $3, updated_at = now() where company_id = $1 and id = $2",

@@ -11,6 +11,7 @@
  * Recipients that come back to the queue are due at once by themselves: their chunk may be closed.
  */
 import { lateStatus, MAY_SEND_AGAIN } from "../campaign-lifecycle.ts";
+import { inAnyPart } from "../database/campaign-no.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
 import { variantsSent } from "./campaign-variants.ts";
 import { copiesWritten, eventsOf, newCopies, QUEUED_WEBHOOKS } from "./record-outcomes.ts";
@@ -82,7 +83,7 @@ written as (
     sent_at = case when r.status = ${sent} then now() else e.sent_at end,
     bounced_at = case when r.status = ${bounced} then now() else e.bounced_at end
   from result r cross join lateral (select before from target where n = r.n limit 1) t
-  where e.campaign_no = r.campaign_no and e.seq = r.seq
+  where ${inAnyPart("e.campaign_no", "r.campaign_no")} and e.seq = r.seq
   returning r.id, r.company_id, r.campaign_id, r.email, r.message_id, e.status, r.response as smtp_response,
     r.error, r.n, t.before, e.variant)`;
 
@@ -128,7 +129,7 @@ written as (
   update sent_emails e
   set status = ${queued}, attempts = e.attempts - 1, error = null, next_attempt_at = now()
   from chunk c
-  where e.campaign_no = (select campaign_no from chunk)
+  where ${inAnyPart("e.campaign_no", "(select campaign_no from chunk)")}
     and e.seq between (select lo from chunk) and (select hi from chunk) and ${isDoubtOf("c.held")}
   returning c.campaign_id, c.company_id, e.variant, e.status, ${unknown} as before),
 ${COUNTED}

@@ -63,28 +63,29 @@ const CONTINUED = "l.head_count + case when l.head_text = c.repeated_refusal the
 /** What is asked of the campaigns c that were counted: STOPPED and OVER_GUARD. */
 export const AFTER_COUNTING = `c.id, c.company_id, c.error, ${isOverGuard("c")} as is_over_guard`;
 
-// Locked in the order of ids: two senders that write for the same campaigns would deadlock otherwise.
+// Locked in the order of ids: two senders that write for the same campaigns would deadlock otherwise. And after the results
+// are written, for the reason that inAnyPart() has: so these are read here, and each of them by the one part that it is in.
 const COUNTED = `locked as (
-  select c.id, b.head_text, b.head_count, b.ended, b.tail_text, b.tail_count, b.quote
+  select c.id, b.head_text, b.head_count, b.ended, b.tail_text, b.tail_count, b.quote,
+    w.sent, w.failed, w.tried_unsent, w.bounced
   from unnest($20::uuid[], $21::uuid[], $22::text[], $23::int[], $24::bool[], $25::text[], $26::int[], $27::text[])
     b (company_id, campaign_id, head_text, head_count, ended, tail_text, tail_count, quote)
+  join (select campaign_id, count(*) filter (where status = ${sent}) sent, count(*) filter (where status > ${sent}) failed,
+          count(*) filter (where status > ${sent} and status <> ${suppressed}) tried_unsent,
+          count(*) filter (where status = ${bounced}) bounced
+        from written group by campaign_id) w on w.campaign_id = b.campaign_id
   join campaigns c on c.id = b.campaign_id and c.company_id = b.company_id
   order by c.id for no key update of c),
 counted as (
   update campaigns c
-  set sent_count = c.sent_count + w.sent, failed_count = c.failed_count + w.failed, updated_at = now(),
-    tried_unsent = c.tried_unsent + w.tried_unsent, hard_bounces = c.hard_bounces + w.bounced,
+  set sent_count = c.sent_count + l.sent, failed_count = c.failed_count + l.failed, updated_at = now(),
+    tried_unsent = c.tried_unsent + l.tried_unsent, hard_bounces = c.hard_bounces + l.bounced,
     repeated_refusal = case when l.ended then l.tail_text else coalesce(l.head_text, c.repeated_refusal) end,
     blocks_in_a_row = case when l.ended then l.tail_count when l.head_text is null then c.blocks_in_a_row
       else ${CONTINUED} end,
     error = coalesce(c.error, case when greatest(l.tail_count, ${CONTINUED}) >= ${EQUAL_REFUSALS_STOP_AT}
       then ${QUOTED} end)
-  from locked l
-  join (select campaign_id, count(*) filter (where status = ${sent}) sent, count(*) filter (where status > ${sent}) failed,
-          count(*) filter (where status > ${sent} and status <> ${suppressed}) tried_unsent,
-          count(*) filter (where status = ${bounced}) bounced
-        from written group by campaign_id) w on w.campaign_id = l.id
-  where c.id = l.id
+  from locked l where c.id = l.id
   returning ${AFTER_COUNTING}),
 ${variantsSent("written", `case when w.status = ${sent} then 1 else 0 end`)}`;
 

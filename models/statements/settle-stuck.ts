@@ -3,7 +3,7 @@
  * database that has lost its last transactions leaves them (its senders died, so that none could write its results again).
  * They may have been sent: those of newsletters become unknown, transactional mail is due again, as when a lease runs out.
  */
-import { campaignNo } from "../database/campaign-no.ts";
+import { campaignNo, inAnyPart } from "../database/campaign-no.ts";
 import { query } from "../database/db.ts";
 import { IS_LEASED, IS_READY, IS_WAITING, SEND_CHUNK_STATE } from "../send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
@@ -36,7 +36,7 @@ const FIND = `
       where e.campaign_no = c.no and e.next_attempt_at is not null)
   order by c.id limit ${MAX_CAMPAIGNS}`;
 
-const SETTLE = `
+export const SETTLE = `
   with stuck as (
     select e.seq, c.is_transactional
     from campaigns c join sent_emails e on e.campaign_no = c.no
@@ -48,7 +48,7 @@ const SETTLE = `
     update sent_emails e
     set status = case when s.is_transactional then ${queued} else ${unknown} end, error = $3,
       next_attempt_at = case when s.is_transactional then now() end
-    from stuck s where e.campaign_no = ${campaignNo("$2", "$1")} and e.seq = s.seq
+    from stuck s where ${inAnyPart("e.campaign_no", campaignNo("$2", "$1"))} and e.seq = s.seq
     returning e.status),
   counted as (
     update campaigns

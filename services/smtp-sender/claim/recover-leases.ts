@@ -9,6 +9,7 @@
  * cut arrives when it heals, before the senders that live have written a word: each of these does nothing if it begins later
  * than MAX_LATE_MS after the database's clock was read for it.
  */
+import { inAnyPart } from "../../../models/database/campaign-no.ts";
 import { query } from "../../../models/database/db.ts";
 import { sameCompany } from "../../../models/database/same-company.ts";
 import { IS_LEASED, readyAgain } from "../../../models/send-chunk.ts";
@@ -41,7 +42,7 @@ const PER_CAMPAIGN = (freed: string) => `
 const EXPIRED_LEASE = `state ${IS_LEASED}
       and lease_until < now() - case when owner = $1 then $2 else 0 end * interval '1 millisecond'`;
 
-const EXPIRED_CHUNKS = `
+export const EXPIRED_CHUNKS = `
   with expired as (
     select campaign_id, no, company_id, lo, marked_to, is_transactional,
       (select c.no from campaigns c where c.id = campaign_id and c.company_id = send_chunks.company_id) as campaign_no
@@ -53,7 +54,7 @@ const EXPIRED_CHUNKS = `
   doubtful as (
     update sent_emails e set status = ${unknown}, attempts = e.attempts + 1, error = $3
     from expired x
-    where not x.is_transactional and e.campaign_no = x.campaign_no
+    where not x.is_transactional and ${inAnyPart("e.campaign_no", "x.campaign_no")}
       and e.seq between x.lo and x.marked_to and e.status = ${queued} and e.next_attempt_at is null
     returning x.campaign_id),
   ${COUNTED("doubtful")},
@@ -64,13 +65,13 @@ const EXPIRED_CHUNKS = `
     from expired x where c.campaign_id = x.campaign_id and c.no = x.no and c.company_id = x.company_id)
   ${PER_CAMPAIGN("expired")}`;
 
-const EXPIRED_SINGLES = `
+export const EXPIRED_SINGLES = `
   with expired as (
     select c.id as campaign_id, c.no, e.seq, c.company_id, c.is_transactional
     from campaigns c
     cross join lateral (
       select seq from sent_emails
-      where campaign_no = c.no and next_attempt_at < now() and status = ${sending}
+      where ${inAnyPart("campaign_no", "c.no")} and next_attempt_at < now() and status = ${sending}
         and not exists (select from unnest($3::uuid[], $4::int[]) w (campaign_id, seq)
           where w.campaign_id = c.id and w.seq = sent_emails.seq)
       order by next_attempt_at limit 500 for update skip locked) e
@@ -79,7 +80,7 @@ const EXPIRED_SINGLES = `
     update sent_emails e
     set status = case when x.is_transactional then ${queued} else ${unknown} end, error = $1,
       next_attempt_at = case when x.is_transactional then now() end
-    from expired x where e.campaign_no = x.no and e.seq = x.seq
+    from expired x where ${inAnyPart("e.campaign_no", "x.no")} and e.seq = x.seq
     returning x.campaign_id, x.company_id, e.status),
   ${COUNTED(`freed where status = ${unknown}`)}
   ${PER_CAMPAIGN("freed")}`;

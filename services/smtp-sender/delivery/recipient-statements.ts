@@ -1,6 +1,6 @@
 /** Reads the recipients of a batch. Run for every hundred mails on a connection that keeps its plans. */
 
-import { campaignNo } from "../../../models/database/campaign-no.ts";
+import { campaignNo, inAnyPart } from "../../../models/database/campaign-no.ts";
 import { isOnTimeline } from "../../../models/database/history.ts";
 import { subscriberAt, suppressionAt } from "../../../models/database/row-at.ts";
 import { sameCompany } from "../../../models/database/same-company.ts";
@@ -100,7 +100,7 @@ export const CLAIM_DUE = `
     set status = ${sending}, attempts = e.attempts + 1, next_attempt_at = now() + $5 * interval '1 millisecond'
     from unnest((select array_agg(campaign_no order by seq) from due), (select array_agg(seq order by seq) from due))
       d (campaign_no, seq)
-    where e.campaign_no = d.campaign_no and e.seq = d.seq
+    where ${inAnyPart("e.campaign_no", "d.campaign_no")} and e.seq = d.seq
     returning e.*)
   select ${RECIPIENT} from taken e
   ${OF_SUBSCRIBER}
