@@ -22,6 +22,7 @@ import { SETTLE as SETTLE_STUCK } from "../../../models/statements/settle-stuck.
 import { EXPIRED_CHUNKS, EXPIRED_SINGLES } from "../../../services/smtp-sender/claim/recover-leases.ts";
 import { CLAIM_DUE, CLAIM_DUE_COPIES } from "../../../services/smtp-sender/delivery/recipient-statements.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { type PlannedNode, planned, withBelow } from "../../support/planned.ts";
 
 const MAILS = 3_000;
 const EMPTY_ALL = `
@@ -48,23 +49,14 @@ const STATEMENTS = {
   EMPTY_ALL,
 };
 
-interface Node {
-  "Node Type": string;
-  "Parent Relationship"?: string;
-  "CTE Name"?: string;
-  "Subplan Name"?: string;
-  "Index Name"?: string;
-  "Index Cond"?: string;
-  Plans?: Node[];
-}
-const nodes = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodes)];
-
 /** The statement's parts that PostgreSQL makes anew for a look at a changed row: what stands in WITH, and subselects. */
-const subplans = (root: Node): Node[] => nodes(root).filter((node) => node["Subplan Name"] !== undefined);
+const subplans = (root: PlannedNode): PlannedNode[] =>
+  withBelow(root).filter((node) => node["Subplan Name"] !== undefined);
 /** `campaign_no = l.campaign_no`, or a subselect's result: its parts are chosen while the statement runs. */
 const CHOSEN = /campaign_no = (?!ANY|\$\d)/;
-const chooses = (node: Node) => nodes(node).some(({ "Index Cond": condition = "" }) => CHOSEN.test(condition));
-const locksRows = (node: Node) => nodes(node).some((inner) => inner["Node Type"] === "LockRows");
+const chooses = (node: PlannedNode) =>
+  withBelow(node).some(({ "Index Cond": condition = "" }) => CHOSEN.test(condition));
+const locksRows = (node: PlannedNode) => withBelow(node).some((inner) => inner["Node Type"] === "LockRows");
 
 let database: TestDatabase;
 let client: pg.Client;
@@ -82,8 +74,7 @@ beforeAll(async () => {
   await client.query(`
     insert into companies (id, name, plan) select uuid_v7(), 'A', name from plans limit 1;
     insert into campaigns (id, company_id, name, status, campaign_type, smtp_config_id, worker_task_id)
-      select uuid_v7(), id, 'N', 'sending', 'custom', uuid_v7(), uuid_v7() from companies;
-`);
+      select uuid_v7(), id, 'N', 'sending', 'custom', uuid_v7(), uuid_v7() from companies`);
 });
 afterAll(async () => {
   await Promise.all([client.end(), other.end()]);
@@ -93,17 +84,13 @@ afterAll(async () => {
 test.each(Object.entries(STATEMENTS))(
   "%s chooses no part of a table after rows that it has locked",
   async (_name, statement) => {
-    const parameters = Math.max(0, ...[...statement.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n)));
-    await client.query(`deallocate all; prepare statement as ${statement}`);
-    const nothing = Array.from({ length: parameters }, () => "null").join(", ");
-    const { rows } = await client.query(`explain (format json) execute statement${nothing && `(${nothing})`}`);
-    const root: Node = rows[0]["QUERY PLAN"][0].Plan;
+    const root = await planned(client, statement);
     const locking = subplans(root).filter(locksRows);
     expect(locking.length).toBeGreaterThan(0);
     // What a lock waits for, because it reads what was written, is through before it.
     const first = new Set<string>();
-    const through = (node: Node): void => {
-      for (const { "CTE Name": name } of nodes(node)) {
+    const through = (node: PlannedNode): void => {
+      for (const { "CTE Name": name } of withBelow(node)) {
         if (name === undefined || first.has(name)) continue;
         first.add(name);
         for (const plan of subplans(root)) if (plan["Subplan Name"] === `CTE ${name}`) through(plan);
@@ -113,12 +100,12 @@ test.each(Object.entries(STATEMENTS))(
       first.clear();
       through(plan);
       const after = subplans(root).filter(
-        (other) =>
-          other !== plan && !nodes(plan).includes(other) && !first.has(other["Subplan Name"]!.replace(/^CTE /, "")),
+        (later) =>
+          !withBelow(plan).includes(later) &&
+          !withBelow(later).includes(plan) &&
+          !first.has(later["Subplan Name"]!.replace(/^CTE /, "")),
       );
-      expect(
-        after.filter((other) => !nodes(other).includes(plan) && chooses(other)).map((other) => other["Subplan Name"]),
-      ).toEqual([]);
+      expect(after.filter(chooses).map((later) => later["Subplan Name"])).toEqual([]);
     }
   },
 );

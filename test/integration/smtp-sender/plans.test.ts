@@ -30,14 +30,7 @@ import {
 } from "../../../services/smtp-sender/delivery/recipient-statements.ts";
 import { MARK_HITS, READ as READ_HIT, WRITE } from "../../../services/tracking/hits/hit-statements.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
-
-interface Node {
-  "Node Type": string;
-  "Relation Name"?: string;
-  "Index Name"?: string;
-  "Index Cond"?: string;
-  Plans?: Node[];
-}
+import { type PlannedNode, planned, withBelow } from "../../support/planned.ts";
 
 const STATEMENTS = {
   READ,
@@ -77,8 +70,6 @@ const MAY_USE = [
 /** The campaign alone is not enough: what looks for one recipient would read all of its campaign. */
 const PLACE = /campaign_(id|no)\b.*\b(seq|next_attempt_at)\b|\b(seq|next_attempt_at)\b.*campaign_(id|no)\b/;
 
-const nodes = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodes)];
-
 describe("plans of tables that grew", () => {
   let database: TestDatabase;
   let client: pg.Client;
@@ -93,15 +84,9 @@ describe("plans of tables that grew", () => {
     await database.drop();
   });
 
-  async function plan(statement: string): Promise<Node[]> {
-    const parameters = new Set(statement.match(/\$\d+/g)).size;
-    await client.query(`deallocate all; prepare statement as ${statement}`);
-    const nothing = Array.from({ length: parameters }, () => "null").join(", ");
-    const { rows } = await client.query(`explain (format json) execute statement${nothing && `(${nothing})`}`);
-    return nodes(rows[0]["QUERY PLAN"][0].Plan);
-  }
+  const plan = async (statement: string) => withBelow(await planned(client, statement));
 
-  const reads = async (statement: string): Promise<Node[]> =>
+  const reads = async (statement: string): Promise<PlannedNode[]> =>
     (await plan(statement)).filter(
       (node) =>
         /^(sent_emails|sent_email_copies|email_events|hits)/.test(node["Index Name"] ?? "none") ||
