@@ -14,7 +14,7 @@ import { wants } from "./record-outcomes.ts";
 import { outboxInsert } from "./webhook-outbox.ts";
 
 const { done } = SEND_CHUNK_STATE;
-const RECIPIENTS = inAnyPart("e.campaign_no", campaignNo("$2", "$1"));
+const CAMPAIGN_NO = campaignNo("$2", "$1");
 const { queued, sending, failed, unknown } = SENT_EMAIL_STATUS;
 
 /** 20,000 recipients a transaction: the campaign's row is locked for about 0.1 s. */
@@ -66,7 +66,7 @@ interface StoppedCampaign {
 async function inFlight(client: Client, { id, company_id }: StoppedCampaign): Promise<boolean> {
   const found = await queryOne<{ busy: boolean }>(
     `select exists (select from send_chunks where company_id = $1 and campaign_id = $2 and state ${IS_LEASED})
-         or exists (select from sent_emails e where ${RECIPIENTS}
+         or exists (select from sent_emails e where e.campaign_no = ${CAMPAIGN_NO}
                     and next_attempt_at is not null and status = ${sending}) as busy`,
     [company_id, id],
     client,
@@ -89,7 +89,7 @@ const failChunks = (which: string) => `
   ),
   untried as (
     update sent_emails e set status = $4::smallint, error = $3, next_attempt_at = null from ready r
-    where ${RECIPIENTS} and e.seq between r.lo and r.hi and e.status = ${queued} ${RETURNING}
+    where ${inAnyPart("e.campaign_no", CAMPAIGN_NO)} and e.seq between r.lo and r.hi and e.status = ${queued} ${RETURNING}
   )
   select (select count(*) from closed) as chunks, ${FAILED("untried")}`;
 
@@ -100,7 +100,7 @@ const FAIL_WAITING_CHUNKS = failChunks(IS_WAITING);
 const FAIL_DEFERRED = `
   with deferred as (
     update sent_emails e set status = $4::smallint, error = $3, next_attempt_at = null
-    where ${RECIPIENTS} and e.status = ${queued} and e.next_attempt_at is not null ${RETURNING}
+    where e.campaign_no = ${CAMPAIGN_NO} and e.status = ${queued} and e.next_attempt_at is not null ${RETURNING}
   )
   select 0 as chunks, ${FAILED("deferred")}`;
 
