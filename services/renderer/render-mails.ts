@@ -23,6 +23,7 @@ function made({ skeleton, scope }: CompiledCampaign, recipient: Recipient): { ma
 
 function rendered(mail: Mail, raw: string | MailBytes, copy: string | undefined, tail: string | null): Rendered {
   const { smtputf8 } = mail;
+  if (copy === undefined && !tail) return { ok: true, raw, smtputf8, eightBit: smtputf8 };
   const parts = { ...(copy === undefined ? {} : { copy }), ...(tail ? { tail } : {}) };
   return { ok: true, raw, ...parts, smtputf8, eightBit: smtputf8 };
 }

@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { fixedBytes, MailBytes } from "../../services/lib/mail-bytes.ts";
+import { charactersOf, fixedBytes, MailBytes } from "../../services/lib/mail-bytes.ts";
 import { base64Lines } from "../../services/renderer/mime/attachments.ts";
+
+const PRINTABLE = charactersOf(/[ -~]/);
 
 /** A mail of these texts; "|" before one: as bytes that were prepared. */
 function mailOf(...texts: string[]): MailBytes {
@@ -20,7 +22,7 @@ test("a mail is the bytes of its pieces in their order, however many they are", 
     mail.text(piece);
     mail.text("");
     mail.fixed(fixedBytes(`${n}`));
-    mail.softLine(`line ${n}`);
+    expect(mail.softLine(`line ${n}`, PRINTABLE)).toBe(true);
     mail.slot({ writeTo: (memory, at, no) => void memory.write("abc", at + no - n, "latin1") }, n, 3);
     expected += `${piece}${n}line ${n}=\r\nabc`;
   }
@@ -28,6 +30,15 @@ test("a mail is the bytes of its pieces in their order, however many they are", 
   expect(mail.view().equals(Buffer.from(expected, "latin1"))).toBe(true);
   expect(mail.toString(expected.length - 6)).toBe("=\r\nabc");
 });
+
+test.each(["=", "a=", "<", "a\r\n", "\u00e9", "\u0100a", "a\u{1f600}", "a\u0080"])(
+  "a line of which a character is not plain is left to others, and nothing of it stands in the mail: %j",
+  (text) => {
+    const mail = mailOf("|before ");
+    expect(mail.softLine(text, charactersOf(/[ !#-%(-;?-~]/))).toBe(false);
+    expect(mail.toString()).toBe("before ");
+  },
+);
 
 test("base64 has lines of 76 characters, each ended", () => {
   for (const length of [0, 1, 2, 3, 56, 57, 58, 113, 114, 115, 10_000, 100_000]) {

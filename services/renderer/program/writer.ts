@@ -1,6 +1,6 @@
 /** How a program writes: plain (preview, web view, subject, base64), or already encoded for the wire. */
 
-import type { MailBytes } from "../../lib/mail-bytes.ts";
+import { charactersOf, type MailBytes } from "../../lib/mail-bytes.ts";
 import { encodeQuotedPrintable, SOFT_BREAK } from "../mime/quoted-printable.ts";
 import type { Escape } from "./escape.ts";
 import { asIs } from "./escape.ts";
@@ -58,6 +58,7 @@ export function utf8Bytes(text: string): string {
 // Printable ASCII that neither HTML nor quoted-printable changes.
 const PLAIN_IN_HTML = /^[ !#-%(-;?-~]*$/;
 const PLAIN = /^[ -<>-~]*$/;
+const PLAIN_CHARACTERS = new Map([PLAIN_IN_HTML, PLAIN].map((plain) => [plain, charactersOf(plain)]));
 
 // Must never begin a line (quoted-printable.ts).
 const BAD_START = /^(?:\.|From )/;
@@ -90,17 +91,18 @@ export function quotedPrintableWriter(encode: typeof encodeQuotedPrintable = enc
       const charactersLeft = 75 - column;
       const first = column === 0;
       const plain = guard === asIs ? PLAIN : PLAIN_IN_HTML;
+      const characters = PLAIN_CHARACTERS.get(plain)!;
       column = 0;
       return (scope, item, index, out) => {
         const text = textOf(read(scope, item, index), scope);
+        if (out && !first && text !== "" && text.length <= charactersLeft && out.softLine(text, characters)) {
+          spendCharacters(scope, text.length);
+          return "";
+        }
         if (text.length <= 75 && plain.test(text)) {
           if (text === "") return before;
           spendCharacters(scope, text.length);
-          if (text.length <= charactersLeft && !first) {
-            if (!out) return text + SOFT_BREAK;
-            out.softLine(text);
-            return "";
-          }
+          if (text.length <= charactersLeft && !first) return text + SOFT_BREAK;
           if (!BAD_START.test(text)) return before + text + SOFT_BREAK;
         }
         const escaped = guard(text);

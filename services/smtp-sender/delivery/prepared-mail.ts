@@ -67,7 +67,13 @@ export function preparedMail(
     : outgoingMessage(batch.sender(row, false), [row.email], made.raw, made);
   const hasCopies = !row.copy_email && (row.cc || row.bcc);
   const prepared: PreparedMail = {
-    ...own,
+    // Named one by one: a copy of all that an object has took a microsecond.
+    from: own.from,
+    to: own.to,
+    body: own.body,
+    bytes: own.bytes,
+    smtpUtf8: own.smtpUtf8,
+    eightBit: own.eightBit,
     batch,
     row,
     mail,

@@ -26,7 +26,7 @@ import {
 } from "./envelope.ts";
 import { type MessageSource, messageError, type OutgoingMessage, type TransactionResult } from "./message.ts";
 import { NotSmtp, type Reply, ReplyReader } from "./replies.ts";
-import type { Session } from "./session.ts";
+import { readSession, type Session } from "./session.ts";
 import { Deadline, RFC_TIMEOUTS, type StageTimeouts } from "./timeouts.ts";
 
 /** As error texts name the stages. */
@@ -72,7 +72,7 @@ export class SmtpPipeline<L extends OutgoingMessage> {
       this.#end(`No answer to ${stage ? COMMAND_NAME[stage] : "the message"} within the time-out`);
     });
     this.#body = new BodyWriter(this.#socket, () => this.#extend("block"));
-    this.#socket.on("data", (chunk: Buffer) => this.#onData(chunk));
+    readSession(session, (text) => this.#onData(text));
     this.#socket.on("error", (error) => this.#end(`The connection broke: ${error.message}`));
     this.#socket.on("end", () => this.#end("The server closed the connection"));
     this.#socket.on("close", () => this.#end("The connection was closed"));
@@ -165,12 +165,16 @@ export class SmtpPipeline<L extends OutgoingMessage> {
     if (!this.#ended) this.#deadline.set(this.#timeouts[stage]);
   }
 
-  #onData(chunk: Buffer): void {
+  readonly #takeReply = (reply: Reply): void => {
+    if (!this.#ended) this.#onReply(reply);
+  };
+
+  #onData(text: string): void {
     if (this.#ended) return;
     try {
-      this.#reader.push(chunk.toString("latin1"), (reply) => {
-        if (!this.#ended) this.#onReply(reply);
-      });
+      this.#reader.push(text, this.#takeReply);
+      // Once for all replies that came together.
+      if (!this.#ended) this.#updateDeadline();
     } catch (error) {
       if (!(error instanceof NotSmtp)) throw error;
       this.#end(error.message);
@@ -211,12 +215,8 @@ export class SmtpPipeline<L extends OutgoingMessage> {
         this.#end("QUIT");
         return;
     }
-    if (this.session.pipelining) {
-      if (this.#unanswered.length === 0 && !this.#open) this.wake();
-      this.#updateDeadline();
-    } else {
-      this.#lockStep();
-    }
+    if (!this.session.pipelining) this.#lockStep();
+    else if (this.#unanswered.length === 0 && !this.#open) this.wake();
   }
 
   #dataAnswered({ transaction }: Command<L>, reply: Reply): void {

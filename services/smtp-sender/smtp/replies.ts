@@ -37,33 +37,39 @@ function remember(line: string, reply: Reply): void {
 }
 
 export class ReplyReader {
-  #rest = "";
+  /** What was read last, and up to where it has been taken. */
+  #input = "";
+  #from = 0;
   #code = "";
   #lines: string[] = [];
   #size = 0;
 
   /** True while a reply has begun and is not complete. */
   get midway(): boolean {
-    return this.#rest !== "" || this.#lines.length > 0;
+    return this.#from < this.#input.length || this.#lines.length > 0;
   }
 
   /** Calls `take` with each reply that the chunk completes. Throws NotSmtp. */
   push(chunk: string, take: (reply: Reply) => void): void {
-    const input = this.#rest + chunk;
-    let from = 0;
-    for (let end = input.indexOf("\n"); end >= 0; end = input.indexOf("\n", from)) {
-      const line = input.slice(from, input[end - 1] === "\r" && end > from ? end - 1 : end);
-      from = end + 1;
+    const input = this.#from < this.#input.length ? this.#input.slice(this.#from) + chunk : chunk;
+    this.#input = input;
+    this.#from = 0;
+    for (let end = input.indexOf("\n"); end >= 0; end = input.indexOf("\n", this.#from)) {
+      const line = input.slice(this.#from, end > this.#from && input[end - 1] === "\r" ? end - 1 : end);
+      this.#from = end + 1;
       const alone = this.#lines.length === 0 && input.length <= MAX_KNOWN_CHUNK;
       const before = alone ? known.get(line) : undefined;
       const reply = before ?? this.#line(line);
       if (!reply) continue;
       if (alone && !before) remember(line, reply);
-      this.#rest = input.slice(from);
       take(reply);
     }
-    this.#rest = input.slice(from);
-    if (this.#rest.length > MAX_LINE) throw new NotSmtp("The server sent a line without end");
+    if (input.length - this.#from > MAX_LINE) throw new NotSmtp("The server sent a line without end");
+    // A chunk that was taken whole is not kept.
+    if (this.#from === input.length) {
+      this.#input = "";
+      this.#from = 0;
+    }
   }
 
   #line(line: string): Reply | undefined {
