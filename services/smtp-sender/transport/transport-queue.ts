@@ -6,6 +6,8 @@ import { type Batch, MAX_GROUP, type PreparedMail } from "../delivery/batch.ts";
 
 /** A campaign prepares no less than this part of its fair share at once: fewer are not worth the two statements. */
 const GROUPS_PER_SHARE = 4;
+/** A batch that has more ready prepares no further group yet: groups are larger then, and each costs a statement. */
+const REFILL_BELOW = MAX_GROUP / 2;
 
 interface Capacity {
   /** Recipients that the transport may hold. */
@@ -23,6 +25,7 @@ const waitsForPrevious = ({ previous }: Batch): boolean => previous?.state === "
 
 export class TransportQueue {
   readonly all: Batch[] = [];
+  #urgent: readonly Batch[] = [];
   /** How many campaigns they belong to; the due copies of one count as another, so that neither holds up the other. */
   #campaigns = 0;
   #position = 0;
@@ -42,6 +45,7 @@ export class TransportQueue {
   }
 
   #count(): void {
+    this.#urgent = this.all.filter(({ campaign }) => campaign.is_transactional);
     this.#campaigns = new Set(
       this.all.map(({ kind, campaign }) => `${kind === "copies"} ${campaign.campaign_id}`),
     ).size;
@@ -63,7 +67,7 @@ export class TransportQueue {
    * none of the others.
    */
   allowance(batch: Batch, { window, held, waiting, connectionIdle }: Capacity): number {
-    if (batch.ready.length >= MAX_GROUP || waitsForPrevious(batch)) return 0;
+    if (batch.ready.length >= REFILL_BELOW || waitsForPrevious(batch)) return 0;
     const fairShare = Math.ceil(window / this.#campaigns);
     const urgent = batch.campaign.is_transactional;
     const unsettled = batch.unrecorded - batch.promised - waiting;
@@ -75,8 +79,7 @@ export class TransportQueue {
 
   next(): PreparedMail | undefined {
     for (;;) {
-      const urgent = this.all.filter(({ campaign }) => campaign.is_transactional);
-      const mail = this.#nextOf(urgent) ?? this.#nextOf(this.all);
+      const mail = this.#nextOf(this.#urgent) ?? this.#nextOf(this.all);
       // A lease may run out while a mail waits for a slow connection.
       if (!mail || mail.batch.source.leaseIsOurs(mail.row)) return mail;
       mail.batch.again(mail);
