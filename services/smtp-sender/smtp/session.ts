@@ -4,7 +4,7 @@
  */
 import { once } from "node:events";
 import { isIP, type Socket, connect as tcpConnect } from "node:net";
-import { connect as tlsConnect, TLSSocket } from "node:tls";
+import { TLSSocket, connect as tlsConnect } from "node:tls";
 import { domainToASCII } from "node:url";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import type { TlsMode } from "../../../models/smtp-config.ts";
