@@ -133,6 +133,10 @@ export class BatchDelivery implements Batch {
       surplus = reused.length + fresh - rows.length;
       for (const { seq } of rows) if (this.#reserved.delete(seq)) surplus++;
       this.unrecorded += rows.length;
+      // Now: the campaign's next chunk begins with it, and its mark goes along with that of these.
+      const unused = surplus;
+      surplus = 0;
+      this.#host.returnBudget(unused);
       const checkedAtMs = this.source.readAtMs;
       await prepareGroup({ batch: this, host: this.#host, context: this.#context, rows, checkedAtMs });
     } finally {

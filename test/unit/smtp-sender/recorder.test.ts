@@ -221,13 +221,36 @@ describe("gathering", () => {
     expect(sizes).toEqual([4, 1]);
   });
 
-  test("a mark that is not urgent waits 5 ms, whatever comes", async () => {
+  test("a mark that is not urgent waits 5 ms, and once more while results are few and more come", async () => {
     const { recorder, sizes } = gathering(100);
     const leased = chunk();
     const marked = recorder.mark(leased, 10, false);
-    await addEachMs(recorder, leased, 8);
+    await addEachMs(recorder, leased, 12);
     expect(await marked).toBe(true);
+    expect(sizes).toEqual([10]);
+    await recorder.drain();
+  });
+
+  test("a mark that is not urgent waits 5 ms for half of a group, or where nothing comes", async () => {
+    const { recorder, sizes } = gathering(10);
+    const leased = chunk();
+    const marked = [recorder.mark(leased, 10, false)];
+    await addEachMs(recorder, leased, 8);
     expect(sizes).toEqual([5]);
+    await jest.advanceTimersByTimeAsync(20);
+    marked.push(recorder.mark(leased, 20, false));
+    await jest.advanceTimersByTimeAsync(6);
+    expect(await Promise.all(marked)).toEqual([true, true]);
+    expect(sizes).toEqual([5, 3, 0]);
+  });
+
+  test("the end of a chunk goes along with what comes next", async () => {
+    const { recorder, sizes } = gathering(100);
+    const leased = chunk();
+    const closed = recorder.close(leased);
+    await addEachMs(recorder, chunk(), 12);
+    expect(await closed).toBe(true);
+    expect(sizes).toEqual([10]);
     await recorder.drain();
   });
 });
