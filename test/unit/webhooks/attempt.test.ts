@@ -77,3 +77,18 @@ test("an endpoint's secret signs as soon as it is the endpoint's, and another en
   expect(stolen).toMatchObject({ ok: false, responseStatus: null });
   expect(got).toHaveLength(4);
 });
+
+test("what an endpoint's row says anew holds for its next delivery: another address, a second secret, one again", async () => {
+  const { url, ...row } = claimed({});
+  const old_secret_sealed = seal(newSecret(), endpoint_id);
+  const changes = [
+    { url: `${url}a?b=c` },
+    { url: `${url}d` },
+    { url, old_secret_sealed },
+    { url, old_secret_sealed: null },
+  ];
+  for (const change of changes) await attempt({ ...row, ...change }, endings);
+  expect(got.map((request) => request.url)).toEqual(["/a?b=c", "/d", "/", "/"]);
+  const signatures = got.map(({ headers }) => String(headers["webhook-signature"]).split(" ").length);
+  expect(signatures).toEqual([1, 1, 2, 1]);
+});
