@@ -1,14 +1,14 @@
 /** One attempt to deliver one event: resolve and check the host, sign, send, report what came of it; and when to try again. */
-import { LRUCache } from "lru-cache";
 import type { ClaimedDelivery } from "../../models/statements/webhook-deliveries.ts";
 import { config } from "../lib/config.ts";
 import { counter, histogram } from "../lib/metrics.ts";
 import { toOneLine } from "../lib/one-line.ts";
-import { unseal } from "../lib/secrets.ts";
 import { HostError, isPermittedHost, type PinnedAddress, resolvePublic } from "../lib/ssrf/guard.ts";
 import { TtlCache } from "../lib/ttl-cache.ts";
 import { attemptOver, beginAttempt, traceHeaders } from "./attempt-span.ts";
+import type { Ending, Endings } from "./ending.ts";
 import { postToFirst } from "./post.ts";
+import { receiverOf } from "./receiver.ts";
 import { signedHeaders } from "./signature.ts";
 
 const TIMEOUT_MS = 10_000;
@@ -42,42 +42,20 @@ const failed = (error: string, responseStatus: number | null = null): AttemptRes
  */
 const resolved = new TtlCache<PinnedAddress[]>(4_000, 2_000);
 
-/** By endpoint and envelope, so that a rotated secret is another one. Opening takes 11 µs, a tenth of a delivery. */
-const opened = new LRUCache<string, string>({ max: 2_000 });
-
-function secretOf(endpointId: string, envelope: Buffer): string {
-  const key = endpointId + envelope.toString("latin1");
-  const known = opened.get(key);
-  if (known !== undefined) return known;
-  const secret = unseal(envelope, endpointId);
-  opened.set(key, secret);
-  return secret;
-}
-
-function secretsOf({ endpoint_id, secret_sealed, old_secret_sealed }: ClaimedDelivery): string[] {
-  const sealed = old_secret_sealed ? [secret_sealed, old_secret_sealed] : [secret_sealed];
-  return sealed.map((envelope) => secretOf(endpoint_id, envelope));
-}
-
-async function send(
-  claimed: ClaimedDelivery,
-  trace: Record<string, string>,
-  signal: AbortSignal,
-): Promise<AttemptResult> {
+async function send(claimed: ClaimedDelivery, trace: Record<string, string>, ending: Ending): Promise<AttemptResult> {
   const { ALLOW_PRIVATE_NETWORKS: allowPrivate } = config();
-  const url = new URL(claimed.url);
-  if (url.protocol === "http:" && !allowPrivate && !isPermittedHost(url.hostname))
+  const receiver = receiverOf(claimed);
+  const { hostname } = receiver;
+  if (!receiver.isTls && !allowPrivate && !isPermittedHost(hostname))
     return failed("The URL must begin with https://.");
-  const addresses = await resolved.get(`${url.hostname} ${allowPrivate}`, () =>
-    resolvePublic(url.hostname, { allowPrivate }),
-  );
+  const addresses = await resolved.get(`${hostname} ${allowPrivate}`, () => resolvePublic(hostname, { allowPrivate }));
   const headers = {
     "content-type": "application/json",
     "user-agent": "Flockmail-Webhooks/1.0",
-    ...signedHeaders(secretsOf(claimed), claimed.event_id, claimed.payload),
+    ...signedHeaders(receiver.keys, claimed.event_id, claimed.payload),
     ...trace,
   };
-  const { status, says } = await postToFirst(addresses, { url, headers, body: claimed.payload, signal });
+  const { status, says } = await postToFirst(addresses, { target: receiver, headers, body: claimed.payload, ending });
   if (status >= 200 && status < 300) return { ok: true, responseStatus: status, error: null };
   if (status >= 300 && status < 400) return failed(`Answered ${status}; redirects are not followed.`, status);
   return failed(says.trim() === "" ? `Answered ${status}.` : `Answered ${status}: ${says.trim()}`, status);
@@ -86,37 +64,26 @@ async function send(
 async function tryToSend(
   claimed: ClaimedDelivery,
   trace: Record<string, string>,
-  stop: AbortSignal,
+  ending: Ending,
 ): Promise<AttemptResult | null> {
-  // By hand: AbortSignal.any() and AbortSignal.timeout() leave weak references for the garbage collector with each attempt.
-  const ending = new AbortController();
-  let isLate = false;
-  const end = () => ending.abort();
-  const late = setTimeout(() => {
-    isLate = true;
-    end();
-  }, TIMEOUT_MS);
-  stop.addEventListener("abort", end);
   try {
-    stop.throwIfAborted();
-    return await send(claimed, trace, ending.signal);
+    return await send(claimed, trace, ending);
   } catch (error) {
-    if (stop.aborted) return null;
-    if (isLate) return failed(`No answer within ${TIMEOUT_MS / 1000} seconds.`);
+    if (ending.reason === "stopped") return null;
+    if (ending.reason === "late") return failed(`No answer within ${TIMEOUT_MS / 1000} seconds.`);
     if (error instanceof HostError) return failed(error.message);
     const { code, message } = error as NodeJS.ErrnoException;
     return failed(code && !message.includes(code) ? `${message} (${code})` : message);
   } finally {
-    clearTimeout(late);
-    stop.removeEventListener("abort", end);
+    ending.over();
   }
 }
 
-/** Null when `stop` ended it: nobody's failure, and not an attempt. */
-export async function attempt(claimed: ClaimedDelivery, stop: AbortSignal): Promise<AttemptResult | null> {
+/** Null when this process' stop ended it: nobody's failure, and not an attempt. */
+export async function attempt(claimed: ClaimedDelivery, endings: Endings): Promise<AttemptResult | null> {
   const startedMs = performance.now();
   const span = await beginAttempt(claimed);
-  const attempted = await tryToSend(claimed, traceHeaders(span), stop);
+  const attempted = await tryToSend(claimed, traceHeaders(span), endings.begin(TIMEOUT_MS));
   const result = attempted === null ? "interrupted" : attempted.ok ? "acknowledged" : "failed";
   attempts.inc({ result });
   durations.observe({ result }, (performance.now() - startedMs) / 1_000);

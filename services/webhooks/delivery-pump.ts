@@ -3,7 +3,6 @@
  * events, which name a company, and by looks at a slice of all endpoints that have anything waiting: neither costs more
  * the more companies there are. Who gets a lane is said by the queues: endpoints that fail have one of their own.
  */
-import { setMaxListeners } from "node:events";
 import { retryOnConflict } from "../../models/database/retry-on-conflict.ts";
 import {
   type AttemptRecord,
@@ -16,6 +15,7 @@ import {
 } from "../../models/statements/webhook-deliveries.ts";
 import { groupCommit } from "../lib/group-commit.ts";
 import { type AttemptResult, attempt, retryAfterSeconds } from "./attempt.ts";
+import { Endings } from "./ending.ts";
 import { EndpointQueue, QUICK_MS, type QueueLimits } from "./endpoint-queue.ts";
 
 const WORKING: QueueLimits = { inFlight: 256, perCompany: 64, firstLanes: 2, lanes: 16, hanging: 512 };
@@ -67,9 +67,7 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
   const queues = [working, failing];
   /** Companies of which something may be due, with the endpoint that was looked at last. */
   const queuedFor = new Map<string, string>();
-  const stopped = new AbortController();
-  // One listener for each attempt in flight.
-  setMaxListeners(0, stopped.signal);
+  const endings = new Endings();
   const running = new Set<Promise<void>>();
   let lookedAt = BEFORE_ALL;
   let filling: Promise<number> | undefined;
@@ -98,7 +96,7 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
     const begun = from.begin(endpointId, companyId, performance.now());
     let result: AttemptResult | null = null;
     try {
-      result = await attempt(claimed, stopped.signal);
+      result = await attempt(claimed, endings);
       // What cannot be recorded is delivered again when its lease ends.
       await results.add(recordOf(claimed, result));
     } catch (error) {
@@ -191,7 +189,7 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
     async stop() {
       closing = true;
       clearTimeout(whenOneHangs);
-      const late = setTimeout(() => stopped.abort(), STOP_MS);
+      const late = setTimeout(() => endings.stop(), STOP_MS);
       await idle();
       clearTimeout(late);
     },

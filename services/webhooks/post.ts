@@ -1,6 +1,9 @@
 /** One HTTP request to a tenant's address: pinned, bounded in time and size, never redirected. */
 import type { Client } from "undici";
 import type { PinnedAddress } from "../lib/ssrf/guard.ts";
+import type { Ending } from "./ending.ts";
+import type { Target } from "./receiver.ts";
+import { connectorTo } from "./tls-sessions.ts";
 
 /** What of an answer is read, so that its connection can be used again; a longer one loses it. */
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -9,7 +12,6 @@ const ANSWER_WITHIN_MS = 1_000;
 /** What of a refusal is kept for its user to read. */
 const MAX_QUOTED_BYTES = 512;
 const IDLE_MS = 4_000;
-const CONNECT_WITHIN_MS = 10_000;
 
 /**
  * As many as deliveries are under way at the same time (delivery-pump.ts), which come in waves: of fewer the rest were closed after
@@ -20,11 +22,11 @@ const KEPT = 256;
 const kept = new Map<string, Client[]>();
 
 interface PinnedPost {
-  url: URL;
+  target: Target;
   address: PinnedAddress;
   headers: Record<string, string>;
   body: string;
-  signal: AbortSignal;
+  ending: Ending;
 }
 
 export interface Answered {
@@ -57,17 +59,18 @@ function keep({ key, client }: Connection): void {
 
 /** The address that was checked, and not its name: nothing is resolved again. The certificate must be the name's (`Host`). */
 async function connectionTo(
-  { url, address: { address, family } }: PinnedPost,
+  { target, address: { address, family } }: PinnedPost,
   which: "kept" | "new",
 ): Promise<Connection> {
-  const key = `${address} ${url.origin}`;
+  const key = `${address} ${target.origin}`;
   const idle = which === "kept" ? kept.get(key)?.pop() : undefined;
   if (idle) return { client: idle, key, isKept: true };
   // At the first webhook: a process that delivers none does without its 6 MB.
   const undici = await import("undici");
-  const port = url.port || (url.protocol === "https:" ? 443 : 80);
-  const client = new undici.Client(`${url.protocol}//${family === 6 ? `[${address}]` : address}:${port}`, {
-    connect: { timeout: CONNECT_WITHIN_MS },
+  const [scheme, usualPort] = target.isTls ? ["https", 443] : ["http", 80];
+  const host = family === 6 ? `[${address}]` : address;
+  const client = new undici.Client(`${scheme}://${host}:${target.port || usualPort}`, {
+    connect: connectorTo(key, undici.buildConnector),
     // The attempt has a time of its own.
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -87,25 +90,29 @@ const asSocketError = (error: Error & { code?: string }): NodeJS.ErrnoException 
 
 function exchange(connection: Connection, asked: PinnedPost): Promise<Answered> {
   const { client } = connection;
-  const { url, headers, body, signal } = asked;
+  const { target, headers, body, ending } = asked;
   return new Promise((resolve, reject) => {
     let status = 0;
     let bytes = 0;
     let begins: Buffer = Buffer.alloc(0);
     let late: NodeJS.Timeout | undefined;
     const say = () => resolve({ status, says: begins.toString("utf8") });
-    const cut = () => void client.destroy(signal.aborted ? (signal.reason as Error) : null);
+    const ended = () => new Error(`The attempt has ended: ${ending.reason}`);
+    const cut = () => void client.destroy(ending.reason ? ended() : null);
     const over = () => {
       clearTimeout(late);
-      signal.removeEventListener("abort", cut);
+      ending.whenEnded(undefined);
     };
-    if (signal.aborted) return reject(signal.reason);
-    signal.addEventListener("abort", cut);
+    if (ending.reason) {
+      client.destroy();
+      return reject(ended());
+    }
+    ending.whenEnded(cut);
     client.dispatch(
       {
         method: "POST",
-        path: `${url.pathname}${url.search}`,
-        headers: { ...headers, host: url.host },
+        path: target.path,
+        headers: { ...headers, host: target.host },
         body,
       },
       {

@@ -24,7 +24,7 @@ import { outboxInsert } from "../../models/statements/webhook-outbox.ts";
 import { newId } from "../../services/lib/ids.ts";
 import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
 import { seal } from "../../services/lib/secrets.ts";
-import { newSecret, signedHeaders } from "../../services/webhooks/signature.ts";
+import { newSecret, signedHeaders, signingKey } from "../../services/webhooks/signature.ts";
 import { selfMadeCertificate } from "../support/certificate.ts";
 import { cpuUs, ownCpuUs, postmasterOf } from "./cpu.ts";
 
@@ -100,7 +100,7 @@ async function postBare(): Promise<void> {
     const { origin, pathname } = new URL(url);
     const pool = new Pool(origin, { connections: AT_ONCE, connect: { ca } });
     const headers = { "content-type": "application/json", "user-agent": "Flockmail-Webhooks/1.0" };
-    const all = { ...headers, ...signedHeaders([secret], newId(), body) };
+    const all = { ...headers, ...signedHeaders([signingKey(secret)], newId(), body) };
     const warmUp = Math.ceil(count * WARM_UP);
     let begun = 0;
     let ended = 0;

@@ -9,7 +9,7 @@ import { contractOf } from "../../../services/contracts.ts";
 import { describeApi } from "../../../services/gateway/openapi/document.ts";
 import { routes } from "../../../services/gateway/routes.ts";
 import { permissionOf } from "../../../services/permissions.ts";
-import { newSecret, signedHeaders } from "../../../services/webhooks/signature.ts";
+import { newSecret, signedHeaders, signingKey } from "../../../services/webhooks/signature.ts";
 import { ApiError, type Client, createClient, each } from "../../client/client.ts";
 import { generate } from "../../client/generate.ts";
 import { pauseMs } from "../../client/retry.ts";
@@ -154,11 +154,13 @@ describe("the client", () => {
 describe("verifyWebhook", () => {
   const secret = newSecret();
   const body = JSON.stringify({ id: "1", type: "opened" });
-  const headers = signedHeaders([secret], "1", body);
+  const headers = signedHeaders([signingKey(secret)], "1", body);
 
   test("takes what the service signs, also while the secret is rotated", () => {
     expect(verifyWebhook(secret, headers, body)).toMatchObject({ type: "opened" });
-    expect(verifyWebhook(secret, signedHeaders([newSecret(), secret], "1", body), body)).toMatchObject({ id: "1" });
+    expect(verifyWebhook(secret, signedHeaders([newSecret(), secret].map(signingKey), "1", body), body)).toMatchObject({
+      id: "1",
+    });
   });
 
   test.each<[string, () => unknown]>([

@@ -10,7 +10,7 @@ import { operationsOf, search, sectionsOf } from "../../../services/gateway/guid
 import { describeApi } from "../../../services/gateway/openapi/document.ts";
 import { routes } from "../../../services/gateway/routes.ts";
 import { permissionOf } from "../../../services/permissions.ts";
-import { newSecret, signedHeaders } from "../../../services/webhooks/signature.ts";
+import { newSecret, signedHeaders, signingKey } from "../../../services/webhooks/signature.ts";
 import { program } from "../../support/programs.ts";
 
 const document = describeApi({ routes, contractOf, permissionOf, baseUrl: "https://mail.lantern.example" });
@@ -164,7 +164,7 @@ describe("the code that checks a webhook's signature", () => {
       const [path, args, env] = await command(home);
       const secret = newSecret();
       const body = '{"type":"opened","recipient":"zoë@example.com"}';
-      const at = (now: Date, secrets = [secret]) => signedHeaders(secrets, "id-1", body, now);
+      const at = (now: Date, secrets = [secret]) => signedHeaders(secrets.map(signingKey), "id-1", body, now);
       const ask = async (headers: ReturnType<typeof at>, more: Record<string, string> = {}) => {
         const values = {
           SECRET: secret,

@@ -5,8 +5,9 @@ import type { ClaimedDelivery } from "../../../models/statements/webhook-deliver
 import { newId } from "../../../services/lib/ids.ts";
 import { seal } from "../../../services/lib/secrets.ts";
 import { attempt } from "../../../services/webhooks/attempt.ts";
+import { Endings } from "../../../services/webhooks/ending.ts";
 import { closeIdleConnections } from "../../../services/webhooks/post.ts";
-import { newSecret, signedHeaders } from "../../../services/webhooks/signature.ts";
+import { newSecret, signedHeaders, signingKey } from "../../../services/webhooks/signature.ts";
 
 const PAYLOAD = '{"type":"opened"}';
 const endpoint_id = newId();
@@ -45,7 +46,7 @@ const claimed = (given: Partial<ClaimedDelivery>): ClaimedDelivery => ({
   old_secret_sealed: null,
   ...given,
 });
-const stop = new AbortController().signal;
+const endings = new Endings();
 
 test("a host with many events waiting is looked up once", async () => {
   let lookups = 0;
@@ -53,8 +54,8 @@ test("a host with many events waiting is looked up once", async () => {
     lookups += list.getEntries().length;
   });
   observer.observe({ entryTypes: ["dns"] });
-  const all = await Promise.all(Array.from({ length: 50 }, () => attempt(claimed({}), stop)));
-  for (let n = 0; n < 10; n++) all.push(await attempt(claimed({}), stop));
+  const all = await Promise.all(Array.from({ length: 50 }, () => attempt(claimed({}), endings)));
+  for (let n = 0; n < 10; n++) all.push(await attempt(claimed({}), endings));
   await new Promise(setImmediate);
   lookups += observer.takeRecords().length;
   observer.disconnect();
@@ -65,14 +66,29 @@ test("a host with many events waiting is looked up once", async () => {
 test("an endpoint's secret signs as soon as it is the endpoint's, and another endpoint's never does", async () => {
   const [first, second] = [newSecret(), newSecret()];
   for (const secret of [first, first, second]) {
-    await attempt(claimed({ event_id: "e", secret_sealed: seal(secret, endpoint_id) }), stop);
+    await attempt(claimed({ event_id: "e", secret_sealed: seal(secret, endpoint_id) }), endings);
     const { headers } = got.at(-1)!;
     const at = new Date(Number(headers["webhook-timestamp"]) * 1_000);
-    expect(headers).toMatchObject(signedHeaders([secret], "e", PAYLOAD, at));
+    expect(headers).toMatchObject(signedHeaders([signingKey(secret)], "e", PAYLOAD, at));
   }
   const envelope = seal(first, endpoint_id);
-  expect(await attempt(claimed({ secret_sealed: envelope }), stop)).toMatchObject({ ok: true });
-  const stolen = await attempt(claimed({ secret_sealed: envelope, endpoint_id: newId() }), stop);
+  expect(await attempt(claimed({ secret_sealed: envelope }), endings)).toMatchObject({ ok: true });
+  const stolen = await attempt(claimed({ secret_sealed: envelope, endpoint_id: newId() }), endings);
   expect(stolen).toMatchObject({ ok: false, responseStatus: null });
   expect(got).toHaveLength(4);
+});
+
+test("what an endpoint's row says anew holds for its next delivery: another address, a second secret, one again", async () => {
+  const { url, ...row } = claimed({});
+  const old_secret_sealed = seal(newSecret(), endpoint_id);
+  const changes = [
+    { url: `${url}a?b=c` },
+    { url: `${url}d` },
+    { url, old_secret_sealed },
+    { url, old_secret_sealed: null },
+  ];
+  for (const change of changes) await attempt({ ...row, ...change }, endings);
+  expect(got.map((request) => request.url)).toEqual(["/a?b=c", "/d", "/", "/"]);
+  const signatures = got.map(({ headers }) => String(headers["webhook-signature"]).split(" ").length);
+  expect(signatures).toEqual([1, 1, 2, 1]);
 });

@@ -1,16 +1,18 @@
 import { createServer, type Server } from "node:https";
 import { type AddressInfo, createServer as createTcp, type Socket } from "node:net";
-import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { getCACertificates, setDefaultCACertificates, type TLSSocket } from "node:tls";
+import { type Ending, Endings } from "../../../services/webhooks/ending.ts";
 import { closeIdleConnections, post, postToFirst } from "../../../services/webhooks/post.ts";
+import { targetOf } from "../../../services/webhooks/receiver.ts";
 import { selfMadeCertificate } from "../../support/certificate.ts";
 
 // The bundled ones: "default" would hold what an earlier test file of this process trusted.
 const trusted = getCACertificates("bundled");
+const certificate = selfMadeCertificate({ names: ["hooks.example"], address: false });
 let server: Server;
 let hosts: (string | undefined)[] = [];
 
 beforeAll(async () => {
-  const certificate = selfMadeCertificate({ names: ["hooks.example"], address: false });
   setDefaultCACertificates([...trusted, certificate.cert]);
   server = createServer(certificate, (request, response) => {
     hosts.push(request.headers.host);
@@ -28,17 +30,25 @@ afterAll(() => {
   server.close();
 });
 
-const deliver = (host: string) => {
-  const { port } = server.address() as AddressInfo;
-  return post({
-    url: new URL(`https://${host}:${port}/hook`),
-    // What the name resolved to when it was checked; neither name is known to any resolver.
-    address: { address: "127.0.0.1", family: 4 },
-    headers: {},
-    body: "{}",
-    signal: AbortSignal.timeout(5_000),
-  });
-};
+const WITHIN_MS = 30_000;
+const endings = new Endings();
+/** Ends when `posting` has. */
+async function withEnding<T>(posting: (ending: Ending) => Promise<T>, all = endings): Promise<T> {
+  const ending = all.begin(WITHIN_MS);
+  return posting(ending).finally(() => ending.over());
+}
+
+const deliver = (host: string, port = (server.address() as AddressInfo).port) =>
+  withEnding((ending) =>
+    post({
+      target: targetOf(`https://${host}:${port}/hook`),
+      // What the name resolved to when it was checked; neither name is known to any resolver.
+      address: { address: "127.0.0.1", family: 4 },
+      headers: {},
+      body: "{}",
+      ending,
+    }),
+  );
 
 test("the pinned address is connected to, under the endpoint's name, and the name is not resolved again", async () => {
   expect(await deliver("hooks.example")).toMatchObject({ status: 200 });
@@ -52,6 +62,25 @@ test("a certificate of another name is refused, also where a kept connection to 
     await expect(deliver("127.0.0.1")).rejects.toMatchObject({ code: "ERR_TLS_CERT_ALTNAME_INVALID" });
   }
   expect(hosts).toHaveLength(2);
+});
+
+test("a receiver that is connected to again goes on with its TLS session, one with a wrong certificate never does", async () => {
+  for (const maxVersion of ["TLSv1.3", "TLSv1.2"] as const) {
+    const resumed: boolean[] = [];
+    const again = createServer({ ...certificate, maxVersion }, (request, response) => {
+      resumed.push((request.socket as TLSSocket).isSessionReused());
+      request.resume().on("end", () => response.end());
+    });
+    await new Promise<void>((listening) => again.listen(0, "127.0.0.1", listening));
+    const { port } = again.address() as AddressInfo;
+    for (let round = 1; round <= 3; round++) {
+      expect(await deliver("hooks.example", port)).toMatchObject({ status: 200 });
+      await expect(deliver("other.example", port)).rejects.toMatchObject({ code: "ERR_TLS_CERT_ALTNAME_INVALID" });
+      closeIdleConnections();
+    }
+    expect(resumed).toEqual([false, true, true]);
+    again.close();
+  }
 });
 
 test("as many connections to one receiver are kept as deliveries are under way at the same time", async () => {
@@ -69,11 +98,13 @@ test("as many connections to one receiver are kept as deliveries are under way a
 
 test("an address that cannot be reached is passed over; one that was reached and broke off is not", async () => {
   const { port } = server.address() as AddressInfo;
-  const asked = { url: new URL(`https://hooks.example:${port}/`), headers: {}, body: "{}" };
+  const asked = { target: targetOf(`https://hooks.example:${port}/`), headers: {}, body: "{}" };
   const to = (...addresses: string[]) =>
-    postToFirst(
-      addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
-      { ...asked, signal: AbortSignal.timeout(5_000) },
+    withEnding((ending) =>
+      postToFirst(
+        addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
+        { ...asked, ending },
+      ),
     );
   expect(await to("127.0.0.2", "127.0.0.1")).toMatchObject({ status: 200 });
   await expect(to("127.0.0.2", "127.0.0.3")).rejects.toMatchObject({ code: "ECONNREFUSED" });
@@ -107,14 +138,18 @@ describe("what a receiver may do with a connection", () => {
   });
   afterAll(() => void plain.close());
 
-  const postPlain = (signal = AbortSignal.timeout(5_000)) =>
-    post({
-      url: new URL(`http://hooks.example:${(plain.address() as AddressInfo).port}/hook`),
-      address: { address: "127.0.0.1", family: 4 },
-      headers: {},
-      body: "{}",
-      signal,
-    });
+  const postPlain = (all = endings) =>
+    withEnding(
+      (ending) =>
+        post({
+          target: targetOf(`http://hooks.example:${(plain.address() as AddressInfo).port}/hook`),
+          address: { address: "127.0.0.1", family: 4 },
+          headers: {},
+          body: "{}",
+          ending,
+        }),
+      all,
+    );
   const OK = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
   test("an answer that says it is only on its way is not the answer", async () => {
@@ -152,11 +187,13 @@ describe("what a receiver may do with a connection", () => {
   });
 
   test("one that is given up while it is connected to, or waited for, gets nothing more", async () => {
-    await expect(postPlain(AbortSignal.abort(new Error("late")))).rejects.toThrow("late");
+    const stopped = new Endings();
+    stopped.stop();
+    await expect(postPlain(stopped)).rejects.toThrow(/ended/);
     expect(requests).toBe(0);
-    const late = new AbortController();
-    answerTo = () => late.abort(new Error("late"));
-    await expect(postPlain(late.signal)).rejects.toThrow("late");
+    const stopping = new Endings();
+    answerTo = () => stopping.stop();
+    await expect(postPlain(stopping)).rejects.toThrow(/ended/);
     expect(requests).toBe(1);
   });
 });

@@ -1,21 +1,21 @@
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 import { retryAfterSeconds } from "../../../services/webhooks/attempt.ts";
-import { newSecret, signedHeaders } from "../../../services/webhooks/signature.ts";
+import { newSecret, signedHeaders, signingKey } from "../../../services/webhooks/signature.ts";
 
 test("the standardwebhooks library accepts what we sign, for any body", () => {
   const secret = newSecret();
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   fc.assert(
     fc.property(fc.json(), fc.uuid(), (body, id) => {
-      new Webhook(secret).verify(body, signedHeaders([secret], id, body));
+      new Webhook(secret).verify(body, signedHeaders([signingKey(secret)], id, body));
     }),
   );
 });
 
 test("with two secrets each of them verifies, and no third", () => {
   const [now, before, other] = [newSecret(), newSecret(), newSecret()];
-  const headers = signedHeaders([now, before], "id", "{}");
+  const headers = signedHeaders([now, before].map(signingKey), "id", "{}");
   expect(headers["webhook-signature"].split(" ")).toHaveLength(2);
   for (const secret of [now, before]) expect(new Webhook(secret).verify("{}", headers)).toEqual({});
   expect(() => new Webhook(other).verify("{}", headers)).toThrow();
@@ -24,7 +24,7 @@ test("with two secrets each of them verifies, and no third", () => {
 test("the library's own signature is ours, byte by byte", () => {
   const secret = newSecret();
   const at = new Date();
-  const headers = signedHeaders([secret], "msg", '{"a":1}', at);
+  const headers = signedHeaders([signingKey(secret)], "msg", '{"a":1}', at);
   expect(headers["webhook-signature"]).toBe(new Webhook(secret).sign("msg", at, '{"a":1}'));
 });
 
