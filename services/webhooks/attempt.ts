@@ -1,6 +1,7 @@
 /** One attempt to deliver one event: resolve and check the host, sign, send, report what came of it; and when to try again. */
 import { LRUCache } from "lru-cache";
 import type { ClaimedDelivery } from "../../models/statements/webhook-deliveries.ts";
+import { atMost } from "../lib/at-most.ts";
 import { config } from "../lib/config.ts";
 import { counter, histogram } from "../lib/metrics.ts";
 import { toOneLine } from "../lib/one-line.ts";
@@ -43,7 +44,7 @@ const failed = (error: string, responseStatus: number | null = null): AttemptRes
 const resolved = new TtlCache<PinnedAddress[]>(4_000, 2_000);
 
 /** By endpoint and envelope, so that a rotated secret is another one. Opening takes 11 µs, a tenth of a delivery. */
-const opened = new LRUCache<string, string>({ max: 2_000 });
+const opened = new LRUCache<string, string>({ ...atMost(2_000) });
 
 function secretOf(endpointId: string, envelope: Buffer): string {
   const key = endpointId + envelope.toString("latin1");
