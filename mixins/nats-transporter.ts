@@ -7,7 +7,8 @@
  * joins again, because it takes leave first.
  */
 import { type ServiceBroker, Transporters } from "moleculer";
-import { connect, DebugEvents, Empty, Events, headers, type Msg, type NatsConnection } from "nats";
+import type { Msg, NatsConnection } from "nats";
+import { nats } from "../services/lib/at-first-use.ts";
 import { type NatsServers, natsOptions, parseNatsServers } from "../services/lib/nats.ts";
 import { withTimeout } from "../services/lib/timeouts.ts";
 import { NatsPieces } from "./nats-pieces.ts";
@@ -75,7 +76,7 @@ export class NatsTransporter extends Transporters.NATS {
   override async connect(): Promise<void> {
     const options = natsOptions(this.#settings, this.nodeID);
     // All subjects begin alike, so that a user needs rights on one tree only.
-    const client = await connect({ ...options, inboxPrefix: this.getTopicName("INBOX") });
+    const client = await nats().connect({ ...options, inboxPrefix: this.getTopicName("INBOX") });
     this.client = client;
     this.pieces.serve(client, this.nodeID);
     void this.#watch(client).catch((error) => this.logger.error("The watch over NATS failed", error));
@@ -123,6 +124,7 @@ export class NatsTransporter extends Transporters.NATS {
     if (packet.length <= Math.min(LARGE_BYTES, client.info?.max_payload ?? LARGE_BYTES)) {
       return super.send(topic, packet);
     }
+    const { Empty, headers } = nats();
     const where = headers();
     where.set(FROM, this.nodeID);
     where.set(ID, this.pieces.offerBytes(packet));
@@ -152,6 +154,7 @@ export class NatsTransporter extends Transporters.NATS {
 
   /** Ends with the connection. */
   async #watch(client: NatsConnection): Promise<void> {
+    const { DebugEvents, Events } = nats();
     let current = transportOf(client);
     for await (const { type } of client.status()) {
       // It would first wait until all that was written has left, which takes a lost peer's system a quarter of an hour.

@@ -3,6 +3,7 @@
  * come minutes later and on other nodes: they are traces of their own with a link to it.
  */
 import { LRUCache } from "lru-cache";
+import { atMost } from "../../services/lib/at-most.ts";
 import { activeTraceparent } from "../../services/lib/tracing/span.ts";
 import { readTraceparent, type SpanContext } from "../../services/lib/tracing/trace-context.ts";
 import { type Client, query, queryOne } from "../database/db.ts";
@@ -17,7 +18,7 @@ export async function storeTraceWithin(client: Client, companyId: string, campai
 }
 
 /** It never changes once the campaign is stored. */
-const known = new LRUCache<string, { trace: SpanContext | undefined }>({ max: 1_000 });
+const known = new LRUCache<string, { trace: SpanContext | undefined }>({ ...atMost(1_000) });
 
 /** For webhooks, whose rows know the campaign alone: one look by key for each campaign. Only where webhooks are traced. */
 export async function traceOfCampaign(companyId: string, campaignId: string): Promise<SpanContext | undefined> {

@@ -14,7 +14,7 @@ interface Waiting {
 }
 
 // Of one that was stopped they are not released but fail (fail-untried.ts).
-const FIND = `
+export const DUE_CHUNKS = `
   select distinct k.company_id, k.campaign_id
   from send_chunks k join campaigns c on c.company_id = k.company_id and c.id = k.campaign_id
   where k.state ${IS_WAITING} and k.due_at <= now() and c.error is null limit ${MAX_CAMPAIGNS}`;
@@ -37,7 +37,7 @@ export interface Released extends Waiting {
 /** Over all companies; on any number of nodes each chunk is released once. */
 export async function releaseDueChunks(): Promise<Released[]> {
   const released: Released[] = [];
-  for (const { company_id, campaign_id } of await query<Waiting>(FIND)) {
+  for (const { company_id, campaign_id } of await query<Waiting>(DUE_CHUNKS)) {
     const chunks = await query<{ lo: number; hi: number }>(RELEASE, [company_id, campaign_id]);
     const recipients = chunks.reduce((sum, { lo, hi }) => sum + hi - lo + 1, 0);
     if (recipients > 0) released.push({ company_id, campaign_id, recipients });

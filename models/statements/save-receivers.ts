@@ -28,6 +28,9 @@ export const keepUnsaved = (client: Client, companyId: string, campaignId: strin
   query(KEEP, [companyId, campaignId, upTo], client);
 
 /** Companies that have receivers to save. Skips from one to the next: each may have a hundred thousand. */
+/** Finds a row where any waits. */
+export const ANY_UNSAVED = "select from unsaved_receivers order by company_id";
+
 export const COMPANIES_TO_SAVE = `
   with recursive next (company_id) as (
     (select company_id from unsaved_receivers order by company_id limit 1)

@@ -1,6 +1,6 @@
 import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
-import { purgeSeen } from "../../models/statements/inbound-reports.ts";
+import { ANY_REPORT_DUE, purgeSeen } from "../../models/statements/inbound-reports.ts";
 import { emitAndForget, emitWebhookQueued } from "../call.ts";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
@@ -36,7 +36,7 @@ const deskOf = (service: Service): Desk => ({
 export default defineService("bounces", contract, {
   mixins: [
     every(PURGE_EVERY_MS, "purge"),
-    every(WORK_OFF_EVERY_MS, "workOffReports"),
+    every(WORK_OFF_EVERY_MS, "workOffReports", { looksFor: ANY_REPORT_DUE }),
     every(MAILBOXES_EVERY_MS, "readMailboxes"),
   ],
 

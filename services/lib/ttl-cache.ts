@@ -6,6 +6,7 @@
  * answer when its key is dropped meanwhile.
  */
 import { LRUCache } from "lru-cache";
+import { atMost } from "./at-most.ts";
 
 export class TtlCache<T> {
   readonly #ttlMs: number;
@@ -14,7 +15,7 @@ export class TtlCache<T> {
 
   constructor(ttlMs: number, maxEntries: number) {
     this.#ttlMs = ttlMs;
-    this.#cache = new LRUCache({ max: maxEntries, ttl: ttlMs, ttlResolution: 0 });
+    this.#cache = new LRUCache({ ...atMost(maxEntries), ttl: ttlMs, ttlResolution: 0 });
   }
 
   /** A value without a promise where it is cached: the common case costs no turn of the event loop. */

@@ -9,8 +9,10 @@ import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
 import { writeInTurn } from "../../models/database/bulk.ts";
 import { audit } from "../../models/statements/audit-log.ts";
-import { purgeImports } from "../../models/statements/imports.ts";
+import { ANY_ERASURE_DUE } from "../../models/statements/erase-person.ts";
+import { ANY_IMPORT_DUE, purgeImports } from "../../models/statements/imports.ts";
 import { removeSubscribers } from "../../models/statements/remove-subscribers.ts";
+import { ANY_UNSAVED } from "../../models/statements/save-receivers.ts";
 import { defineService } from "../define.ts";
 import type { AuditAction } from "../lib/audit-actions.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
@@ -82,10 +84,10 @@ async function logged(
 
 export default defineService("subscribers", contract, {
   mixins: [
-    every(SAVE_PAUSE_MS, "saveWaiting", IDLE),
+    every(SAVE_PAUSE_MS, "saveWaiting", { ...IDLE, looksFor: ANY_UNSAVED }),
     every(SEARCH_PAUSE_MS, "addToSearch"),
-    every(ERASE_PAUSE_MS, "finishErasures"),
-    every(IMPORT_PAUSE_MS, "runImports", { warnAfterMs: null, ...IDLE }),
+    every(ERASE_PAUSE_MS, "finishErasures", { looksFor: ANY_ERASURE_DUE }),
+    every(IMPORT_PAUSE_MS, "runImports", { warnAfterMs: null, ...IDLE, looksFor: ANY_IMPORT_DUE }),
     every(PURGE_PAUSE_MS, "purgeImports"),
   ],
 

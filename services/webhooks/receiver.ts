@@ -5,6 +5,7 @@
 import type { KeyObject } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { ClaimedDelivery } from "../../models/statements/webhook-deliveries.ts";
+import { atMost } from "../lib/at-most.ts";
 import { unseal } from "../lib/secrets.ts";
 import { signingKey } from "./signature.ts";
 
@@ -30,7 +31,7 @@ interface Ready {
   receiver: Receiver;
 }
 
-const ready = new LRUCache<string, Ready>({ max: 2_000 });
+const ready = new LRUCache<string, Ready>({ ...atMost(2_000) });
 
 const isSame = (a: Buffer | null, b: Buffer | null) => a === b || (a !== null && b !== null && a.equals(b));
 

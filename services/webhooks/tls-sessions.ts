@@ -9,9 +9,10 @@
 import { createSecureContext, type SecureContext, TLSSocket } from "node:tls";
 import { LRUCache } from "lru-cache";
 import type { buildConnector } from "undici";
+import { atMost } from "../lib/at-most.ts";
 
 const CONNECT_WITHIN_MS = 10_000;
-const sessions = new LRUCache<string, Buffer>({ max: 2_000, ttl: 5 * 60_000 });
+const sessions = new LRUCache<string, Buffer>({ ...atMost(2_000), ttl: 5 * 60_000 });
 let context: SecureContext | undefined;
 
 /** `key`: the address that is connected to, and the name that its certificate must have. `build`: undici's, which is loaded late. */

@@ -2,7 +2,7 @@
  * `node test/bench` lists the benches, `node test/bench delivery 50000 20` runs one: with the Node that npm brought where
  * this one is too old to read TypeScript. Plain JavaScript for that reason.
  */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -26,9 +26,11 @@ if (!name || !benches.has(name)) {
 }
 
 const bundled = join(folder, "../../node_modules/.bin/node");
-const child = spawn(existsSync(bundled) ? bundled : process.execPath, [join(folder, `${name}.ts`), ...args], {
-  stdio: "inherit",
-});
+const node = existsSync(bundled) ? bundled : process.execPath;
+// As `npm start` and the image do before a process starts.
+const strip = join(folder, "../../services/lib/processes/stripped/strip.js");
+spawnSync(node, ["--disable-warning=ExperimentalWarning", strip], { stdio: "inherit" });
+const child = spawn(node, [join(folder, `${name}.ts`), ...args], { stdio: "inherit" });
 // Ctrl-C reaches both; the bench stops what it started, and its end is ours.
 process.on("SIGINT", () => {}).on("SIGTERM", () => child.kill("SIGTERM"));
 child.on("exit", (code) => process.exit(code ?? 1));

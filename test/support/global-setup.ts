@@ -2,12 +2,14 @@
  * One PostgreSQL for the whole run: TEST_DATABASE_URL where it is set, else the embedded one in a folder of its own.
  * It holds a migrated template, from which each test file clones its database in milliseconds.
  */
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import pg from "pg";
 import { migrate } from "../../models/database/migrate.ts";
 import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
+import { node } from "./service-process.ts";
 
 export const TEMPLATE = "flockmail_template";
 
@@ -15,8 +17,7 @@ export const TEMPLATE = "flockmail_template";
 const MOST_COMPILED = 20_000;
 
 /**
- * For the processes that tests start: code that is compiled and stripped of types once takes a third off the CPU time of
- * each start, and there are some 250. A process writes it when it ends in order.
+ * For the processes that tests start: code that is compiled once takes CPU time off each start, and there are some 250. A process writes it when it ends in order.
  */
 function compileCache(): string {
   const folder = resolve(import.meta.dirname, "../../.cache/compile");
@@ -25,7 +26,10 @@ function compileCache(): string {
   return folder;
 }
 
+const STRIP = resolve(import.meta.dirname, "../../services/lib/processes/stripped/strip.js");
+
 export default async function globalSetup(): Promise<void> {
+  execFileSync(node, ["--disable-warning=ExperimentalWarning", STRIP]);
   // On this machine alone: there anybody may register, as tests do.
   process.env.HOST ??= "127.0.0.1";
   process.env.NODE_COMPILE_CACHE ??= compileCache();

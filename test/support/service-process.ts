@@ -11,6 +11,8 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const READY_TIMEOUT_MS = 120_000;
 const REQUEST_TIMEOUT_MS = 2_000;
 const RUNNER = ["node_modules/moleculer/bin/moleculer-runner.js", "--config", "moleculer.config.ts"];
+/** As the image starts it. Another version may have none. */
+const STRIPPED = "./services/lib/processes/stripped/load.js";
 
 /**
  * How package.json and the Dockerfile bound memory. Measured beside it: twice the space for new objects takes 6 µs of CPU
@@ -74,7 +76,8 @@ export async function startService({
   const PORT = env.PORT ?? `${await unusedPort()}`;
   const HEALTH_PORT = env.HEALTH_PORT ?? `${await unusedPort()}`;
   const globs = services?.map((name) => `services/${name}/*.service.ts`) ?? ["services/**/*.service.ts"];
-  const [command, args] = by === "node" ? [node, [...RUNNER, ...globs]] : ["npm", ["start"]];
+  const stripped = existsSync(join(root, STRIPPED)) ? ["--import", STRIPPED] : [];
+  const [command, args] = by === "node" ? [node, [...stripped, ...RUNNER, ...globs]] : ["npm", ["start"]];
   const child = startChild(command, args, {
     cwd: root,
     env: { ...(by === "node" ? MEMORY : {}), ...env, PORT, HEALTH_PORT },

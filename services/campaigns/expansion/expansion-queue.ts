@@ -27,9 +27,14 @@ interface Waiting {
   company_id: string;
 }
 
+const IS_WAITING = "expanded_at is null and status in ('pending', 'sending')";
+
+/** Finds a row where a run may write something. */
+export const ANY_WAITING = `select from campaigns where ${IS_WAITING} order by id`;
+
 // Each company's first before anybody's second: one that has a thousand campaigns waits for itself.
 const WAITING = `select id, company_id from campaigns
-  where expanded_at is null and status in ('pending', 'sending')
+  where ${IS_WAITING}
     and (campaign_type <> 'to_list' or is_transactional) = $1
   order by is_transactional desc, row_number() over (partition by company_id, is_transactional order by id), id limit 200`;
 

@@ -11,7 +11,7 @@ import { moveTo } from "../../../models/campaign-lifecycle.ts";
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
 import { auditWithin } from "../../../models/statements/audit-log.ts";
 import { findCampaign, holdCampaign } from "../../../models/statements/read-campaign.ts";
-import { releaseDueChunks } from "../../../models/statements/release-due-chunks.ts";
+import { DUE_CHUNKS, releaseDueChunks } from "../../../models/statements/release-due-chunks.ts";
 import { emitAndForget } from "../../call.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { notFound, wrongState } from "../../lib/errors.ts";
@@ -19,6 +19,12 @@ import { notFound, wrongState } from "../../lib/errors.ts";
 const STILL_DUE = `
   select from campaigns
   where company_id = $1 and id = $2 and status = 'scheduled' and scheduled_for <= now() for no key update`;
+
+const IS_DUE = "status = 'scheduled' and starts_at is null and scheduled_for <= now()";
+
+/** Finds a row where a campaign, or the hour of some of its recipients, is due. */
+export const ANY_DUE = `(select 1 from campaigns where ${IS_DUE} order by scheduled_for limit 1)
+  union all (select 1 from (${DUE_CHUNKS}) due)`;
 
 /** It may have been given a later time since it was found. */
 const start = (companyId: string, id: string): Promise<boolean> =>
@@ -30,7 +36,7 @@ const start = (companyId: string, id: string): Promise<boolean> =>
 /** Starts the campaigns that are due, each once on any number of nodes: of two that try, one moves the row. */
 export async function startDue(broker: ServiceBroker): Promise<number> {
   const due = await query<{ id: string; company_id: string }>(
-    "select id, company_id from campaigns where status = 'scheduled' and starts_at is null and scheduled_for <= now() order by scheduled_for limit 500",
+    `select id, company_id from campaigns where ${IS_DUE} order by scheduled_for limit 500`,
   );
   let started = 0;
   for (const { id, company_id } of due) {

@@ -80,14 +80,15 @@ export async function settle(campaignId: string, broker?: ServiceBroker): Promis
   }
 }
 
+const IS_FINISHED = `status in ('pending', 'sending') and expanded_at is not null
+  and (error is not null or sent_count + failed_count >= total_emails)`;
+
+/** Finds a row where one may be settled. */
+export const ANY_FINISHED = `select from campaigns where ${IS_FINISHED} order by status, scheduled_for`;
+
 /** Settles what no event announced: campaigns whose counts are complete, and those stopped by an error. */
 export async function settleFinished(broker?: ServiceBroker): Promise<number> {
-  const finished = await query<{ id: string }>(
-    `select id from campaigns
-     where status in ('pending', 'sending') and expanded_at is not null
-       and (error is not null or sent_count + failed_count >= total_emails)
-     order by id limit 200`,
-  );
+  const finished = await query<{ id: string }>(`select id from campaigns where ${IS_FINISHED} order by id limit 200`);
   let settled = 0;
   for (const { id } of finished) if (await settle(id, broker)) settled += 1;
   return settled;

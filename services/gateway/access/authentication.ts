@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { call } from "../../call.ts";
+import { atMost } from "../../lib/at-most.ts";
 import type { Caller } from "../../lib/caller.ts";
 import { forbidden, isServiceError, notFound, unauthenticated } from "../../lib/errors.ts";
 import { isWithin, type Network, parseNetwork } from "../../lib/ip-networks.ts";
@@ -65,7 +66,7 @@ export class Authentication {
   }
 
   /** Addresses that showed an invalid key a moment ago; only they wait for the count of them. */
-  readonly #suspects = new LRUCache<string, true>({ max: CACHE_ENTRIES, ttl: SUSPECT_MS });
+  readonly #suspects = new LRUCache<string, true>({ ...atMost(CACHE_ENTRIES), ttl: SUSPECT_MS });
 
   async #key(text: string, ip: string): Promise<Key> {
     if (this.#suspects.has(ip)) await requireFewInvalidKeys(ip);

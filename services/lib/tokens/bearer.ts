@@ -3,7 +3,8 @@
  * use. Session and a mark of the password are looked at then too: a token ends with either.
  */
 import { createHash } from "node:crypto";
-import jwt from "jsonwebtoken";
+import type { JwtPayload } from "jsonwebtoken";
+import { jsonwebtoken } from "../at-first-use.ts";
 import { isUuid } from "../ids.ts";
 import { keysFor } from "../secrets.ts";
 
@@ -27,7 +28,7 @@ export const passwordMarkOf = (passwordHash: string): string =>
   createHash("sha256").update(passwordHash).digest("base64url").slice(0, 16);
 
 export const signBearer = (userId: string, passwordMark: string, sessionId?: string): string =>
-  jwt.sign({ pwd: passwordMark, ...(sessionId ? { sid: sessionId } : {}) }, keysFor("bearer")[0]!, {
+  jsonwebtoken().sign({ pwd: passwordMark, ...(sessionId ? { sid: sessionId } : {}) }, keysFor("bearer")[0]!, {
     algorithm: "HS256",
     subject: userId,
     issuer: ISSUER,
@@ -40,10 +41,10 @@ export function verifyBearer(token: string): Person | null {
   for (const key of keysFor("bearer")) {
     try {
       // The algorithm is pinned: a token must not choose how it is checked.
-      const { sub, exp, pwd, sid } = jwt.verify(token, key, {
+      const { sub, exp, pwd, sid } = jsonwebtoken().verify(token, key, {
         algorithms: ["HS256"],
         issuer: ISSUER,
-      }) as jwt.JwtPayload;
+      }) as JwtPayload;
       if (exp === undefined || !isUuid(sub) || typeof pwd !== "string") return null;
       return { userId: sub, passwordMark: pwd, ...(isUuid(sid) ? { sessionId: sid } : {}) };
     } catch {}

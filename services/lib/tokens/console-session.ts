@@ -4,7 +4,8 @@
  * carry is made from it, so that it is good as long as the session and in no other.
  */
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import jwt from "jsonwebtoken";
+import type { JwtPayload } from "jsonwebtoken";
+import { jsonwebtoken } from "../at-first-use.ts";
 import { hmacSha256 } from "../hmac.ts";
 import { isUuid, newId } from "../ids.ts";
 import { keysFor } from "../secrets.ts";
@@ -61,7 +62,7 @@ export function signSession({ id, person, isOperator, beganAt }: ConsoleSession)
     ...(person ? { pwd: person.passwordMark } : {}),
     ...(isOperator ? { op: true } : {}),
   };
-  return jwt.sign(claims, keysFor("console")[0]!, {
+  return jsonwebtoken().sign(claims, keysFor("console")[0]!, {
     algorithm: "HS256",
     issuer: ISSUER,
     ...(person ? { subject: person.userId } : {}),
@@ -74,10 +75,10 @@ export function readSession(cookie: string): ConsoleSession | null {
   if (cookie.length > MAX_LENGTH) return null;
   for (const key of keysFor("console")) {
     try {
-      const { sub, sid, beg, pwd, op, iat } = jwt.verify(cookie, key, {
+      const { sub, sid, beg, pwd, op, iat } = jsonwebtoken().verify(cookie, key, {
         algorithms: ["HS256"],
         issuer: ISSUER,
-      }) as jwt.JwtPayload;
+      }) as JwtPayload;
       if (!isUuid(sid) || typeof beg !== "number" || iat === undefined) return null;
       const session = { id: sid, beganAt: beg, renewedAt: iat };
       if (sub === undefined) return op === true ? { ...session, isOperator: true } : session;

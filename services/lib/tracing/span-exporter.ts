@@ -2,9 +2,10 @@
  * Hands spans over to a collector, in batches behind everybody's back: nobody ever waits for it. Spans wait in bounded
  * memory; where the collector is away or slow, new ones are dropped and counted. Loaded only where a collector is named.
  */
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
+import type { Agent, IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { counter } from "../metrics.ts";
+import { Agent as HttpAgent, request as httpRequest } from "../node-http.ts";
 import { withTimeout } from "../timeouts.ts";
 import { otlpRequest } from "./otlp.ts";
 import type { Attributes, Span } from "./span.ts";
@@ -53,7 +54,7 @@ export class SpanExporter {
   readonly #collector: Collector;
   readonly #log: Log;
   readonly #options: Required<ExporterOptions>;
-  readonly #agent: HttpAgent;
+  readonly #agent: Agent;
   /** Oldest first. A batch under way stays at the head until it was taken. */
   #waiting: Span[] = [];
   #timer: NodeJS.Timeout | undefined;

@@ -5,6 +5,7 @@
  */
 import { LRUCache } from "lru-cache";
 import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
+import { atMost } from "../../lib/at-most.ts";
 
 const MAX_PATTERNS = 200;
 const MAX_COMPANIES = 2_000;
@@ -53,7 +54,7 @@ const LEARN = `
 
 /** Of this process: patterns only ever come to a company, so a stale copy is merely short. */
 export class ReplyPatterns {
-  readonly #companies = new LRUCache<string, Known>({ max: MAX_COMPANIES });
+  readonly #companies = new LRUCache<string, Known>({ ...atMost(MAX_COMPANIES) });
   /** Seen and not known, by company. */
   readonly #unknown = new Map<string, Set<string>>();
 

@@ -7,12 +7,13 @@ import { randomBytes } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import { query, transaction } from "../../../models/database/db.ts";
 import { PinnedConnection } from "../../../models/database/pinned-connection.ts";
+import { lookFor } from "../../../models/database/shared-look.ts";
 import { stopOverGuard } from "../../../models/statements/campaign-guard.ts";
 import type { Limiter } from "../../lib/limits/limiter.ts";
 import { withTimeout } from "../../lib/timeouts.ts";
 import type { MakeMail, Rendered } from "../../renderer/contract.ts";
 import type { AskedLease, GivenUp, Peers } from "../claim/ask-owners.ts";
-import { failQueuedCopies, STOPPED } from "../claim/claim-statements.ts";
+import { ANY_TO_CLAIM, failQueuedCopies, STOPPED } from "../claim/claim-statements.ts";
 import { Claimer } from "../claim/claimer.ts";
 import { giveUpLeases } from "../claim/give-up-leases.ts";
 import type { Batch } from "../delivery/batch.ts";
@@ -82,6 +83,7 @@ export class Engine {
   #reads = new PinnedConnection();
   #writes = new PinnedConnection();
   #timers: NodeJS.Timeout[] = [];
+  #endPoll = () => {};
   #recovery: LeaseRecovery;
   #lookForStopsAt = 0;
   #stopped: Promise<void> | undefined;
@@ -164,12 +166,20 @@ export class Engine {
 
   start(): void {
     this.#timers.push(
-      setInterval(() => this.lookForWork(), this.#settings.pollMs),
       setInterval(() => this.#tick(), TICK_MS),
       setInterval(() => void this.recover(), Math.min(RECOVER_MS, this.#settings.leaseMs / 2)),
     );
     void this.recover();
     this.lookForWork();
+    this.#poll();
+  }
+
+  /** For what no event announced, and retries that are due. */
+  #poll(): void {
+    this.#endPoll = lookFor(ANY_TO_CLAIM, this.#settings.pollMs, () => {
+      this.lookForWork();
+      this.#poll();
+    });
   }
 
   /** Claims soon; many calls at once are one look. */
@@ -331,6 +341,7 @@ export class Engine {
 
   async #stop(): Promise<void> {
     this.stopping = true;
+    this.#endPoll();
     for (const timer of this.#timers) clearInterval(timer);
     // A drain may last longer than a lease: others would take what was handed over as in doubt.
     const renewing = setInterval(() => this.#renewAll(), TICK_MS);

@@ -7,7 +7,7 @@ import { performance } from "node:perf_hooks";
 import { lookAtDatabase, type Moment } from "../../../models/database/history.ts";
 import { settleStuck } from "../../../models/statements/settle-stuck.ts";
 import { askOwners, type Peers } from "../claim/ask-owners.ts";
-import { findExpiredLeases, MAX_LATE_MS, recoverLeases } from "../claim/recover-leases.ts";
+import { anyInHand, findExpiredLeases, MAX_LATE_MS, recoverLeases } from "../claim/recover-leases.ts";
 import type { DatabaseHistory } from "./database-history.ts";
 import type { Log } from "./dependency-outage.ts";
 
@@ -68,6 +68,7 @@ export class LeaseRecovery {
         this.#from = performance.now() + afterOutageMs(this.#options.leaseMs);
         return;
       }
+      if (!(await anyInHand())) return;
       const expired = peers ? await findExpiredLeases(owner) : [];
       const { wait, settledCampaignIds } = await askOwners(peers, expired, reportOutage);
       const { at } = expired.length > 0 ? await this.#look() : moment;

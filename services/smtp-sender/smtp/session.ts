@@ -6,8 +6,9 @@ import { once } from "node:events";
 import { isIP, type Socket, connect as tcpConnect } from "node:net";
 import { TLSSocket, connect as tlsConnect } from "node:tls";
 import { domainToASCII } from "node:url";
-import SMTPConnection from "nodemailer/lib/smtp-connection";
+import type SMTPConnection from "nodemailer/lib/smtp-connection";
 import type { TlsMode } from "../../../models/smtp-config.ts";
+import { smtpConnection } from "../../lib/at-first-use.ts";
 import { toOneLine } from "../../lib/one-line.ts";
 import { HostError, PERMIT_HELP, type PinnedAddress, resolvePublic } from "../../lib/ssrf/guard.ts";
 
@@ -264,7 +265,7 @@ function greetAndLogin(socket: Socket, endpoint: Endpoint, options: OpenOptions)
   const tls = tlsOf(endpoint);
   const greetingMs = options.greetingTimeoutMs ?? GREETING_TIMEOUT_MS;
   const loginMs = options.loginTimeoutMs ?? LOGIN_TIMEOUT_MS;
-  const connection = new SMTPConnection({
+  const connection = new (smtpConnection())({
     host,
     port,
     connection: socket,

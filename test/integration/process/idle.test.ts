@@ -4,16 +4,32 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createDatabase } from "../../support/database.ts";
-import type { IdleReport } from "../../support/idle-node.ts";
 
-const SOURCE = join(import.meta.dirname, "../../support/idle-node.ts");
+const SOURCE = join(import.meta.dirname, "../../support/idle-node.js");
+const STRIPPED = join(import.meta.dirname, "../../../services/lib/processes/stripped/load.js");
+
+interface IdleReport {
+  packages: string[];
+  /** Modules of Node itself. */
+  builtins: string[];
+  /** Of the kinds that Node knows: timers, sockets, message ports … */
+  resources: string[];
+}
+
 /** On a machine that does much else a process takes minutes of the clock for its two seconds of CPU. */
 const START_TIMEOUT_MS = 240_000;
-/** Of worker threads, IMAP, MJML, password guessing, reports of domains, webhooks, the operators' REPL and the reference's page. */
+/**
+ * Of worker threads, IMAP, MJML, password guessing, reports of domains, webhooks, the operators' REPL and the reference's page; of
+ * clusters, SMTP sessions, bodies, logins and codes by time.
+ */
 const AT_FIRST_USE = [
   ...["piscina", "imapflow", "mailparser", "mrml", "juice", "@zxcvbn-ts/core", "@zxcvbn-ts/language-common"],
   ...["tldts", "smtp-server", "undici", "moleculer-repl", "swagger-ui-dist"],
+  ...["nats", "ioredis", "nodemailer", "html-to-text", "htmlparser2", "jsonwebtoken", "otplib"],
 ];
+/** What strips types (services/lib/processes/stripped/), and what Node makes WebSockets and fetch of (services/lib/node-http.ts). */
+const OF_NODE = /amaro|undici/;
+
 test(
   "a process with all services and nothing to do has no worker threads, and has loaded nothing that few ever use",
   async () => {
@@ -30,12 +46,14 @@ test(
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9",
       OTEL_TRACES_SAMPLER_ARG: "1",
     };
-    const child = fork(SOURCE, [], { env });
+    const child = fork(SOURCE, [], { env, execArgv: ["--import", STRIPPED] });
     try {
       const [report] = (await once(child, "message")) as [IdleReport];
       // Of both kinds of modules, so that the list is known to be whole.
-      expect(report.packages).toEqual(expect.arrayContaining(["sequelize", "@sinclair/typebox", "html-to-text"]));
+      expect(report.packages).toEqual(expect.arrayContaining(["sequelize", "@sinclair/typebox", "lru-cache"]));
       expect(report.packages.filter((name) => AT_FIRST_USE.includes(name))).toEqual([]);
+      expect(report.builtins).toContain("NativeModule http");
+      expect(report.builtins.filter((name) => OF_NODE.test(name))).toEqual([]);
       expect(report.resources.filter((kind) => /MessagePort|Worker/.test(kind))).toEqual([]);
       child.send("stop");
       expect((await once(child, "exit"))[0]).toBe(0);

@@ -6,6 +6,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate as pass } from "node:timers/promises";
 import type { Service } from "moleculer";
 import pg from "pg";
+import { query } from "../../../models/database/db.ts";
+import { lookOnce } from "../../../models/database/shared-look.ts";
 import { type App, startApp } from "../../support/app.ts";
 
 const COMPANIES = 10_000;
@@ -19,7 +21,7 @@ interface Statement {
 }
 
 type Repeating = Service & {
-  repetitions?: Map<string, { stopped: boolean; timer?: NodeJS.Timeout; run?: Promise<void> }>;
+  repetitions?: Map<string, { stopped: boolean; cancel?: () => void; run?: Promise<void>; looksFor?: string }>;
 };
 interface Sender extends Service {
   sender: { engine: { recover(): Promise<unknown>; lookForWork(): void; lookForStops(): void } };
@@ -92,7 +94,7 @@ describe("the background's work with many companies", () => {
     for (const { repetitions } of app.broker.services as Repeating[]) {
       for (const repetition of repetitions?.values() ?? []) {
         repetition.stopped = true;
-        clearTimeout(repetition.timer);
+        repetition.cancel?.();
         await repetition.run;
       }
     }
@@ -134,9 +136,10 @@ describe("the background's work with many companies", () => {
   async function runAll(): Promise<Record<string, number>> {
     listener.heard = [];
     for (const service of app.broker.services as Repeating[]) {
-      for (const action of service.repetitions?.keys() ?? []) {
+      for (const [action, { looksFor }] of service.repetitions ?? []) {
         const name = `${service.name}.${action}`;
         await listener.during(name, () => app.broker.call(name, {}, { timeout: 0 }));
+        if (looksFor) await listener.during(`${name}: looks`, () => query(lookOnce([looksFor])));
       }
     }
     const { engine } = (app.broker.getLocalService("smtp-sender") as Sender).sender;

@@ -1,16 +1,10 @@
-/** A process with all services that says, once it has started, which packages it has loaded and what keeps it alive. */
+// A process with all services that says, once it has started, which packages it has loaded and what keeps it alive. In plain
+// JavaScript, so that Node needs nothing for it that the service does without.
 import { existsSync, readdirSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { join } from "node:path";
-import type { ServiceSchema } from "moleculer";
 
-export interface IdleReport {
-  packages: string[];
-  /** Of the kinds that Node knows: timers, sockets, message ports … */
-  resources: string[];
-}
-
-const packages = new Set<string>();
+const packages = new Set();
 registerHooks({
   load(url, context, next) {
     const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1];
@@ -27,11 +21,15 @@ const { config } = await import("../../services/lib/config.ts");
 const broker = new ServiceBroker(brokerOptions(config()));
 for (const name of readdirSync(SERVICES)) {
   const file = join(SERVICES, name, `${name}.service.ts`);
-  if (existsSync(file)) broker.createService(((await import(file)) as { default: ServiceSchema }).default);
+  if (existsSync(file)) broker.createService((await import(file)).default);
 }
 await broker.start();
-const report: IdleReport = { packages: [...packages].toSorted(), resources: process.getActiveResourcesInfo() };
-process.send!(report);
+process.send({
+  packages: [...packages].toSorted(),
+  // Of Node itself.
+  builtins: process.moduleLoadList,
+  resources: process.getActiveResourcesInfo(),
+});
 process.once("message", async () => {
   await broker.stop();
   process.exit();
