@@ -49,6 +49,9 @@ begin
   execute format('create index on %I (subscriber_id) where subscriber_id is not null', name);
   execute format('create index on %I (lower(email)) where email is not null', name);
   execute format('create index %I on %I (campaign_no, seq) where error is not null', name || '_unsent', name);
+  execute format('create index %I on %I (campaign_no, seq) where bounced_at is not null', name || '_bounced', name);
+  execute format('create index %I on %I (campaign_no, seq) where error is not null and bounced_at is null and next_attempt_at is null',
+    name || '_failed', name);
   execute format('alter table sent_emails attach partition %I for values from (%s) to (%s)',
     name, greatest(part::bigint << 20, 0), (part + 1)::bigint << 20);
   insert into recipient_parts (no) values (part);
@@ -1865,7 +1868,9 @@ create table sent_emails_0 (
   variant smallint,
   constraint sent_emails_0_pkey PRIMARY KEY (campaign_no, seq)
 ) with (fillfactor=43, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
+CREATE INDEX sent_emails_0_bounced ON public.sent_emails_0 USING btree (campaign_no, seq) WHERE (bounced_at IS NOT NULL);
 CREATE INDEX sent_emails_0_campaign_no_next_attempt_at_idx ON public.sent_emails_0 USING btree (campaign_no, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX sent_emails_0_failed ON public.sent_emails_0 USING btree (campaign_no, seq) WHERE ((error IS NOT NULL) AND (bounced_at IS NULL) AND (next_attempt_at IS NULL));
 CREATE INDEX sent_emails_0_lower_idx ON public.sent_emails_0 USING btree (lower(email)) WHERE (email IS NOT NULL);
 CREATE INDEX sent_emails_0_subscriber_id_idx ON public.sent_emails_0 USING btree (subscriber_id) WHERE (subscriber_id IS NOT NULL);
 CREATE INDEX sent_emails_0_unsent ON public.sent_emails_0 USING btree (campaign_no, seq) WHERE (error IS NOT NULL);
@@ -1897,7 +1902,9 @@ create table sent_emails_1 (
   variant smallint,
   constraint sent_emails_1_pkey PRIMARY KEY (campaign_no, seq)
 ) with (fillfactor=43, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
+CREATE INDEX sent_emails_1_bounced ON public.sent_emails_1 USING btree (campaign_no, seq) WHERE (bounced_at IS NOT NULL);
 CREATE INDEX sent_emails_1_campaign_no_next_attempt_at_idx ON public.sent_emails_1 USING btree (campaign_no, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX sent_emails_1_failed ON public.sent_emails_1 USING btree (campaign_no, seq) WHERE ((error IS NOT NULL) AND (bounced_at IS NULL) AND (next_attempt_at IS NULL));
 CREATE INDEX sent_emails_1_lower_idx ON public.sent_emails_1 USING btree (lower(email)) WHERE (email IS NOT NULL);
 CREATE INDEX sent_emails_1_subscriber_id_idx ON public.sent_emails_1 USING btree (subscriber_id) WHERE (subscriber_id IS NOT NULL);
 CREATE INDEX sent_emails_1_unsent ON public.sent_emails_1 USING btree (campaign_no, seq) WHERE (error IS NOT NULL);
@@ -1931,6 +1938,8 @@ create table sent_emails_full (
 ) with (fillfactor=45, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
 CREATE INDEX sent_emails_due ON public.sent_emails_full USING btree (campaign_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 CREATE INDEX sent_emails_due_no ON public.sent_emails_full USING btree (campaign_no, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX sent_emails_full_bounced ON public.sent_emails_full USING btree (campaign_no, seq) WHERE (bounced_at IS NOT NULL);
+CREATE INDEX sent_emails_full_failed ON public.sent_emails_full USING btree (campaign_no, seq) WHERE ((error IS NOT NULL) AND (bounced_at IS NULL) AND (next_attempt_at IS NULL));
 CREATE INDEX sent_emails_full_unsent ON public.sent_emails_full USING btree (campaign_no, seq) WHERE (error IS NOT NULL);
 CREATE UNIQUE INDEX sent_emails_id ON public.sent_emails_full USING btree (id);
 CREATE UNIQUE INDEX sent_emails_no ON public.sent_emails_full USING btree (campaign_no, seq);

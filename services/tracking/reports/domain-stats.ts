@@ -14,7 +14,7 @@ import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { firstIdAt } from "../../lib/ids.ts";
-import { campaignsOf } from "./mails-by-status.ts";
+import { campaignsOf, HAS_FAILED } from "./mails-by-status.ts";
 
 type DomainStats = ReturnsOf<"tracking.domainStats">;
 
@@ -32,7 +32,7 @@ const COUNTED_MAILS = 250_000;
 const PART_MAILS = 100_000;
 /** Mails of one campaign that follow each other: they stand together on disk, and so do their subscribers. */
 const RUN = 100;
-/** Of each campaign's mails that wait or failed, where not all are counted. */
+/** Of each campaign's mails that failed, and of those that wait, where not all are counted. */
 const REFUSALS = 1_000;
 
 /** For a million people's addresses in memory; a third of the bulk connections do this at once at most. */
@@ -82,6 +82,10 @@ const domainsOf = (campaign: string) => `
   from (${eventsOf("bounced", campaign)} union all ${eventsOf("complained", campaign)}) e
   group by 1`;
 
+/** Of the campaign c: of those that failed the first, because who was not tried before it was stopped comes behind those who were. */
+const someOf = (which: string, order: string) =>
+  `select * from sent_emails s where s.campaign_no = c.no and ${which} order by ${order} limit ${REFUSALS}`;
+
 /**
  * Runs of mails, chosen by a hash: of each so many-th one, $4 says, all mails. A campaign of fewer mails is one run. Each mail and
  * its subscriber by its key: whoever expects many would read all there are.
@@ -104,9 +108,10 @@ const partOf = (campaign: string) => `
   select split_part(coalesce(lower(s.email collate "C"), p.email_key), '@', 2), 0, 0, 0, max(${refusedAt})
   from ${campaignsOf("failed")}
   cross join lateral (
-    select * from sent_emails m
-    where m.campaign_no = c.no and m.error is not null and m.status in (${queued}, ${failed}) and m.smtp_response is not null
-    order by m.seq desc limit ${REFUSALS}) s
+    (select * from (${someOf(HAS_FAILED, "s.seq")}) s where s.status = ${failed} and s.smtp_response is not null)
+    union all
+    (select * from (${someOf("s.next_attempt_at is not null", "s.next_attempt_at desc")}) s
+     where s.status = ${queued} and s.smtp_response is not null)) s
   left join lateral (${subscriberAt("$1", "s.subscriber_id", "r.email_key")}) p on s.email is null
   where c.company_id = $1 and c.recipients_state = 'kept' and (c.finished_at is null or c.finished_at >= $2)${campaign && ` and c.id = ${campaign}`}
   group by 1`;
