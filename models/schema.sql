@@ -1217,6 +1217,7 @@ CREATE INDEX campaigns_alive ON public.campaigns USING btree (status, scheduled_
 CREATE INDEX campaigns_by_no ON public.campaigns USING btree (company_id, no);
 CREATE INDEX campaigns_by_zone ON public.campaigns USING btree (starts_at) WHERE ((status = 'scheduled'::text) AND (starts_at IS NOT NULL));
 CREATE INDEX campaigns_deleted ON public.campaigns USING btree (company_id, id) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX campaigns_large ON public.campaigns USING btree (company_id, no) WHERE (total_emails > 100);
 CREATE UNIQUE INDEX campaigns_no ON public.campaigns USING btree (no);
 CREATE INDEX campaigns_not_all_sent ON public.campaigns USING btree (company_id, no) WHERE ((status = ANY (ARRAY['partial'::text, 'failed'::text, 'cancelled'::text, 'scheduled'::text])) OR (suppressed_count > 0));
 CREATE INDEX campaigns_of_company ON public.campaigns USING btree (company_id, id) INCLUDE (status) WHERE (NOT is_internal);
@@ -1344,6 +1345,7 @@ CREATE INDEX email_events_of_campaign ON public.email_events USING btree (campai
 CREATE INDEX email_events_of_mail ON public.email_events USING btree (sent_email_id, company_id);
 CREATE INDEX email_events_of_recipient ON public.email_events USING btree (company_id, lower(recipient), id);
 CREATE INDEX email_events_rare ON public.email_events USING btree (company_id, type, id) WHERE (type = ANY (ARRAY['bounced'::text, 'unsubscribed'::text]));
+CREATE INDEX email_events_returned ON public.email_events USING btree (campaign_id, type, id) WHERE (type = ANY (ARRAY['bounced'::text, 'unsubscribed'::text, 'complained'::text]));
 CREATE TRIGGER email_events_counted AFTER INSERT ON public.email_events REFERENCING NEW TABLE AS added FOR EACH STATEMENT WHEN ((current_setting('flockmail.moving'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION count_events();
 CREATE TRIGGER email_events_erased AFTER DELETE ON public.email_events REFERENCING OLD TABLE AS gone FOR EACH STATEMENT WHEN ((current_setting('flockmail.erasing'::text, true) = 'on'::text)) EXECUTE FUNCTION uncount_erased_events();
 CREATE TRIGGER email_events_of_day AFTER INSERT ON public.email_events REFERENCING NEW TABLE AS added FOR EACH STATEMENT WHEN ((current_setting('flockmail.moving'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION count_event_days();

@@ -190,6 +190,7 @@ export type CampaignFailure = {
   example: string | null;
   /** What to do about it. */
   help: string;
+  estimated?: boolean;
 };
 
 /** A person who can get campaigns. */

@@ -234,24 +234,24 @@ async function addOthers(company: string, people: number, others: number) {
   await inBatches(others, async (from, to) => {
     await query(
       `insert into webhook_deliveries (id, company_id, endpoint_id, event_id, event_type, payload, status, attempts, response_status,
-       next_attempt_at, created_at)
-     select ${idAt("at", "n", 6)}, $1, $4, ${idAt("at", "n", 5)}, case when n <= 9 then 'complained' else 'delivered' end, '{"type":"x"}',
-       case when n <= 4 then 'dead' when n <= 8 then 'pending' else 'succeeded' end, 1, 200,
-       case when n between 5 and 8 then now() + interval '1 day' end, at
-     from ${rows}`,
+         next_attempt_at, created_at)
+       select ${idAt("at", "n", 6)}, $1, $4, ${idAt("at", "n", 5)}, case when n <= 9 then 'complained' else 'delivered' end, '{"type":"x"}',
+         case when n <= 4 then 'dead' when n <= 8 then 'pending' else 'succeeded' end, 1, 200,
+         case when n between 5 and 8 then now() + interval '1 day' end, at
+       from ${rows}`,
       [company, from, to, endpoint!.id],
     );
     await query(
       `insert into inbound_messages (id, company_id, received_at, via, recipient, result, bounce_type)
-     select ${idAt("at", "n", 7)}, $1, at, case when n <= 6 then 'brevo' else 'smtp' end, ${recipient},
-       case when n <= 4 then 'complained' else 'bounced' end, 'hard' from ${rows}`,
+       select ${idAt("at", "n", 7)}, $1, at, case when n <= 6 then 'brevo' else 'smtp' end, ${recipient},
+         case when n <= 4 then 'complained' else 'bounced' end, 'hard' from ${rows}`,
       [company, from, to],
     );
     await query(
       `insert into audit_log (id, company_id, actor_type, actor_id, actor_name, action, target, ip, at)
-     select ${idAt("at", "n", 8)}, $1, case when n <= 5 then 'user' else 'api_key' end, case when n <= 5 then ${idAt("at", "n", 9)} else $1 end,
-       case when n <= 5 then 'ann@example.com' else 'Shop' end, case when n <= 5 then 'auth.login' else 'campaign.sent' end, null, '192.0.2.1', at
-     from ${rows}`,
+       select ${idAt("at", "n", 8)}, $1, case when n <= 5 then 'user' else 'api_key' end, case when n <= 5 then ${idAt("at", "n", 9)} else $1 end,
+         case when n <= 5 then 'ann@example.com' else 'Shop' end, case when n <= 5 then 'auth.login' else 'campaign.sent' end, null, '192.0.2.1', at
+       from ${rows}`,
       [company, from, to],
     );
   });
