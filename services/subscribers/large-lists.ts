@@ -25,8 +25,10 @@ import { COLUMNS, type SubscriberRow } from "./subscriber.ts";
 
 /** Of the newest, and of the oldest: read in 5 ms. */
 const SAMPLED = 2_000;
-/** Looked at one by one, 40 ms: of a list and a status the fewer of both, where they are no more. */
+/** Looked at one by one, 40 ms: of a list and a status the fewer of both, or who has the letters of a search. */
 const LOOKED_AT = 15_000;
+/** Looked through one behind the other, 50 ms: all people, for a segment. */
+const LOOKED_THROUGH = 100_000;
 
 /** A condition on subscribers `s` as SQL; its parameters begin at $first. */
 export type Condition = (first: number) => { where: string; values: unknown[] };
@@ -90,6 +92,8 @@ interface Asked {
   byList: boolean;
   /** The condition that the index answers, if any. */
   indexed: string | undefined;
+  /** The condition that searches, if any. */
+  searching: string | undefined;
   /** Of a list and a status alone: who has the status, where they are fewer; all but the active have an index. */
   ofStatus: string | undefined;
 }
@@ -101,10 +105,11 @@ function conditionsOf(companyId: string, { status, list, search, condition }: Fi
   const segment = condition?.(values.length + 1);
   values.push(...(segment?.values ?? []));
   const hasStatus = status && `s.status = ${add(status)}`;
+  // Something is appended, so that this is no condition for the index.
+  const searching = search ? `(${SEARCHED_TEXT} || '') ilike ${add(`%${escapeLike(search)}%`)}` : undefined;
   const conditions = [
     ...(hasStatus ? [hasStatus] : []),
-    // Something is appended, so that this is no condition for the index.
-    ...(search ? [`(${SEARCHED_TEXT} || '') ilike ${add(`%${escapeLike(search)}%`)}`] : []),
+    ...(searching ? [searching] : []),
     // It may cost more than the others, which leave fewer.
     ...(segment ? [segment.where] : []),
   ];
@@ -115,7 +120,7 @@ function conditionsOf(companyId: string, { status, list, search, condition }: Fi
       : undefined;
   const byList = of_list !== null && (of_list <= FEW || (!indexed && of_list <= (of_status ?? people)));
   const byStatus = list && status && status !== "active" && !search && !condition && of_status! < of_list!;
-  return { values, conditions, list: ofList, byList, indexed, ofStatus: byStatus ? hasStatus : undefined };
+  return { values, conditions, list: ofList, byList, indexed, searching, ofStatus: byStatus ? hasStatus : undefined };
 }
 
 /** Values of the statements that do not ask the index: its own is the last. */
@@ -204,30 +209,38 @@ async function walkedPage(client: Client, asked: Asked, { limit, offset }: Place
 }
 
 /**
- * From the share of the newest and of the oldest. `isMany`: of both ends so many fit that there need be no doubt; one end alone
- * may be an import of its own kind.
+ * From the share of the newest and of the oldest, of so many as there are in all: who fits, and who has the letters of the search.
+ * `least`: by the end that has fewer, because one end alone may be an import of its own kind.
  */
 async function sample(client: Client, asked: Asked, { people, of_list, of_status }: Sizes) {
   const { from, where, key, conditions } = baseOf(asked);
   const end = (direction: string) => `(
-    select count(*) n, count(*) filter (where ${all(conditions)}) held
+    select count(*) n, count(*) filter (where ${all(conditions)}) held, count(*) filter (where ${asked.searching ?? "false"}) lettered
     from (select s.* from ${from} where ${where} order by ${key} ${direction} limit ${SAMPLED}) s)`;
-  const rows = await query<{ n: number; held: number }>(`${end("desc")} union all ${end("asc")}`, used(asked), client);
+  const rows = await query<{ n: number; held: number; lettered: number }>(
+    `${end("desc")} union all ${end("asc")}`,
+    used(asked),
+    client,
+  );
   const of = (asked.ofStatus ? of_status : of_list) ?? people;
-  const guesses = rows.map(({ n, held }) => (n === 0 ? 0 : (held / n) * of));
-  return { guessed: Math.round((guesses[0]! + guesses[1]!) / 2), isMany: Math.min(...guesses) > 2 * FEW };
+  const guesses = (count: "held" | "lettered") => rows.map((row) => (row.n === 0 ? 0 : (row[count] / row.n) * of));
+  const mean = ([newest = 0, oldest = 0]: number[]) => Math.round((newest + oldest) / 2);
+  const fitting = guesses("held");
+  return { guessed: mean(fitting), least: Math.min(...fitting), lettered: mean(guesses("lettered")), of };
 }
 
-/** Of a list and a status: a page is found from an end of the fewer of both, before as many are looked at as both have. */
-function isSooner(
-  { limit, offset }: Place,
-  guessed: number,
-  { status, list, search, condition }: Filters,
-  sizes: Sizes,
-) {
-  if (!status || !list || search || condition || mostOf(sizes) <= LOOKED_AT) return false;
-  return offset + limit < guessed;
+type Sample = Awaited<ReturnType<typeof sample>>;
+
+/** How many are looked at for a page that is exact; undefined where that takes no time that is worth an estimate. */
+function lookedAt({ status, list, search, condition }: Filters, asked: Asked, sizes: Sizes, { lettered }: Sample) {
+  if (asked.indexed) return !asked.byList && lettered > LOOKED_AT ? lettered : undefined;
+  if (condition) return sizes.people > LOOKED_THROUGH ? sizes.people : undefined;
+  return status && list && !search && mostOf(sizes) > LOOKED_AT ? mostOf(sizes) : undefined;
 }
+
+/** A page is found by walking from one end, before as many are looked at as a page takes that is exact. */
+const isSooner = ({ limit, offset }: Place, { least, of }: Sample, most: number | undefined) =>
+  most !== undefined && least > 0 && ((offset + limit) / least) * of < most;
 
 /**
  * Undefined where it is not for this to find: more than FEW of a list fit, and no index has them in this order; or those of a
@@ -245,14 +258,19 @@ export function largePage(
   const canWalk = order.byKey || !asked.list;
   const known = knownCount(filters, sizes);
   return costlyRead(companyId, async (client) => {
-    const { guessed, isMany } =
-      known === undefined ? await sample(client, asked, sizes) : { guessed: known, isMany: known > FEW };
-    if (!isMany && filters.search && !asked.indexed && mostOf(sizes) > MANY) {
+    const sampled =
+      known === undefined
+        ? await sample(client, asked, sizes)
+        : { guessed: known, least: known, lettered: 0, of: known };
+    // Of both ends so many that there need be no doubt.
+    const isMany = sampled.least > (known === undefined ? 2 * FEW : FEW);
+    const most = page <= LAST_PAGE && canWalk ? lookedAt(filters, asked, sizes, sampled) : undefined;
+    const isGuess = !isMany && isSooner(place, sampled, most);
+    if (!isMany && !isGuess && filters.search && !asked.indexed && mostOf(sizes) > MANY) {
       // Nobody knows yet how many a segment has: it may be few enough.
       if (filters.condition) return undefined;
       throw tooManyToSearch(NARROWED_BY);
     }
-    const isGuess = !isMany && canWalk && isSooner(place, guessed, filters, sizes);
     if (!isMany && !isGuess) {
       const { n, results } = await exactPage(client, asked, place, order);
       if (n <= FEW) {
@@ -268,7 +286,7 @@ export function largePage(
     if (walked.length <= limit) return { count: seen, results: walked };
     const results = walked.slice(0, limit);
     if (known !== undefined) return { count: Math.max(known, seen), results };
-    const count = Math.max(guessed, seen, isGuess ? 0 : FEW + 1);
+    const count = Math.max(sampled.guessed, seen, isGuess ? 0 : FEW + 1);
     return { count, count_estimated: true as const, results };
   });
 }

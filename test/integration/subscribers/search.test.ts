@@ -255,3 +255,48 @@ test("a segment of few is searched for two letters, however many people there ar
   expect(await ask("al")).toMatchObject({ count: 0 });
   expect((await other.api.get("/api/emails/subscribers/?search=zo")).status).toBe(400);
 });
+
+test("of a segment among a hundred thousand the first page is found without a look at all, and the last one has the number", async () => {
+  const large = await newCompany(app, { plan: "unlimited" });
+  const MANY = 104_000;
+  await query(
+    `insert into subscribers (id, company_id, email, first_name)
+     select (lpad(to_hex(1700000000000 + n), 12, '0') || '70008000000000000000')::uuid, $1, 'p' || n || '@large.example',
+       case when n % 200 = 0 then 'Zo' else 'Al' end
+     from generate_series(1, ${MANY}) n`,
+    [large.id],
+  );
+  const rules = { match: "all", conditions: [{ field: "email", operator: "ends_with", value: "00@large.example" }] };
+  const { id } = (await large.api.post("/api/emails/segments/", { name: "Few", rules })).body;
+  const FITTING = MANY / 100;
+  const page = async (asked: Record<string, string>) =>
+    (await large.api.get(`/api/emails/segments/${id}/subscribers/?${new URLSearchParams(asked)}`)).body;
+  for (const [search, fitting] of [
+    ["", FITTING],
+    ["zo", FITTING / 2],
+  ] as const) {
+    const asked = { page_size: "2", ...(search ? { search } : {}) };
+    const plans = capturePlans();
+    const nodes = (
+      await plans.of(() =>
+        app.broker.call(
+          "subscribers.listSegmentSubscribers",
+          { id, ...asked, page_size: 2 },
+          { meta: { companyId: large.id } },
+        ),
+      )
+    ).flatMap(({ root }) => nodesOf(root));
+    plans.stop();
+    expect(Math.max(...nodes.map(rowsOf))).toBeLessThan(5_000);
+    const first = await page(asked);
+    expect(first.count_estimated).toBe(true);
+    expect(Math.abs(first.count / fitting - 1)).toBeLessThan(0.1);
+    const step = search ? 200 : 100;
+    const expected = [MANY, MANY - step].map((n) => `p${n}@large.example`);
+    expect(first.results.map(({ email }: { email: string }) => email)).toEqual(expected);
+    const last = await page({ ...asked, page: `${fitting / 2}`, page_size: "2" });
+    expect(last).toMatchObject({ count: fitting, next: null });
+    expect(last.results).toHaveLength(2);
+    expect(last).not.toHaveProperty("count_estimated");
+  }
+});
