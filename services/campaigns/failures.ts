@@ -41,11 +41,11 @@ const IS_FAILURE = (e: string) =>
 
 const ALL = `sent_emails e where e.campaign_no = ${campaignNo("$2", "$1")} and ${IS_FAILURE("e")}`;
 
-/** One end of those that have a text why they were not sent: where all failed at the end of a campaign, runs are chosen there. */
+/** The first or the last recipient with a text why it was not sent to: runs are chosen between them. */
 const end = (direction: "asc" | "desc") => `(select seq from sent_emails
   where campaign_no = ${campaignNo("$2", "$1")} and seq > 0 and error is not null order by seq ${direction} limit 1)`;
 
-/** Of each $3 runs that follow each other one, chosen by a hash. */
+/** RUNS times one of $3 runs that follow each other, chosen by a hash. */
 const SOME = `(select ${end("asc")} as lo, ${end("desc")} as hi offset 0) b
   cross join lateral (select greatest(1, ceil((b.hi - b.lo + 1) / (${RUNS}.0 * $3::int)))::int as length offset 0) l
   cross join generate_series(0, ${RUNS - 1}) run
@@ -58,8 +58,8 @@ const SOME = `(select ${end("asc")} as lo, ${end("desc")} as hi offset 0) b
 /** Equal texts are one before addresses are looked for in them. */
 const groupsOf = (failures: string) => `
   with texts as materialized (
-    select e.error, case when e.error = '' then e.reply_no end as reply_no, case when e.error = '' then e.smtp_response end as rest, count(*) as n, min(e.seq) as seq,
-      min(e.seq) filter (where e.email is distinct from '') as readable
+    select e.error, case when e.error = '' then e.reply_no end as reply_no, case when e.error = '' then e.smtp_response end as rest,
+      count(*) as n, min(e.seq) as seq, min(e.seq) filter (where e.email is distinct from '') as readable
     from (select e.* from ${failures}) e group by 1, 2, 3),
   reasons as (
     select left(regexp_replace(coalesce(nullif(t.error, ''), reply_text(p.pattern, t.rest), 'No reason is known.'), ${ADDRESS},
