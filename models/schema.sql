@@ -49,6 +49,9 @@ begin
   execute format('create index on %I (subscriber_id) where subscriber_id is not null', name);
   execute format('create index on %I (lower(email)) where email is not null', name);
   execute format('create index %I on %I (campaign_no, seq) where error is not null', name || '_unsent', name);
+  execute format('create index %I on %I (campaign_no, seq) where bounced_at is not null', name || '_bounced', name);
+  execute format('create index %I on %I (campaign_no, seq) where error is not null and bounced_at is null and next_attempt_at is null',
+    name || '_failed', name);
   execute format('alter table sent_emails attach partition %I for values from (%s) to (%s)',
     name, greatest(part::bigint << 20, 0), (part + 1)::bigint << 20);
   insert into recipient_parts (no) values (part);
@@ -1214,6 +1217,7 @@ CREATE INDEX campaigns_alive ON public.campaigns USING btree (status, scheduled_
 CREATE INDEX campaigns_by_no ON public.campaigns USING btree (company_id, no);
 CREATE INDEX campaigns_by_zone ON public.campaigns USING btree (starts_at) WHERE ((status = 'scheduled'::text) AND (starts_at IS NOT NULL));
 CREATE INDEX campaigns_deleted ON public.campaigns USING btree (company_id, id) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX campaigns_large ON public.campaigns USING btree (company_id, no) WHERE (total_emails > 100);
 CREATE UNIQUE INDEX campaigns_no ON public.campaigns USING btree (no);
 CREATE INDEX campaigns_not_all_sent ON public.campaigns USING btree (company_id, no) WHERE ((status = ANY (ARRAY['partial'::text, 'failed'::text, 'cancelled'::text, 'scheduled'::text])) OR (suppressed_count > 0));
 CREATE INDEX campaigns_of_company ON public.campaigns USING btree (company_id, id) INCLUDE (status) WHERE (NOT is_internal);
@@ -1341,6 +1345,7 @@ CREATE INDEX email_events_of_campaign ON public.email_events USING btree (campai
 CREATE INDEX email_events_of_mail ON public.email_events USING btree (sent_email_id, company_id);
 CREATE INDEX email_events_of_recipient ON public.email_events USING btree (company_id, lower(recipient), id);
 CREATE INDEX email_events_rare ON public.email_events USING btree (company_id, type, id) WHERE (type = ANY (ARRAY['bounced'::text, 'unsubscribed'::text]));
+CREATE INDEX email_events_returned ON public.email_events USING btree (campaign_id, type, id) WHERE (type = ANY (ARRAY['bounced'::text, 'unsubscribed'::text, 'complained'::text]));
 CREATE TRIGGER email_events_counted AFTER INSERT ON public.email_events REFERENCING NEW TABLE AS added FOR EACH STATEMENT WHEN ((current_setting('flockmail.moving'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION count_events();
 CREATE TRIGGER email_events_erased AFTER DELETE ON public.email_events REFERENCING OLD TABLE AS gone FOR EACH STATEMENT WHEN ((current_setting('flockmail.erasing'::text, true) = 'on'::text)) EXECUTE FUNCTION uncount_erased_events();
 CREATE TRIGGER email_events_of_day AFTER INSERT ON public.email_events REFERENCING NEW TABLE AS added FOR EACH STATEMENT WHEN ((current_setting('flockmail.moving'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION count_event_days();
@@ -1865,7 +1870,9 @@ create table sent_emails_0 (
   variant smallint,
   constraint sent_emails_0_pkey PRIMARY KEY (campaign_no, seq)
 ) with (fillfactor=43, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
+CREATE INDEX sent_emails_0_bounced ON public.sent_emails_0 USING btree (campaign_no, seq) WHERE (bounced_at IS NOT NULL);
 CREATE INDEX sent_emails_0_campaign_no_next_attempt_at_idx ON public.sent_emails_0 USING btree (campaign_no, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX sent_emails_0_failed ON public.sent_emails_0 USING btree (campaign_no, seq) WHERE ((error IS NOT NULL) AND (bounced_at IS NULL) AND (next_attempt_at IS NULL));
 CREATE INDEX sent_emails_0_lower_idx ON public.sent_emails_0 USING btree (lower(email)) WHERE (email IS NOT NULL);
 CREATE INDEX sent_emails_0_subscriber_id_idx ON public.sent_emails_0 USING btree (subscriber_id) WHERE (subscriber_id IS NOT NULL);
 CREATE INDEX sent_emails_0_unsent ON public.sent_emails_0 USING btree (campaign_no, seq) WHERE (error IS NOT NULL);
@@ -1897,7 +1904,9 @@ create table sent_emails_1 (
   variant smallint,
   constraint sent_emails_1_pkey PRIMARY KEY (campaign_no, seq)
 ) with (fillfactor=43, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
+CREATE INDEX sent_emails_1_bounced ON public.sent_emails_1 USING btree (campaign_no, seq) WHERE (bounced_at IS NOT NULL);
 CREATE INDEX sent_emails_1_campaign_no_next_attempt_at_idx ON public.sent_emails_1 USING btree (campaign_no, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX sent_emails_1_failed ON public.sent_emails_1 USING btree (campaign_no, seq) WHERE ((error IS NOT NULL) AND (bounced_at IS NULL) AND (next_attempt_at IS NULL));
 CREATE INDEX sent_emails_1_lower_idx ON public.sent_emails_1 USING btree (lower(email)) WHERE (email IS NOT NULL);
 CREATE INDEX sent_emails_1_subscriber_id_idx ON public.sent_emails_1 USING btree (subscriber_id) WHERE (subscriber_id IS NOT NULL);
 CREATE INDEX sent_emails_1_unsent ON public.sent_emails_1 USING btree (campaign_no, seq) WHERE (error IS NOT NULL);
@@ -1931,6 +1940,8 @@ create table sent_emails_full (
 ) with (fillfactor=45, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
 CREATE INDEX sent_emails_due ON public.sent_emails_full USING btree (campaign_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 CREATE INDEX sent_emails_due_no ON public.sent_emails_full USING btree (campaign_no, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX sent_emails_full_bounced ON public.sent_emails_full USING btree (campaign_no, seq) WHERE (bounced_at IS NOT NULL);
+CREATE INDEX sent_emails_full_failed ON public.sent_emails_full USING btree (campaign_no, seq) WHERE ((error IS NOT NULL) AND (bounced_at IS NULL) AND (next_attempt_at IS NULL));
 CREATE INDEX sent_emails_full_unsent ON public.sent_emails_full USING btree (campaign_no, seq) WHERE (error IS NOT NULL);
 CREATE UNIQUE INDEX sent_emails_id ON public.sent_emails_full USING btree (id);
 CREATE UNIQUE INDEX sent_emails_no ON public.sent_emails_full USING btree (campaign_no, seq);

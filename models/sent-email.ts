@@ -34,7 +34,8 @@ import { SENT_EMAIL_STATUS } from "./sent-email-status.ts";
  * |------------|-----------------------------------------------------------------------------------------------------|
  * | none       | campaigns (company_id, no), newest first, then each campaign's rows by the key (campaign_no, seq)    |
  * | campaign   | the key (campaign_no, seq)                                                                          |
- * | status     | as none or campaign; but for `sent` only in campaigns with failed recipients, or bounces            |
+ * | status     | as none or campaign; but for `sent` only in campaigns with failed recipients, or bounces, by the    |
+ * |            | indexes of those that bounced, and of those that failed, were suppressed or are in doubt            |
  * | recipient  | the subscriber by address, then (subscriber_id); rows with an address of their own by (lower(email)) |
  * | Message-ID | read back into the two numbers (MailIds.readMessageId), then the key; full rows by (id)              |
  */

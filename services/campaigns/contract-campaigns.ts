@@ -2,6 +2,7 @@ import { CAMPAIGN_STATUSES, CAMPAIGN_TYPES } from "../../models/campaign.ts";
 import type { ServiceContract } from "../define.ts";
 import {
   BOUNDED,
+  Bool,
   ById,
   CountedPage,
   Line,
@@ -86,6 +87,7 @@ const Failures = Type.Array(
     count: Type.Integer(),
     example: Nullable(Type.String({ description: "An address of those recipients; null where they have no rows." })),
     help: Type.String(),
+    estimated: Type.Optional(Bool),
   }),
 );
 
@@ -155,7 +157,7 @@ export const campaigns = {
   failures: {
     summary: "Why recipients failed",
     description:
-      "Everything in `failed_count` by reason, most first: refusals, bounces, mails in doubt, and what was not tried. Beyond 200 reasons the rest is one.",
+      "Everything in `failed_count` by reason, most first: refusals, bounces, mails in doubt, and what was not tried. Beyond 200 reasons the rest is one. Of more than 20,000 recipients a part is read: each `count` is an estimate then (`estimated`), all of them together are exact, and a reason of few may be missing.",
     params: ById,
     returns: Failures,
   },

@@ -1,7 +1,7 @@
 /** Whom a campaign did not reach, by reason: everything in its `failed_count`, in doubt and not tried included. */
 import { costlyRead } from "../../models/database/bulk.ts";
 import { campaignNo } from "../../models/database/campaign-no.ts";
-import { query, queryOne } from "../../models/database/db.ts";
+import { type Client, query, queryOne } from "../../models/database/db.ts";
 import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
 import { withIds } from "../../models/statements/mail-key.ts";
 import type { ReturnsOf } from "../contracts.ts";
@@ -29,15 +29,42 @@ const { sent, suppressed, unknown, bounced } = SENT_EMAIL_STATUS;
 const ADDRESS = "'<?[^\\s<>@]+@[^\\s<>@]*[^\\s<>@.,;:)]>?'";
 const reply = (e: string, p: string) => `reply_text(${p}.pattern, ${e}.smtp_response)`;
 
+/** Of no more all are grouped: 2 µs of PostgreSQL for each. */
+const GROUPED = 20_000;
+/** Of more so many, in RUNS runs spread over all of the campaign: a reason that a tenth have is told to within one percent of all. */
+const PART = 10_000;
+const RUNS = 500;
+
 // One that came back after it had been sent counts as sent; those with negative numbers were left out from the beginning.
-const GROUPS = `
-  with failures as (
-    select left(regexp_replace(coalesce(nullif(e.error, ''), ${reply("e", "p")}, 'No reason is known.'), ${ADDRESS}, '<address>', 'g'),
-        ${MAX_REASON_LENGTH}) as reason, e.seq, e.email is not distinct from '' as erased
-    from sent_emails e left join reply_patterns p on p.company_id = $1 and p.no = e.reply_no
-    where e.campaign_no = ${campaignNo("$2", "$1")} and e.seq > 0 and e.status > ${sent} and e.sent_at is null),
+const IS_FAILURE = (e: string) =>
+  `${e}.seq > 0 and ${e}.error is not null and ${e}.status > ${sent} and ${e}.sent_at is null`;
+
+const ALL = `sent_emails e where e.campaign_no = ${campaignNo("$2", "$1")} and ${IS_FAILURE("e")}`;
+
+/** The first or the last recipient with a text why it was not sent to: runs are chosen between them. */
+const end = (direction: "asc" | "desc") => `(select seq from sent_emails
+  where campaign_no = ${campaignNo("$2", "$1")} and seq > 0 and error is not null order by seq ${direction} limit 1)`;
+
+/** RUNS times one of $3 runs that follow each other, chosen by a hash. */
+const SOME = `(select ${end("asc")} as lo, ${end("desc")} as hi offset 0) b
+  cross join lateral (select greatest(1, ceil((b.hi - b.lo + 1) / (${RUNS}.0 * $3::int)))::int as length offset 0) l
+  cross join generate_series(0, ${RUNS - 1}) run
+  cross join lateral (
+    select b.lo + (run * $3::int + (hashint4extended(run, $3::int) & ${2 ** 31 - 1}) % $3::int) * l.length::bigint as first offset 0) f
+  cross join lateral (
+    select * from sent_emails m
+    where m.campaign_no = ${campaignNo("$2", "$1")} and m.seq between f.first and f.first + l.length - 1 and ${IS_FAILURE("m")} offset 0) e`;
+
+/** Equal texts are one before addresses are looked for in them. */
+const groupsOf = (failures: string) => `
+  with texts as materialized (
+    select e.error, case when e.error = '' then e.reply_no end as reply_no, case when e.error = '' then e.smtp_response end as rest,
+      count(*) as n, min(e.seq) as seq, min(e.seq) filter (where e.email is distinct from '') as readable
+    from (select e.* from ${failures}) e group by 1, 2, 3),
   reasons as (
-    select reason, count(*) as n, coalesce(min(seq) filter (where not erased), min(seq)) as seq from failures group by 1),
+    select left(regexp_replace(coalesce(nullif(t.error, ''), reply_text(p.pattern, t.rest), 'No reason is known.'), ${ADDRESS},
+        '<address>', 'g'), ${MAX_REASON_LENGTH}) as reason, sum(t.n) as n, coalesce(min(t.readable), min(t.seq)) as seq
+    from texts t left join reply_patterns p on p.company_id = $1 and p.no = t.reply_no group by 1),
   ranked as (select *, least(row_number() over (order by n desc, seq), ${MAX_REASONS + 1}) as rank from reasons),
   groups as (
     select rank, case when rank <= ${MAX_REASONS} then min(reason) else 'Other reasons.' end as reason,
@@ -50,6 +77,8 @@ const GROUPS = `
   left join subscribers s on s.company_id = $1 and s.id = e.subscriber_id
   left join reply_patterns p on p.company_id = $1 and p.no = e.reply_no
   order by g.rank`;
+const GROUPS = groupsOf(ALL);
+const GROUPS_OF_PART = groupsOf(SOME);
 
 interface Group {
   reason: string;
@@ -60,6 +89,31 @@ interface Group {
   status: number;
   example: string | null;
   reply: string | null;
+  estimated?: true;
+}
+
+const sumOf = (groups: readonly Group[]) => groups.reduce((sum, { count }) => sum + count, 0);
+
+/** So that they are `all` together: what is rounded away is the largest group's. */
+function inProportion(groups: readonly Group[], all: number): Group[] {
+  const counted = sumOf(groups);
+  const grown = groups.map((group) => ({
+    ...group,
+    count: Math.max(1, Math.round((group.count / counted) * all)),
+    estimated: true as const,
+  }));
+  const left = all - sumOf(grown);
+  return grown.map((group, at) => (at === 0 ? { ...group, count: group.count + left } : group));
+}
+
+/** Where runs miss most of those who failed, because these stand together in few places, all are grouped. */
+async function groupsWithin(client: Client, companyId: string, campaignId: string, all: number): Promise<Group[]> {
+  const values = [companyId, campaignId];
+  if (all > GROUPED) {
+    const part = await query<Group>(GROUPS_OF_PART, [...values, Math.max(2, Math.floor(all / PART))], client);
+    if (sumOf(part) > PART / 4) return inProportion(part, all);
+  }
+  return query<Group>(GROUPS, values, client);
 }
 
 const BOUNCES = `
@@ -111,7 +165,7 @@ function viewOf(group: Group, campaign: Campaign, found: BounceType | undefined)
   // Its event may be older than events are kept.
   const bounce_type = found ?? (status === bounced ? "hard" : null);
   const help = helpFor(group, codes.smtp_code, bounce_type, reason === campaign.error);
-  return { reason, ...codes, bounce_type, count, example, help };
+  return { reason, ...codes, bounce_type, count, example, help, ...(group.estimated ? { estimated: true } : {}) };
 }
 
 const overQuota = (count: number): Failures[number] => ({
@@ -129,11 +183,10 @@ export async function failures(companyId: string, campaignId: string): Promise<F
   if (!campaign) throw notFound();
   const { failed_count, unwritten } = campaign;
   if (failed_count === 0) return [];
-  const written =
-    failed_count > unwritten
-      ? await costlyRead(companyId, (client) => query<Group>(GROUPS, [companyId, campaignId], client))
-      : [];
-  const bounces = await bouncesOf(companyId, written);
-  const views = written.map((group) => viewOf(group, campaign, bounces.get(group.id)));
+  const written = failed_count - unwritten;
+  const groups =
+    written > 0 ? await costlyRead(companyId, (client) => groupsWithin(client, companyId, campaignId, written)) : [];
+  const bounces = await bouncesOf(companyId, groups);
+  const views = groups.map((group) => viewOf(group, campaign, bounces.get(group.id)));
   return [...views, ...(unwritten > 0 ? [overQuota(unwritten)] : [])].toSorted((a, b) => b.count - a.count);
 }

@@ -111,7 +111,7 @@ export const segments = {
   removeSegment: { summary: "Delete a segment", params: ById, returns: Nothing },
   listSegmentSubscribers: {
     summary: "List the subscribers that a segment holds now",
-    description: `Search looks into email and names. Sortable: created_at, email, first_name, last_name. ${BOUNDED}`,
+    description: `Search looks into email and names. Sortable: created_at, email, first_name, last_name. ${BOUNDED} Where more than 100,000 people would have to be looked at for a number, it is an estimate, too; the last page has the exact number.`,
     params: Type.Composite([ListQuery, Type.Object({ id: Uuid })]),
     returns: CountedPage(Subscriber),
   },

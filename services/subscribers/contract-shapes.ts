@@ -40,7 +40,7 @@ export const Subscriber = Type.Object({
 
 export const SubscriberPage = CountedPage(Subscriber);
 export const ESTIMATED =
-  "Where more than 10,000 fit a search, or a list and a status, `count` is an estimate and `count_estimated` is true; the last page has the exact number.";
+  "Where more than 10,000 fit a search, or a list and a status, or more than 15,000 people would have to be looked at for a number, `count` is an estimate and `count_estimated` is true; the last page has the exact number.";
 
 /** Public lists are shown to subscribers on the preferences page. */
 export const Visibility = OneOf(...LIST_VISIBILITIES);

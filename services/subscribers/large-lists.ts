@@ -25,6 +25,10 @@ import { COLUMNS, type SubscriberRow } from "./subscriber.ts";
 
 /** Of the newest, and of the oldest: read in 5 ms. */
 const SAMPLED = 2_000;
+/** Looked at one by one, 40 ms: of a list and a status the fewer of both, or who has the letters of a search. */
+const LOOKED_AT = 15_000;
+/** Looked through one behind the other, 50 ms: all people, for a segment. */
+const LOOKED_THROUGH = 100_000;
 
 /** A condition on subscribers `s` as SQL; its parameters begin at $first. */
 export type Condition = (first: number) => { where: string; values: unknown[] };
@@ -60,6 +64,13 @@ export async function sizesOf(companyId: string, { status, list }: Filters): Pro
 export const mostOf = ({ people, of_status, of_list }: Sizes) =>
   Math.min(people, of_status ?? people, of_list ?? people);
 
+/** Of a list and a status, where counters tell it: all people are on the list, or all have the status. */
+function knownCount({ status, list, search, condition }: Filters, { people, of_status, of_list }: Sizes) {
+  if (!status || !list || search || condition) return undefined;
+  if (of_list === people) return of_status!;
+  return of_status === people ? of_list! : undefined;
+}
+
 /**
  * What the index is asked for. Each run of three letters is a list of rows to go through, and those of a domain are the
  * longest: an address is looked for by what stands before the @ (3,600 pages of the index, or 40), and compared whole then.
@@ -81,6 +92,10 @@ interface Asked {
   byList: boolean;
   /** The condition that the index answers, if any. */
   indexed: string | undefined;
+  /** The condition that searches, if any. */
+  searching: string | undefined;
+  /** Of a list and a status alone: who has the status, where they are fewer; all but the active have an index. */
+  ofStatus: string | undefined;
 }
 
 function conditionsOf(companyId: string, { status, list, search, condition }: Filters, sizes: Sizes): Asked {
@@ -89,10 +104,12 @@ function conditionsOf(companyId: string, { status, list, search, condition }: Fi
   const ofList = list ? add(list) : undefined;
   const segment = condition?.(values.length + 1);
   values.push(...(segment?.values ?? []));
+  const hasStatus = status && `s.status = ${add(status)}`;
+  // Something is appended, so that this is no condition for the index.
+  const searching = search ? `(${SEARCHED_TEXT} || '') ilike ${add(`%${escapeLike(search)}%`)}` : undefined;
   const conditions = [
-    ...(status ? [`s.status = ${add(status)}`] : []),
-    // Something is appended, so that this is no condition for the index.
-    ...(search ? [`(${SEARCHED_TEXT} || '') ilike ${add(`%${escapeLike(search)}%`)}`] : []),
+    ...(hasStatus ? [hasStatus] : []),
+    ...(searching ? [searching] : []),
     // It may cost more than the others, which leave fewer.
     ...(segment ? [segment.where] : []),
   ];
@@ -102,7 +119,8 @@ function conditionsOf(companyId: string, { status, list, search, condition }: Fi
       ? `(${SEARCHED_TEXT}) ilike ${add(`%${escapeLike(indexedPart(search))}%`)}`
       : undefined;
   const byList = of_list !== null && (of_list <= FEW || (!indexed && of_list <= (of_status ?? people)));
-  return { values, conditions, list: ofList, byList, indexed };
+  const byStatus = list && status && status !== "active" && !search && !condition && of_status! < of_list!;
+  return { values, conditions, list: ofList, byList, indexed, searching, ofStatus: byStatus ? hasStatus : undefined };
 }
 
 /** Values of the statements that do not ask the index: its own is the last. */
@@ -110,19 +128,27 @@ const used = ({ values, indexed }: Asked) => (indexed ? values.slice(0, -1) : va
 
 const all = (conditions: readonly string[]) => ["true", ...conditions].join(" and ");
 
+/** Whether s is on the list. */
+const isMember = (list: string) => `(select true from list_members m
+    where m.company_id = $1 and m.list_id = ${list} and m.subscriber_id = s.id and m.left_at is null limit 1)`;
+
 /**
- * In the order of `key`, without what else is asked. Each member is looked up by the whole key: a join is planned as a loop over
- * both where nothing is known of new rows, and 6,000 of one status on a list of 12,000 took more than 5 s.
+ * Among whom those who fit are looked for, in the order of `key`, and what is asked of each. Members are looked up by the
+ * whole key: a join is planned as a loop over both where nothing is known of new rows, and 6,000 of one status on a list of
+ * 12,000 took more than 5 s.
  */
-const baseOf = ({ list }: Asked) =>
-  list
-    ? {
-        from: `list_members m cross join lateral (
+function baseOf({ list, ofStatus, conditions }: Asked) {
+  const people = { from: "subscribers s", where: "s.company_id = $1", key: "s.id", conditions };
+  if (!list) return people;
+  if (ofStatus) return { ...people, where: `${people.where} and ${ofStatus}`, conditions: [isMember(list)] };
+  return {
+    from: `list_members m cross join lateral (
           select * from subscribers p where p.company_id = $1 and p.id = m.subscriber_id offset 0) s`,
-        where: `m.company_id = $1 and m.list_id = ${list} and m.left_at is null`,
-        key: "m.subscriber_id",
-      }
-    : { from: "subscribers s", where: "s.company_id = $1", key: "s.id" };
+    where: `m.company_id = $1 and m.list_id = ${list} and m.left_at is null`,
+    key: "m.subscriber_id",
+    conditions,
+  };
+}
 
 const HIT = "s.id, s.company_id, s.email, s.email_key, s.first_name, s.last_name, s.status, s.attributes, s.created_at";
 
@@ -134,9 +160,7 @@ function hits(asked: Asked): string {
     const { from, where } = baseOf(asked);
     return `select ${HIT} from ${from} where ${where} and ${all(conditions)} ${some}`;
   }
-  const isMember = `(select true from list_members m
-    where m.company_id = $1 and m.list_id = ${list} and m.subscriber_id = s.id and m.left_at is null limit 1)`;
-  const fitting = all(list ? [...conditions, isMember] : conditions);
+  const fitting = all(list ? [...conditions, isMember(list)] : conditions);
   const part = (of: string) =>
     `(select ${HIT} from subscribers s where s.company_id = $1 and ${of} and ${fitting} ${some})`;
   return indexed ? `${part(`s.in_search and ${indexed}`)} union all ${part("not s.in_search")}` : part("true");
@@ -171,9 +195,9 @@ async function exactPage(client: Client, asked: Asked, { limit, offset }: Place,
 }
 
 async function walkedPage(client: Client, asked: Asked, { limit, offset }: Place, order: Order) {
-  const { from, where, key } = baseOf(asked);
+  const { from, where, key, conditions } = baseOf(asked);
   await walk(client);
-  const fitting = `${where} and ${all(asked.conditions)}`;
+  const fitting = `${where} and ${all(conditions)}`;
   // One more says whether there is another page. The lists of those before the page are not asked for.
   const most = limit + 1;
   const rows = order.parted?.(offset + most, fitting, order.sorted) ?? from;
@@ -185,19 +209,38 @@ async function walkedPage(client: Client, asked: Asked, { limit, offset }: Place
 }
 
 /**
- * From the share of the newest and of the oldest. `isMany`: of both ends so many fit that there need be no doubt; one end alone
- * may be an import of its own kind.
+ * From the share of the newest and of the oldest, of so many as there are in all: who fits, and who has the letters of the search.
+ * `least`: by the end that has fewer, because one end alone may be an import of its own kind.
  */
-async function sample(client: Client, asked: Asked, { people, of_list }: Sizes) {
-  const { from, where, key } = baseOf(asked);
+async function sample(client: Client, asked: Asked, { people, of_list, of_status }: Sizes) {
+  const { from, where, key, conditions } = baseOf(asked);
   const end = (direction: string) => `(
-    select count(*) n, count(*) filter (where ${all(asked.conditions)}) held
+    select count(*) n, count(*) filter (where ${all(conditions)}) held, count(*) filter (where ${asked.searching ?? "false"}) lettered
     from (select s.* from ${from} where ${where} order by ${key} ${direction} limit ${SAMPLED}) s)`;
-  const rows = await query<{ n: number; held: number }>(`${end("desc")} union all ${end("asc")}`, used(asked), client);
-  const of = of_list ?? people;
-  const guesses = rows.map(({ n, held }) => (n === 0 ? 0 : (held / n) * of));
-  return { guessed: Math.round((guesses[0]! + guesses[1]!) / 2), isMany: Math.min(...guesses) > 2 * FEW };
+  const rows = await query<{ n: number; held: number; lettered: number }>(
+    `${end("desc")} union all ${end("asc")}`,
+    used(asked),
+    client,
+  );
+  const of = (asked.ofStatus ? of_status : of_list) ?? people;
+  const guesses = (count: "held" | "lettered") => rows.map((row) => (row.n === 0 ? 0 : (row[count] / row.n) * of));
+  const mean = ([newest = 0, oldest = 0]: number[]) => Math.round((newest + oldest) / 2);
+  const fitting = guesses("held");
+  return { guessed: mean(fitting), least: Math.min(...fitting), lettered: mean(guesses("lettered")), of };
 }
+
+type Sample = Awaited<ReturnType<typeof sample>>;
+
+/** How many are looked at for a page that is exact; undefined where that takes no time that is worth an estimate. */
+function lookedAt({ status, list, search, condition }: Filters, asked: Asked, sizes: Sizes, { lettered }: Sample) {
+  if (asked.indexed) return !asked.byList && lettered > LOOKED_AT ? lettered : undefined;
+  if (condition) return sizes.people > LOOKED_THROUGH ? sizes.people : undefined;
+  return status && list && !search && mostOf(sizes) > LOOKED_AT ? mostOf(sizes) : undefined;
+}
+
+/** A page is found by walking from one end, before as many are looked at as a page takes that is exact. */
+const isSooner = ({ limit, offset }: Place, { least, of }: Sample, most: number | undefined) =>
+  most !== undefined && least > 0 && ((offset + limit) / least) * of < most;
 
 /**
  * Undefined where it is not for this to find: more than FEW of a list fit, and no index has them in this order; or those of a
@@ -213,14 +256,22 @@ export function largePage(
   const place: Place = { limit, offset: (page - 1) * limit };
   const asked = conditionsOf(companyId, filters, sizes);
   const canWalk = order.byKey || !asked.list;
+  const known = knownCount(filters, sizes);
   return costlyRead(companyId, async (client) => {
-    const { guessed, isMany } = await sample(client, asked, sizes);
-    if (!isMany && filters.search && !asked.indexed && mostOf(sizes) > MANY) {
+    const sampled =
+      known === undefined
+        ? await sample(client, asked, sizes)
+        : { guessed: known, least: known, lettered: 0, of: known };
+    // Of both ends so many that there need be no doubt.
+    const isMany = sampled.least > (known === undefined ? 2 * FEW : FEW);
+    const most = page <= LAST_PAGE && canWalk ? lookedAt(filters, asked, sizes, sampled) : undefined;
+    const isGuess = !isMany && isSooner(place, sampled, most);
+    if (!isMany && !isGuess && filters.search && !asked.indexed && mostOf(sizes) > MANY) {
       // Nobody knows yet how many a segment has: it may be few enough.
       if (filters.condition) return undefined;
       throw tooManyToSearch(NARROWED_BY);
     }
-    if (!isMany) {
+    if (!isMany && !isGuess) {
       const { n, results } = await exactPage(client, asked, place, order);
       if (n <= FEW) {
         if (page > 1 && place.offset >= n) throw invalidPage();
@@ -233,6 +284,9 @@ export function largePage(
     if (page > 1 && walked.length === 0) throw invalidPage();
     const seen = place.offset + walked.length;
     if (walked.length <= limit) return { count: seen, results: walked };
-    return { count: Math.max(guessed, seen, FEW + 1), count_estimated: true as const, results: walked.slice(0, limit) };
+    const results = walked.slice(0, limit);
+    if (known !== undefined) return { count: Math.max(known, seen), results };
+    const count = Math.max(sampled.guessed, seen, isGuess ? 0 : FEW + 1);
+    return { count, count_estimated: true as const, results };
   });
 }

@@ -62,7 +62,7 @@ export type InternalError = {
 /** How many there are on all pages. */
 export type Count = number;
 
-/** True where `count` is an estimate, because more than 10,000 fit; left out where it is exact. */
+/** True where `count` is an estimate, because many fit or would have to be looked at; left out where it is exact. */
 export type CountEstimated = boolean;
 
 /** The next page; null on the last one. */
@@ -190,6 +190,8 @@ export type CampaignFailure = {
   example: string | null;
   /** What to do about it. */
   help: string;
+  /** Extension. There where `count` is an estimate. */
+  estimated?: boolean;
 };
 
 /** A person who can get campaigns. */

@@ -39,7 +39,7 @@ export interface Large {
 /** At least; no campaign has more mails than there are people. */
 const CAMPAIGNS = 10;
 /** Rows that one statement writes: beyond them it would meet the time that the service gives a statement. */
-const BATCH = 250_000;
+const BATCH = 100_000;
 const DEFERRED = 7;
 
 const { queued, sent, failed, bounced, suppressed, unknown } = SENT_EMAIL_STATUS;
@@ -61,6 +61,11 @@ const FIRST = "Ada,Grace,Alan,Edsger,Barbara,Ken,Dennis,Margaret,Donald,Frances,
 const LAST = "Lovelace,Hopper,Turing,Dijkstra,Liskov,Thompson,Ritchie,Hamilton,Knuth,Allen,Backus,Perlman,Lee";
 const DOMAINS = "example.com,mail.example,example.net,post.example,example.org";
 
+/** A statement for each BATCH of so many, which it finds from its first and last number. */
+async function inBatches(all: number, work: (from: number, to: number) => Promise<unknown>): Promise<void> {
+  for (let from = 1; from <= all; from += BATCH) await work(from, Math.min(all, from + BATCH - 1));
+}
+
 /** Tables with triggers that count, beside those that are filled after the others. */
 const COUNTED = ["subscribers", "list_members", "suppressions", "campaigns", "email_events", "webhook_deliveries"];
 const setTriggers = (mode: "enable" | "disable") =>
@@ -76,28 +81,35 @@ async function addPeople(company: string, tag: string, { people, others }: Large
      from generate_series(1, ${people}) n`,
   );
   await query("alter table large_people add primary key (n)");
-  await query(
-    `insert into subscribers (id, company_id, email, email_key, first_name, last_name, status, attributes, created_at, in_search)
-     select id, $1, email, email, ${nth(FIRST, "n * 7 + n / 31")}, ${nth(LAST, "n * 11 + n / 17")},
-       case when n <= 3 then 'complained' when n % 20 = 0 then 'unsubscribed' when n % 50 = 1 then 'bounced' else 'active' end,
-       jsonb_build_object('city', 'Town ' || n % 40, 'orders', n % 40), at, true
-     from large_people`,
-    [company],
+  await inBatches(people, (from, to) =>
+    query(
+      `insert into subscribers (id, company_id, email, email_key, first_name, last_name, status, attributes, created_at, in_search)
+       select id, $1, email, email, ${nth(FIRST, "n * 7 + n / 31")}, ${nth(LAST, "n * 11 + n / 17")},
+         case when n <= 3 then 'complained' when n % 20 = 0 then 'unsubscribed' when n % 50 = 1 then 'bounced' else 'active' end,
+         jsonb_build_object('city', 'Town ' || n % 40, 'orders', n % 40), at, true
+       from large_people where n between $2 and $3`,
+      [company, from, to],
+    ),
   );
   const [all, few] = await query<{ id: string }>(
     `insert into lists (id, company_id, name) select uuid_v7(), $1, 'List ' || n from generate_series(1, 200) n returning id`,
     [company],
   );
-  await query(
-    `insert into list_members (company_id, list_id, subscriber_id)
-     select $1, l.id, p.id from large_people p, unnest($2::uuid[]) with ordinality l (id, no) where l.no = 1 or p.n % 3 = 0`,
-    [company, [all!.id, few!.id]],
+  await inBatches(people, (from, to) =>
+    query(
+      `insert into list_members (company_id, list_id, subscriber_id)
+       select $1, l.id, p.id from large_people p, unnest($2::uuid[]) with ordinality l (id, no)
+       where p.n between $3 and $4 and (l.no = 1 or p.n % 3 = 0)`,
+      [company, [all!.id, few!.id], from, to],
+    ),
   );
-  await query(
-    `insert into suppressions (id, company_id, email, email_key, kind, reason, created_at)
-     select ${idAt(timeOf("n", others), "n", 2)}, $1, e, e, case when n <= 3 then 'complained' else 'bounced' end, 'x', ${timeOf("n", others)}
-     from (select n, ${person("n", `gone${tag}`)} as e from generate_series(1, ${others}) n) s`,
-    [company],
+  await inBatches(others, (from, to) =>
+    query(
+      `insert into suppressions (id, company_id, email, email_key, kind, reason, created_at)
+       select ${idAt(timeOf("n", others), "n", 2)}, $1, e, e, case when n <= 3 then 'complained' else 'bounced' end, 'x', ${timeOf("n", others)}
+       from (select n, ${person("n", `gone${tag}`)} as e from generate_series($2::int, $3::int) n) s`,
+      [company, from, to],
+    ),
   );
   return { list: all!.id, smallList: few!.id };
 }
@@ -108,17 +120,24 @@ interface Sent {
   at: Date;
 }
 
-const addCampaigns = (company: string, list: string, size: number, kind: "to_list" | "custom", n: number) =>
+const addCampaigns = (
+  company: string,
+  list: string,
+  size: number,
+  kind: "to_list" | "custom",
+  n: number,
+  [from, to]: readonly [number, number] = [1, n],
+) =>
   query<Sent>(
     `insert into campaigns (id, company_id, no, name, campaign_type, status, smtp_config_id, list_id, worker_task_id, total_emails,
        sent_count, failed_count, next_seq, is_transactional, created_at, started_at, finished_at, expanded_at, expansion_began_at)
      select ${idAt("at", "n", kind === "custom" ? 4 : 3)}, $1, next_campaign_no(), '${kind} ' || n, '${kind}', 'completed', $1, $2, uuid_v7(),
        ${size}, ${size}, 0, ${size} + 1, ${kind === "custom"}, at, at, at, at, at
-     from (select n, ${timeOf("n", n)} as at from generate_series(1, ${n}) n) c returning id, no, created_at as at`,
+     from (select n, ${timeOf("n", n)} as at from generate_series(${from}, ${to}) n) c returning id, no, created_at as at`,
     [company, kind === "to_list" ? list : null],
   );
 
-async function addMails(of: readonly Sent[], size: number, people: number): Promise<void> {
+async function addMails(of: readonly Sent[], size: number, people: number, before = 0): Promise<void> {
   const many = Math.max(1, Math.floor(BATCH / size));
   for (let from = 0; from < of.length; from += many) {
     const some = of.slice(from, from + many);
@@ -129,7 +148,7 @@ async function addMails(of: readonly Sent[], size: number, people: number): Prom
        from unnest($1::int[], $2::timestamptz[]) with ordinality c (no, at, place)
        cross join generate_series(1, ${size}) s
        join large_people p on p.n = 1 + (($3::int + c.place) * ${size > 1 ? 997 : 1} + s) % ${people}`,
-      [some.map(({ no }) => no), some.map(({ at }) => at), from],
+      [some.map(({ no }) => no), some.map(({ at }) => at), before + from],
     );
   }
 }
@@ -168,17 +187,17 @@ async function spoilMails(company: string, campaigns: readonly Sent[], size: num
 }
 
 async function addEvents(company: string, campaigns: readonly Sent[], { events, people }: LargeSize): Promise<void> {
-  for (let from = 1; from <= events; from += BATCH) {
-    await query(
+  await inBatches(events, (from, to) =>
+    query(
       `insert into email_events (id, company_id, campaign_id, sent_email_id, type, recipient, link, is_first, metadata, created_at)
        select ${idAt("at", "n", 5)}, $1, ($2::uuid[])[1 + n % ${campaigns.length}], gen_random_uuid(),
          case when n <= 5 then 'complained' when n <= 20 then 'unsubscribed' when n % 50 = 0 then 'bounced' when n % 6 = 0 then 'clicked'
            else 'opened' end, p.email, case when n % 6 = 0 then 1 end, true, '{"user_agent":"Mozilla/5.0"}', at
        from (select n, ${timeOf("n", events)} as at from generate_series($3::int, $4::int) n) e
        join (select n as no, email from large_people) p on p.no = 1 + (n * 7::bigint) % ${people}`,
-      [company, campaigns.map(({ id }) => id), from, Math.min(events, from + BATCH - 1)],
-    );
-  }
+      [company, campaigns.map(({ id }) => id), from, to],
+    ),
+  );
 }
 
 /** One campaign with all the counters that 30 days of opens from many writers make, and a year of days. */
@@ -205,35 +224,37 @@ async function addCounts(company: string, { id, at }: Sent): Promise<void> {
 
 async function addOthers(company: string, people: number, others: number) {
   // Nothing is so old that what tidies up in the background takes it away.
-  const rows = `(select n, ${timeOf("n", others, "1 day")} as at from generate_series(1, ${others}) n) o`;
+  const rows = `(select n, ${timeOf("n", others, "1 day")} as at from generate_series($2::int, $3::int) n) o`;
   const recipient = `(select email from large_people p where p.n = 1 + o.n * 3 % ${people})`;
   const [endpoint] = await query<{ id: string }>(
     `insert into webhook_endpoints (id, company_id, url, events, secret_sealed) values (uuid_v7(), $1, 'http://127.0.0.1:9/', '{opened}', '')
      returning id`,
     [company],
   );
-  await query(
-    `insert into webhook_deliveries (id, company_id, endpoint_id, event_id, event_type, payload, status, attempts, response_status,
-       next_attempt_at, created_at)
-     select ${idAt("at", "n", 6)}, $1, $2, ${idAt("at", "n", 5)}, case when n <= 9 then 'complained' else 'delivered' end, '{"type":"x"}',
-       case when n <= 4 then 'dead' when n <= 8 then 'pending' else 'succeeded' end, 1, 200,
-       case when n between 5 and 8 then now() + interval '1 day' end, at
-     from ${rows}`,
-    [company, endpoint!.id],
-  );
-  await query(
-    `insert into inbound_messages (id, company_id, received_at, via, recipient, result, bounce_type)
-     select ${idAt("at", "n", 7)}, $1, at, case when n <= 6 then 'brevo' else 'smtp' end, ${recipient},
-       case when n <= 4 then 'complained' else 'bounced' end, 'hard' from ${rows}`,
-    [company],
-  );
-  await query(
-    `insert into audit_log (id, company_id, actor_type, actor_id, actor_name, action, target, ip, at)
-     select ${idAt("at", "n", 8)}, $1, case when n <= 5 then 'user' else 'api_key' end, case when n <= 5 then ${idAt("at", "n", 9)} else $1 end,
-       case when n <= 5 then 'ann@example.com' else 'Shop' end, case when n <= 5 then 'auth.login' else 'campaign.sent' end, null, '192.0.2.1', at
-     from ${rows}`,
-    [company],
-  );
+  await inBatches(others, async (from, to) => {
+    await query(
+      `insert into webhook_deliveries (id, company_id, endpoint_id, event_id, event_type, payload, status, attempts, response_status,
+         next_attempt_at, created_at)
+       select ${idAt("at", "n", 6)}, $1, $4, ${idAt("at", "n", 5)}, case when n <= 9 then 'complained' else 'delivered' end, '{"type":"x"}',
+         case when n <= 4 then 'dead' when n <= 8 then 'pending' else 'succeeded' end, 1, 200,
+         case when n between 5 and 8 then now() + interval '1 day' end, at
+       from ${rows}`,
+      [company, from, to, endpoint!.id],
+    );
+    await query(
+      `insert into inbound_messages (id, company_id, received_at, via, recipient, result, bounce_type)
+       select ${idAt("at", "n", 7)}, $1, at, case when n <= 6 then 'brevo' else 'smtp' end, ${recipient},
+         case when n <= 4 then 'complained' else 'bounced' end, 'hard' from ${rows}`,
+      [company, from, to],
+    );
+    await query(
+      `insert into audit_log (id, company_id, actor_type, actor_id, actor_name, action, target, ip, at)
+       select ${idAt("at", "n", 8)}, $1, case when n <= 5 then 'user' else 'api_key' end, case when n <= 5 then ${idAt("at", "n", 9)} else $1 end,
+         case when n <= 5 then 'ann@example.com' else 'Shop' end, case when n <= 5 then 'auth.login' else 'campaign.sent' end, null, '192.0.2.1', at
+       from ${rows}`,
+      [company, from, to],
+    );
+  });
   return endpoint!.id;
 }
 
@@ -323,7 +344,9 @@ export async function makeLarge(company: string, tag: string, size: LargeSize): 
   const campaigns = await addCampaigns(company, lists.list, perCampaign, "to_list", number);
   await addMails(campaigns, perCampaign, people);
   await spoilMails(company, campaigns, perCampaign);
-  await addMails(await addCampaigns(company, lists.list, 1, "custom", others), 1, people);
+  await inBatches(others, async (from, to) =>
+    addMails(await addCampaigns(company, lists.list, 1, "custom", others, [from, to]), 1, people, from - 1),
+  );
   await addEvents(company, campaigns, size);
   await addCounts(company, campaigns[0]!);
   const endpoint = await addOthers(company, people, others);

@@ -95,6 +95,8 @@ export const campaigns = {
     "What the mail servers of Gmail, Outlook and all others did with these mails. Of a large campaign it takes a second to count.",
   showDomains: "Count by domain",
   noDomains: "No mail server has taken or refused anything yet.",
+  failuresEstimated:
+    "So many recipients are not all read: how many have a reason is told from a part of them, and a reason of few may be missing.",
   domainsEstimated:
     "So many mails are not all counted: what was sent, delivered and opened is told from a part of them.",
   domain: "Domain",

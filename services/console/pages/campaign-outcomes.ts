@@ -15,6 +15,7 @@ export async function failuresPage(visit: CompanyVisit): Promise<Answer> {
     title: messages.campaigns.failuresOf(campaign.name),
     values: {
       failures,
+      isEstimate: failures.some(({ estimated }) => estimated),
       campaignPath: campaignPath(visit),
       recipientPath: campaignPath(visit, "recipient"),
       recipientsPath: campaignPath(visit, "recipients"),

@@ -35,6 +35,9 @@ function numbersWith(status: Exclude<SentEmailStatus, "sent">): string {
   return status === "bounced" ? `${notSent} union ${RETURNED}` : notSent;
 }
 
+/** As in the index that has them: who was not sent to, bounced mails left out. They have a text that says why. */
+export const HAS_FAILED = "s.error is not null and s.bounced_at is null and s.next_attempt_at is null";
+
 /** Of the company $1, as c: those that may have mails with this status, in an order that is kept. */
 export const campaignsOf = (status: SentEmailStatus | undefined, inOrder = ""): string =>
   status === undefined || status === "sent"
@@ -49,8 +52,8 @@ export function hasStatus(status: SentEmailStatus): string {
     return `c.status in ('pending', 'sending', 'scheduled') and ${is}`;
   }
   const of = `s.status = ${SENT_EMAIL_STATUS[status]}`;
-  // Recipients that were not sent to have a text that says why: an index has them alone.
-  return status === "sent" ? of : `${of} and s.error is not null`;
+  if (status === "sent") return of;
+  return status === "bounced" ? `${of} and s.bounced_at is not null` : `${of} and ${HAS_FAILED}`;
 }
 
 const endOf = (which: "min(h.lo)" | "max(h.hi)") =>

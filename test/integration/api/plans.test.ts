@@ -28,7 +28,6 @@ const READ_ALL: Record<string, string> = {
   "subscribers.exportSuppressions": "is an export",
   "subscribers.export": "is an export",
   "campaigns.export": "is an export",
-  "campaigns.failures": "groups what a campaign did not reach",
   "campaigns.audience": "counts who would get a campaign, for a bounded time",
 };
 

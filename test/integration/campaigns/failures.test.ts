@@ -1,6 +1,7 @@
 /** Whom a campaign did not reach, by reason. What senders would have written stands in the rows. */
-import { query } from "../../../models/database/db.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
 import { mailsOf, withIds } from "../../../models/statements/mail-key.ts";
+import { capturePlans, nodesOf, rowsOf } from "../../support/captured-plans.ts";
 import { addMembers, as, expanded, newCompany, toList, useCompany, useWorld } from "./world.ts";
 
 describe("failures of a campaign", () => {
@@ -104,5 +105,67 @@ describe("failures of a campaign", () => {
     expect(seen).toHaveLength(201);
     expect(seen[0]).toMatchObject({ reason: "Other reasons.", count: 30, smtp_code: null });
     expect(seen.reduce((sum, { count }) => sum + count, 0)).toBe(230);
+  });
+
+  describe("of more than are read", () => {
+    const MANY = 24_000;
+    const STOPPED = "Stopped by the API key.";
+
+    /** Every recipient failed from the one on that is named: one of four refused, the rest of them not tried. */
+    async function stoppedAt(first: number, mails: number): Promise<string> {
+      const id = await campaign(1, []);
+      const { no } = (await queryOne<{ no: number }>("select no from campaigns where id = $1", [id]))!;
+      await query(
+        `insert into sent_emails (campaign_no, seq, email, status, sent_at, error, smtp_response)
+         select $1, n, 'u' || n || '@example.com', case when n < $2 then 2 else 3 end, case when n < $2 then now() end,
+           case when n < $2 then null when n % 4 = 0 then 'Refused: 550 <u' || n || '@example.com> no' else $4 end,
+           case when n >= $2 and n % 4 = 0 then '550 <u' || n || '@example.com> no' end
+         from generate_series(2, $3::int) n`,
+        [no, first, mails, STOPPED],
+      );
+      const failed = mails - first + 1;
+      await query(
+        "update campaigns set status = 'failed', error = $2, failed_count = $3, next_seq = $4 where id = $1",
+        [id, STOPPED, failed, mails + 1],
+      );
+      await query("analyze sent_emails");
+      return id;
+    }
+
+    test("a part tells how many have a reason, and together they are all of them", async () => {
+      const id = await stoppedAt(2_001, 2_000 + MANY);
+      const plans = capturePlans();
+      let seen: Awaited<ReturnType<typeof failures>> = [];
+      const rows = (await plans.of(async () => (seen = await failures(id))))
+        .flatMap(({ root }) => nodesOf(root))
+        .map(rowsOf);
+      plans.stop();
+      expect(Math.max(...rows)).toBeLessThan(MANY / 1.5);
+      expect(seen.map(({ reason, estimated }) => [reason, estimated])).toEqual([
+        [STOPPED, true],
+        ["Refused: 550 <address> no", true],
+      ]);
+      expect(seen.reduce((sum, { count }) => sum + count, 0)).toBe(MANY);
+      expect(Math.abs(seen[1]!.count / (MANY / 4) - 1)).toBeLessThan(0.1);
+      expect(seen[1]).toMatchObject({ smtp_code: 550, example: expect.stringMatching(/^u\d+@example\.com$/) });
+    });
+
+    test("all are read where they stand so close together that a part misses them", async () => {
+      const id = await stoppedAt(2, MANY + 1);
+      const move = (by: number, which: string) =>
+        query(
+          `update sent_emails set seq = seq + $2
+           where campaign_no = (select no from campaigns where id = $1) and seq > 1 and ${which}`,
+          [id, by],
+        );
+      // Between one near the beginning and one far away, in either of two runs: a part has one of these.
+      await move(100_000_000, "seq = 2");
+      await move(50_000_000, "seq between 4 and 90000000");
+      const first = await failures(id);
+      await move(100_000, "seq between 4 and 90000000");
+      const seen = [first, await failures(id)];
+      for (const groups of seen) expect(groups.map(({ count }) => count)).toEqual([MANY * 0.75, MANY / 4]);
+      expect(new Set(seen.map(([group]) => group!.estimated))).toEqual(new Set([true, undefined]));
+    });
   });
 });

@@ -94,6 +94,51 @@ test("a list and a status together are exact where few fit", async () => {
   expect(members.body).toMatchObject({ count: PEOPLE / 4 });
 });
 
+test("of everybody's list a status is counted by counters, and a page is found among those who have it", async () => {
+  const { id } = (await company.api.post("/api/emails/lists/", { name: "All" })).body;
+  await query(
+    "insert into list_members (company_id, list_id, subscriber_id) select company_id, $2, id from subscribers where company_id = $1",
+    [company.id, id],
+  );
+  const page = await found({ list: id, status: "active", page: "2", page_size: "2" });
+  expect(page).toMatchObject({ count: (PEOPLE / 4) * 3 });
+  expect(page).not.toHaveProperty("count_estimated");
+  expect(page.results.map(({ email }) => email)).toEqual(["person23997@example.com", "person23995@example.com"]);
+  await query(
+    "update subscribers set status = 'bounced' where company_id = $1 and email in ('person5@example.com', 'person7@example.com')",
+    [company.id],
+  );
+  const plans = capturePlans();
+  const asked = async () =>
+    expect(await emails({ list: id, status: "bounced" })).toEqual(["person7@example.com", "person5@example.com"]);
+  const rows = (await plans.of(asked)).flatMap(({ root }) => nodesOf(root)).map(rowsOf);
+  plans.stop();
+  expect(Math.max(...rows)).toBeLessThanOrEqual(10);
+  await query("update subscribers set status = 'active' where company_id = $1 and status = 'bounced'", [company.id]);
+  await company.api.delete(`/api/emails/lists/${id}/`);
+});
+
+test("of a large list and a status that many have the first pages have an estimate, and the last one the number", async () => {
+  const { id } = (await company.api.post("/api/emails/lists/", { name: "Most" })).body;
+  const MEMBERS = 15_600;
+  await query(
+    `insert into list_members (company_id, list_id, subscriber_id)
+     select $1, $2, id from subscribers where company_id = $1 and (status = 'unsubscribed' or split_part(substr(email, 7), '@', 1)::int % 15 < 8)
+     order by status desc, id limit $3`,
+    [company.id, id, MEMBERS],
+  );
+  const ACTIVE = MEMBERS - PEOPLE / 4;
+  const first = await found({ list: id, status: "active", page_size: "100" });
+  expect(first.count_estimated).toBe(true);
+  expect(Math.abs(first.count / ACTIVE - 1)).toBeLessThan(0.2);
+  expect(first.results.map(({ status }) => status)).toEqual(Array(100).fill("active"));
+  const pages = Math.ceil(ACTIVE / 100);
+  const last = await found({ list: id, status: "active", page_size: "100", page: `${pages}` });
+  expect(last).toMatchObject({ count: ACTIVE, next: null });
+  expect(last).not.toHaveProperty("count_estimated");
+  await company.api.delete(`/api/emails/lists/${id}/`);
+});
+
 test("the order of names has those who are in the index and those who are not yet", async () => {
   await query("update subscribers set in_search = email like '%1@%' where company_id = $1", [company.id]);
   const zuses = Array.from({ length: 24 }, (_, n) => `person${PEOPLE - 1_000 * n}@example.com`);
@@ -209,4 +254,49 @@ test("a segment of few is searched for two letters, however many people there ar
   expect(asked.filter(({ text }) => text.includes("count(*)"))).toHaveLength(2);
   expect(await ask("al")).toMatchObject({ count: 0 });
   expect((await other.api.get("/api/emails/subscribers/?search=zo")).status).toBe(400);
+});
+
+test("of a segment among a hundred thousand the first page is found without a look at all, and the last one has the number", async () => {
+  const large = await newCompany(app, { plan: "unlimited" });
+  const MANY = 104_000;
+  await query(
+    `insert into subscribers (id, company_id, email, first_name)
+     select (lpad(to_hex(1700000000000 + n), 12, '0') || '70008000000000000000')::uuid, $1, 'p' || n || '@large.example',
+       case when n % 200 = 0 then 'Zo' else 'Al' end
+     from generate_series(1, ${MANY}) n`,
+    [large.id],
+  );
+  const rules = { match: "all", conditions: [{ field: "email", operator: "ends_with", value: "00@large.example" }] };
+  const { id } = (await large.api.post("/api/emails/segments/", { name: "Few", rules })).body;
+  const FITTING = MANY / 100;
+  const page = async (asked: Record<string, string>) =>
+    (await large.api.get(`/api/emails/segments/${id}/subscribers/?${new URLSearchParams(asked)}`)).body;
+  for (const [search, fitting] of [
+    ["", FITTING],
+    ["zo", FITTING / 2],
+  ] as const) {
+    const asked = { page_size: "2", ...(search ? { search } : {}) };
+    const plans = capturePlans();
+    const nodes = (
+      await plans.of(() =>
+        app.broker.call(
+          "subscribers.listSegmentSubscribers",
+          { id, ...asked, page_size: 2 },
+          { meta: { companyId: large.id } },
+        ),
+      )
+    ).flatMap(({ root }) => nodesOf(root));
+    plans.stop();
+    expect(Math.max(...nodes.map(rowsOf))).toBeLessThan(5_000);
+    const first = await page(asked);
+    expect(first.count_estimated).toBe(true);
+    expect(Math.abs(first.count / fitting - 1)).toBeLessThan(0.1);
+    const step = search ? 200 : 100;
+    const expected = [MANY, MANY - step].map((n) => `p${n}@large.example`);
+    expect(first.results.map(({ email }: { email: string }) => email)).toEqual(expected);
+    const last = await page({ ...asked, page: `${fitting / 2}`, page_size: "2" });
+    expect(last).toMatchObject({ count: fitting, next: null });
+    expect(last.results).toHaveLength(2);
+    expect(last).not.toHaveProperty("count_estimated");
+  }
 });

@@ -3,6 +3,7 @@ import { call } from "../../../services/call.ts";
 import type { ParamsOf } from "../../../services/contracts.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
+import { capturePlans, nodesOf, rowsOf } from "../../support/captured-plans.ts";
 import { statementsOf } from "../../support/statements.ts";
 import { newWorld, type World } from "./world.ts";
 
@@ -93,7 +94,7 @@ describe("lists for API users", () => {
         );
       await setMails(
         failed!,
-        "status = case seq when 1 then 3 when 2 then 4 else 6 end, error = 'Why', sent_at = null",
+        "status = case seq when 1 then 3 when 2 then 4 else 6 end, bounced_at = case seq when 2 then now() end, error = 'Why', sent_at = null",
         "seq < 4",
       );
       await set(failed!, "status = 'partial', failed_count = 3, sent_count = 1");
@@ -163,6 +164,49 @@ describe("lists for API users", () => {
         expect(row!["QUERY PLAN"][0].Plan["Shared Hit Blocks"]).toBeLessThan(1_000);
       }
     });
+
+    test.each(["full", "compact"] as const)(
+      "a status that few have is found without those that bounced, or wait, beside them (%s rows)",
+      async (form) => {
+        const { companyId, campaignId, mails } = await newWorld(2_000, undefined, form);
+        // All but three bounced or wait for another try.
+        await query(
+          `update sent_emails e set sent_at = null, status = o.status, error = o.error, bounced_at = o.bounced_at,
+             next_attempt_at = o.next_attempt_at
+           from (select seq, case seq when 7 then 3 when 8 then 5 when 9 then 6 else seq % 2 * 4 end as status, 'Why' as error,
+               case when seq % 2 = 1 and seq not in (7, 9) then now() end as bounced_at,
+               case when seq % 2 = 0 and seq <> 8 then now() end as next_attempt_at
+             from generate_series(1, 2000) seq) o
+           where e.campaign_no = (select no from campaigns where id = $1) and e.seq = o.seq`,
+          [campaignId],
+        );
+        await query("update campaigns set sent_count = 0, failed_count = 1001, status = 'sending' where id = $1", [
+          campaignId,
+        ]);
+        const few = { failed: mails[6]!, suppressed: mails[7]!, unknown: mails[8]! };
+        const plans = capturePlans();
+        try {
+          for (const [status, mail] of Object.entries(few)) {
+            for (const campaign of [undefined, campaignId]) {
+              const asked = { status: status as keyof typeof few, ...(campaign ? { campaign } : {}) };
+              const found = await plans.of(async () =>
+                expect(await sent(asked, companyId)).toMatchObject({ count: 1, results: [{ id: mail.id }] }),
+              );
+              const rows = found.flatMap(({ root }) => nodesOf(root)).map(rowsOf);
+              // Of campaigns and what belongs to them; of the mails, the one.
+              expect(Math.max(...rows)).toBeLessThanOrEqual(20);
+            }
+          }
+        } finally {
+          plans.stop();
+        }
+        expect(await sent({ status: "bounced", page_size: 1 }, companyId)).toMatchObject({
+          count: 998,
+          results: [{ id: mails[1998]!.id }],
+        });
+        expect((await sent({ status: "queued", page_size: 1 }, companyId)).count).toBe(999);
+      },
+    );
 
     test("copies as they were recorded, and by their mail's status while nothing is recorded of them", async () => {
       await query(

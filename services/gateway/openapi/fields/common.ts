@@ -22,7 +22,7 @@ export const common: FieldNotes = {
   message: ["A sentence for people.", "The plan does not include this."],
   count: ["How many there are on all pages.", 42],
   count_estimated: [
-    "True where `count` is an estimate, because more than 10,000 fit; left out where it is exact.",
+    "True where `count` is an estimate, because many fit or would have to be looked at; left out where it is exact.",
     true,
   ],
   next: ["The next page; null on the last one.", "https://mail.lantern.example/api/emails/lists/?page=3"],

@@ -42,6 +42,7 @@ export const sending: FieldNotes = {
   bounce_type: "`hard`: no such mailbox; `soft`: it cannot take this mail now; `block`: the server refuses us.",
   "CampaignFailure.count": ["Recipients that failed for this reason.", 12],
   "CampaignFailure.example": ["An address among them.", "nobody@example.com"],
+  "CampaignFailure.estimated": ["Extension. There where `count` is an estimate.", true],
 
   "EmailTemplate.name": ["What it is called; recipients do not see it.", "June newsletter"],
   template_mode: "What the editor that shows it makes of it; sending is the same.",
