@@ -20,8 +20,8 @@ export interface State {
 
 export type Context = ParameterizedContext<State> & {
   params: Record<string, string>;
-  /** Set by the router: the routes whose path fits, whatever their method. */
-  matched?: { methods: string[] }[];
+  /** Set by the router where a path is known and none of its routes has the request's method: those that they have. */
+  methods?: string[];
 };
 export type Next = KoaNext;
 

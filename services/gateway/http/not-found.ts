@@ -5,16 +5,11 @@ import { allowPreflight } from "./cors.ts";
 import { HttpRefusal } from "./problems.ts";
 import type { ResourceRouter } from "./router.ts";
 
-function allowedMethods(context: Context): string {
-  const methods = new Set(context.matched!.flatMap(({ methods }) => methods));
-  return [...methods].toSorted().concat("OPTIONS").join(", ");
-}
-
 export function notFound(router: ResourceRouter) {
   return (context: Context): void => {
     const { path, method } = context;
-    if (context.matched?.length) {
-      const methods = allowedMethods(context);
+    if (context.methods) {
+      const methods = context.methods.toSorted().concat("OPTIONS").join(", ");
       context.set("Allow", methods);
       if (method !== "OPTIONS") throw new HttpRefusal(405, `Method "${method}" not allowed.`);
       allowPreflight(context, methods);
