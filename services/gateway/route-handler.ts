@@ -15,7 +15,7 @@ import { isOverLimit } from "./access/throttle.ts";
 import { BODY_LIMITS, type BodyLimits } from "./http/body-cost.ts";
 import { type Context, httpOf } from "./http/context.ts";
 import { deviceOf } from "./http/device-cookie.ts";
-import { withUpload } from "./http/multipart-upload.ts";
+import { type Upload, withUpload } from "./http/multipart-upload.ts";
 import { formReader, type Params, pathNames, pathReader, propertiesOf, queryReader } from "./http/params.ts";
 import { type BodyBounds, mediaTypeOf, readForm, readJson, readRaw } from "./http/request-body.ts";
 import { responseWriter } from "./http/response.ts";
@@ -40,6 +40,9 @@ export interface RouteDeps {
 
 /** An import of a gigabyte takes minutes, and its client waits for the result. */
 export const UPLOAD_TIMEOUT_MS = 15 * 60_000;
+
+/** A client that sends slowly takes no time of this process, and would take the place of its company's other uploads. */
+const MAX_READING_MS = 5_000;
 
 /** With Moleculer's pauses between them (0.1 s, 0.2 s …) they outlast a NATS server that restarts. */
 const READ_RETRIES = 3;
@@ -200,9 +203,12 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
   async function upload(context: Context, read: Read, meta: Caller, path: Params): Promise<void> {
     // The response may come long after the last byte of the request.
     context.req.socket.setTimeout(0);
-    const space = { maxBytes: deps.maxUploadBytes[route.upload!], budgets: deps.uploadBudgets, owner: meta.companyId! };
-    await withUpload(context, space, async ({ params: file, stream }) => {
-      const leave = route.upload === "media" ? await placeOf(context, meta.companyId!) : undefined;
+    const owner = meta.companyId!;
+    const space = { maxBytes: deps.maxUploadBytes[route.upload!], budgets: deps.uploadBudgets, owner };
+    const endReading = await placeToRead(context, owner);
+    const use = async ({ params: file, stream }: Upload) => {
+      endReading();
+      const leave = route.upload === "media" ? await placeOf(context, owner) : undefined;
       try {
         await run(context, { params: { ...read.params, ...readUploadFields(file), ...path }, body: file }, meta, {
           stream,
@@ -211,12 +217,23 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
       } finally {
         leave?.();
       }
-    });
+    };
+    await withUpload(context, space, use).finally(endReading);
+  }
+
+  /** While the bytes of an upload arrive, which is work too; not for longer than a fast client takes. */
+  async function placeToRead(context: Context, owner: string): Promise<Release> {
+    const release = await placeOf(context, owner, `${route.action}: body`);
+    const timer = setTimeout(release, MAX_READING_MS);
+    return () => {
+      clearTimeout(timer);
+      release();
+    };
   }
 
   /** Waits where its owner has asked for too much. Who left meanwhile wants nothing any more. */
-  function placeOf(context: Context, owner: string): Release | Promise<Release> {
-    const place = deps.places.take(owner, route.action);
+  function placeOf(context: Context, owner: string, kind: string = route.action): Release | Promise<Release> {
+    const place = deps.places.take(owner, kind);
     if (!(place instanceof Promise)) return place;
     return place.then((release) => {
       if (!context.req.socket.destroyed) return release;
