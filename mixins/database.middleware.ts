@@ -87,14 +87,11 @@ type Handler = (ctx: Context) => Promise<unknown>;
 /** Here and not in the gateway: over NATS an error of Sequelize loses the code of PostgreSQL's error within it. */
 const failAsUnavailable =
   (next: Handler): Handler =>
-  async (ctx) => {
-    try {
-      return await next(ctx);
-    } catch (error) {
+  (ctx) =>
+    next(ctx).catch((error: unknown) => {
       if (isServiceError(error) || !isDatabaseOutage(error)) throw error;
       throw unavailable(undefined, error as Error);
-    }
-  };
+    });
 
 /** Its statements count as the company's: connections are shared out by company. */
 const forCompany =

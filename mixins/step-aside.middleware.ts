@@ -175,9 +175,9 @@ export function stepAside(): Middleware {
     return Promise.race([work, givenBack]).finally(() => waiting.delete(giveBack));
   };
 
-  const localAction =
-    (next: Handler): Handler =>
-    (ctx) => {
+  function localAction(this: ServiceBroker, next: Handler): Handler {
+    if (!this.options.transporter) return next;
+    return (ctx) => {
       const elsewhere = (ctx.headers as Record<string, unknown> | undefined)?.[HEADER] as Elsewhere | undefined;
       if (!parts || !elsewhere || ctx.nodeID === nodeId || !ctx.action) return next(ctx);
       const action = ctx.action.name!;
@@ -188,12 +188,11 @@ export function stepAside(): Middleware {
         throw mayBeHere ? availableElsewhere(error.data.reason ?? error.message) : error;
       });
     };
+  }
 
-  const call =
-    (next: CallFunction): CallFunction =>
-    async (name, params, options = {}) => {
-      // One that names its node means that node; a repetition has its headers already.
-      if (!parts || options.nodeID || options.ctx) return next(name, params, options);
+  const callAnyone =
+    (next: CallFunction) =>
+    async (name: string, params: unknown, options: CallingOptions): Promise<unknown> => {
       const { stream } = options as { stream?: Readable };
       const headers = { ...options.headers, [HEADER]: options.retries ? "any time" : "before" };
       const untilMs = performance.now() + TRY_UNTIL_MS;
@@ -207,6 +206,13 @@ export function stepAside(): Middleware {
         }
       }
     };
+
+  const call = (next: CallFunction): CallFunction => {
+    const anyone = callAnyone(next);
+    // One that names its node means that node; a repetition has its headers already.
+    return (name, params, options = {}) =>
+      !parts || options.nodeID || options.ctx ? next(name, params, options) : anyone(name, params, options);
+  };
 
   return {
     name: "StepAside",

@@ -53,9 +53,10 @@ export function streams(): Middleware {
       }
     };
 
-  const localAction =
-    (next: Handler): Handler =>
-    async (ctx) => {
+  function localAction(this: ServiceBroker, next: Handler): Handler {
+    // No other node, no layer: a promise on the way of each call.
+    if (!this.options.transporter) return next;
+    return async (ctx) => {
       if (ctx.nodeID === broker.nodeID || !transporter()) return next(ctx);
       // Whoever offers pieces fetches them too, also where its description of itself is not here yet.
       const id = ctx.headers?.[UPLOAD];
@@ -69,6 +70,7 @@ export function streams(): Middleware {
         stream?.destroy();
       }
     };
+  }
 
   return {
     name: "Streams",

@@ -126,10 +126,8 @@ export function consolePages(deps: ConsoleDeps) {
   const writeAsset = consoleFiles(broker);
   const isFile = (context: Context) => mediaTypeOf(context) === "multipart/form-data";
 
-  return async (context: Context, next: Next): Promise<void> => {
+  async function answer(context: Context): Promise<void> {
     const { path, method } = context;
-    const isConsole = path === ROOT || path.startsWith(`${ROOT}/`);
-    if (!isConsole) return next();
     context.state.route = "/app/";
     const { requestId } = context.state;
     const options = { meta: { requestId, http: httpOf(context) }, requestID: requestId };
@@ -152,5 +150,10 @@ export function consolePages(deps: ConsoleDeps) {
       if (cookie === undefined && comesFromElsewhere(context)) return askAgain(context);
       await write(context, await call(broker, "console.page", asked, options), requestId);
     } else throw new HttpRefusal(405, `Method "${method}" not allowed.`, { Allow: "GET, HEAD, POST" });
+  }
+
+  return (context: Context, next: Next): Promise<void> => {
+    const { path } = context;
+    return path === ROOT || path.startsWith(`${ROOT}/`) ? answer(context) : next();
   };
 }

@@ -127,7 +127,7 @@ export function hitBatches(options: Options, toKoa: (request: IncomingMessage, r
 }
 
 /** A hit that could not be stored is not tried a second time by its route. */
-export async function failedHits(context: Context, next: Next): Promise<void> {
+export function failedHits(context: Context, next: Next): Promise<void> {
   const failed = arrivalOf(context.req)?.failed;
   if (!failed) return next();
   context.state.route = failed.route;

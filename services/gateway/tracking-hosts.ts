@@ -72,14 +72,17 @@ export function trackingHosts(hosts: TrackingHosts) {
       return null;
     });
   }
-  return async (context: Context, next: Next): Promise<void> => {
-    const known = hosts.companyOf(context.req.headers.host);
-    const company = known instanceof Promise ? await look(known, context) : known;
+  function goOn(company: string | null, context: Context, next: Next): Promise<void> {
     if (company === null) return next();
     const { path } = context;
     if (!path.startsWith(PUBLIC) && path !== TOKEN_PATH) throw notFound();
     context.state.hostOf = company;
     return next();
+  }
+  return (context: Context, next: Next): Promise<void> => {
+    const known = hosts.companyOf(context.req.headers.host);
+    if (!(known instanceof Promise)) return goOn(known, context, next);
+    return look(known, context).then((company) => goOn(company, context, next));
   };
 }
 

@@ -1,5 +1,8 @@
 /** What one company asks for at full speed must not take the cores from the others (services/gateway/access/fair-places.ts). */
+import { once } from "node:events";
+import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { LOOK_EVERY_MS } from "../../services/gateway/access/fair-places.ts";
 import { readMetrics } from "../../services/lib/metrics.ts";
 import { Type, Uuid } from "../../services/lib/shapes.ts";
 import { fileForm } from "../support/client.ts";
@@ -108,4 +111,48 @@ test("an upload more than a company may have at once waits for one of them to en
   while ((begun[A] ?? 0) < 4) await sleep(5);
   holding.resolve();
   expect(new Set(await Promise.all(uploads))).toEqual(new Set([200]));
+});
+
+test("bodies of its uploads arrive one after the other, and behind one that stands still for some seconds at most", async () => {
+  const askSend = () => ask("/api/emails/send/", "fm_good");
+  const askB = () => ask("/api/emails/send/", "fm_other");
+  const sends = await untilHeavy(askSend, askB);
+  let isOver = false;
+  const others = (async () => {
+    while (!isOver) {
+      expect(await askB()).toBe(200);
+      await sleep(50);
+    }
+  })();
+  try {
+    // Down to one place.
+    await sleep(4 * LOOK_EVERY_MS);
+    const [behind, beganMs] = [await waiting(), performance.now()];
+    const file = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\n\r\nbytes\r\n--x--\r\n';
+    const headers = {
+      "X-API-Key": "fm_good",
+      "Content-Type": "multipart/form-data; boundary=x",
+      "Content-Length": file.length,
+      Expect: "100-continue",
+    };
+    const still = request(`${gateway.url}/api/emails/media/`, { method: "POST", headers });
+    const stillStatus = new Promise((resolve) =>
+      still.on("response", (response) => resolve(response.resume().statusCode)),
+    );
+    still.flushHeaders();
+    // Sent as the gateway begins with a request: the next one comes behind it.
+    await once(still, "continue");
+    still.write(file.slice(0, 20));
+    const further = ask("/api/emails/media/", "fm_good", fileForm(new Uint8Array(10), "b.png"));
+    while ((await waiting()) === behind) await sleep(5);
+    holding.resolve();
+    expect(await further).toBe(200);
+    expect(performance.now() - beganMs).toBeGreaterThan(4_000);
+    still.end(file.slice(20));
+    expect(await stillStatus).toBe(200);
+  } finally {
+    isOver = true;
+    await others;
+  }
+  expect(new Set(await Promise.all(sends))).toEqual(new Set([200]));
 });

@@ -46,15 +46,18 @@ export function companyReader(route: Route, contract: ActionContract): CompanyRe
   const inBody = namesCompanyInBody(contract);
   return {
     inBody: inBody && !inPath,
-    beforeBody(path, { query }) {
+    beforeBody(path, context) {
       if (inPath) return (path.id as string).toLowerCase();
-      return !inBody && isUuid(query.company) ? query.company.toLowerCase() : undefined;
+      const { company } = context.query;
+      return !inBody && isUuid(company) ? company.toLowerCase() : undefined;
     },
-    of(identity, params, { query }) {
+    of(identity, params, context) {
       if (inPath) return (params.id as string).toLowerCase();
       // A body that contradicts its key is refused by the action, together with all else that is wrong with the body.
       if (inBody && identity.key) return identity.key.companyId;
-      return namedCompany(contract, params, identity, inBody ? params.company : query.company || undefined);
+      if (inBody) return namedCompany(contract, params, identity, params.company);
+      const inQuery = context.querystring === "" ? undefined : context.query.company || undefined;
+      return namedCompany(contract, params, identity, inQuery);
     },
   };
 }

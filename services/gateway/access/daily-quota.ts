@@ -3,7 +3,7 @@ import type { call } from "../../call.ts";
 import type { Caller } from "../../lib/caller.ts";
 import { dailyQuotaExceeded } from "../../lib/errors.ts";
 import { apiLimiter } from "../../lib/limits/api-limiter.ts";
-import { apiCallsToday } from "../../lib/limits/limiter.ts";
+import { apiCallsToday, type Grant } from "../../lib/limits/limiter.ts";
 import { TtlCache } from "../../lib/ttl-cache.ts";
 import type { Context } from "../http/context.ts";
 import { lookUp } from "./look-up.ts";
@@ -22,17 +22,25 @@ export class DailyQuota {
   }
 
   /** Counts one call and sets the headers that say how many are left; throws where none is. */
-  async charge(context: Context, caller: Caller): Promise<void> {
-    const limit = await this.#limits.get(caller.companyId!, async () => {
+  charge(context: Context, caller: Caller): void | Promise<void> {
+    const known = this.#limits.get(caller.companyId!, async () => {
       return (await lookUp(this.#broker, "accounts.planOf", {}, { meta: caller })).limits.api_calls_per_day;
     });
+    return known instanceof Promise
+      ? known.then((limit) => this.#count(context, caller, limit))
+      : this.#count(context, caller, known);
+  }
+
+  #count(context: Context, caller: Caller, limit: number | null): void | Promise<void> {
     const today = apiCallsToday(caller, limit);
     const counted = apiLimiter().take(today, 1);
     // No request waits for a number that decides nothing; it still shows in the plan's usage.
     if (limit === null) return void counted.catch(() => {});
+    return counted.then((grant) => this.#hold(context, limit, grant, today.windowMs));
+  }
 
-    const { granted, used } = await counted;
-    const secondsLeft = Math.ceil(today.windowMs / 1_000);
+  #hold(context: Context, limit: number, { granted, used }: Grant, leftMs: number): void {
+    const secondsLeft = Math.ceil(leftMs / 1_000);
     context.set("X-RateLimit-Limit", String(limit));
     context.set("X-RateLimit-Remaining", String(Math.max(0, limit - used)));
     context.set("X-RateLimit-Reset", String(Math.floor(Date.now() / 1_000) + secondsLeft));

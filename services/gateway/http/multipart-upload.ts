@@ -32,7 +32,7 @@ const MAX_WAIT_MS = 2_000;
 /** Between two pieces of the body. */
 const IDLE_MS = 30_000;
 
-interface Upload {
+export interface Upload {
   params: Params;
   stream: NodeJS.ReadableStream;
 }

@@ -55,10 +55,11 @@ function queryErrors(route: Route, contract: ActionContract): ((querystring: str
   };
 }
 
-/** Throws a 400 with these errors and those of the schema: a request's faults are reported at once. */
+/** Throws a 400 with these errors and those of the schema: a request's faults are reported at once. Undefined: nothing is refused. */
 export function unknownFieldsRefusal(route: Route, contract: ActionContract) {
   const ofBody = bodyErrors(route, contract);
   const ofQuery = queryErrors(route, contract);
+  if (!ofBody && !ofQuery) return undefined;
   const schemaErrors = compileValidator(contract.params);
   return (context: Context, body: Params | undefined, params: Params): void => {
     const errors = { ...(body && ofBody?.(body)), ...ofQuery?.(context.querystring) };

@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { FairPlaces } from "../../../services/gateway/access/fair-places.ts";
 import type { Release } from "../../../services/lib/turns.ts";
 
 /** More than any wait here lasts. */
 const LONG_MS = 60_000;
-const LOOKS = 12;
+/** As many as it takes from no bound to two places. */
+const LOOKS = 2;
 const settled = () => new Promise(setImmediate);
 
 /** Looks when it is told to, beside its own timer, and is told whether CPU is short. */
@@ -47,7 +49,7 @@ describe("while CPU is short", () => {
     expect([later.begun, others.begun, stranger.begun, quiet.begun].map(({ length }) => length)).toEqual([0, 3, 1, 1]);
     await endAll(noisy);
     await settled();
-    expect(later.begun).toHaveLength(1);
+    expect(later.begun).toHaveLength(2);
     await endAll(later);
     for (const one of [others, stranger, quiet]) await endAll(one);
     places.close();
@@ -92,6 +94,37 @@ describe("while CPU is short", () => {
     places.close();
   });
 
+  test("who comes to a company that was alone finds it bound at once", async () => {
+    const { places, look, ask, endAll } = newPlaces();
+    const noisy = ask("noisy", 20);
+    await settled();
+    look();
+    const quiet = ask("quiet", 1);
+    const later = ask("noisy", 1);
+    await settled();
+    expect([noisy.begun.length, quiet.begun.length, later.begun.length]).toEqual([20, 1, 0]);
+    for (const one of [noisy, quiet, later]) await endAll(one);
+    places.close();
+  });
+
+  test("who only waits, and has asked for nothing for a while, goes on waiting for itself", async () => {
+    const { places, look, ask, endAll } = newPlaces();
+    const noisy = ask("noisy", 20);
+    await endAll(ask("quiet", 1));
+    look();
+    const later = ask("noisy", 5);
+    // Those of the last seconds are forgotten.
+    for (let n = 0; n < 2; n++) {
+      await sleep(1_050);
+      await endAll(ask("quiet", 1));
+    }
+    look();
+    await settled();
+    expect(later.begun).toHaveLength(0);
+    for (const one of [noisy, later]) await endAll(one);
+    places.close();
+  });
+
   test("who has waited too long is refused with 429, and takes no place from others later", async () => {
     const { places, look, ask, endAll } = newPlaces(1);
     const quiet = ask("quiet", 1);
@@ -107,6 +140,53 @@ describe("while CPU is short", () => {
     expect(again.begun).toHaveLength(1);
     await endAll(again);
     places.close();
+  });
+});
+
+describe("while CPU is short with one place", () => {
+  const TOOK_MS = 20;
+
+  /** One that waits behind requests that took so long and have ended. */
+  async function oneThatWaits() {
+    const all = newPlaces();
+    const quiet = all.ask("quiet", 1);
+    const noisy = all.ask("noisy", 20);
+    await settled();
+    all.look(6 * LOOKS);
+    const later = all.ask("noisy", 1);
+    await sleep(TOOK_MS);
+    const endedMs = performance.now();
+    await all.endAll(noisy);
+    expect(later.begun).toHaveLength(0);
+    return { ...all, quiet, later, endedMs };
+  }
+
+  test("it stays empty for seven times as long as a request took, and nobody else waits", async () => {
+    const { places, ask, endAll, quiet, later, endedMs } = await oneThatWaits();
+    const others = ask("quiet", 2);
+    await settled();
+    expect([others.begun.length, later.begun.length]).toEqual([2, 0]);
+    await later.all;
+    // A timer may be a millisecond early.
+    expect(performance.now() - endedMs).toBeGreaterThanOrEqual(7 * TOOK_MS - 2);
+    for (const one of [later, others, quiet]) await endAll(one);
+    places.close();
+  });
+
+  test("no longer when there is CPU again, or the gateway closes", async () => {
+    const back = await oneThatWaits();
+    back.cpu.isShort = false;
+    back.look(3);
+    await settled();
+    expect(back.later.begun).toHaveLength(1);
+    const closing = await oneThatWaits();
+    closing.places.close();
+    await settled();
+    expect(closing.later.begun).toHaveLength(1);
+    for (const { endAll, quiet, later, places } of [back, closing]) {
+      for (const one of [quiet, later]) await endAll(one);
+      places.close();
+    }
   });
 });
 

@@ -11,7 +11,7 @@ const routeOf = (method: string, path: string) => routes.find((one) => one.metho
 /** The names that a request with these is refused for. */
 function refused(route: Route, body?: Record<string, unknown>, querystring = ""): FieldErrors {
   try {
-    unknownFieldsRefusal(route, contractOf(route.action))({ querystring } as Context, body, body ?? {});
+    unknownFieldsRefusal(route, contractOf(route.action))?.({ querystring } as Context, body, body ?? {});
     return {};
   } catch (error) {
     return (error as ServiceError<"INVALID">).data.fields;
