@@ -7,7 +7,8 @@
 import { type Client, queryOne } from "../database/db.ts";
 import { subscriberAt, subscriberOf } from "../database/row-at.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
-import { type ExpandingCampaign, type Slice, type SliceSize, type Source, takeSlice } from "./write-audience-slice.ts";
+import type { Source } from "./audience-source.ts";
+import { type ExpandingCampaign, type Slice, type SliceSize, takeSlice } from "./write-audience-slice.ts";
 
 // By the key of the recipients' parts; who opened it still moves the cursor.
 const TAKEN = `select e.seq as at, e.subscriber_id, e.email, e.variables,
@@ -22,14 +23,9 @@ const STILL_ON_LIST = `($9::uuid is null or coalesce((
 export const ofSubscribers: Source = {
   taken: TAKEN,
   person: `select t.at, s.* from taken t,
-      lateral (${subscriberAt(
-        "$1",
-        "t.subscriber_id",
-        `r.id as subscriber_id, r.email, null::text as own_email, r.email_key, null::text[] as cc, null::text[] as bcc,
-          null::jsonb as variables, r.status`,
-      )}) s
+      lateral (${subscriberAt("$1", "t.subscriber_id", "r.id as subscriber_id, r.email, r.email_key, r.status")}) s
     where t.is_meant and ${STILL_ON_LIST}`,
-  notesSuppressed: false,
+  areNamed: false,
   mails: "1",
 };
 
@@ -43,7 +39,7 @@ export const ofInlineReceivers: Source = {
     cross join lateral (select coalesce(t.email, o.email) as email) a
     left join lateral (${subscriberOf("$1", "address_key(a.email)", "r.id, r.email, r.status")}) s on true
     where t.is_meant and a.email <> '' and $9::uuid is null`,
-  notesSuppressed: true,
+  areNamed: true,
   mails: "1",
 };
 

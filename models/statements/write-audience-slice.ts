@@ -3,7 +3,7 @@
  * of them that may get mail, numbered without gaps. It stands with the models because it reads the subscribers' tables
  * and writes the senders' in the transaction that moves the campaign's cursor: a crash loses and doubles nobody.
  *
- * Eligible (`kept` in `sliceSql`, `reachableStatuses`) are active subscribers who have not left the list. Transactional mail also reaches unsubscribed ones, and an
+ * Eligible (`is_reached` in `sliceSql`, `reachableStatuses`) are active subscribers who have not left the list. Transactional mail also reaches unsubscribed ones, and an
  * inline receiver who has not confirmed a subscription yet; an address that bounced never gets any. Suppressed addresses
  * are left out, too. All who are left out are counted (`suppressed_count`), and are not part of the campaign's recipients.
  * Receivers that a request names have a row all the same, which says why; its number is theirs, negated, so that it is in no
@@ -18,14 +18,22 @@
 import type { CampaignType } from "../campaign.ts";
 import { campaignNo } from "../database/campaign-no.ts";
 import { type Client, queryOne } from "../database/db.ts";
-import { subscriberAt, subscriberOf } from "../database/row-at.ts";
 import { type Rules, segmentSql } from "../segment-rules/segment-sql.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
 import type { SubscriberStatus } from "../subscriber.ts";
 import { SUPPRESSION_SENTENCES } from "../suppression.ts";
 import type { Due } from "./add-chunks.ts";
+import {
+  BY_INDEX,
+  ofList,
+  ofListByZone,
+  ofReceivers,
+  ofSegment,
+  ofSegmentByZone,
+  type Source,
+} from "./audience-source.ts";
 import { notSuppressed } from "./not-suppressed.ts";
-import { DUE, dueTables, joinDue, zoneOf } from "./recipient-zones.ts";
+import { DUE, dueTables, joinDue } from "./recipient-zones.ts";
 
 /** A campaign whose recipients are still being written. */
 export interface ExpandingCampaign {
@@ -65,7 +73,7 @@ export interface Slice {
   /** Who may not get this mail; while the rest is counted only, none. */
   suppressed: number;
   cursor: string | null;
-  /** The cursor's value of the last row that was written. */
+  /** The cursor's value of the last row that was written; asked for where there was no room for more only. */
   written_to: string | null;
   /** The rows written by the time at which they may be sent, in the order of their numbers; null: all at once. */
   dues: Due[] | null;
@@ -73,34 +81,28 @@ export interface Slice {
 
 const FIRST_UUID = "00000000-0000-0000-0000-000000000000";
 
-/** An audience's own part of the statement. */
-export interface Source {
-  /** The next rows after the cursor ($3), $4 of them at most; `at` is the cursor's value. */
-  taken: string;
-  /** Those of `taken` who are meant, whatever their subscriber status. */
-  person: string;
-  /** Who is left out has a row that says why. */
-  notesSuppressed: boolean;
-  /** The mails of the person p. Only inline receivers have copies. */
-  mails: "1" | "1 + copies_of(p.cc, p.bcc)";
+/** Compact: without what the campaign and the subscriber say, and without what is computed or 0. */
+function insertRows({ areNamed }: Source, compact: boolean, more: "" | ", variant", from: string): string {
+  const number = `${campaignNo("$2", "$1")}, $6 - 1 + n, subscriber_id`;
+  if (!compact) {
+    const named = areNamed ? ", cc, bcc, variables" : "";
+    return `insert into sent_emails (company_id, campaign_id, campaign_no, seq, subscriber_id, email${named}${more})
+    select $1, $2, ${number}, email${named}${more} from ${from}`;
+  }
+  const [into, values] = areNamed
+    ? [", email, cc, bcc, variables", ", own_email, cc, bcc, nullif(variables, '{}')"]
+    : ["", ""];
+  return `insert into sent_emails (campaign_no, seq, subscriber_id${into}, id, opens, clicks, created_at${more})
+    select ${number}${values}, null, null, null, null${more} from ${from}`;
 }
 
-/** Compact: without what the campaign and the subscriber say, and without what is computed or 0. */
-const insertRows = (compact: boolean, more: "" | ", variant", from: string) =>
-  compact
-    ? `insert into sent_emails (campaign_no, seq, subscriber_id, email, cc, bcc, variables, id, opens, clicks, created_at${more})
-    select ${campaignNo("$2", "$1")}, $6 - 1 + n, subscriber_id, own_email, cc, bcc, nullif(variables, '{}'), null, null, null, null${more} from ${from}`
-    : `insert into sent_emails (company_id, campaign_id, campaign_no, seq, subscriber_id, email, cc, bcc, variables${more})
-    select $1, $2, ${campaignNo("$2", "$1")}, $6 - 1 + n, subscriber_id, email, cc, bcc, variables${more} from ${from}`;
-
 /** $param: a variant for each place. Places are taken in the order of a hash; recipients are numbered by variant. */
-const dealtBy = (param: number) => `
+const dealtBy = (param: number, columns: readonly string[]) => `
   dealt as (
     select f.*, ($${param}::smallint[])[row_number() over (order by md5($2::uuid::text || f.at::text), f.at)] as variant from fitting f
   ),
   placed as (
-    select d.subscriber_id, d.email, d.own_email, d.cc, d.bcc, d.variables, d.variant,
-      row_number() over (order by d.variant nulls last, d.at) as n from dealt d
+    select ${columns.map((name) => `d.${name}`).join(", ")}, d.variant, row_number() over (order by d.variant nulls last, d.at) as n from dealt d
   ),`;
 
 const COUNTING_ONLY = -1;
@@ -124,98 +126,74 @@ const noteSuppressed = (transactional: boolean, compact: boolean) => `
     from person p,
       lateral (select case when p.email = '' then 'erased' else blocked_by($1, p.email) end as kind) blocked,
       lateral (select case when not (${transactional} and blocked.kind = 'unsubscribed') then blocked.kind end as kind) why
-    where $7::bigint > ${COUNTING_ONLY} and p.at not in (select k.at from kept k)
+    where $7::bigint > ${COUNTING_ONLY} and not p.is_reached
       and ((select no_room from counted) = 0 or p.at <= (select max(at) from fitting))
     returning 1
   )`;
 
 // Nobody's number may be missing, so numbers are given once it is known who fits; who fits goes by the cursor as always, or a
 // resumed campaign would not know where to go on.
-const fittingByTime = (clock: string) => `${dueTables("$1", clock)},
+const fittingByTime = (clock: string, fits: string) => `${dueTables("$1", clock)},
   fitting as (
     select f.*, row_number() over (order by f.due nulls first, f.at) as n
-    from (select k.*, case when ${DUE} > now() then ${DUE} end as due
-      from kept k ${joinDue("k")} where k.mails_so_far <= $7::bigint) f)`;
+    from (select k.*, case when ${DUE} > now() then ${DUE} end as due from kept k ${joinDue("k")} where ${fits}) f)`;
 
 const DUES = `(select json_agg(json_build_object('due', d.due, 'count', d.count) order by d.due nulls first)
       from (select due, count(*) from fitting group by due) d)`;
 
 const countSuppressed = `case when $7::bigint <= ${COUNTING_ONLY} then 0
-      when (select no_room from counted) = 0
-        then (select count(*) from person) - (select count(*) from kept)
+      when (select no_room from counted) = 0 then (select count(*) from person) - (select fit from counted)
       else (select count(*) from person p where p.at <= (select f.at from fitting f order by f.at desc limit 1))
-        - (select count(*) from fitting) end`;
+        - (select fit from counted) end`;
 
 /**
  * $7: room for so many mails; COUNTING_ONLY while nothing is written any more. `clock`: the parameter that has it, where each
  * recipient is due in a timezone of their own. `dealt`: the number of the parameter that has a variant for each place.
+ *
+ * From one CTE to the next rows are copied, a million times: they have no column that is not asked for.
  */
-export const sliceSql = (
-  { taken, person, mails, notesSuppressed }: Source,
+export function sliceSql(
+  source: Source,
   transactional: boolean,
   compact: boolean,
   { clock, dealt }: { clock?: string | undefined; dealt?: number | undefined } = {},
-) => `
+): string {
+  const { taken, person, mails, areNamed } = source;
+  const columns = areNamed ? "p.*" : `p.at, p.subscriber_id${compact ? "" : ", p.email"}${clock ? ", p.zone" : ""}`;
+  const placed = [
+    "subscriber_id",
+    ...(areNamed ? ["email", "own_email", "cc", "bcc", "variables"] : compact ? [] : ["email"]),
+  ];
+  const [mailsSoFar, asMailsSoFar] =
+    mails === "1" ? ["place", ""] : ["mails_so_far", `, sum(${mails}) over next as mails_so_far`];
+  const fits = `${mailsSoFar} <= $7::bigint`;
+  const fitting = `fitting as not materialized (select k.*, k.place as n from kept k where ${fits})`;
+  return `
   with taken as materialized (${taken}),
-  person as materialized (${person}),
-  kept as (
-    select p.*, ${clock ? "" : "row_number() over next as n, "}${mails === "1" ? "row_number()" : `sum(${mails})`} over next as mails_so_far from person p
-    where (p.status is null or p.status = any($5)) and p.email <> ''
-      and ${notSuppressed({ key: "p.email_key", company: "$1", transactional: String(transactional) })}
-    window next as (order by p.at)
+  last as materialized (select t.at from taken t order by t.at desc limit 1),
+  person as materialized (
+    select ${columns}, (p.status is null or p.status = any($5)) and p.email <> ''
+      and ${notSuppressed({ key: "p.email_key", company: "$1", transactional: String(transactional) })} as is_reached
+    from (${person}) p
   ),
-  counted as materialized (select count(*) filter (where mails_so_far > $7::bigint) as no_room from kept),
-  ${clock ? fittingByTime(clock) : "fitting as (select * from kept where mails_so_far <= $7::bigint)"},${dealt ? dealtBy(dealt) : ""}
+  kept as materialized (
+    select ${columns}, row_number() over next as place${asMailsSoFar} from person p where p.is_reached window next as (order by p.at)
+  ),
+  counted as materialized (
+    select count(*) filter (where ${fits}) as fit, count(*) filter (where not ${fits}) as no_room,
+      coalesce(max(${mailsSoFar}) filter (where ${fits}), 0)::integer as mails from kept
+  ),
+  ${clock ? fittingByTime(clock, fits) : fitting},${dealt ? dealtBy(dealt, placed) : ""}
   added as (
-    ${dealt ? insertRows(compact, ", variant", "placed") : insertRows(compact, "", "fitting")}
-    returning 1
-  )${notesSuppressed ? `,${noteSuppressed(transactional, compact)}` : ""}
-  select (select count(*) from taken) as taken, (select count(*) from added) as kept,
-    (select coalesce(max(mails_so_far), 0)::integer from fitting) as mails,
-    (select no_room from counted) as left,
-    (${notesSuppressed ? "select count(*) from noted" : countSuppressed}) as suppressed,
-    (select t.at::text from taken t order by t.at desc limit 1) as cursor,
-    (select f.at::text from fitting f order by f.at desc limit 1) as written_to, ${clock ? DUES : "null"} as dues`;
-
-const subscriber = (alias: string) =>
-  `${alias}.id as subscriber_id, ${alias}.email, null::text as own_email, ${alias}.email_key,
-    null::text[] as cc, null::text[] as bcc, null::jsonb as variables, ${alias}.status`;
-const withZone = (alias: string) => `${subscriber(alias)}, ${zoneOf(alias)} as zone`;
-
-// 1,000,000 members in slices of 20,000 take 10 s on two busy cores, 0.18 s a slice at the beginning and 0.22 s at the
-// end: two thirds are the insert with its four indexes. Two traps, both measured at a million: with a plain join the
-// planner hashes all subscribers for each slice (17 s) or does worse (models/database/row-at.ts), and without the row
-// comparison it may walk the index of list_members by subscriber, which holds every other list, too.
-const listMembers = (columns: string): Source => ({
-  taken: `select m.subscriber_id as at, m.left_at from list_members m
-    where m.company_id = $1 and m.list_id = $8 and (m.list_id, m.subscriber_id) > ($8, $3::uuid)
-    order by m.subscriber_id limit $4`,
-  person: `select t.at, s.* from taken t,
-      lateral (${subscriberAt("$1", "t.at", columns)}) s
-    where t.left_at is null`,
-  notesSuppressed: false,
-  mails: "1",
-});
-export const ofList = listMembers(subscriber("r"));
-const ofListByZone = listMembers(withZone("r"));
-
-export const ofSegment = (where: string, columns = subscriber): Source => ({
-  taken: `select s.*, s.id as at from subscribers s
-    where s.company_id = $1 and (s.company_id, s.id) > ($1, $3::uuid) order by s.id limit $4`,
-  person: `select s.at, ${columns("s")} from taken s where ${where}`,
-  notesSuppressed: false,
-  mails: "1",
-});
-
-export const ofReceivers: Source = {
-  taken: `select r.no as at, r.* from campaign_receivers r
-    where r.company_id = $1 and r.campaign_id = $2 and r.no > $3::int order by r.no limit $4`,
-  person: `select t.at, s.id as subscriber_id, t.email, case when s.email is distinct from t.email then t.email end as own_email,
-      address_key(t.email) as email_key, t.cc, t.bcc, t.variables, s.status
-    from taken t left join lateral (${subscriberOf("$1", "address_key(t.email)", "r.id, r.email, r.status")}) s on true`,
-  notesSuppressed: true,
-  mails: "1 + copies_of(p.cc, p.bcc)",
-};
+    ${dealt ? insertRows(source, compact, ", variant", "placed") : insertRows(source, compact, "", "fitting")}
+  )${areNamed ? `,${noteSuppressed(transactional, compact)}` : ""}
+  select (select count(*) from taken) as taken, c.fit as kept, c.mails, c.no_room as left,
+    (${areNamed ? "select count(*) from noted" : countSuppressed}) as suppressed,
+    (select l.at::text from last l) as cursor,
+    case when c.no_room > 0 then (select f.at::text from fitting f order by f.at desc limit 1) end as written_to,
+    ${clock ? DUES : "null"} as dues
+  from counted c`;
+}
 
 /** Of subscribers that such a mail goes to. */
 export function reachableStatuses(type: CampaignType, isTransactional: boolean): SubscriberStatus[] {
@@ -279,6 +257,7 @@ export async function takeMembers(
   const find = <T>(sql: string, id: string | null) => queryOne<T>(sql, [company_id, id], client);
   if (list_id) {
     if (!(await find("select id from lists where company_id = $1 and id = $2", list_id))) return undefined;
+    await client.query(BY_INDEX);
     return takeSlice(client, campaign, size, {
       source: timezone ? ofListByZone : ofList,
       first: FIRST_UUID,
@@ -291,6 +270,6 @@ export async function takeMembers(
   );
   if (!segment) return undefined;
   const { where, values } = segmentSql(segment.rules, company_id, 8);
-  const source = ofSegment(where, timezone ? withZone : subscriber);
+  const source = timezone ? ofSegmentByZone(where) : ofSegment(where);
   return takeSlice(client, campaign, size, { source, first: FIRST_UUID, values });
 }
