@@ -3,7 +3,6 @@
  * Juice decides what applies to which element; what it says is written into the template as it stands, so that everything
  * else stays to the byte: blocks that hold half an element, conditional comments, what no parser would repair alike.
  */
-
 import juice from "juice/client.js";
 import { htmlparser2 } from "../at-first-use.ts";
 import { TagsAside } from "../template/tags-aside.ts";

@@ -7,7 +7,7 @@ import { performance } from "node:perf_hooks";
 import type { Warmup } from "../../../models/warmup-ledger.ts";
 import { readTransportConfig, type TransportConfig } from "../configs/transport-config.ts";
 import { NO_SLOT_PAUSE_MS } from "../delivery/back-off.ts";
-import { type Batch, type BatchHost, MAX_GROUP, type PreparedMail } from "../delivery/batch.ts";
+import type { Batch, BatchHost, PreparedMail } from "../delivery/batch.ts";
 import { type AnswerEffects, takeAnswer } from "../delivery/steps.ts";
 import { checkAgain } from "../delivery/suppression.ts";
 import { DomainGate } from "../domains/domain-gate.ts";
@@ -241,7 +241,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   recorded(n: number): void {
     this.throughput.add(n);
     for (const batch of this.batches) {
-      if (batch.ready.length < MAX_GROUP / 2) batch.fill();
+      batch.fill();
       if (!batch.askedForMore && batch.left < this.throughput.readAheadAt) {
         batch.askedForMore = true;
         this.#context.lookForWork();

@@ -92,7 +92,7 @@ export class TransportQueue {
       this.#position = (this.#position + 1) % batches.length;
       const batch = batches[this.#position]!;
       const mail = batch.next();
-      if (batch.ready.length < MAX_GROUP / 2) batch.fill();
+      if (batch.ready.length < REFILL_BELOW) batch.fill();
       if (mail) return mail;
     }
     return undefined;
