@@ -11,6 +11,8 @@ const AHEAD_MS = 120_000;
 const MAX_AHEAD_MS = 1_800_000;
 /** A look is a claim and a result, two updates of a row. */
 const LOOKS_PER_SECOND = 100;
+/** Where the limit may end soon: a few seconds of many looks cost less than minutes in which a free domain gets nothing. */
+const LOOKS_PER_SECOND_NEAR_END = 1_000;
 
 export class DomainBacklog {
   /** When the last one that has its time may go. */
@@ -22,21 +24,27 @@ export class DomainBacklog {
 
   /**
    * Milliseconds until one more mail is looked at. `roomInMs`: until there may be room again; `intervalMs`: from one mail to
-   * the next.
+   * the next; `endsInMs`: until the limit may be over, where it is known. What is behind comes back soon after that.
    */
-  postpone(nowMs: number, roomInMs: number, intervalMs: number, random: () => number = Math.random): number {
+  postpone(
+    nowMs: number,
+    { roomInMs, intervalMs, endsInMs }: { roomInMs: number; intervalMs: number; endsInMs?: number | undefined },
+    random: () => number = Math.random,
+  ): number {
+    const aheadMs = endsInMs === undefined ? AHEAD_MS : Math.min(AHEAD_MS, 2 * endsInMs);
     const atMs = Math.max(nowMs + roomInMs, this.#lastAtMs + intervalMs);
-    if (atMs - nowMs <= Math.max(AHEAD_MS, roomInMs)) {
+    if (atMs - nowMs <= Math.max(aheadMs, roomInMs)) {
       this.#lastAtMs = atMs;
       return Math.ceil(atMs - nowMs);
     }
-    return Math.ceil(this.#aheadMs(nowMs) * (0.5 + random() / 2));
+    const perSecond = endsInMs === undefined ? LOOKS_PER_SECOND : LOOKS_PER_SECOND_NEAR_END;
+    return Math.ceil(this.#behindMs(nowMs, aheadMs, perSecond) * (0.5 + random() / 2));
   }
 
-  #aheadMs(nowMs: number): number {
-    const perMail = 1_000 / LOOKS_PER_SECOND;
-    const wanted = Math.max(this.#behind, this.#behindBefore) * perMail;
-    const aheadMs = Math.min(MAX_AHEAD_MS, Math.max(AHEAD_MS, wanted));
+  /** In which time all are looked at that have none of their own. */
+  #behindMs(nowMs: number, leastMs: number, perSecond: number): number {
+    const wanted = (Math.max(this.#behind, this.#behindBefore) * 1_000) / perSecond;
+    const aheadMs = Math.min(MAX_AHEAD_MS, Math.max(leastMs, wanted));
     if (nowMs - this.#periodBeganMs > aheadMs) {
       this.#behindBefore = this.#behind;
       this.#behind = 0;

@@ -34,6 +34,8 @@ export interface DomainPace {
   intervalMs: number;
   /** Until then nothing goes; 0 where something may. */
   heldMs: number;
+  /** So many mails that are accepted in a row end it; null: it lasts. */
+  endsAfter: number | null;
 }
 
 interface Options {
@@ -181,12 +183,14 @@ export class DomainGate {
     const wait = this.#waitOf(domain);
     const nowMs = performance.now();
     const roomInMs = Math.max(0, wait.noRoomUntilMs - nowMs);
-    const intervalMs = Math.max(
+    const pace = paces.of(domain);
+    const limitMs = Math.max(
       limit?.max_per_minute === undefined ? 0 : (windowSeconds * 1_000) / limit.max_per_minute,
       limit?.max_connections === undefined ? 0 : (this.#connections.get(domain)?.intervalMs ?? 0),
-      paces.of(domain)?.intervalMs ?? 0,
     );
-    const ms = isTransactional ? Math.ceil(roomInMs) : wait.backlog.postpone(nowMs, roomInMs, intervalMs);
+    const intervalMs = Math.max(limitMs, pace?.intervalMs ?? 0);
+    const endsInMs = pace?.endsAfter && limitMs === 0 ? roomInMs + pace.endsAfter * intervalMs : undefined;
+    const ms = isTransactional ? Math.ceil(roomInMs) : wait.backlog.postpone(nowMs, { roomInMs, intervalMs, endsInMs });
     this.#lookAfter(Math.max(LOOK_PAUSE_MS, ms));
     return ms;
   }

@@ -97,7 +97,7 @@ export class SlowDomains {
     const limit = Math.max(1, Math.floor(1_000 / intervalMs));
     const buckets = Math.max(1, Math.ceil((limit * intervalMs) / BUCKET_MS));
     const window: Window = { key: `pace:${smtpConfigId}:${name}`, limit, windowMs: buckets * BUCKET_MS, buckets };
-    return { window, intervalMs, heldMs: Math.max(0, slow.domain.heldUntilMs - now) };
+    return { window, intervalMs, heldMs: Math.max(0, slow.domain.heldUntilMs - now), endsAfter: slow.endsAfter };
   }
 
   /** Called for every mail that is accepted. */
