@@ -3,6 +3,7 @@
  * hardly does.
  */
 import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** USER_HZ, on every Linux that Node runs on. */
 const US_PER_TICK = 10_000;
@@ -65,3 +66,22 @@ export function cpuUs(pid: number): number {
 /** Reads the process id of the server out of its data folder. */
 export const postmasterOf = (dataDir: string): number =>
   Number(readFileSync(`${dataDir}/postmaster.pid`, "latin1").split("\n")[0]);
+
+const QUIET_FOR_MS = 2_000;
+const QUIET_SHARE = 0.02;
+const MOST_WAIT_MS = 120_000;
+
+/**
+ * Until the process (PostgreSQL) has nothing left to do for what came before: after an import the index of searches and the
+ * vacuum's statistics follow for half a minute, and their CPU is none of a mail's.
+ */
+export async function untilQuiet(pid: number): Promise<void> {
+  const endMs = performance.now() + MOST_WAIT_MS;
+  for (let before = cpuUs(pid); ; ) {
+    await sleep(QUIET_FOR_MS);
+    const now = cpuUs(pid);
+    if (now - before < QUIET_SHARE * QUIET_FOR_MS * 1_000) return;
+    if (performance.now() > endMs) throw new Error(`Process ${pid} does not come to rest.`);
+    before = now;
+  }
+}

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { startSmtpSink } from "../support/servers.ts";
 import { dataFolder, startService } from "../support/service-process.ts";
 import { type Api, type Ids, type Kind, newAccount, prepare, send, wireBytes } from "./campaign.ts";
-import { cpuUs, postmasterOf, type ThreadsUs, threadsUs } from "./cpu.ts";
+import { cpuUs, postmasterOf, type ThreadsUs, threadsUs, untilQuiet } from "./cpu.ts";
 import { forgetPeak, peakMegabytes, serviceProcess } from "./resources.ts";
 import { smtpSource } from "./smtp-source.ts";
 
@@ -84,6 +84,7 @@ try {
   const used = (): Measured => ({ threads: threadsUs(pid), postgres: cpuUs(postmaster) });
 
   const measure = async ({ name, ids, bytes }: Prepared) => {
+    await untilQuiet(postmaster);
     const source = await smtpSource(address, Math.min(recipients, MAX_SOURCE_MAILS), connections, bytes);
     forgetPeak(pid);
     const idle = peakMegabytes(pid);

@@ -6,11 +6,13 @@
  * A cluster for each number of senders; the configuration's max_connections is connectionsPerSender × senders, so that
  * the server allows `connections × 1000 / delayMs` mails a second. Prints the rate of the middle of the run (from a tenth
  * to nine tenths of the mails, as the server saw them) and of the whole of it, what share of the possible that is, how it
- * grew with the senders, and how mails and connections spread over them. `seconds` is about how long each run takes.
+ * grew with the senders, how mails and connections spread over them, and what a mail takes of CPU: that should not grow with
+ * the number of senders, each of which has as much to do as one alone. `seconds` is about how long each run takes.
  */
 import { newAccount, prepare, send } from "./campaign.ts";
+import { untilQuiet } from "./cpu.ts";
 import { PIECE_MS, type SlowSink, startSlowSink, type Taken } from "./slow-sink.ts";
-import { mailsOf, type Stack, sendersOf, startStack } from "./stack.ts";
+import { countCpu, mailsOf, type Stack, sendersOf, startStack } from "./stack.ts";
 import { Watch } from "./watch.ts";
 
 const [counts = "1,2,4", ...rest] = process.argv.slice(2);
@@ -44,8 +46,12 @@ async function measure(stack: Stack, sink: SlowSink, count: number): Promise<Ste
     const senders = sendersOf(cluster, count);
     const api = await newAccount(cluster.url, `senders-${count}`);
     const ids = await prepare(api, sink.url, recipients, connections);
+    await untilQuiet(stack.pids.PostgreSQL);
+    const pids = [...cluster.processes].map(([name, { child }]) => [name, child.pid]);
+    const used = countCpu({ ...stack.pids, ...Object.fromEntries(pids) });
     const watch = new Watch(senders, Number(sink.url.port), recipients);
     const { ms } = await send(api, ids, (through) => watch.look(through));
+    const cpu = used();
     const taken = await sink.taken();
     const mails = await Promise.all(senders.map(mailsOf));
     const step = { senders: count, middle: middleRate(taken), whole: (recipients / ms) * 1_000 };
@@ -55,6 +61,10 @@ async function measure(stack: Stack, sink: SlowSink, count: number): Promise<Ste
         `connections by sender ${watch.connections.join(", ")}; mails by sender ${mails.join(", ")}; ` +
         `at the server ${taken.mails} mails, ${taken.doubled} of them twice`,
     );
+    const perMail = (us: number) => Math.round(us / recipients);
+    const all = Object.values(cpu).reduce((sum, us) => sum + us, 0);
+    const each = Object.entries(cpu).map(([name, us]) => `${name} ${perMail(us)}`);
+    console.log(`  CPU µs per mail: ${perMail(all)} in all (${each.join(", ")})`);
     return step;
   } finally {
     await cluster.stop();

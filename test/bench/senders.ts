@@ -10,6 +10,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { startSmtpSink } from "../support/servers.ts";
 import { newAccount, prepare, type Sending, send, wireBytes } from "./campaign.ts";
+import { untilQuiet } from "./cpu.ts";
 import { forgetPeak, peakMegabytes, residentMegabytes } from "./resources.ts";
 import { smtpSource } from "./smtp-source.ts";
 import { countCpu, mailsOf, type Stack, sendersOf, startStack } from "./stack.ts";
@@ -51,6 +52,7 @@ async function measure(stack: Stack, sink: { url: string; child?: { pid: number 
     const api = await newAccount(cluster.url);
     const ids = await prepare(api, address, recipients, connections);
     const bytes = await wireBytes(api);
+    await untilQuiet(stack.pids.PostgreSQL);
     const sourceMails = Math.min(recipients, MAX_SOURCE_MAILS);
     const { perSecond: sourcePerSecond } = await smtpSource(address, sourceMails, connections, bytes);
 
