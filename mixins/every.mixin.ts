@@ -14,6 +14,8 @@ import { lookFor } from "../models/database/shared-look.ts";
 // waits for (statements, calls to other services) has time-outs of its own.
 const NO_TIMEOUT = { timeout: 0 };
 const WARN_AFTER_MS = 60_000;
+/** What pauses for as long begins at different times: all at once, in all pods, each run would open a connection to the database. */
+const SPREAD_FROM_MS = 60_000;
 
 interface Repetition {
   /** Ends the wait for the next run. */
@@ -84,12 +86,13 @@ export function every(
         waitMs = wasBusy ? pauseMs : Math.min(2 * waitMs, idlePauseMs);
         if (looksFor && !wasBusy && waitMs === idlePauseMs) {
           repetition.cancel = lookFor(looksFor, idlePauseMs, run);
-        } else {
-          const timer = setTimeout(run, waitMs);
-          repetition.cancel = () => clearTimeout(timer);
-        }
+        } else wait(waitMs);
       };
-      next();
+      const wait = (ms: number) => {
+        const timer = setTimeout(run, ms);
+        repetition.cancel = () => clearTimeout(timer);
+      };
+      wait(pauseMs < SPREAD_FROM_MS ? pauseMs : (pauseMs * (1 + Math.random())) / 2);
     },
 
     async stopped(this: Repeating) {

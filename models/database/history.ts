@@ -32,14 +32,13 @@ export interface Moment {
   history: { system: string; timeline: string } | null;
 }
 
-const LOOK = `select now()::text as at, ${DATABASE} as database, (select system_identifier::text from pg_control_system()) as system,
-  ${TIMELINE} as timeline`;
-
-const LOOK_ONLY = `select now()::text as at, ${DATABASE} as database`;
+const MOMENT = `now()::text as at, ${DATABASE} as database`;
+const HISTORY = `(select system_identifier::text from pg_control_system()) as system, ${TIMELINE} as timeline`;
 
 interface Looked {
   at: string;
   database: string;
+  found: boolean | null;
   system: string;
   timeline: string;
 }
@@ -48,17 +47,20 @@ interface Looked {
 const UNREADABLE = /^(42501|42883|0A000)$/;
 let readable = true;
 
-export async function lookAtDatabase(): Promise<Moment> {
+/** `question`: an expression that is answered in the same statement, as `found`. */
+export async function lookAtDatabase(question = "null::boolean"): Promise<Moment & { found: boolean }> {
   if (readable) {
     try {
-      const { at, database, system, timeline } = (await query<Looked>(LOOK))[0]!;
-      return { at, database, history: { system, timeline } };
+      const sql = `select ${MOMENT}, ${HISTORY}, ${question} as found`;
+      const { at, database, system, timeline, found } = (await query<Looked>(sql))[0]!;
+      return { at, database, history: { system, timeline }, found: found === true };
     } catch (error) {
       if (!UNREADABLE.test((error as { code?: string }).code ?? "")) throw error;
       readable = false;
     }
   }
-  return { ...(await query<Omit<Looked, "system" | "timeline">>(LOOK_ONLY))[0]!, history: null };
+  const { at, database, found } = (await query<Looked>(`select ${MOMENT}, ${question} as found`))[0]!;
+  return { at, database, history: null, found: found === true };
 }
 
 export type Replication = "none" | "synchronous" | "asynchronous";

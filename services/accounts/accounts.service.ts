@@ -2,6 +2,7 @@ import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
 import { expireAuditLog } from "../../models/statements/audit-log.ts";
 import { deleteExpiredTokens } from "../../models/statements/refresh-tokens.ts";
+import { ANY_DELETED } from "../../models/statements/remove-company.ts";
 import { purgeSystemMails } from "../../models/statements/system-mails.ts";
 import { defineService } from "../define.ts";
 import { Background } from "../lib/background.ts";
@@ -50,7 +51,7 @@ export default defineService("accounts", contract, {
   mixins: [
     every(PURGE_EVERY_MS, "purge"),
     every(SYSTEM_MAIL_PAUSE_MS, "sendSystemMail", SYSTEM_MAIL_IDLE),
-    every(REMOVE_PAUSE_MS, "removeCompanies"),
+    every(REMOVE_PAUSE_MS, "removeCompanies", { looksFor: ANY_DELETED }),
     every(TRACKING_DOMAINS_PAUSE_MS, "proveTrackingDomains"),
   ],
 

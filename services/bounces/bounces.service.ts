@@ -1,5 +1,6 @@
 import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
+import { ANY_MAILBOX } from "../../models/statements/bounce-mailboxes.ts";
 import { ANY_REPORT_DUE, purgeSeen } from "../../models/statements/inbound-reports.ts";
 import { emitAndForget, emitWebhookQueued } from "../call.ts";
 import { defineService } from "../define.ts";
@@ -37,7 +38,7 @@ export default defineService("bounces", contract, {
   mixins: [
     every(PURGE_EVERY_MS, "purge"),
     every(WORK_OFF_EVERY_MS, "workOffReports", { looksFor: ANY_REPORT_DUE }),
-    every(MAILBOXES_EVERY_MS, "readMailboxes"),
+    every(MAILBOXES_EVERY_MS, "readMailboxes", { looksFor: ANY_MAILBOX }),
   ],
 
   created(this: BouncesService) {
@@ -90,7 +91,7 @@ export default defineService("bounces", contract, {
     },
     async readMailboxes(this: BouncesService) {
       await this.readers!.look();
-      return null;
+      return { mailboxes: this.readers!.size };
     },
     async workOffReports() {
       await workOffReports(deskOf(this));

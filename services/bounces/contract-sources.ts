@@ -60,7 +60,7 @@ export const sources = {
     summary: "Read the mailboxes that bounces arrive in (internal, repeated by each node)",
     visibility: "protected",
     params: Type.Object({}),
-    returns: Nothing,
+    returns: Type.Object({ mailboxes: Type.Integer() }),
   },
   workOffReports: {
     summary: "Take in what is left of providers' reports (internal, repeated by each node)",

@@ -41,7 +41,7 @@ import { createList, getList, listLists, listSettingErrors, removeList, updateLi
 import { bulkErrors, membershipsOf, subscriberIdErrors, updateLists } from "./members.ts";
 import { formErrors } from "./public-form.ts";
 import { saveReceivers, saveWaiting } from "./save-receivers.ts";
-import { addToSearch } from "./search-index.ts";
+import { ANY_TO_SEARCH, addToSearch } from "./search-index.ts";
 import {
   createSegment,
   getSegment,
@@ -85,7 +85,7 @@ async function logged(
 export default defineService("subscribers", contract, {
   mixins: [
     every(SAVE_PAUSE_MS, "saveWaiting", { ...IDLE, looksFor: ANY_UNSAVED }),
-    every(SEARCH_PAUSE_MS, "addToSearch"),
+    every(SEARCH_PAUSE_MS, "addToSearch", { looksFor: ANY_TO_SEARCH }),
     every(ERASE_PAUSE_MS, "finishErasures", { looksFor: ANY_ERASURE_DUE }),
     every(IMPORT_PAUSE_MS, "runImports", { warnAfterMs: null, ...IDLE, looksFor: ANY_IMPORT_DUE }),
     every(PURGE_PAUSE_MS, "purgeImports"),

@@ -126,14 +126,13 @@ const FIND_EXPIRED = `
     order by next_attempt_at limit 500) e
   where c.status in ('pending', 'sending')`;
 
-/** Whether anything is in anybody's hands: one question in place of the four statements below, in a cluster that has nothing to send. */
-const IN_HAND = `
-  select (select true from send_chunks where state ${IS_LEASED} order by company_id limit 1)
+/**
+ * An expression: whether anything is in anybody's hands. One question in place of the four statements below, in a cluster that has
+ * nothing to send, and asked with the look at the database's clock.
+ */
+export const ANY_IN_HAND = `(select true from send_chunks where state ${IS_LEASED} order by company_id limit 1)
     or (select true from campaigns where status in ('pending', 'sending') order by status, scheduled_for limit 1)
-    or (select true from sent_email_copies where status = ${sending} order by next_attempt_at limit 1) as in_hand`;
-
-export const anyInHand = async (): Promise<boolean> =>
-  (await query<{ in_hand: true | null }>(IN_HAND))[0]!.in_hand === true;
+    or (select true from sent_email_copies where status = ${sending} order by next_attempt_at limit 1)`;
 
 /** Leases of other nodes that ran out; those of retries may be this node's own. */
 export const findExpiredLeases = (owner: string): Promise<ExpiredLease[]> =>

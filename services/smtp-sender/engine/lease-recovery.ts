@@ -7,7 +7,7 @@ import { performance } from "node:perf_hooks";
 import { lookAtDatabase, type Moment } from "../../../models/database/history.ts";
 import { settleStuck } from "../../../models/statements/settle-stuck.ts";
 import { askOwners, type Peers } from "../claim/ask-owners.ts";
-import { anyInHand, findExpiredLeases, MAX_LATE_MS, recoverLeases } from "../claim/recover-leases.ts";
+import { ANY_IN_HAND, findExpiredLeases, MAX_LATE_MS, recoverLeases } from "../claim/recover-leases.ts";
 import type { DatabaseHistory } from "./database-history.ts";
 import type { Log } from "./dependency-outage.ts";
 
@@ -68,7 +68,7 @@ export class LeaseRecovery {
         this.#from = performance.now() + afterOutageMs(this.#options.leaseMs);
         return;
       }
-      if (!(await anyInHand())) return;
+      if (!moment.found) return;
       const expired = peers ? await findExpiredLeases(owner) : [];
       const { wait, settledCampaignIds } = await askOwners(peers, expired, reportOutage);
       const { at } = expired.length > 0 ? await this.#look() : moment;
@@ -95,9 +95,9 @@ export class LeaseRecovery {
   }
 
   /** An answer that comes late is an outage, too: what hung arrived when the database was back. */
-  async #look(): Promise<Moment> {
+  async #look(): Promise<Moment & { found: boolean }> {
     const askedAtMs = performance.now();
-    const moment = await lookAtDatabase();
+    const moment = await lookAtDatabase(ANY_IN_HAND);
     if (performance.now() - askedAtMs > MAX_LATE_MS) this.#outage = true;
     return moment;
   }

@@ -7,11 +7,13 @@ import { every } from "../../../mixins/every.mixin.ts";
 import { closeDatabase, openDatabase, query } from "../../../models/database/db.ts";
 import { lookFor, lookOnce } from "../../../models/database/shared-look.ts";
 import { ANY_UNSENT_CONFIRMATION } from "../../../models/statements/ask-to-confirm.ts";
+import { ANY_MAILBOX } from "../../../models/statements/bounce-mailboxes.ts";
 import { ANY_UNSENT_CHANGE } from "../../../models/statements/change-address.ts";
 import { ANY_UNDECIDED } from "../../../models/statements/decide-winner.ts";
 import { ANY_ERASURE_DUE } from "../../../models/statements/erase-person.ts";
 import { ANY_IMPORT_DUE } from "../../../models/statements/imports.ts";
 import { ANY_REPORT_DUE } from "../../../models/statements/inbound-reports.ts";
+import { ANY_DELETED } from "../../../models/statements/remove-company.ts";
 import { ANY_UNSAVED } from "../../../models/statements/save-receivers.ts";
 import { ANY_DELIVERY_WAITING } from "../../../models/statements/webhook-deliveries.ts";
 import { ANY_WAITING } from "../../../services/campaigns/expansion/expansion-queue.ts";
@@ -19,6 +21,7 @@ import { ANY_DUE } from "../../../services/campaigns/lifecycle/schedule.ts";
 import { ANY_FINISHED } from "../../../services/campaigns/lifecycle/settle.ts";
 import { ANY_ZONE_DUE } from "../../../services/campaigns/lifecycle/start-by-zone.ts";
 import { ANY_TO_CLAIM } from "../../../services/smtp-sender/claim/claim-statements.ts";
+import { ANY_TO_SEARCH } from "../../../services/subscribers/search-index.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { statementsOf } from "../../support/statements.ts";
 
@@ -62,6 +65,13 @@ const report = (at: string) =>
   `insert into inbound_reports (id, company_id, source_id, body, next_attempt_at) values (${ID}, ${ID}, ${ID}, '', ${at})`;
 const erased = (at: string) =>
   `insert into erased_addresses (company_id, address_hash, due_at) values (${ID}, '\\x00', ${at})`;
+const mailbox = (at: string) =>
+  `insert into bounce_mailboxes (id, company_id, host, port, username, password_sealed, use_tls, folder, processed_folder, origin, next_attempt_at)
+   values (${ID}, ${ID}, 'imap.x.example', 993, 'news', '\\x00', true, 'INBOX', 'Done', ${ID}, ${at})`;
+const company = (deletedAt: string) =>
+  `insert into companies (id, name, plan, deleted_at) values (${ID}, 'Acme', 'free', ${deletedAt})`;
+const subscriber = (isInSearch: boolean) =>
+  `insert into subscribers (id, company_id, email, in_search) values (${ID}, ${ID}, 'a@x.example', ${isInSearch})`;
 const copy = (at: string) =>
   `insert into sent_email_copies (campaign_id, seq, no, company_id, email, kind, status, next_attempt_at)
    values (${ID}, 1, 1, ${ID}, 'a@x.example', 'cc', 0, ${at})`;
@@ -121,6 +131,9 @@ const QUESTIONS: [name: string, question: string, nothing: string[], work: strin
   ["imports that are due", ANY_IMPORT_DUE, [imported("null"), imported(LATER)], [imported(PAST)]],
   ["webhooks that wait", ANY_DELIVERY_WAITING, [delivery("succeeded", "null")], [delivery("pending", PAST)]],
   ["reports that are due", ANY_REPORT_DUE, [report(LATER)], [report(PAST)]],
+  ["mailboxes that are due", ANY_MAILBOX, [mailbox(LATER)], [mailbox(PAST)]],
+  ["companies to be taken away", ANY_DELETED, [company("null")], [company(PAST)]],
+  ["people to be put into the index of searches", ANY_TO_SEARCH, [subscriber(true)], [subscriber(false)]],
   ["erasures that are due", ANY_ERASURE_DUE, [erased("null"), erased(LATER)], [erased(PAST)]],
   [
     "mails to be claimed",
@@ -188,6 +201,23 @@ describe("those who wait", () => {
       clock.mockImplementation(() => now() + 60_000);
     });
     clock.mockRestore();
+  });
+
+  test("are woken one at a look where it finds nothing for any of them for a minute", async () => {
+    const now = performance.now.bind(performance);
+    const clock = jest.spyOn(performance, "now").mockImplementation(now);
+    const woken: string[] = [];
+    const asked = await statementsOf(async () => {
+      const both = ["one", "other"].map(
+        (kind) => new Promise<void>((done) => void lookFor(anyOf(kind), MOST_MS, () => done(void woken.push(kind)))),
+      );
+      clock.mockImplementation(() => now() + 60_000);
+      await both[0];
+      expect(woken).toEqual(["one"]);
+      await both[1];
+    });
+    clock.mockRestore();
+    expect(looks(asked).length).toBeGreaterThan(1);
   });
 
   test("what repeats is not run while there is nothing to do, and soon after there is", async () => {

@@ -65,6 +65,19 @@ test("a stop waits for the run that is under way, and no other follows", async (
   expect(runs).toMatchObject({ begun: 1, atOnce: 0 });
 });
 
+test("what pauses for a minute or more begins at another time in each process, within the second half of the pause", async () => {
+  const timers = jest.spyOn(globalThis, "setTimeout");
+  const brokers = Array.from({ length: 20 }, () => brokerWith(async () => {}, {}, every(100_000, "work")));
+  await Promise.all(brokers.map((broker) => broker.start()));
+  const waitsMs = timers.mock.calls.map(([, ms]) => ms!).filter((ms) => ms > 40_000);
+  timers.mockRestore();
+  await Promise.all(brokers.map((broker) => broker.stop()));
+  expect(waitsMs).toHaveLength(20);
+  expect(Math.min(...waitsMs)).toBeGreaterThanOrEqual(50_000);
+  expect(Math.max(...waitsMs)).toBeLessThanOrEqual(100_000);
+  expect(new Set(waitsMs).size).toBeGreaterThan(10);
+});
+
 test("a run that fails is followed by the next", async () => {
   let begun = 0;
   const broker = brokerWith(async () => {
