@@ -9,7 +9,7 @@ CREATE OR REPLACE FUNCTION public.add_count(company uuid, counter text, of uuid,
  LANGUAGE sql
 AS $function$
   insert into counters (company_id, name, ref, slot, n)
-  values (company, counter, of, pg_backend_pid() % 32, delta)
+  values (company, counter, of, counter_slot(), delta)
   on conflict (company_id, name, ref, slot) do update set n = counters.n + excluded.n
 $function$;
 
@@ -368,11 +368,11 @@ begin
     select company_id, status, count(*) as n from now_rows group by company_id, status),
   days as (
     insert into company_days as d (company_id, day, slot, people_subscribed)
-    select company_id, (now() at time zone 'UTC')::date, 32 + pg_backend_pid() % 32, n
+    select company_id, (now() at time zone 'UTC')::date, 32 + counter_slot(), n
     from added where status = 'active' order by company_id
     on conflict (company_id, day, slot) do update set people_subscribed = d.people_subscribed + excluded.people_subscribed)
   insert into counters as c (company_id, name, ref, slot, n)
-  select company_id, name, company_id, pg_backend_pid() % 32, n
+  select company_id, name, company_id, counter_slot(), n
   from (
     select company_id, 'subscribers' as name, sum(n) as n from added group by company_id
     union all
@@ -398,7 +398,7 @@ CREATE OR REPLACE FUNCTION public.count_people()
 AS $function$
 begin
   insert into counters as c (company_id, name, ref, slot, n)
-  select company_id, 'subscribers:' || status, company_id, pg_backend_pid() % 32, sum(n)
+  select company_id, 'subscribers:' || status, company_id, counter_slot(), sum(n)
   from (
     select company_id, status, count(*) as n from now_rows group by 1, 2
     union all
@@ -406,7 +406,7 @@ begin
   group by company_id, status having sum(n) <> 0 order by company_id, status
   on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
   insert into company_days as d (company_id, day, slot, people_subscribed, people_unsubscribed, people_bounced)
-  select company_id, (now() at time zone 'UTC')::date, 32 + pg_backend_pid() % 32,
+  select company_id, (now() at time zone 'UTC')::date, 32 + counter_slot(),
     count(*) filter (where is_now = 'active'), count(*) filter (where is_now in ('unsubscribed', 'complained')),
     count(*) filter (where is_now = 'bounced')
   from (
@@ -469,6 +469,14 @@ begin
   end if;
   return null;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.counter_slot()
+ RETURNS integer
+ LANGUAGE sql
+ STABLE PARALLEL RESTRICTED
+AS $function$
+  select coalesce(nullif(current_setting('flockmail.slot', true), '')::integer, pg_backend_pid() % 32)
 $function$;
 
 CREATE OR REPLACE FUNCTION public.detach_hit_part(part date, default_days integer)
