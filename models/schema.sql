@@ -1348,11 +1348,10 @@ create table email_events (
   constraint email_events_pkey PRIMARY KEY (company_id, id),
   constraint email_events_type_check CHECK ((type = ANY (ARRAY['delivered'::text, 'opened'::text, 'clicked'::text, 'bounced'::text, 'unsubscribed'::text, 'complained'::text])))
 ) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
-CREATE INDEX email_events_complained ON public.email_events USING btree (company_id, id) WHERE (type = 'complained'::text);
 CREATE INDEX email_events_of_campaign ON public.email_events USING btree (campaign_id, id);
 CREATE INDEX email_events_of_mail ON public.email_events USING btree (sent_email_id, company_id);
 CREATE INDEX email_events_of_recipient ON public.email_events USING btree (company_id, lower(recipient), id);
-CREATE INDEX email_events_rare ON public.email_events USING btree (company_id, type, id) WHERE (type = ANY (ARRAY['bounced'::text, 'unsubscribed'::text]));
+CREATE INDEX email_events_rare_of_company ON public.email_events USING btree (company_id, type, id) INCLUDE (campaign_id, created_at) WHERE (type = ANY (ARRAY['bounced'::text, 'unsubscribed'::text, 'complained'::text]));
 CREATE INDEX email_events_returned ON public.email_events USING btree (campaign_id, type, id) WHERE (type = ANY (ARRAY['bounced'::text, 'unsubscribed'::text, 'complained'::text]));
 CREATE TRIGGER email_events_counted AFTER INSERT ON public.email_events REFERENCING NEW TABLE AS added FOR EACH STATEMENT WHEN ((current_setting('flockmail.moving'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION count_events();
 CREATE TRIGGER email_events_erased AFTER DELETE ON public.email_events REFERENCING OLD TABLE AS gone FOR EACH STATEMENT WHEN ((current_setting('flockmail.erasing'::text, true) = 'on'::text)) EXECUTE FUNCTION uncount_erased_events();
