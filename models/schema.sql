@@ -9,7 +9,7 @@ CREATE OR REPLACE FUNCTION public.add_count(company uuid, counter text, of uuid,
  LANGUAGE sql
 AS $function$
   insert into counters (company_id, name, ref, slot, n)
-  values (company, counter, of, pg_backend_pid() % 32, delta)
+  values (company, counter, of, counter_slot(), delta)
   on conflict (company_id, name, ref, slot) do update set n = counters.n + excluded.n
 $function$;
 
@@ -368,11 +368,11 @@ begin
     select company_id, status, count(*) as n from now_rows group by company_id, status),
   days as (
     insert into company_days as d (company_id, day, slot, people_subscribed)
-    select company_id, (now() at time zone 'UTC')::date, 32 + pg_backend_pid() % 32, n
+    select company_id, (now() at time zone 'UTC')::date, 32 + counter_slot(), n
     from added where status = 'active' order by company_id
     on conflict (company_id, day, slot) do update set people_subscribed = d.people_subscribed + excluded.people_subscribed)
   insert into counters as c (company_id, name, ref, slot, n)
-  select company_id, name, company_id, pg_backend_pid() % 32, n
+  select company_id, name, company_id, counter_slot(), n
   from (
     select company_id, 'subscribers' as name, sum(n) as n from added group by company_id
     union all
@@ -398,7 +398,7 @@ CREATE OR REPLACE FUNCTION public.count_people()
 AS $function$
 begin
   insert into counters as c (company_id, name, ref, slot, n)
-  select company_id, 'subscribers:' || status, company_id, pg_backend_pid() % 32, sum(n)
+  select company_id, 'subscribers:' || status, company_id, counter_slot(), sum(n)
   from (
     select company_id, status, count(*) as n from now_rows group by 1, 2
     union all
@@ -406,7 +406,7 @@ begin
   group by company_id, status having sum(n) <> 0 order by company_id, status
   on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
   insert into company_days as d (company_id, day, slot, people_subscribed, people_unsubscribed, people_bounced)
-  select company_id, (now() at time zone 'UTC')::date, 32 + pg_backend_pid() % 32,
+  select company_id, (now() at time zone 'UTC')::date, 32 + counter_slot(),
     count(*) filter (where is_now = 'active'), count(*) filter (where is_now in ('unsubscribed', 'complained')),
     count(*) filter (where is_now = 'bounced')
   from (
@@ -469,6 +469,14 @@ begin
   end if;
   return null;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.counter_slot()
+ RETURNS integer
+ LANGUAGE sql
+ STABLE PARALLEL RESTRICTED
+AS $function$
+  select coalesce(nullif(current_setting('flockmail.slot', true), '')::integer, pg_backend_pid() % 32)
 $function$;
 
 CREATE OR REPLACE FUNCTION public.detach_hit_part(part date, default_days integer)
@@ -1340,11 +1348,10 @@ create table email_events (
   constraint email_events_pkey PRIMARY KEY (company_id, id),
   constraint email_events_type_check CHECK ((type = ANY (ARRAY['delivered'::text, 'opened'::text, 'clicked'::text, 'bounced'::text, 'unsubscribed'::text, 'complained'::text])))
 ) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
-CREATE INDEX email_events_complained ON public.email_events USING btree (company_id, id) WHERE (type = 'complained'::text);
 CREATE INDEX email_events_of_campaign ON public.email_events USING btree (campaign_id, id);
 CREATE INDEX email_events_of_mail ON public.email_events USING btree (sent_email_id, company_id);
 CREATE INDEX email_events_of_recipient ON public.email_events USING btree (company_id, lower(recipient), id);
-CREATE INDEX email_events_rare ON public.email_events USING btree (company_id, type, id) WHERE (type = ANY (ARRAY['bounced'::text, 'unsubscribed'::text]));
+CREATE INDEX email_events_rare_of_company ON public.email_events USING btree (company_id, type, id) INCLUDE (campaign_id, created_at) WHERE (type = ANY (ARRAY['bounced'::text, 'unsubscribed'::text, 'complained'::text]));
 CREATE INDEX email_events_returned ON public.email_events USING btree (campaign_id, type, id) WHERE (type = ANY (ARRAY['bounced'::text, 'unsubscribed'::text, 'complained'::text]));
 CREATE TRIGGER email_events_counted AFTER INSERT ON public.email_events REFERENCING NEW TABLE AS added FOR EACH STATEMENT WHEN ((current_setting('flockmail.moving'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION count_events();
 CREATE TRIGGER email_events_erased AFTER DELETE ON public.email_events REFERENCING OLD TABLE AS gone FOR EACH STATEMENT WHEN ((current_setting('flockmail.erasing'::text, true) = 'on'::text)) EXECUTE FUNCTION uncount_erased_events();

@@ -21,6 +21,24 @@ export function newIdAt(ms: number): string {
   return uuidOf(id);
 }
 
+const TAIL_BYTES = 8;
+const tailBytes = Buffer.alloc(TAIL_BYTES * 512);
+let tails = "";
+let tailsUsed = 0;
+
+/** The last 16 digits of an id, as "8a3c-0123456789ab": what is random of one whose time and order are made elsewhere. */
+export function newIdTail(): string {
+  if (tailsUsed === tails.length) {
+    randomFillSync(tailBytes);
+    for (let at = 0; at < tailBytes.length; at += TAIL_BYTES) tailBytes[at] = (tailBytes[at]! & 0x3f) | 0x80;
+    tails = tailBytes.toString("hex");
+    tailsUsed = 0;
+  }
+  const at = tailsUsed;
+  tailsUsed += 2 * TAIL_BYTES;
+  return `${tails.slice(at, at + 4)}-${tails.slice(at + 4, at + 16)}`;
+}
+
 /** A UUID's 16 bytes, and its text. */
 export const uuidBytes = (uuid: string): Buffer => Buffer.from(uuid.replaceAll("-", ""), "hex");
 

@@ -140,6 +140,10 @@ export async function startEmbeddedPostgres(
     max_connections: 100,
     shared_buffers: "128MB",
     max_wal_size: "2GB",
+    // An import writes 50 MB of it a second: into memory, and the process that is there for it brings it to the disk. With the
+    // 4 MB of the default the import's own wrote it, 8 kB at a time.
+    wal_buffers: "32MB",
+    wal_writer_delay: "50ms",
     timezone: "UTC",
     log_timezone: "UTC",
     log_min_messages: "warning",

@@ -5,7 +5,7 @@
 import { isAddress } from "../../lib/address.ts";
 import { MAX_ATTRIBUTES, MAX_BYTES, MAX_TEXT } from "../../lib/attributes.ts";
 import { withoutGuard } from "../../lib/csv.ts";
-import { newId } from "../../lib/ids.ts";
+import { newIdTail } from "../../lib/ids.ts";
 import { toOneLine } from "../../lib/one-line.ts";
 import type { Columns } from "./columns.ts";
 import type { CsvRow } from "./csv-reader.ts";
@@ -15,9 +15,6 @@ import { isAffirmed, NOTHING_SAID, stateOfWord } from "./status-words.ts";
 const MAX_REPORTED = 100;
 const MAX_EMAIL = 254;
 const MAX_NAME = 255;
-
-/** Where the random part of an id begins; what stands before it is counted by merge-import.ts. */
-const ID_TAIL = 19;
 
 const STATUS_HINT = "If the column is not the subscription's status, `mapping` names what it is.";
 
@@ -162,7 +159,7 @@ function copyLine(columns: Columns, row: CsvRow, tally: Tally, refusal: Refusal)
   const attributes = attributesOf(columns, cells);
   if ("error" in attributes) return skip(attributes.error);
   if (state > tally.state) tally.state = state;
-  return `${line}\t${newId().slice(ID_TAIL)}\t${copyText(email)}\t${copyText(first)}\t${copyText(last)}\t${attributes.json}\t${state}\n`;
+  return `${line}\t${newIdTail()}\t${copyText(email)}\t${copyText(first)}\t${copyText(last)}\t${attributes.json}\t${state}\n`;
 }
 
 export const isBlank = ({ cells, error }: CsvRow) => !error && cells.every((cell) => cell.trim() === "");

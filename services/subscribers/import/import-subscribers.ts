@@ -1,6 +1,6 @@
 /**
- * Import of a CSV file: read as a stream, copied into a temporary table, then merged in one statement. Memory does not
- * grow with the file, and the counters' locks are held only from the end of the last statement.
+ * Import of a CSV file: read as a stream, copied into a temporary table, then merged in one transaction. Memory does
+ * not grow with the file.
  */
 import { pipeline } from "node:stream/promises";
 import { DatabaseError } from "pg";
@@ -18,20 +18,12 @@ import { type CsvRow, readCsv } from "./csv-reader.ts";
 import { decodeText, fileError } from "./decode-text.ts";
 import { ErrorFile } from "./error-file.ts";
 import { copyLines, isBlank, Tally } from "./import-rows.ts";
-import {
-  countNew,
-  dropRepeated,
-  type Merged,
-  type MergeJob,
-  mergeImport,
-  prepareImport,
-  tryMerge,
-} from "./merge-import.ts";
+import { countNew, dropRepeated, LARGE, type MergeJob, prepareImport } from "./import-tables.ts";
+import { type Merged, mergeImport, tryMerge } from "./merge-import.ts";
 
 type ImportReport = Static<typeof ImportReportSchema>;
 
 const MAX_TRIES = 5;
-const LARGE = 10_000;
 /** Unique violation, deadlock: a request wrote one of the same addresses at the same time. */
 const RACES = new Set(["23505", "40P01"]);
 
@@ -86,11 +78,11 @@ export async function openCsv<C>(
 }
 
 /** A concurrent request may create one of the addresses: the merge then runs again and finds it there. */
-async function merge(client: Client, job: MergeJob): Promise<Merged> {
+async function merge(client: Client, job: MergeJob, rows: number): Promise<Merged> {
   for (let tries = 1; ; tries++) {
     await client.query("savepoint before_merge");
     try {
-      return await mergeImport(client, job);
+      return await mergeImport(client, job, rows);
     } catch (error) {
       const raced = error instanceof DatabaseError && RACES.has(error.code ?? "");
       if (!raced || tries === MAX_TRIES) throw error;
@@ -123,12 +115,13 @@ async function importRows(csv: OpenCsv<Columns>, job: ImportJob, file: ErrorFile
     await readInto(client, companyId, csv, tally);
     await file.end();
     const merging = { companyId, listId, onConflict, state: tally.state };
-    const repeated = await dropRepeated(client, merging, { rows: tally.total - tally.skipped, beganMs });
+    const rows = tally.total - tally.skipped;
+    const repeated = await dropRepeated(client, merging, { rows, beganMs });
     // From here on other writers of this company wait: for the merge, and never for the file.
     if (!job.dryRun) await lockBulkWrites(client, companyId);
     const room = await roomFor(client, companyId, job.limit);
     if ((await countNew(client, companyId, room)) > room) throw subscriberLimitReached(job.limit!);
-    const merged = await (job.dryRun ? tryMerge(client, merging) : merge(client, merging));
+    const merged = await (job.dryRun ? tryMerge(client, merging) : merge(client, merging, rows));
     const report = { ...counted(merged, repeated, tally, merging), errors_url: file.url };
     await job.finish?.(client, report);
     return report;

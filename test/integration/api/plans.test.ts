@@ -120,6 +120,21 @@ test("more than can be sorted or searched are a 400 that says how to narrow them
   expect((await get(`${E}/subscribers/`, { ordering: "last_name" })).status).toBe(200);
 });
 
+test("a late page of a company's rare events is found in their index alone", async () => {
+  const given = readsOf(large).find(
+    ({ route, query }) => route.action === "tracking.listEvents" && query.type === "bounced",
+  )!;
+  const plans = capturePlans();
+  try {
+    const read = { ...given, query: { type: "bounced", page: "25" } };
+    const nodes = (await plans.of(() => ask(read))).flatMap(({ root }) => nodesOf(root));
+    const found = nodes.filter(({ "Index Name": index }) => index === "email_events_rare_of_company");
+    expect(found.map((node) => [node["Node Type"], rowsOf(node)])).toEqual([["Index Only Scan", 500]]);
+  } finally {
+    plans.stop();
+  }
+});
+
 test("no read goes through all of a table, whatever it is filtered, searched and sorted by, on no page", async () => {
   const plans = capturePlans();
   const wrong: string[] = [];

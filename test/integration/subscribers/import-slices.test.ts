@@ -1,0 +1,230 @@
+/** Files of several slices (merge-import.ts): what comes of them is what one statement would have made. */
+import { Readable } from "node:stream";
+import { pool, query, transaction } from "../../../models/database/db.ts";
+import { importSubscribers } from "../../../services/subscribers/import/import-subscribers.ts";
+import { type App, startApp } from "../../support/app.ts";
+import { newCompany, type TestCompany } from "../../support/client.ts";
+
+const ROWS = 45_000;
+const SUBSCRIBERS = "/api/emails/subscribers/";
+/** Where no slice begins or ends by chance, and each of the three has some. */
+const SOME = [0, 1, 9_999, 19_999, 20_000, 20_001, 31_234, 39_999, 40_000, 44_998, 44_999];
+
+let app: App;
+let company: TestCompany;
+let list: string;
+
+beforeAll(async () => {
+  app = await startApp({ services: ["accounts", "subscribers", "gateway"] });
+});
+beforeEach(async () => {
+  company = await newCompany(app);
+  list = (await company.api.post("/api/emails/lists/", { name: "All" })).body.id;
+});
+afterAll(() => app.stop());
+
+const address = (n: number) => `p${String(n).padStart(5, "0")}@x.org`;
+// Not in the order of the addresses.
+const numbers = Array.from({ length: ROWS }, (_, n) => (n * 7_919) % ROWS);
+
+function importText(lines: Iterable<string>, more: { onConflict?: "update" | "skip" } = {}) {
+  const text = `email,first_name,status,n\n${[...lines].join("\n")}\n`;
+  return importSubscribers(Readable.from([Buffer.from(text)]), {
+    companyId: company.id,
+    limit: null,
+    listId: list,
+    ...more,
+  });
+}
+
+const plainLines = () => numbers.map((n) => `${address(n)},F${n},,${n}`);
+
+const COUNTS = `
+  select count_of($1, 'subscribers', $1) people, count_of($1, 'subscribers:active', $1) active,
+    count_of($1, 'subscribers:unsubscribed', $1) unsubscribed, count_of($1, 'list_members', $2) members,
+    (select count(*) from subscribers where company_id = $1) people_rows,
+    (select count(*) from list_members where company_id = $1 and left_at is null) member_rows,
+    (select coalesce(sum(people_subscribed), 0)::int from company_days where company_id = $1) subscribed`;
+const counts = async () => (await query(COUNTS, [company.id, list]))[0];
+
+interface Person {
+  id: string;
+  email: string;
+  first_name: string;
+  status: string;
+  n: string | null;
+  old: string | null;
+  listed: boolean;
+}
+const peopleOf = async (of: readonly number[]) =>
+  query<Person>(
+    `select s.id, email, first_name, status, attributes->>'n' as n, attributes->>'old' as old,
+       exists (select from list_members m where m.company_id = s.company_id and m.list_id = $2 and m.subscriber_id = s.id
+         and left_at is null) as listed
+     from subscribers s where company_id = $1 and email_key = any($3) order by email_key`,
+    [company.id, list, of.map(address)],
+  );
+
+/** Every seventh is there already, with a name and an attribute; one in each slice has left the list. */
+async function prepareKnown(): Promise<void> {
+  const known = `insert into subscribers (company_id, email, first_name, attributes)
+    select $1, 'p' || lpad(n::text, 5, '0') || '@x.org', 'Old', '{"old": "yes"}' from generate_series(0, $2::int - 1, 7) n`;
+  await query(known, [company.id, ROWS]);
+  const left = `insert into list_members (company_id, list_id, subscriber_id, left_at)
+    select $1, $2, id, now() from subscribers where company_id = $1 and email_key = any($3)`;
+  await query(left, [company.id, list, [7, 21_007, 42_007].map(address)]);
+  await query("select analyze_subscribers()");
+}
+const KNOWN = Math.ceil(ROWS / 7);
+
+describe("a file of several slices", () => {
+  test("adds each person once, whole, on the list, and counted", async () => {
+    expect(await importText(plainLines())).toMatchObject({ total: ROWS, created: ROWS, updated: 0, skipped: 0 });
+    expect(await counts()).toEqual({
+      people: ROWS,
+      active: ROWS,
+      unsubscribed: 0,
+      members: ROWS,
+      people_rows: ROWS,
+      member_rows: ROWS,
+      subscribed: ROWS,
+    });
+    const people = await peopleOf(SOME);
+    expect(people.map(({ id: _, ...rest }) => rest)).toEqual(
+      SOME.map((n) => {
+        return { email: address(n), first_name: `F${n}`, status: "active", n: String(n), old: null, listed: true };
+      }),
+    );
+    expect(people.map(({ id }) => id).toSorted()).toEqual(people.map(({ id }) => id));
+    const joined = `select count(*) n from subscribers s join list_members m
+      on m.company_id = s.company_id and m.subscriber_id = s.id and m.list_id = $2 where s.company_id = $1`;
+    expect(await query(joined, [company.id, list])).toEqual([{ n: ROWS }]);
+  });
+
+  test.each(["update", "skip"] as const)("finds who is there in every slice (%s)", async (onConflict) => {
+    await prepareKnown();
+    const updates = onConflict === "update";
+    const report = await importText(plainLines(), { onConflict });
+    expect(report).toMatchObject({
+      total: ROWS,
+      created: ROWS - KNOWN,
+      updated: updates ? KNOWN : 0,
+      skipped: updates ? 0 : KNOWN,
+    });
+    const members = updates ? ROWS - 3 : ROWS - KNOWN;
+    expect(await counts()).toMatchObject({ people: ROWS, people_rows: ROWS, members, member_rows: members });
+    const known = [0, 7, 14_000, 21_007, 28_000, 42_007, 44_996];
+    expect((await peopleOf(known)).map(({ id: _, ...rest }) => rest)).toEqual(
+      known.map((n) => {
+        const values = updates ? { first_name: `F${n}`, n: String(n) } : { first_name: "Old", n: null };
+        const listed = updates && ![7, 21_007, 42_007].includes(n);
+        return { email: address(n), status: "active", old: "yes", ...values, listed };
+      }),
+    );
+  });
+
+  test("takes the last of an address' rows, however far they are apart, and the most careful of their statuses", async () => {
+    const again = SOME.map((n) => `${address(n).toUpperCase()},Again,${n % 2 ? "" : "active"},again`);
+    const first = SOME.map((n) => `${address(n)},First,unsubscribed,first`);
+    const report = await importText([...first, ...plainLines(), ...again]);
+    const repeated = 2 * SOME.length;
+    expect(report).toMatchObject({ total: ROWS + repeated, created: ROWS, updated: repeated, skipped: 0 });
+    expect((await peopleOf(SOME)).map(({ first_name, n, status }) => [first_name, n, status])).toEqual(
+      SOME.map(() => ["Again", "again", "unsubscribed"]),
+    );
+    expect(await counts()).toMatchObject({ people: ROWS, active: ROWS - SOME.length, unsubscribed: SOME.length });
+  });
+
+  test("keeps blocks, and the erased out, in every slice", async () => {
+    await prepareKnown();
+    const blocked = [7, 21_007, 42_007].map(address);
+    const block = `insert into suppressions (company_id, email, kind, reason) select $1, unnest($2::text[]), 'complained', 'before'`;
+    await query(block, [company.id, blocked]);
+    const erased = [3, 20_003, 40_003];
+    for (const email of erased.map(address)) {
+      await company.api.post(SUBSCRIBERS, { email });
+      expect((await company.api.post(`${SUBSCRIBERS}erase/`, { email })).status).toBeLessThan(300);
+    }
+    const report = await importText(plainLines());
+    expect(report).toMatchObject({
+      total: ROWS,
+      created: ROWS - KNOWN - erased.length,
+      updated: KNOWN,
+      skipped: erased.length,
+    });
+    expect(await peopleOf(erased)).toEqual([]);
+    const suppressed = `select email, kind, reason from suppressions where company_id = $1 and reason = 'before' order by 1`;
+    expect(await query(suppressed, [company.id])).toEqual(
+      blocked.map((email) => ({ email, kind: "complained", reason: "before" })),
+    );
+  });
+
+  test("that fails in a later slice leaves nothing of the ones before", async () => {
+    await query(`create function refuse_last() returns trigger language plpgsql as $$
+      begin raise exception 'no room' using errcode = '53100'; end $$`);
+    await query(`create trigger refused before insert on subscribers for each row when (new.email = '${address(ROWS - 1)}')
+      execute function refuse_last()`);
+    try {
+      await expect(importText(plainLines())).rejects.toThrow();
+    } finally {
+      await query("drop trigger refused on subscribers");
+      await query("drop function refuse_last");
+    }
+    const nothing = { people: 0, active: 0, members: 0, people_rows: 0, member_rows: 0, subscribed: 0 };
+    expect(await counts()).toMatchObject(nothing);
+    expect(await importText(plainLines())).toMatchObject({ created: ROWS });
+  });
+});
+
+describe("while an import is at its last slice", () => {
+  const WAITING = "select from pg_locks where not granted and locktype = 'transactionid'";
+
+  test("nobody waits for it who writes other people, and an address that came meanwhile is found", async () => {
+    const client = await pool().connect();
+    try {
+      await client.query("begin");
+      // The slices before the last may take longer than a transaction may be idle.
+      await client.query("set local idle_in_transaction_session_timeout = 0");
+      await client.query("insert into subscribers (company_id, email) values ($1, $2)", [
+        company.id,
+        address(ROWS - 1),
+      ]);
+      const importing = importText(plainLines());
+      while ((await query(WAITING)).length === 0);
+      // On each of many connections: one of their slots could be that of the import's own connection.
+      const others = Array.from({ length: 64 }, (_, n) => `other${n}@x.org`);
+      await Promise.all(
+        others.map((email) =>
+          transaction(async (writer) => {
+            await writer.query("set local lock_timeout = '2s'");
+            const added = "insert into subscribers (company_id, email) values ($1, $2) returning id";
+            const { rows } = await writer.query(added, [company.id, email]);
+            const joined = "insert into list_members (company_id, list_id, subscriber_id) values ($1, $2, $3)";
+            await writer.query(joined, [company.id, list, rows[0].id]);
+            const left = "update subscribers set status = 'unsubscribed' where company_id = $1 and id = $2";
+            await writer.query(left, [company.id, rows[0].id]);
+          }),
+        ),
+      );
+      expect((await company.api.post(SUBSCRIBERS, { email: "by-api@x.org", lists: [list] })).status).toBe(201);
+      // All of it while the import still waits.
+      expect(await query(WAITING)).toHaveLength(1);
+      await client.query("commit");
+      expect(await importing).toMatchObject({ total: ROWS, created: ROWS - 1, updated: 1 });
+      const people = ROWS + others.length + 1;
+      expect(await counts()).toMatchObject({
+        people,
+        people_rows: people,
+        members: people,
+        member_rows: people,
+        active: people - others.length,
+        unsubscribed: others.length,
+      });
+      // In a slot that no connection has by its number.
+      const slots = "select n from counters where company_id = $1 and name = 'subscribers' and slot = 32";
+      expect(await query(slots, [company.id])).toEqual([{ n: ROWS - 1 }]);
+    } finally {
+      client.release();
+    }
+  });
+});
