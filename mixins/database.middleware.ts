@@ -15,6 +15,7 @@ import { refuseUnusable } from "../models/database/pooler.ts";
 import type { Caller } from "../services/lib/caller.ts";
 import type { Config } from "../services/lib/config.ts";
 import { isServiceError, unavailable } from "../services/lib/errors.ts";
+import { noteCall } from "../services/lib/give-way.ts";
 import { awaitPostgres } from "../services/lib/processes/await-postgres.ts";
 import type { EmbeddedPostgres } from "../services/lib/processes/embedded-postgres.ts";
 import { holdDirectory } from "../services/lib/processes/single-instance.ts";
@@ -93,11 +94,14 @@ const failAsUnavailable =
       throw unavailable(undefined, error as Error);
     });
 
-/** Its statements count as the company's: connections are shared out by company. */
+/** Its statements count as the company's: connections are shared out by company, and work in the background gives way to it. */
 const forCompany =
   (next: Handler): Handler =>
-  (ctx) =>
-    asOwner((ctx.meta as Caller).companyId, () => next(ctx));
+  (ctx) => {
+    const { companyId } = ctx.meta as Caller;
+    noteCall(companyId);
+    return asOwner(companyId, () => next(ctx));
+  };
 
 export function database(config: Config): Middleware {
   let embedded: Omit<EmbeddedPostgres, "ended"> | undefined;

@@ -14,6 +14,7 @@
  */
 import type pg from "pg";
 import { isServiceError, throttled, unavailable } from "../../services/lib/errors.ts";
+import { bulkSteps } from "../../services/lib/give-way.ts";
 import { type Release, Turns } from "../../services/lib/turns.ts";
 import { bulkPool, type Client, transaction } from "./db.ts";
 import { isQueryCanceled } from "./outage.ts";
@@ -91,9 +92,12 @@ export const isTooCostly = (error: unknown): boolean =>
 /** Times come as text (text-rows.ts), and those of UTC are written as they are. */
 const EXPORT: Settings = { ...costly(MAX_EXPORT_MS), timezone: "UTC" };
 
-/** One page of an export; between two pages others have their turns. */
-export const exportRead = <T>(companyId: string, work: Work<T>, settings: Settings = {}): Promise<T> =>
-  inLane(lanes().reads, MAX_EXPORT_WAIT_MS, companyId, () => onBulk(companyId, work, { ...EXPORT, ...settings }));
+/** One page of an export; between two pages others have their turns, and it rests where they need the CPU. */
+export async function exportRead<T>(companyId: string, work: Work<T>, settings: Settings = {}): Promise<T> {
+  await bulkSteps.rest(companyId);
+  const page = () => onBulk(companyId, work, { ...EXPORT, ...settings });
+  return inLane(lanes().reads, MAX_EXPORT_WAIT_MS, companyId, () => bulkSteps.timed(companyId, page));
+}
 
 export const importTransaction = <T>(companyId: string, work: Work<T>): Promise<T> =>
   inLane(lanes().imports, MAX_IMPORT_WAIT_MS, companyId, () => onBulk(companyId, work));
@@ -103,7 +107,8 @@ export const writeInTurn = <T>(companyId: string, work: () => Promise<T>): Promi
   inLane(lanes().writes, MAX_WAIT_MS, companyId, work);
 
 /** For receivers that are saved as subscribers. One at a time, by a repeated action. */
-export const saveTransaction = <T>(companyId: string, work: Work<T>): Promise<T> => onBulk(companyId, work);
+export const saveTransaction = <T>(companyId: string, work: Work<T>): Promise<T> =>
+  bulkSteps.run(companyId, () => onBulk(companyId, work));
 
 /** For one slice of a campaign. How many run at once is the expansion's to say (expansion-queue.ts). */
 export const sliceTransaction = <T>(companyId: string | undefined, work: Work<T>): Promise<T> =>

@@ -17,11 +17,11 @@ const COLUMNS = ["email", "status", "error", "sent_at", "opened_at", "clicked_at
 /** By their numbers as text. */
 const STATUS_NAMES = new Map(Object.entries(SENT_EMAIL_STATUS).map(([name, number]) => [String(number), name]));
 
-const ROWS = `
+const rowsSql = (size: number) => `
   select e.seq, coalesce(e.email, s.email) as email, e.status, e.error, e.sent_at, e.opened_at, e.clicked_at,
     coalesce(e.opens, 0) as opens, coalesce(e.clicks, 0) as clicks
   from sent_emails e left join subscribers s on s.company_id = $1 and s.id = e.subscriber_id
-  where e.campaign_no = ${campaignNo("$2", "$1")} and e.seq > $3::integer order by e.seq limit ${PAGE}`;
+  where e.campaign_no = ${campaignNo("$2", "$1")} and e.seq > $3::integer order by e.seq limit ${size}`;
 
 const time = (text: string | null | undefined) => (text ? isoTime(text) : null);
 
@@ -30,9 +30,9 @@ const line = ([, email, status, error, sentAt, openedAt, clickedAt, opens, click
 
 async function* results(companyId: string, campaignId: string): AsyncGenerator<string> {
   yield csvRow(COLUMNS);
-  const read = (after: string) =>
-    exportRead(companyId, (client) => textRows(ROWS, [companyId, campaignId, after], client));
-  yield* csvPages({ size: PAGE, first: BEFORE_ALL, read, line });
+  const read = (after: string, size: number) =>
+    exportRead(companyId, (client) => textRows(rowsSql(size), [companyId, campaignId, after], client));
+  yield* csvPages({ companyId, size: PAGE, first: BEFORE_ALL, read, line });
 }
 
 export async function exportResults(ctx: Ctx<{ id: string }>): Promise<NodeJS.ReadableStream> {

@@ -4,6 +4,7 @@
  */
 import { Readable } from "node:stream";
 import { setImmediate as breathe } from "node:timers/promises";
+import { bulkSteps } from "./give-way.ts";
 
 /** A row's columns as PostgreSQL writes them; the first is the key that pages go by. */
 type TextRow = (string | null)[];
@@ -12,18 +13,24 @@ type TextRow = (string | null)[];
 const AT_ONCE = 500;
 
 interface Pages {
-  /** Rows of a full page; a shorter one is the last. */
+  companyId: string;
+  /** Rows of a full page, smaller while others need the CPU; a shorter one is the last. */
   size: number;
   /** Less than all keys. */
   first: string;
-  read: (after: string) => Promise<TextRow[]>;
+  read: (after: string, size: number) => Promise<TextRow[]>;
   line: (row: TextRow) => string;
 }
 
-export async function* csvPages({ size, first, read, line }: Pages): AsyncGenerator<string> {
-  for (let reading: Promise<TextRow[]> | undefined = read(first); reading; ) {
+export async function* csvPages({ companyId, size, first, read, line }: Pages): AsyncGenerator<string> {
+  let asked = 0;
+  const next = (after: string) => {
+    asked = bulkSteps.rows(companyId, size);
+    return read(after, asked);
+  };
+  for (let reading: Promise<TextRow[]> | undefined = next(first); reading; ) {
     const rows: TextRow[] = await reading;
-    reading = rows.length < size ? undefined : read(rows.at(-1)![0]!);
+    reading = rows.length < asked ? undefined : next(rows.at(-1)![0]!);
     // Where it fails, that is thrown when its turn comes; a client that left never asks.
     reading?.catch(() => {});
     for (let at = 0; at < rows.length; at += AT_ONCE) {

@@ -10,6 +10,7 @@ import type { Attributes, AttributeValue } from "../lib/attributes.ts";
 import { csvCell, csvRow } from "../lib/csv.ts";
 import { csvPages, csvStream } from "../lib/csv-export.ts";
 import { type FieldErrors, missingObject, notFound } from "../lib/errors.ts";
+import { bulkSteps } from "../lib/give-way.ts";
 import { listErrors } from "./members.ts";
 
 const PAGE = 2_000;
@@ -94,21 +95,21 @@ async function chosen(companyId: string, { list, status, segment }: ExportFilter
 }
 
 /** One page: the key of its last row, and the first names in the order of the database of those known before and its own. */
-const namesSql = (which: Chosen) => `
+const namesSql = (which: Chosen, size: number) => `
   with page as materialized (
     select ${which.key} as key, s.attributes from ${which.from}
-    where ${which.where} and ${isBehind(which, which.values.length + 1)} order by ${which.key} limit ${NAMES_PAGE})
-  select (select count(*) from page) as n, (select key from page offset ${NAMES_PAGE - 1}) as last, array(
+    where ${which.where} and ${isBehind(which, which.values.length + 1)} order by ${which.key} limit ${size})
+  select (select count(*) from page) as n, (select key from page offset ${size - 1}) as last, array(
     select name from (
       select jsonb_object_keys(attributes) as name from page where attributes <> '{}'
       union select unnest($${which.values.length + 2}::text[])) x
     order by name limit ${MAX_ATTRIBUTE_COLUMNS}) as names`;
 
-const pageSql = (which: Chosen) => `
+const pageSql = (which: Chosen, size: number) => `
   select s.id, s.email, s.first_name, s.last_name, s.status, s.created_at, s.attributes, array(
     select o.list_id from list_members o
     where o.company_id = $1 and o.subscriber_id = s.id and o.left_at is null) as lists
-  from ${which.from} where ${which.where} and ${isBehind(which, which.values.length + 1)} order by ${which.key} limit ${PAGE}`;
+  from ${which.from} where ${which.where} and ${isBehind(which, which.values.length + 1)} order by ${which.key} limit ${size}`;
 
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 
@@ -121,14 +122,15 @@ interface Names {
 
 /** Each page's, of which the last has all: a statement takes no longer than its share of the list. */
 async function* attributeNames(companyId: string, which: Chosen): AsyncGenerator<string[]> {
-  const sql = namesSql(which);
   let known: string[] = [];
   for (let after = BEFORE_ALL; ; ) {
+    const size = bulkSteps.rows(companyId, NAMES_PAGE);
+    const sql = namesSql(which, size);
     const values = [...which.values, after, known];
     const page = (await exportRead(companyId, (client) => queryOne<Names>(sql, values, client), which.settings))!;
     known = page.names;
     yield known;
-    if (page.n < NAMES_PAGE) return;
+    if (page.n < size) return;
     after = page.last!;
   }
 }
@@ -186,18 +188,17 @@ async function* lines(companyId: string, which: Chosen, bom: boolean): AsyncGene
   }
   yield csvRow(["", ...names!]);
   const listCells = new ListCells(companyId);
-  const sql = pageSql(which);
-  const read = (after: string) =>
+  const read = (after: string, size: number) =>
     exportRead(
       companyId,
       async (client) => {
-        const rows = await textRows(sql, [...which.values, after], client);
+        const rows = await textRows(pageSql(which, size), [...which.values, after], client);
         await listCells.write(rows, client);
         return rows;
       },
       which.settings,
     );
-  yield* csvPages({ size: PAGE, first: BEFORE_ALL, read, line: lineOf(names!) });
+  yield* csvPages({ companyId, size: PAGE, first: BEFORE_ALL, read, line: lineOf(names!) });
 }
 
 export async function exportSubscribers(companyId: string, asked: ExportFilters = {}): Promise<NodeJS.ReadableStream> {

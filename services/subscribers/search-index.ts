@@ -9,6 +9,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceBroker } from "moleculer";
 import { query } from "../../models/database/db.ts";
+import { bulkSteps } from "../lib/give-way.ts";
 
 /** Whoever wants to write one of them waits until all are done: some 40 ms. */
 const AT_ONCE = 1_000;
@@ -26,9 +27,11 @@ const ADD = `
     update subscribers set in_search = true
     where ctid = any (array(
       select ctid from subscribers where not in_search and (select held from turn)
-      limit ${AT_ONCE} for no key update skip locked))
+      limit $1 for no key update skip locked))
     returning 1)
   select held, (select count(*) from added) as n from turn`;
+
+const add = async (limit: number) => (await query<{ held: boolean; n: number }>(ADD, [limit]))[0]!;
 
 /** How many. */
 export async function addToSearch(broker: ServiceBroker): Promise<number> {
@@ -36,9 +39,10 @@ export async function addToSearch(broker: ServiceBroker): Promise<number> {
   let done = 0;
   for (;;) {
     const began = Date.now();
-    const { held, n } = (await query<{ held: boolean; n: number }>(ADD))[0]!;
+    const limit = bulkSteps.rows(undefined, AT_ONCE);
+    const { held, n } = await bulkSteps.run(undefined, () => add(limit));
     done += n;
-    if ((held && n < AT_ONCE) || broker.stopping || Date.now() > until) return done;
+    if ((held && n < limit) || broker.stopping || Date.now() > until) return done;
     await sleep(held ? Date.now() - began : BUSY_PAUSE_MS);
   }
 }

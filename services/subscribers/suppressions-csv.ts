@@ -5,9 +5,9 @@ import { csvRow } from "../lib/csv.ts";
 import { csvPages, csvStream } from "../lib/csv-export.ts";
 
 const PAGE = 5_000;
-const ROWS = `
+const rowsSql = (size: number) => `
   select id, email, domain, kind, reason, created_at from suppressions
-  where company_id = $1 and id > $2 order by id limit ${PAGE}`;
+  where company_id = $1 and id > $2 order by id limit ${size}`;
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 
 const line = ([, email, domain, kind, reason, createdAt]: TextRow) =>
@@ -15,8 +15,9 @@ const line = ([, email, domain, kind, reason, createdAt]: TextRow) =>
 
 async function* lines(companyId: string): AsyncGenerator<string> {
   yield csvRow(["email", "domain", "kind", "reason", "created_at"]);
-  const read = (after: string) => exportRead(companyId, (client) => textRows(ROWS, [companyId, after], client));
-  yield* csvPages({ size: PAGE, first: BEFORE_ALL, read, line });
+  const read = (after: string, size: number) =>
+    exportRead(companyId, (client) => textRows(rowsSql(size), [companyId, after], client));
+  yield* csvPages({ companyId, size: PAGE, first: BEFORE_ALL, read, line });
 }
 
 export const exportSuppressions = (companyId: string): NodeJS.ReadableStream => csvStream(lines(companyId));

@@ -15,7 +15,7 @@ function pagesOf(rows: number, asked: string[] = []) {
     const to = Math.min(rows, from + SIZE - 1);
     return Array.from({ length: Math.max(0, to - from + 1) }, (_, n) => [String(from + n), "x".repeat(100)]);
   };
-  return csvPages({ size: SIZE, first: "0", read, line: ([key, text]) => `${key},${text}\r\n` });
+  return csvPages({ companyId: "acme", size: SIZE, first: "0", read, line: ([key, text]) => `${key},${text}\r\n` });
 }
 
 async function textOf(lines: AsyncIterable<string>): Promise<string> {
@@ -65,7 +65,13 @@ describe("a CSV download", () => {
     };
     const parts: string[] = [];
     const all = async () => {
-      for await (const part of csvPages({ size: SIZE, first: "0", read, line: ([key]) => `${key}\n` }))
+      for await (const part of csvPages({
+        companyId: "acme",
+        size: SIZE,
+        first: "0",
+        read,
+        line: ([key]) => `${key}\n`,
+      }))
         parts.push(part);
     };
     await expect(all()).rejects.toThrow("The database went away");

@@ -29,6 +29,7 @@ import {
   takeReceivers,
 } from "../../../models/statements/write-audience-slice.ts";
 import { emitAndForget } from "../../call.ts";
+import { bulkSteps } from "../../lib/give-way.ts";
 import { settle } from "../lifecycle/settle.ts";
 import { addChunksByVariant, dealNext } from "./deal-variants.ts";
 
@@ -66,8 +67,8 @@ const BOOK_SLICE = `
     expanded_at = case when $5 then now() end, updated_at = now()
   where company_id = $1 and id = $2`;
 
-const sliceSize = ({ expand_cursor, unwritten_cursor }: ExpandingCampaign): number =>
-  (unwritten_cursor ?? expand_cursor) === null ? FIRST_SLICE : SLICE;
+const sliceSize = ({ company_id, expand_cursor, unwritten_cursor }: ExpandingCampaign): number =>
+  (unwritten_cursor ?? expand_cursor) === null ? FIRST_SLICE : bulkSteps.rows(company_id, SLICE);
 
 /** Holds the campaign until the transaction ends; undefined if another node does. */
 async function holdCampaign(client: Client, campaignId: string): Promise<ExpandingCampaign | undefined> {

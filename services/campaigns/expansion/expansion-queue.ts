@@ -7,6 +7,7 @@ import type { ServiceBroker } from "moleculer";
 import pLimit from "p-limit";
 import { query } from "../../../models/database/db.ts";
 import { unavailable } from "../../lib/errors.ts";
+import { bulkSteps } from "../../lib/give-way.ts";
 import { Turns } from "../../lib/turns.ts";
 import { expandSlice, failExpansion } from "./expand.ts";
 
@@ -25,6 +26,7 @@ const MAX_RUN_MS = 10_000;
 interface Waiting {
   id: string;
   company_id: string;
+  is_transactional: boolean;
 }
 
 const IS_WAITING = "expanded_at is null and status in ('pending', 'sending')";
@@ -33,12 +35,12 @@ const IS_WAITING = "expanded_at is null and status in ('pending', 'sending')";
 export const ANY_WAITING = `select from campaigns where ${IS_WAITING} order by id`;
 
 // Each company's first before anybody's second: one that has a thousand campaigns waits for itself.
-const WAITING = `select id, company_id from campaigns
+const WAITING = `select id, company_id, is_transactional from campaigns
   where ${IS_WAITING}
     and (campaign_type <> 'to_list' or is_transactional) = $1
   order by is_transactional desc, row_number() over (partition by company_id, is_transactional order by id), id limit 200`;
 
-const COMPANY_OF = "select id, company_id from campaigns where id = $1 and expanded_at is null";
+const COMPANY_OF = "select id, company_id, is_transactional from campaigns where id = $1 and expanded_at is null";
 
 /** SQLSTATE classes 22 and 42: the statement or its data are wrong, and will be the next time, too. */
 export const isPermanent = (error: unknown) => /^(22|42)[0-9A-Z]{3}$/.test(String((error as { code?: unknown }).code));
@@ -96,7 +98,10 @@ export class ExpansionQueue {
   async #runQueue(queue: Queue, until: number): Promise<number> {
     const isOver = () => this.#broker.stopping || Date.now() > until;
     const slot = pLimit(MAX_CONCURRENT[queue]);
-    const writeSlice = async (one: Waiting) => !isOver() && (await this.#expandOne(one)) !== "nothing";
+    const writeSlice = async (one: Waiting) => {
+      if (!one.is_transactional) await bulkSteps.rest(one.company_id);
+      return !isOver() && (await this.#expandOne(one)) !== "nothing";
+    };
     let slices = 0;
     for (;;) {
       const waiting = await query<Waiting>(WAITING, [queue === "quick"]);
@@ -111,7 +116,7 @@ export class ExpansionQueue {
   /** A campaign whose slice fails must not hold up the others. It is tried again, unless the error is permanent. */
   async #expandOne({ id: campaignId, company_id: owner }: Waiting) {
     try {
-      return await expandSlice(this.#broker, campaignId, owner);
+      return await bulkSteps.timed(owner, () => expandSlice(this.#broker, campaignId, owner));
     } catch (error) {
       this.#broker.logger.error(
         `Recipients of campaign ${campaignId} could not be written: ${(error as Error).message}`,

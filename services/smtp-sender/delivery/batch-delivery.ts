@@ -13,6 +13,7 @@
  * put back keeps it (`#reserved`) until the mark in the database no longer covers it, or the lease is given back.
  */
 import { performance } from "node:perf_hooks";
+import { mailSteps } from "../../lib/give-way.ts";
 import type { EngineContext } from "../engine/context.ts";
 import { limiterWaited } from "../engine/metrics.ts";
 import { DayTokens } from "../limits/day-tokens.ts";
@@ -100,6 +101,11 @@ export class BatchDelivery implements Batch {
       return;
     const wanted = this.#host.allowance(this);
     if (wanted === 0) return;
+    const restMs = this.#restMs();
+    if (restMs > 0) {
+      this.#pause(restMs);
+      return;
+    }
     // Reserved recipients come first from the source, and bring their part of the budget with them.
     const reused = [...this.#reserved].sort((a, b) => a - b).slice(0, wanted);
     const fresh = this.source.exhausted ? 0 : this.#takeBudget(wanted - reused.length);
@@ -119,6 +125,12 @@ export class BatchDelivery implements Batch {
         this.#host.wake();
         this.endIfDone();
       });
+  }
+
+  /** A newsletter gives way to other companies' requests, while CPU is short. */
+  #restMs(): number {
+    const { company_id, is_transactional } = this.campaign;
+    return is_transactional || this.kind === "copies" ? 0 : mailSteps.restMs(company_id);
   }
 
   #takeBudget(wanted: number): number {

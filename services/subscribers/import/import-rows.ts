@@ -164,14 +164,16 @@ function copyLine(columns: Columns, row: CsvRow, tally: Tally, refusal: Refusal)
 
 export const isBlank = ({ cells, error }: CsvRow) => !error && cells.every((cell) => cell.trim() === "");
 
-/** One piece of COPY text for each batch of rows; blank lines are ignored. */
+/** One piece of COPY text for each batch of rows, after a rest; blank lines are ignored. */
 export async function* copyLines(
   columns: Columns,
   batches: AsyncIterable<CsvRow[]>,
   tally: Tally,
   refusal: Refusal = () => undefined,
+  rest = () => Promise.resolve(),
 ) {
   for await (const batch of batches) {
+    await rest();
     let text = "";
     for (const row of batch) {
       if (isBlank(row)) continue;

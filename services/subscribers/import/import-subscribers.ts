@@ -10,6 +10,7 @@ import { type Client, query } from "../../../models/database/db.ts";
 import { ERASED_ERROR, erasedTest } from "../../../models/statements/erased-addresses.ts";
 import type { OwnImport } from "../../../models/statements/imports.ts";
 import { subscriberLimitReached } from "../../lib/errors.ts";
+import { bulkSteps } from "../../lib/give-way.ts";
 import type { Static } from "../../lib/shapes.ts";
 import { type Limit, lockBulkWrites, roomFor } from "../company-locks.ts";
 import type { ImportReport as ImportReportSchema } from "../contract-import.ts";
@@ -104,7 +105,7 @@ async function readInto(client: Client, companyId: string, { columns, rows }: Op
   const copy = await prepareImport(client);
   const wasErased = await erasedTest(companyId, client);
   const refusal = (address: string) => (wasErased(address) ? ERASED_ERROR : undefined);
-  await pipeline(copyLines(columns, rows, tally, refusal), client.query(copyFrom(copy)));
+  await pipeline(copyLines(columns, rows, tally, refusal, bulkSteps.pace(companyId)), client.query(copyFrom(copy)));
 }
 
 async function importRows(csv: OpenCsv<Columns>, job: ImportJob, file: ErrorFile): Promise<ImportReport> {

@@ -1,0 +1,188 @@
+/** Work in the background gives way to requests of other companies, while CPU is short (services/lib/give-way.ts). */
+import { setTimeout as sleep } from "node:timers/promises";
+import { noteCall, othersAreAtWork, RestingLoop, RestingSteps, Shortage } from "../../services/lib/give-way.ts";
+import { readMetrics } from "../../services/lib/metrics.ts";
+
+const STEP_MS = 60;
+const FEW_MS = 25;
+
+/** What a test says of the machine and of the others. */
+function circumstances() {
+  const now = { isShort: true, others: true };
+  const shortage = { lasts: () => now.isShort };
+  return { now, given: { shortage, othersAreAtWork: () => now.others } };
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const beganMs = performance.now();
+  await work();
+  return performance.now() - beganMs;
+}
+
+const gaveWay = async (work: string): Promise<number> =>
+  Number(
+    new RegExp(`^flockmail_gave_way_seconds_total{work="${work}"} (\\S+)`, "m").exec(await readMetrics())?.[1] ?? 0,
+  );
+
+describe("steps in the background", () => {
+  const step = () => sleep(STEP_MS);
+
+  test("rest as long as they took before the company's next one, and count it", async () => {
+    const { given } = circumstances();
+    const steps = new RestingSteps("resting", given);
+    expect(await timed(() => steps.run("a", step))).toBeLessThan(STEP_MS + FEW_MS);
+    const secondMs = await timed(() => steps.run("a", step));
+    expect(secondMs).toBeGreaterThanOrEqual(2 * STEP_MS - FEW_MS);
+    expect(await gaveWay("resting")).toBeGreaterThan((STEP_MS - FEW_MS) / 1_000);
+  });
+
+  test("rest after a step that failed, too, and pass its error on", async () => {
+    const { given } = circumstances();
+    const steps = new RestingSteps("failing", given);
+    let caught: unknown;
+    const failure = new Error("no such list");
+    const fail = () => step().then(() => Promise.reject(failure));
+    await steps.run("a", fail).catch((error) => {
+      caught = error;
+    });
+    expect(caught).toBe(failure);
+    expect(await timed(() => steps.rest("a"))).toBeGreaterThan(STEP_MS - FEW_MS);
+  });
+
+  test.each([
+    ["CPU is not short", { isShort: false }],
+    ["nobody else is at work", { others: false }],
+  ])("go at once where %s", async (_name, what) => {
+    const { now, given } = circumstances();
+    Object.assign(now, what);
+    const steps = new RestingSteps("quick", given);
+    await steps.run("a", step);
+    expect(await timed(() => steps.rest("a"))).toBeLessThan(FEW_MS);
+    expect(steps.rows("a", 1_000)).toBe(1_000);
+  });
+
+  test("of one company do not make those of another rest", async () => {
+    const { given } = circumstances();
+    const steps = new RestingSteps("apart", given);
+    await steps.run("a", step);
+    expect(await timed(() => steps.rest("b"))).toBeLessThan(FEW_MS);
+  });
+
+  test("rest no longer than a second, however long one took and whatever ends meanwhile", async () => {
+    const { given } = circumstances();
+    const steps = new RestingSteps("long", given);
+    const clock = jest.spyOn(performance, "now");
+    const nowMs = performance.now();
+    clock.mockImplementation(() => nowMs);
+    const long = steps.timed("a", async () => clock.mockImplementation(() => nowMs + 60_000));
+    await long;
+    let over = false;
+    const resting = steps.rest("a").then(() => {
+      over = true;
+    });
+    clock.mockImplementation(() => nowMs + 60_900);
+    await steps.timed("a", async () => clock.mockImplementation(() => nowMs + 60_990));
+    await sleep(120);
+    expect(over).toBe(false);
+    clock.mockImplementation(() => nowMs + 61_001);
+    await resting;
+    clock.mockRestore();
+  });
+
+  test("end their rest soon after the last of the others has gone", async () => {
+    const { now, given } = circumstances();
+    const steps = new RestingSteps("early", given);
+    await steps.run("a", () => sleep(600));
+    const resting = timed(() => steps.rest("a"));
+    await sleep(50);
+    now.others = false;
+    expect(await resting).toBeLessThan(300);
+  });
+
+  test("are a fifth as large", () => {
+    const steps = new RestingSteps("small", circumstances().given);
+    expect([steps.rows("a", 20_000), steps.rows("a", 1)]).toEqual([4_000, 1]);
+  });
+
+  test("that are no calls rest by a pace of their own: for as long as it was since the last rest", async () => {
+    const { given } = circumstances();
+    const pace = new RestingSteps("paced", given).pace("a");
+    await sleep(STEP_MS);
+    expect(await timed(pace)).toBeGreaterThan(STEP_MS - FEW_MS);
+    expect(await timed(pace)).toBeLessThan(FEW_MS);
+  });
+});
+
+describe("work of the event loop", () => {
+  /** A loop that was in use and idle for so long. */
+  function loop() {
+    const { now, given } = circumstances();
+    const times = { activeMs: 0, idleMs: 0 };
+    return { now, times, resting: new RestingLoop("looping", given, () => ({ ...times })) };
+  }
+
+  test("waits until the loop was idle for half as long as it was in use", () => {
+    const { times, resting } = loop();
+    expect(resting.restMs("a")).toBe(0);
+    times.activeMs += 20;
+    expect(resting.restMs("a")).toBe(10);
+    times.idleMs += 4;
+    expect(resting.restMs("a")).toBe(6);
+    times.idleMs += 6;
+    expect(resting.restMs("a")).toBe(0);
+    expect(resting.restMs("a")).toBe(0);
+  });
+
+  test("waits 50 ms at most at a time, and not at all where nobody is to be given way to", () => {
+    const { now, times, resting } = loop();
+    resting.restMs("a");
+    times.activeMs += 10_000;
+    expect(resting.restMs("a")).toBe(50);
+    now.others = false;
+    expect(resting.restMs("a")).toBe(0);
+    now.others = true;
+    expect(resting.restMs("a")).toBe(0);
+  });
+});
+
+describe("others are at work", () => {
+  let nowMs = 0;
+  beforeEach(() => {
+    nowMs += 10_000;
+    jest.spyOn(performance, "now").mockImplementation(() => nowMs);
+  });
+  afterEach(() => jest.restoreAllMocks());
+
+  test("while another company asked within a quarter of a second, whatever the company itself asks", () => {
+    noteCall("a");
+    expect([othersAreAtWork("a"), othersAreAtWork("b"), othersAreAtWork(undefined)]).toEqual([false, true, true]);
+    noteCall("b");
+    for (let n = 0; n < 5; n++) {
+      nowMs += 40;
+      noteCall("a");
+    }
+    expect([othersAreAtWork("a"), othersAreAtWork("b")]).toEqual([true, true]);
+    nowMs += 100;
+    expect([othersAreAtWork("a"), othersAreAtWork("b")]).toEqual([false, true]);
+    nowMs += 200;
+    expect(othersAreAtWork("b")).toBe(false);
+  });
+
+  test("not by what the service does for itself", () => {
+    noteCall(undefined);
+    expect(othersAreAtWork("a")).toBe(false);
+  });
+
+  test("a shortage lasts ten seconds longer than it is seen, and one look alone says nothing", () => {
+    let isShort = true;
+    const shortage = new Shortage(() => isShort);
+    expect(shortage.lasts()).toBe(false);
+    nowMs += 300;
+    expect(shortage.lasts()).toBe(true);
+    isShort = false;
+    nowMs += 9_900;
+    expect(shortage.lasts()).toBe(true);
+    nowMs += 200;
+    expect(shortage.lasts()).toBe(false);
+  });
+});
