@@ -172,12 +172,18 @@ export class RestingSteps {
 
 /** For each millisecond in which the event loop was in use: two thirds of the time are. */
 const REST_OF_LOOP = 0.5;
-/** A stop, and a campaign whose time has come, wait for no longer. */
+/** No piece waits for longer in all: where requests alone keep the loop in use, mail still leaves. */
 const MAX_REST_OF_LOOP_MS = 50;
 
 interface LoopTimes {
   activeMs: number;
   idleMs: number;
+}
+
+interface Piece {
+  times: LoopTimes;
+  /** When the next one asked first. */
+  askedMs: number | undefined;
 }
 
 const loopTimes = (): LoopTimes => {
@@ -191,7 +197,7 @@ export class RestingLoop {
   readonly #circumstances: Circumstances;
   readonly #times: () => LoopTimes;
   /** By company, when its last piece began. */
-  readonly #begun = new Map<Owner, LoopTimes>();
+  readonly #begun = new Map<Owner, Piece>();
 
   constructor(work: string, circumstances: Circumstances, times = loopTimes) {
     this.#work = work;
@@ -205,14 +211,15 @@ export class RestingLoop {
       this.#begun.delete(companyId);
       return 0;
     }
-    const now = this.#times();
-    const before = this.#begun.get(companyId) ?? now;
-    const owedMs = (now.activeMs - before.activeMs) * REST_OF_LOOP - (now.idleMs - before.idleMs);
-    if (owedMs < 1) {
-      this.#begun.set(companyId, now);
+    const [times, nowMs] = [this.#times(), performance.now()];
+    const piece = this.#begun.get(companyId) ?? { times, askedMs: undefined };
+    const owedMs = (times.activeMs - piece.times.activeMs) * REST_OF_LOOP - (times.idleMs - piece.times.idleMs);
+    piece.askedMs ??= nowMs;
+    const restMs = Math.min(owedMs, piece.askedMs + MAX_REST_OF_LOOP_MS - nowMs);
+    if (restMs < 1) {
+      this.#begun.set(companyId, { times, askedMs: undefined });
       return 0;
     }
-    const restMs = Math.min(owedMs, MAX_REST_OF_LOOP_MS);
     gaveWay.inc({ work: this.#work }, restMs / 1_000);
     return restMs;
   }

@@ -155,7 +155,11 @@ describe("the background's work with many companies", () => {
     "Shared Read Blocks": number;
   }
 
-  async function pagesOf({ text, values }: Statement): Promise<number> {
+  /** The fewer of two runs: where tables were analysed in between, the first reads the catalogue anew. */
+  const pagesOf = async (statement: Statement): Promise<number> =>
+    Math.min(await pagesOnce(statement), await pagesOnce(statement));
+
+  async function pagesOnce({ text, values }: Statement): Promise<number> {
     await client.query("begin");
     try {
       const { rows } = await client.query({ text: `explain (analyze, buffers, format json) ${text}`, values });
