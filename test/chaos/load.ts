@@ -40,7 +40,9 @@ async function signUp(scene: Scene, name: string, smtpPort: number): Promise<Com
     account,
   );
   const bearer = apiAt(url, { authorization: `Bearer ${access}` });
-  const { key } = await bearer<{ key: string }>("POST", `/api/companies/${company.id}/api-keys/`, { name });
+  const { key } = await whenAvailable(scene.cluster, () =>
+    bearer<{ key: string }>("POST", `/api/companies/${company.id}/api-keys/`, { name }),
+  );
   const headers = { "x-api-key": key };
   const create = (path: string, body: object) =>
     whenAvailable(scene.cluster, () => apiAt(url, headers)<{ id: string }>("POST", `/api/emails/${path}/`, body));

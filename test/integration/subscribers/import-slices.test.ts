@@ -177,7 +177,10 @@ describe("a file of several slices", () => {
 });
 
 describe("while an import is at its last slice", () => {
-  const WAITING = "select from pg_locks where not granted and locktype = 'transactionid'";
+  /** The import alone: others wait for each other, in this database and in those of other tests. */
+  const WAITING = `select from pg_locks join pg_stat_activity using (pid)
+    where not granted and locktype = 'transactionid' and datname = current_database()
+      and query like '%insert into subscribers (id, company_id, email, email_key,%'`;
 
   test("nobody waits for it who writes other people, and an address that came meanwhile is found", async () => {
     const client = await pool().connect();
@@ -196,7 +199,7 @@ describe("while an import is at its last slice", () => {
       await Promise.all(
         others.map((email) =>
           transaction(async (writer) => {
-            await writer.query("set local lock_timeout = '2s'");
+            await writer.query("set local lock_timeout = '10s'");
             const added = "insert into subscribers (company_id, email) values ($1, $2) returning id";
             const { rows } = await writer.query(added, [company.id, email]);
             const joined = "insert into list_members (company_id, list_id, subscriber_id) values ($1, $2, $3)";
