@@ -8,6 +8,7 @@
  * | segments, searches, filtered, sorted lists | a third, with exports  | 1              | 10 s          | 5 s                       |
  * | exports, page by page                      | a third, with reads    | 1              | 2 minutes     | 30 s                      |
  * | expansion of campaigns                     | what the others leave  | half           | 5 s           | 60 s                      |
+ * | recipients of stopped campaigns that fail  | a third                | 1              | 10 s          | 60 s                      |
  * | changes of thousands of rows by a request  | a third as many of sql | 1              | 10 s          | 60 s                      |
  *
  * Who waited too long gets 429 where the company has its turns, 503 where all are taken by others.
@@ -44,6 +45,7 @@ interface Lanes {
   imports: Turns;
   reads: Turns;
   writes: Turns;
+  ends: Turns;
 }
 
 const lanesOf = new WeakMap<pg.Pool, Lanes>();
@@ -53,7 +55,7 @@ function lanes(): Lanes {
   const known = lanesOf.get(pool);
   if (known) return known;
   const lane = () => new Turns({ inAll: thirdOf(pool.options.max), perOwner: 1, refusal });
-  const made = { imports: lane(), reads: lane(), writes: lane() };
+  const made = { imports: lane(), reads: lane(), writes: lane(), ends: lane() };
   lanesOf.set(pool, made);
   return made;
 }
@@ -85,9 +87,12 @@ export const costlyRead = <T>(companyId: string, work: Work<T>, limits: ReadLimi
     onBulk(companyId, work, costly(limits.statementMs ?? MAX_READ_MS)),
   );
 
+/** It waited too long for its turn. */
+export const foundNoTurn = (error: unknown): boolean =>
+  isServiceError(error, "THROTTLED") || isServiceError(error, "UNAVAILABLE");
+
 /** Of a costly read that its caller can do without: it took too long, or found no turn in time. */
-export const isTooCostly = (error: unknown): boolean =>
-  isQueryCanceled(error) || isServiceError(error, "THROTTLED") || isServiceError(error, "UNAVAILABLE");
+export const isTooCostly = (error: unknown): boolean => isQueryCanceled(error) || foundNoTurn(error);
 
 /** Times come as text (text-rows.ts), and those of UTC are written as they are. */
 const EXPORT: Settings = { ...costly(MAX_EXPORT_MS), timezone: "UTC" };
@@ -109,6 +114,13 @@ export const writeInTurn = <T>(companyId: string, work: () => Promise<T>): Promi
 /** For receivers that are saved as subscribers. One at a time, by a repeated action. */
 export const saveTransaction = <T>(companyId: string, work: Work<T>): Promise<T> =>
   bulkSteps.run(companyId, () => onBulk(companyId, work));
+
+/** For a part of the recipients that a stopped campaign leaves: somebody may stop hundreds of campaigns at once. */
+export async function endTransaction<T>(companyId: string, work: Work<T>): Promise<T> {
+  await bulkSteps.rest(companyId);
+  const part = () => onBulk(companyId, work);
+  return inLane(lanes().ends, MAX_WAIT_MS, companyId, () => bulkSteps.timed(companyId, part));
+}
 
 /** For one slice of a campaign. How many run at once is the expansion's to say (expansion-queue.ts). */
 export const sliceTransaction = <T>(companyId: string | undefined, work: Work<T>): Promise<T> =>

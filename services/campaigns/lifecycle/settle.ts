@@ -5,6 +5,7 @@
  */
 import type { ServiceBroker } from "moleculer";
 import { finalStatus, moveTo } from "../../../models/campaign-lifecycle.ts";
+import { endTransaction, foundNoTurn } from "../../../models/database/bulk.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
 import { failUntried } from "../../../models/statements/fail-untried.ts";
 import { hasUnknown } from "../../../models/statements/requeue-recipients.ts";
@@ -43,41 +44,60 @@ interface Ended {
   failed: number;
 }
 
-async function settleStep(client: Client, campaignId: string): Promise<"wait" | "more" | Ended> {
-  const campaign = await queryOne<Running>(EXPANDED, [campaignId], client);
+/** Gives the campaign its final status if every recipient is final. */
+async function finish(client: Client, { id, company_id, total_emails, ...campaign }: Running): Promise<"wait" | Ended> {
+  const { sent_count: sent, failed_count: failed, error, stopped_at, guard_stopped } = campaign;
+  if (sent + failed < total_emails) return "wait";
+  const stopped = stopped_at && {
+    stopped: { wasTried: guard_stopped || (await hasUnknown(client, company_id, id)) },
+  };
+  const status = finalStatus({ sent, failed, error, ...stopped });
+  if (!(await moveTo(client, id, status))) return "wait";
+  await query(QUEUE_COMPLETED, [company_id, id], client);
+  return { companyId: company_id, status, sent, failed };
+}
+
+const runningOf = (client: Client, campaignId: string) => queryOne<Running>(EXPANDED, [campaignId], client);
+
+/** Of one that was stopped the company: what it leaves may be a million recipients. */
+async function settleOrdinary(client: Client, campaignId: string): Promise<"wait" | Ended | { stoppedOf: string }> {
+  const campaign = await runningOf(client, campaignId);
+  if (!campaign) return "wait";
+  return campaign.error === null ? finish(client, campaign) : { stoppedOf: campaign.company_id };
+}
+
+async function settleStoppedPart(client: Client, campaignId: string): Promise<"wait" | "more" | Ended> {
+  const campaign = await runningOf(client, campaignId);
   if (!campaign) return "wait";
   if (campaign.error !== null) {
     const left = await failUntried(client, { ...campaign, error: campaign.error });
     if (left !== "done") return left;
   }
   // Read again: failing what was left has changed the counts.
-  const {
-    sent_count: sent,
-    failed_count: failed,
-    total_emails,
-    error,
-    stopped_at,
-    guard_stopped,
-  } = (await queryOne<Running>(EXPANDED, [campaignId], client))!;
-  if (sent + failed < total_emails) return "wait";
-  const stopped = stopped_at && {
-    stopped: { wasTried: guard_stopped || (await hasUnknown(client, campaign.company_id, campaignId)) },
-  };
-  const status = finalStatus({ sent, failed, error, ...stopped });
-  if (!(await moveTo(client, campaignId, status))) return "wait";
-  await query(QUEUE_COMPLETED, [campaign.company_id, campaignId], client);
-  return { companyId: campaign.company_id, status, sent, failed };
+  return finish(client, (await runningOf(client, campaignId))!);
+}
+
+/** Part by part, as long as there are turns for it; the rest is the poll's. */
+async function settleStopped(companyId: string, campaignId: string): Promise<"wait" | Ended> {
+  try {
+    for (;;) {
+      const step = await endTransaction(companyId, (client) => settleStoppedPart(client, campaignId));
+      if (step !== "more") return step;
+    }
+  } catch (error) {
+    if (foundNoTurn(error)) return "wait";
+    throw error;
+  }
 }
 
 /** True if this call gave the campaign its final status. */
 export async function settle(campaignId: string, broker?: ServiceBroker): Promise<boolean> {
-  for (;;) {
-    const step = await transaction((client) => settleStep(client, campaignId));
-    if (step === "more") continue;
-    if (step === "wait") return false;
-    broker?.logger.info({ campaignId, ...step }, "Campaign ended");
-    return true;
-  }
+  const found = await transaction((client) => settleOrdinary(client, campaignId));
+  if (found === "wait") return false;
+  const end = "stoppedOf" in found ? await settleStopped(found.stoppedOf, campaignId) : found;
+  if (end === "wait") return false;
+  broker?.logger.info({ campaignId, ...end }, "Campaign ended");
+  return true;
 }
 
 const IS_FINISHED = `status in ('pending', 'sending') and expanded_at is not null
@@ -86,9 +106,13 @@ const IS_FINISHED = `status in ('pending', 'sending') and expanded_at is not nul
 /** Finds a row where one may be settled. */
 export const ANY_FINISHED = `select from campaigns where ${IS_FINISHED} order by status, scheduled_for`;
 
+/** Each company's first before anybody's second: one that has stopped a thousand waits for itself. */
+const FINISHED = `select id from campaigns where ${IS_FINISHED}
+  order by row_number() over (partition by company_id order by id), id limit 200`;
+
 /** Settles what no event announced: campaigns whose counts are complete, and those stopped by an error. */
 export async function settleFinished(broker?: ServiceBroker): Promise<number> {
-  const finished = await query<{ id: string }>(`select id from campaigns where ${IS_FINISHED} order by id limit 200`);
+  const finished = await query<{ id: string }>(FINISHED);
   let settled = 0;
   for (const { id } of finished) if (await settle(id, broker)) settled += 1;
   return settled;

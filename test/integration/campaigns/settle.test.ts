@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { mayMove, moveTo, STATUSES, type Status } from "../../../models/campaign-lifecycle.ts";
 import { pool, query, queryOne } from "../../../models/database/db.ts";
 import { settle, settleFinished } from "../../../services/campaigns/lifecycle/settle.ts";
@@ -101,6 +102,34 @@ describe("settling", () => {
 
   describe("of a campaign that an error stopped", () => {
     const stop = (id: string) => query("update campaigns set error = 'The login was refused.' where id = $1", [id]);
+
+    test("many of one company end one after the other, and take one connection", async () => {
+      const [first, ...others] = [await sentTo(3), await sentTo(3), await sentTo(3)];
+      for (const id of [first!, ...others]) await stop(id);
+      const ended: string[] = [];
+      const end = async (id: string) => {
+        expect(await settle(id)).toBe(true);
+        ended.push(id);
+      };
+      const holding = await pool().connect();
+      await holding.query("begin; set local idle_in_transaction_session_timeout = 0");
+      const numberOf = "(select no from campaigns where id = $1)";
+      await holding.query(`select from sent_emails where campaign_no = ${numberOf} and seq = 1 for update`, [first]);
+      const { rows } = await holding.query("select pg_backend_pid() as pid");
+      const ends = [end(first!)];
+      const WAITS = "select from pg_stat_activity where $1 = any (pg_blocking_pids(pid))";
+      while ((await query(WAITS, [rows[0].pid])).length === 0) await sleep(10);
+      ends.push(...others.map(end));
+      // Long enough for both, if they did not wait.
+      await sleep(200);
+      expect(ended).toEqual([]);
+      await holding.query("commit");
+      holding.release();
+      await Promise.all(ends);
+      expect(ended[0]).toBe(first);
+      for (const id of [first!, ...others])
+        expect(await campaignRow(id)).toMatchObject({ status: "failed", failed_count: 3 });
+    });
 
     test("fails untried and deferred recipients with that error, in parts; the counts match", async () => {
       const id = await sentTo(25_000);
