@@ -135,6 +135,14 @@ export const KINDS: Record<string, Kind> = {
     (world: NoisyWorld) => send(world, { template_id: world.template, list_id: world.list }),
     1,
   ),
+  "newsletters that are stopped": {
+    atOnce: 4,
+    ask: async (world) => {
+      const news = send(world, { template_id: world.template, list_id: world.list });
+      const { status, json } = await ask(world, "POST", "send/to-list/", news);
+      return json?.id ? (await ask(world, "POST", `campaigns/${json.id}/stop/`)).status : status;
+    },
+  },
   "sends to a segment, later": kind("POST", "send/to-list/", (world: NoisyWorld) =>
     send(world, { template_id: world.template, segment_id: world.segment, scheduled_for: LATER }),
   ),
