@@ -45,7 +45,7 @@ beforeAll(async () => {
   await writeRows();
   stage = await openStage(1, {
     // As in k8s/base/config.yaml.
-    env: { NODE_OPTIONS: "--max-semi-space-size=16 --max-old-space-size=320", DRAIN_SECONDS: "0" },
+    env: { NODE_OPTIONS: "--max-semi-space-size=16 --max-old-space-size=320 --v8-pool-size=1", DRAIN_SECONDS: "0" },
   });
 });
 afterAll(async () => {
