@@ -140,7 +140,7 @@ export const contract = {
   domainStats: {
     summary: "What becomes of mail, by the domain of its recipients",
     description:
-      "The 100 domains that took most mail in the last `days` (30), most first. `sent` is what their servers took, `delivered` what has not come back since; `hard`, `soft`, `block` and `complaints` came in these days; `opens` counts mails that a person opened. `last_refusal` is the latest refusal, deferrals included. With `campaign` it is about the mails of that one alone, whenever they were sent. Of more than 100,000 mails a part is counted: `sent`, `delivered` and `opens` are estimates then (`estimated`), and a domain that took few may be missing.",
+      "The 100 domains that took most mail in the last `days` (30), most first. `sent` is what their servers took, `delivered` what has not come back since; `hard`, `soft`, `block` and `complaints` came in these days; `opens` counts mails that a person opened. `last_refusal` is the latest refusal, deferrals included. With `campaign` it is about the mails of that one alone, whenever they were sent. Of more than 10,000 mails, 2,000 bounces or 2,000 complaints a part is counted: the numbers are estimates then (`estimated`), and a domain that took few may be missing.",
     params: Type.Object({
       days: Type.Optional(Type.Integer({ minimum: 1, maximum: 365 })),
       campaign: Type.Optional(Uuid),

@@ -9,7 +9,8 @@ import { closeDatabase, openDatabase, query } from "../../models/database/db.ts"
 import { migrate } from "../../models/database/migrate.ts";
 import { firstIdAt, newId } from "../../services/lib/ids.ts";
 import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
-import { DOMAIN_STATS, domainStats } from "../../services/tracking/reports/domain-stats.ts";
+import { DOMAINS_OF_DAYS } from "../../services/tracking/reports/domain-counts.ts";
+import { domainStats } from "../../services/tracking/reports/domain-stats.ts";
 import { asOwner } from "../support/sending.ts";
 import { dataFolder } from "../support/service-process.ts";
 import { cpuUs, postmasterOf } from "./cpu.ts";
@@ -29,7 +30,7 @@ async function prepare(mails: number, receipts: number): Promise<string> {
       total_emails, next_seq, sent_count, expansion_began_at, started_at, finished_at)
     select $1, uuid_v7(), 'N', 'to_list', 'completed', $1, $1, next_campaign_no(), $3, $3 + 1, $3, now(), now(), now()
     from generate_series(1, $2::int) returning no`;
-  const [newsletter] = await query<{ no: number }>(campaign, [company, 1, mails]);
+  const [newsletter] = await query<{ no: number; id: string }>(campaign, [company, 1, mails]);
   await query(
     `insert into sent_emails (campaign_no, seq, subscriber_id, status, attempts, sent_at, opened_at, smtp_response, next_attempt_at)
      select $2, row_number() over (order by id), id, case when n % 100 < 2 then 4 when n % 100 < 3 then 0 else 2 end, 1,
@@ -40,10 +41,10 @@ async function prepare(mails: number, receipts: number): Promise<string> {
     [company, newsletter!.no],
   );
   await query(
-    `insert into email_events (company_id, type, recipient, metadata)
-     select $1, 'bounced', p.email, '{"bounce_type": "hard", "diagnostic": "550 5.1.1 No such user"}'
+    `insert into email_events (company_id, campaign_id, type, recipient, metadata)
+     select $1, $3, 'bounced', p.email, '{"bounce_type": "hard", "diagnostic": "550 5.1.1 No such user"}'
      from sent_emails s join subscribers p on p.id = s.subscriber_id where s.campaign_no = $2 and s.status = 4`,
-    [company, newsletter!.no],
+    [company, newsletter!.no, newsletter!.id],
   );
   if (receipts > 0) {
     await query(
@@ -55,6 +56,8 @@ async function prepare(mails: number, receipts: number): Promise<string> {
   }
   return company;
 }
+
+const DAY_MS = 86_400_000;
 
 const folder = dataFolder();
 const postgres = await startEmbeddedPostgres(folder.path);
@@ -76,9 +79,19 @@ try {
   const startedMs = performance.now();
   await domainStats(asOwner(neighbour, {}));
   process.stdout.write(`a company with 1,000 mails beside it: ${Math.round(performance.now() - startedMs)} ms\n`);
-  const values = [company, new Date(Date.now() - 30 * 86_400_000), firstIdAt(Date.now() - 30 * 86_400_000)];
+  const [all, old] = [firstIdAt(Date.now() - 30 * DAY_MS), firstIdAt(Date.now() - 60 * DAY_MS)];
+  const every = Math.max(1, Math.round((mails + receipts) / 5_000));
+  const values = [
+    company,
+    new Date(Date.now() - 30 * DAY_MS),
+    all,
+    every,
+    Math.max(1, Math.round((mails * 0.02) / 1_000)),
+    1,
+    old,
+  ];
   await query("set max_parallel_workers_per_gather = 0");
-  const plan = await query<Record<string, string>>(`explain (analyze, buffers, timing off) ${DOMAIN_STATS}`, values);
+  const plan = await query<Record<string, string>>(`explain (analyze, buffers, timing off) ${DOMAINS_OF_DAYS}`, values);
   process.stdout.write(`${plan.map((line) => line["QUERY PLAN"]).join("\n")}\n`);
 } finally {
   await closeDatabase();

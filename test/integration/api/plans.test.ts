@@ -20,7 +20,6 @@ const MOST_ROWS = MANY + 5_000;
 
 /** Reads that go through more, and why that is so. */
 const READ_ALL: Record<string, string> = {
-  "tracking.domainStats": "counts the mails of its days one by one, because nothing is kept by domain",
   "tracking.listEvents": "has no index for a search, nor for each type of a campaign",
   "subscribers.exportPerson": "looks for the person in what waits for webhooks",
   "subscribers.getSegment": "asks all people for half a second, then a part of them",
