@@ -24,7 +24,7 @@ interface Kind {
   ask: (world: NoisyWorld, n: number) => Promise<number>;
 }
 
-const someIp = () => `2001:db8:${randomBytes(2).toString("hex")}:${randomBytes(2).toString("hex")}::1`;
+export const someIp = () => `2001:db8:${randomBytes(2).toString("hex")}:${randomBytes(2).toString("hex")}::1`;
 
 export async function ask(
   world: Pick<NoisyWorld, "url" | "key">,
