@@ -48,6 +48,11 @@ export class Turns {
     return owner !== undefined && (this.#ofOwner.get(owner) ?? 0) >= this.#perOwner;
   }
 
+  /** Whether the owner has a turn, or waits for one. */
+  serves(owner: Owner): boolean {
+    return this.#ofOwner.has(owner) || this.#waiting.has(owner);
+  }
+
   /** Undefined where it would have to wait. */
   tryTake(owner: Owner): Release | undefined {
     if (this.#taken >= this.inAll || this.#hasShare(owner)) return undefined;

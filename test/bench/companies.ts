@@ -1,10 +1,10 @@
 /**
- * Ten thousand companies, of which one is noisy: `node test/bench companies [companies=10000] [seconds=30] [perSecond=5] [people=100000]`.
+ * Ten thousand companies, of which one is noisy: `node test/bench companies [companies=10000] [seconds=30] [perSecond=5] [people=100000] [word …]`.
  *
  * Each of the others has a mail server, a list of five people and an endpoint for webhooks. One after the other, each once, asks at
  * a steady pace for what a small company asks for: a receipt, a newsletter to its list, an import of twenty rows; its receipt is
  * opened as it arrives. First alone, then beside one company that has newsletters to all of its people under way, imports 20,000 rows at a
- * time, sends receipts, and whose mails are opened as they arrive, each of which is a webhook too. Prints how long each took, by company (p50,
+ * time, sends receipts, and whose mails are opened as they arrive, each of which is a webhook too (with words: only that of newsletters, imports and receipts). Prints how long each took, by company (p50,
  * p99, the worst): none may be left out, and a p99 must stay within a second.
  *
  * One process with all services, PostgreSQL, mail server, receiver and both clients share the machine.
@@ -29,6 +29,7 @@ import { ask, someIp } from "./noisy-kinds.ts";
 import { residentMegabytes, serviceProcess } from "./resources.ts";
 
 const [, , role, ...rest] = process.argv;
+const words = rest.slice(3);
 const [companies = 10_000, seconds = 30, perSecond = 5, people = 100_000] = [role, ...rest].map(Number);
 const SECRET_KEY = "bench-secret-bench-secret-bench-secret";
 const READERS = 5;
@@ -39,7 +40,7 @@ const AIM_MS = 1_000;
 const SMALL = ".small.example";
 const HTML = "<p>Hello [[first_name]]</p>";
 
-const KINDS = ["receipt", "its webhook", "webhook of its open", "newsletter", "import"] as const;
+const KINDS = ["answer to a receipt", "receipt", "its webhook", "webhook of its open", "newsletter", "import"] as const;
 type Kind = (typeof KINDS)[number];
 
 interface Small {
@@ -105,9 +106,10 @@ async function outside(): Promise<void> {
 
 /** All that one company can ask for at full speed. */
 async function noise(): Promise<void> {
-  const [world] = (await once(process, "message")) as [Small];
+  const [{ world, words }] = (await once(process, "message")) as [{ world: Small; words: string[] }];
   const counts: Record<string, number> = {};
   const forever = async (name: string, one: (n: number) => Promise<{ status: number }>) => {
+    if (words.length > 0 && !words.includes(name)) return;
     for (let n = 0; ; n++) {
       const { status } = await one(n).catch(() => ({ status: 0 }));
       counts[`${name} ${status}`] = (counts[`${name} ${status}`] ?? 0) + 1;
@@ -185,8 +187,8 @@ async function fill(url: string, [smtpPort, hookPort]: readonly number[]): Promi
   );
   await query(
     `with added as (
-       insert into subscribers (company_id, email, first_name)
-       select c.id, 'reader' || p || '@' || case c.n when 1 then 'noisy.example' else 'c' || c.n - 1 || $4 end, 'Reader'
+       insert into subscribers (company_id, email, first_name, in_search)
+       select c.id, 'reader' || p || '@' || case c.n when 1 then 'noisy.example' else 'c' || c.n - 1 || $4 end, 'Reader', true
        from unnest($1::uuid[]) with ordinality c (id, n), generate_series(1, case c.n when 1 then $3::int else $2::int end) p
        returning id, company_id)
      insert into list_members (company_id, list_id, subscriber_id)
@@ -237,6 +239,7 @@ async function receipt(company: Small, took: Took): Promise<void> {
   const receivers = [{ email: `${name}@c${company.n}${SMALL}` }];
   const of = { smtp_config_id: company.smtp, subject: "Receipt", body: HTML };
   await must(company, "send/custom/", { name: "Receipt", ...of, is_transactional: true, receivers });
+  took("answer to a receipt", Date.now() - beganMs);
   const { at, pixel } = await mail;
   took("receipt", at - beganMs);
   took("its webhook", (await delivered).at - at);
@@ -314,7 +317,7 @@ async function measure(scene: Scene, [noisy, ...small]: readonly Small[]): Promi
   await round("warm up", drawn(0, WARM_UP), scene);
   const silence = await round("alone", drawn(WARM_UP, each), scene);
   const loud = child("noise");
-  loud.send(noisy!);
+  loud.send({ world: noisy!, words });
   await sleep(5_000);
   const beside = await round("beside a noisy one", drawn(WARM_UP + each, each), scene);
   loud.send("counts");

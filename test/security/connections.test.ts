@@ -5,8 +5,10 @@
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { importTransaction } from "../../models/database/bulk.ts";
 import { query, queryOne } from "../../models/database/db.ts";
 import { call } from "../../services/call.ts";
+import { newId } from "../../services/lib/ids.ts";
 import { type App, startApp } from "../support/app.ts";
 import { type Answer, client, newCompany, someIp, type TestCompany } from "../support/client.ts";
 
@@ -146,6 +148,41 @@ test("imports, writes and strangers that wait for a lock of the company leave co
   expect(await asked.imports).toHaveLength(12);
   const stored = 12 + written.filter(({ status }) => status === 201).length;
   expect((await noisy.api.get(`${API}/subscribers/`)).body.count).toBe(stored);
+});
+
+test("a small file is imported while large ones of other companies take all turns, and behind that of its own company", async () => {
+  const large = Promise.withResolvers<void>();
+  const isOver = { large: false, behind: false };
+  const owners = [noisy.id, ...Array.from({ length: MANY }, newId)];
+  const running = Promise.all(owners.map((id) => importTransaction(id, () => large.promise)));
+  const file = (email: string, rows: number) => {
+    const form = new FormData();
+    form.set(
+      "file",
+      new Blob([["email", ...Array.from({ length: rows }, (_, n) => `${n}${email}`)].join("\n")]),
+      "a.csv",
+    );
+    return form;
+  };
+  const importOf = (company: TestCompany, email: string, rows: number) =>
+    company.api.post(`${API}/subscribers/bulk/`, file(email, rows));
+  try {
+    const waiting = importOf(quiet, "@large.example", 10_000).finally(() => {
+      isOver.large = true;
+    });
+    const other = await newCompany(app);
+    const behind = importOf(noisy, "@small.example", 2).finally(() => {
+      isOver.behind = true;
+    });
+    expect(await importOf(other, "@small.example", 20)).toMatchObject({ status: 201, body: { created: 20 } });
+    expect(isOver).toEqual({ large: false, behind: false });
+    large.resolve();
+    expect((await waiting).body).toMatchObject({ created: 10_000 });
+    expect((await behind).body).toMatchObject({ created: 2 });
+  } finally {
+    large.resolve();
+    await running;
+  }
 });
 
 test("mail to receivers leaves while an import holds the company; they become subscribers afterwards", async () => {

@@ -35,6 +35,16 @@ test("an owner has its share at most, the service itself what there is", async (
   expect(turns.tryTake("b")).toBeDefined();
 });
 
+test("an owner is served while it has a turn or waits for one", async () => {
+  const turns = turnsOf(1, 1);
+  const first = await turns.take("a", LONG_MS);
+  const second = turns.take("b", LONG_MS);
+  expect(["a", "b", "c"].map((owner) => turns.serves(owner))).toEqual([true, true, false]);
+  first();
+  (await second)();
+  expect(["a", "b"].map((owner) => turns.serves(owner))).toEqual([false, false]);
+});
+
 test("who has waited too long fails with the reason, and takes no turn from others later", async () => {
   const turns = turnsOf(2, 1);
   const a = (await turns.take("a", LONG_MS))!;

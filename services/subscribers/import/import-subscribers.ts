@@ -100,20 +100,26 @@ function counted({ created, matched, restricted }: Merged, repeated: number, tal
   return { total, created, updated, skipped: tally.skipped + known - updated, errors, errors_count: tally.skipped };
 }
 
+/** Some thousand rows, which take less time than the work that has to give way. */
+const SMALL_BYTES = 64 * 1024;
+const isSmall = ({ bytes = 0 }: ImportJob): boolean => bytes > 0 && bytes <= SMALL_BYTES;
+
 /** Reads the file into the import's own table; nobody else waits for it. */
-async function readInto(client: Client, companyId: string, { columns, rows }: OpenCsv<Columns>, tally: Tally) {
+async function readInto(client: Client, job: ImportJob, { columns, rows }: OpenCsv<Columns>, tally: Tally) {
+  const { companyId } = job;
   const copy = await prepareImport(client);
   const wasErased = await erasedTest(companyId, client);
   const refusal = (address: string) => (wasErased(address) ? ERASED_ERROR : undefined);
-  await pipeline(copyLines(columns, rows, tally, refusal, bulkSteps.pace(companyId)), client.query(copyFrom(copy)));
+  const pace = isSmall(job) ? undefined : bulkSteps.pace(companyId);
+  await pipeline(copyLines(columns, rows, tally, refusal, pace), client.query(copyFrom(copy)));
 }
 
 async function importRows(csv: OpenCsv<Columns>, job: ImportJob, file: ErrorFile): Promise<ImportReport> {
   const { companyId, listId, onConflict = "update" } = job;
   const tally = new Tally(file);
-  return importTransaction(companyId, async (client) => {
+  const run = async (client: Client) => {
     const beganMs = Date.now();
-    await readInto(client, companyId, csv, tally);
+    await readInto(client, job, csv, tally);
     await file.end();
     const merging = { companyId, listId, onConflict, state: tally.state };
     const rows = tally.total - tally.skipped;
@@ -126,7 +132,8 @@ async function importRows(csv: OpenCsv<Columns>, job: ImportJob, file: ErrorFile
     const report = { ...counted(merged, repeated, tally, merging), errors_url: file.url };
     await job.finish?.(client, report);
     return report;
-  });
+  };
+  return importTransaction(companyId, run, { isSmall: isSmall(job) });
 }
 
 export async function importSubscribers(
