@@ -79,7 +79,7 @@ try {
   const startedMs = performance.now();
   await domainStats(asOwner(neighbour, {}));
   process.stdout.write(`a company with 1,000 mails beside it: ${Math.round(performance.now() - startedMs)} ms\n`);
-  const [all, old] = [firstIdAt(Date.now() - 30 * DAY_MS), firstIdAt(Date.now() - 60 * DAY_MS)];
+  const [all, old] = [firstIdAt(Date.now() - 30 * DAY_MS), new Date(Date.now() - 60 * DAY_MS)];
   const every = Math.max(1, Math.round((mails + receipts) / 5_000));
   const values = [
     company,

@@ -159,6 +159,41 @@ test("only what happened in these days counts", async () => {
   expect((await company.api.get("/api/emails/stats/domains/", { query: { days: 0 } })).status).toBe(400);
 });
 
+test("small campaigns are found by when they began, whenever they were made, and those that began long before are passed by", async () => {
+  const company = await newCompany(app);
+  /** As an id of so many days ago. */
+  const idOf = (days: number) => {
+    const at = (Date.now() - days * 86_400_000).toString(16).padStart(12, "0");
+    return `${at.slice(0, 8)}-${at.slice(8)}-7${newId().slice(15)}`;
+  };
+  const sentTo = async (domain: string, mails: number, { madeDaysAgo = 0, beganDaysAgo = 0 }) => {
+    const made = await queryOne<{ no: number }>(
+      `insert into campaigns (id, company_id, name, campaign_type, status, smtp_config_id, worker_task_id, total_emails, next_seq, no,
+         expansion_began_at, finished_at)
+       values ($1, $2, 'News', 'to_list', 'completed', $2, $2, $3::int, $3::int + 1, next_campaign_no(),
+         now() - make_interval(days => $4), now()) returning no`,
+      [idOf(madeDaysAgo), company.id, mails, beganDaysAgo],
+    );
+    await query(
+      `insert into sent_emails (campaign_no, seq, email, status, attempts, sent_at)
+       select $1, n, 'a' || n || '@' || $3::text, 2, 1, now() from generate_series(1, $2::int) n`,
+      [made!.no, mails, domain],
+    );
+  };
+  for (let n = 0; n < 20; n++) await sentTo("paused.example", 1, { madeDaysAgo: 300, beganDaysAgo: 200 });
+  await sentTo("large.example", 150, { madeDaysAgo: 300, beganDaysAgo: 200 });
+  await sentTo("before.example", 4, { madeDaysAgo: 20, beganDaysAgo: 20 });
+  // The newest of those that were made long ago.
+  await sentTo("scheduled.example", 3, { madeDaysAgo: 100 });
+  await sentTo("now.example", 2, { madeDaysAgo: 20 });
+  expect((await stats(company)).map(({ domain, sent }) => [domain, sent])).toEqual([
+    ["large.example", 150],
+    ["before.example", 4],
+    ["scheduled.example", 3],
+    ["now.example", 2],
+  ]);
+});
+
 test("those of one campaign alone, whenever it was sent; another company's is none", async () => {
   const [company, other] = [await newCompany(app), await newCompany(app)];
   await campaign(company, [{ own: "a@one.example", sentDaysAgo: 300 }, { own: "b@two.example" }], {
