@@ -31,9 +31,12 @@ export const attributesIn = (given: Given, declared: readonly string[]): Attribu
       .filter((entry): entry is readonly [string, AttributeValue] => entry[1] !== "" && isAttribute(entry[1])),
   );
 
-/** A field that people do not see: who fills it in is a program that fills in all. */
+/**
+ * A field that people do not see: who fills it in is a program that fills in all. No form sends an object, and one may have
+ * nothing that makes a text of it.
+ */
 export const isTrapped = ({ website }: Given): boolean =>
-  website !== undefined && website !== null && String(website).trim() !== "";
+  website !== undefined && website !== null && (typeof website === "object" || String(website).trim() !== "");
 
 function mayLeadTo(text: string, hosts: readonly string[]): boolean {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;

@@ -145,6 +145,9 @@ describe("a public form", () => {
     const given = { email: "bot@example.com", list_id: list };
     const page = await submit({ ...given, website: "https://spam.example" });
     const json = await subscribe({ ...given, website: "x" });
+    for (const website of [{ toString: null }, {}, [["x"]], [{ toString: null }]]) {
+      expect(await subscribe({ ...given, website })).toMatchObject({ status: json.status, body: json.body });
+    }
     expect(await found("bot@example.com")).toBeUndefined();
     expect(await members(list)).toBe(0);
     expect((await submit({ ...given, website: "" })).text).toBe(page.text);
