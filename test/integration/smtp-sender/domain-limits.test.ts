@@ -105,9 +105,11 @@ test("a limit that is lifted lets what waits go, and one that is set holds for m
   const id = await sending.campaign({ ...from, recipients: recipientsOf([LIMITED], 20) });
   const engine = sending.engine();
   await server.received(5);
+  const waiting = `select count(*)::int n from sent_emails
+    where next_attempt_at is not null and campaign_no = (select no from campaigns where id = $1)`;
   await sending.until(
-    () => sending.recipients(id),
-    (rows) => rows.every(({ status, attempts }) => status === 0 || attempts === 1),
+    async () => (await query<{ n: number }>(waiting, [id]))[0]!.n,
+    (n) => n === 15,
   );
   const setLimits = async (limits: DomainLimit[]) => {
     await query("update smtp_configs set domain_limits = $3, updated_at = now() where id = $1 and company_id = $2", [
