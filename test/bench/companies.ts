@@ -3,9 +3,10 @@
  *
  * Each of the others has a mail server, a list of five people and an endpoint for webhooks. One after the other, each once, asks at
  * a steady pace for what a small company asks for: a receipt, a newsletter to its list, an import of twenty rows; its receipt is
- * opened as it arrives. First alone, then beside one company that has newsletters to all of its people under way, imports 20,000 rows at a
- * time, sends receipts, and whose mails are opened as they arrive, each of which is a webhook too (with words: only that of newsletters, imports and receipts). Prints how long each took, by company (p50,
- * p99, the worst): none may be left out, and a p99 must stay within a second.
+ * opened as it arrives. First alone, then beside one company that has newsletters to all of its people under way, imports 20,000 rows
+ * at a time, sends receipts, and whose mails are opened as they arrive, each of which is a webhook too (with words, of `newsletter`,
+ * `import` and `receipt`, those alone). Prints how long each took, by company (p50, p99, the worst): none may be left out, and a p99 must
+ * stay within a second.
  *
  * One process with all services, PostgreSQL, mail server, receiver and both clients share the machine.
  */
@@ -26,6 +27,7 @@ import { dataFolder, startService } from "../support/service-process.ts";
 import { startSmtpServer } from "../support/smtp-server.ts";
 import { cpuUs, ownCpuUs, postmasterOf } from "./cpu.ts";
 import { ask, someIp } from "./noisy-kinds.ts";
+import { percentile } from "./percentile.ts";
 import { residentMegabytes, serviceProcess } from "./resources.ts";
 
 const [, , role, ...rest] = process.argv;
@@ -261,8 +263,6 @@ async function imported(company: Small, took: Took): Promise<void> {
   await must(company, "subscribers/bulk/", csv(company.list, ROWS, "new", `c${company.n}${SMALL}`));
   took("import", Date.now() - beganMs);
 }
-
-const percentile = (sorted: readonly number[], share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
 
 async function round(
   name: string,

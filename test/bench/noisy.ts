@@ -17,6 +17,7 @@ import { dataFolder, startService } from "../support/service-process.ts";
 import { startSmtpServer } from "../support/smtp-server.ts";
 import { cpuUs, ownCpuUs, postmasterOf, threadsUs } from "./cpu.ts";
 import { ask, KINDS, type NoisyWorld } from "./noisy-kinds.ts";
+import { percentile } from "./percentile.ts";
 import { serviceProcess } from "./resources.ts";
 
 const NOISE = "noise";
@@ -134,8 +135,6 @@ interface Measured {
   p99Ms: number;
   wrong: Statuses;
 }
-
-const percentile = (sorted: readonly number[], share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
 
 /** Ordinary requests at a steady pace, each timed from when it was due. */
 async function ordinary(world: NoisyWorld, seconds: number): Promise<Measured> {

@@ -27,6 +27,7 @@ import { seal } from "../../services/lib/secrets.ts";
 import { newSecret, signedHeaders, signingKey } from "../../services/webhooks/signature.ts";
 import { selfMadeCertificate } from "../support/certificate.ts";
 import { cpuUs, ownCpuUs, postmasterOf } from "./cpu.ts";
+import { percentile } from "./percentile.ts";
 
 const SECRET_KEY = "bench-secret-bench-secret";
 const ENDPOINTS_PER_COMPANY = 10;
@@ -34,7 +35,6 @@ const SLOW_MS = 5_000;
 const AT_ONCE = 64;
 const WARM_UP = 0.2;
 
-const percentile = (sorted: readonly number[], share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
 const [endpoints = 10_000, deliveries = 10_000, perSecond = 100, seconds = 20] = process.argv.slice(2).map(Number);
 
 interface Arrived {

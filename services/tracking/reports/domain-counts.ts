@@ -1,7 +1,8 @@
 /**
  * SQL that counts a company's mail by the domain of its recipients: each `$4`th of its mails, each `$5`th of its bounces and each
  * `$6`th of its complaints, multiplied; with 1 all of them, exactly. $1 is the company, $2 and $3 the time from which on it counts and
- * an id that is not younger; the last parameter is the campaign where it is about one ($7), else the time before which small campaigns are too old.
+ * an id that is not younger; the last parameter ($7) is the campaign where it is about one, else the time before which small
+ * campaigns are too old.
  *
  * Costs (test/bench/domain-stats.ts) 8 to 12 ms to plan, and then 2 µs of PostgreSQL's CPU for a mail that is counted, 5 for a
  * transactional one, 3 for an event.
