@@ -371,6 +371,8 @@ async function main(): Promise<void> {
   }
 }
 
+// A child ends with the bench, however that ends.
+if (process.send) process.once("disconnect", () => process.exit());
 if (role === "outside") await outside();
 else if (role === "noise") await noise();
 else await main();
