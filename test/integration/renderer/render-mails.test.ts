@@ -89,7 +89,7 @@ describe("renderer.renderMails", () => {
     const others = setInterval(() => ticks++, 1);
     const mails = await render(
       id,
-      Array.from({ length: 15 }, () => ({ ...recipient(), attributes })),
+      Array.from({ length: 60 }, () => ({ ...recipient(), attributes })),
     );
     clearInterval(others);
     expect(mails.every(({ ok }) => ok)).toBe(true);
