@@ -13,6 +13,7 @@ import {
   lookAtEndpoints,
   recordAttempts,
 } from "../../models/statements/webhook-deliveries.ts";
+import { webhookSteps } from "../lib/give-way.ts";
 import { groupCommit } from "../lib/group-commit.ts";
 import { type AttemptResult, attempt, retryAfterSeconds } from "./attempt.ts";
 import { Endings } from "./ending.ts";
@@ -74,6 +75,7 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
   let again = false;
   let closing = false;
   let whenOneHangs: NodeJS.Timeout | undefined;
+  let whenRested: NodeJS.Timeout | undefined;
 
   const results = groupCommit(
     async (batch: AttemptRecord[]) => {
@@ -116,8 +118,20 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
     running.add(run);
   }
 
+  /** While CPU is short, and other companies ask for something: then those of a company are claimed in larger groups. */
+  function rests(companyId: string): boolean {
+    const restMs = webhookSteps.restMs(companyId);
+    if (restMs > 0) whenRested ??= setTimeout(lookForRested, restMs);
+    return restMs > 0;
+  }
+
+  function lookForRested(): void {
+    whenRested = undefined;
+    refill();
+  }
+
   async function claimFrom(queue: EndpointQueue): Promise<number> {
-    const grants = queue.grant(performance.now());
+    const grants = queue.grant(performance.now(), rests);
     const claimed = await claimDeliveries(grants);
     const taken = new Map<string, number>();
     for (const one of claimed) taken.set(one.endpoint_id, (taken.get(one.endpoint_id) ?? 0) + 1);
@@ -189,6 +203,7 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
     async stop() {
       closing = true;
       clearTimeout(whenOneHangs);
+      clearTimeout(whenRested);
       const late = setTimeout(() => endings.stop(), STOP_MS);
       await idle();
       clearTimeout(late);

@@ -90,13 +90,16 @@ export class EndpointQueue {
     return true;
   }
 
-  /** Which endpoints may take how many now. What is granted is in flight from when it `begins`. */
-  grant(nowMs: number): Grant[] {
+  /**
+   * Which endpoints may take how many now. What is granted is in flight from when it `begins`. A company that `rests` keeps its
+   * turn; asked once for each that would get something.
+   */
+  grant(nowMs: number, rests: (companyId: string) => boolean = () => false): Grant[] {
     this.#setAsideHanging(nowMs);
     const granted = new Map<string, Grant>();
     const grantedByCompany = new Map<string, number>();
     let free = this.#limits.inFlight - this.#inFlight;
-    const companies = this.#firstTurns(free);
+    const companies = new Set(this.#firstTurns(free));
     // Each round gives each company one lane, as long as there are any.
     for (let given = 1; given > 0 && free > 0; ) {
       given = 0;
@@ -105,6 +108,11 @@ export class EndpointQueue {
         if (free === 0 || used >= this.#limits.perCompany) continue;
         const endpointId = this.#nextOf(companyId, granted);
         if (!endpointId) continue;
+        if (!grantedByCompany.has(companyId) && rests(companyId)) {
+          companies.delete(companyId);
+          continue;
+        }
+        this.#endpointToTheEnd(companyId, endpointId);
         const grant = granted.get(endpointId) ?? { companyId, endpointId, lanes: 0 };
         grant.lanes++;
         granted.set(endpointId, grant);
@@ -132,15 +140,17 @@ export class EndpointQueue {
   }
 
   #nextOf(companyId: string, granted: ReadonlyMap<string, Grant>): string | undefined {
-    const turns = this.#turns.get(companyId)!;
-    for (const endpointId of turns) {
+    for (const endpointId of this.#turns.get(companyId)!) {
       const { inFlight, lanes } = this.#endpoints.get(endpointId)!;
-      if (inFlight + (granted.get(endpointId)?.lanes ?? 0) >= lanes) continue;
-      turns.delete(endpointId);
-      turns.add(endpointId);
-      return endpointId;
+      if (inFlight + (granted.get(endpointId)?.lanes ?? 0) < lanes) return endpointId;
     }
     return undefined;
+  }
+
+  #endpointToTheEnd(companyId: string, endpointId: string): void {
+    const turns = this.#turns.get(companyId)!;
+    turns.delete(endpointId);
+    turns.add(endpointId);
   }
 
   #toTheEnd(companyId: string): void {

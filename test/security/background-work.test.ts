@@ -9,6 +9,7 @@ import { readMetrics } from "../../services/lib/metrics.ts";
 import { type App, startApp } from "../support/app.ts";
 import { fileForm, newCompany, type TestCompany } from "../support/client.ts";
 import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
+import { startWebServer, type WebServer } from "../support/web-server.ts";
 
 const API = "/api/emails";
 const ASK_EVERY_MS = 50;
@@ -18,9 +19,11 @@ let app: App;
 let server: SmtpServer;
 let heavy: TestCompany;
 let other: TestCompany;
+let hook: WebServer;
 let isShort = true;
 beforeAll(async () => {
   server = await startSmtpServer();
+  hook = await startWebServer();
   app = await startApp();
   jest.spyOn(Shortage.prototype, "lasts").mockImplementation(() => isShort);
 });
@@ -28,6 +31,7 @@ afterAll(async () => {
   jest.restoreAllMocks();
   await app?.stop();
   await server?.stop();
+  await hook?.stop();
 });
 beforeEach(async () => {
   isShort = true;
@@ -95,14 +99,16 @@ test("an import rests while another company asks, and is whole or not there at a
   ]);
 });
 
-test("a newsletter rests while another company asks, reaches everybody once, and holds up no receipt of its own company", async () => {
+test("a newsletter and its webhooks rest while another company asks, reach everybody once, and hold up no receipt of its own company", async () => {
   const { api } = heavy;
+  const told = () => hook.asked.map(({ body }) => (JSON.parse(body) as { recipient: string }).recipient);
+  expect((await api.post(`${API}/webhook-endpoints/`, { url: hook.url, events: ["delivered"] })).status).toBe(201);
   const config = { name: "S", host: "127.0.0.1", port: server.port, username: "", password: "", use_tls: false };
   const { id: smtp } = (await api.post(`${API}/smtp-configs/`, { ...config, sender_email: "news@acme.example" })).body;
   const { id: template } = (await api.post(`${API}/templates/`, { name: "T", subject: "Hi", body: "<p>Hi</p>" })).body;
   const { id: list } = (await api.post(`${API}/lists/`, { name: "Readers" })).body;
   await addPeople(list);
-  const before = await gaveWay("mail");
+  const before = [await gaveWay("mail"), await gaveWay("webhooks")];
   server.messages.length = 0;
   await beside(true, async () => {
     const news = { name: "News", template_id: template, smtp_config_id: smtp, list_id: list };
@@ -117,11 +123,13 @@ test("a newsletter rests while another company asks, reaches everybody once, and
     };
     const receivers = [{ email: "buyer@example.com" }];
     expect((await api.post(`${API}/send/custom/`, { ...receipt, receivers })).status).toBe(201);
-    for (const endMs = Date.now() + 60_000; server.messages.length < PEOPLE + 1 && Date.now() < endMs; )
-      await sleep(50);
+    const isOver = () => Math.min(server.messages.length, hook.asked.length) > PEOPLE;
+    for (const endMs = Date.now() + 60_000; !isOver() && Date.now() < endMs; ) await sleep(50);
   });
   const to = server.messages.map((message) => message.to[0]!);
   expect([to.length, new Set(to).size]).toEqual([PEOPLE + 1, PEOPLE + 1]);
   expect(to.indexOf("buyer@example.com")).toBeLessThan(PEOPLE);
-  expect(await gaveWay("mail")).toBeGreaterThan(before);
+  expect([told().length, new Set(told()).size]).toEqual([PEOPLE + 1, PEOPLE + 1]);
+  const after = [await gaveWay("mail"), await gaveWay("webhooks")];
+  expect(after.every((seconds, n) => seconds > before[n]!)).toBe(true);
 });

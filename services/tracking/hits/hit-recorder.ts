@@ -18,6 +18,7 @@ import { mailOf } from "../../../models/statements/mail-key.ts";
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
 import type { Caller } from "../../lib/caller.ts";
 import { notFound, throttled } from "../../lib/errors.ts";
+import { hitSteps } from "../../lib/give-way.ts";
 import { type GroupCommit, groupCommit } from "../../lib/group-commit.ts";
 import { pixel, redirect } from "../../lib/hit-answers.ts";
 import { keysFor } from "../../lib/secrets.ts";
@@ -84,6 +85,7 @@ export class HitRecorder {
       maxBatch: MAX_BATCH,
       maxWaiting: MAX_WAITING,
       atOnce: 2,
+      restMs: () => hitSteps.restMs(undefined),
       mayBeOneItem: isRefusal,
     });
   }
