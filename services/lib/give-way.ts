@@ -212,23 +212,28 @@ export class RestingLoop {
     this.#times = times;
   }
 
-  /** For so many milliseconds the next piece has to wait; 0: it begins now. */
+  /** For so many milliseconds the next piece has to wait; 0: it begins now. May be asked more often than that. */
   restMs(companyId: Owner): number {
+    const known = this.#begun.get(companyId);
     if (!mustGiveWay(this.#circumstances, companyId)) {
       this.#begun.delete(companyId);
+      this.#rested(known);
       return 0;
     }
     const [times, nowMs] = [this.#times(), performance.now()];
-    const piece = this.#begun.get(companyId) ?? { times, beganMs: nowMs, askedMs: undefined };
+    const piece = known ?? { times, beganMs: nowMs, askedMs: undefined };
     const owedMs = (times.activeMs - piece.times.activeMs) * REST_OF_LOOP - (times.idleMs - piece.times.idleMs);
     piece.askedMs ??= nowMs;
     const restMs = Math.min(owedMs, piece.askedMs + MAX_REST_OF_LOOP_MS - nowMs);
-    if (restMs < 1) {
-      this.#begins(companyId, { times, beganMs: nowMs, askedMs: undefined });
-      return 0;
-    }
-    gaveWay.inc({ work: this.#work }, restMs / 1_000);
-    return restMs;
+    if (restMs >= 1) return restMs;
+    this.#rested(known);
+    this.#begins(companyId, { times, beganMs: nowMs, askedMs: undefined });
+    return 0;
+  }
+
+  #rested(piece: Piece | undefined): void {
+    const restedMs = performance.now() - (piece?.askedMs ?? Number.POSITIVE_INFINITY);
+    if (restedMs > 0) gaveWay.inc({ work: this.#work }, restedMs / 1_000);
   }
 
   #begins(companyId: Owner, piece: Piece): void {

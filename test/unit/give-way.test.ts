@@ -160,6 +160,17 @@ describe("work of the event loop", () => {
     }
     clearInterval(busy);
   });
+
+  test("counts a rest once, however often it is asked for", async () => {
+    const { times, resting } = loop();
+    const before = await gaveWay("looping");
+    resting.restMs("a");
+    times.activeMs += 10_000;
+    while (resting.restMs("a") > 0) await sleep(1);
+    const countedSeconds = (await gaveWay("looping")) - before;
+    expect(countedSeconds).toBeGreaterThan(0.045);
+    expect(countedSeconds).toBeLessThan(0.2);
+  });
 });
 
 describe("others are at work", () => {
