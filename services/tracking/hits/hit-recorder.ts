@@ -1,5 +1,6 @@
 /**
- * Opens and clicks as they come in: read the token, store, then answer. Stored in groups, one commit for many. The whole way:
+ * Opens and clicks as they come in: read the token, store, then answer. Stored in groups, one commit for many, and larger ones
+ * while CPU is short (services/lib/give-way.ts). The whole way:
  *
  * | step                                                          | where                                                |
  * |---------------------------------------------------------------|------------------------------------------------------|
