@@ -85,13 +85,19 @@ const OTHERS = `${SUBSCRIBER} left join reply_patterns r on r.company_id = $1 an
 
 /**
  * Of each campaign no more rows are read than the page may need, newest campaign first. They are the list's own rows: joined to
- * it by their numbers, they would be read once for each other.
+ * it by their numbers, they would be read once for each other. How many is not told to the planner: beside a hundred thousand
+ * campaigns of one mail it takes each for small, and would rather sort all rows of a large one than read them in their order.
  */
 const nearestOf =
   (status?: SentEmailStatus): NonNullable<Listing["nearest"]> =>
   (n, direction) =>
     `${campaignsOf(status, `order by no ${direction} offset 0`)}
-  cross join lateral (${mailsOf(status, `order by s.seq ${direction} limit ${n}`)}) s ${OTHERS}`;
+  cross join lateral (${mailsOf(status, `order by s.seq ${direction} limit (select ${n})`)}) s ${OTHERS}`;
+
+const nearestInOne =
+  (status?: SentEmailStatus): NonNullable<Listing["nearest"]> =>
+  (n, direction) =>
+    `campaigns c cross join lateral (${mailsOf(status, `order by s.seq ${direction} limit (select ${n})`)}) s ${OTHERS}`;
 
 /** Each one by itself, by its key: a join is planned as a scan of all. */
 const atPlaces = (ids: string) => `(${ids}) k (campaign_no, seq)
@@ -124,9 +130,8 @@ function listing(companyId: string, asked: Asked): Listing {
     large: true,
     narrowedBy: "`campaign`, `status` or `recipient`",
     ...(known ? { count: () => knownCount(companyId, asked) } : {}),
-    ...(campaign || recipient || asked.search
-      ? {}
-      : { id: ["c.no", "s.seq"], nearest: nearestOf(status), at: atPlaces }),
+    ...(recipient || asked.search ? {} : { nearest: campaign ? nearestInOne(status) : nearestOf(status) }),
+    ...(campaign || recipient || asked.search ? {} : { id: ["c.no", "s.seq"], at: atPlaces }),
     filtered: true,
   };
 }
