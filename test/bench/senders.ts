@@ -26,7 +26,9 @@ const POINTS = [0.1, 0.5, 1];
 async function expansionSeconds({ database }: Stack): Promise<number> {
   for (;;) {
     const { rows } = await database.query<{ seconds: number }>(
-      "select extract(epoch from clock_timestamp() - created_at)::float8 as seconds from campaigns where expanded_at is not null",
+      `select extract(epoch from clock_timestamp() - created_at)::float8 as seconds from campaigns
+       where expanded_at is not null and total_emails = $1`,
+      [recipients],
     );
     if (rows[0]) return rows[0].seconds;
     await sleep(EXPANSION_POLL_MS);
