@@ -118,11 +118,20 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
     running.add(run);
   }
 
-  /** While CPU is short, and other companies ask for something: then those of a company are claimed in larger groups. */
-  function rests(companyId: string): boolean {
-    const restMs = webhookSteps.restMs(companyId);
-    if (restMs > 0) whenRested ??= setTimeout(lookForRested, restMs);
-    return restMs > 0;
+  /**
+   * While CPU is short, and other companies ask for something: then those of a company are claimed in larger groups. One answer
+   * for both queues: those that work would have each of the company's turns otherwise.
+   */
+  function resting(): (companyId: string) => boolean {
+    const answers = new Map<string, boolean>();
+    return (companyId) => {
+      const known = answers.get(companyId);
+      if (known !== undefined) return known;
+      const restMs = webhookSteps.restMs(companyId);
+      if (restMs > 0) whenRested ??= setTimeout(lookForRested, restMs);
+      answers.set(companyId, restMs > 0);
+      return restMs > 0;
+    };
   }
 
   function lookForRested(): void {
@@ -130,7 +139,7 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
     refill();
   }
 
-  async function claimFrom(queue: EndpointQueue): Promise<number> {
+  async function claimFrom(queue: EndpointQueue, rests: (companyId: string) => boolean): Promise<number> {
     const grants = queue.grant(performance.now(), rests);
     const claimed = await claimDeliveries(grants);
     const taken = new Map<string, number>();
@@ -156,7 +165,8 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
     do {
       again = false;
       await lookAtQueued();
-      for (const queue of queues) if (!closing) taken += await claimFrom(queue);
+      const rests = resting();
+      for (const queue of queues) if (!closing) taken += await claimFrom(queue, rests);
     } while ((again || queuedFor.size > 0) && !closing);
     if (!closing && queues.some(({ isFull }) => isFull)) whenOneHangs ??= setTimeout(lookForHanging, QUICK_MS);
     return taken;

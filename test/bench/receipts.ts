@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startSmtpSink } from "../support/servers.ts";
 import { startSmtpServer } from "../support/smtp-server.ts";
 import { type Api, newAccount, post, prepare, send } from "./campaign.ts";
+import { untilQuiet } from "./cpu.ts";
 import { startStack } from "./stack.ts";
 
 const [recipients = 200_000, senders = 2, perSecond = 20] = process.argv.slice(2).map(Number);
@@ -73,6 +74,7 @@ try {
       use_tls: false,
       sender_email: "shop@example.com",
     });
+    await untilQuiet(stack.pids.PostgreSQL);
     await receipts(api, ids.template, shopConfig, () => postedAt.size < IDLE_RECEIPTS);
     console.log(described("idle"));
     let isSending = true;

@@ -101,8 +101,15 @@ test("an import rests while another company asks, and is whole or not there at a
 
 test("a newsletter and its webhooks rest while another company asks, reach everybody once, and hold up no receipt of its own company", async () => {
   const { api } = heavy;
-  const told = () => hook.asked.map(({ body }) => (JSON.parse(body) as { recipient: string }).recipient);
-  expect((await api.post(`${API}/webhook-endpoints/`, { url: hook.url, events: ["delivered"] })).status).toBe(201);
+  const askedAt = (path: string) => hook.asked.filter(({ url }) => url === path);
+  const told = () => askedAt("/well").map(({ body }) => (JSON.parse(body) as { recipient: string }).recipient);
+  expect((await api.post(`${API}/webhook-endpoints/`, { url: `${hook.url}/well`, events: ["delivered"] })).status).toBe(
+    201,
+  );
+  expect((await api.post(`${API}/webhook-endpoints/`, { url: `${hook.url}/bad`, events: ["delivered"] })).status).toBe(
+    201,
+  );
+  hook.on = ({ url }) => ({ status: url === "/bad" ? 500 : 200 });
   const config = { name: "S", host: "127.0.0.1", port: server.port, username: "", password: "", use_tls: false };
   const { id: smtp } = (await api.post(`${API}/smtp-configs/`, { ...config, sender_email: "news@acme.example" })).body;
   const { id: template } = (await api.post(`${API}/templates/`, { name: "T", subject: "Hi", body: "<p>Hi</p>" })).body;
@@ -123,13 +130,15 @@ test("a newsletter and its webhooks rest while another company asks, reach every
     };
     const receivers = [{ email: "buyer@example.com" }];
     expect((await api.post(`${API}/send/custom/`, { ...receipt, receivers })).status).toBe(201);
-    const isOver = () => Math.min(server.messages.length, hook.asked.length) > PEOPLE;
+    const isOver = () => Math.min(server.messages.length, told().length) > PEOPLE;
     for (const endMs = Date.now() + 60_000; !isOver() && Date.now() < endMs; ) await sleep(50);
   });
   const to = server.messages.map((message) => message.to[0]!);
   expect([to.length, new Set(to).size]).toEqual([PEOPLE + 1, PEOPLE + 1]);
   expect(to.indexOf("buyer@example.com")).toBeLessThan(PEOPLE);
   expect([told().length, new Set(told()).size]).toEqual([PEOPLE + 1, PEOPLE + 1]);
+  // An endpoint that fails has one lane, and turns beside the one that works.
+  expect(askedAt("/bad").length).toBeGreaterThan(10);
   const after = [await gaveWay("mail"), await gaveWay("webhooks")];
   expect(after.every((seconds, n) => seconds > before[n]!)).toBe(true);
 });
