@@ -178,7 +178,7 @@ export class RestingSteps {
 const REST_OF_LOOP = 0.5;
 /** No piece waits for longer in all: where requests alone keep the loop in use, mail still leaves. */
 const MAX_REST_OF_LOOP_MS = 50;
-/** Whoever began nothing for so long begins at once. */
+/** When a piece began that long ago, it is of no account for the next any more. */
 const FORGET_PIECE_MS = 1_000;
 
 interface LoopTimes {
@@ -232,8 +232,10 @@ export class RestingLoop {
   }
 
   #rested(piece: Piece | undefined): void {
-    const restedMs = performance.now() - (piece?.askedMs ?? Number.POSITIVE_INFINITY);
-    if (restedMs > 0) gaveWay.inc({ work: this.#work }, restedMs / 1_000);
+    if (piece?.askedMs === undefined) return;
+    // Whoever asked may have had nothing more to do, and ask again after hours.
+    const restedMs = Math.min(performance.now() - piece.askedMs, MAX_REST_OF_LOOP_MS);
+    gaveWay.inc({ work: this.#work }, restedMs / 1_000);
   }
 
   #begins(companyId: Owner, piece: Piece): void {

@@ -74,8 +74,8 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
   let filling: Promise<number> | undefined;
   let again = false;
   let closing = false;
-  let whenOneHangs: NodeJS.Timeout | undefined;
-  let whenRested: NodeJS.Timeout | undefined;
+  const whenOneHangs = laterLook();
+  const whenRested = laterLook();
 
   const results = groupCommit(
     async (batch: AttemptRecord[]) => {
@@ -128,15 +128,10 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
       const known = answers.get(companyId);
       if (known !== undefined) return known;
       const restMs = webhookSteps.restMs(companyId);
-      if (restMs > 0) whenRested ??= setTimeout(lookForRested, restMs);
+      if (restMs > 0) whenRested.in(restMs);
       answers.set(companyId, restMs > 0);
       return restMs > 0;
     };
-  }
-
-  function lookForRested(): void {
-    whenRested = undefined;
-    refill();
   }
 
   async function claimFrom(queue: EndpointQueue, rests: (companyId: string) => boolean): Promise<number> {
@@ -168,13 +163,22 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
       const rests = resting();
       for (const queue of queues) if (!closing) taken += await claimFrom(queue, rests);
     } while ((again || queuedFor.size > 0) && !closing);
-    if (!closing && queues.some(({ isFull }) => isFull)) whenOneHangs ??= setTimeout(lookForHanging, QUICK_MS);
+    if (!closing && queues.some(({ isFull }) => isFull)) whenOneHangs.in(QUICK_MS);
     return taken;
   }
 
-  function lookForHanging(): void {
-    whenOneHangs = undefined;
-    refill();
+  /** A look after a time, one at a time: who wants it sooner than the one that is awaited waits for that. */
+  function laterLook() {
+    let timer: NodeJS.Timeout | undefined;
+    return {
+      in(ms: number): void {
+        timer ??= setTimeout(() => {
+          timer = undefined;
+          refill();
+        }, ms);
+      },
+      cancel: () => clearTimeout(timer),
+    };
   }
 
   /** One has ended, or hangs: there is room for more. */
@@ -212,8 +216,8 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
     idle,
     async stop() {
       closing = true;
-      clearTimeout(whenOneHangs);
-      clearTimeout(whenRested);
+      whenOneHangs.cancel();
+      whenRested.cancel();
       const late = setTimeout(() => endings.stop(), STOP_MS);
       await idle();
       clearTimeout(late);

@@ -103,12 +103,10 @@ test("a newsletter and its webhooks rest while another company asks, reach every
   const { api } = heavy;
   const askedAt = (path: string) => hook.asked.filter(({ url }) => url === path);
   const told = () => askedAt("/well").map(({ body }) => (JSON.parse(body) as { recipient: string }).recipient);
-  expect((await api.post(`${API}/webhook-endpoints/`, { url: `${hook.url}/well`, events: ["delivered"] })).status).toBe(
-    201,
-  );
-  expect((await api.post(`${API}/webhook-endpoints/`, { url: `${hook.url}/bad`, events: ["delivered"] })).status).toBe(
-    201,
-  );
+  for (const path of ["/well", "/bad"]) {
+    const endpoint = { url: `${hook.url}${path}`, events: ["delivered"] };
+    expect((await api.post(`${API}/webhook-endpoints/`, endpoint)).status).toBe(201);
+  }
   hook.on = ({ url }) => ({ status: url === "/bad" ? 500 : 200 });
   const config = { name: "S", host: "127.0.0.1", port: server.port, username: "", password: "", use_tls: false };
   const { id: smtp } = (await api.post(`${API}/smtp-configs/`, { ...config, sender_email: "news@acme.example" })).body;
@@ -130,7 +128,7 @@ test("a newsletter and its webhooks rest while another company asks, reach every
     };
     const receivers = [{ email: "buyer@example.com" }];
     expect((await api.post(`${API}/send/custom/`, { ...receipt, receivers })).status).toBe(201);
-    const isOver = () => Math.min(server.messages.length, told().length) > PEOPLE;
+    const isOver = () => Math.min(server.messages.length, askedAt("/well").length) > PEOPLE;
     for (const endMs = Date.now() + 60_000; !isOver() && Date.now() < endMs; ) await sleep(50);
   });
   const to = server.messages.map((message) => message.to[0]!);

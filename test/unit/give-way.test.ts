@@ -171,6 +171,19 @@ describe("work of the event loop", () => {
     expect(countedSeconds).toBeGreaterThan(0.045);
     expect(countedSeconds).toBeLessThan(0.2);
   });
+
+  test("counts no time in which nothing was asked for", async () => {
+    const { times, resting } = loop();
+    resting.restMs("a");
+    times.activeMs += 10_000;
+    expect(resting.restMs("a")).toBeGreaterThan(0);
+    const before = await gaveWay("looping");
+    const nowMs = performance.now();
+    jest.spyOn(performance, "now").mockReturnValue(nowMs + 3_600_000);
+    expect(resting.restMs("a")).toBe(0);
+    jest.restoreAllMocks();
+    expect((await gaveWay("looping")) - before).toBeLessThan(0.1);
+  });
 });
 
 describe("others are at work", () => {

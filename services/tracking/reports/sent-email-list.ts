@@ -2,7 +2,7 @@
 import { campaignNo } from "../../../models/database/campaign-no.ts";
 import { query, queryOne } from "../../../models/database/db.ts";
 import { type Listing, listPage, type Page } from "../../../models/database/listing.ts";
-import { SENT_EMAIL_STATUSES, type SentEmailStatus } from "../../../models/sent-email-status.ts";
+import { SENT_EMAIL_STATUSES } from "../../../models/sent-email-status.ts";
 import { withIds } from "../../../models/statements/mail-key.ts";
 import { call } from "../../call.ts";
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
@@ -89,15 +89,10 @@ const OTHERS = `${SUBSCRIBER} left join reply_patterns r on r.company_id = $1 an
  * campaigns of one mail it takes each for small, and would rather sort all rows of a large one than read them in their order.
  */
 const nearestOf =
-  (status?: SentEmailStatus): NonNullable<Listing["nearest"]> =>
+  ({ campaign, status }: Asked): NonNullable<Listing["nearest"]> =>
   (n, direction) =>
-    `${campaignsOf(status, `order by no ${direction} offset 0`)}
+    `${campaign ? "campaigns c" : campaignsOf(status, `order by no ${direction} offset 0`)}
   cross join lateral (${mailsOf(status, `order by s.seq ${direction} limit (select ${n})`)}) s ${OTHERS}`;
-
-const nearestInOne =
-  (status?: SentEmailStatus): NonNullable<Listing["nearest"]> =>
-  (n, direction) =>
-    `campaigns c cross join lateral (${mailsOf(status, `order by s.seq ${direction} limit (select ${n})`)}) s ${OTHERS}`;
 
 /** Each one by itself, by its key: a join is planned as a scan of all. */
 const atPlaces = (ids: string) => `(${ids}) k (campaign_no, seq)
@@ -117,6 +112,7 @@ function listing(companyId: string, asked: Asked): Listing {
       join sent_emails s on s.campaign_no = k.campaign_no and s.seq = k.seq join campaigns c on c.no = s.campaign_no`;
   }
   if (status) where.push(hasStatus(status));
+  const isByNumber = !recipient && !asked.search;
   const known = !recipient && (!status || status === "sent");
   return {
     from: `${from} ${OTHERS}`,
@@ -130,8 +126,8 @@ function listing(companyId: string, asked: Asked): Listing {
     large: true,
     narrowedBy: "`campaign`, `status` or `recipient`",
     ...(known ? { count: () => knownCount(companyId, asked) } : {}),
-    ...(recipient || asked.search ? {} : { nearest: campaign ? nearestInOne(status) : nearestOf(status) }),
-    ...(campaign || recipient || asked.search ? {} : { id: ["c.no", "s.seq"], at: atPlaces }),
+    ...(isByNumber ? { nearest: nearestOf(asked) } : {}),
+    ...(isByNumber && !campaign ? { id: ["c.no", "s.seq"], at: atPlaces } : {}),
     filtered: true,
   };
 }

@@ -3,7 +3,7 @@
  * however many rows there are. Each statement is run once more by EXPLAIN ANALYZE, with the same values. What is rare stands
  * where it is found last (test/support/large-installation.ts).
  */
-import { MANY } from "../../../models/database/filtered-count.ts";
+import { FEW, MANY } from "../../../models/database/filtered-count.ts";
 import { isServiceError } from "../../../services/lib/errors.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { capturePlans, nodesOf, type Plan, type PlanNode, rowsOf } from "../../support/captured-plans.ts";
@@ -77,21 +77,16 @@ const found = async (path: string, query: Record<string, string>) => (await get(
 const E = "/api/emails";
 
 test("what is rare is counted and found exactly", async () => {
-  // In the large installation those that bounced are more than are counted.
-  const statuses = {
-    failed: 1,
-    unknown: 1,
-    suppressed: 1,
-    queued: 7,
-    ...(long ? {} : { bounced: SIZE.mails / 10 / 5 }),
-  };
+  const statuses = { failed: 1, unknown: 1, suppressed: 1, queued: 7, bounced: SIZE.mails / 10 / 5 };
   for (const [status, count] of Object.entries(statuses)) {
     const page = await found(`${E}/sent-emails/`, { status });
+    // In the large installation more bounced than are counted.
+    const [counted, estimated] = count > FEW ? [expect.any(Number), true] : [count, undefined];
     expect([status, page.count, page.results.length, page.count_estimated]).toEqual([
       status,
-      count,
+      counted,
       Math.min(20, count),
-      undefined,
+      estimated,
     ]);
     expect(new Set(page.results.map((mail: { status: string }) => mail.status))).toEqual(new Set([status]));
   }
