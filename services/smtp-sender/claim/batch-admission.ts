@@ -17,14 +17,21 @@ const MIN_BATCHES_PER_TRANSPORT = 10;
 /** How far the soft limit may be exceeded, when each further batch is the first one of its company. */
 const HARD_CAP_FACTOR = 5;
 
+/** What a transport may still get of newsletters: as long as one of both is left, another batch. */
+interface Demand {
+  batches: number;
+  recipients: number;
+}
+
+const isMet = ({ batches, recipients }: Demand): boolean => batches <= 0 && recipients <= 0;
+
 /** Made for one round of claiming. */
 export class BatchAdmission {
   #kind: BatchKind;
   #softLimit: number;
   #batches = 0;
   #companies = new Set<string>();
-  /** How many more newsletters each transport may get. */
-  #demand = new Map<SmtpTransport, number>();
+  #demand = new Map<SmtpTransport, Demand>();
 
   constructor(transports: SmtpTransports, kind: BatchKind, maxBatches: number) {
     this.#kind = kind;
@@ -36,7 +43,7 @@ export class BatchAdmission {
     for (const transport of transports.all) this.#demand.set(transport, this.#demandOf(transport));
   }
 
-  #demandOf({ batches, connections, throughput }: SmtpTransport): number {
+  #demandOf({ batches, connections, throughput }: SmtpTransport): Demand {
     let held = 0;
     let left = 0;
     for (const batch of batches) {
@@ -44,14 +51,14 @@ export class BatchAdmission {
       held++;
       left += Math.max(1, batch.left);
     }
-    if (held < MIN_BATCHES_PER_TRANSPORT) return MIN_BATCHES_PER_TRANSPORT - held;
-    // A batch may bring no more than one recipient. Enough for the next fifth of a second, as with chunks read ahead.
-    return connections.size === 0 ? 0 : Math.max(2 * connections.size, 4 * throughput.recent) - left;
+    // Enough for the next fifth of a second, as with chunks read ahead.
+    const wanted = connections.size === 0 ? 0 : Math.max(2 * connections.size, 4 * throughput.recent);
+    return { batches: MIN_BATCHES_PER_TRANSPORT - held, recipients: wanted - left };
   }
 
   /** SMTP configurations that get no newsletters for now. */
   get suppliedIds(): string[] {
-    return [...this.#demand].flatMap(([{ config }, demand]) => (demand <= 0 ? [config.id] : []));
+    return [...this.#demand].flatMap(([{ config }, demand]) => (isMet(demand) ? [config.id] : []));
   }
 
   /** Asked before the transport is known: whether reading its configuration is worth it. */
@@ -61,10 +68,15 @@ export class BatchAdmission {
   }
 
   /** Takes the room for a batch, where there is room. */
-  admit({ company_id, is_transactional }: ClaimableCampaign, transport: SmtpTransport): boolean {
-    const demand = this.#demand.get(transport) ?? MIN_BATCHES_PER_TRANSPORT;
-    if (!is_transactional && demand <= 0) return false;
-    if (!is_transactional) this.#demand.set(transport, demand - 1);
+  admit({ company_id, is_transactional, next_recipients }: ClaimableCampaign, transport: SmtpTransport): boolean {
+    if (!is_transactional) {
+      const demand = this.#demand.get(transport) ?? { batches: MIN_BATCHES_PER_TRANSPORT, recipients: 0 };
+      if (isMet(demand)) return false;
+      // By what it brings: a hundred large ones side by side would be made and recorded one mail at a time.
+      demand.batches--;
+      demand.recipients -= next_recipients;
+      this.#demand.set(transport, demand);
+    }
     this.#batches++;
     this.#companies.add(company_id);
     return true;

@@ -71,7 +71,7 @@ const CLAIMABLE = `c.id as campaign_id, c.company_id, c.smtp_config_id, c.is_tra
  * among them: the transport is not found, and they are stopped.
  */
 const firstCampaigns = (order: string, wanted: string) => `
-  select ${CLAIMABLE}
+  select ${CLAIMABLE}, wanted.recipients as next_recipients
   from (
     select c.id, c.no, c.company_id, c.smtp_config_id, c.is_transactional, c.campaign_type, c.status, c.last_turn_at,
       (${LEASES_OF_COMPANY}) as leases
@@ -85,7 +85,7 @@ const firstCampaigns = (order: string, wanted: string) => `
 // that nobody queues behind a million.
 export const CLAIMABLE_CAMPAIGNS = firstCampaigns(
   "is_transactional desc, leases, last_turn_at nulls first, id",
-  `select from send_chunks k where k.campaign_id = c.id and k.company_id = c.company_id and k.state ${IS_READY}`,
+  `select k.hi - k.lo + 1 as recipients from send_chunks k where k.campaign_id = c.id and k.company_id = c.company_id and k.state ${IS_READY}`,
 );
 
 export const claimableCampaigns = (excluded: Excluded, connection: PinnedConnection): Promise<ClaimableCampaign[]> =>
@@ -167,7 +167,7 @@ export async function releaseChunks(
 // order is the index's: by the campaign alone all of its recipients would be read.
 export const CAMPAIGNS_WITH_DUE_RETRIES = firstCampaigns(
   "is_transactional desc, last_turn_at nulls first, id",
-  `select from sent_emails e
+  `select 1 as recipients from sent_emails e
     where e.campaign_no = c.no and e.next_attempt_at <= now()
       and e.status = ${SENT_EMAIL_STATUS.queued}
     order by e.next_attempt_at`,
@@ -191,7 +191,7 @@ export const CAMPAIGNS_WITH_DUE_COPIES = `
     from waiting w cross join lateral (
       select campaign_id, company_id from sent_email_copies
       where campaign_id > w.campaign_id and next_attempt_at is not null order by campaign_id limit 1) n)
-  select ${CLAIMABLE}
+  select ${CLAIMABLE}, 1 as next_recipients
   from waiting w
   cross join lateral (
     select id, company_id, smtp_config_id, is_transactional, campaign_type, status from campaigns

@@ -47,6 +47,8 @@ export interface ClaimableCampaign {
   /** Of its SMTP configuration. */
   bounce_address: string | null;
   smtp_per_hour: number | null;
+  /** As many a batch of it brings at least: those of a chunk, or one that is due. */
+  next_recipients: number;
 }
 
 /** A leased chunk: the recipients lo to hi of a campaign, for one sender at a time. */

@@ -98,6 +98,16 @@ test("many small campaigns of one company are all sent, and side by side", async
   expect(server.doubled).toEqual([]);
 });
 
+test("a campaign that is found says how many recipients its next chunk brings", async () => {
+  const companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, server);
+  const small = await sending.campaign({ companyId, smtpConfigId, recipients: 3, chunk: 20 });
+  const large = await sending.campaign({ companyId, smtpConfigId, recipients: 60, chunk: 20 });
+  const found = await sending.claimableCampaignsOf([small, large]);
+  const bringing = new Map(found.map(({ campaign_id, next_recipients }) => [campaign_id, next_recipients]));
+  expect([bringing.get(small), bringing.get(large)]).toEqual([3, 20]);
+});
+
 test("leases lock campaigns in the order of their ids, as results do", async () => {
   const ids = (await campaigns(2, 5, server)).sort();
   const found = await sending.claimableCampaignsOf(ids);

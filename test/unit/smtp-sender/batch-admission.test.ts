@@ -1,0 +1,61 @@
+/** How many newsletters a transport gets at once: enough to keep it busy, by what each of them brings. */
+import { BatchAdmission } from "../../../services/smtp-sender/claim/batch-admission.ts";
+import type { ClaimableCampaign } from "../../../services/smtp-sender/delivery/rows.ts";
+import type { SmtpTransport } from "../../../services/smtp-sender/transport/smtp-transport.ts";
+import type { SmtpTransports } from "../../../services/smtp-sender/transport/smtp-transports.ts";
+
+interface At {
+  /** Recipients that are left of each batch it has. */
+  lefts: readonly number[];
+  connections: number;
+  /** Recorded within 50 ms. */
+  recent: number;
+}
+
+function transportAt({ lefts, connections, recent }: At) {
+  const campaign = { company_id: "a", is_transactional: false };
+  const batches = lefts.map((left) => ({ campaign, kind: "chunk", left }));
+  const transport = { config: { id: "s" }, batches, connections: { size: connections }, throughput: { recent } };
+  const transports = { all: [transport], batches: () => batches };
+  return {
+    transport: transport as unknown as SmtpTransport,
+    admission: new BatchAdmission(transports as unknown as SmtpTransports, "chunk", 200),
+  };
+}
+
+const campaign = (nextRecipients: number, more: Partial<ClaimableCampaign> = {}): ClaimableCampaign =>
+  ({ company_id: "a", is_transactional: false, next_recipients: nextRecipients, ...more }) as ClaimableCampaign;
+
+/** Of a thousand campaigns that wait. */
+function admitted(at: At, nextRecipients: number): number {
+  const { admission, transport } = transportAt(at);
+  let n = 0;
+  while (n < 1_000 && admission.admit(campaign(nextRecipients), transport)) n++;
+  return n;
+}
+
+/** Ten campaigns' chunks come to their ends at the same time, at 3,400 mails per second. */
+const BUSY: At = { lefts: Array(10).fill(10), connections: 10, recent: 170 };
+
+test.each([
+  ["large chunks: one that keeps it busy for a fifth of a second is enough, and not hundreds", 500, 2],
+  ["small ones: more", 50, 12],
+  ["single mails: many", 1, 580],
+])("a busy transport gets of %s", (_name, nextRecipients, expected) => {
+  expect(admitted(BUSY, nextRecipients)).toBe(expected);
+});
+
+test.each([
+  ["has nothing yet", { lefts: [], connections: 0, recent: 0 }, 10],
+  ["has few, however large they are", { lefts: [500, 500, 500], connections: 10, recent: 20 }, 7],
+  ["has ten, and enough", { lefts: Array(10).fill(500), connections: 10, recent: 20 }, 0],
+])("campaigns go side by side: a transport that %s gets up to ten", (_name, at, expected) => {
+  expect(admitted(at, 500)).toBe(expected);
+});
+
+test("a transport that has enough gets receipts all the same, and is named as supplied", () => {
+  const { admission, transport } = transportAt({ lefts: Array(10).fill(500), connections: 10, recent: 20 });
+  expect(admission.suppliedIds).toEqual(["s"]);
+  expect(admission.admit(campaign(500), transport)).toBe(false);
+  expect(admission.admit(campaign(1, { is_transactional: true }), transport)).toBe(true);
+});
