@@ -54,6 +54,15 @@ describe("media", () => {
     });
   });
 
+  test("six uploads at once, whose parts go one after the other, arrive whole", async () => {
+    const contents = Array.from({ length: 6 }, (_, n) => randomBytes(1_300_000 + n));
+    const media = await Promise.all(contents.map((content) => upload(content)));
+    for (const [n, { id }] of media.entries()) {
+      expect((await download(id)).bytes.equals(contents[n]!)).toBe(true);
+      expect((await parts(id))!.n).toBe(5);
+    }
+  });
+
   test("the usage of a file names the templates and campaigns that show or attach it, of its company alone", async () => {
     const [shown, attached, unused] = [await upload(PNG), await upload(PNG), await upload(PNG)];
     const body = `<img src="${shown.url}" alt="">`;
