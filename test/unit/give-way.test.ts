@@ -1,6 +1,13 @@
 /** Work in the background gives way to requests of other companies, while CPU is short (services/lib/give-way.ts). */
 import { setTimeout as sleep } from "node:timers/promises";
-import { noteCall, othersAreAtWork, RestingLoop, RestingSteps, Shortage } from "../../services/lib/give-way.ts";
+import {
+  noteCall,
+  othersAreAtWork,
+  RestingLoop,
+  RestingMails,
+  RestingSteps,
+  Shortage,
+} from "../../services/lib/give-way.ts";
 import { readMetrics } from "../../services/lib/metrics.ts";
 
 const STEP_MS = 60;
@@ -8,8 +15,13 @@ const FEW_MS = 25;
 
 /** What a test says of the machine and of the others. */
 function circumstances() {
-  const now = { isShort: true, others: true };
-  const shortage = { lasts: () => now.isShort };
+  const now = { isShort: true, others: true, factor: 1 };
+  const shortage = {
+    lasts: () => now.isShort,
+    get factor() {
+      return now.factor;
+    },
+  };
   return { now, given: { shortage, othersAreAtWork: () => now.others } };
 }
 
@@ -99,6 +111,14 @@ describe("steps in the background", () => {
     expect(await resting).toBeLessThan(300);
   });
 
+  test("rest several times as long where CPU stays short", async () => {
+    const { now, given } = circumstances();
+    const steps = new RestingSteps("longer", given);
+    now.factor = 3;
+    await steps.run("a", step);
+    expect(await timed(() => steps.rest("a"))).toBeGreaterThanOrEqual(3 * STEP_MS - FEW_MS);
+  });
+
   test("are a fifth as large", () => {
     const steps = new RestingSteps("small", circumstances().given);
     expect([steps.rows("a", 20_000), steps.rows("a", 1)]).toEqual([4_000, 1]);
@@ -110,6 +130,76 @@ describe("steps in the background", () => {
     await sleep(STEP_MS);
     expect(await timed(pace)).toBeGreaterThan(STEP_MS - FEW_MS);
     expect(await timed(pace)).toBeLessThan(FEW_MS);
+  });
+});
+
+describe("a company's newsletters", () => {
+  let nowMs = 0;
+  beforeEach(() => {
+    nowMs += 10_000;
+    jest.spyOn(performance, "now").mockImplementation(() => nowMs);
+  });
+  afterEach(() => jest.restoreAllMocks());
+
+  function mails() {
+    const { now, given } = circumstances();
+    const resting = new RestingMails(given);
+    /** As many groups as go at once. */
+    const groups = (size: number): number => {
+      let n = 0;
+      for (; resting.restMs("a") === 0 && n < 1_000; n++) resting.began("a", size);
+      return n;
+    };
+    return { now, resting, groups };
+  }
+
+  test("rest for 25 ms after each 150 mails, of whatever groups", () => {
+    const { resting, groups } = mails();
+    expect(groups(1)).toBe(150);
+    expect(resting.restMs("a")).toBe(25);
+    expect(resting.restMs("b")).toBe(0);
+    nowMs += 10;
+    expect(resting.restMs("a")).toBe(15);
+    nowMs += 15;
+    expect(groups(30)).toBe(5);
+    nowMs += 25;
+    // The second group has fifty too many: they are taken off the next piece.
+    expect(groups(100)).toBe(2);
+    nowMs += 25;
+    expect(groups(1)).toBe(100);
+  });
+
+  test("rest several times as long where CPU stays short, and no longer once it is not", () => {
+    const { now, resting, groups } = mails();
+    groups(150);
+    now.factor = 8;
+    expect(resting.restMs("a")).toBe(200);
+    nowMs += 60;
+    now.factor = 2;
+    expect(resting.restMs("a")).toBe(0);
+  });
+
+  test.each([
+    ["CPU is not short", { isShort: false }],
+    ["nobody else is at work", { others: false }],
+  ])("go at once where %s", (_name, what) => {
+    const { now, groups } = mails();
+    Object.assign(now, what);
+    expect(groups(100)).toBe(1_000);
+  });
+
+  test("count their rests once, and no time in which nothing was asked for", async () => {
+    const { resting, groups } = mails();
+    const before = await gaveWay("mail");
+    groups(150);
+    for (let n = 0; n < 5; n++) {
+      nowMs += 5;
+      resting.restMs("a");
+    }
+    resting.began("a", 150);
+    nowMs += 3_600_000;
+    expect(resting.restMs("a")).toBe(0);
+    expect((await gaveWay("mail")) - before).toBeCloseTo(0.05, 5);
   });
 });
 
@@ -225,5 +315,26 @@ describe("others are at work", () => {
     expect(shortage.lasts()).toBe(true);
     nowMs += 200;
     expect(shortage.lasts()).toBe(false);
+  });
+
+  test("while CPU stays short rests get longer, up to eight times, and shorter again when it is not", () => {
+    let isShort = true;
+    const shortage = new Shortage(() => isShort);
+    const factors = (looks: number) =>
+      Array.from({ length: looks }, () => {
+        nowMs += 250;
+        shortage.lasts();
+        return shortage.factor;
+      });
+    shortage.lasts();
+    expect(factors(6)).toEqual([1, 2, 4, 8, 8, 8]);
+    isShort = false;
+    expect(factors(9)).toEqual([7, 6, 5, 4, 3, 2, 1, 1, 1]);
+    isShort = true;
+    expect(factors(2)).toEqual([2, 4]);
+    // Nobody asked for a while: the next shortage is another one.
+    nowMs += 20_000;
+    shortage.lasts();
+    expect(factors(2)).toEqual([1, 2]);
   });
 });

@@ -1,7 +1,8 @@
 /**
  * Decides which campaign's next slice of recipients is written. Two queues run side by side, so that a list of a million
  * never holds up a receipt: campaigns with inline receivers and transactional ones in `quick`, all other lists in `bulk`.
- * Within a queue each campaign gets one slice per round. The first slice of a new campaign waits for neither queue.
+ * Within a queue each campaign gets one slice per round. The first slice of a new campaign waits for neither queue. A company's
+ * newsletters rest one after the other before their slices (services/lib/give-way.ts), and hold up no other company's meanwhile.
  */
 import type { ServiceBroker } from "moleculer";
 import pLimit from "p-limit";
@@ -45,6 +46,18 @@ const COMPANY_OF = "select id, company_id, is_transactional from campaigns where
 /** SQLSTATE classes 22 and 42: the statement or its data are wrong, and will be the next time, too. */
 export const isPermanent = (error: unknown) => /^(22|42)[0-9A-Z]{3}$/.test(String((error as { code?: unknown }).code));
 
+/** What goes side by side: transactional campaigns, and each company's newsletters one after the other. */
+function lines(waiting: readonly Waiting[]): Waiting[][] {
+  const byOwner = new Map<string, Waiting[]>();
+  for (const one of waiting) {
+    const owner = one.is_transactional ? one.id : one.company_id;
+    const line = byOwner.get(owner);
+    if (line) line.push(one);
+    else byOwner.set(owner, [one]);
+  }
+  return [...byOwner.values()];
+}
+
 export class ExpansionQueue {
   readonly #broker: ServiceBroker;
   /** By company, so that a thousand sends of one do not hold up another's receipt. */
@@ -53,6 +66,8 @@ export class ExpansionQueue {
     perOwner: MAX_CONCURRENT_FIRST_SLICES_OF_ONE,
     refusal: () => unavailable(),
   });
+  /** A hundred newsletters that are started in a second are a hundred first slices. */
+  readonly #rests = new Turns({ inAll: Number.POSITIVE_INFINITY, perOwner: 1, refusal: () => unavailable() });
   #running: Promise<number> | undefined;
   #runAgain = false;
 
@@ -76,11 +91,10 @@ export class ExpansionQueue {
   async expandNow(campaignId: string): Promise<void> {
     const [campaign] = await query<Waiting>(COMPANY_OF, [campaignId]);
     if (!campaign) return;
-    const release = await this.#firstSlices
-      .take(campaign.company_id, MAX_WAIT_FOR_FIRST_SLICE_MS)
-      .catch(() => undefined);
-    if (!release) return;
-    const outcome = await this.#expandOne(campaign).finally(release);
+    const outcome = await this.#rested(campaign, MAX_WAIT_FOR_FIRST_SLICE_MS, async () => {
+      const release = await this.#firstSlices.take(campaign.company_id, MAX_WAIT_FOR_FIRST_SLICE_MS);
+      return this.#expandOne(campaign).finally(release);
+    }).catch(() => "nothing");
     if (outcome === "more") await this.expandWaiting();
   }
 
@@ -98,18 +112,34 @@ export class ExpansionQueue {
   async #runQueue(queue: Queue, until: number): Promise<number> {
     const isOver = () => this.#broker.stopping || Date.now() > until;
     const slot = pLimit(MAX_CONCURRENT[queue]);
-    const writeSlice = async (one: Waiting) => {
-      if (!one.is_transactional) await bulkSteps.rest(one.company_id);
-      return !isOver() && (await this.#expandOne(one)) !== "nothing";
+    const writeSlice = (one: Waiting) => slot(async () => !isOver() && (await this.#expandOne(one)) !== "nothing");
+    const writeSlices = async (line: readonly Waiting[]) => {
+      let written = 0;
+      for (const one of line) {
+        if (isOver()) break;
+        if (await this.#rested(one, Number.POSITIVE_INFINITY, () => writeSlice(one))) written++;
+      }
+      return written;
     };
     let slices = 0;
     for (;;) {
       const waiting = await query<Waiting>(WAITING, [queue === "quick"]);
-      const round = await Promise.all(waiting.map((one) => slot(() => writeSlice(one))));
-      const written = round.filter(Boolean).length;
+      const round = await Promise.all(lines(waiting).map(writeSlices));
+      const written = round.reduce((sum, n) => sum + n, 0);
       slices += written;
       // Nothing written: all is done, or other nodes are working on what is left.
       if (written === 0 || isOver()) return slices;
+    }
+  }
+
+  async #rested<T>({ company_id, is_transactional }: Waiting, waitMs: number, slice: () => Promise<T>): Promise<T> {
+    if (is_transactional) return slice();
+    const release = await this.#rests.take(company_id, waitMs);
+    try {
+      await bulkSteps.rest(company_id);
+      return await slice();
+    } finally {
+      release();
     }
   }
 

@@ -101,7 +101,7 @@ export class BatchDelivery implements Batch {
       return;
     const wanted = this.#host.allowance(this);
     if (wanted === 0) return;
-    const restMs = this.#restMs();
+    const restMs = this.#givesWay ? mailSteps.restMs(this.campaign.company_id) : 0;
     if (restMs > 0) {
       this.#pause(restMs);
       return;
@@ -113,6 +113,7 @@ export class BatchDelivery implements Batch {
       this.endIfDone();
       return;
     }
+    if (this.#givesWay) mailSteps.began(this.campaign.company_id, reused.length + fresh);
     this.#preparing = true;
     void this.#prepare(reused, fresh)
       .catch((error: Error) => {
@@ -127,10 +128,9 @@ export class BatchDelivery implements Batch {
       });
   }
 
-  /** A newsletter gives way to other companies' requests, while CPU is short. */
-  #restMs(): number {
-    const { company_id, is_transactional } = this.campaign;
-    return is_transactional || this.kind === "copies" ? 0 : mailSteps.restMs(company_id);
+  /** A newsletter does, to other companies' requests, while CPU is short. */
+  get #givesWay(): boolean {
+    return !this.campaign.is_transactional && this.kind !== "copies";
   }
 
   #takeBudget(wanted: number): number {
