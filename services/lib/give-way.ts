@@ -194,73 +194,105 @@ export class RestingSteps {
   }
 }
 
-/** Of mails 150 are some 25 ms of CPU, PostgreSQL's share among them. Fewer at a time cost more each. */
-const MAILS_AT_ONCE = 150;
-const REST_OF_MAILS_MS = 25;
 /** When a piece began that long ago, it is of no account for the next any more. */
 const FORGET_PIECE_MS = 1_000;
 
-/** Begins a company's piece. Those of ten thousand companies do not stay: the map has the latest last. */
-function begin<P extends { beganMs: number }>(begun: Map<Owner, P>, companyId: Owner, piece: P): void {
-  begun.delete(companyId);
-  begun.set(companyId, piece);
-  for (const [oldest, { beganMs }] of begun) {
-    if (piece.beganMs - beganMs < FORGET_PIECE_MS) break;
-    begun.delete(oldest);
-  }
-}
-
-interface Mails {
+interface Piece {
   beganMs: number;
-  /** Of the piece; below zero: that much less of the next one. */
-  left: number;
-  restsFromMs: number;
+  /** Since when the next one rests. */
+  restsFromMs: number | undefined;
 }
 
-/** Newsletters: whatever campaigns and configurations of a company they are of, they go in one piece and rest together. */
-export class RestingMails {
-  readonly #circumstances: Circumstances;
-  readonly #begun = new Map<Owner, Mails>();
+/** Work in pieces, each of which rests before the next. */
+abstract class RestingPieces<P extends Piece> {
+  readonly #work: string;
+  protected readonly circumstances: Circumstances;
+  /** By company, the latest last. */
+  protected readonly begun = new Map<Owner, P>();
 
-  constructor(circumstances: Circumstances) {
-    this.#circumstances = circumstances;
+  constructor(work: string, circumstances: Circumstances) {
+    this.#work = work;
+    this.circumstances = circumstances;
   }
 
-  /** For so many milliseconds the next group has to wait; 0: it may begin now. May be asked more often than that. */
+  protected abstract readonly maxRestMs: number;
+  /** The piece is not over: more may go with it. */
+  protected abstract goesOn(piece: P): boolean;
+  protected abstract restLeftMs(piece: P): number;
+  protected abstract next(before: P | undefined): P;
+
+  /** For so many milliseconds the next has to wait; 0: it may begin now. May be asked more often than that. */
   restMs(companyId: Owner): number {
-    const known = this.#begun.get(companyId);
-    if (!mustGiveWay(this.#circumstances, companyId)) {
-      this.#begun.delete(companyId);
+    const known = this.begun.get(companyId);
+    if (!mustGiveWay(this.circumstances, companyId)) {
+      this.begun.delete(companyId);
       this.#rested(known);
       return 0;
     }
-    if (known && known.left > 0) return 0;
-    const nowMs = performance.now();
-    const restMs = known ? known.restsFromMs + this.#restMs - nowMs : 0;
+    if (known && this.goesOn(known)) return 0;
+    const restMs = known ? this.restLeftMs(known) : 0;
     if (restMs >= 1) return restMs;
     this.#rested(known);
-    const left = Math.max(1, MAILS_AT_ONCE + (known?.left ?? 0));
-    begin(this.#begun, companyId, { beganMs: nowMs, left, restsFromMs: Number.NaN });
+    this.#begins(companyId, this.next(known));
     return 0;
+  }
+
+  #rested(piece: P | undefined): void {
+    if (piece?.restsFromMs === undefined) return;
+    // Whoever asked may have had nothing more to do, and ask again after hours.
+    const restedMs = Math.min(performance.now() - piece.restsFromMs, this.maxRestMs);
+    gaveWay.inc({ work: this.#work }, restedMs / 1_000);
+  }
+
+  #begins(companyId: Owner, piece: P): void {
+    this.begun.delete(companyId);
+    this.begun.set(companyId, piece);
+    // Those of ten thousand companies do not stay.
+    for (const [oldest, { beganMs }] of this.begun) {
+      if (piece.beganMs - beganMs < FORGET_PIECE_MS) break;
+      this.begun.delete(oldest);
+    }
+  }
+}
+
+/** Of mails 150 are some 25 ms of CPU, PostgreSQL's share among them. Fewer at a time cost more each. */
+const MAILS_AT_ONCE = 150;
+const REST_OF_MAILS_MS = 25;
+
+interface Mails extends Piece {
+  /** Below zero: that much less of the next one. */
+  left: number;
+}
+
+/** Newsletters: whatever campaigns and configurations of a company they are of, they go in one piece and rest together. */
+export class RestingMails extends RestingPieces<Mails> {
+  constructor(circumstances: Circumstances) {
+    super("mail", circumstances);
   }
 
   /** A group of so many mails begins. */
   began(companyId: Owner, mails: number): void {
-    const piece = this.#begun.get(companyId);
+    const piece = this.begun.get(companyId);
     if (!piece) return;
-    if (piece.left > 0 && piece.left <= mails) piece.restsFromMs = performance.now();
     piece.left -= mails;
+    if (piece.left <= 0) piece.restsFromMs ??= performance.now();
   }
 
-  get #restMs(): number {
-    return REST_OF_MAILS_MS * this.#circumstances.shortage.factor;
+  protected get maxRestMs(): number {
+    return REST_OF_MAILS_MS * this.circumstances.shortage.factor;
   }
 
-  #rested(piece: Mails | undefined): void {
-    if (!piece || piece.left > 0) return;
-    // Whoever asks may have had nothing more to do for hours.
-    const restedMs = Math.min(performance.now() - piece.restsFromMs, this.#restMs);
-    gaveWay.inc({ work: "mail" }, restedMs / 1_000);
+  protected goesOn({ left }: Mails): boolean {
+    return left > 0;
+  }
+
+  protected restLeftMs({ restsFromMs }: Mails): number {
+    return restsFromMs! + this.maxRestMs - performance.now();
+  }
+
+  protected next(before: Mails | undefined): Mails {
+    const left = Math.max(1, MAILS_AT_ONCE + (before?.left ?? 0));
+    return { beganMs: performance.now(), restsFromMs: undefined, left };
   }
 }
 
@@ -274,11 +306,8 @@ interface LoopTimes {
   idleMs: number;
 }
 
-interface Piece {
+interface LoopPiece extends Piece {
   times: LoopTimes;
-  beganMs: number;
-  /** When the next one asked first. */
-  askedMs: number | undefined;
 }
 
 const loopTimes = (): LoopTimes => {
@@ -287,42 +316,30 @@ const loopTimes = (): LoopTimes => {
 };
 
 /** Work of the event loop in small pieces: before the next the loop must have been idle for long enough. */
-export class RestingLoop {
-  readonly #work: string;
-  readonly #circumstances: Circumstances;
+export class RestingLoop extends RestingPieces<LoopPiece> {
+  protected readonly maxRestMs = MAX_REST_OF_LOOP_MS;
   readonly #times: () => LoopTimes;
-  readonly #begun = new Map<Owner, Piece>();
 
   constructor(work: string, circumstances: Circumstances, times = loopTimes) {
-    this.#work = work;
-    this.#circumstances = circumstances;
+    super(work, circumstances);
     this.#times = times;
   }
 
-  /** For so many milliseconds the next piece has to wait; 0: it begins now. May be asked more often than that. */
-  restMs(companyId: Owner): number {
-    const known = this.#begun.get(companyId);
-    if (!mustGiveWay(this.#circumstances, companyId)) {
-      this.#begun.delete(companyId);
-      this.#rested(known);
-      return 0;
-    }
-    const [times, nowMs] = [this.#times(), performance.now()];
-    const piece = known ?? { times, beganMs: nowMs, askedMs: undefined };
-    const owedMs = (times.activeMs - piece.times.activeMs) * REST_OF_LOOP - (times.idleMs - piece.times.idleMs);
-    piece.askedMs ??= nowMs;
-    const restMs = Math.min(owedMs, piece.askedMs + MAX_REST_OF_LOOP_MS - nowMs);
-    if (restMs >= 1) return restMs;
-    this.#rested(known);
-    begin(this.#begun, companyId, { times, beganMs: nowMs, askedMs: undefined });
-    return 0;
+  protected goesOn(): boolean {
+    return false;
   }
 
-  #rested(piece: Piece | undefined): void {
-    if (piece?.askedMs === undefined) return;
-    // Whoever asked may have had nothing more to do, and ask again after hours.
-    const restedMs = Math.min(performance.now() - piece.askedMs, MAX_REST_OF_LOOP_MS);
-    gaveWay.inc({ work: this.#work }, restedMs / 1_000);
+  protected restLeftMs(piece: LoopPiece): number {
+    const { activeMs, idleMs } = this.#times();
+    const nowMs = performance.now();
+    // It rests from when it is asked for first.
+    piece.restsFromMs ??= nowMs;
+    const owedMs = (activeMs - piece.times.activeMs) * REST_OF_LOOP - (idleMs - piece.times.idleMs);
+    return Math.min(owedMs, piece.restsFromMs + MAX_REST_OF_LOOP_MS - nowMs);
+  }
+
+  protected next(): LoopPiece {
+    return { beganMs: performance.now(), restsFromMs: undefined, times: this.#times() };
   }
 }
 

@@ -47,16 +47,9 @@ const COMPANY_OF = "select id, company_id, is_transactional from campaigns where
 export const isPermanent = (error: unknown) => /^(22|42)[0-9A-Z]{3}$/.test(String((error as { code?: unknown }).code));
 
 /** What goes side by side: transactional campaigns, and each company's newsletters one after the other. */
-function lines(waiting: readonly Waiting[]): Waiting[][] {
-  const byOwner = new Map<string, Waiting[]>();
-  for (const one of waiting) {
-    const owner = one.is_transactional ? one.id : one.company_id;
-    const line = byOwner.get(owner);
-    if (line) line.push(one);
-    else byOwner.set(owner, [one]);
-  }
-  return [...byOwner.values()];
-}
+const lines = (waiting: readonly Waiting[]): Waiting[][] => [
+  ...Map.groupBy(waiting, (one) => (one.is_transactional ? one.id : one.company_id)).values(),
+];
 
 export class ExpansionQueue {
   readonly #broker: ServiceBroker;
