@@ -3,7 +3,8 @@
  * this one is too old to read TypeScript. Plain JavaScript for that reason.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const folder = import.meta.dirname ?? new URL(".", import.meta.url).pathname;
@@ -30,7 +31,16 @@ const node = existsSync(bundled) ? bundled : process.execPath;
 // As `npm start` and the image do before a process starts.
 const strip = join(folder, "../../services/lib/processes/stripped/strip.js");
 spawnSync(node, ["--disable-warning=ExperimentalWarning", strip], { stdio: "inherit" });
-const child = spawn(node, [join(folder, `${name}.ts`), ...args], { stdio: "inherit" });
-// Ctrl-C reaches both; the bench stops what it started, and its end is ours.
+// A database of gigabytes stays where a signal ends the bench: what it writes goes with us.
+const TMPDIR = mkdtempSync(join(tmpdir(), "flockmail-bench-"));
+const child = spawn(node, [join(folder, `${name}.ts`), ...args], {
+  stdio: "inherit",
+  env: { ...process.env, TMPDIR },
+});
+// Ctrl-C reaches both; the bench's end is ours.
 process.on("SIGINT", () => {}).on("SIGTERM", () => child.kill("SIGTERM"));
-child.on("exit", (code) => process.exit(code ?? 1));
+child.on("exit", (code) => {
+  // Its processes end when they notice, and may write until then.
+  rmSync(TMPDIR, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  process.exit(code ?? 1);
+});

@@ -38,6 +38,8 @@ type Statuses = Record<string, number>;
 async function makeNoise(): Promise<void> {
   let over = false;
   const statuses: Statuses = {};
+  // The bench was ended: there is nobody to measure beside.
+  process.on("disconnect", () => process.exit());
   process.on("message", ({ world, name }: { world?: NoisyWorld; name: string }) => {
     if (!world) {
       over = true;
