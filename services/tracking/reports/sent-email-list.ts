@@ -2,6 +2,7 @@
 import { campaignNo } from "../../../models/database/campaign-no.ts";
 import { query, queryOne } from "../../../models/database/db.ts";
 import { type Listing, listPage, type Page } from "../../../models/database/listing.ts";
+import { subscriberAt } from "../../../models/database/row-at.ts";
 import { SENT_EMAIL_STATUSES } from "../../../models/sent-email-status.ts";
 import { withIds } from "../../../models/statements/mail-key.ts";
 import { call } from "../../call.ts";
@@ -80,8 +81,15 @@ const COLUMNS = `s.id, s.campaign_no, s.seq, c.id as campaign_id, s.subscriber_i
   s.attempts, s.error, reply_text(r.pattern, s.smtp_response) as smtp_response, s.opened_at, s.clicked_at, s.bounced_at,
   s.sent_at, coalesce(s.created_at, c.expansion_began_at, c.created_at) as created_at, ${HANDED_OVER} as handed_over`;
 
-const SUBSCRIBER = "left join subscribers p on p.company_id = $1 and p.id = s.subscriber_id";
-const OTHERS = `${SUBSCRIBER} left join reply_patterns r on r.company_id = $1 and r.no = s.reply_no`;
+const REPLY = "left join reply_patterns r on r.company_id = $1 and r.no = s.reply_no";
+const OTHERS = `left join subscribers p on p.company_id = $1 and p.id = s.subscriber_id ${REPLY}`;
+/**
+ * Each mail's subscriber by its key. Joined to the mails of one campaign after the other, all subscribers of the company are
+ * read for each campaign: of 21 campaigns and 2,000 subscribers that took 12 ms of a page's 14.
+ */
+const OTHERS_BY_KEY = `left join lateral (${subscriberAt("$1", "s.subscriber_id", "r.email")}) p on true ${REPLY}`;
+/** Of more rows only the keys are asked for, and a join of which no column is wanted is left out of the plan. */
+const MOST_BY_KEY = 2_000;
 
 /**
  * Of each campaign no more rows are read than the page may need, newest campaign first. They are the list's own rows: joined to
@@ -92,12 +100,13 @@ const nearestOf =
   ({ campaign, status }: Asked): NonNullable<Listing["nearest"]> =>
   (n, direction) =>
     `${campaign ? "campaigns c" : campaignsOf(status, `order by no ${direction} offset 0`)}
-  cross join lateral (${mailsOf(status, `order by s.seq ${direction} limit (select ${n})`)}) s ${OTHERS}`;
+  cross join lateral (${mailsOf(status, `order by s.seq ${direction} limit (select ${n})`)}) s
+  ${n > MOST_BY_KEY ? OTHERS : OTHERS_BY_KEY}`;
 
 /** Each one by itself, by its key: a join is planned as a scan of all. */
 const atPlaces = (ids: string) => `(${ids}) k (campaign_no, seq)
   join campaigns c on c.no = k.campaign_no
-  cross join lateral (select * from sent_emails x where x.campaign_no = k.campaign_no and x.seq = k.seq offset 0) s ${OTHERS}`;
+  cross join lateral (select * from sent_emails x where x.campaign_no = k.campaign_no and x.seq = k.seq offset 0) s ${OTHERS_BY_KEY}`;
 
 function listing(companyId: string, asked: Asked): Listing {
   const where = ["c.company_id = $1", "c.recipients_state = 'kept'"];
