@@ -131,12 +131,23 @@ AS $function$
   limit 1
 $function$;
 
+CREATE OR REPLACE FUNCTION public.campaigns_removed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from campaign_receivers r using changed c where r.campaign_id = c.id and r.company_id = c.company_id;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.companies_removed()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
   delete from subscribers s using changed c where s.company_id = c.id;
+  delete from unsaved_receivers u using changed c where u.company_id = c.id;
   return null;
 end
 $function$;
@@ -1129,8 +1140,7 @@ create table campaign_receivers (
   cc text[],
   bcc text[],
   variables jsonb default '{}'::jsonb not null,
-  constraint campaign_receivers_pkey PRIMARY KEY (campaign_id, no),
-  constraint campaign_receivers_company_id_campaign_id_fkey FOREIGN KEY (company_id, campaign_id) REFERENCES campaigns(company_id, id) ON DELETE CASCADE
+  constraint campaign_receivers_pkey PRIMARY KEY (campaign_id, no)
 );
 
 create table campaign_variants (
@@ -1235,6 +1245,7 @@ CREATE INDEX campaigns_to_lists ON public.campaigns USING btree (company_id, lis
 CREATE INDEX campaigns_unexpanded ON public.campaigns USING btree (id) WHERE ((expanded_at IS NULL) AND (status = ANY (ARRAY['pending'::text, 'sending'::text])));
 CREATE TRIGGER campaigns_counted AFTER INSERT ON public.campaigns REFERENCING NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_campaigns();
 CREATE TRIGGER campaigns_recounted AFTER UPDATE ON public.campaigns REFERENCING OLD TABLE AS old_rows NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION recount_campaigns();
+CREATE TRIGGER campaigns_removed AFTER DELETE ON public.campaigns REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION campaigns_removed();
 CREATE TRIGGER campaigns_uncounted AFTER DELETE ON public.campaigns REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_gone_campaigns();
 
 create table companies (
@@ -2122,8 +2133,7 @@ create table unsaved_receivers (
   email text not null,
   first_name text default ''::text not null,
   last_name text default ''::text not null,
-  constraint unsaved_receivers_pkey PRIMARY KEY (company_id, campaign_id, no),
-  constraint unsaved_receivers_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
+  constraint unsaved_receivers_pkey PRIMARY KEY (company_id, campaign_id, no)
 );
 
 create table unsent_confirmations (
