@@ -47,6 +47,8 @@ interface Lanes {
   smallImports: Turns;
   reads: Turns;
   writes: Turns;
+  /** Of each company one rests before its turn, and the others behind it. */
+  ownWrites: Turns;
   ends: Turns;
 }
 
@@ -56,8 +58,11 @@ function lanes(): Lanes {
   const pool = bulkPool();
   const known = lanesOf.get(pool);
   if (known) return known;
-  const lane = () => new Turns({ inAll: thirdOf(pool.options.max), perOwner: 1, refusal });
-  const made = { imports: lane(), smallImports: lane(), reads: lane(), writes: lane(), ends: lane() };
+  const lane = (inAll = thirdOf(pool.options.max)) => new Turns({ inAll, perOwner: 1, refusal });
+  const made = {
+    ...{ imports: lane(), smallImports: lane(), reads: lane(), writes: lane(), ends: lane() },
+    ownWrites: lane(Number.POSITIVE_INFINITY),
+  };
   lanesOf.set(pool, made);
   return made;
 }
@@ -101,9 +106,8 @@ const EXPORT: Settings = { ...costly(MAX_EXPORT_MS), timezone: "UTC" };
 
 /** One page of an export; between two pages others have their turns, and it rests where they need the CPU. */
 export async function exportRead<T>(companyId: string, work: Work<T>, settings: Settings = {}): Promise<T> {
-  await bulkSteps.rest(companyId);
-  const page = () => onBulk(companyId, work, { ...EXPORT, ...settings });
-  return inLane(lanes().reads, MAX_EXPORT_WAIT_MS, companyId, () => bulkSteps.timed(companyId, page));
+  const page = () => bulkSteps.timed(companyId, () => onBulk(companyId, work, { ...EXPORT, ...settings }));
+  return bulkSteps.inTurn(companyId, () => inLane(lanes().reads, MAX_EXPORT_WAIT_MS, companyId, page));
 }
 
 /**
@@ -116,9 +120,12 @@ export function importTransaction<T>(companyId: string, work: Work<T>, { isSmall
   return inLane(lane, MAX_IMPORT_WAIT_MS, companyId, () => onBulk(companyId, work));
 }
 
-/** For requests that write thousands of rows at once. */
-export const writeInTurn = <T>(companyId: string, work: () => Promise<T>): Promise<T> =>
-  inLane(lanes().writes, MAX_WAIT_MS, companyId, work);
+/** For requests that write thousands of rows at once. A company's rest holds up no other company's. */
+export function writeInTurn<T>(companyId: string, work: () => Promise<T>): Promise<T> {
+  const { ownWrites, writes } = lanes();
+  const step = () => inLane(writes, MAX_WAIT_MS, companyId, () => bulkSteps.timed(companyId, work));
+  return inLane(ownWrites, MAX_WAIT_MS, companyId, () => bulkSteps.inTurn(companyId, step));
+}
 
 /** For receivers that are saved as subscribers. One at a time, by a repeated action. */
 export const saveTransaction = <T>(companyId: string, work: Work<T>): Promise<T> =>
@@ -126,9 +133,8 @@ export const saveTransaction = <T>(companyId: string, work: Work<T>): Promise<T>
 
 /** For a part of the recipients that a stopped campaign leaves: somebody may stop hundreds of campaigns at once. */
 export async function endTransaction<T>(companyId: string, work: Work<T>): Promise<T> {
-  await bulkSteps.rest(companyId);
-  const part = () => onBulk(companyId, work);
-  return inLane(lanes().ends, MAX_WAIT_MS, companyId, () => bulkSteps.timed(companyId, part));
+  const part = () => bulkSteps.timed(companyId, () => onBulk(companyId, work));
+  return bulkSteps.inTurn(companyId, () => inLane(lanes().ends, MAX_WAIT_MS, companyId, part));
 }
 
 /** For one slice of a campaign. How many run at once is the expansion's to say (expansion-queue.ts). */

@@ -7,7 +7,7 @@
  * |----------|------------------------------------------|-----------------------------------------------------------|
  * | is left  |                                          | go at once                                                |
  * | is short | asked for nothing for 250 ms             | go at once                                                |
- * | is short | asked for something within that          | take a fifth of the rows, and rest as long as each took   |
+ * | is short | asked for something within that          | take a fifth of the rows, go one after the other, and rest as long as each took |
  * | is short | the same, and it is newsletters          | rest for 25 ms after each 150 mails                       |
  * | is short | the same, and it is webhooks or hits     | go when the event loop was idle for half as long as it was in use, after 50 ms at the latest |
  *
@@ -15,6 +15,8 @@
  * was short, up to eight times; each in which it was not takes one off. So they settle where CPU is just left.
  *
  * Webhooks and hits (opens and clicks, of all companies together) that rested go in larger groups, each of which costs less.
+ *
+ * Requests that write thousands of rows (list changes, newsletters to many receivers) are such steps, too, and parts of uploaded files.
  *
  * Transactional mail never rests. What is short matters more than the rest: beside steps of 100 ms of PostgreSQL the others' slowest
  * requests took as long as without any rest. Once short, CPU counts as short for ten seconds more, because rests make it look as
@@ -34,8 +36,9 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { cpuShortage } from "./cpu-shortage.ts";
+import { unavailable } from "./errors.ts";
 import { counter } from "./metrics.ts";
-import type { Owner } from "./turns.ts";
+import { type Owner, type Release, Turns } from "./turns.ts";
 
 /** A company that asks for something ten times a second is at work all the time. */
 const AT_WORK_MS = 250;
@@ -124,12 +127,16 @@ interface Circumstances {
 const mustGiveWay = ({ shortage, othersAreAtWork: areThere }: Circumstances, companyId: Owner): boolean =>
   shortage.lasts() && areThere(companyId);
 
-/** Steps in PostgreSQL, or of both: each rests as long as it took, or longer where CPU stays short. */
+/**
+ * Steps in PostgreSQL, or of both: each rests as long as it took, or longer where CPU stays short. Those of a company go one after the
+ * other then: an import, a slice and a save side by side have all of two cores between two statements of the others.
+ */
 export class RestingSteps {
   readonly #work: string;
   readonly #circumstances: Circumstances;
   /** When a company's next step may begin, by the monotonic clock. */
   readonly #nextMs = new Map<Owner, number>();
+  readonly #places = new Turns({ inAll: Number.POSITIVE_INFINITY, perOwner: 1, refusal: () => unavailable() });
 
   constructor(work: string, circumstances: Circumstances) {
     this.#work = work;
@@ -144,13 +151,29 @@ export class RestingSteps {
     return mustGiveWay(this.#circumstances, companyId) ? Math.ceil(usual / SMALLER) : usual;
   }
 
-  /** Runs a step after what the company's last one has to rest. */
-  async run<T>(companyId: Owner, step: () => Promise<T>): Promise<T> {
-    await this.rest(companyId);
-    return this.timed(companyId, step);
+  /** Runs a step after the company's last one and what that has to rest. */
+  run<T>(companyId: Owner, step: () => Promise<T>): Promise<T> {
+    return this.inTurn(companyId, () => this.timed(companyId, step));
   }
 
-  /** For a step that waits for something else after its rest, or does not rest itself: the next one does. */
+  /** For work that waits for something else (a connection, say) before its step, which is `timed`. */
+  async inTurn<T>(companyId: Owner, work: () => Promise<T>): Promise<T> {
+    const leave = await this.#ownPlace(companyId);
+    try {
+      await this.rest(companyId);
+      return await work();
+    } finally {
+      leave?.();
+    }
+  }
+
+  /** Not for ever: a step may wait for a lock that the company's import holds, whose next step waits for that one here. */
+  async #ownPlace(companyId: Owner): Promise<Release | undefined> {
+    if (!mustGiveWay(this.#circumstances, companyId)) return undefined;
+    return this.#places.take(companyId, MAX_REST_MS).catch(() => undefined);
+  }
+
+  /** For a step of `inTurn`, or one that does not rest itself: the next one does. */
   async timed<T>(companyId: Owner, step: () => Promise<T>): Promise<T> {
     const beganMs = performance.now();
     try {

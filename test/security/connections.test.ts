@@ -185,8 +185,8 @@ test("a small file is imported while large ones of other companies take all turn
   }
 });
 
-test("mail to receivers leaves while an import holds the company; they become subscribers afterwards", async () => {
-  const smtp = await noisy.api.post(`${API}/smtp-configs/`, {
+async function newServer(company: TestCompany): Promise<string> {
+  const { body } = await company.api.post(`${API}/smtp-configs/`, {
     name: "S",
     host: "127.0.0.1",
     port: 1,
@@ -196,6 +196,36 @@ test("mail to receivers leaves while an import holds the company; they become su
     sender_name: "S",
     sender_email: "s@x.org",
   });
+  return body.id;
+}
+
+test("one newsletter to many receivers of a company is written at a time; small ones and those of others go on", async () => {
+  const servers = new Map([
+    [noisy, await newServer(noisy)],
+    [quiet, await newServer(quiet)],
+  ]);
+  const send = (company: TestCompany, count: number) =>
+    company.api.post(`${API}/send/custom/`, {
+      name: "News",
+      smtp_config_id: servers.get(company),
+      subject: "Hi",
+      body: "<p>Hi</p>",
+      receivers: Array.from({ length: count }, (_, n) => ({ email: `n${n}@x.org` })),
+    });
+  const { sent } = await whileHeld(["lock table campaign_receivers in exclusive mode"], async () => {
+    const asked = [...Array.from({ length: 4 }, () => send(noisy, 600)), send(noisy, 1), send(quiet, 600)];
+    const answers = { sent: Promise.all(asked) };
+    while ((await waitingForLocks("relation")) < 3) await sleep(20);
+    // Whatever else would wait has had the time to.
+    await sleep(300);
+    expect(await waitingForLocks("relation")).toBe(3);
+    return answers;
+  });
+  expect((await sent).map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 201));
+});
+
+test("mail to receivers leaves while an import holds the company; they become subscribers afterwards", async () => {
+  const smtp_config_id = await newServer(noisy);
   const receivers = Array.from({ length: 1_200 }, (_, n) => ({ email: `P${n}@x.org`, first_name: `N${n}` }));
   const recipients = async (condition: string) =>
     (await queryOne<{ n: number }>(
@@ -205,7 +235,7 @@ test("mail to receivers leaves while an import holds the company; they become su
   await whileHeld([BULK_WRITES], async () => {
     const sent = await noisy.api.post(`${API}/send/custom/`, {
       name: "Receipts",
-      smtp_config_id: smtp.body.id,
+      smtp_config_id,
       subject: "Hi",
       body: "<p>Hi</p>",
       receivers,
@@ -218,7 +248,7 @@ test("mail to receivers leaves while an import holds the company; they become su
     expect((await noisy.api.get(`${API}/subscribers/`)).body.count).toBe(0);
   });
   while ((await recipients("subscriber_id is not null")) < receivers.length) await sleep(20);
-  expect(await query("select from unsaved_receivers")).toEqual([]);
+  expect(await query("select from unsaved_receivers where company_id = $1", [noisy.id])).toEqual([]);
   const found = await noisy.api.get(`${API}/subscribers/`, { query: { search: "p1199@x.org" } });
   expect(found.body.results).toMatchObject([{ email: "P1199@x.org", first_name: "N1199", status: "active" }]);
 });

@@ -80,6 +80,37 @@ describe("steps in the background", () => {
     expect(await timed(() => steps.rest("b"))).toBeLessThan(FEW_MS);
   });
 
+  /** How many of these steps were under way at once, at most. */
+  async function atOnce(steps: RestingSteps, owners: readonly string[]): Promise<number> {
+    let [running, most] = [0, 0];
+    const one = async () => {
+      most = Math.max(most, ++running);
+      await sleep(20);
+      running--;
+    };
+    await Promise.all(owners.map((owner) => steps.run(owner, one)));
+    return most;
+  }
+
+  test("of one company go one after the other, beside those of another; side by side where CPU is left", async () => {
+    const { now, given } = circumstances();
+    const steps = new RestingSteps("ordered", given);
+    expect(await atOnce(steps, ["a", "a", "a"])).toBe(1);
+    expect(await atOnce(steps, ["b", "c", "b"])).toBe(2);
+    now.isShort = false;
+    expect(await atOnce(steps, ["d", "d", "d"])).toBe(3);
+  });
+
+  test("wait no longer than a second for another one, which may wait for a lock of theirs", async () => {
+    const steps = new RestingSteps("locked", circumstances().given);
+    const lock = Promise.withResolvers<void>();
+    const waiting = steps.run("a", () => lock.promise);
+    const waitedMs = await timed(() => steps.run("a", async () => lock.resolve()));
+    await waiting;
+    expect(waitedMs).toBeGreaterThan(1_000 - FEW_MS);
+    expect(waitedMs).toBeLessThan(2_000);
+  });
+
   test("rest no longer than a second, however long one took and whatever ends meanwhile", async () => {
     const { given } = circumstances();
     const steps = new RestingSteps("long", given);

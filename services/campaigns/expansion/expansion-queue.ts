@@ -129,8 +129,7 @@ export class ExpansionQueue {
     if (is_transactional) return slice();
     const release = await this.#rests.take(company_id, waitMs);
     try {
-      await bulkSteps.rest(company_id);
-      return await slice();
+      return await bulkSteps.inTurn(company_id, slice);
     } finally {
       release();
     }

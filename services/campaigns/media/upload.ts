@@ -12,6 +12,7 @@ import { call } from "../../call.ts";
 import type { Ctx } from "../../lib/caller.ts";
 import { config } from "../../lib/config.ts";
 import { invalid, mediaQuotaExceeded, tooLarge, unavailable } from "../../lib/errors.ts";
+import { bulkSteps } from "../../lib/give-way.ts";
 import { newId } from "../../lib/ids.ts";
 import { Turns } from "../../lib/turns.ts";
 import { SNIFF_BYTES, sniff } from "./sniff.ts";
@@ -67,13 +68,17 @@ const PARTS_PER_FLUSH = 4;
 const INSERT_PART = `
   insert into media_parts (media_id, no, data)
   select $1, $2, $3 from (select set_config('synchronous_commit', $4, true)) as s`;
-/** One part of a company at a time, whatever comes in at once: for the disk they go one after the other anyhow. */
+/**
+ * One part of a company at a time, whatever comes in at once: for the disk they go one after the other anyhow. And a part rests, of
+ * which the file's reader, and so its sender, takes notice.
+ */
 const partTurns = new Turns({ inAll: Number.POSITIVE_INFINITY, perOwner: 1, refusal: () => unavailable() });
 
 async function storePart(companyId: string, id: string, { no, part }: { no: number; part: Buffer }): Promise<void> {
   const release = await partTurns.take(companyId, Number.POSITIVE_INFINITY);
   const waitsForDisk = (no + 1) % PARTS_PER_FLUSH === 0;
-  await query(INSERT_PART, [id, no, part, waitsForDisk ? "on" : "off"]).finally(release);
+  const write = () => query(INSERT_PART, [id, no, part, waitsForDisk ? "on" : "off"]);
+  await bulkSteps.run(companyId, write).finally(release);
 }
 
 interface Stored {
