@@ -11,6 +11,7 @@
  * | expansion of campaigns                     | what the others leave  | half           | 5 s           | 60 s                      |
  * | recipients of stopped campaigns that fail  | a third                | 1              | 10 s          | 60 s                      |
  * | changes of thousands of rows by a request  | a third as many of sql | 1              | 10 s          | 60 s                      |
+ * | newsletters that are begun                 | as sql allows          | 1              | 10 s          | 60 s                      |
  *
  * Who waited too long gets 429 where the company has its turns, 503 where all are taken by others.
  */
@@ -49,6 +50,7 @@ interface Lanes {
   writes: Turns;
   /** Of each company one rests before its turn, and the others behind it. */
   ownWrites: Turns;
+  newsletters: Turns;
   ends: Turns;
 }
 
@@ -61,7 +63,7 @@ function lanes(): Lanes {
   const lane = (inAll = thirdOf(pool.options.max)) => new Turns({ inAll, perOwner: 1, refusal });
   const made = {
     ...{ imports: lane(), smallImports: lane(), reads: lane(), writes: lane(), ends: lane() },
-    ownWrites: lane(Number.POSITIVE_INFINITY),
+    ...{ ownWrites: lane(Number.POSITIVE_INFINITY), newsletters: lane(Number.POSITIVE_INFINITY) },
   };
   lanesOf.set(pool, made);
   return made;
@@ -126,6 +128,13 @@ export function writeInTurn<T>(companyId: string, work: () => Promise<T>): Promi
   const step = () => inLane(writes, MAX_WAIT_MS, companyId, () => bulkSteps.timed(companyId, work));
   return inLane(ownWrites, MAX_WAIT_MS, companyId, () => bulkSteps.inTurn(companyId, step));
 }
+
+/**
+ * For a newsletter that is begun: one of a company at a time. Beside those of all others, because it may wait for what the company's
+ * own work has locked.
+ */
+export const newsletterInTurn = <T>(companyId: string, work: () => Promise<T>): Promise<T> =>
+  inLane(lanes().newsletters, MAX_WAIT_MS, companyId, () => bulkSteps.run(companyId, work));
 
 /** For receivers that are saved as subscribers. One at a time, by a repeated action. */
 export const saveTransaction = <T>(companyId: string, work: Work<T>): Promise<T> =>

@@ -16,7 +16,7 @@
  *
  * Webhooks and hits (opens and clicks, of all companies together) that rested go in larger groups, each of which costs less.
  *
- * Requests that write thousands of rows (list changes, newsletters to many receivers) are such steps, too, and parts of uploaded files.
+ * Requests that write thousands of rows (list changes) or begin a newsletter are such steps, too, and parts of uploaded files.
  *
  * Transactional mail never rests. What is short matters more than the rest: beside steps of 100 ms of PostgreSQL the others' slowest
  * requests took as long as without any rest. Once short, CPU counts as short for ten seconds more, because rests make it look as

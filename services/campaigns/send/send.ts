@@ -3,7 +3,7 @@
  * afterwards (expansion/expand.ts), so that a list of a million is answered as fast as a list of ten.
  */
 import { type CampaignType, campaignView, type InsertedCampaign, rowOfNew } from "../../../models/campaign.ts";
-import { writeInTurn } from "../../../models/database/bulk.ts";
+import { newsletterInTurn } from "../../../models/database/bulk.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
 import { auditWithin } from "../../../models/statements/audit-log.ts";
 import { storeTraceWithin } from "../../../models/statements/campaign-traces.ts";
@@ -39,8 +39,11 @@ const INSERT_RECEIVERS = `
   from rows from (json_to_recordset($3) as (email text, cc text[], bcc text[], variables jsonb)) with ordinality
     as r (email, cc, bcc, variables, no)`;
 
-/** Some 3 ms of PostgreSQL. Newsletters with as many are written one after the other. */
+/** Some 3 ms of PostgreSQL for their rows. */
 const MANY_RECEIVERS = 500;
+/** Who begins one after the other rests in between (services/lib/give-way.ts). */
+const isNewsletter = (type: CampaignType, { is_transactional, receivers = [] }: SendParams): boolean =>
+  !is_transactional && (type === "to_list" || receivers.length >= MANY_RECEIVERS);
 
 const STORE_UTM = "update campaign_contents set utm = $3 where company_id = $1 and campaign_id = $2";
 
@@ -124,8 +127,8 @@ export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, or
     if (idempotency) await storeAnswer(client, companyId, idempotency.key, created);
     return created;
   };
-  const isLarge = (body.receivers?.length ?? 0) >= MANY_RECEIVERS && !body.is_transactional;
-  const answer = await (isLarge ? writeInTurn(companyId, () => transaction(write)) : transaction(write));
+  const run = () => transaction(write);
+  const answer = await (isNewsletter(type, body) ? newsletterInTurn(companyId, run) : run());
   if (answer.status === "pending") {
     ctx.broker.logger.info({ campaignId: answer.id, companyId, emails }, "Campaign started");
     emitAndForget(ctx, "campaign.pending", { campaignId: answer.id });
