@@ -62,8 +62,13 @@ function lanes(): Lanes {
   if (known) return known;
   const lane = (inAll = thirdOf(pool.options.max)) => new Turns({ inAll, perOwner: 1, refusal });
   const made = {
-    ...{ imports: lane(), smallImports: lane(), reads: lane(), writes: lane(), ends: lane() },
-    ...{ ownWrites: lane(Number.POSITIVE_INFINITY), newsletters: lane(Number.POSITIVE_INFINITY) },
+    imports: lane(),
+    smallImports: lane(),
+    reads: lane(),
+    writes: lane(),
+    ownWrites: lane(Number.POSITIVE_INFINITY),
+    newsletters: lane(Number.POSITIVE_INFINITY),
+    ends: lane(),
   };
   lanesOf.set(pool, made);
   return made;
@@ -106,11 +111,15 @@ export const isTooCostly = (error: unknown): boolean => isQueryCanceled(error) |
 /** Times come as text (text-rows.ts), and those of UTC are written as they are. */
 const EXPORT: Settings = { ...costly(MAX_EXPORT_MS), timezone: "UTC" };
 
-/** One page of an export; between two pages others have their turns, and it rests where they need the CPU. */
-export async function exportRead<T>(companyId: string, work: Work<T>, settings: Settings = {}): Promise<T> {
-  const page = () => bulkSteps.timed(companyId, () => onBulk(companyId, work, { ...EXPORT, ...settings }));
-  return bulkSteps.inTurn(companyId, () => inLane(lanes().reads, MAX_EXPORT_WAIT_MS, companyId, page));
+/** Rests first, so that no company's rest takes a turn of the others; waiting for one is no part of the step. */
+function restedInLane<T>(turns: Turns, waitMs: number, companyId: string, step: () => Promise<T>): Promise<T> {
+  const timed = () => bulkSteps.timed(companyId, step);
+  return bulkSteps.inTurn(companyId, () => inLane(turns, waitMs, companyId, timed));
 }
+
+/** One page of an export; between two pages others have their turns, and it rests where they need the CPU. */
+export const exportRead = <T>(companyId: string, work: Work<T>, settings: Settings = {}): Promise<T> =>
+  restedInLane(lanes().reads, MAX_EXPORT_WAIT_MS, companyId, () => onBulk(companyId, work, { ...EXPORT, ...settings }));
 
 /**
  * A small file does not wait for the large ones of other companies. That of its own company it would meet at the company's lock,
@@ -122,11 +131,10 @@ export function importTransaction<T>(companyId: string, work: Work<T>, { isSmall
   return inLane(lane, MAX_IMPORT_WAIT_MS, companyId, () => onBulk(companyId, work));
 }
 
-/** For requests that write thousands of rows at once. A company's rest holds up no other company's. */
+/** For requests that write thousands of rows at once. */
 export function writeInTurn<T>(companyId: string, work: () => Promise<T>): Promise<T> {
   const { ownWrites, writes } = lanes();
-  const step = () => inLane(writes, MAX_WAIT_MS, companyId, () => bulkSteps.timed(companyId, work));
-  return inLane(ownWrites, MAX_WAIT_MS, companyId, () => bulkSteps.inTurn(companyId, step));
+  return inLane(ownWrites, MAX_WAIT_MS, companyId, () => restedInLane(writes, MAX_WAIT_MS, companyId, work));
 }
 
 /**
@@ -141,10 +149,8 @@ export const saveTransaction = <T>(companyId: string, work: Work<T>): Promise<T>
   bulkSteps.run(companyId, () => onBulk(companyId, work));
 
 /** For a part of the recipients that a stopped campaign leaves: somebody may stop hundreds of campaigns at once. */
-export async function endTransaction<T>(companyId: string, work: Work<T>): Promise<T> {
-  const part = () => bulkSteps.timed(companyId, () => onBulk(companyId, work));
-  return bulkSteps.inTurn(companyId, () => inLane(lanes().ends, MAX_WAIT_MS, companyId, part));
-}
+export const endTransaction = <T>(companyId: string, work: Work<T>): Promise<T> =>
+  restedInLane(lanes().ends, MAX_WAIT_MS, companyId, () => onBulk(companyId, work));
 
 /** For one slice of a campaign. How many run at once is the expansion's to say (expansion-queue.ts). */
 export const sliceTransaction = <T>(companyId: string | undefined, work: Work<T>): Promise<T> =>
