@@ -1,17 +1,19 @@
 /** Work that may turn out to take too long for somebody who waits for it: it is given up, and its transaction goes on. */
-import { type Client, query } from "./db.ts";
+import type { Client } from "./db.ts";
 import { isQueryCanceled } from "./outage.ts";
+import { localSettings } from "./session-settings.ts";
+
+const limit = (ms: number) => localSettings({ statement_timeout: ms });
 
 /** From here on each statement of the transaction may take so long. */
 export const limitStatements = async (client: Client, ms: number): Promise<void> =>
-  void (await query("select set_config('statement_timeout', $1, true)", [String(ms)], client));
+  void (await client.query(limit(ms)));
 
 /** Undefined where one statement of `work` takes longer; what it wrote is undone, and the limit is the one from before. */
 export async function withinTime<T>(client: Client, ms: number, work: () => Promise<T>): Promise<T | undefined> {
   // The limit is set behind the savepoint: so it is gone before the way back, which it would interrupt on a busy machine.
-  await client.query("savepoint before_work");
+  await client.query(`savepoint before_work; ${limit(ms)}`);
   try {
-    await limitStatements(client, ms);
     return await work();
   } catch (error) {
     if (!isQueryCanceled(error)) throw error;
