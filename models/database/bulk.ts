@@ -19,7 +19,7 @@ import type pg from "pg";
 import { isServiceError, throttled, unavailable } from "../../services/lib/errors.ts";
 import { bulkSteps } from "../../services/lib/give-way.ts";
 import { type Release, Turns } from "../../services/lib/turns.ts";
-import { bulkPool, type Client, transaction } from "./db.ts";
+import { bulkPool, type Client, INTERACTIVE, transaction } from "./db.ts";
 import { isQueryCanceled } from "./outage.ts";
 import type { Settings } from "./session-settings.ts";
 import { thirdOf } from "./shares.ts";
@@ -29,6 +29,8 @@ const MAX_IMPORT_WAIT_MS = 5 * 60_000;
 /** For a turn, where somebody waits for the answer. */
 const MAX_WAIT_MS = 10_000;
 const MAX_EXPORT_WAIT_MS = 120_000;
+/** From then on a request's writing goes on without rests: PostgreSQL ends a transaction after 70 s. */
+const MAX_WRITE_RESTS_MS = 10_000;
 
 /** Somebody waits for the answer, and nobody longer than this for one statement. */
 const MAX_READ_MS = 5_000;
@@ -131,10 +133,35 @@ export function importTransaction<T>(companyId: string, work: Work<T>, { isSmall
   return inLane(lane, MAX_IMPORT_WAIT_MS, companyId, () => onBulk(companyId, work));
 }
 
-/** For requests that write thousands of rows at once. */
-export function writeInTurn<T>(companyId: string, work: () => Promise<T>): Promise<T> {
+interface SlicedWrite {
+  ids: readonly string[];
+  /** Of ids, in one statement. */
+  slice: number;
+  /** Called slice after slice, in the order of the ids, so that two such requests do not wait for each other's rows. */
+  write: (client: Client, ids: string[]) => Promise<void>;
+}
+
+/**
+ * For a request that writes thousands of rows: one transaction, for which the company's turn is taken. Where others need the CPU its
+ * slices are smaller, and it rests between them.
+ */
+export function writeInTurn(companyId: string, { ids, slice, write }: SlicedWrite): Promise<void> {
   const { ownWrites, writes } = lanes();
-  return inLane(ownWrites, MAX_WAIT_MS, companyId, () => restedInLane(writes, MAX_WAIT_MS, companyId, work));
+  const inOrder = [...new Set(ids)].sort();
+  const inSlices = async (client: Client) => {
+    const restsUntilMs = performance.now() + MAX_WRITE_RESTS_MS;
+    for (let at = 0; at < inOrder.length; ) {
+      const mayRest = performance.now() < restsUntilMs;
+      const next = at + (mayRest ? bulkSteps.rows(companyId, slice) : slice);
+      if (mayRest) await bulkSteps.rest(companyId);
+      await bulkSteps.timed(companyId, () => write(client, inOrder.slice(at, next)));
+      at = next;
+    }
+  };
+  const inTransaction = () => transaction(inSlices, INTERACTIVE);
+  return inLane(ownWrites, MAX_WAIT_MS, companyId, () =>
+    bulkSteps.inTurn(companyId, () => inLane(writes, MAX_WAIT_MS, companyId, inTransaction)),
+  );
 }
 
 /**

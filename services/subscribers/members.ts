@@ -1,22 +1,31 @@
 /** List memberships, written set-based: subscribers × lists in one statement each. */
-import { INTERACTIVE, type Queryable, query, transaction } from "../../models/database/db.ts";
+import { binary } from "../../models/database/binary-arrays.ts";
+import { writeInTurn } from "../../models/database/bulk.ts";
+import { type Client, type Queryable, query, queryOne } from "../../models/database/db.ts";
 import { type FieldErrors, missingObject } from "../lib/errors.ts";
 
 /** More error sentences than this help nobody. */
 const MAX_REPORTED = 10;
 
+const existing = (table: string, what: string) => `
+  select ${what} from ${table} where company_id = $1 and id = any ($2::uuid[])`;
 const EXISTING = {
-  subscribers: "select id from subscribers where company_id = $1 and id = any ($2::uuid[])",
-  lists: "select id from lists where company_id = $1 and id = any ($2::uuid[])",
+  subscribers: { count: existing("subscribers", "count(*) as n"), ids: existing("subscribers", "id") },
+  lists: { count: existing("lists", "count(*) as n"), ids: existing("lists", "id") },
 };
 
 /** An error sentence for each id that is no such object of this company. */
 export async function missing(what: keyof typeof EXISTING, companyId: string, ids: readonly string[]) {
   if (ids.length === 0) return [];
-  const rows = await query<{ id: string }>(EXISTING[what], [companyId, ids]);
-  const existing = new Set(rows.map(({ id }) => id));
+  const { count, ids: all } = EXISTING[what];
+  const asked = [...new Set(ids.map((id) => id.toLowerCase()))];
+  const values = [companyId, binary.uuid(asked)];
+  // Mostly all exist: 5,000 ids need not be read to know it.
+  const { n } = (await queryOne<{ n: number }>(count, values))!;
+  if (n === asked.length) return [];
+  const found = new Set((await query<{ id: string }>(all, values)).map(({ id }) => id));
   return [...new Set(ids)]
-    .filter((id) => !existing.has(id.toLowerCase()))
+    .filter((id) => !found.has(id.toLowerCase()))
     .slice(0, MAX_REPORTED)
     .map(missingObject);
 }
@@ -28,33 +37,36 @@ export async function listErrors(companyId: string, field: string, ids: readonly
 
 // Both sides are locked while the rows that join them are written; there is no foreign key (see the migration).
 // A subscriber added by id is on the list again even after leaving it on the preferences page, and needs no confirmation.
-const ADD = `
-  with l as (select id from lists where company_id = $1 and id = any ($3::uuid[]) order by id for key share),
+const ADDED = `
+  l as (select id from lists where company_id = $1 and id = any ($3::uuid[]) order by id for key share),
   p as (select id from subscribers where company_id = $1 and id = any ($2::uuid[]) order by id for key share),
   unwished as (
-    delete from list_wishes where company_id = $1 and subscriber_id = any ($2::uuid[]) and list_id = any ($3::uuid[]))
-  insert into list_members as m (company_id, list_id, subscriber_id)
-  select $1, l.id, p.id from l, p order by l.id, p.id
-  on conflict (company_id, list_id, subscriber_id) do update set left_at = null where m.left_at is not null
-  returning subscriber_id`;
+    delete from list_wishes where company_id = $1 and subscriber_id = any ($2::uuid[]) and list_id = any ($3::uuid[])),
+  added as (
+    insert into list_members as m (company_id, list_id, subscriber_id)
+    select $1, l.id, p.id from l, p order by l.id, p.id
+    on conflict (company_id, list_id, subscriber_id) do update set left_at = null where m.left_at is not null
+    returning subscriber_id)`;
 
-const REMOVE = `
-  with gone as (
-    delete from list_members where company_id = $1 and subscriber_id = any ($2::uuid[]) and list_id = any ($3::uuid[])
-    returning subscriber_id, left_at)
-  select subscriber_id from gone where left_at is null`;
+const REMOVED = `
+  gone as (
+    delete from list_members where company_id = $1 and subscriber_id = any ($2::uuid[]) and list_id = any ($4::uuid[])
+    returning subscriber_id, left_at),
+  removed as (select subscriber_id from gone where left_at is null)`;
 
-interface Member {
-  subscriber_id: string;
-}
+const ADD = `with ${ADDED} select from added`;
 
-/** One row for each membership that is new. */
 export const addToLists = (on: Queryable, companyId: string, subscriberIds: string[], listIds: string[]) =>
-  query<Member>(ADD, [companyId, subscriberIds, listIds], on);
+  query(ADD, [companyId, subscriberIds, listIds], on);
 
-/** One row for each membership that ended. */
-const removeFromLists = (on: Queryable, companyId: string, subscriberIds: string[], listIds: string[]) =>
-  query<Member>(REMOVE, [companyId, subscriberIds, listIds], on);
+// Where there are no such lists, nobody is locked for them: the array is empty.
+const NONE_ADDED = "added as (select unnest($3::uuid[]) as subscriber_id)";
+const NONE_REMOVED = "removed as (select unnest($4::uuid[]) as subscriber_id)";
+
+const changeLists = (adds: boolean, removes: boolean) => `
+  with ${adds ? ADDED : NONE_ADDED}, ${removes ? REMOVED : NONE_REMOVED}
+  select (select count(*) from added) as added, (select count(*) from removed) as removed,
+    (select count(*) from (select subscriber_id from added union select subscriber_id from removed) x) as updated`;
 
 // A wish and a membership of one list stand beside each other where a member has to confirm anew.
 const OF_SUBSCRIBER = `
@@ -111,14 +123,31 @@ export async function bulkErrors(companyId: string, given: BulkLists, isValid: (
   return errors;
 }
 
+interface ChangedLists {
+  /** Subscribers for whom a membership began or ended. */
+  updated: number;
+  /** Memberships that began. */
+  added: number;
+  /** Memberships that ended. */
+  removed: number;
+}
+
+/** Of memberships in one statement: some 70 ms. */
+const SLICE = 5_000;
+
 /** A list that is named in both fields ends up with all of the subscribers on it. */
-export function updateLists(companyId: string, given: BulkLists) {
-  const { subscriber_ids, add_to_lists = [], remove_from_lists = [] } = given;
-  const toLeave = remove_from_lists.filter((id) => !add_to_lists.includes(id));
-  return transaction(async (client) => {
-    const removed = toLeave.length > 0 ? await removeFromLists(client, companyId, subscriber_ids, toLeave) : [];
-    const added = add_to_lists.length > 0 ? await addToLists(client, companyId, subscriber_ids, add_to_lists) : [];
-    const changed = new Set([...added, ...removed].map((row) => row.subscriber_id));
-    return { updated: changed.size, added: added.length, removed: removed.length };
-  }, INTERACTIVE);
+export async function updateLists(companyId: string, given: BulkLists): Promise<ChangedLists> {
+  const { subscriber_ids: ids, add_to_lists: toJoin = [], remove_from_lists = [] } = given;
+  const toLeave = remove_from_lists.filter((id) => !toJoin.includes(id));
+  const statement = changeLists(toJoin.length > 0, toLeave.length > 0);
+  const done: ChangedLists = { updated: 0, added: 0, removed: 0 };
+  const slice = Math.ceil(SLICE / Math.max(1, toJoin.length + toLeave.length));
+  const write = async (client: Client, some: string[]) => {
+    const [changed] = await query<ChangedLists>(statement, [companyId, binary.uuid(some), toJoin, toLeave], client);
+    done.updated += changed!.updated;
+    done.added += changed!.added;
+    done.removed += changed!.removed;
+  };
+  await writeInTurn(companyId, { ids, slice, write });
+  return done;
 }

@@ -7,11 +7,10 @@
 
 import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
-import { writeInTurn } from "../../models/database/bulk.ts";
 import { audit } from "../../models/statements/audit-log.ts";
 import { ANY_ERASURE_DUE } from "../../models/statements/erase-person.ts";
 import { ANY_IMPORT_DUE, purgeImports } from "../../models/statements/imports.ts";
-import { removeSubscribers } from "../../models/statements/remove-subscribers.ts";
+import { removeManySubscribers } from "../../models/statements/remove-subscribers.ts";
 import { ANY_UNSAVED } from "../../models/statements/save-receivers.ts";
 import { defineService } from "../define.ts";
 import type { AuditAction } from "../lib/audit-actions.ts";
@@ -170,14 +169,14 @@ export default defineService("subscribers", contract, {
         isValid("subscriber_ids") ? subscriberIdErrors(companyOf(ctx), ctx.params.subscriber_ids) : {},
       handler: async (ctx) => {
         const companyId = companyOf(ctx);
-        const deleted = await writeInTurn(companyId, () => removeSubscribers(companyId, ctx.params.subscriber_ids));
+        const deleted = await removeManySubscribers(companyId, ctx.params.subscriber_ids);
         await logged(ctx, "subscribers.deleted", undefined, { deleted });
         return { deleted };
       },
     },
     bulkUpdateLists: {
       validate: (ctx, isValid) => bulkErrors(companyOf(ctx), ctx.params, isValid),
-      handler: (ctx) => writeInTurn(companyOf(ctx), () => updateLists(companyOf(ctx), ctx.params)),
+      handler: (ctx) => updateLists(companyOf(ctx), ctx.params),
     },
 
     listLists: (ctx) => listLists(companyOf(ctx), ctx.params),

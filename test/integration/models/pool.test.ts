@@ -6,6 +6,7 @@ import {
   INTERACTIVE,
   openDatabase,
   prepared,
+  type Queryable,
   query,
   queryOne,
   sequelize,
@@ -98,7 +99,8 @@ test("a transaction's own settings end with it", async () => {
 });
 
 test("of a company's bulk changes one runs at a time, and who cannot wait for a turn is asked to come again", async () => {
-  const ofNoisy = each(() => writeInTurn("noisy", () => query(SLEEP)));
+  const write = async (client: Queryable) => void (await query(SLEEP, [], client));
+  const ofNoisy = each(() => writeInTurn("noisy", { ids: ["some"], slice: 1, write }));
   expect(await mostDuring(Promise.all(ofNoisy), "state = 'active'")).toBe(1);
   const refused = await Promise.allSettled(
     each(() => costlyRead("noisy", (client) => query(SLEEP, [], client), { waitMs: 1 })),

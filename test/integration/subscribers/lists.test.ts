@@ -1,4 +1,4 @@
-import { query } from "../../../models/database/db.ts";
+import { query, transaction } from "../../../models/database/db.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
 
@@ -139,6 +139,51 @@ describe("updating lists in bulk", () => {
       body: { subscriber_ids: missing(theirs), add_to_lists: missing(foreign), remove_from_lists: missing(SOME_ID) },
     });
     expect([await countOf(list), await countOf(foreign, other)]).toEqual([0, 0]);
+  });
+
+  test("more memberships than one statement writes are counted once each, all written or none", async () => {
+    const many = await newCompany(app);
+    const [LISTS_EACH, PEOPLE] = [50, 250];
+    const added = async (sql: string, n: number) =>
+      (await query<{ id: string }>(`${sql} from generate_series(1, $2::int) n returning id`, [many.id, n])).map(
+        ({ id }) => id,
+      );
+    const lists = await added(
+      "insert into lists (id, company_id, name) select gen_random_uuid(), $1, 'List ' || n",
+      LISTS_EACH,
+    );
+    const people = await added(
+      "insert into subscribers (company_id, email) select $1, 'many' || n || '@example.com'",
+      PEOPLE,
+    );
+    const counts = async () => Promise.all([lists[0]!, lists.at(-1)!].map((list) => countOf(list, many)));
+
+    const last = people.toSorted().at(-1);
+    await transaction(async (client) => {
+      await client.query("select from subscribers where id = $1 for update", [last]);
+      expect((await bulk({ subscriber_ids: people, add_to_lists: lists }, many)).status).toBe(503);
+    });
+    expect(await counts()).toEqual([0, 0]);
+
+    const twice = [...people, ...people.slice(0, 10).map((id) => id.toUpperCase())];
+    const all = LISTS_EACH * PEOPLE;
+    expect((await bulk({ subscriber_ids: twice, add_to_lists: lists }, many)).body).toEqual({
+      updated: PEOPLE,
+      added: all,
+      removed: 0,
+    });
+    expect(await counts()).toEqual([PEOPLE, PEOPLE]);
+    const [stays, ...left] = lists;
+    const change = { subscriber_ids: people, add_to_lists: [stays], remove_from_lists: lists };
+    expect((await bulk(change, many)).body).toEqual({ updated: PEOPLE, added: 0, removed: left.length * PEOPLE });
+    expect(await counts()).toEqual([PEOPLE, 0]);
+  });
+
+  test("an id is reported as it was given", async () => {
+    const given = SOME_ID.toUpperCase();
+    expect((await bulk({ subscriber_ids: [given, given] })).body).toEqual({
+      subscriber_ids: [`Invalid pk "${given}" - object does not exist.`],
+    });
   });
 
   test.each([
