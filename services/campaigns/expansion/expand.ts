@@ -33,9 +33,10 @@ import { bulkSteps } from "../../lib/give-way.ts";
 import { settle } from "../lifecycle/settle.ts";
 import { addChunksByVariant, dealNext } from "./deal-variants.ts";
 
-/** The first slice is small, so that mail leaves at once; the others are sized to about 0.1 s. */
+/** The first slice is small, so that mail leaves at once; the others are sized to about 0.1 s. Receivers bring all of their data. */
 const FIRST_SLICE = 500;
 const SLICE = 20_000;
+const SLICE_OF_RECEIVERS = 2_500;
 
 const UNEXPANDED = `select id, company_id, no, campaign_type, smtp_config_id, list_id, segment_id, is_transactional,
     expand_cursor, unwritten_cursor, next_seq, requeue_from, resend_of, timezone, scheduled_for,
@@ -67,8 +68,10 @@ const BOOK_SLICE = `
     expanded_at = case when $5 then now() end, updated_at = now()
   where company_id = $1 and id = $2`;
 
-const sliceSize = ({ company_id, expand_cursor, unwritten_cursor }: ExpandingCampaign): number =>
-  (unwritten_cursor ?? expand_cursor) === null ? FIRST_SLICE : bulkSteps.rows(company_id, SLICE);
+function sliceSize({ company_id, campaign_type, expand_cursor, unwritten_cursor }: ExpandingCampaign): number {
+  if ((unwritten_cursor ?? expand_cursor) === null) return FIRST_SLICE;
+  return bulkSteps.rows(company_id, campaign_type === "to_list" ? SLICE : SLICE_OF_RECEIVERS);
+}
 
 /** Holds the campaign until the transaction ends; undefined if another node does. */
 async function holdCampaign(client: Client, campaignId: string): Promise<ExpandingCampaign | undefined> {
@@ -154,10 +157,10 @@ async function bookSlice(client: Client, campaign: ExpandingCampaign, book: Book
   if (kept > 0) await chargeMonth(client, company_id, slice.mails, room);
   const rows = kept + (campaign_type === "to_list" ? 0 : slice.suppressed);
   if (rows > 0) await query("select add_count($1, 'sent_emails', $1, $2)", [company_id, rows], client);
-  if (!done || campaign_type === "to_list") return;
+  if (campaign_type === "to_list") return;
   // Those who were only counted may be written yet, unless nothing was sent at all: such a campaign is never resumed.
-  const writtenTo = isCounting ? (slice.written_to ?? campaign.expand_cursor) : null;
-  await keepUnsaved(client, company_id, id, writtenTo === null ? null : Number(writtenTo));
+  const upTo = isCounting ? (slice.written_to ?? campaign.expand_cursor) : done ? null : cursor;
+  if (done || rowsTo !== null) await keepUnsaved(client, company_id, id, upTo === null ? null : Number(upTo));
 }
 
 /** What the audience is read from was deleted. Recipients written before get the mail; a campaign without any has failed. */

@@ -1,5 +1,6 @@
 /** Receivers of sends become subscribers by rows: whatever happens to a process, they are saved later, and once. */
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
+import { linkMails } from "../../../models/statements/save-receivers.ts";
 import { call } from "../../../services/call.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { lockBulkWrites } from "../../../services/subscribers/company-locks.ts";
@@ -92,6 +93,44 @@ test("links the mails that are on their way: those of their own campaign, to wha
     { email: "b@x.org", subscriber_id: ids["b@x.org"] },
     { email: "stranger@x.org", subscriber_id: null },
   ]);
+});
+
+test("links the mails behind receivers who were left out, however many are saved at once", async () => {
+  const people = Array.from({ length: 2_500 }, (_, n) => ({ email: `p${n}@x.org` }));
+  const campaign = newId();
+  const LEFT_OUT = 3;
+  await mail(campaign, 1, people[0]!.email);
+  await query("update campaigns set suppressed_count = $2 where id = $1", [campaign, LEFT_OUT]);
+  // The first has its number; who was left out stands behind it, so that the others' numbers are lower by three.
+  await query(
+    `insert into sent_emails (company_id, campaign_id, campaign_no, seq, email)
+     select c.company_id, c.id, c.no, n + 1, 'p' || (n + $2) || '@x.org' from campaigns c, generate_series(1, $3::int) n where c.id = $1`,
+    [campaign, LEFT_OUT, people.length - 1 - LEFT_OUT],
+  );
+  await query(
+    `insert into unsaved_receivers select $1, $2, n + 1, 'p' || n || '@x.org', '', ''
+     from generate_series(0, $3::int - 1) n where n not between 1 and $4`,
+    [company.id, campaign, people.length, LEFT_OUT],
+  );
+  await saveWaiting(app.broker);
+  expect(await query("select from sent_emails where company_id = $1 and subscriber_id is null", [company.id])).toEqual(
+    [],
+  );
+  // Where they cannot be subscribers (the plan's limit, say) they stay as they are, and are not read again for the next.
+  await query("update sent_emails set subscriber_id = null where company_id = $1", [company.id]);
+  const batch = { campaign_id: campaign, first_name: "", last_name: "" };
+  const last = [2_499, 2_500].map((no) => ({ ...batch, no, email: `p${no - 1}@x.org` }));
+  const READ =
+    "select sum(seq_tup_read + idx_tup_fetch)::int as n from pg_stat_xact_user_tables where relname like 'sent_emails%'";
+  const LINKED = "select from sent_emails where company_id = $1 and subscriber_id is not null";
+  const { read, linked } = await transaction(async (client) => {
+    const readYet = async () => (await queryOne<{ n: number }>(READ, [], client))!.n;
+    const before = await readYet();
+    await linkMails(client, company.id, last);
+    return { read: (await readYet()) - before, linked: (await query(LINKED, [company.id], client)).length };
+  });
+  expect(linked).toBe(last.length);
+  expect(read).toBeLessThan(50);
 });
 
 test("up to the plan's limit, in order; the rest is not kept for ever", async () => {
