@@ -160,17 +160,27 @@ export class RestingSteps {
   async inTurn<T>(companyId: Owner, work: () => Promise<T>): Promise<T> {
     const leave = await this.#ownPlace(companyId);
     try {
-      await this.rest(companyId);
       return await work();
     } finally {
       leave?.();
     }
   }
 
-  /** Not for ever: a step may wait for a lock that the company's import holds, whose next step waits for that one here. */
+  /**
+   * Rests first, so that no place is held meanwhile: those that wait for one would all go at once after a rest of a second. Who gets a
+   * place after another step of the company rests once more, up to a second in all.
+   */
   async #ownPlace(companyId: Owner): Promise<Release | undefined> {
-    if (!mustGiveWay(this.#circumstances, companyId)) return undefined;
-    return this.#places.take(companyId, MAX_REST_MS).catch(() => undefined);
+    const untilMs = performance.now() + MAX_REST_MS;
+    for (;;) {
+      await this.rest(companyId);
+      if (!mustGiveWay(this.#circumstances, companyId)) return undefined;
+      // Not for ever: a step may wait for a lock that the company's import holds, whose next step waits for that one here.
+      const leave = await this.#places.take(companyId, MAX_REST_MS).catch(() => undefined);
+      const nowMs = performance.now();
+      if (!leave || nowMs >= untilMs || (this.#nextMs.get(companyId) ?? 0) <= nowMs) return leave;
+      leave();
+    }
   }
 
   /** For a step of `inTurn`, or one that does not rest itself: the next one does. */
