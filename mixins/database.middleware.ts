@@ -15,7 +15,7 @@ import { refuseUnusable } from "../models/database/pooler.ts";
 import type { Caller } from "../services/lib/caller.ts";
 import type { Config } from "../services/lib/config.ts";
 import { isServiceError, unavailable } from "../services/lib/errors.ts";
-import { noteCall } from "../services/lib/give-way.ts";
+import { noteCall } from "../services/lib/give-way/others-at-work.ts";
 import { awaitPostgres } from "../services/lib/processes/await-postgres.ts";
 import type { EmbeddedPostgres } from "../services/lib/processes/embedded-postgres.ts";
 import { holdDirectory } from "../services/lib/processes/single-instance.ts";

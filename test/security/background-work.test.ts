@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { query } from "../../models/database/db.ts";
-import { Shortage } from "../../services/lib/give-way.ts";
+import { Shortage } from "../../services/lib/give-way/shortage.ts";
 import { readMetrics } from "../../services/lib/metrics.ts";
 import { type App, startApp } from "../support/app.ts";
 import { fileForm, newCompany, type TestCompany } from "../support/client.ts";

@@ -1,13 +1,9 @@
 /** Work in the background gives way to requests of other companies, while CPU is short (services/lib/give-way.ts). */
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  noteCall,
-  othersAreAtWork,
-  RestingLoop,
-  RestingMails,
-  RestingSteps,
-  Shortage,
-} from "../../services/lib/give-way.ts";
+import { noteCall, othersAreAtWork } from "../../services/lib/give-way/others-at-work.ts";
+import { RestingLoop, RestingMails } from "../../services/lib/give-way/resting-pieces.ts";
+import { RestingSteps } from "../../services/lib/give-way/resting-steps.ts";
+import { Shortage } from "../../services/lib/give-way/shortage.ts";
 import { readMetrics } from "../../services/lib/metrics.ts";
 
 const STEP_MS = 60;

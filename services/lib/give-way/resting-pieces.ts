@@ -1,0 +1,153 @@
+/** Work that goes in pieces as it comes, mails and webhooks: who has some asks how long its next piece has to wait. */
+import { performance } from "node:perf_hooks";
+import type { Owner } from "../turns.ts";
+import { type Circumstances, gaveWay, mustGiveWay } from "./circumstances.ts";
+
+/** When a piece began that long ago, it is of no account for the next any more. */
+const FORGET_PIECE_MS = 1_000;
+
+interface Piece {
+  beganMs: number;
+  /** Since when the next one rests. */
+  restsFromMs: number | undefined;
+}
+
+/** Work in pieces, each of which rests before the next. */
+abstract class RestingPieces<P extends Piece> {
+  readonly #work: string;
+  protected readonly circumstances: Circumstances;
+  /** By company, the latest last. */
+  protected readonly begun = new Map<Owner, P>();
+
+  constructor(work: string, circumstances: Circumstances) {
+    this.#work = work;
+    this.circumstances = circumstances;
+  }
+
+  protected abstract readonly maxRestMs: number;
+  /** The piece is not over: more may go with it. */
+  protected abstract goesOn(piece: P): boolean;
+  protected abstract restLeftMs(piece: P): number;
+  protected abstract next(before: P | undefined): P;
+
+  /** For so many milliseconds the next has to wait; 0: it may begin now. May be asked more often than that. */
+  restMs(companyId: Owner): number {
+    const known = this.begun.get(companyId);
+    if (!mustGiveWay(this.circumstances, companyId)) {
+      this.begun.delete(companyId);
+      this.#rested(known);
+      return 0;
+    }
+    if (known && this.goesOn(known)) return 0;
+    const restMs = known ? this.restLeftMs(known) : 0;
+    if (restMs >= 1) return restMs;
+    this.#rested(known);
+    this.#begins(companyId, this.next(known));
+    return 0;
+  }
+
+  #rested(piece: P | undefined): void {
+    if (piece?.restsFromMs === undefined) return;
+    // Whoever asked may have had nothing more to do, and ask again after hours.
+    const restedMs = Math.min(performance.now() - piece.restsFromMs, this.maxRestMs);
+    gaveWay.inc({ work: this.#work }, restedMs / 1_000);
+  }
+
+  #begins(companyId: Owner, piece: P): void {
+    this.begun.delete(companyId);
+    this.begun.set(companyId, piece);
+    // Those of ten thousand companies do not stay.
+    for (const [oldest, { beganMs }] of this.begun) {
+      if (piece.beganMs - beganMs < FORGET_PIECE_MS) break;
+      this.begun.delete(oldest);
+    }
+  }
+}
+
+/** Of mails 150 are some 25 ms of CPU, PostgreSQL's share among them. Fewer at a time cost more each. */
+const MAILS_AT_ONCE = 150;
+const REST_OF_MAILS_MS = 25;
+
+interface Mails extends Piece {
+  /** Below zero: that much less of the next one. */
+  left: number;
+}
+
+/** Newsletters: whatever campaigns and configurations of a company they are of, they go in one piece and rest together. */
+export class RestingMails extends RestingPieces<Mails> {
+  constructor(circumstances: Circumstances) {
+    super("mail", circumstances);
+  }
+
+  /** A group of so many mails begins. */
+  began(companyId: Owner, mails: number): void {
+    const piece = this.begun.get(companyId);
+    if (!piece) return;
+    piece.left -= mails;
+    if (piece.left <= 0) piece.restsFromMs ??= performance.now();
+  }
+
+  protected get maxRestMs(): number {
+    return REST_OF_MAILS_MS * this.circumstances.shortage.factor;
+  }
+
+  protected goesOn({ left }: Mails): boolean {
+    return left > 0;
+  }
+
+  protected restLeftMs({ restsFromMs }: Mails): number {
+    return restsFromMs! + this.maxRestMs - performance.now();
+  }
+
+  protected next(before: Mails | undefined): Mails {
+    const left = Math.max(1, MAILS_AT_ONCE + (before?.left ?? 0));
+    return { beganMs: performance.now(), restsFromMs: undefined, left };
+  }
+}
+
+/** For each millisecond in which the event loop was in use: two thirds of the time are. */
+const REST_OF_LOOP = 0.5;
+/** No piece waits for longer in all: where requests alone keep the loop in use, webhooks still leave. */
+const MAX_REST_OF_LOOP_MS = 50;
+
+interface LoopTimes {
+  activeMs: number;
+  idleMs: number;
+}
+
+interface LoopPiece extends Piece {
+  times: LoopTimes;
+}
+
+const loopTimes = (): LoopTimes => {
+  const { active, idle } = performance.eventLoopUtilization();
+  return { activeMs: active, idleMs: idle };
+};
+
+/** Work of the event loop in small pieces: before the next the loop must have been idle for long enough. */
+export class RestingLoop extends RestingPieces<LoopPiece> {
+  protected readonly maxRestMs = MAX_REST_OF_LOOP_MS;
+  readonly #times: () => LoopTimes;
+
+  constructor(work: string, circumstances: Circumstances, times = loopTimes) {
+    super(work, circumstances);
+    this.#times = times;
+  }
+
+  protected goesOn(): boolean {
+    return false;
+  }
+
+  protected restLeftMs(piece: LoopPiece): number {
+    const { activeMs, idleMs } = this.#times();
+    const nowMs = performance.now();
+    // It rests from when it is asked for first.
+    piece.restsFromMs ??= nowMs;
+    const owedMs = (activeMs - piece.times.activeMs) * REST_OF_LOOP - (idleMs - piece.times.idleMs);
+    return Math.min(owedMs, piece.restsFromMs + MAX_REST_OF_LOOP_MS - nowMs);
+  }
+
+  protected next(): LoopPiece {
+    return { beganMs: performance.now(), restsFromMs: undefined, times: this.#times() };
+  }
+}
