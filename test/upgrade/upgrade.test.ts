@@ -95,7 +95,7 @@ describe("an update from 0.1.0, and back, and forward again, in a running cluste
   let long: Asked;
   let small: { listId: string; recipients: string[] };
   const entered: [number, string][] = [];
-  /** Of this process, in which the mail server runs: what it notes late may look like too many in one window. */
+  /** Of this process, in which the mail server runs: mails that it notes late are nearer to the next ones. */
   const lateness = monitorEventLoopDelay();
 
   beforeAll(async () => {
@@ -242,9 +242,12 @@ describe("an update from 0.1.0, and back, and forward again, in a running cluste
   test("the hourly limit held in every window", () => {
     const [{ sender }] = limited.asked as [Asked];
     const times = [...scene.quick.to(sender).values()].flat();
-    const most = mostInWindow(times, WINDOW_SECONDS * 1_000);
-    process.stdout.write(`${most} in the fullest window, ${LIMIT} allowed\n`);
-    if (most > LIMIT) process.stdout.write(`${timeline(times, entered)}\nlate by ${lateness.max / 1e6} ms at most\n`);
+    const lateMs = lateness.max / 1e6;
+    const most = mostInWindow(times, WINDOW_SECONDS * 1_000 - lateMs);
+    process.stdout.write(
+      `${most} in the fullest window, ${LIMIT} allowed; noted late by ${Math.ceil(lateMs)} ms at most\n`,
+    );
+    if (most > LIMIT) process.stdout.write(`${timeline(times, entered)}\n`);
     expect(most).toBeLessThanOrEqual(LIMIT);
   });
 
