@@ -147,7 +147,7 @@ interface SlicedWrite {
  */
 export function writeInTurn(companyId: string, { ids, slice, write }: SlicedWrite): Promise<void> {
   const { ownWrites, writes } = lanes();
-  const inOrder = [...new Set(ids)].sort();
+  const inOrder = [...new Set(ids.map((id) => id.toLowerCase()))].sort();
   const inSlices = async (client: Client) => {
     const restsUntilMs = performance.now() + MAX_WRITE_RESTS_MS;
     for (let at = 0; at < inOrder.length; ) {
