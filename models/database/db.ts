@@ -28,7 +28,10 @@ const PROBE_SILENT_MS = 3_000;
 
 interface Connections {
   pool: pg.Pool;
-  /** For what takes long for one company (bulk.ts); the same pool where there are too few connections to divide. */
+  /**
+   * For what takes long for one company (bulk.ts); the same pool where there are too few connections to divide. Its transactions
+   * of receivers have `prepared` statements, too.
+   */
   bulk: pg.Pool;
   /** For `prepared` statements: a plan is made once per connection, and is good for whatever values come. */
   prepared: pg.Pool;
@@ -62,14 +65,10 @@ function openPool(url: string, { max, silentMs, settings, maxLifetimeSeconds = 0
 export function openDatabase(url: string, connections: number, silentMs = SILENT_MS): Connections {
   if (open) throw new Error("The database is open already");
   const share = shareConnections(connections);
-  const pool = openPool(url, { max: share.sql, silentMs });
-  const bulk = share.bulk > 0 ? openPool(url, { max: share.bulk, silentMs }) : pool;
-  const prepared = openPool(url, {
-    max: share.prepared,
-    silentMs,
-    settings: BY_KEY,
-    maxLifetimeSeconds: PLANS_LIVE_SECONDS,
-  });
+  const planned = { silentMs, maxLifetimeSeconds: PLANS_LIVE_SECONDS };
+  const pool = openPool(url, { max: share.sql, ...(share.bulk > 0 ? { silentMs } : planned) });
+  const bulk = share.bulk > 0 ? openPool(url, { max: share.bulk, ...planned }) : pool;
+  const prepared = openPool(url, { max: share.prepared, ...planned, settings: BY_KEY });
   const sequelize = new Sequelize({
     dialect: "postgres",
     dialectModule: { ...pg, Client: DatabaseClient.of(url, { silentMs }) },
@@ -134,7 +133,7 @@ export async function queryOne<T = Row>(
 
 /**
  * The rows of a statement that each connection plans once. For what runs hundreds of times a second: planning a statement
- * of several parts costs more than running it.
+ * of several parts costs more than running it. On a client of another pool its transaction must be `BY_KEY`.
  */
 export async function prepared<T = Row>(
   name: string,

@@ -3,7 +3,7 @@
  * subscribers, which an import may hold for a minute. Who is still to be saved is a row (unsaved_receivers), written in the
  * transaction that writes the recipient and deleted in the one that saves, so that a crash forgets nobody.
  */
-import { type Client, query } from "../database/db.ts";
+import { type Client, prepared, query } from "../database/db.ts";
 import { subscriberOf } from "../database/row-at.ts";
 
 const nameField = (name: string) =>
@@ -22,10 +22,10 @@ const KEEP = `
 
 /**
  * Ends the receivers' time in campaign_receivers, up to the number `upTo` where there is one: those who are no subscribers
- * yet wait to be saved.
+ * yet wait to be saved. In a transaction that is `BY_KEY`.
  */
 export const keepUnsaved = (client: Client, companyId: string, campaignId: string, upTo: number | null) =>
-  query(KEEP, [companyId, campaignId, upTo], client);
+  prepared("keep unsaved", KEEP, [companyId, campaignId, upTo], client);
 
 /** Finds a row where any waits. */
 export const ANY_UNSAVED = "select from unsaved_receivers order by company_id";

@@ -17,7 +17,7 @@
 
 import type { CampaignType } from "../campaign.ts";
 import { campaignNo } from "../database/campaign-no.ts";
-import { type Client, queryOne } from "../database/db.ts";
+import { type Client, prepared, queryOne } from "../database/db.ts";
 import { type Rules, segmentSql } from "../segment-rules/segment-sql.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
 import type { SubscriberStatus } from "../subscriber.ts";
@@ -207,6 +207,8 @@ interface From {
   first: string;
   /** Parameters from $8 on. */
   values: unknown[];
+  /** Where one plan is good for all, and known: what the statement is prepared as. */
+  name?: string;
 }
 
 /** How much of the audience one slice takes. */
@@ -240,12 +242,16 @@ export async function takeSlice(
   ];
   const clock = byZone ? `$${values.length}` : undefined;
   const dealt = size.dealt && values.push(size.dealt);
-  const sql = sliceSql(from.source, is_transactional, campaign.no >= 0, { clock, dealt });
-  return (await queryOne<Slice>(sql, values, client))!;
+  const isCompact = campaign.no >= 0;
+  const sql = sliceSql(from.source, is_transactional, isCompact, { clock, dealt });
+  if (!from.name) return (await queryOne<Slice>(sql, values, client))!;
+  const kind = `${is_transactional ? "transactional" : "newsletter"} ${isCompact ? "compact" : "full"}`;
+  return (await prepared<Slice>(`${from.name} ${kind}`, sql, values, client))[0]!;
 }
 
+/** The transaction is `BY_KEY` (by-key.ts): a receipt's plan takes six times as long as its one recipient. */
 export const takeReceivers = (client: Client, campaign: ExpandingCampaign, size: SliceSize): Promise<Slice> =>
-  takeSlice(client, campaign, size, { source: ofReceivers, first: "0", values: [] });
+  takeSlice(client, campaign, size, { source: ofReceivers, first: "0", values: [], name: "take receivers" });
 
 /** Undefined if the list or segment no longer exists. */
 export async function takeMembers(

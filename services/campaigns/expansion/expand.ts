@@ -14,7 +14,9 @@
  */
 import type { ServiceBroker } from "moleculer";
 import { sliceTransaction } from "../../../models/database/bulk.ts";
+import { BY_KEY } from "../../../models/database/by-key.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
+import { localSettings } from "../../../models/database/session-settings.ts";
 import { addChunks, runsByTime } from "../../../models/statements/add-chunks.ts";
 import { fixVariants } from "../../../models/statements/campaign-variants.ts";
 import { chargeMonth, type MonthRoom, RoomWasTaken, roomThisMonth } from "../../../models/statements/monthly-quota.ts";
@@ -98,10 +100,12 @@ interface Written {
 async function writeSlice(client: Client, campaignId: string): Promise<Written | undefined> {
   const campaign = await holdCampaign(client, campaignId);
   if (!campaign) return undefined;
+  const { company_id, requeue_from } = campaign;
+  const take = takerOf(campaign);
+  const isByKey = requeue_from === null && take === takeReceivers;
   // If the database's machine dies, a slice is lost whole, cursor included, and is written again. None of its mail can have
   // been sent: a sender's lease is a later, synchronous commit, and the WAL is written in order.
-  await client.query("set local synchronous_commit = off");
-  const { company_id, requeue_from } = campaign;
+  await client.query(localSettings({ synchronous_commit: "off", ...(isByKey ? BY_KEY : {}) }));
   if (requeue_from !== null) {
     const { requeued, done } = await requeueSlice(client, { ...campaign, requeue_from });
     return { companyId: company_id, kept: requeued, done };
@@ -120,7 +124,7 @@ async function writeSlice(client: Client, campaignId: string): Promise<Written |
     room: isCounting ? undefined : room.mails,
     dealt: isCounting ? undefined : dealNext(campaign, limit),
   };
-  const slice = await takerOf(campaign)(client, campaign, size);
+  const slice = await take(client, campaign, size);
   if (!slice) return endWithoutAudience(client, campaign);
   const done = slice.taken < size.limit;
   if (slice.kept > 0) await chunkSlice(client, campaign, slice, size);
@@ -157,7 +161,7 @@ async function bookSlice(client: Client, campaign: ExpandingCampaign, book: Book
   if (kept > 0) await chargeMonth(client, company_id, slice.mails, room);
   const rows = kept + (campaign_type === "to_list" ? 0 : slice.suppressed);
   if (rows > 0) await query("select add_count($1, 'sent_emails', $1, $2)", [company_id, rows], client);
-  if (campaign_type === "to_list") return;
+  if (takerOf(campaign) !== takeReceivers) return;
   // Those who were only counted may be written yet, unless nothing was sent at all: such a campaign is never resumed.
   const upTo = isCounting ? (slice.written_to ?? campaign.expand_cursor) : done ? null : cursor;
   if (done || rowsTo !== null) await keepUnsaved(client, company_id, id, upTo === null ? null : Number(upTo));
