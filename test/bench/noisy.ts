@@ -25,6 +25,7 @@ const NOISE = "noise";
 const SINK = "sink";
 const PER_SECOND = 25;
 const BEGIN_MS = 1_000;
+const WARM_UP_SECONDS = 2;
 /** What the noisy company asked for last may wait ten seconds for its turn: the next kind must not stand behind it. */
 const PAUSE_MS = 12_000;
 /** Nor beside newsletters that it started, or what they leave to be done: so little CPU in a second means that all of it is over. */
@@ -276,6 +277,8 @@ async function measure(scene: Scene, people: number, seconds: number, words: rea
   console.log(`  CPU %: ${silent()}`);
   const chosen = Object.keys(KINDS).filter((name) => words.length === 0 || words.some((word) => name.includes(word)));
   for (const name of chosen) {
+    // While the noise before came to rest nobody previewed anything, and the thread for it ended. Its start is no noise.
+    await ordinary(quiet, WARM_UP_SECONDS);
     const noise = await startNoise(noisy, name);
     await sleep(BEGIN_MS);
     const cpu = cpuOf(scene, noise.pid);
