@@ -74,12 +74,8 @@ function mostInWindow(times: number[], windowMs: number): number {
 
 /** When mails arrived, by tenths of a second, beside the parts of the test. */
 function timeline(times: number[], entered: readonly [number, string][]): string {
-  const tenths = new Map<number, number>();
-  for (const time of times) {
-    const tenth = Math.floor(time / 100);
-    tenths.set(tenth, (tenths.get(tenth) ?? 0) + 1);
-  }
-  const arrived = [...tenths].map(([tenth, n]): [number, string] => [tenth * 100, `${n} mails`]);
+  const tenths = Map.groupBy(times, (time) => Math.floor(time / 100));
+  const arrived = [...tenths].map(([tenth, those]): [number, string] => [tenth * 100, `${those.length} mails`]);
   return [...arrived, ...entered]
     .toSorted(([a], [b]) => a - b)
     .map(([time, what]) => `${new Date(time).toISOString()} ${what}`)
@@ -242,11 +238,9 @@ describe("an update from 0.1.0, and back, and forward again, in a running cluste
   test("the hourly limit held in every window", () => {
     const [{ sender }] = limited.asked as [Asked];
     const times = [...scene.quick.to(sender).values()].flat();
-    const lateMs = lateness.max / 1e6;
-    const most = mostInWindow(times, WINDOW_SECONDS * 1_000 - lateMs);
-    process.stdout.write(
-      `${most} in the fullest window, ${LIMIT} allowed; noted late by ${Math.ceil(lateMs)} ms at most\n`,
-    );
+    const most = mostInWindow(times, WINDOW_SECONDS * 1_000);
+    const lateMs = Math.ceil(lateness.max / 1e6);
+    process.stdout.write(`${most} in the fullest window, ${LIMIT} allowed; noted late by ${lateMs} ms at most\n`);
     if (most > LIMIT) process.stdout.write(`${timeline(times, entered)}\n`);
     expect(most).toBeLessThanOrEqual(LIMIT);
   });
