@@ -113,15 +113,18 @@ export const isTooCostly = (error: unknown): boolean => isQueryCanceled(error) |
 /** Times come as text (text-rows.ts), and those of UTC are written as they are. */
 const EXPORT: Settings = { ...costly(MAX_EXPORT_MS), timezone: "UTC" };
 
-/** Rests first, so that no company's rest takes a turn of the others; waiting for one is no part of the step. */
-function restedInLane<T>(turns: Turns, waitMs: number, companyId: string, step: () => Promise<T>): Promise<T> {
-  const timed = () => bulkSteps.timed(companyId, step);
-  return bulkSteps.inTurn(companyId, () => inLane(turns, waitMs, companyId, timed));
-}
+/** Rests first, so that no company's rest takes a turn of the others. What rests afterwards is timed within: waiting for a turn is not. */
+const restedInLane = <T>(turns: Turns, waitMs: number, companyId: string, work: () => Promise<T>): Promise<T> =>
+  bulkSteps.inTurn(companyId, () => inLane(turns, waitMs, companyId, work));
+
+const stepOnBulk = <T>(companyId: string, work: Work<T>, settings?: Settings): Promise<T> =>
+  bulkSteps.timed(companyId, () => onBulk(companyId, work, settings));
 
 /** One page of an export; between two pages others have their turns, and it rests where they need the CPU. */
 export const exportRead = <T>(companyId: string, work: Work<T>, settings: Settings = {}): Promise<T> =>
-  restedInLane(lanes().reads, MAX_EXPORT_WAIT_MS, companyId, () => onBulk(companyId, work, { ...EXPORT, ...settings }));
+  restedInLane(lanes().reads, MAX_EXPORT_WAIT_MS, companyId, () =>
+    stepOnBulk(companyId, work, { ...EXPORT, ...settings }),
+  );
 
 /**
  * A small file does not wait for the large ones of other companies. That of its own company it would meet at the company's lock,
@@ -158,10 +161,8 @@ export function writeInTurn(companyId: string, { ids, slice, write }: SlicedWrit
       at = next;
     }
   };
-  const inTransaction = () => transaction(inSlices, INTERACTIVE);
-  return inLane(ownWrites, MAX_WAIT_MS, companyId, () =>
-    bulkSteps.inTurn(companyId, () => inLane(writes, MAX_WAIT_MS, companyId, inTransaction)),
-  );
+  const rested = () => restedInLane(writes, MAX_WAIT_MS, companyId, () => transaction(inSlices, INTERACTIVE));
+  return inLane(ownWrites, MAX_WAIT_MS, companyId, rested);
 }
 
 /**
@@ -177,7 +178,7 @@ export const saveTransaction = <T>(companyId: string, work: Work<T>): Promise<T>
 
 /** For a part of the recipients that a stopped campaign leaves: somebody may stop hundreds of campaigns at once. */
 export const endTransaction = <T>(companyId: string, work: Work<T>): Promise<T> =>
-  restedInLane(lanes().ends, MAX_WAIT_MS, companyId, () => onBulk(companyId, work));
+  restedInLane(lanes().ends, MAX_WAIT_MS, companyId, () => stepOnBulk(companyId, work));
 
 /** For one slice of a campaign. How many run at once is the expansion's to say (expansion-queue.ts). */
 export const sliceTransaction = <T>(companyId: string | undefined, work: Work<T>): Promise<T> =>

@@ -14,7 +14,7 @@ export async function removeSubscribers(companyId: string, ids: readonly string[
   return (await query(REMOVE, [companyId, ids], on)).length;
 }
 
-/** In one statement. */
+/** In one statement. With each go its memberships, and the links of its mails. */
 const SLICE = 2_500;
 
 /** Thousands of them, all or none. Returns how many were deleted. */

@@ -126,10 +126,8 @@ export async function linkMails(client: Client, companyId: string, rows: readonl
     const { first, last } = bounds.get(campaign_id) ?? { first: no, last: no };
     bounds.set(campaign_id, { first: Math.min(no, first), last: Math.max(no, last) });
   }
-  const [firsts, lasts] = [
-    [...bounds.values()].map(({ first }) => first),
-    [...bounds.values()].map(({ last }) => last),
-  ];
+  const firsts = Array.from(bounds.values(), ({ first }) => first);
+  const lasts = Array.from(bounds.values(), ({ last }) => last);
   const emails = rows.map(({ email }) => email);
   await query(LINK, [companyId, [...bounds.keys()], firsts, lasts, emails], client);
 }

@@ -16,7 +16,7 @@ import {
 
 const lists = Type.Optional(Type.Array(Uuid, { maxItems: 100, description: "Lists that the subscriber is added to." }));
 
-/** What one statement takes without holding its locks for long; more come in several requests. */
+/** What one transaction takes without holding its locks for long; more come in several requests. */
 const MAX_IDS = 10_000;
 const subscriber_ids = Type.Array(Uuid, { minItems: 1, maxItems: MAX_IDS });
 const listIds = Type.Optional(Type.Array(Uuid, { maxItems: 100 }));

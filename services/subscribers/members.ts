@@ -7,23 +7,18 @@ import { type FieldErrors, missingObject } from "../lib/errors.ts";
 /** More error sentences than this help nobody. */
 const MAX_REPORTED = 10;
 
-const existing = (table: string, what: string) => `
+const existing = (table: "subscribers" | "lists", what: string) => `
   select ${what} from ${table} where company_id = $1 and id = any ($2::uuid[])`;
-const EXISTING = {
-  subscribers: { count: existing("subscribers", "count(*) as n"), ids: existing("subscribers", "id") },
-  lists: { count: existing("lists", "count(*) as n"), ids: existing("lists", "id") },
-};
 
 /** An error sentence for each id that is no such object of this company. */
-export async function missing(what: keyof typeof EXISTING, companyId: string, ids: readonly string[]) {
+export async function missing(table: "subscribers" | "lists", companyId: string, ids: readonly string[]) {
   if (ids.length === 0) return [];
-  const { count, ids: all } = EXISTING[what];
   const asked = [...new Set(ids.map((id) => id.toLowerCase()))];
   const values = [companyId, binary.uuid(asked)];
   // Mostly all exist: 5,000 ids need not be read to know it.
-  const { n } = (await queryOne<{ n: number }>(count, values))!;
+  const { n } = (await queryOne<{ n: number }>(existing(table, "count(*) as n"), values))!;
   if (n === asked.length) return [];
-  const found = new Set((await query<{ id: string }>(all, values)).map(({ id }) => id));
+  const found = new Set((await query<{ id: string }>(existing(table, "id"), values)).map(({ id }) => id));
   return [...new Set(ids)]
     .filter((id) => !found.has(id.toLowerCase()))
     .slice(0, MAX_REPORTED)
@@ -39,32 +34,31 @@ export async function listErrors(companyId: string, field: string, ids: readonly
 // A subscriber added by id is on the list again even after leaving it on the preferences page, and needs no confirmation.
 const ADDED = `
   l as (select id from lists where company_id = $1 and id = any ($3::uuid[]) order by id for key share),
-  p as (select id from subscribers where company_id = $1 and id = any ($2::uuid[]) order by id for key share),
+  p as (
+    select id from subscribers where company_id = $1 and id = any ($2::uuid[]) and cardinality($3::uuid[]) > 0
+    order by id for key share),
   unwished as (
-    delete from list_wishes where company_id = $1 and subscriber_id = any ($2::uuid[]) and list_id = any ($3::uuid[])),
+    delete from list_wishes
+    where company_id = $1 and subscriber_id = any ($2::uuid[]) and list_id = any ($3::uuid[]) and cardinality($3::uuid[]) > 0),
   added as (
     insert into list_members as m (company_id, list_id, subscriber_id)
     select $1, l.id, p.id from l, p order by l.id, p.id
     on conflict (company_id, list_id, subscriber_id) do update set left_at = null where m.left_at is not null
     returning subscriber_id)`;
 
-const REMOVED = `
-  gone as (
-    delete from list_members where company_id = $1 and subscriber_id = any ($2::uuid[]) and list_id = any ($4::uuid[])
-    returning subscriber_id, left_at),
-  removed as (select subscriber_id from gone where left_at is null)`;
-
 const ADD = `with ${ADDED} select from added`;
 
 export const addToLists = (on: Queryable, companyId: string, subscriberIds: string[], listIds: string[]) =>
   query(ADD, [companyId, subscriberIds, listIds], on);
 
-// Where there are no such lists, nobody is locked for them: the array is empty.
-const NONE_ADDED = "added as (select unnest($3::uuid[]) as subscriber_id)";
-const NONE_REMOVED = "removed as (select unnest($4::uuid[]) as subscriber_id)";
-
-const changeLists = (adds: boolean, removes: boolean) => `
-  with ${adds ? ADDED : NONE_ADDED}, ${removes ? REMOVED : NONE_REMOVED}
+// $3: lists to join, $4: lists to leave. Where there are none, nobody is looked up for them.
+const CHANGE = `
+  with ${ADDED},
+  gone as (
+    delete from list_members
+    where company_id = $1 and subscriber_id = any ($2::uuid[]) and list_id = any ($4::uuid[]) and cardinality($4::uuid[]) > 0
+    returning subscriber_id, left_at),
+  removed as (select subscriber_id from gone where left_at is null)
   select (select count(*) from added) as added, (select count(*) from removed) as removed,
     (select count(*) from (select subscriber_id from added union select subscriber_id from removed) x) as updated`;
 
@@ -139,11 +133,10 @@ const SLICE = 5_000;
 export async function updateLists(companyId: string, given: BulkLists): Promise<ChangedLists> {
   const { subscriber_ids: ids, add_to_lists: toJoin = [], remove_from_lists = [] } = given;
   const toLeave = remove_from_lists.filter((id) => !toJoin.includes(id));
-  const statement = changeLists(toJoin.length > 0, toLeave.length > 0);
   const done: ChangedLists = { updated: 0, added: 0, removed: 0 };
   const slice = Math.ceil(SLICE / Math.max(1, toJoin.length + toLeave.length));
   const write = async (client: Client, some: string[]) => {
-    const [changed] = await query<ChangedLists>(statement, [companyId, binary.uuid(some), toJoin, toLeave], client);
+    const [changed] = await query<ChangedLists>(CHANGE, [companyId, binary.uuid(some), toJoin, toLeave], client);
     done.updated += changed!.updated;
     done.added += changed!.added;
     done.removed += changed!.removed;
