@@ -1,6 +1,5 @@
 /** Templates with the given variables, saved or not: rendered like a mail, for a sample recipient. */
-import { Company } from "../../models/company.ts";
-import { activeTrackingDomain } from "../../models/statements/tracking-domains.ts";
+import { queryOne } from "../../models/database/db.ts";
 import { Template } from "../../models/template.ts";
 import { invalid, notFound } from "../lib/errors.ts";
 import type { Static } from "../lib/shapes.ts";
@@ -24,12 +23,23 @@ export interface Texts {
   isTransactional: boolean;
 }
 
-export async function shownOf(companyId: string, texts: Texts, variables: Data): Promise<Shown> {
-  const company = await Company.findByPk(companyId);
-  if (!company) throw notFound();
-  const source = { ...texts, companyName: company.name, footerText: company.footerText };
+interface Sender {
+  name: string;
+  footer_text: string;
+  tracking_domain: string | null;
+}
+
+const SENDER = `
+  select c.name, c.footer_text, t.domain as tracking_domain from companies c
+  left join tracking_domains t on t.company_id = c.id and t.proved_at is not null where c.id = $1`;
+
+/** Throws what reading the texts throws. */
+export async function shownOf(companyId: string, texts: Texts | Promise<Texts>, variables: Data): Promise<Shown> {
+  const [read, sender] = await Promise.all([texts, queryOne<Sender>(SENDER, [companyId])]);
+  if (!sender) throw notFound();
+  const source = { ...read, companyName: sender.name, footerText: sender.footer_text };
   try {
-    const { baseUrl } = installation(await activeTrackingDomain(companyId));
+    const { baseUrl } = installation(sender.tracking_domain);
     const { facts, ...shown } = await previewInThread(companyId, source, variables, baseUrl);
     const { isTransactional } = source;
     const described = {
@@ -56,7 +66,7 @@ export async function textsOf(companyId: string, id: string): Promise<Texts> {
 }
 
 export const preview = async (companyId: string, id: string, variables: Data = {}): Promise<Shown> =>
-  shownOf(companyId, await textsOf(companyId, id), variables);
+  shownOf(companyId, textsOf(companyId, id), variables);
 
 type Content = Static<(typeof contract)["previewContent"]["params"]>;
 

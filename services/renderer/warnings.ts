@@ -1,6 +1,6 @@
 /** What whoever writes a template should know of it, in sentences: nothing here refuses anything. */
 import { costlyRead, isTooCostly } from "../../models/database/bulk.ts";
-import { query } from "../../models/database/db.ts";
+import { type Client, queryOne } from "../../models/database/db.ts";
 import { nearestField } from "../lib/unknown-fields.ts";
 import type { Facts } from "./bodies/facts.ts";
 import { isBuiltIn } from "./program/scope.ts";
@@ -15,30 +15,26 @@ const COMPANY_VARIABLES = ["company.name", "company.footer_text"];
 const PERSON = ["email", "first_name", "last_name", "unsubscribe_url", "view_in_browser_url", "preferences_url"];
 
 // Of a name that many have, the first one found ends the look; one that nobody has costs 0.4 s among a million.
-const NAMED = `
-  select name from unnest($2::text[]) name
-  where exists (select from subscribers s where s.company_id = $1 and s.attributes ? name)`;
-const IN_USE = `
-  select distinct name from (
-    select attributes from subscribers where company_id = $1 and attributes <> '{}' order by id desc limit 200) s,
-    jsonb_object_keys(s.attributes) name limit 500`;
+const ATTRIBUTES = `
+  select
+    array(select name from unnest($2::text[]) name
+      where exists (select from subscribers s where s.company_id = $1 and s.attributes ? name)) as known,
+    array(select distinct name from (
+        select attributes from subscribers where company_id = $1 and attributes <> '{}' order by id desc limit 200) s,
+      jsonb_object_keys(s.attributes) name limit 500) as in_use`;
 
 interface Attributes {
   /** Of the names that were asked for. */
-  known: ReadonlySet<string>;
+  known: readonly string[];
   /** Of the newest subscribers. */
-  inUse: readonly string[];
+  in_use: readonly string[];
 }
 
 /** Undefined where they could not be looked through in time. */
 async function attributesOf(companyId: string, names: readonly string[]): Promise<Attributes | undefined> {
-  const read = (sql: string, values: unknown[]) =>
-    costlyRead(companyId, (client) => query<{ name: string }>(sql, values, client), {
-      statementMs: LOOK_MS,
-      waitMs: LOOK_MS,
-    }).then((rows) => rows.map(({ name }) => name));
+  const read = (client: Client) => queryOne<Attributes>(ATTRIBUTES, [companyId, names], client);
   try {
-    return { known: new Set(await read(NAMED, [companyId, names])), inUse: await read(IN_USE, [companyId]) };
+    return await costlyRead(companyId, read, { statementMs: LOOK_MS, waitMs: LOOK_MS });
   } catch (error) {
     if (!isTooCostly(error)) throw error;
     return undefined;
@@ -60,8 +56,8 @@ async function unknownVariables(
   if (open.length === 0) return [];
   const attributes = await attributesOf(companyId, [...new Set(open.flatMap((name) => [name, rootOf(name)]))]);
   if (!attributes) return [];
-  const { known, inUse } = attributes;
-  const candidates = [...PERSON, ...given, ...inUse];
+  const known = new Set(attributes.known);
+  const candidates = [...PERSON, ...given, ...attributes.in_use];
   return open
     .filter((name) => !known.has(name) && !known.has(rootOf(name)))
     .map((name) => {

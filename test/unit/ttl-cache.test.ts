@@ -50,6 +50,45 @@ describe("an answer that is cached for a moment", () => {
     expect(await cache.get("a", async () => 2)).toBe(2);
   });
 
+  test("is renewed while it is given, so that who asks again and again does not wait", async () => {
+    const cache = new TtlCache<number>(1_000, 10, 700);
+    const ask = asker();
+    await cache.get("a", ask);
+    nowMs += 700;
+    expect(cache.get("a", ask)).toBe(1);
+    expect(ask).toHaveBeenCalledTimes(1);
+    nowMs += 1;
+    expect([cache.get("a", ask), cache.get("a", ask)]).toEqual([1, 1]);
+    expect(ask).toHaveBeenCalledTimes(2);
+    await Promise.resolve();
+    nowMs += 700;
+    expect(cache.get("a", ask)).toBe(2);
+  });
+
+  test("is not given for longer because its renewal takes long, or fails", async () => {
+    const cache = new TtlCache<number>(1_000, 10, 700);
+    await cache.get("a", async () => 1);
+    let refuse = (_: Error) => {};
+    nowMs += 701;
+    expect(cache.get("a", () => new Promise<number>((_, reject) => (refuse = reject)))).toBe(1);
+    nowMs += 300;
+    const late = cache.get("a", async () => 3);
+    refuse(new Error("no"));
+    await expect(late).rejects.toThrow("no");
+    expect(await cache.get("a", async () => 3)).toBe(3);
+  });
+
+  test("that was dropped is not brought back by its renewal", async () => {
+    const cache = new TtlCache<number>(1_000, 10, 700);
+    await cache.get("a", async () => 1);
+    let answer = (_: number) => {};
+    nowMs += 701;
+    cache.get("a", () => new Promise<number>((resolve) => (answer = resolve)));
+    cache.drop((value) => value === 1);
+    answer(1);
+    expect(await cache.get("a", async () => 2)).toBe(2);
+  });
+
   test("is dropped on demand, also one that was on its way at that moment", async () => {
     const cache = new TtlCache<number>(1_000, 10);
     await cache.get("a", async () => 1);

@@ -25,12 +25,14 @@ import { furtherOf, paramsOf, type SendParams } from "./send-params.ts";
 import { sendWarnings, winnerWarnings } from "./warnings.ts";
 
 const INSERT_CAMPAIGN = `
-  insert into campaigns as c (id, company_id, name, campaign_type, status, total_emails, scheduled_for,
-    template_id, smtp_config_id, list_id, segment_id, is_transactional, worker_task_id, api_key_id, copies_asked,
-    individual_tracking, timezone, starts_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
-    (select k.individual_tracking from companies k where k.id = $2), $16, $17)
-  returning *`;
+  with made as (
+    insert into campaigns (id, company_id, name, campaign_type, status, total_emails, scheduled_for,
+      template_id, smtp_config_id, list_id, segment_id, is_transactional, worker_task_id, api_key_id, copies_asked,
+      individual_tracking, timezone, starts_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
+      (select k.individual_tracking from companies k where k.id = $2), $16, $17)
+    returning *)
+  select made.*, add_count(company_id, 'campaigns', company_id, 1) from made`;
 
 // 10,000 receivers in one statement: 0.1 s.
 const INSERT_RECEIVERS = `
@@ -95,6 +97,9 @@ export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, or
   const emails = origin.emails ?? (await audienceSize(companyId, body));
   const copies = copiesOf(body.receivers ?? []);
   const mails = emails + copies;
+  const warned = warningsOf(ctx, companyId, body);
+  // Looked for meanwhile; what refuses the send by its plan or the hour is said first.
+  warned.catch(() => {});
   const hour = await admit(ctx, {
     emails: mails,
     scheduledFor: startsAt ?? scheduledFor,
@@ -102,10 +107,7 @@ export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, or
   });
   const html =
     body.body === undefined ? {} : { body: await bodyAsSent(companyId, body.body, body.inline_css ?? false) };
-  const warnings = [
-    ...(await sendWarnings(ctx, companyId, body.smtp_config_id)),
-    ...(body.winner ? await winnerWarnings(companyId) : []),
-  ];
+  const warnings = await warned;
 
   const write = async (client: Client): Promise<Answer> => {
     if (idempotency && !(await claimKey(client, companyId, idempotency.key, idempotency.hash))) {
@@ -134,6 +136,11 @@ export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, or
     emitAndForget(ctx, "campaign.pending", { campaignId: answer.id });
   }
   return answer;
+}
+
+async function warningsOf(ctx: Ctx, companyId: string, { smtp_config_id, winner }: SendParams): Promise<string[]> {
+  const warnings = await sendWarnings(ctx, companyId, smtp_config_id);
+  return winner ? [...warnings, ...(await winnerWarnings(companyId))] : warnings;
 }
 
 interface Decided extends Times {
@@ -168,7 +175,6 @@ async function create(client: Client, companyId: string, type: CampaignType, req
     request.startsAt,
   ];
   const row = (await queryOne<InsertedCampaign>(INSERT_CAMPAIGN, values, client))!;
-  await query("select add_count($1, 'campaigns', $1, 1)", [companyId], client);
   const subject = await snapshotContents(client, companyId, id, request, request.further);
   // Validation found everything a moment ago; something has been deleted since.
   const { variants, winner = null } = request;

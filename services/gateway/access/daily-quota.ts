@@ -11,11 +11,12 @@ import { lookUp } from "./look-up.ts";
 type Broker = Parameters<typeof call>[0];
 
 const CACHE_MS = 1_000;
+const RENEW_MS = 700;
 const CACHE_ENTRIES = 10_000;
 
 export class DailyQuota {
   readonly #broker: Broker;
-  readonly #limits = new TtlCache<number | null>(CACHE_MS, CACHE_ENTRIES);
+  readonly #limits = new TtlCache<number | null>(CACHE_MS, CACHE_ENTRIES, RENEW_MS);
 
   constructor(broker: Broker) {
     this.#broker = broker;
