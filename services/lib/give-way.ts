@@ -8,7 +8,7 @@
  * | is left  |                                          | go at once                                                |
  * | is short | asked for nothing for 250 ms             | go at once                                                |
  * | is short | asked for something within that          | take a fifth of the rows, rest as long as each took, and go one after the other |
- * | is short | the same, and it is newsletters          | rest for 25 ms after each 150 mails                       |
+ * | is short | the same, and it is newsletters          | go one campaign after the other, and rest for 10 ms after each 50 mails |
  * | is short | the same, and it is webhooks or hits     | go when the event loop was idle for half as long as it was in use, after 50 ms at the latest |
  *
  * Where that does not help, the rests of steps and newsletters get longer: twice as long after each quarter of a second in which CPU

@@ -39,6 +39,31 @@ export function newIdTail(): string {
   return `${tails.slice(at, at + 4)}-${tails.slice(at + 4, at + 16)}`;
 }
 
+const NO_DIGIT = 255;
+/** By the code of the character. */
+const HEX_DIGITS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const digit = Number.parseInt(String.fromCharCode(code), 16);
+  return Number.isNaN(digit) ? NO_DIGIT : digit;
+});
+const DASH = 45;
+const DIGITS = 32;
+
+/** The 16 bytes of a UUID. A loop: a text without the dashes, to be read by the library, took four times as long. */
+export function writeUuid(memory: Buffer, at: number, id: string): void {
+  let digits = 0;
+  for (let i = 0; i < id.length; i++) {
+    const code = id.charCodeAt(i);
+    if (code === DASH) continue;
+    const digit = code < HEX_DIGITS.length ? HEX_DIGITS[code]! : NO_DIGIT;
+    if (digit === NO_DIGIT || digits === DIGITS) throw new Error("Not an id.");
+    const byte = at + (digits >> 1);
+    memory[byte] = digits % 2 === 0 ? digit << 4 : memory[byte]! | digit;
+    digits++;
+  }
+  // Else the rest would be what the memory had before.
+  if (digits < DIGITS) throw new Error("Not an id.");
+}
+
 /** A UUID's 16 bytes, and its text. */
 export const uuidBytes = (uuid: string): Buffer => Buffer.from(uuid.replaceAll("-", ""), "hex");
 

@@ -194,28 +194,39 @@ describe("a company's newsletters", () => {
     return { now, resting, groups };
   }
 
-  test("rest for 25 ms after each 150 mails, of whatever groups", () => {
+  test("rest for 10 ms after each 50 mails, of whatever groups", () => {
     const { resting, groups } = mails();
-    expect(groups(1)).toBe(150);
-    expect(resting.restMs("a")).toBe(25);
+    expect(groups(1)).toBe(50);
+    expect(resting.restMs("a")).toBe(10);
     expect(resting.restMs("b")).toBe(0);
+    nowMs += 4;
+    expect(resting.restMs("a")).toBe(6);
+    nowMs += 6;
+    expect(groups(10)).toBe(5);
     nowMs += 10;
-    expect(resting.restMs("a")).toBe(15);
-    nowMs += 15;
-    expect(groups(30)).toBe(5);
-    nowMs += 25;
-    // The second group has fifty too many: they are taken off the next piece.
-    expect(groups(100)).toBe(2);
-    nowMs += 25;
-    expect(groups(1)).toBe(100);
+    // The second group has ten too many: they are taken off the next piece.
+    expect(groups(30)).toBe(2);
+    nowMs += 10;
+    expect(groups(1)).toBe(40);
+  });
+
+  test("say how many may go before the next rest, and where nothing rests any number", () => {
+    const { now, resting } = mails();
+    expect(resting.restMs("a")).toBe(0);
+    expect(resting.left("a")).toBe(50);
+    resting.began("a", 20);
+    expect(resting.left("a")).toBe(30);
+    now.others = false;
+    expect(resting.restMs("a")).toBe(0);
+    expect(resting.left("a")).toBe(Number.POSITIVE_INFINITY);
   });
 
   test("rest several times as long where CPU stays short, and no longer once it is not", () => {
     const { now, resting, groups } = mails();
-    groups(150);
+    groups(50);
     now.factor = 8;
-    expect(resting.restMs("a")).toBe(200);
-    nowMs += 60;
+    expect(resting.restMs("a")).toBe(80);
+    nowMs += 24;
     now.factor = 2;
     expect(resting.restMs("a")).toBe(0);
   });
@@ -232,15 +243,15 @@ describe("a company's newsletters", () => {
   test("count their rests once, and no time in which nothing was asked for", async () => {
     const { resting, groups } = mails();
     const before = await gaveWay("mail");
-    groups(150);
+    groups(50);
     for (let n = 0; n < 5; n++) {
-      nowMs += 5;
+      nowMs += 2;
       resting.restMs("a");
     }
-    resting.began("a", 150);
+    resting.began("a", 50);
     nowMs += 3_600_000;
     expect(resting.restMs("a")).toBe(0);
-    expect((await gaveWay("mail")) - before).toBeCloseTo(0.05, 5);
+    expect((await gaveWay("mail")) - before).toBeCloseTo(0.02, 5);
   });
 });
 

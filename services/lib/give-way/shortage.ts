@@ -6,7 +6,7 @@ const LOOK_EVERY_MS = 250;
 /** Looks further apart say what CPU was used for before there was anything to rest. */
 const FORGET_AFTER_MS = 1_000;
 const SHORT_FOR_MS = 10_000;
-/** Of newsletters 750 mails per second leave even then: whoever keeps CPU short may be somebody who never ends. */
+/** Of newsletters 600 mails per second leave even then: whoever keeps CPU short may be somebody who never ends. */
 const MAX_FACTOR = 8;
 
 /** Whether CPU is short, and was a moment ago; and for how many times as long that wants work to rest. */

@@ -11,7 +11,7 @@
  */
 import { hash, timingSafeEqual } from "node:crypto";
 import { hmacSha256 } from "../hmac.ts";
-import { uuidBytes, uuidOf } from "../ids.ts";
+import { uuidBytes, uuidOf, writeUuid } from "../ids.ts";
 
 const TAG_BYTES = 9;
 const TAG_CHARACTERS = (TAG_BYTES / 3) * 4;
@@ -57,30 +57,6 @@ function numbered(input: Buffer, blockNo: number): Buffer {
 }
 
 const ALPHABET = Buffer.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_");
-
-const NO_DIGIT = 255;
-/** By the code of the character. */
-const HEX_DIGITS = Uint8Array.from({ length: 128 }, (_, code) => {
-  const digit = Number.parseInt(String.fromCharCode(code), 16);
-  return Number.isNaN(digit) ? NO_DIGIT : digit;
-});
-const DASH = 45;
-
-/** The bytes of a UUID. A loop: a text without the dashes, to be read by the library, took four times as long. */
-function writeUuid(memory: Buffer, at: number, id: string): void {
-  let digits = 0;
-  for (let i = 0; i < id.length; i++) {
-    const code = id.charCodeAt(i);
-    if (code === DASH) continue;
-    const digit = code < HEX_DIGITS.length ? HEX_DIGITS[code]! : NO_DIGIT;
-    if (digit === NO_DIGIT || digits === 2 * ID_BYTES) throw new Error("Not an id.");
-    const byte = at + (digits >> 1);
-    memory[byte] = digits % 2 === 0 ? digit << 4 : memory[byte]! | digit;
-    digits++;
-  }
-  // Else the rest would be that of the mail before.
-  if (digits < 2 * ID_BYTES) throw new Error("Not an id.");
-}
 
 /** As base64url; the number of bytes is a multiple of three. */
 function writeBase64Url(memory: Buffer, at: number, bytes: Buffer, from: number, to: number): void {

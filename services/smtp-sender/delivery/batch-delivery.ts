@@ -99,13 +99,15 @@ export class BatchDelivery implements Batch {
   fill(): void {
     if (this.#preparing || this.state !== "open" || this.#endsWhenEmpty || performance.now() < this.#pausedUntil)
       return;
-    const wanted = this.#host.allowance(this);
-    if (wanted === 0) return;
-    const restMs = this.#givesWay ? mailSteps.restMs(this.campaign.company_id) : 0;
+    const allowed = this.#host.allowance(this);
+    if (allowed === 0) return;
+    const restMs = this.#mayRest ? mailSteps.restMs(this.campaign.company_id) : 0;
     if (restMs > 0) {
-      this.#pause(restMs);
+      this.#pausedUntil = performance.now() + restMs;
+      this.#host.wakeRested(restMs);
       return;
     }
+    const wanted = this.#mayRest ? Math.min(allowed, mailSteps.left(this.campaign.company_id)) : allowed;
     // Reserved recipients come first from the source, and bring their part of the budget with them.
     const reused = [...this.#reserved].sort((a, b) => a - b).slice(0, wanted);
     const fresh = this.source.exhausted ? 0 : this.#takeBudget(wanted - reused.length);
@@ -113,7 +115,7 @@ export class BatchDelivery implements Batch {
       this.endIfDone();
       return;
     }
-    if (this.#givesWay) mailSteps.began(this.campaign.company_id, reused.length + fresh);
+    if (this.#mayRest) mailSteps.began(this.campaign.company_id, reused.length + fresh);
     this.#preparing = true;
     void this.#prepare(reused, fresh)
       .catch((error: Error) => {
@@ -128,9 +130,12 @@ export class BatchDelivery implements Batch {
       });
   }
 
-  /** A newsletter does, to other companies' requests, while CPU is short. */
-  get #givesWay(): boolean {
+  get #mayRest(): boolean {
     return !this.campaign.is_transactional && this.kind !== "copies";
+  }
+
+  get givesWay(): boolean {
+    return this.#mayRest && mailSteps.givesWay(this.campaign.company_id);
   }
 
   #takeBudget(wanted: number): number {

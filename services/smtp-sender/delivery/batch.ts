@@ -118,6 +118,8 @@ export interface Batch {
   readonly handedOver: number;
   /** The batch with the campaign's chunk before this one, while there is one. */
   previous: Batch | undefined;
+  /** A newsletter, while CPU is short and other companies ask for something. */
+  readonly givesWay: boolean;
   /** The next chunk has been looked for. */
   askedForMore: boolean;
   /** Prepares the next group, if the transport and the budget have room for one. */
@@ -167,6 +169,8 @@ export interface BatchHost {
   noteMailBytes(bytes: number): void;
   /** There may be something to send. */
   wake(): void;
+  /** The company's newsletters, all batches of this host, rest for so long. */
+  wakeRested(ms: number): void;
   recorded(n: number): void;
   removeBatch(batch: Batch): void;
 }

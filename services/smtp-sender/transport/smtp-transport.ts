@@ -7,7 +7,7 @@ import { performance } from "node:perf_hooks";
 import type { Warmup } from "../../../models/warmup-ledger.ts";
 import { readTransportConfig, type TransportConfig } from "../configs/transport-config.ts";
 import { NO_SLOT_PAUSE_MS } from "../delivery/back-off.ts";
-import type { Batch, BatchHost, PreparedMail } from "../delivery/batch.ts";
+import { type Batch, type BatchHost, MAX_GROUP, type PreparedMail } from "../delivery/batch.ts";
 import { type AnswerEffects, takeAnswer } from "../delivery/steps.ts";
 import { checkAgain } from "../delivery/suppression.ts";
 import { DomainGate } from "../domains/domain-gate.ts";
@@ -48,6 +48,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   readonly #pauses: ServerPauses;
   readonly #rate = new LearnedRate();
   #paceTimer: NodeJS.Timeout | undefined;
+  #restTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(context: EngineContext, config: TransportConfig) {
@@ -166,15 +167,24 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     if (this.#closed) return;
     void this.#pauses.tryAgain();
     this.connections.wake();
-    if (this.connections.size > 0) for (const batch of [...this.batches]) batch.fill();
+    if (this.connections.size > 0) for (const batch of this.#queue.inTurn) batch.fill();
+  }
+
+  wakeRested(ms: number): void {
+    this.#restTimer ??= setTimeout(() => {
+      this.#restTimer = undefined;
+      this.wake();
+    }, ms + 1).unref();
   }
 
   budgetReturned(): void {
     this.wake();
   }
 
-  takeBudget(wanted: number, { campaign, chunk }: Batch): number {
+  takeBudget(wanted: number, batch: Batch): number {
+    const { campaign, chunk } = batch;
     const { budget, recorder } = this.#context;
+    this.#queue.prepared(batch);
     // Of a chunk: others are in doubt as soon as they are claimed, and not with the next flush.
     return budget.take(this, wanted, campaign.is_transactional, chunk ? recorder.promised : 0);
   }
@@ -196,13 +206,19 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     const { size } = this.connections;
     if (size === 0 || this.#closed) return 0;
     if (!this.#pauses.working && (!this.#maySend || this.#queue.anyReady)) return 0;
-    const busy = this.#pauses.working ? 2 * size + (this.slow ? 0 : 2 * this.throughput.recent) : 1;
+    const busy = this.#pauses.working ? 2 * size + (this.slow ? 0 : this.#soon(batch)) : 1;
     const window = Math.min(this.#context.settings.maxInDoubt, busy, this.#roomInMemory);
     const waiting = this.domains.waiting(batch.ready);
     const connectionIdle = batch.ready.length === waiting && this.connections.busy < size;
     let held = this.held;
     for (const one of this.batches) held -= one.reserved + one.promised + this.domains.waiting(one.ready);
     return this.#queue.allowance(batch, { window, held, waiting, connectionIdle });
+  }
+
+  /** Of what was recorded: those of a tenth of a second. Where mails rest, nothing was recorded a moment ago. */
+  #soon({ givesWay }: Batch): number {
+    const { recent, perSecond } = this.throughput;
+    return givesWay ? Math.max(2 * recent, Math.min(MAX_GROUP, Math.round(perSecond / 10))) : 2 * recent;
   }
 
   /** Mails of a megabyte are held by the dozen, not by the hundred. */
@@ -240,7 +256,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
 
   recorded(n: number): void {
     this.throughput.add(n);
-    for (const batch of this.batches) {
+    for (const batch of this.#queue.inTurn) {
       batch.fill();
       if (!batch.askedForMore && batch.left < this.throughput.readAheadAt) {
         batch.askedForMore = true;
@@ -396,6 +412,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   async close(withinMs: number): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#paceTimer);
+    clearTimeout(this.#restTimer);
     for (const batch of [...this.batches]) batch.end();
     await this.connections.close(withinMs);
     this.domains.close();

@@ -1,0 +1,68 @@
+/** How many recipients each of a server's batches may prepare, and which of them is next (services/smtp-sender/transport/transport-queue.ts). */
+import type { Batch } from "../../../services/smtp-sender/delivery/batch.ts";
+import { TransportQueue } from "../../../services/smtp-sender/transport/transport-queue.ts";
+
+const WINDOW = 100;
+
+function campaigns(n: number, { givesWay }: { givesWay: boolean }) {
+  const queue = new TransportQueue();
+  const batches = Array.from({ length: n }, (_, no) => {
+    const campaign = { campaign_id: `campaign ${no}`, is_transactional: false };
+    const open = { state: "open", ready: [], unrecorded: 0, reserved: 0, promised: 0, left: 1_000 };
+    const batch = { kind: "chunk", chunk: {}, source: { exhausted: false }, campaign, ...open, givesWay };
+    return batch as unknown as Batch & { unrecorded: number };
+  });
+  for (const batch of batches) queue.add(batch);
+  const held = () => batches.reduce((sum, { unrecorded }) => sum + unrecorded, 0);
+  /** As a transport does: each is asked, and prepares what it may. */
+  const fill = () => {
+    const groups: [batch: number, mails: number][] = [];
+    for (const batch of queue.inTurn) {
+      const mails = queue.allowance(batch, { window: WINDOW, held: held(), waiting: 0, connectionIdle: true });
+      if (mails === 0) continue;
+      batch.unrecorded += mails;
+      queue.prepared(batch);
+      groups.push([batches.indexOf(batch as (typeof batches)[number]), mails]);
+    }
+    return groups;
+  };
+  const record = () => {
+    for (const batch of batches) batch.unrecorded = 0;
+  };
+  return { queue, batches, fill, record };
+}
+
+describe("the campaigns of one server", () => {
+  test("prepare side by side, each its part", () => {
+    const { fill } = campaigns(4, { givesWay: false });
+    expect(fill()).toEqual([0, 1, 2, 3].map((batch) => [batch, WINDOW / 4]));
+  });
+
+  test("prepare in turn where they give way, each all that the server may hold", () => {
+    const { fill, record } = campaigns(3, { givesWay: true });
+    const turns = Array.from({ length: 6 }, () => {
+      const groups = fill();
+      record();
+      return groups;
+    });
+    expect(turns).toEqual([0, 1, 2, 0, 1, 2].map((batch) => [[batch, WINDOW]]));
+  });
+
+  test("prepare no small groups where they give way, although a connection has nothing to do", () => {
+    const { batches, fill } = campaigns(2, { givesWay: true });
+    batches[0]!.unrecorded = WINDOW - 10;
+    expect(fill()).toEqual([]);
+    batches[0]!.unrecorded = WINDOW / 2;
+    expect(fill()).toEqual([[0, WINDOW / 2]]);
+  });
+
+  test("keep their turns when one of them is over", () => {
+    const { queue, batches, fill, record } = campaigns(4, { givesWay: true });
+    fill();
+    record();
+    expect(fill()).toEqual([[1, WINDOW]]);
+    record();
+    queue.remove(batches[1]!);
+    expect(fill()).toEqual([[2, WINDOW]]);
+  });
+});
