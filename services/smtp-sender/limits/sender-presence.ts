@@ -11,13 +11,13 @@ import type { Redis } from "ioredis";
 import { luaScript, redisServer } from "../../lib/redis.ts";
 
 const CHECK_IN_MS = 1_000;
-/** A sender that did not check in for so long is cut off for the others, and for itself a little later: never before them. */
+/** A sender that did not check in for so long is cut off for the others. */
 export const CUT_OFF_AFTER_MS = 3_000;
-const OWN_SHARE_AFTER_MS = 5_000;
-/** Who checked in before this has not seen whoever uses his own share by now: then all others count as missing. */
-const KNOWN_MISSING_FOR_MS = OWN_SHARE_AFTER_MS - CUT_OFF_AFTER_MS;
-/** For windows that are longer than a second: what it took in Redis counts on for a whole one. */
-const BEFORE_OWN_WINDOW_MS = 4_000;
+/** Who checked in before this may not have seen who is cut off by now: then all others count as missing. */
+const KNOWN_MISSING_FOR_MS = 2_000;
+/** From then on all others leave it its share. It takes none before what they, or itself, took until then is over, too. */
+const LEFT_ITS_SHARE_AFTER_MS = CUT_OFF_AFTER_MS + KNOWN_MISSING_FOR_MS;
+const SECOND_MS = 1_000;
 /** What it took by itself at last is in no count of Redis. */
 const COUNTS_AGAIN_AFTER_MS = 1_100;
 /** The broker may lose sight of senders while this one is cut off from it too: they count on for so long. */
@@ -122,12 +122,12 @@ export class SenderPresence {
 
   /** Until it may take its share of such a window by itself, once it does not reach Redis any more. */
   ownShareInMs(windowMs: number): number {
-    return Math.max(0, this.#lastSeenMs + BEFORE_OWN_WINDOW_MS + windowMs - performance.now());
+    return Math.max(0, this.#lastSeenMs + LEFT_ITS_SHARE_AFTER_MS + windowMs - performance.now());
   }
 
-  /** This one does not reach Redis, and the others know by now. */
+  /** This one does not reach Redis, and the others have known it for a second. */
   get isCutOff(): boolean {
-    return performance.now() - this.#lastSeenMs > OWN_SHARE_AFTER_MS;
+    return this.ownShareInMs(SECOND_MS) === 0;
   }
 
   /** Until it may count in Redis again; 0 unless it was cut off just now. */

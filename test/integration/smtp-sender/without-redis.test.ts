@@ -160,6 +160,31 @@ test("one sender is cut off from Redis and comes back: max_per_second holds over
   expect(most).toBeLessThanOrEqual(perSecond);
 });
 
+test("a sender begins with its share when what others took before they left it is over, however late these checked in", async () => {
+  const client = connectRedis(redis.url);
+  await client.connect();
+  let nowMs = performance.now();
+  const clock = jest.spyOn(performance, "now").mockImplementation(() => nowMs);
+  try {
+    const [one, two] = NAMES.map((name) => new SenderPresence(client, name, () => NAMES));
+    await one!.checkIn();
+    // It sees the first one for the last time, and does not look again.
+    nowMs += 2_990;
+    await two!.checkIn();
+    expect(two!.missing).toBe(0);
+    let leftAtMs = nowMs;
+    for (; two!.missing === 0; leftAtMs = nowMs) nowMs += 10;
+    expect(one!.isCutOff).toBe(false);
+    const minuteAtMs = nowMs + one!.ownShareInMs(60_000);
+    while (!one!.isCutOff) nowMs += 10;
+    expect(nowMs - leftAtMs).toBeGreaterThanOrEqual(1_000 - 10);
+    expect(minuteAtMs - leftAtMs).toBeGreaterThanOrEqual(60_000 - 10);
+  } finally {
+    clock.mockRestore();
+    client.disconnect();
+  }
+});
+
 test("limits by the minute hold in any window: with one sender cut off, with one that comes back, and when Redis has lost its data", async () => {
   await connectSenders();
   const windowMs = 1_500;
