@@ -27,7 +27,7 @@
  *
  * Measured on two cores that clients and PostgreSQL share, p99 of a company that asks 25 times a second, as a multiple of that in
  * silence (19-24 ms), with `test/bench noisy`. With rests as long as each step and with those that get longer: sends to everybody 4.1
- * to 12.8 and 1.9 to 2.3 (2,200 and 625 mails per second, 28 and 75 answers), newsletters that are stopped 10.1 and 1.1 to 2.0.
+ * to 12.8 and 1.9 to 2.5 (2,200 and some 600 mails per second, 28 and 58 to 71 answers), newsletters that are stopped 10.1 and 1.1 to 2.0.
  * Without any rest and with them: export of subscribers 5.7 and 2.8, of a campaign 4.3 and 3.4, import of 20,000 3.1 and 2.3;
  * exports get half of what they got. Webhooks and hits, without and with their
  * rests: beside newsletters, receipts and imports at full speed whose mails are opened (`test/bench companies`) the slowest 1 % of other
