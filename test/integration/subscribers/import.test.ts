@@ -334,7 +334,8 @@ $`,
     );
     await query("insert into subscribers (company_id, email) values ($1, 'other@x.org')", [stranger.id]);
     const exported = async (more: Record<string, string> = {}) => {
-      const { text } = await company.api.get(`${SUBSCRIBERS}export/`, { query: more });
+      const { status, text } = await company.api.get(`${SUBSCRIBERS}export/`, { query: more });
+      expect([status, status === 200 ? "" : text]).toEqual([200, ""]);
       const [header, ...rows] = text.trimEnd().split("\r\n");
       return { header, rows: rows.map((row) => row.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/, "time")).toSorted() };
     };
