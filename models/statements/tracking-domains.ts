@@ -19,7 +19,7 @@ const OF_HOST = `
 
 export const trackingHost = (domain: string): Promise<TrackingHost | undefined> => queryOne(OF_HOST, [domain]);
 
-/** Also joined where a campaign's content is read (services/renderer/campaign-rows.ts). */
+/** Also joined where a campaign's content is read (services/renderer/campaign-rows.ts), and for previews. */
 export async function activeTrackingDomain(companyId: string): Promise<string | null> {
   const sql = "select domain from tracking_domains where company_id = $1 and proved_at is not null";
   return (await queryOne<{ domain: string }>(sql, [companyId]))?.domain ?? null;

@@ -23,23 +23,23 @@ export interface Texts {
   isTransactional: boolean;
 }
 
-interface Sender {
+interface Company {
   name: string;
   footer_text: string;
   tracking_domain: string | null;
 }
 
-const SENDER = `
+const COMPANY = `
   select c.name, c.footer_text, t.domain as tracking_domain from companies c
   left join tracking_domains t on t.company_id = c.id and t.proved_at is not null where c.id = $1`;
 
 /** Throws what reading the texts throws. */
 export async function shownOf(companyId: string, texts: Texts | Promise<Texts>, variables: Data): Promise<Shown> {
-  const [read, sender] = await Promise.all([texts, queryOne<Sender>(SENDER, [companyId])]);
-  if (!sender) throw notFound();
-  const source = { ...read, companyName: sender.name, footerText: sender.footer_text };
+  const [read, company] = await Promise.all([texts, queryOne<Company>(COMPANY, [companyId])]);
+  if (!company) throw notFound();
+  const source = { ...read, companyName: company.name, footerText: company.footer_text };
   try {
-    const { baseUrl } = installation(sender.tracking_domain);
+    const { baseUrl } = installation(company.tracking_domain);
     const { facts, ...shown } = await previewInThread(companyId, source, variables, baseUrl);
     const { isTransactional } = source;
     const described = {

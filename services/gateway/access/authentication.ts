@@ -9,9 +9,8 @@ import { forbidden, isServiceError, notFound, unauthenticated } from "../../lib/
 import { isWithin, type Network, parseNetwork } from "../../lib/ip-networks.ts";
 import { type Permission, type Role, requireRights, type Scope } from "../../lib/rights.ts";
 import { type Person, TOKEN_REFUSED, verifyBearer } from "../../lib/tokens/bearer.ts";
-import { TtlCache } from "../../lib/ttl-cache.ts";
 import type { Context } from "../http/context.ts";
-import { lookUp } from "./look-up.ts";
+import { lookUp, lookUpCache } from "./look-up.ts";
 import { noteInvalidKey, requireFewInvalidKeys } from "./throttle.ts";
 
 type Broker = Parameters<typeof call>[0];
@@ -27,10 +26,7 @@ interface Key {
 
 export type Identity = { key: Key; person?: undefined } | { key?: undefined; person: Person };
 
-const CACHE_MS = 1_000;
-/** Of 25 requests a second none waits for it, of one every second each. */
-const RENEW_MS = 700;
-const CACHE_ENTRIES = 10_000;
+const MAX_SUSPECTS = 10_000;
 const SUSPECT_MS = 60_000;
 const KEY = /^fm_[A-Za-z0-9]{1,100}$/;
 
@@ -49,8 +45,8 @@ export function callerOfKey(companyId: string, key: Key): Caller {
 
 export class Authentication {
   readonly #broker: Broker;
-  readonly #keys = new TtlCache<Key>(CACHE_MS, CACHE_ENTRIES, RENEW_MS);
-  readonly #roles = new TtlCache<{ userId: string; role: Role }>(CACHE_MS, CACHE_ENTRIES, RENEW_MS);
+  readonly #keys = lookUpCache<Key>();
+  readonly #roles = lookUpCache<{ userId: string; role: Role }>();
 
   constructor(broker: Broker) {
     this.#broker = broker;
@@ -86,7 +82,7 @@ export class Authentication {
   }
 
   /** Addresses that showed an invalid key a moment ago; only they wait for the count of them. */
-  readonly #suspects = new LRUCache<string, true>({ ...atMost(CACHE_ENTRIES), ttl: SUSPECT_MS });
+  readonly #suspects = new LRUCache<string, true>({ ...atMost(MAX_SUSPECTS), ttl: SUSPECT_MS });
 
   /** `asked`: unless the address is a suspect. */
   async #key(text: string, { req, state: { ip } }: Context, asked: Promise<Key> | undefined): Promise<Key> {

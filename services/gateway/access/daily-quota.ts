@@ -4,19 +4,14 @@ import type { Caller } from "../../lib/caller.ts";
 import { dailyQuotaExceeded } from "../../lib/errors.ts";
 import { apiLimiter } from "../../lib/limits/api-limiter.ts";
 import { apiCallsToday, type Grant } from "../../lib/limits/limiter.ts";
-import { TtlCache } from "../../lib/ttl-cache.ts";
 import type { Context } from "../http/context.ts";
-import { lookUp } from "./look-up.ts";
+import { lookUp, lookUpCache } from "./look-up.ts";
 
 type Broker = Parameters<typeof call>[0];
 
-const CACHE_MS = 1_000;
-const RENEW_MS = 700;
-const CACHE_ENTRIES = 10_000;
-
 export class DailyQuota {
   readonly #broker: Broker;
-  readonly #limits = new TtlCache<number | null>(CACHE_MS, CACHE_ENTRIES, RENEW_MS);
+  readonly #limits = lookUpCache<number | null>();
 
   constructor(broker: Broker) {
     this.#broker = broker;

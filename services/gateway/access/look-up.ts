@@ -4,6 +4,15 @@
  * another node where there is one.
  */
 import { call } from "../../call.ts";
+import { TtlCache } from "../../lib/ttl-cache.ts";
+
+const CACHE_MS = 1_000;
+/** Of 25 requests a second none waits for it, of one every second each. */
+const RENEW_MS = 700;
+const CACHE_ENTRIES = 10_000;
+
+/** For what was looked up: at most a second old. */
+export const lookUpCache = <T>(): TtlCache<T> => new TtlCache<T>(CACHE_MS, CACHE_ENTRIES, RENEW_MS);
 
 const FIRST_TIMEOUT_MS = 1_500;
 const SECOND_TIMEOUT_MS = 3_000;
