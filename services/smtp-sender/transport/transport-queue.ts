@@ -2,7 +2,7 @@
  * The batches of one transport. Connections take from transactional ones first, then from each in turn, so that a campaign
  * of a hundred does not wait for one of a million. How many recipients a batch may prepare is decided here, too. Those that give
  * way prepare in turn, each as much as all of them may hold: side by side ten campaigns prepared four mails at a time, and each
- * group costs four statements.
+ * group costs a mark, a write of results, and another look at rows that were read for later.
  */
 import { type Batch, MAX_GROUP, type PreparedMail } from "../delivery/batch.ts";
 
@@ -61,8 +61,9 @@ export class TransportQueue {
     return [...this.all.slice(at), ...this.all.slice(0, at)];
   }
 
+  /** Transactional mail has no turn, and takes nobody's. */
   prepared(batch: Batch): void {
-    this.#preparedLast = batch;
+    if (!batch.campaign.is_transactional) this.#preparedLast = batch;
   }
 
   /** Recipients that connections could be sending to. */

@@ -56,6 +56,18 @@ describe("the campaigns of one server", () => {
     expect(fill()).toEqual([[0, WINDOW / 2]]);
   });
 
+  test("keep their turns when transactional mail goes between them", () => {
+    const { queue, batches, fill, record } = campaigns(3, { givesWay: true });
+    fill();
+    record();
+    const campaign = { campaign_id: "receipt", is_transactional: true };
+    const receipt = { ...batches[0]!, campaign } as unknown as Batch;
+    queue.add(receipt);
+    queue.prepared(receipt);
+    queue.remove(receipt);
+    expect(fill()).toEqual([[1, WINDOW]]);
+  });
+
   test("keep their turns when one of them is over", () => {
     const { queue, batches, fill, record } = campaigns(4, { givesWay: true });
     fill();
