@@ -146,17 +146,21 @@ describe("while CPU is short", () => {
 describe("while CPU is short with one place", () => {
   const TOOK_MS = 20;
 
-  /** One that waits behind requests that took so long and have ended. */
+  /** One that waits behind a request that was the only one, took so long and has ended. */
   async function oneThatWaits() {
     const all = newPlaces();
     const quiet = all.ask("quiet", 1);
     const noisy = all.ask("noisy", 20);
     await settled();
     all.look(6 * LOOKS);
+    const only = all.ask("noisy", 1);
     const later = all.ask("noisy", 1);
+    await all.endAll(noisy);
+    await settled();
+    expect([only.begun.length, later.begun.length]).toEqual([1, 0]);
     await sleep(TOOK_MS);
     const endedMs = performance.now();
-    await all.endAll(noisy);
+    await all.endAll(only);
     expect(later.begun).toHaveLength(0);
     return { ...all, quiet, later, endedMs };
   }
@@ -170,6 +174,35 @@ describe("while CPU is short with one place", () => {
     // A timer may be a millisecond early.
     expect(performance.now() - endedMs).toBeGreaterThanOrEqual(7 * TOOK_MS - 2);
     for (const one of [later, others, quiet]) await endAll(one);
+    places.close();
+  });
+
+  test("not after requests that began beside many others, which took long because of them", async () => {
+    const { places, look, ask, endAll } = newPlaces();
+    const quiet = ask("quiet", 1);
+    const noisy = ask("noisy", 20);
+    await settled();
+    await sleep(TOOK_MS);
+    look(6 * LOOKS);
+    const later = ask("noisy", 1);
+    await endAll(noisy);
+    await settled();
+    expect(later.begun).toHaveLength(1);
+    for (const one of [later, quiet]) await endAll(one);
+    places.close();
+  });
+
+  test("no longer when others have asked for nothing for two seconds, though nobody asks for anything since then", async () => {
+    const { places, look, ask, endAll, quiet, later } = await oneThatWaits();
+    const behind = ask("noisy", 20);
+    await endAll(quiet);
+    const clock = jest.spyOn(performance, "now").mockReturnValue(performance.now() + 2_100);
+    // By then it is forgotten that there was another company.
+    look(6 * LOOKS);
+    clock.mockRestore();
+    await settled();
+    expect([later.begun.length, behind.begun.length]).toEqual([1, 20]);
+    for (const one of [later, behind]) await endAll(one);
     places.close();
   });
 
@@ -205,6 +238,34 @@ test("with CPU left nobody waits, and who waited goes on when there is some agai
   expect(waited.begun).toHaveLength(20);
   for (const one of [noisy, waited, quiet]) await endAll(one);
   places.close();
+});
+
+test("who begins at full speed is bound within half a second; once there was CPU left it is looked at less often", async () => {
+  jest.useFakeTimers({ doNotFake: ["setImmediate"] });
+  try {
+    let looks = -1;
+    let isShort = true;
+    const places = new FairPlaces(() => {
+      looks++;
+      return isShort;
+    });
+    const releases = await Promise.all(["quiet", "noisy", "noisy"].map((owner) => places.take(owner, "send")));
+    const looksIn = (ms: number) => {
+      const before = looks;
+      jest.advanceTimersByTime(ms);
+      return looks - before;
+    };
+    // From no bound to the least one it takes four.
+    expect(looksIn(500)).toBe(5);
+    isShort = false;
+    jest.advanceTimersByTime(100);
+    isShort = true;
+    expect(looksIn(1_000)).toBe(4);
+    for (const release of releases) release();
+    places.close();
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test("nothing is kept of companies that are no longer at work", async () => {
