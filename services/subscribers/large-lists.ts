@@ -155,13 +155,13 @@ const HIT = "s.id, s.company_id, s.email, s.email_key, s.first_name, s.last_name
 
 /** Some of those who fit, FEW and one at most: who is not in the index yet comes from the short index of those. */
 function hits(asked: Asked, columns: string): string {
-  const { list, conditions, byList, indexed } = asked;
+  const { list, byList, indexed } = asked;
   const some = `limit ${FEW + 1}`;
   if (byList) {
-    const { from, where } = baseOf(asked);
+    const { from, where, conditions } = baseOf(asked);
     return `select ${columns} from ${from} where ${where} and ${all(conditions)} ${some}`;
   }
-  const fitting = all(list ? [...conditions, isMember(list)] : conditions);
+  const fitting = all(list ? [...asked.conditions, isMember(list)] : asked.conditions);
   const part = (of: string) =>
     `(select ${columns} from subscribers s where s.company_id = $1 and ${of} and ${fitting} ${some})`;
   return indexed ? `${part(`s.in_search and ${indexed}`)} union all ${part("not s.in_search")}` : part("true");

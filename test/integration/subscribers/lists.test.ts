@@ -88,6 +88,36 @@ describe("a subscriber list", () => {
     expect(await countOf(list)).toBe(2);
   });
 
+  test.each(["unsubscribed", "active"])(
+    "shows its members of the status %s and nobody else, in any order",
+    async (status) => {
+      const [list, all] = [await newList(), await newList()];
+      const tag = status.slice(0, 2);
+      const ids = await Promise.all([1, 2, 3, 4, 5, 6].map((n) => newSubscriber(`${tag}${n}@example.com`)));
+      const [, ...members] = ids;
+      await bulk({ subscriber_ids: members, add_to_lists: [list] });
+      await bulk({ subscriber_ids: ids, add_to_lists: [all] });
+      const others = status === "active" ? "unsubscribed" : "active";
+      const change = "update subscribers set status = $2 where company_id = $1 and id = any ($3)";
+      await query(change, [own.id, others, ids]);
+      await query(change, [own.id, status, [ids[0], ids[2], ids[4]]]);
+      const found = async (path: string, given: object) => {
+        const { status: answer, body } = await own.api.get(path, { query: { status, ...given } });
+        return [answer, body.count, body.results?.map(({ email }: { email: string }) => email)];
+      };
+      for (const ordering of ["created_at", "email", "first_name"]) {
+        for (const [path, given] of [
+          [`${LISTS}${list}/subscribers/`, {}],
+          [SUBSCRIBERS, { list }],
+        ] as const) {
+          const [answer, count, emails] = await found(path, { ordering, ...given });
+          expect([answer, count, emails?.toSorted()]).toEqual([200, 2, [`${tag}3@example.com`, `${tag}5@example.com`]]);
+        }
+      }
+      expect((await found(SUBSCRIBERS, { list: all }))[1]).toBe(3);
+    },
+  );
+
   test("is deleted with its memberships but without its subscribers", async () => {
     const list = await newList();
     const id = await newSubscriber("stays@example.com");
