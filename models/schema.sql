@@ -94,7 +94,7 @@ CREATE OR REPLACE FUNCTION public.analyze_subscribers()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
-  analyze (skip_locked) subscribers, list_members;
+  analyze (skip_locked) subscribers, list_members, suppressions;
 end
 $function$;
 

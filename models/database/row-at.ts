@@ -30,6 +30,13 @@ export const subscriberAt = (company: string, id: string, columns: string): stri
 export const subscriberOf = (company: string, emailKey: string, columns: string): string =>
   rowAt({ table: "subscribers", key: ["company_id", "email_key"], at: [company, emailKey], columns });
 
+/**
+ * The memberships of one subscriber, in FROM. By the subscriber alone: the index of the whole key begins with the company, and looks as
+ * good where the planner expects a handful of rows of it.
+ */
+export const listMembersOf = (id: string): string =>
+  `(select * from list_members where subscriber_id = ${id} offset 0)`;
+
 /** Of the address itself; domains are another matter (blocked_by). */
 export const suppressionAt = (company: string, emailKey: string, columns: string): string =>
   rowAt({

@@ -1,4 +1,5 @@
 /** The operators of each type of field: what value they take, and their SQL over the field's expression. */
+import { listMembersOf } from "../database/row-at.ts";
 import type { Bind, FieldType } from "./fields.ts";
 import {
   dateError,
@@ -94,11 +95,17 @@ function linked(exists: (ids: string) => string): Tests {
   return { equals: test(uuidError, sql), in: test(manyOf(uuidError), sql) };
 }
 
-const MEMBERSHIP =
-  "select 1 from list_members m where m.company_id = s.company_id and m.subscriber_id = s.id and m.left_at is null";
+/**
+ * Each person is looked up by itself: "offset 0" keeps the planner from a join. Where it expects few people, as of a company that it does
+ * not know, or behind a comparison of rows, it would read the whole list, or all of a campaign's mails, for each of them: of 9,000 people
+ * and 3,500 members a slice of a campaign took 3.5 s instead of 0.1.
+ */
+const onList = (ids: string) => `exists (select 1 from list_members m
+    where m.company_id = s.company_id and m.list_id = any (${ids}) and m.subscriber_id = s.id and m.left_at is null offset 0)`;
+const ON_ANY_LIST = `exists (select 1 from ${listMembersOf("s.id")} m where m.company_id = s.company_id and m.left_at is null)`;
 const sentAnd = (column: string) => (ids: string) =>
-  `exists (select 1 from sent_emails e where e.subscriber_id = s.id
-     and e.campaign_no = any (array(select no from campaigns c where c.company_id = s.company_id and c.id = any (${ids}))) and e.${column} is not null)`;
+  `exists (select 1 from (select * from sent_emails where subscriber_id = s.id offset 0) e
+     where e.campaign_no = any (array(select no from campaigns c where c.company_id = s.company_id and c.id = any (${ids}))) and e.${column} is not null)`;
 
 const NUMBER = "'^-?[0-9]+([.][0-9]+)?$'";
 const asNumber = (x: string) => `case when ${x} ~ ${NUMBER} then ${x}::numeric end`;
@@ -145,7 +152,7 @@ const TESTS: Record<FieldType, Tests> = {
   domain: keyed("split_part(s.email_key, '@', -1)"),
   status: statuses,
   time: times,
-  list: linked((ids) => `exists (${MEMBERSHIP} and m.list_id = any (${ids}))`),
+  list: linked(onList),
   opened: linked(sentAnd("opened_at")),
   clicked: linked(sentAnd("clicked_at")),
   flag: { equals: test(flagError, (x, value, bind) => `${x} = ${bind(value)}::boolean`) },
@@ -155,7 +162,7 @@ const TESTS: Record<FieldType, Tests> = {
 const EMPTY: Partial<Record<FieldType, Sql>> = {
   text: (x) => `${x} = ''`,
   time: (x) => `${x} is null`,
-  list: () => `not exists (${MEMBERSHIP})`,
+  list: () => `not ${ON_ANY_LIST}`,
   attribute: (x) => `coalesce(${x}, '""') in ('""'::jsonb, '[]'::jsonb)`,
 };
 

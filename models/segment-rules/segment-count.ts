@@ -9,6 +9,7 @@
  */
 import { costlyRead } from "../database/bulk.ts";
 import { type Client, queryOne } from "../database/db.ts";
+import { subscriberAt } from "../database/row-at.ts";
 import { limitStatements, withinTime } from "../database/within-time.ts";
 import { type Rules, segmentSql } from "./segment-sql.ts";
 
@@ -52,7 +53,7 @@ async function estimated(
     with chosen as materialized (
       select id from subscribers where company_id = $1 and mod(uuid_hash(id), $2) = 0)
     select count(*) as asked, count(*) filter (where ${where}) as held
-    from chosen c cross join lateral (select * from subscribers p where p.company_id = $1 and p.id = c.id offset 0) s`;
+    from chosen c cross join lateral (${subscriberAt("$1", "c.id", "r.*")}) s`;
   const { asked, held } = (await queryOne<{ asked: number; held: number }>(
     sql,
     [companyId, every, ...values],

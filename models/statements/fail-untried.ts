@@ -8,6 +8,7 @@ import { bulkSteps } from "../../services/lib/give-way.ts";
 import type { MailNumber } from "../../services/lib/tokens/mail-id.ts";
 import { campaignNo, inAnyPart } from "../database/campaign-no.ts";
 import { type Client, query, queryOne } from "../database/db.ts";
+import { subscriberAt } from "../database/row-at.ts";
 import { IS_LEASED, IS_READY, IS_WAITING, SEND_CHUNK_STATE } from "../send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
 import { withIds } from "./mail-key.ts";
@@ -26,7 +27,7 @@ const RETURNING = "returning e.campaign_no, e.seq, e.id, e.email, e.subscriber_i
 const FAILED = (rows: string) => `(select count(*) from ${rows}) as failed,
   case when exists (select from webhook_endpoints p where ${wants("'failed'", "$1")}) then (
     select json_agg(json_build_object('campaign_no', f.campaign_no, 'seq', f.seq, 'id', f.id, 'email', coalesce(f.email, p.email)))
-    from ${rows} f left join subscribers p on p.company_id = $1 and p.id = f.subscriber_id) end as recipients`;
+    from ${rows} f left join lateral (${subscriberAt("$1", "f.subscriber_id", "r.email")}) p on true) end as recipients`;
 
 type FailedRecipient = MailNumber & { id: string; email: string; message_id?: string };
 

@@ -1,6 +1,7 @@
 /** A campaign's results as CSV, one line per recipient, read in keyset pages: memory does not grow with the campaign. */
 import { exportRead } from "../../models/database/bulk.ts";
 import { campaignNo } from "../../models/database/campaign-no.ts";
+import { subscriberAt } from "../../models/database/row-at.ts";
 import { isoTime, type TextRow, textRows } from "../../models/database/text-rows.ts";
 import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
 import { audit } from "../../models/statements/audit-log.ts";
@@ -20,7 +21,7 @@ const STATUS_NAMES = new Map(Object.entries(SENT_EMAIL_STATUS).map(([name, numbe
 const rowsSql = (size: number) => `
   select e.seq, coalesce(e.email, s.email) as email, e.status, e.error, e.sent_at, e.opened_at, e.clicked_at,
     coalesce(e.opens, 0) as opens, coalesce(e.clicks, 0) as clicks
-  from sent_emails e left join subscribers s on s.company_id = $1 and s.id = e.subscriber_id
+  from sent_emails e left join lateral (${subscriberAt("$1", "e.subscriber_id", "r.email")}) s on true
   where e.campaign_no = ${campaignNo("$2", "$1")} and e.seq > $3::integer order by e.seq limit ${size}`;
 
 const time = (text: string | null | undefined) => (text ? isoTime(text) : null);

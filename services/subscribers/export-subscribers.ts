@@ -1,6 +1,7 @@
 /** Subscribers as CSV, read in keyset pages: no snapshot is held open and memory stays flat. */
 import { exportRead } from "../../models/database/bulk.ts";
 import { type Client, query, queryOne } from "../../models/database/db.ts";
+import { listMembersOf, subscriberAt } from "../../models/database/row-at.ts";
 import type { Settings } from "../../models/database/session-settings.ts";
 import { isoTime, type TextRow, textRows } from "../../models/database/text-rows.ts";
 import { Segment } from "../../models/segment.ts";
@@ -75,8 +76,7 @@ async function chosen(companyId: string, { list, status, segment }: ExportFilter
     // Walked by the list's own index: as a condition, each page would read the list anew.
     where.push(`m.company_id = $1 and m.list_id = $${values.push(list)} and m.left_at is null`);
     key = "m.subscriber_id";
-    from = `list_members m cross join lateral (
-      select * from subscribers p where p.company_id = $1 and p.id = m.subscriber_id offset 0) s`;
+    from = `list_members m cross join lateral (${subscriberAt("$1", "m.subscriber_id", "r.*")}) s`;
     // Rules of a segment may have joins of their own.
     if (!segment && (await isDense(companyId, list))) {
       from = "list_members m join subscribers s on s.company_id = $1 and s.id = m.subscriber_id";
@@ -107,8 +107,7 @@ const namesSql = (which: Chosen, size: number) => `
 
 const pageSql = (which: Chosen, size: number) => `
   select s.id, s.email, s.first_name, s.last_name, s.status, s.created_at, s.attributes, array(
-    select o.list_id from list_members o
-    where o.company_id = $1 and o.subscriber_id = s.id and o.left_at is null) as lists
+    select o.list_id from ${listMembersOf("s.id")} o where o.company_id = $1 and o.left_at is null) as lists
   from ${which.from} where ${which.where} and ${isBehind(which, which.values.length + 1)} order by ${which.key} limit ${size}`;
 
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";

@@ -143,8 +143,7 @@ function baseOf({ list, ofStatus, conditions }: Asked) {
   if (!list) return people;
   if (ofStatus) return { ...people, where: `${people.where} and ${ofStatus}`, conditions: [isMember(list)] };
   return {
-    from: `list_members m cross join lateral (
-          select * from subscribers p where p.company_id = $1 and p.id = m.subscriber_id offset 0) s`,
+    from: `list_members m cross join lateral (${subscriberAt("$1", "m.subscriber_id", "r.*")}) s`,
     where: `m.company_id = $1 and m.list_id = ${list} and m.left_at is null`,
     key: "m.subscriber_id",
     conditions,

@@ -1,6 +1,7 @@
 /** Pages of subscribers: all of a company, those of a list, those of a segment. */
 import { FEW } from "../../models/database/filtered-count.ts";
 import { listPage } from "../../models/database/listing.ts";
+import { subscriberAt } from "../../models/database/row-at.ts";
 import { SEARCHED_TEXT, type SubscriberStatus } from "../../models/subscriber.ts";
 import type { ListQuery } from "../lib/shapes.ts";
 import { type Condition, largePage, mostOf, NARROWED_BY, sizesOf } from "./large-lists.ts";
@@ -87,12 +88,24 @@ export async function companySubscribers(companyId: string, asked: Filters) {
   return listSubscribers(which, asked);
 }
 
+/**
+ * Of few members all are sorted, each looked up by the whole key whatever the planner knows of them. Of many a page is found by
+ * walking everybody in the order that is asked for.
+ */
+async function peopleOf(companyId: string, listId: string, { ordering = "created_at" }: Filters): Promise<string> {
+  const isSorted = !ordering.endsWith("created_at");
+  const { of_list: members } = isSorted ? await sizesOf(companyId, { list: listId }) : { of_list: 0 };
+  return members! <= FEW
+    ? `list_members m cross join lateral (${subscriberAt("$1", "m.subscriber_id", "r.*")}) s`
+    : "list_members m join subscribers s on s.company_id = m.company_id and s.id = m.subscriber_id";
+}
+
 export async function listMembers(companyId: string, listId: string, asked: Filters) {
   const found = await fromMany(companyId, { ...asked, list: listId });
   if (found) return found;
   const member = ["m.company_id = $1", "m.list_id = $2", "m.left_at is null"];
   const which: Which = {
-    from: "list_members m join subscribers s on s.company_id = m.company_id and s.id = m.subscriber_id",
+    from: await peopleOf(companyId, listId, asked),
     where: [...member],
     values: [companyId, listId],
     positions: { from: "list_members m", where: member, id: "m.subscriber_id" },

@@ -2,6 +2,7 @@
 import { binary } from "../../models/database/binary-arrays.ts";
 import { writeInTurn } from "../../models/database/bulk.ts";
 import { type Client, type Queryable, query, queryOne } from "../../models/database/db.ts";
+import { refreshStatistics } from "../../models/statements/refresh-statistics.ts";
 import { type FieldErrors, missingObject } from "../lib/errors.ts";
 
 /** More error sentences than this help nobody. */
@@ -126,6 +127,8 @@ interface ChangedLists {
   removed: number;
 }
 
+/** From so many on PostgreSQL may know too little of the company. */
+const MANY_ADDED = 1_000;
 /** Of memberships in one statement: some 70 ms. */
 const SLICE = 5_000;
 
@@ -142,5 +145,6 @@ export async function updateLists(companyId: string, given: BulkLists): Promise<
     done.removed += changed!.removed;
   };
   await writeInTurn(companyId, { ids, slice, write });
+  if (done.added >= MANY_ADDED) await refreshStatistics(companyId);
   return done;
 }

@@ -9,6 +9,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceBroker } from "moleculer";
 import { query } from "../../models/database/db.ts";
+import { refreshStatistics } from "../../models/statements/refresh-statistics.ts";
 import { bulkSteps } from "../lib/give-way.ts";
 
 /** Whoever wants to write one of them waits until all are done: some 40 ms. */
@@ -28,10 +29,36 @@ const ADD = `
     where ctid = any (array(
       select ctid from subscribers where not in_search and (select held from turn)
       limit $1 for no key update skip locked))
-    returning 1)
-  select held, (select count(*) from added) as n from turn`;
+    returning company_id)
+  select held, (select count(*) from added) as n,
+    (select jsonb_object_agg(company_id, n) from (select company_id, count(*) as n from added group by 1) c) as by_company
+  from turn`;
 
-const add = async (limit: number) => (await query<{ held: boolean; n: number }>(ADD, [limit]))[0]!;
+interface Added {
+  held: boolean;
+  n: number;
+  by_company: Record<string, number> | null;
+}
+
+const add = async (limit: number) => (await query<Added>(ADD, [limit]))[0]!;
+
+/** So many of a company may come before it is asked whether PostgreSQL still knows it. */
+const LOOKED_AT = 500;
+const MAX_COMPANIES = 10_000;
+/** Whoever wrote them: imports, sends, forms and single requests. */
+const came = new Map<string, number>();
+
+async function noteGrowth(byCompany: Record<string, number>): Promise<void> {
+  for (const [companyId, n] of Object.entries(byCompany)) {
+    const all = (came.get(companyId) ?? 0) + n;
+    if (came.size >= MAX_COMPANIES) came.clear();
+    if (all < LOOKED_AT) came.set(companyId, all);
+    else {
+      came.delete(companyId);
+      await refreshStatistics(companyId);
+    }
+  }
+}
 
 /** How many. */
 export async function addToSearch(broker: ServiceBroker): Promise<number> {
@@ -40,8 +67,9 @@ export async function addToSearch(broker: ServiceBroker): Promise<number> {
   for (;;) {
     const began = Date.now();
     const limit = bulkSteps.rows(undefined, AT_ONCE);
-    const { held, n } = await bulkSteps.run(undefined, () => add(limit));
+    const { held, n, by_company: byCompany } = await bulkSteps.run(undefined, () => add(limit));
     done += n;
+    await noteGrowth(byCompany ?? {});
     if ((held && n < limit) || broker.stopping || Date.now() > until) return done;
     await sleep(held ? Date.now() - began : BUSY_PAUSE_MS);
   }

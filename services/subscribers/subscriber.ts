@@ -1,6 +1,7 @@
 /** A subscriber as the API shows it. Raw SQL: the hottest read costs this process 24 µs, through a Sequelize model 70. */
 import { type Client, pool, type Queryable } from "../../models/database/db.ts";
 import { asService } from "../../models/database/owner.ts";
+import { listMembersOf } from "../../models/database/row-at.ts";
 import type { SubscriberStatus } from "../../models/subscriber.ts";
 import type { Attributes } from "../lib/attributes.ts";
 import { notFound } from "../lib/errors.ts";
@@ -19,8 +20,8 @@ export interface SubscriberRow {
 
 /** Over the alias `s`. */
 export const COLUMNS = `s.id, s.email, s.first_name, s.last_name, s.status, s.attributes, s.created_at,
-  array(select m.list_id from list_members m where m.company_id = s.company_id and m.subscriber_id = s.id
-    and m.left_at is null order by m.list_id) lists`;
+  array(select m.list_id from ${listMembersOf("s.id")} m where m.company_id = s.company_id and m.left_at is null
+    order by m.list_id) lists`;
 
 export const subscriberView = (row: SubscriberRow) => ({
   id: row.id,

@@ -4,6 +4,7 @@
  */
 import { once } from "node:events";
 import { Readable } from "node:stream";
+import { finished } from "node:stream/promises";
 import type { ServiceBroker } from "moleculer";
 import { contractOf } from "../../services/contracts.ts";
 import { pathNames, propertiesOf } from "../../services/gateway/http/params.ts";
@@ -186,11 +187,21 @@ export async function withLastPage(read: Read, countOf: (first: Read) => Promise
   return { ...read, query: { ...query, page: String(Math.max(1, pages)) } };
 }
 
-/** The action as an owner calls it; of a download the first bytes. */
-export async function callRead(broker: ServiceBroker, read: Read, large: Large, userId: string): Promise<unknown> {
+/** The action as an owner calls it; of a download the first bytes, or all. */
+export async function callRead(
+  broker: ServiceBroker,
+  read: Read,
+  large: Large,
+  userId: string,
+  { whole = false } = {},
+): Promise<unknown> {
   const meta = { companyId: large.company, userId, role: "owner" };
   const answer = await broker.call(read.route.action, paramsOf(read, large), { meta });
   if (!(answer instanceof Readable)) return answer;
+  if (whole) {
+    await finished(answer.resume());
+    return null;
+  }
   if (answer.readableLength === 0) await Promise.race([once(answer, "readable"), once(answer, "end")]);
   answer.destroy();
   return null;

@@ -9,6 +9,7 @@ import { importTransaction } from "../../../models/database/bulk.ts";
 import { type Client, query } from "../../../models/database/db.ts";
 import { ERASED_ERROR, erasedTest } from "../../../models/statements/erased-addresses.ts";
 import type { OwnImport } from "../../../models/statements/imports.ts";
+import { refreshStatistics } from "../../../models/statements/refresh-statistics.ts";
 import { subscriberLimitReached } from "../../lib/errors.ts";
 import { bulkSteps } from "../../lib/give-way.ts";
 import type { Static } from "../../lib/shapes.ts";
@@ -148,7 +149,7 @@ export async function importSubscribers(
     throw error;
   });
   await file.keep();
-  // Until the tables are analysed, the planner expects a handful of rows per company; autovacuum takes a minute or so.
   if (report.created >= LARGE && !job.dryRun) await query("select analyze_subscribers()");
+  else if (!job.dryRun) await refreshStatistics(job.companyId);
   return report;
 }

@@ -11,6 +11,7 @@ import { importTransaction } from "../../../models/database/bulk.ts";
 import { type Client, query, queryOne } from "../../../models/database/db.ts";
 import { allowLonger } from "../../../models/database/silence.ts";
 import { erasedTest } from "../../../models/statements/erased-addresses.ts";
+import { refreshStatistics } from "../../../models/statements/refresh-statistics.ts";
 import { IS_STRONGER, RESTRICT_SUBSCRIBERS, STRENGTH } from "../../../models/statements/suppress.ts";
 import { SUBSCRIBER_STATUSES } from "../../../models/subscriber.ts";
 import { SUPPRESSION_KINDS, type SuppressionKind } from "../../../models/suppression.ts";
@@ -193,7 +194,7 @@ export const blocksErrors = ({ items, charset }: BlocksGiven, hasFile: boolean):
 
 export async function importSuppressions(companyId: string, { items, stream, charset }: BlocksGiven) {
   const linesOf = stream ? await linesOfFile(stream, charset) : linesOfItems(items ?? []);
-  return importTransaction(companyId, async (client) => {
+  const report = await importTransaction(companyId, async (client) => {
     await allowLonger(client, STATEMENT_MS);
     await client.query(TABLE);
     const blocks = new Blocks(await erasedTest(companyId, client));
@@ -202,4 +203,6 @@ export async function importSuppressions(companyId: string, { items, stream, cha
     const { created, given } = await merge(client, companyId);
     return { total: blocks.total, created, existing: given - created + blocks.blocked, errors: blocks.errors };
   });
+  await refreshStatistics(companyId);
+  return report;
 }

@@ -70,7 +70,8 @@ const FIRST = `(
 
 /**
  * There may be a million of one mail each, so that not even their numbers are all looked at: the numbers of the company from the
- * first to the last are cut into pieces, of which each $4th is read. Those of version 0.1.0 have numbers below 0.
+ * first to the last are cut into pieces, of which each $4th is read. Those of version 0.1.0 have numbers below 0. The whole key is
+ * compared, and its order asked for, so that no other index of the company's campaigns will do: all of them would be read for each piece.
  */
 const MAILS_OF_SMALL = `
   select ${domainOf()} as domain, ${COUNTS}
@@ -82,7 +83,8 @@ const MAILS_OF_SMALL = `
   cross join lateral generate_series(numbers.lo + piece.width * ($4::int / 2), numbers.hi::bigint, piece.width * $4::int) place (lo)
   cross join lateral (
     select * from campaigns
-    where company_id = $1 and no between place.lo and place.lo + piece.width - 1 and total_emails <= ${RUN} offset 0) c
+    where (company_id, no) >= ($1, place.lo) and (company_id, no) < ($1, place.lo + piece.width) and total_emails <= ${RUN}
+    order by company_id, no limit piece.width) c
   cross join lateral (select * from sent_emails where campaign_no = c.no offset 0) s
   where ${KEPT} and s.sent_at >= $2
   group by 1`;
