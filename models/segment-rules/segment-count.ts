@@ -64,7 +64,7 @@ async function estimated(
 
 export function countSegment(counting: Counting): Promise<SegmentCount> {
   const { companyId, rules } = counting;
-  const { where, values } = segmentSql(rules, companyId, 1);
+  const { where, values } = segmentSql(rules, companyId, 1, "joined");
   return costlyRead(companyId, async (client) => {
     const people = (await queryOne<{ n: number }>("select count_of($1, 'subscribers', $1) n", [companyId], client))!.n;
     const { countMs = people <= ALL_COUNTED ? FEW_MS : COUNT_MS, sampleMs = SAMPLE_MS } = counting;

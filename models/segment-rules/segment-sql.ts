@@ -25,7 +25,7 @@
  */
 import { invalid } from "../../services/lib/errors.ts";
 import { type Bind, type FieldKind, fieldKind } from "./fields.ts";
-import { operatorsOf, type Test } from "./operators.ts";
+import { type LookUp, operatorsOf, type Test } from "./operators.ts";
 
 export interface Condition {
   field: string;
@@ -99,16 +99,21 @@ interface SegmentSql {
 
 /**
  * The condition over the alias `s`; its parameters begin at $firstParameter. Throws INVALID on rules that are not valid
- * (also on stored ones that an older version let through).
+ * (also on stored ones that an older version let through). `lookUp`: "joined" where all people of the company are asked.
  */
-export function segmentSql(rules: Rules, companyId: string, firstParameter: number): SegmentSql {
+export function segmentSql(
+  rules: Rules,
+  companyId: string,
+  firstParameter: number,
+  lookUp: LookUp = "each",
+): SegmentSql {
   const values: unknown[] = [];
   const bind: Bind = (value) => `$${firstParameter + values.push(value) - 1}`;
   const company = bind(companyId);
   const parts = rules.conditions.map((condition, index) => {
     const found = parseCondition(condition);
     if (typeof found === "string") throw invalid({ rules: [`Condition at index ${index}: ${found}`] });
-    const sql = found.test.sql(found.kind.expression(bind), condition.value, bind);
+    const sql = found.test.sql(found.kind.expression(bind), condition.value, bind, lookUp);
     return found.negated ? `not coalesce(${sql}, false)` : `(${sql})`;
   });
   const joined = parts.join(rules.match === "any" ? " or " : " and ");

@@ -66,6 +66,6 @@ export async function firstInstant(
     client,
   );
   if (!segment) return undefined;
-  const { where, values: further } = segmentSql(segment.rules, company_id, 4);
+  const { where, values: further } = segmentSql(segment.rules, company_id, 4, "joined");
   return first(audienceOfSegment(where), further);
 }

@@ -33,7 +33,7 @@ export async function segmentSize(
 ): Promise<number> {
   const segment = await Segment.findOne({ attributes: ["rules"], where: { companyId, id: segmentId } });
   if (!segment) return 0;
-  const { where, values } = segmentSql(segment.rules, companyId, 3);
+  const { where, values } = segmentSql(segment.rules, companyId, 3, "joined");
   const members = `from subscribers s where s.company_id = $1 and s.status = any($2) and (${where})`;
   const bound = [companyId, reachableStatuses("to_list", isTransactional), ...values];
   try {

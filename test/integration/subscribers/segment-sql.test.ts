@@ -278,8 +278,8 @@ describe("segment rules as SQL", () => {
 
   test("find the same subscribers as the reference, and none of another company", async () => {
     await fc.assert(
-      fc.asyncProperty(rules, async (asked) => {
-        const { where, values } = segmentSql(asked, COMPANY, 2);
+      fc.asyncProperty(rules, fc.constantFrom("each" as const, "joined" as const), async (asked, lookUp) => {
+        const { where, values } = segmentSql(asked, COMPANY, 2, lookUp);
         const rows = await query<{ email: string; company_id: string }>(
           `select s.email, s.company_id from subscribers s where $1::int = 1 and ${where}`,
           [1, ...values],
