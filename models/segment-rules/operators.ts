@@ -107,10 +107,10 @@ function linked(exists: (ids: string, lookUp: LookUp) => string): Tests {
 const onList = (ids: string, lookUp: LookUp) => `exists (select 1 from list_members m
     where m.company_id = s.company_id and m.list_id = any (${ids}) and m.subscriber_id = s.id and m.left_at is null
     ${lookUp === "each" ? "offset 0" : ""})`;
-const onAnyList = (lookUp: LookUp) =>
-  lookUp === "each"
-    ? `exists (select 1 from ${listMembersOf("s.id")} m where m.company_id = s.company_id and m.left_at is null)`
-    : "exists (select 1 from list_members m where m.company_id = s.company_id and m.subscriber_id = s.id and m.left_at is null)";
+const onAnyList = (
+  lookUp: LookUp,
+) => `exists (select 1 from ${lookUp === "each" ? listMembersOf("s.id") : "list_members"} m
+    where m.company_id = s.company_id and m.subscriber_id = s.id and m.left_at is null)`;
 const sentAnd = (column: string) => (ids: string, lookUp: LookUp) =>
   `exists (select 1 from ${lookUp === "each" ? "(select * from sent_emails where subscriber_id = s.id offset 0)" : "sent_emails"} e
      where e.subscriber_id = s.id

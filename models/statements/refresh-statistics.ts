@@ -7,7 +7,10 @@
  * Measured with these beside 20,000 of another company: pages of a list by status or with a search, its export and an erasure
  * met the time that their statements may take (5 and 30 s; 503), a segment's page took 3.5 to 6 s. Afterwards 20 to 300 ms.
  */
-import { query, queryOne } from "../database/db.ts";
+import { LRUCache } from "lru-cache";
+import { atMost } from "../../services/lib/at-most.ts";
+import { query } from "../database/db.ts";
+import { guessedCount } from "../database/filtered-count.ts";
 import { isDatabaseOutage } from "../database/outage.ts";
 
 /** Of fewer rows all can be read each time. */
@@ -20,17 +23,8 @@ const COUNTED = `
   select name, sum(n)::int as n from counters
   where company_id = $1 and name in ('subscribers', 'list_members', 'suppressions') group by name having sum(n) >= ${FEW}`;
 
-/** What the planner makes of the same statistics that every other statement is planned by. */
-async function expectedRows(table: string, companyId: string): Promise<number> {
-  const sql = `explain (format json) select from ${table} where company_id = $1`;
-  const { "QUERY PLAN": plans } = (await queryOne<{ "QUERY PLAN": [{ Plan: { "Plan Rows": number } }] }>(sql, [
-    companyId,
-  ]))!;
-  return plans[0].Plan["Plan Rows"];
-}
-
 /** By company: its rows when the tables were last analysed for it. A sample may miss it, and would each time. */
-const analysedAt = new Map<string, number>();
+const analysedAt = new LRUCache<string, number>(atMost(MAX_REMEMBERED));
 
 /**
  * Where the company has many times the rows that the planner expects, the tables are analysed: some 0.1 to 1 s. What was written is
@@ -46,8 +40,9 @@ async function refresh(companyId: string): Promise<void> {
   const rows = counted.reduce((sum, { n }) => sum + n, 0);
   if (rows < 2 * (analysedAt.get(companyId) ?? 0)) return;
   for (const { name, n } of counted) {
-    if ((await expectedRows(name, companyId)) * TOO_FEW >= n) continue;
-    if (analysedAt.size >= MAX_REMEMBERED) analysedAt.clear();
+    // The planner's own, by which every other statement is planned.
+    const expected = await guessedCount({ from: name, where: "company_id = $1", values: [companyId] });
+    if (expected * TOO_FEW >= n) continue;
     analysedAt.set(companyId, rows);
     await query("select analyze_subscribers()");
     return;

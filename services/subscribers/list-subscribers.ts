@@ -94,8 +94,8 @@ export async function companySubscribers(companyId: string, asked: Filters) {
  */
 async function peopleOf(companyId: string, listId: string, { ordering = "created_at" }: Filters): Promise<string> {
   const isSorted = !ordering.endsWith("created_at");
-  const { of_list: members } = isSorted ? await sizesOf(companyId, { list: listId }) : { of_list: 0 };
-  return members! <= FEW
+  const members = isSorted ? (await sizesOf(companyId, { list: listId })).of_list! : 0;
+  return members <= FEW
     ? `list_members m cross join lateral (${subscriberAt("$1", "m.subscriber_id", "r.*")}) s`
     : "list_members m join subscribers s on s.company_id = m.company_id and s.id = m.subscriber_id";
 }

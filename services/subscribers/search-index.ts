@@ -7,9 +7,11 @@
  * however many people came.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
 import type { ServiceBroker } from "moleculer";
 import { query } from "../../models/database/db.ts";
 import { refreshStatistics } from "../../models/statements/refresh-statistics.ts";
+import { atMost } from "../lib/at-most.ts";
 import { bulkSteps } from "../lib/give-way.ts";
 
 /** Whoever wants to write one of them waits until all are done: some 40 ms. */
@@ -46,22 +48,29 @@ const add = async (limit: number) => (await query<Added>(ADD, [limit]))[0]!;
 const LOOKED_AT = 500;
 const MAX_COMPANIES = 10_000;
 /** Whoever wrote them: imports, sends, forms and single requests. */
-const came = new Map<string, number>();
+const came = new LRUCache<string, number>(atMost(MAX_COMPANIES));
 
-async function noteGrowth(byCompany: Record<string, number>): Promise<void> {
-  for (const [companyId, n] of Object.entries(byCompany)) {
-    const all = (came.get(companyId) ?? 0) + n;
-    if (came.size >= MAX_COMPANIES) came.clear();
-    if (all < LOOKED_AT) came.set(companyId, all);
-    else {
-      came.delete(companyId);
-      await refreshStatistics(companyId);
-    }
+function noteGrowth(byCompany: Record<string, number>): void {
+  for (const [companyId, n] of Object.entries(byCompany)) came.set(companyId, (came.get(companyId) ?? 0) + n);
+}
+
+/** Once for all that a run brought: an import of many takes one, in slices. */
+async function lookAtGrown(): Promise<void> {
+  for (const [companyId, n] of [...came.entries()]) {
+    if (n < LOOKED_AT) continue;
+    came.delete(companyId);
+    await refreshStatistics(companyId);
   }
 }
 
 /** How many. */
 export async function addToSearch(broker: ServiceBroker): Promise<number> {
+  const done = await addSlices(broker);
+  await lookAtGrown();
+  return done;
+}
+
+async function addSlices(broker: ServiceBroker): Promise<number> {
   const until = Date.now() + MAX_RUN_MS;
   let done = 0;
   for (;;) {
@@ -69,7 +78,7 @@ export async function addToSearch(broker: ServiceBroker): Promise<number> {
     const limit = bulkSteps.rows(undefined, AT_ONCE);
     const { held, n, by_company: byCompany } = await bulkSteps.run(undefined, () => add(limit));
     done += n;
-    await noteGrowth(byCompany ?? {});
+    noteGrowth(byCompany ?? {});
     if ((held && n < limit) || broker.stopping || Date.now() > until) return done;
     await sleep(held ? Date.now() - began : BUSY_PAUSE_MS);
   }

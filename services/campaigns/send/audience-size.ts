@@ -5,6 +5,7 @@
  */
 import { costlyRead, isTooCostly } from "../../../models/database/bulk.ts";
 import { query, queryOne } from "../../../models/database/db.ts";
+import { guessedCount } from "../../../models/database/filtered-count.ts";
 import { Segment } from "../../../models/segment.ts";
 import { segmentSql } from "../../../models/segment-rules/segment-sql.ts";
 import { reachableStatuses } from "../../../models/statements/write-audience-slice.ts";
@@ -34,19 +35,15 @@ export async function segmentSize(
   const segment = await Segment.findOne({ attributes: ["rules"], where: { companyId, id: segmentId } });
   if (!segment) return 0;
   const { where, values } = segmentSql(segment.rules, companyId, 3, "joined");
-  const members = `from subscribers s where s.company_id = $1 and s.status = any($2) and (${where})`;
+  const members = { from: "subscribers s", where: `s.company_id = $1 and s.status = any($2) and (${where})` };
   const bound = [companyId, reachableStatuses("to_list", isTransactional), ...values];
   try {
-    const sql = `select count(*) n ${members}`;
+    const sql = `select count(*) n from ${members.from} where ${members.where}`;
     const limits = { statementMs: countMs, waitMs: countMs };
     const rows = await costlyRead(companyId, (client) => query<{ n: number }>(sql, bound, client), limits);
     return rows[0]!.n;
   } catch (error) {
     if (!isTooCostly(error)) throw error;
-    const plan = await query<{ "QUERY PLAN": [{ Plan: { "Plan Rows": number } }] }>(
-      `explain (format json) select 1 ${members}`,
-      bound,
-    );
-    return Math.round(plan[0]!["QUERY PLAN"][0].Plan["Plan Rows"]);
+    return guessedCount({ ...members, values: bound });
   }
 }

@@ -170,7 +170,7 @@ export class FairPlaces {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#bound = Number.POSITIVE_INFINITY;
-    this.#endRests();
+    for (const { end } of this.#resting) end();
     this.#serveAll();
   }
 
@@ -221,10 +221,6 @@ export class FairPlaces {
     const timer = setTimeout(end, restMs);
     const rest = { place, end };
     this.#resting.add(rest);
-  }
-
-  #endRests(): void {
-    for (const { end } of this.#resting) end();
   }
 
   #giveBack(place: Place): void {

@@ -149,6 +149,7 @@ export async function importSubscribers(
     throw error;
   });
   await file.keep();
+  // After a large one also for a company that is known: the list that they are on may be new.
   if (report.created >= LARGE && !job.dryRun) await query("select analyze_subscribers()");
   else if (!job.dryRun) await refreshStatistics(job.companyId);
   return report;

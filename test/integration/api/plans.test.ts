@@ -4,7 +4,7 @@
  * where it is found last (test/support/large-installation.ts).
  */
 import { query } from "../../../models/database/db.ts";
-import { FEW, MANY } from "../../../models/database/filtered-count.ts";
+import { FEW, guessedCount, MANY } from "../../../models/database/filtered-count.ts";
 import { type Condition, segmentSql } from "../../../models/segment-rules/segment-sql.ts";
 import { ofSegment } from "../../../models/statements/audience-source.ts";
 import { isServiceError } from "../../../services/lib/errors.ts";
@@ -205,9 +205,7 @@ test("of a company that the statistics do not know no read reads all rows for ea
   await stopAutovacuum();
   const own = await newCompany(app, { plan: "unlimited" });
   const unknown = await makeLarge(own.id, "c", UNKNOWN_SIZE);
-  const planned = "explain (format json) select from subscribers where company_id = $1";
-  const [plan] = await query<{ "QUERY PLAN": [{ Plan: { "Plan Rows": number } }] }>(planned, [own.id]);
-  expect(plan!["QUERY PLAN"][0].Plan["Plan Rows"]).toBe(1);
+  expect(await guessedCount({ from: "subscribers", where: "company_id = $1", values: [own.id] })).toBe(1);
   for (const field of ["list", "opened_campaign", "clicked_campaign"]) {
     for (const operator of ["equals", "not_equals"]) {
       const value = field === "list" ? unknown.smallList : unknown.campaign;
