@@ -23,7 +23,7 @@ const COUNTED = `
   select name, sum(n)::int as n from counters
   where company_id = $1 and name in ('subscribers', 'list_members', 'suppressions') group by name having sum(n) >= ${FEW}`;
 
-/** By company: its rows when the tables were last analysed for it. A sample may miss it, and would each time. */
+/** By table and company: its rows when the tables were last analysed for them. A sample may miss it, and would each time. */
 const analysedAt = new LRUCache<string, number>(atMost(MAX_REMEMBERED));
 
 /**
@@ -37,13 +37,12 @@ export const refreshStatistics = (companyId: string): Promise<void> =>
 
 async function refresh(companyId: string): Promise<void> {
   const counted = await query<{ name: string; n: number }>(COUNTED, [companyId]);
-  const rows = counted.reduce((sum, { n }) => sum + n, 0);
-  if (rows < 2 * (analysedAt.get(companyId) ?? 0)) return;
   for (const { name, n } of counted) {
+    if (n < 2 * (analysedAt.get(`${name} ${companyId}`) ?? 0)) continue;
     // The planner's own, by which every other statement is planned.
     const expected = await guessedCount({ from: name, where: "company_id = $1", values: [companyId] });
     if (expected * TOO_FEW >= n) continue;
-    analysedAt.set(companyId, rows);
+    for (const table of counted) analysedAt.set(`${table.name} ${companyId}`, table.n);
     await query("select analyze_subscribers()");
     return;
   }

@@ -62,6 +62,12 @@ test("of suppressions after their import", async () => {
   expect(await expected("suppressions")).toBeGreaterThan(PEOPLE / 2);
 });
 
+test("of suppressions also where the tables were analysed for its people before", async () => {
+  await importing(PEOPLE);
+  await importSuppressions(company.id, { stream: csv(PEOPLE - 500) });
+  expect(await expected("suppressions")).toBeGreaterThan(PEOPLE / 2);
+});
+
 test("of members after a change of lists", async () => {
   const list = await addPeople(company, PEOPLE);
   await query("delete from list_members where company_id = $1", [company.id]);
