@@ -3,20 +3,22 @@
  * a person, a company's public form) few requests of a kind are under way at once, the rest wait before their bodies are
  * read. What bounds places elsewhere (connections, worker threads) leaves all cores to a company that has a few of each.
  *
- * | the machine                         | who                               | of each kind at once |
- * |-------------------------------------|-----------------------------------|----------------------|
- * | has CPU left                        | everybody                         | all                  |
- * | is short of it, nobody else at work | everybody                         | all                  |
- * | is short of it                      | owners with no more than the mean | all                  |
- * | is short of it                      | owners with more                  | 8, then less, then one for a part of the time |
+ * | CPU      | others                         | who                               | of each kind at once                          |
+ * |----------|--------------------------------|-----------------------------------|-----------------------------------------------|
+ * | is left  |                                | everybody                         | all                                           |
+ * | is short | asked for nothing for 5 s      | everybody                         | all                                           |
+ * | is short | asked for nothing for 2 to 5 s | who asks for several at once      | 8, then less, two at least                    |
+ * | is short | are at work                    | owners with no more than the mean | all                                           |
+ * | is short | are at work                    | owners with more                  | 8, then less, then one for a part of the time |
  *
  * The bound is quartered while CPU is short, and grows while it is not, so that it settles where the machine is used and not
  * overrun. It does so for a company that is alone, too, which it does not bind: whoever comes then finds it as it should be.
  * One request at a time can be too many: a search is a core of PostgreSQL's, on two cores half of all. Below one, a place stays
- * empty after a request, at last for seven times as long as that took. By kind: a request that takes a minute holds up its like,
- * and nothing else of its company. Looked at every quarter of a second while an owner has several requests under way, and more often until
- * CPU is left for the first time: who begins at full speed is bound in 0.4 s instead of one, in which nearly all of the others' slow
- * requests were.
+ * empty after a request that was the only one, at last for seven times as long as that took. By kind: a request that takes a minute
+ * holds up its like, and nothing else of its company. Looked at every quarter of a second while an owner has several requests under
+ * way, and more often until CPU is left for the first time: who begins at full speed is bound in 0.4 s instead of one, in which nearly
+ * all of the others' slow requests were. So they were when the others paused for 1.5 s and all that waited for them had begun
+ * meanwhile: beside receipts and sends to 2,000 receivers that cost 4 to 7 times the p99 of silence instead of 2.
  *
  * This process's machine is all it sees: where PostgreSQL has one of its own, the shares of its connections bound alone.
  * Measured on two cores that clients and PostgreSQL share (`test/bench noisy 20000 5`): p99 of the other company beside one at
@@ -25,6 +27,7 @@
  * 1.6, new subscribers 3.3 and 1.1. The company that asks for much gets half to all of what it got.
  */
 import { throttled } from "../../lib/errors.ts";
+import { LastAskers } from "../../lib/give-way/others-at-work.ts";
 import { gauge } from "../../lib/metrics.ts";
 import { once, type Release } from "../../lib/turns.ts";
 
@@ -36,6 +39,10 @@ export const LOOK_EVERY_MS = 250;
 const FIRST_LOOKS_EVERY_MS = 100;
 /** Who has asked for nothing for so long is not at work. */
 const AT_WORK_MS = 1_000;
+/** Whoever reads pages asks again within that, and would find all under way that had waited for the last one. */
+const COMES_BACK_MS = 5_000;
+/** Until then: two requests use two cores, of more the bound grows to what they take. */
+const LEAST_BOUND_UNTIL_BACK = 2;
 const MAX_WAIT_MS = 10_000;
 const RETRY_SECONDS = 5;
 /** The first bound; twice as much is none again. */
@@ -127,6 +134,7 @@ export class FairPlaces {
   #asked = new Set<string>();
   #askedBefore = new Set<string>();
   #sinceMs = 0;
+  readonly #askers = new LastAskers();
   #timer: NodeJS.Timeout | undefined;
   /** Nobody was bound before, or CPU has been short ever since. */
   #isOnset = true;
@@ -177,6 +185,7 @@ export class FairPlaces {
   #note(ownerId: string): void {
     this.#forgetWhoAsked();
     this.#asked.add(ownerId);
+    this.#askers.note(ownerId);
   }
 
   #forgetWhoAsked(): void {
@@ -188,25 +197,24 @@ export class FairPlaces {
     this.#sinceMs = nowMs;
   }
 
-  #isAmongOthers(ownerId: string): boolean {
-    const others = (asked: Set<string>) => asked.size > (asked.has(ownerId) ? 1 : 0);
-    return this.#owners.size > 1 || others(this.#asked) || others(this.#askedBefore);
+  #mayRun(place: Place): boolean {
+    return place.kind.running < this.#boundOf(place);
   }
 
-  #mayRun({ ownerId, owner, kind }: Place): boolean {
-    return kind.running < this.#bound || !this.#isHeavy(ownerId, owner);
-  }
-
-  #isHeavy(ownerId: string, { average }: Owner): boolean {
-    return average >= LEAST_HEAVY && average > this.#meanBeside(ownerId) && this.#isAmongOthers(ownerId);
+  #boundOf({ ownerId, owner: { average } }: Place): number {
+    if (average < LEAST_HEAVY) return Number.POSITIVE_INFINITY;
+    const sinceOthersMs = this.#askers.sinceOthersMs(ownerId);
+    if (this.#owners.size > 1 || sinceOthersMs < 2 * AT_WORK_MS)
+      return average > this.#meanBeside(ownerId) ? this.#bound : Number.POSITIVE_INFINITY;
+    return sinceOthersMs < COMES_BACK_MS ? Math.max(LEAST_BOUND_UNTIL_BACK, this.#bound) : Number.POSITIVE_INFINITY;
   }
 
   #run(place: Place): Release {
     const beganMs = performance.now();
-    const isAlone = this.#bound < 1;
+    const beganAlone = this.#bound < 1 && place.kind.running === 0;
     place.kind.running++;
     return once(() => {
-      const restMs = isAlone ? this.#restMs(place, performance.now() - beganMs) : 0;
+      const restMs = beganAlone && place.kind.running === 1 ? this.#restMs(place, performance.now() - beganMs) : 0;
       if (restMs > 0) this.#rest(place, restMs);
       else this.#giveBack(place);
     });
@@ -230,9 +238,9 @@ export class FairPlaces {
   }
 
   /** For how long a place stays empty after a request that was the only one: among many it took longer because of them. */
-  #restMs({ ownerId, owner }: Place, tookMs: number): number {
-    if (this.#bound >= 1 || !this.#isHeavy(ownerId, owner)) return 0;
-    return Math.min(MAX_REST_MS, tookMs * (1 / this.#bound - 1));
+  #restMs(place: Place, tookMs: number): number {
+    const bound = this.#boundOf(place);
+    return bound < 1 ? Math.min(MAX_REST_MS, tookMs * (1 / bound - 1)) : 0;
   }
 
   #leave({ ownerId, owner, kindName, kind }: Place): void {
@@ -278,7 +286,7 @@ export class FairPlaces {
     this.#bound = isShort ? less(this.#bound) : more(this.#bound);
     this.#isOnset = this.#bound === Number.POSITIVE_INFINITY || (this.#isOnset && isShort);
     for (const { place, end } of this.#resting) {
-      if (this.#bound >= 1 || !this.#isHeavy(place.ownerId, place.owner)) end();
+      if (this.#boundOf(place) >= 1) end();
     }
     this.#serveAll();
     const isIdle = [...this.#owners.values()].every(

@@ -192,16 +192,43 @@ describe("while CPU is short with one place", () => {
     places.close();
   });
 
-  test("no longer when others have asked for nothing for two seconds, though nobody asks for anything since then", async () => {
+  test("nor after those that began beside each other, because they were too few to be bound yet", async () => {
+    const { places, look, ask, endAll } = newPlaces();
+    const [quiet, noisy] = [ask("quiet", 1), ask("noisy", 20)];
+    await settled();
+    look(6 * LOOKS);
+    await endAll(noisy);
+    const few = ask("another", 6);
+    await settled();
+    expect(few.begun).toHaveLength(6);
+    await sleep(TOOK_MS);
+    look(6 * LOOKS);
+    const later = ask("another", 1);
+    // The first of them was the only one when it began.
+    await endAll(few);
+    await settled();
+    expect(later.begun).toHaveLength(1);
+    for (const one of [later, quiet]) await endAll(one);
+    places.close();
+  });
+
+  test("no longer when others have asked for nothing for two seconds, and after five nobody waits, though nobody asks since then", async () => {
     const { places, look, ask, endAll, quiet, later } = await oneThatWaits();
     const behind = ask("noisy", 20);
     await endAll(quiet);
-    const clock = jest.spyOn(performance, "now").mockReturnValue(performance.now() + 2_100);
-    // By then it is forgotten that there was another company.
-    look(6 * LOOKS);
-    clock.mockRestore();
-    await settled();
-    expect([later.begun.length, behind.begun.length]).toEqual([1, 20]);
+    const beganMs = performance.now();
+    const begunAfter = async (ms: number) => {
+      const clock = jest.spyOn(performance, "now").mockReturnValue(beganMs + ms);
+      // By then it is forgotten that there was another company.
+      look(6 * LOOKS);
+      clock.mockRestore();
+      await settled();
+      return later.begun.length + behind.begun.length;
+    };
+    // Whoever comes back finds two of them, and not all that waited.
+    expect(await begunAfter(2_100)).toBe(2);
+    expect(await begunAfter(4_900)).toBe(2);
+    expect(await begunAfter(5_100)).toBe(21);
     for (const one of [later, behind]) await endAll(one);
     places.close();
   });
