@@ -27,13 +27,15 @@ const COUNTED = `
 const analysedAt = new LRUCache<string, number>(atMost(MAX_REMEMBERED));
 
 /**
- * Where the company has many times the rows that the planner expects, the tables are analysed: some 0.1 to 1 s. What was written is
- * there without it: where PostgreSQL is away or busy now, autovacuum analyses them later.
+ * Where the company has many times the rows that the planner expects, or `alsoIfKnown`, the tables are analysed: some 0.1 to 1 s. What
+ * was written is there without it: where PostgreSQL is away or busy now, autovacuum analyses them later.
  */
-export const refreshStatistics = (companyId: string): Promise<void> =>
-  refresh(companyId).catch((error: unknown) => {
+export const refreshStatistics = (companyId: string, { alsoIfKnown = false } = {}): Promise<void> =>
+  (alsoIfKnown ? analyse() : refresh(companyId)).catch((error: unknown) => {
     if (!isDatabaseOutage(error)) throw error;
   });
+
+const analyse = () => query("select analyze_subscribers()").then(() => undefined);
 
 async function refresh(companyId: string): Promise<void> {
   const counted = await query<{ name: string; n: number }>(COUNTED, [companyId]);
@@ -42,8 +44,8 @@ async function refresh(companyId: string): Promise<void> {
     // The planner's own, by which every other statement is planned.
     const expected = await guessedCount({ from: name, where: "company_id = $1", values: [companyId] });
     if (expected * TOO_FEW >= n) continue;
+    await analyse();
     for (const table of counted) analysedAt.set(`${table.name} ${companyId}`, table.n);
-    await query("select analyze_subscribers()");
     return;
   }
 }

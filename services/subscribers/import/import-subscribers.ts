@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { DatabaseError } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { importTransaction } from "../../../models/database/bulk.ts";
-import { type Client, query } from "../../../models/database/db.ts";
+import type { Client } from "../../../models/database/db.ts";
 import { ERASED_ERROR, erasedTest } from "../../../models/statements/erased-addresses.ts";
 import type { OwnImport } from "../../../models/statements/imports.ts";
 import { refreshStatistics } from "../../../models/statements/refresh-statistics.ts";
@@ -150,7 +150,6 @@ export async function importSubscribers(
   });
   await file.keep();
   // After a large one also for a company that is known: the list that they are on may be new.
-  if (report.created >= LARGE && !job.dryRun) await query("select analyze_subscribers()");
-  else if (!job.dryRun) await refreshStatistics(job.companyId);
+  if (!job.dryRun) await refreshStatistics(job.companyId, { alsoIfKnown: report.created >= LARGE });
   return report;
 }

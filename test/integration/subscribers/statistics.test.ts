@@ -57,6 +57,20 @@ test("after an import that is no large one", async () => {
   expect(await expected("subscribers")).toBeGreaterThan(PEOPLE / 2);
 });
 
+test("an import that is done is not refused where the tables cannot be analysed now", async () => {
+  const [{ definition } = {}] = await query("select pg_get_functiondef('analyze_subscribers'::regproc) as definition");
+  await query(
+    `create or replace function analyze_subscribers() returns void language plpgsql as $$
+       begin raise exception 'canceling statement due to lock timeout' using errcode = '55P03'; end $$`,
+  );
+  try {
+    // Of both kinds: one after which they are always analysed, and one of a company that is unknown.
+    for (const n of [10_000, 500]) expect(await importing(n)).toMatchObject({ created: expect.any(Number) });
+  } finally {
+    await query(definition as string);
+  }
+});
+
 test("of suppressions after their import", async () => {
   await importSuppressions(company.id, { stream: csv(PEOPLE) });
   expect(await expected("suppressions")).toBeGreaterThan(PEOPLE / 2);
