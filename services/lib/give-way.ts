@@ -6,7 +6,8 @@
  * | CPU      | other companies                          | the steps of a company's work                             |
  * |----------|------------------------------------------|-----------------------------------------------------------|
  * | is left  |                                          | go at once                                                |
- * | is short | asked for nothing for 250 ms             | go at once                                                |
+ * | is short | asked for nothing for five seconds       | go at once                                                |
+ * | is short | asked for nothing for 250 ms             | take a fifth of the rows                                  |
  * | is short | asked for something within that          | take a fifth of the rows, rest as long as each took, and go one after the other |
  * | is short | the same, and it is newsletters          | go one campaign after the other, and rest for 10 ms after each 50 mails |
  * | is short | the same, and it is webhooks or hits     | go when the event loop was idle for half as long as it was in use, after 50 ms at the latest |

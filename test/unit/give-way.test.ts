@@ -1,6 +1,6 @@
 /** Work in the background gives way to requests of other companies, while CPU is short (services/lib/give-way.ts). */
 import { setTimeout as sleep } from "node:timers/promises";
-import { noteCall, othersAreAtWork } from "../../services/lib/give-way/others-at-work.ts";
+import { noteCall, othersAreAtWork, othersMayComeBack } from "../../services/lib/give-way/others-at-work.ts";
 import { RestingLoop, RestingMails } from "../../services/lib/give-way/resting-pieces.ts";
 import { RestingSteps } from "../../services/lib/give-way/resting-steps.ts";
 import { Shortage } from "../../services/lib/give-way/shortage.ts";
@@ -11,14 +11,14 @@ const FEW_MS = 25;
 
 /** What a test says of the machine and of the others. */
 function circumstances() {
-  const now = { isShort: true, others: true, factor: 1 };
+  const now = { isShort: true, others: true, mayComeBack: true, factor: 1 };
   const shortage = {
     lasts: () => now.isShort,
     get factor() {
       return now.factor;
     },
   };
-  return { now, given: { shortage, othersAreAtWork: () => now.others } };
+  return { now, given: { shortage, othersAreAtWork: () => now.others, othersMayComeBack: () => now.mayComeBack } };
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
@@ -72,7 +72,6 @@ describe("steps in the background", () => {
     const steps = new RestingSteps("quick", given);
     await steps.run("a", step);
     expect(await timed(() => steps.rest("a"))).toBeLessThan(FEW_MS);
-    expect(steps.rows("a", 1_000)).toBe(1_000);
   });
 
   test("of one company do not make those of another rest", async () => {
@@ -163,6 +162,17 @@ describe("steps in the background", () => {
   test("are a fifth as large", () => {
     const steps = new RestingSteps("small", circumstances().given);
     expect([steps.rows("a", 20_000), steps.rows("a", 1)]).toEqual([4_000, 1]);
+  });
+
+  test("are so, too, while others only pause: they come back to what has begun", () => {
+    const { now, given } = circumstances();
+    const steps = new RestingSteps("small", given);
+    now.others = false;
+    expect(steps.rows("a", 20_000)).toBe(4_000);
+    now.mayComeBack = false;
+    expect(steps.rows("a", 20_000)).toBe(20_000);
+    Object.assign(now, { others: true, mayComeBack: true, isShort: false });
+    expect(steps.rows("a", 20_000)).toBe(20_000);
   });
 
   test("that are no calls rest by a pace of their own: for as long as it was since the last rest", async () => {
@@ -349,6 +359,18 @@ describe("others are at work", () => {
     expect([othersAreAtWork("a"), othersAreAtWork("b")]).toEqual([false, true]);
     nowMs += 200;
     expect(othersAreAtWork("b")).toBe(false);
+  });
+
+  test("and may come back for five seconds after they asked", () => {
+    noteCall("b");
+    nowMs += 2_000;
+    noteCall("a");
+    nowMs += 2_900;
+    expect([othersMayComeBack("a"), othersMayComeBack("b")]).toEqual([true, true]);
+    nowMs += 100;
+    expect([othersMayComeBack("a"), othersMayComeBack("b")]).toEqual([false, true]);
+    nowMs += 2_000;
+    expect(othersMayComeBack("b")).toBe(false);
   });
 
   test("not by what the service does for itself", () => {

@@ -27,7 +27,7 @@
  * 1.6, new subscribers 3.3 and 1.1. The company that asks for much gets half to all of what it got.
  */
 import { throttled } from "../../lib/errors.ts";
-import { LastAskers } from "../../lib/give-way/others-at-work.ts";
+import { COMES_BACK_MS, LastAskers } from "../../lib/give-way/others-at-work.ts";
 import { gauge } from "../../lib/metrics.ts";
 import { once, type Release } from "../../lib/turns.ts";
 
@@ -39,9 +39,10 @@ export const LOOK_EVERY_MS = 250;
 const FIRST_LOOKS_EVERY_MS = 100;
 /** Who has asked for nothing for so long is not at work. */
 const AT_WORK_MS = 1_000;
-/** Whoever reads pages asks again within that, and would find all under way that had waited for the last one. */
-const COMES_BACK_MS = 5_000;
-/** Until then: two requests use two cores, of more the bound grows to what they take. */
+/**
+ * While others may come back: who does would find all under way that had waited for their sake. Two requests use two cores, of more
+ * the bound grows to what they take.
+ */
 const LEAST_BOUND_UNTIL_BACK = 2;
 const MAX_WAIT_MS = 10_000;
 const RETRY_SECONDS = 5;
@@ -320,6 +321,7 @@ export class FairPlaces {
    */
   #meanBeside(ownerId: string): number {
     const withOwner = (asked: Set<string>) => asked.size + (asked.has(ownerId) ? 0 : 1);
-    return this.#sum / Math.max(this.#owners.size, withOwner(this.#asked), withOwner(this.#askedBefore));
+    // Two at least: it is asked for while others are at work, who may have paused for as long as the sets remember.
+    return this.#sum / Math.max(2, this.#owners.size, withOwner(this.#asked), withOwner(this.#askedBefore));
   }
 }

@@ -1,7 +1,7 @@
 /** When work has to give way, and the metric of how long it did. */
 import { counter } from "../metrics.ts";
 import type { Owner } from "../turns.ts";
-import { othersAreAtWork } from "./others-at-work.ts";
+import { othersAreAtWork, othersMayComeBack } from "./others-at-work.ts";
 import { ofThisMachine, type Shortage } from "./shortage.ts";
 
 export const gaveWay = counter(
@@ -13,9 +13,10 @@ export const gaveWay = counter(
 export interface Circumstances {
   shortage: Pick<Shortage, "lasts" | "factor">;
   othersAreAtWork: (companyId: Owner) => boolean;
+  othersMayComeBack: (companyId: Owner) => boolean;
 }
 
-export const here: Circumstances = { shortage: ofThisMachine, othersAreAtWork };
+export const here: Circumstances = { shortage: ofThisMachine, othersAreAtWork, othersMayComeBack };
 
 /** Where nobody is to be given way to, both cost nothing. The shortage is asked first: it has to be looked at regularly. */
 export const mustGiveWay = ({ shortage, othersAreAtWork: areThere }: Circumstances, companyId: Owner): boolean =>

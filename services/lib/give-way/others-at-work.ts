@@ -24,6 +24,8 @@ export class LastAskers {
 
 /** A company that asks for something ten times a second is at work all the time. */
 const AT_WORK_MS = 250;
+/** Whoever reads pages asks again within that. */
+export const COMES_BACK_MS = 5_000;
 
 const companies = new LastAskers();
 
@@ -34,3 +36,6 @@ export function noteCall(companyId: Owner): void {
 
 /** Whether another company than this one asked a moment ago. */
 export const othersAreAtWork = (companyId: Owner): boolean => companies.sinceOthersMs(companyId) < AT_WORK_MS;
+
+/** Whether another company asked some seconds ago, so that it may ask again before what begins now is over. */
+export const othersMayComeBack = (companyId: Owner): boolean => companies.sinceOthersMs(companyId) < COMES_BACK_MS;

@@ -33,10 +33,11 @@ export class RestingSteps {
 
   /**
    * How many rows a step should take, of as many as it usually does: what is short takes the others' core for a shorter time, and
-   * they have it for as long afterwards.
+   * they have it for as long afterwards. Also where they only paused: a step that has begun takes its core whoever comes.
    */
   rows(companyId: Owner, usual: number): number {
-    return mustGiveWay(this.#circumstances, companyId) ? Math.ceil(usual / SMALLER) : usual;
+    const { shortage, othersMayComeBack } = this.#circumstances;
+    return shortage.lasts() && othersMayComeBack(companyId) ? Math.ceil(usual / SMALLER) : usual;
   }
 
   /** Runs a step after the company's last one and what that has to rest. */

@@ -125,6 +125,29 @@ describe("while CPU is short", () => {
     places.close();
   });
 
+  test("who asks for much is so also when the only other one has paused for a second", async () => {
+    const { places, look, ask, endAll } = newPlaces();
+    const beganMs = performance.now();
+    const clock = jest.spyOn(performance, "now");
+    const atMs = (ms: number) => {
+      clock.mockReturnValue(beganMs + ms);
+      look();
+    };
+    atMs(0);
+    const noisy = ask("noisy", 20);
+    atMs(900);
+    await endAll(ask("quiet", 1));
+    atMs(1_001);
+    // Who asked in this second and in the one before is known to be nobody but the company itself now.
+    atMs(2_002);
+    const later = ask("noisy", 1);
+    await settled();
+    expect(later.begun).toHaveLength(0);
+    clock.mockRestore();
+    for (const one of [noisy, later]) await endAll(one);
+    places.close();
+  });
+
   test("who has waited too long is refused with 429, and takes no place from others later", async () => {
     const { places, look, ask, endAll } = newPlaces(1);
     const quiet = ask("quiet", 1);
