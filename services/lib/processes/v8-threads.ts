@@ -1,8 +1,10 @@
 /**
  * V8 marks garbage and optimizes code on a thread of its own (`--v8-pool-size`), for half a second at a time. On two cores that
- * mails and PostgreSQL keep in use it takes one of them from whoever asks meanwhile. As it is never waited for long, it can take what
- * is left: p99 of another company beside sends to 2,000 receivers is 50 to 54 ms instead of 73 to 82 (24 in silence). With 4 instead
- * of 10 it was 63 and 104. Mails at full speed leave no slower.
+ * mails and PostgreSQL keep in use it takes one of them from whoever asks meanwhile, so that it gets what is left: p99 of another
+ * company beside sends to 2,000 receivers is 50 to 54 ms instead of 73 to 82 (24 in silence). With 4 instead of 10 it was 63 and 104.
+ *
+ * The event loop marks more itself then. `test/bench delivery 40000`, three runs each in turn, with and without: 2,466 to 2,645 and
+ * 2,562 to 2,764 mails per second, of the event loop 296 and 273 µs a mail on average.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { constants, getPriority, setPriority } from "node:os";

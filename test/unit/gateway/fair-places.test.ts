@@ -34,6 +34,9 @@ function newPlaces(waitMs = LONG_MS) {
   return { places, cpu, look, ask, endAll };
 }
 
+// A test that fails in mid-time must not stop the clock of those behind it.
+afterEach(() => jest.restoreAllMocks());
+
 describe("while CPU is short", () => {
   test("who asks for much waits for its own requests, and others do not wait at all", async () => {
     const { places, look, ask, endAll } = newPlaces();
