@@ -9,6 +9,7 @@ import pg from "pg";
 import { query } from "../../../models/database/db.ts";
 import { lookOnce } from "../../../models/database/shared-look.ts";
 import { type App, startApp } from "../../support/app.ts";
+import { type Repeating, stopRepetitions } from "../../support/repetitions.ts";
 
 const COMPANIES = 10_000;
 /** Pages of 8 KB that a statement may touch. All companies take 180, and their campaigns more; what reads the catalogue 100. */
@@ -20,9 +21,6 @@ interface Statement {
   values: unknown[];
 }
 
-type Repeating = Service & {
-  repetitions?: Map<string, { stopped: boolean; cancel?: () => void; run?: Promise<void>; looksFor?: string }>;
-};
 interface Sender extends Service {
   sender: { engine: { recover(): Promise<unknown>; lookForWork(): void; lookForStops(): void } };
 }
@@ -91,13 +89,7 @@ describe("the background's work with many companies", () => {
     app = await startApp();
     client = new pg.Client({ connectionString: app.databaseUrl });
     await client.connect();
-    for (const { repetitions } of app.broker.services as Repeating[]) {
-      for (const repetition of repetitions?.values() ?? []) {
-        repetition.stopped = true;
-        repetition.cancel?.();
-        await repetition.run;
-      }
-    }
+    await stopRepetitions(app.broker);
     listener.start();
   });
   afterAll(async () => {

@@ -8,6 +8,7 @@ import { importSuppressions } from "../../../services/subscribers/import/import-
 import { updateLists } from "../../../services/subscribers/members.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
+import { stopRepetitions } from "../../support/repetitions.ts";
 
 const PEOPLE = 2_000;
 const TABLES = ["subscribers", "list_members", "suppressions"] as const;
@@ -18,6 +19,7 @@ let company: TestCompany;
 /** Without the service's own look at who is new, and without autovacuum. */
 beforeAll(async () => {
   app = await startApp({ services: ["accounts", "subscribers", "gateway"] });
+  await stopRepetitions(app.broker);
   await query(TABLES.map((table) => `alter table ${table} set (autovacuum_enabled = false)`).join("; "));
 });
 beforeEach(async () => {

@@ -1,0 +1,24 @@
+/** What a node repeats by itself (mixins/every.mixin.ts), where a test looks at what nobody else may do meanwhile. */
+import type { Service, ServiceBroker } from "moleculer";
+
+interface Repetition {
+  stopped: boolean;
+  cancel?: () => void;
+  run?: Promise<void>;
+  /** The SELECT that says whether there is something to do. */
+  looksFor?: string;
+}
+
+/** By their actions. */
+export type Repeating = Service & { repetitions?: Map<string, Repetition> };
+
+/** Each ends with its run, if one is under way. */
+export async function stopRepetitions(broker: ServiceBroker): Promise<void> {
+  for (const { repetitions } of broker.services as Repeating[]) {
+    for (const repetition of repetitions?.values() ?? []) {
+      repetition.stopped = true;
+      repetition.cancel?.();
+      await repetition.run;
+    }
+  }
+}
