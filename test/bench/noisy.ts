@@ -32,7 +32,7 @@ const WARM_UP_SECONDS = 2;
 const PAUSE_MS = 12_000;
 /** Nor beside newsletters that it started, or what they leave to be done: so little CPU in a second means that all of it is over. */
 const AT_REST = 0.1;
-const MAX_PAUSE_MS = 240_000;
+const MAX_PAUSE_MS = 600_000;
 const QUIET_PEOPLE = 2_000;
 
 type Statuses = Record<string, number>;
@@ -95,19 +95,29 @@ async function startNoise(world: NoisyWorld, name: string): Promise<Noise> {
   return { pid: child.pid!, end };
 }
 
+interface Campaign {
+  id: string;
+  /** Who stopped it. */
+  error: string | null;
+}
+
 /** Stops the newsletters that the noisy company started, and waits until nothing is left to do. */
 async function rest({ service, postmaster }: Scene, noisy: NoisyWorld): Promise<void> {
   const endMs = performance.now() + MAX_PAUSE_MS;
   await sleep(PAUSE_MS);
-  for (const status of ["pending", "sending"]) {
-    for (;;) {
-      const { json } = await ask(noisy, "GET", `campaigns/?status=${status}&page_size=100`);
-      const { results } = json as unknown as { results: { id: string }[] };
-      if (results.length === 0 || performance.now() > endMs) break;
-      // Those that ended meanwhile refuse.
-      for (const { id } of results) await ask(noisy, "POST", `campaigns/${id}/stop/`);
-      await sleep(500);
-    }
+  // Both at each look: what is stopped while it is pending ends only after others that still send.
+  const underWay = async () => {
+    const pages = ["pending", "sending"].map((status) =>
+      ask(noisy, "GET", `campaigns/?status=${status}&page_size=100`),
+    );
+    return (await Promise.all(pages)).flatMap(({ json }) => (json as unknown as { results: Campaign[] }).results);
+  };
+  for (;;) {
+    const campaigns = await underWay();
+    if (campaigns.length === 0 || performance.now() > endMs) break;
+    // Those that ended meanwhile refuse.
+    for (const { id, error } of campaigns) if (!error) await ask(noisy, "POST", `campaigns/${id}/stop/`);
+    await sleep(500);
   }
   const usedUs = () => cpuUs(service) + cpuUs(postmaster);
   for (;;) {
