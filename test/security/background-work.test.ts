@@ -8,6 +8,7 @@ import { Shortage } from "../../services/lib/give-way/shortage.ts";
 import { readMetrics } from "../../services/lib/metrics.ts";
 import { type App, startApp } from "../support/app.ts";
 import { fileForm, newCompany, type TestCompany } from "../support/client.ts";
+import { stopRepetitions } from "../support/repetitions.ts";
 import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
 import { startWebServer, type WebServer } from "../support/web-server.ts";
 
@@ -25,6 +26,8 @@ beforeAll(async () => {
   server = await startSmtpServer();
   hook = await startWebServer();
   app = await startApp();
+  // It rests for every company, the heavy one too, and would count as that one's work.
+  await stopRepetitions(app.broker, "addToSearch");
   jest.spyOn(Shortage.prototype, "lasts").mockImplementation(() => isShort);
 });
 afterAll(async () => {

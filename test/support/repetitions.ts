@@ -12,10 +12,11 @@ interface Repetition {
 /** By their actions. */
 export type Repeating = Service & { repetitions?: Map<string, Repetition> };
 
-/** Each ends with its run, if one is under way. */
-export async function stopRepetitions(broker: ServiceBroker): Promise<void> {
+/** All, or those of one action. Each ends with its run, if one is under way. */
+export async function stopRepetitions(broker: ServiceBroker, only?: string): Promise<void> {
   for (const { repetitions } of broker.services as Repeating[]) {
-    for (const repetition of repetitions?.values() ?? []) {
+    for (const [action, repetition] of repetitions ?? []) {
+      if (only !== undefined && action !== only) continue;
       repetition.stopped = true;
       repetition.cancel?.();
       await repetition.run;
