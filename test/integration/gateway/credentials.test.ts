@@ -92,9 +92,16 @@ describe("credentials", () => {
   });
 
   test("many who come at once with one key ask for it once, and again when it was deleted", async () => {
-    gateway.authentication.forgetKey(A);
-    const before = gateway.asked.keys;
-    await Promise.all(Array.from({ length: 50 }, () => fetchIt(`/api/emails/things/${A}/`)));
+    let before: number;
+    let tookMs: number;
+    // What is known of a key is asked for again when it is in use after 0.7 s: a busy machine may take longer for the fifty.
+    do {
+      gateway.authentication.forgetKey(A);
+      before = gateway.asked.keys;
+      const beganMs = performance.now();
+      await Promise.all(Array.from({ length: 50 }, () => fetchIt(`/api/emails/things/${A}/`)));
+      tookMs = performance.now() - beganMs;
+    } while (tookMs > 700);
     expect(gateway.asked.keys).toBe(before + 1);
     gateway.authentication.forgetKey(A);
     await fetchIt(`/api/emails/things/${A}/`);
