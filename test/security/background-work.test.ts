@@ -26,7 +26,7 @@ beforeAll(async () => {
   server = await startSmtpServer();
   hook = await startWebServer();
   app = await startApp();
-  // It rests for every company, the heavy one too, and would count as that one's work.
+  // Work of the service itself: it rests also for the heavy company, in the same metric as that one's exports and imports.
   await stopRepetitions(app.broker, "addToSearch");
   jest.spyOn(Shortage.prototype, "lasts").mockImplementation(() => isShort);
 });

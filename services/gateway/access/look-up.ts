@@ -8,7 +8,7 @@ import { TtlCache } from "../../lib/ttl-cache.ts";
 
 const CACHE_MS = 1_000;
 /** Of 25 requests a second none waits for it, of one every second each. */
-const RENEW_MS = 700;
+export const RENEW_MS = 700;
 const CACHE_ENTRIES = 10_000;
 
 /** For what was looked up: at most a second old. */
