@@ -7,7 +7,7 @@ import {
   type Sequelize,
 } from "sequelize";
 import type { Caller } from "../services/lib/caller.ts";
-import { company, id, nullable, primaryKey, required } from "./database/columns.ts";
+import { company, id, nullable, required } from "./database/columns.ts";
 
 export const IMPORT_STATUSES = ["waiting", "running", "done", "failed"] as const;
 export type ImportStatus = (typeof IMPORT_STATUSES)[number];
@@ -48,48 +48,6 @@ export class Import extends Model<InferAttributes<Import>, InferCreationAttribut
         createdAt: required(DataTypes.DATE),
       },
       { sequelize, tableName: "imports", updatedAt: false },
-    );
-  }
-}
-
-/** A piece of the file of a background import. */
-export class ImportPart extends Model<InferAttributes<ImportPart>, InferCreationAttributes<ImportPart>> {
-  declare importId: string;
-  declare no: number;
-  declare companyId: string;
-  declare data: Buffer;
-
-  static register(sequelize: Sequelize): void {
-    ImportPart.init(
-      {
-        importId: primaryKey(),
-        no: primaryKey(DataTypes.INTEGER),
-        companyId: company(),
-        data: required(DataTypes.BLOB),
-      },
-      { sequelize, tableName: "import_parts", timestamps: false },
-    );
-  }
-}
-
-/** What is wrong with some rows, as lines of CSV. */
-export class ImportError extends Model<InferAttributes<ImportError>, InferCreationAttributes<ImportError>> {
-  declare id: CreationOptional<string>;
-  declare companyId: string;
-  declare importId: string;
-  declare attempts: CreationOptional<number>;
-  declare lines: string;
-
-  static register(sequelize: Sequelize): void {
-    ImportError.init(
-      {
-        id: id(),
-        companyId: company(),
-        importId: required(DataTypes.UUID),
-        attempts: required(DataTypes.INTEGER, 0),
-        lines: required(DataTypes.TEXT),
-      },
-      { sequelize, tableName: "import_errors", timestamps: false },
     );
   }
 }
