@@ -2,7 +2,7 @@
  * `node test/bench` lists the benches, `node test/bench delivery 50000 20` runs one: with the Node that npm brought where
  * this one is too old to read TypeScript. Plain JavaScript for that reason.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,9 +28,6 @@ if (!name || !benches.has(name)) {
 
 const bundled = join(folder, "../../node_modules/.bin/node");
 const node = existsSync(bundled) ? bundled : process.execPath;
-// As `npm start` and the image do before a process starts.
-const strip = join(folder, "../../services/lib/processes/stripped/strip.js");
-spawnSync(node, ["--disable-warning=ExperimentalWarning", strip], { stdio: "inherit" });
 // A database of gigabytes stays where a signal ends the bench: what it writes goes with us.
 const TMPDIR = mkdtempSync(join(tmpdir(), "flockmail-bench-"));
 const child = spawn(node, [join(folder, `${name}.ts`), ...args], {

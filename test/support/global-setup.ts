@@ -2,14 +2,12 @@
  * One PostgreSQL for the whole run: TEST_DATABASE_URL where it is set, else the embedded one in a folder of its own.
  * It holds a migrated template, from which each test file clones its database in milliseconds.
  */
-import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import pg from "pg";
 import { migrate } from "../../models/database/migrate.ts";
 import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
-import { node } from "./service-process.ts";
 
 export const TEMPLATE = "flockmail_template";
 
@@ -26,10 +24,7 @@ function compileCache(): string {
   return folder;
 }
 
-const STRIP = resolve(import.meta.dirname, "../../services/lib/processes/stripped/strip.js");
-
 export default async function globalSetup(): Promise<void> {
-  execFileSync(node, ["--disable-warning=ExperimentalWarning", STRIP]);
   // On this machine alone: there anybody may register, as tests do.
   process.env.HOST ??= "127.0.0.1";
   process.env.NODE_COMPILE_CACHE ??= compileCache();

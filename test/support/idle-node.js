@@ -1,5 +1,4 @@
-// A process with all services that says, once it has started, which packages it has loaded and what keeps it alive. In plain
-// JavaScript, so that Node needs nothing for it that the service does without.
+// A process with all services that reports, once it has started, which packages it has loaded and what keeps it alive.
 import { existsSync, readdirSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { join } from "node:path";

@@ -11,14 +11,11 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const READY_TIMEOUT_MS = 120_000;
 const REQUEST_TIMEOUT_MS = 2_000;
 const RUNNER = ["node_modules/moleculer/bin/moleculer-runner.js", "--config", "moleculer.config.ts"];
-/** As the image starts it. Another version may have none. */
-const STRIPPED = "./services/lib/processes/stripped/load.js";
 
 /**
- * How package.json and the Dockerfile bound memory. Measured beside it: twice the space for new objects takes 6 µs of CPU
- * off a mail, adds 30 MB and is no faster. One arena for malloc: with one for each thread 15 MB more stay unused. One
- * thread of V8's instead of four: the slowest 5 % of others' requests beside uploads of 5 MB take 47 ms instead of 74, and of these
- * 40 are done instead of 25 in eight seconds; a mail costs the same.
+ * How package.json and the Dockerfile bound memory and threads. Semi-spaces: V8's default of 32 MB makes a process 30 MB larger and
+ * sends no faster. Old space: V8 would otherwise fill the container's memory. V8's pool: with its default of four threads, garbage
+ * collection delays other requests on two cores. Arenas of malloc: one for each thread leaves 15 MB unused.
  */
 export const MEMORY = {
   MALLOC_ARENA_MAX: "1",
@@ -78,8 +75,7 @@ export async function startService({
   const PORT = env.PORT ?? `${await unusedPort()}`;
   const HEALTH_PORT = env.HEALTH_PORT ?? `${await unusedPort()}`;
   const globs = services?.map((name) => `services/${name}/*.service.ts`) ?? ["services/**/*.service.ts"];
-  const stripped = existsSync(join(root, STRIPPED)) ? ["--import", STRIPPED] : [];
-  const [command, args] = by === "node" ? [node, [...stripped, ...RUNNER, ...globs]] : ["npm", ["start"]];
+  const [command, args] = by === "node" ? [node, [...RUNNER, ...globs]] : ["npm", ["start"]];
   const child = startChild(command, args, {
     cwd: root,
     env: { ...(by === "node" ? MEMORY : {}), ...env, PORT, HEALTH_PORT },

@@ -7,9 +7,9 @@ import { json } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { apiAt, type Send } from "../../demo/api.ts";
-import type { Child } from "../../support/child.ts";
 import { startAsFirst } from "../../support/container.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { program } from "../../support/programs.ts";
 import { node, type ServiceProcess, startService } from "../../support/service-process.ts";
 import { startSmtpServer } from "../../support/smtp-server.ts";
 
@@ -125,71 +125,36 @@ describe("a service with something in the air", () => {
   });
 });
 
-describe("process 1 of a container", () => {
-  const [shell, script, ...program] = JSON.parse(
-    /^ENTRYPOINT (.*)$/m.exec(readFileSync(join(ROOT, "Dockerfile"), "utf8"))![1]!,
-  ) as string[];
-  const FIRST = [script!];
-
-  const read = (path: string) => {
-    try {
-      return readFileSync(path, "utf8");
-    } catch {
-      return "";
-    }
+test("a container's SIGTERM ends it with 0 before anything is loaded", async () => {
+  const entrypoint = /^ENTRYPOINT (.*)$/m.exec(readFileSync(join(ROOT, "Dockerfile"), "utf8"))![1]!;
+  const [init, ...args] = JSON.parse(entrypoint) as string[];
+  const { path } = await program(init!, [init!]);
+  // A process that waits for a database that does not exist has missed the signal.
+  const env = {
+    DATABASE_URL: "postgres://127.0.0.1:1/none",
+    SECRET_KEY: "0123456789abcdef",
+    HEALTH_PORT: "0",
+    PORT: "0",
   };
-
-  /** SIGTERM is the 15th bit of the signals that a process handles. */
-  const handlesTerm = (pid: number) =>
-    ((BigInt(`0x${/^SigCgt:\s*([0-9a-f]+)$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? "0"}`) >> 14n) & 1n) === 1n;
-
-  /** The process that `unshare` started, as soon as it handles SIGTERM. */
-  async function firstProcess({ pid, running, output }: Child): Promise<number> {
-    for (;;) {
-      const first = Number(read(`/proc/${pid}/task/${pid}/children`).trim());
-      if (first && read(`/proc/${first}/cmdline`).includes(script!) && handlesTerm(first)) return first;
-      if (!running()) throw new Error(`It did not start:\n${output()}`);
+  const child = startAsFirst(path, [...args.map((arg) => (arg === "node" ? node : arg)), "services/**/*.service.ts"], {
+    cwd: ROOT,
+    env,
+  });
+  const childOf = (pid: number) => Number.parseInt(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8"), 10);
+  try {
+    let first: number | undefined;
+    while (!(first && childOf(first))) {
+      if (!child.running()) throw new Error(`It did not start:\n${child.output()}`);
+      first = childOf(child.pid);
       await sleep(1);
     }
-  }
-
-  let child: Child;
-  afterEach(async () => {
-    child.signal("SIGKILL");
-    await child.ended;
-  });
-
-  test("ends with 0 on a SIGTERM that comes before anything is loaded", async () => {
-    const args = [...FIRST, node, ...program.slice(1), "services/**/*.service.ts"];
-    // Whoever waits for a database that is not there has missed the signal.
-    const env = { DATABASE_URL: "postgres://127.0.0.1:1/none", SECRET_KEY: "0123456789abcdef", HEALTH_PORT: "0" };
-    child = startAsFirst(shell!, args, { cwd: ROOT, env: { ...env, PORT: "0" } });
-    process.kill(await firstProcess(child), "SIGTERM");
+    process.kill(first, "SIGTERM");
     expect({ code: await child.ended, output: child.output() }).toMatchObject({
       code: 0,
       output: expect.not.stringContaining("starting"),
     });
-  });
-
-  test("says of a program that was killed by somebody else's SIGTERM that it was", async () => {
-    child = startAsFirst(shell!, [
-      ...FIRST,
-      node,
-      "-e",
-      "process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1e3)",
-    ]);
-    expect(await child.ended).toBe(143);
-  });
-
-  test("passes each SIGTERM on, waits for its program and ends with its code", async () => {
-    const code = `let n = 0; process.on("SIGTERM", () => { console.log("heard", ++n); if (n === 2) process.exit(7); });
-      console.log("up"); setInterval(() => {}, 1000);`;
-    child = startAsFirst(shell!, [...FIRST, node, "-e", code], { cwd: ROOT });
-    const first = await firstProcess(child);
-    for (const said of ["up", "heard 1"]) {
-      while (!child.output().includes(said)) await sleep(10);
-      process.kill(first, "SIGTERM");
-    }
-    expect(await child.ended).toBe(7);
-  });
+  } finally {
+    child.signal("SIGKILL");
+    await child.ended;
+  }
 });

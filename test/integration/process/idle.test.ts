@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { createDatabase } from "../../support/database.ts";
 
 const SOURCE = join(import.meta.dirname, "../../support/idle-node.js");
-const STRIPPED = join(import.meta.dirname, "../../../services/lib/processes/stripped/load.js");
 
 interface IdleReport {
   packages: string[];
@@ -27,8 +26,8 @@ const AT_FIRST_USE = [
   ...["tldts", "smtp-server", "undici", "moleculer-repl", "swagger-ui-dist"],
   ...["nats", "ioredis", "nodemailer", "html-to-text", "htmlparser2", "jsonwebtoken", "otplib"],
 ];
-/** What strips types (services/lib/processes/stripped/), and what Node makes WebSockets and fetch of (services/lib/node-http.ts). */
-const OF_NODE = /amaro|undici/;
+/** Node builds WebSockets and fetch on it (services/lib/node-http.ts). */
+const OF_NODE = /undici/;
 
 test(
   "a process with all services and nothing to do has no worker threads, and has loaded nothing that few ever use",
@@ -46,7 +45,7 @@ test(
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9",
       OTEL_TRACES_SAMPLER_ARG: "1",
     };
-    const child = fork(SOURCE, [], { env, execArgv: ["--import", STRIPPED] });
+    const child = fork(SOURCE, [], { env });
     try {
       const [report] = (await once(child, "message")) as [IdleReport];
       // Of both kinds of modules, so that the list is known to be whole.
