@@ -1,17 +1,14 @@
-/** One attempt to deliver one event: resolve and check the host, sign, send, report what came of it; and when to try again. */
+/** One attempt to deliver one event: sign it, post it, report the result; and when to try again. */
 import type { ClaimedDelivery } from "../../models/statements/webhook-deliveries.ts";
 import { config } from "../lib/config.ts";
 import { counter, histogram } from "../lib/metrics.ts";
 import { toOneLine } from "../lib/one-line.ts";
-import { HostError, isPermittedHost, type PinnedAddress, resolvePublic } from "../lib/ssrf/guard.ts";
-import { TtlCache } from "../lib/ttl-cache.ts";
+import { unseal } from "../lib/secrets.ts";
+import { HostError, isPermittedHost } from "../lib/ssrf/guard.ts";
 import { attemptOver, beginAttempt, traceHeaders } from "./attempt-span.ts";
-import type { Ending, Endings } from "./ending.ts";
-import { postToFirst } from "./post.ts";
-import { receiverOf } from "./receiver.ts";
-import { signedHeaders } from "./signature.ts";
+import { type EventPoster, TIMEOUT_MS } from "./post.ts";
+import { signedHeaders, signingKey } from "./signature.ts";
 
-const TIMEOUT_MS = 10_000;
 const MAX_ERROR_LENGTH = 300;
 const RETRY_AFTER_SECONDS = [5, 30, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600];
 
@@ -35,55 +32,57 @@ const failed = (error: string, responseStatus: number | null = null): AttemptRes
   error: toOneLine(error).slice(0, MAX_ERROR_LENGTH).toWellFormed(),
 });
 
-/**
- * Addresses by host and by what was permitted, each one checked: a receiver with a thousand events waiting is looked up
- * once and not a thousand times (67 µs each). Shorter than the first pause after a failure, so that the next attempt finds
- * a host that has moved.
- */
-const resolved = new TtlCache<PinnedAddress[]>(4_000, 2_000);
-
-async function send(claimed: ClaimedDelivery, trace: Record<string, string>, ending: Ending): Promise<AttemptResult> {
-  const { ALLOW_PRIVATE_NETWORKS: allowPrivate } = config();
-  const receiver = receiverOf(claimed);
-  const { hostname } = receiver;
-  if (!receiver.isTls && !allowPrivate && !isPermittedHost(hostname))
+async function send(
+  claimed: ClaimedDelivery,
+  trace: Record<string, string>,
+  poster: EventPoster,
+): Promise<AttemptResult> {
+  const { url, payload, secret_sealed, old_secret_sealed, endpoint_id } = claimed;
+  const { protocol, hostname } = new URL(url);
+  if (protocol !== "https:" && !config().ALLOW_PRIVATE_NETWORKS && !isPermittedHost(hostname))
     return failed("The URL must begin with https://.");
-  const addresses = await resolved.get(`${hostname} ${allowPrivate}`, () => resolvePublic(hostname, { allowPrivate }));
+  const sealed = old_secret_sealed ? [secret_sealed, old_secret_sealed] : [secret_sealed];
+  const keys = sealed.map((envelope) => signingKey(unseal(envelope, endpoint_id)));
   const headers = {
     "content-type": "application/json",
     "user-agent": "Flockmail-Webhooks/1.0",
-    ...signedHeaders(receiver.keys, claimed.event_id, claimed.payload),
+    ...signedHeaders(keys, claimed.event_id, payload),
     ...trace,
   };
-  const { status, says } = await postToFirst(addresses, { target: receiver, headers, body: claimed.payload, ending });
+  const { status, says } = await poster.post({ url, headers, body: payload });
   if (status >= 200 && status < 300) return { ok: true, responseStatus: status, error: null };
   if (status >= 300 && status < 400) return failed(`Answered ${status}; redirects are not followed.`, status);
   return failed(says.trim() === "" ? `Answered ${status}.` : `Answered ${status}: ${says.trim()}`, status);
 }
 
+function sentenceFor(error: Error & { code?: string }): string {
+  if (error instanceof HostError) return error.message;
+  if (error.name === "TimeoutError" || error.code === "UND_ERR_CONNECT_TIMEOUT")
+    return `No answer within ${TIMEOUT_MS / 1000} seconds.`;
+  if (error.code === "UND_ERR_SOCKET") return "The connection was closed before an answer came.";
+  // All addresses of the host were tried: the first one's error stands for them.
+  if (error instanceof AggregateError) return sentenceFor(error.errors[0]);
+  const { code, message } = error;
+  return code && !message.includes(code) ? `${message} (${code})` : message;
+}
+
 async function tryToSend(
   claimed: ClaimedDelivery,
   trace: Record<string, string>,
-  ending: Ending,
+  poster: EventPoster,
 ): Promise<AttemptResult | null> {
   try {
-    return await send(claimed, trace, ending);
+    return await send(claimed, trace, poster);
   } catch (error) {
-    if (ending.reason === "stopped") return null;
-    if (ending.reason === "late") return failed(`No answer within ${TIMEOUT_MS / 1000} seconds.`);
-    if (error instanceof HostError) return failed(error.message);
-    const { code, message } = error as NodeJS.ErrnoException;
-    return failed(code && !message.includes(code) ? `${message} (${code})` : message);
-  } finally {
-    ending.over();
+    return poster.isStopped ? null : failed(sentenceFor(error as Error));
   }
 }
 
-/** Null when this process' stop ended it: nobody's failure, and not an attempt. */
-export async function attempt(claimed: ClaimedDelivery, endings: Endings): Promise<AttemptResult | null> {
+/** Null when the end of this process cut it off: nobody's failure, and not an attempt. */
+export async function attempt(claimed: ClaimedDelivery, poster: EventPoster): Promise<AttemptResult | null> {
   const startedMs = performance.now();
   const span = await beginAttempt(claimed);
-  const attempted = await tryToSend(claimed, traceHeaders(span), endings.begin(TIMEOUT_MS));
+  const attempted = await tryToSend(claimed, traceHeaders(span), poster);
   const result = attempted === null ? "interrupted" : attempted.ok ? "acknowledged" : "failed";
   attempts.inc({ result });
   durations.observe({ result }, (performance.now() - startedMs) / 1_000);

@@ -16,8 +16,8 @@ import {
 import { webhookSteps } from "../lib/give-way.ts";
 import { groupCommit } from "../lib/group-commit.ts";
 import { type AttemptResult, attempt, retryAfterSeconds } from "./attempt.ts";
-import { Endings } from "./ending.ts";
 import { EndpointQueue, QUICK_MS, type QueueLimits } from "./endpoint-queue.ts";
+import { EventPoster } from "./post.ts";
 
 const WORKING: QueueLimits = { inFlight: 256, perCompany: 64, firstLanes: 2, lanes: 16, hanging: 512 };
 const FAILING: QueueLimits = { inFlight: 64, perCompany: 32, firstLanes: 1, lanes: 1, hanging: 192 };
@@ -68,7 +68,7 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
   const queues = [working, failing];
   /** Companies of which something may be due, with the endpoint that was looked at last. */
   const queuedFor = new Map<string, string>();
-  const endings = new Endings();
+  const poster = new EventPoster();
   const running = new Set<Promise<void>>();
   let lookedAt = BEFORE_ALL;
   let filling: Promise<number> | undefined;
@@ -98,7 +98,7 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
     const begun = from.begin(endpointId, companyId, performance.now());
     let result: AttemptResult | null = null;
     try {
-      result = await attempt(claimed, endings);
+      result = await attempt(claimed, poster);
       // What cannot be recorded is delivered again when its lease ends.
       await results.add(recordOf(claimed, result));
     } catch (error) {
@@ -218,9 +218,10 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
       closing = true;
       whenOneHangs.cancel();
       whenRested.cancel();
-      const late = setTimeout(() => endings.stop(), STOP_MS);
+      const late = setTimeout(() => poster.stop().catch(failed), STOP_MS);
       await idle();
       clearTimeout(late);
+      await poster.stop();
     },
   };
 }

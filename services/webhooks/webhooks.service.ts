@@ -16,7 +16,6 @@ import {
   rotateSecret,
   updateEndpoint,
 } from "./endpoints.ts";
-import { closeIdleConnections } from "./post.ts";
 
 const POLL_MS = 1_000;
 /** Where nothing is due: retries are then this late, and events that were lost. */
@@ -42,7 +41,6 @@ export default defineService("webhooks", contract, {
 
   async stopped() {
     await pumpOf(this).stop();
-    closeIdleConnections();
   },
 
   actions: {

@@ -5,8 +5,7 @@ import type { ClaimedDelivery } from "../../../models/statements/webhook-deliver
 import { newId } from "../../../services/lib/ids.ts";
 import { seal } from "../../../services/lib/secrets.ts";
 import { attempt } from "../../../services/webhooks/attempt.ts";
-import { Endings } from "../../../services/webhooks/ending.ts";
-import { closeIdleConnections } from "../../../services/webhooks/post.ts";
+import { EventPoster } from "../../../services/webhooks/post.ts";
 import { newSecret, signedHeaders, signingKey } from "../../../services/webhooks/signature.ts";
 
 const PAYLOAD = '{"type":"opened"}';
@@ -27,7 +26,7 @@ beforeEach(() => {
   got = [];
 });
 afterAll(() => {
-  closeIdleConnections();
+  void poster.stop();
   server.closeAllConnections();
   server.close();
 });
@@ -46,34 +45,38 @@ const claimed = (given: Partial<ClaimedDelivery>): ClaimedDelivery => ({
   old_secret_sealed: null,
   ...given,
 });
-const endings = new Endings();
+const poster = new EventPoster();
 
-test("a host with many events waiting is looked up once", async () => {
+test("a host is looked up once for each connection, not for each event", async () => {
   let lookups = 0;
   const observer = new PerformanceObserver((list) => {
     lookups += list.getEntries().length;
   });
   observer.observe({ entryTypes: ["dns"] });
-  const all = await Promise.all(Array.from({ length: 50 }, () => attempt(claimed({}), endings)));
-  for (let n = 0; n < 10; n++) all.push(await attempt(claimed({}), endings));
+  const all = [];
+  for (let n = 0; n < 10; n++) {
+    all.push(await attempt(claimed({}), poster));
+    // undici uses a connection again from the next turn of the event loop on.
+    await new Promise(setImmediate);
+  }
   await new Promise(setImmediate);
   lookups += observer.takeRecords().length;
   observer.disconnect();
-  expect(all).toEqual(Array(60).fill({ ok: true, responseStatus: 200, error: null }));
+  expect(all).toEqual(Array(10).fill({ ok: true, responseStatus: 200, error: null }));
   expect(lookups).toBe(1);
 });
 
 test("an endpoint's secret signs as soon as it is the endpoint's, and another endpoint's never does", async () => {
   const [first, second] = [newSecret(), newSecret()];
   for (const secret of [first, first, second]) {
-    await attempt(claimed({ event_id: "e", secret_sealed: seal(secret, endpoint_id) }), endings);
+    await attempt(claimed({ event_id: "e", secret_sealed: seal(secret, endpoint_id) }), poster);
     const { headers } = got.at(-1)!;
     const at = new Date(Number(headers["webhook-timestamp"]) * 1_000);
     expect(headers).toMatchObject(signedHeaders([signingKey(secret)], "e", PAYLOAD, at));
   }
   const envelope = seal(first, endpoint_id);
-  expect(await attempt(claimed({ secret_sealed: envelope }), endings)).toMatchObject({ ok: true });
-  const stolen = await attempt(claimed({ secret_sealed: envelope, endpoint_id: newId() }), endings);
+  expect(await attempt(claimed({ secret_sealed: envelope }), poster)).toMatchObject({ ok: true });
+  const stolen = await attempt(claimed({ secret_sealed: envelope, endpoint_id: newId() }), poster);
   expect(stolen).toMatchObject({ ok: false, responseStatus: null });
   expect(got).toHaveLength(4);
 });
@@ -87,7 +90,7 @@ test("what an endpoint's row says anew holds for its next delivery: another addr
     { url, old_secret_sealed },
     { url, old_secret_sealed: null },
   ];
-  for (const change of changes) await attempt({ ...row, ...change }, endings);
+  for (const change of changes) await attempt({ ...row, ...change }, poster);
   expect(got.map((request) => request.url)).toEqual(["/a?b=c", "/d", "/", "/"]);
   const signatures = got.map(({ headers }) => String(headers["webhook-signature"]).split(" ").length);
   expect(signatures).toEqual([1, 1, 2, 1]);
