@@ -8,7 +8,6 @@
  * | mails of a company's hour                         | a company with a limit waits, the others go on          | smtp-sender/limits/sender-limiter.ts |
  * | max_per_second, max_per_minute of a domain        | each sender uses its share                              | smtp-sender/limits/sender-limiter.ts |
  * | connections of an SMTP configuration              | each sender keeps what it has, and opens none beyond    | smtp-sender/limits/connection-slots-redis.ts |
- * | what was learnt of domains that defer             | each sender learns by itself                            | smtp-sender/domains/shared-slow-domains.ts |
  *
  * The senders' part with all its cases: "Without Redis" in services/smtp-sender/README.md. A node stays ready
  * (mixins/health.middleware.ts), and starts, without it (mixins/redis.middleware.ts).

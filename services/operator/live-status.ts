@@ -57,7 +57,7 @@ export async function backingOff(ctx: Ctx): Promise<ReturnsOf<"operator.backingO
 
 export async function slowDomains(ctx: Ctx): Promise<ReturnsOf<"operator.slowDomains">> {
   return (await senderStatuses(ctx)).flatMap(({ node, servers }) =>
-    servers.flatMap(({ smtp_config_id, host, slow_domains = [] }) =>
+    servers.flatMap(({ smtp_config_id, host, slow_domains }) =>
       slow_domains.map((domain) => ({ node, smtp_config_id, host, ...domain })),
     ),
   );

@@ -24,10 +24,8 @@ const Server = Type.Object({
   mails_per_second: Type.Number(),
   backing_off_until: Nullable(Type.String()),
   last_error: Nullable(Type.String()),
-  /** Recipient domains that defer, what they get for now, and what they say. Nodes of version 0.1.0 have none. */
-  slow_domains: Type.Optional(
-    Type.Array(Type.Object({ domain: Type.String(), per_minute: Type.Integer(), says: Type.String() })),
-  ),
+  /** Recipient domains that defer: how many mails this node sends them, and what they say. */
+  slow_domains: Type.Array(Type.Object({ domain: Type.String(), per_minute: Type.Integer(), says: Type.String() })),
 });
 
 /** A chunk's lease by its fence, or (`no` null) a recipient claimed by itself by its tries. */

@@ -78,7 +78,7 @@ export default defineService("smtp-sender", contract, {
       return tryServer(storedLogin(stored));
     },
     async listSlowDomains(ctx) {
-      return slowDomainsOf(nodeOf(this), await idsOfConfigs(companyOf(ctx)));
+      return slowDomainsOf(this.broker, await idsOfConfigs(companyOf(ctx)));
     },
     async deliverability(ctx) {
       const stored = await findConfig(companyOf(ctx), ctx.params.id);

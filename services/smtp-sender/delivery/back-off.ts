@@ -23,7 +23,7 @@
  * | sign                                            | then                                                       |
  * |-------------------------------------------------|------------------------------------------------------------|
  * | of a used-up session: at MAIL, 4.5.3 or "too many messages", and it had taken mail (`isSessionUsedUp`) | at once in the next session; no try |
- * | of a domain: its fifth in a row with an equal text, or it is slow already, and the server takes other mail as far as is known (domains/slow-domains.ts) | deferred as in the first row, and the domain gets less |
+ * | of a domain: its fifth in a row with an equal text, or a further one of a domain that backs off (domains/domain-back-off.ts) | deferred as in the first row, and the domain gets less |
  * | of the server: at MAIL in a session that has taken nothing, a probe's, or the fifth in a row with an equal text and nothing accepted between (`ServerHealth.reasonToPause`) | at once after the server's pause; no try |
  * | of nothing but itself: any other, so a single 451 to RCPT, DATA or the end of data, and at RCPT any wait of the recipient's own (`isRecipientsOwnWait`: its mailbox, greylisting) | deferred as in the first row |
  */

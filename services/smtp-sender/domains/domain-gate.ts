@@ -1,9 +1,10 @@
 /**
- * What may go to which recipient domain now, for one SMTP configuration on this node: its `domain_limits`, and what was
- * learnt from deferrals (slow-domains.ts). Mails are admitted before they are marked: who finds no room is postponed in its
- * row, so that it holds up nobody and takes no memory. Those with a room are handed over within its life, or ask again.
+ * Decides which mail may go to its recipient domain now, for one SMTP configuration on this node: by its `domain_limits` and
+ * by the back-off of domains that defer (domain-back-off.ts). Mails are admitted before they are marked: one without room is
+ * postponed in its row, where it holds up no other mail and takes no memory. One with room is handed over within the room's
+ * life, or asks again.
  *
- * Without limits and slow domains nothing is looked up.
+ * Without limits and back-offs nothing is looked up.
  */
 import { performance } from "node:perf_hooks";
 import type { DomainLimit } from "../../../models/smtp-config.ts";
@@ -11,13 +12,16 @@ import { type Limiter, minuteWindow, tokenLifeMs, type Window } from "../../lib/
 import type { RecipientRow } from "../delivery/rows.ts";
 import { limiterWaited } from "../engine/metrics.ts";
 import type { ConnectionSlots } from "../limits/connection-slots.ts";
+import type { DomainBackOffs } from "./domain-back-off.ts";
 import { DomainBacklog } from "./domain-backlog.ts";
 import { DomainConnections } from "./domain-connections.ts";
 import { recipientDomain, wireDomain } from "./recipient-domain.ts";
 
 /** The room that one mail has within the limits of its domain. */
 export interface DomainRoom {
-  readonly taken: readonly { window: Window; bucket: number }[];
+  readonly domain: string;
+  readonly isBackedOff: boolean;
+  readonly taken: { readonly window: Window; readonly bucket: number } | undefined;
   readonly connections: DomainConnections | undefined;
   /**
    * By the monotonic clock: later it must be asked for again. Half of what the window is longer by: the rest is for the way to
@@ -28,22 +32,12 @@ export interface DomainRoom {
 
 export type Admission = { room: DomainRoom | undefined } | { postponedMs: number };
 
-/** What was learnt of a domain. */
-export interface DomainPace {
-  window: Window;
-  intervalMs: number;
-  /** Until then nothing goes; 0 where something may. */
-  heldMs: number;
-  /** So many mails that are accepted in a row end it; null: it lasts. */
-  endsAfter: number | null;
-}
-
 interface Options {
   smtpConfigId: string;
   limiter: Limiter;
   windowSeconds: number;
   slots(key: string, hasWork: () => boolean): ConnectionSlots;
-  paces: { readonly size: number; of(domain: string): DomainPace | undefined };
+  backOffs: DomainBackOffs;
   wake(): void;
   lookForWork(): void;
   reportOutage(error: Error): void;
@@ -88,7 +82,7 @@ export class DomainGate {
 
   /** False: every mail may go. */
   get active(): boolean {
-    return this.#limits.size > 0 || this.#options.paces.size > 0;
+    return this.#limits.size > 0 || this.#options.backOffs.size > 0;
   }
 
   configure(limits: readonly DomainLimit[]): void {
@@ -105,7 +99,7 @@ export class DomainGate {
   }
 
   #isLimited(domain: string): boolean {
-    return this.#limits.has(domain) || this.#options.paces.of(domain) !== undefined;
+    return this.#limits.has(domain) || this.#options.backOffs.intervalMs(domain) !== undefined;
   }
 
   #waitOf(domain: string): Wait {
@@ -141,56 +135,55 @@ export class DomainGate {
 
   /** For as many of the wanted as there is room for. */
   async #take(domain: string, wanted: number): Promise<DomainRoom[]> {
-    const { limiter, smtpConfigId, windowSeconds, paces, reportOutage } = this.#options;
+    const { limiter, smtpConfigId, windowSeconds, backOffs, reportOutage } = this.#options;
     const limit = this.#limits.get(domain);
     const connections = limit?.max_connections === undefined ? undefined : this.#connections.get(domain);
-    const pace = paces.of(domain);
     const wait = this.#waitOf(domain);
-    const nowMs = performance.now();
-    if (pace && pace.heldMs > 0) wait.noRoomUntilMs = Math.max(wait.noRoomUntilMs, nowMs + pace.heldMs);
-    let n = nowMs < wait.noRoomUntilMs ? 0 : wanted;
+    let n = performance.now() < wait.noRoomUntilMs ? 0 : wanted;
     if (connections) n = Math.max(0, Math.min(n, connections.room, MAX_READY - this.#readyForConnections));
-    const windows: Window[] = [];
-    if (limit?.max_per_minute !== undefined)
-      windows.push(minuteWindow(`${smtpConfigId}:${domain}`, limit.max_per_minute, windowSeconds));
-    if (pace) windows.push(pace.window);
-    const taken: { window: Window; bucket: number }[] = [];
+    const noRoomFor = (ms: number) => {
+      limiterWaited("domain");
+      wait.noRoomUntilMs = performance.now() + ms;
+    };
+    const paced = backOffs.take(domain, n);
+    if (paced.granted < n) noRoomFor(paced.retryAfterMs);
+    n = paced.granted;
     if (connections) connections.ready += n;
-    for (const window of windows) {
-      if (n === 0) break;
+    const perMinute = limit?.max_per_minute;
+    let taken: DomainRoom["taken"];
+    if (perMinute !== undefined && n > 0) {
+      const window = minuteWindow(`${smtpConfigId}:${domain}`, perMinute, windowSeconds);
       const { granted, bucket, retryAfterMs } = await limiter.take(window, n).catch((error) => {
         reportOutage(error as Error);
         return { granted: 0, bucket: 0, retryAfterMs: OUTAGE_PAUSE_MS };
       });
       if (granted < n) {
-        limiterWaited("domain");
-        wait.noRoomUntilMs = performance.now() + retryAfterMs;
-        for (const other of taken) void limiter.give(other.window, other.bucket, n - granted).catch(() => {});
+        noRoomFor(retryAfterMs);
+        backOffs.giveBack(domain, n - granted);
         if (connections) connections.ready -= n - granted;
       }
       n = granted;
-      taken.push({ window, bucket });
+      taken = { window, bucket };
     }
-    const lifeMs = windows.length === 0 ? Number.POSITIVE_INFINITY : tokenLifeMs(windowSeconds) / 2;
+    const isBackedOff = backOffs.intervalMs(domain) !== undefined;
+    const lifeMs = isBackedOff || taken ? tokenLifeMs(windowSeconds) / 2 : Number.POSITIVE_INFINITY;
     const untilMs = performance.now() + lifeMs;
-    return Array.from({ length: n }, () => ({ taken, connections, untilMs }));
+    return Array.from({ length: n }, () => ({ domain, isBackedOff, taken, connections, untilMs }));
   }
 
-  /** Until the mail is looked at again. Transactional ones stand in no line: they take the first room there is. */
+  /** Until the mail is tried again. Transactional mails do not queue: they take the first room there is. */
   #postponedMs(domain: string, isTransactional: boolean): number {
-    const { windowSeconds, paces } = this.#options;
+    const { windowSeconds, backOffs } = this.#options;
     const limit = this.#limits.get(domain);
     const wait = this.#waitOf(domain);
     const nowMs = performance.now();
     const roomInMs = Math.max(0, wait.noRoomUntilMs - nowMs);
-    const pace = paces.of(domain);
-    const limitMs = Math.max(
+    const intervalMs = Math.max(
       limit?.max_per_minute === undefined ? 0 : (windowSeconds * 1_000) / limit.max_per_minute,
       limit?.max_connections === undefined ? 0 : (this.#connections.get(domain)?.intervalMs ?? 0),
+      backOffs.intervalMs(domain) ?? 0,
     );
-    const intervalMs = Math.max(limitMs, pace?.intervalMs ?? 0);
-    const endsInMs = pace?.endsAfter && limitMs === 0 ? roomInMs + pace.endsAfter * intervalMs : undefined;
-    const ms = isTransactional ? Math.ceil(roomInMs) : wait.backlog.postpone(nowMs, { roomInMs, intervalMs, endsInMs });
+    const ms = isTransactional ? Math.ceil(roomInMs) : wait.backlog.postpone(nowMs, { roomInMs, intervalMs });
     this.#lookAfter(Math.max(LOOK_PAUSE_MS, ms));
     return ms;
   }
@@ -209,15 +202,15 @@ export class DomainGate {
 
   /** What was not used. What cannot be given back is free again when its time is over. */
   give(...rooms: readonly (DomainRoom | undefined)[]): void {
-    const { limiter } = this.#options;
+    const { limiter, backOffs } = this.#options;
     const sums = new Map<DomainRoom["taken"], number>();
     for (const room of rooms) {
       if (!room) continue;
       if (room.connections) room.connections.ready--;
+      if (room.isBackedOff) backOffs.giveBack(room.domain, 1);
       sums.set(room.taken, (sums.get(room.taken) ?? 0) + 1);
     }
-    for (const [taken, n] of sums)
-      for (const { window, bucket } of taken) void limiter.give(window, bucket, n).catch(() => {});
+    for (const [taken, n] of sums) if (taken) void limiter.give(taken.window, taken.bucket, n).catch(() => {});
   }
 
   get #readyForConnections(): number {
@@ -248,8 +241,7 @@ export class DomainGate {
     if (!this.active) return true;
     const domain = recipientDomain(row);
     if (!this.#isLimited(domain)) return true;
-    if (!room || performance.now() > room.untilMs) return false;
-    return (this.#options.paces.of(domain)?.heldMs ?? 0) === 0;
+    return room !== undefined && performance.now() <= room.untilMs;
   }
 
   /** First transactions of copies do not ask for room: one to such a domain is left to the copy by itself. */

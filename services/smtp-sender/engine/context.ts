@@ -6,7 +6,6 @@ import type { Batch } from "../delivery/batch.ts";
 import type { Outcome } from "../delivery/outcome.ts";
 import type { Recorder } from "../delivery/recorder.ts";
 import type { ClaimableCampaign, RecipientRow } from "../delivery/rows.ts";
-import type { SharedSlowDomains } from "../domains/shared-slow-domains.ts";
 import type { ConnectionSlots } from "../limits/connection-slots.ts";
 import type { InDoubtBudget } from "../limits/in-doubt-budget.ts";
 import type { MakingTime } from "../transport/making-time.ts";
@@ -42,8 +41,6 @@ export interface EngineContext {
   notifyOtherNodes(campaign: ClaimableCampaign): void;
   /** `hasWork`: whether the open connections will be needed any longer. */
   slots(smtpConfigId: string, hasWork: () => boolean): ConnectionSlots;
-  /** What other nodes have learnt; undefined: there are none. */
-  readonly sharedSlowDomains: SharedSlowDomains | undefined;
   /** Looks for work soon. */
   lookForWork(): void;
   stopCampaign(companyId: string, campaignId: string, error: string): Promise<void>;

@@ -19,7 +19,6 @@ import { giveUpLeases } from "../claim/give-up-leases.ts";
 import type { Batch } from "../delivery/batch.ts";
 import { type FlushReport, Recorder, type RefusedResult } from "../delivery/recorder.ts";
 import type { ClaimableCampaign, RecipientRow } from "../delivery/rows.ts";
-import type { SharedSlowDomains } from "../domains/shared-slow-domains.ts";
 import { type ConnectionSlots, LocalConnectionSlots } from "../limits/connection-slots.ts";
 import { InDoubtBudget } from "../limits/in-doubt-budget.ts";
 import { MakingTime } from "../transport/making-time.ts";
@@ -53,8 +52,6 @@ export interface EngineOutputs {
   dataDir?: string;
   /** Counts connections over all nodes. Absent: this one is alone. */
   slots?(smtpConfigId: string, hasWork: () => boolean): ConnectionSlots;
-  /** Domains that defer, as all nodes know them. Absent: this one is alone. */
-  sharedSlowDomains?: SharedSlowDomains;
   /** Webhooks were queued for these companies. */
   webhooksQueued(companyIds: readonly string[]): void;
 }
@@ -158,7 +155,6 @@ export class Engine {
       batchOver: (batch, complete, leaseIsLost) => this.#batchOver(batch, complete, leaseIsLost),
       notifyOtherNodes: (campaign) => this.#outputs.notifyOtherNodes?.(campaign),
       slots: (smtpConfigId, hasWork) => this.#outputs.slots?.(smtpConfigId, hasWork) ?? new LocalConnectionSlots(),
-      sharedSlowDomains: this.#outputs.sharedSlowDomains,
       lookForWork: () => this.lookForWork(),
       stopCampaign: (companyId, campaignId, error) => this.#stopCampaign(companyId, campaignId, error),
     };
@@ -200,7 +196,6 @@ export class Engine {
   }
 
   #tick(): void {
-    this.#outputs.sharedSlowDomains?.tick();
     this.transports.tick();
     void this.#endStopped();
     this.#renewAll();

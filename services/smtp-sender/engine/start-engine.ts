@@ -8,7 +8,7 @@ import { gauge } from "../../lib/metrics.ts";
 import { redis } from "../../lib/redis.ts";
 import type { Peers } from "../claim/ask-owners.ts";
 import { endAllLeases } from "../claim/recover-leases.ts";
-import { SharedSlowDomains } from "../domains/shared-slow-domains.ts";
+import type { SlowDomain } from "../contract-configs.ts";
 import { RedisConnectionSlots } from "../limits/connection-slots-redis.ts";
 import { ownLimiter, SenderLimiter } from "../limits/sender-limiter.ts";
 import { SenderPresence } from "../limits/sender-presence.ts";
@@ -20,8 +20,6 @@ import { engineSettings } from "./settings.ts";
 
 export interface SenderNode {
   engine: Engine;
-  /** What other nodes know; undefined in a single process. */
-  sharedSlowDomains: SharedSlowDomains | undefined;
   limiter: Limiter;
   presence: SenderPresence | undefined;
 }
@@ -62,9 +60,7 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
   const limiter = presence ? new SenderLimiter(client, presence) : ownLimiter();
   // The embedded database serves one process only, so whoever held a lease is dead.
   if (!config().DATABASE_URL) await endAllLeases();
-  const settings = engineSettings();
-  const sharedSlowDomains = client ? new SharedSlowDomains(client, settings.domainWindowSeconds * 1_000) : undefined;
-  const engine = new Engine(broker.nodeID, settings, {
+  const engine = new Engine(broker.nodeID, engineSettings(), {
     limiter,
     render: async (campaignId, recipients) =>
       (await call(broker, "renderer.renderMails", { campaignId, recipients })).mails,
@@ -74,18 +70,17 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
       void broadcast(broker, "campaign.queued", { campaignId, companyId }).catch(() => {}),
     peers: peersOf(broker),
     ...(config().DATABASE_URL ? {} : { dataDir: config().DATA_DIR }),
-    ...(sharedSlowDomains ? { sharedSlowDomains } : {}),
     ...(presence
       ? { slots: (id: string, hasWork: () => boolean) => new RedisConnectionSlots(presence, id, hasWork) }
       : {}),
     webhooksQueued: (companyIds) => void emitWebhookQueued(broker, companyIds).catch(() => {}),
   });
   gauge("flockmail_slow_domains", "Recipient domains that defer and get less mail for now.", () =>
-    [...engine.transports.all].reduce((sum, { slowDomains }) => sum + slowDomains.size, 0),
+    [...engine.transports.all].reduce((sum, { domainBackOffs }) => sum + domainBackOffs.size, 0),
   );
   engine.start();
   await reportReplication(logger);
-  return { engine, sharedSlowDomains, limiter, presence };
+  return { engine, limiter, presence };
 }
 
 /** Every sender node drops the connections it made from the old configuration. */
@@ -97,17 +92,24 @@ function backingOffUntil(transport: SmtpTransport): string | null {
   return ms > 0 ? new Date(Date.now() + ms).toISOString() : null;
 }
 
-/** Of these configurations: what this node has learnt, and where it sends nothing by one, what the others have. */
-export const slowDomainsOf = ({ engine, sharedSlowDomains }: SenderNode, smtpConfigIds: readonly string[]) =>
-  smtpConfigIds.flatMap((smtp_config_id) => {
-    const known = engine.transports.get(smtp_config_id)?.slowDomains.all ?? sharedSlowDomains?.allOf(smtp_config_id);
-    return (known ?? []).map(({ domain, perMinute, text }) => ({
-      smtp_config_id,
-      domain,
-      per_minute: perMinute,
-      says: text,
-    }));
-  });
+/** Of these configurations, over all senders that answer. A domain that several slow down gets what they send together. */
+export async function slowDomainsOf(broker: ServiceBroker, smtpConfigIds: readonly string[]): Promise<SlowDomain[]> {
+  const ask = (nodeID: string) => call(broker, "smtp-sender.status", {}, { nodeID, timeout: PEER_TIMEOUT_MS });
+  const answers = await Promise.allSettled(sendersOf(broker).map(ask));
+  const slow = new Map<string, SlowDomain>();
+  for (const answer of answers) {
+    const servers = answer.status === "fulfilled" ? answer.value.servers : [];
+    for (const { smtp_config_id, slow_domains } of servers) {
+      if (!smtpConfigIds.includes(smtp_config_id)) continue;
+      for (const one of slow_domains) {
+        const key = `${smtp_config_id} ${one.domain}`;
+        const per_minute = one.per_minute + (slow.get(key)?.per_minute ?? 0);
+        slow.set(key, { smtp_config_id, ...one, per_minute });
+      }
+    }
+  }
+  return [...slow.values()];
+}
 
 /** What the node is doing, for operators. */
 export const statusOf = (node: string, engine: Engine) => ({
@@ -135,7 +137,7 @@ export const statusOf = (node: string, engine: Engine) => ({
     mails_per_second: transport.throughput.perSecond,
     backing_off_until: backingOffUntil(transport),
     last_error: transport.lastError,
-    slow_domains: transport.slowDomains.all.map(({ domain, perMinute, text }) => ({
+    slow_domains: transport.domainBackOffs.all.map(({ domain, perMinute, text }) => ({
       domain,
       per_minute: perMinute,
       says: text,

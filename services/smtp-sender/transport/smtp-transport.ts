@@ -10,9 +10,9 @@ import { NO_SLOT_PAUSE_MS } from "../delivery/back-off.ts";
 import { type Batch, type BatchHost, MAX_GROUP, type PreparedMail } from "../delivery/batch.ts";
 import { type AnswerEffects, takeAnswer } from "../delivery/steps.ts";
 import { checkAgain } from "../delivery/suppression.ts";
+import { DomainBackOffs } from "../domains/domain-back-off.ts";
 import { DomainGate } from "../domains/domain-gate.ts";
 import { recipientDomain } from "../domains/recipient-domain.ts";
-import { SlowDomains } from "../domains/slow-domains.ts";
 import type { EngineContext } from "../engine/context.ts";
 import type { BudgetClient } from "../limits/in-doubt-budget.ts";
 import { PerSecondLimit } from "../limits/per-second-limit.ts";
@@ -21,7 +21,6 @@ import type { Reply } from "../smtp/replies.ts";
 import type { OpenError } from "../smtp/session.ts";
 import { type Connection, ConnectionPool } from "./connection-pool.ts";
 import { CopyQueue } from "./copies.ts";
-import { LearnedRate } from "./learned-rate.ts";
 import { ServerPauses } from "./server-pauses.ts";
 import { ThroughputMeter } from "./throughput-meter.ts";
 import { TransportQueue } from "./transport-queue.ts";
@@ -40,14 +39,12 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   readonly connections: ConnectionPool;
   readonly throughput = new ThroughputMeter();
   readonly domains: DomainGate;
-  readonly slowDomains: SlowDomains;
+  readonly domainBackOffs: DomainBackOffs;
   readonly #queue = new TransportQueue();
   readonly #copies: CopyQueue;
   readonly #perSecond: PerSecondLimit;
   #context: EngineContext;
   readonly #pauses: ServerPauses;
-  readonly #rate = new LearnedRate();
-  #paceTimer: NodeJS.Timeout | undefined;
   #restTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -55,17 +52,13 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     this.#context = context;
     this.config = config;
     this.#pauses = this.#makePauses();
-    this.slowDomains = new SlowDomains({
-      smtpConfigId: config.id,
-      windowMs: context.settings.domainWindowSeconds * 1_000,
-      publish: (domain, slow) => context.sharedSlowDomains?.publish(config.id, domain, slow),
-    });
+    this.domainBackOffs = new DomainBackOffs(context.settings.domainWindowSeconds * 1_000);
     this.domains = new DomainGate({
       smtpConfigId: config.id,
       limiter: context.limiter,
       windowSeconds: context.settings.domainWindowSeconds,
       slots: (key, hasWork) => context.slots(key, hasWork),
-      paces: this.slowDomains,
+      backOffs: this.domainBackOffs,
       wake: () => this.wake(),
       lookForWork: () => context.lookForWork(),
       reportOutage: (error) => context.reportOutage(error),
@@ -155,8 +148,8 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   }
 
   get idle(): boolean {
-    const learnt = !this.deleted && this.slowDomains.size > 0;
-    return this.batches.length === 0 && this.#copies.size === 0 && this.connections.size === 0 && !learnt;
+    const backsOff = !this.deleted && this.domainBackOffs.size > 0;
+    return this.batches.length === 0 && this.#copies.size === 0 && this.connections.size === 0 && !backsOff;
   }
 
   get connectionCount(): number {
@@ -231,27 +224,14 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     const { making, recorder } = this.#context;
     if (!this.#maySend || recorder.stalled) return undefined;
     const anyReady = this.#copies.size > 0 || this.#queue.anyReady;
-    if (anyReady && (making.mustWait(this) || this.#isPaced() || !this.#perSecond.take(this.config.maxPerSecond)))
-      return undefined;
+    if (anyReady && (making.mustWait(this) || !this.#perSecond.take(this.config.maxPerSecond))) return undefined;
     this.domains.pipelined = connection.busySince !== undefined;
     const mail = this.#copies.next() ?? making.spend(() => this.#queue.next());
     if (!mail) return undefined;
     mail.handedAtMs = performance.now();
-    this.#rate.sent(mail.handedAtMs);
     this.#pauses.handedOver(mail);
     this.domains.handedOver(mail);
     return mail;
-  }
-
-  /** True: the server's own rate lets the next mail go later. */
-  #isPaced(): boolean {
-    const waitMs = this.#rate.waitMs(performance.now());
-    if (waitMs === 0) return false;
-    this.#paceTimer ??= setTimeout(() => {
-      this.#paceTimer = undefined;
-      this.wake();
-    }, waitMs).unref();
-    return true;
   }
 
   recorded(n: number): void {
@@ -266,8 +246,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   }
 
   #answered(mail: PreparedMail, result: TransactionResult, connection: Connection): void {
-    if (result.kind === "accepted") this.#rate.accepted();
-    if (result.kind === "accepted") this.slowDomains.accepted(recipientDomain(mail.row));
+    if (result.kind === "accepted") this.domainBackOffs.accepted(recipientDomain(mail.row));
     this.#pauses.answered(mail, result);
     this.domains.answered(mail);
     const { openedAtMs, accepted, pipeline } = connection;
@@ -303,7 +282,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   }
 
   isDeferralOfDomain(mail: PreparedMail, result: TransactionResult, sinceMs: number): boolean {
-    return this.slowDomains.deferred(recipientDomain(mail.row), result, sinceMs);
+    return this.domainBackOffs.deferred(recipientDomain(mail.row), result, sinceMs);
   }
 
   reasonToPause(result: TransactionResult): string | undefined {
@@ -311,8 +290,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   }
 
   pauseServer(reason: string): void {
-    this.slowDomains.forgetTrials();
-    if (!this.#pauses.paused) this.#rate.paused(reason, performance.now());
+    this.domainBackOffs.serverPaused();
     void this.#pauses.pause(`The SMTP server accepts no mail at the moment: ${reason}`);
   }
 
@@ -402,7 +380,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
       batch.endIfDone();
     }
     this.#copies.recheck();
-    this.slowDomains.tick(this.#context.sharedSlowDomains?.of(this.config.id));
+    this.domainBackOffs.tick();
     this.domains.tick();
     this.#pauses.returnUnusedProbe();
     this.connections.closeUnneeded(idleMs);
@@ -411,7 +389,6 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
 
   async close(withinMs: number): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#paceTimer);
     clearTimeout(this.#restTimer);
     for (const batch of [...this.batches]) batch.end();
     await this.connections.close(withinMs);

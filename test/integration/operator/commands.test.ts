@@ -252,6 +252,8 @@ describe("an operator's commands", () => {
       per_minute: expect.any(Number),
       says: "451 # not so fast, id #",
     });
+    const { body } = await api.get(`${API}/stats/slow-domains/`);
+    expect(body).toMatchObject([{ domain: "slow.example", per_minute: slow!.per_minute }]);
     answer = () => undefined;
   });
 

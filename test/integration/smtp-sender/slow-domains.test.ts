@@ -1,8 +1,5 @@
 /** A recipient domain that defers gets its mail more slowly, and no other mail waits for it. */
 import { queryOne } from "../../../models/database/db.ts";
-import { newId } from "../../../services/lib/ids.ts";
-import { slowDomainsOf } from "../../../services/smtp-sender/engine/start-engine.ts";
-import { ownLimiter } from "../../../services/smtp-sender/limits/sender-limiter.ts";
 import { answersFor, deferringDomain } from "../../support/deferring-domain.ts";
 import { type Recipient, useSending } from "../../support/sending.ts";
 
@@ -34,17 +31,8 @@ test.each([
       (others) => others === 4 * EACH,
     );
     expect(slow.taken).toBeLessThan(EACH);
-    expect(engine.transports.get(smtpConfigId)?.slowDomains.all).toEqual([
+    expect(engine.transports.get(smtpConfigId)?.domainBackOffs.all).toEqual([
       { domain: SLOW, perMinute: expect.any(Number), text: expect.stringMatching(/^451 .*rate of mail/) },
-    ]);
-    const seen = { engine, sharedSlowDomains: undefined, limiter: ownLimiter(), presence: undefined };
-    expect(slowDomainsOf(seen, [smtpConfigId, newId()])).toEqual([
-      {
-        smtp_config_id: smtpConfigId,
-        domain: SLOW,
-        per_minute: expect.any(Number),
-        says: expect.stringContaining("451"),
-      },
     ]);
     // The server itself has never been left alone.
     expect(await queryOne("select failing_since, last_error from smtp_configs where id = $1", [smtpConfigId])).toEqual({

