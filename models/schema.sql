@@ -1586,7 +1586,6 @@ create table installation (
   compact_since timestamp with time zone,
   worked_on text,
   worked_on_timeline text,
-  worked_at timestamp with time zone,
   compact_hits_since timestamp with time zone,
   constraint installation_pkey PRIMARY KEY (id),
   constraint installation_id_check CHECK ((id = '00000000-0000-0000-0000-000000000001'::uuid))

@@ -17,27 +17,34 @@ const TIMELINE = "left(pg_walfile_name(pg_current_wal_lsn()), 8)";
 const DATABASE = `(select oid::text from pg_database where datname = current_database())
   || '.' || to_regclass('installation')::oid::text`;
 
-/** SQL: this is (still) the database and timeline $param, as `placeOf` names them; null: whatever they are. */
+/** SQL: this is (still) the timeline and database $param, as `positionOf` names them; null: any. */
 export const isOnTimeline = (param: string) =>
   `(${param}::text is null or (select ${TIMELINE} || '/' || ${DATABASE}) = ${param})`;
 
 /** For `isOnTimeline`. */
-export const placeOf = ({ history, database }: Moment): string | null => history && `${history.timeline}/${database}`;
+export const positionOf = ({ history, database }: Moment): string | null =>
+  history && `${history.timeline}/${database}`;
+
+/** The server, the database and a table in it. A part that may not be read is unknown to all senders. */
+export const identityOf = ({ history, database }: Moment): string => `${history?.system ?? "?"}/${database}`;
 
 export interface Moment {
   /** The database's clock. */
   at: string;
   /** Another one, where a dump was restored. */
   database: string;
+  /** The identity that senders recorded last (models/statements/restored-database.ts). */
+  workedOn: string | null;
   history: { system: string; timeline: string } | null;
 }
 
-const MOMENT = `now()::text as at, ${DATABASE} as database`;
+const MOMENT = `now()::text as at, ${DATABASE} as database, (select worked_on from installation) as worked_on`;
 const HISTORY = `(select system_identifier::text from pg_control_system()) as system, ${TIMELINE} as timeline`;
 
 interface Looked {
   at: string;
   database: string;
+  worked_on: string | null;
   found: boolean | null;
   system: string;
   timeline: string;
@@ -52,15 +59,16 @@ export async function lookAtDatabase(question = "null::boolean"): Promise<Moment
   if (readable) {
     try {
       const sql = `select ${MOMENT}, ${HISTORY}, ${question} as found`;
-      const { at, database, system, timeline, found } = (await query<Looked>(sql))[0]!;
-      return { at, database, history: { system, timeline }, found: found === true };
+      const { at, database, worked_on: workedOn, system, timeline, found } = (await query<Looked>(sql))[0]!;
+      return { at, database, workedOn, history: { system, timeline }, found: found === true };
     } catch (error) {
       if (!UNREADABLE.test((error as { code?: string }).code ?? "")) throw error;
       readable = false;
     }
   }
-  const { at, database, found } = (await query<Looked>(`select ${MOMENT}, ${question} as found`))[0]!;
-  return { at, database, history: null, found: found === true };
+  const sql = `select ${MOMENT}, ${question} as found`;
+  const { at, database, worked_on: workedOn, found } = (await query<Looked>(sql))[0]!;
+  return { at, database, workedOn, history: null, found: found === true };
 }
 
 export type Replication = "none" | "synchronous" | "asynchronous";

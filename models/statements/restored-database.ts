@@ -1,8 +1,8 @@
 /**
- * A database that was restored from a backup does not know what left after that was made: whoever was mailed then looks as if
- * he waited. Senders write down which database they work on. Where it is another one, all newsletters that are being sent, and
- * those whose time has come, are stopped before anything is claimed; their recipients end as unknown, and only a resume sends
- * again. Transactional mail goes on, as it does whenever nobody knows (a receipt twice beats no receipt).
+ * A database that was restored from a backup does not know what left after the backup was made: recipients that got the mail since
+ * look as if they waited. Senders record which database they work on. If it is another one, all newsletters that are being sent, and
+ * scheduled ones whose time has come, are stopped before anything is claimed; their recipients end as unknown, and only a resume
+ * sends again. Transactional mail continues, as it does whenever nobody knows (a receipt twice beats no receipt).
  */
 import { moveAllTo } from "../campaign-lifecycle.ts";
 import { type Client, query, queryOne, transaction } from "../database/db.ts";
@@ -13,53 +13,45 @@ import { noticeToOwnersWithin } from "./queue-system-mail.ts";
 export const RESTORED_ERROR =
   "Stopped: the database was restored from a backup, and does not know who got this mail after that was made. Resume sends it to everybody who is not known to have it.";
 
-/** As senders have it; a part of the name that cannot be read is left out by all of them. */
-export interface Place {
+/** The name is that of `identityOf`; the timeline is null where the role may not read it. */
+export interface DatabaseIdentity {
   name: string;
   timeline: string | null;
 }
 
-export interface WorkedOn {
+export interface Recorded {
   worked_on: string | null;
   worked_on_timeline: string | null;
-  worked_at_ms: number | null;
 }
 
-const READ = `select worked_on, worked_on_timeline, extract(epoch from worked_at)::float8 * 1000 as worked_at_ms
-  from installation`;
+const READ = "select worked_on, worked_on_timeline from installation";
 
-// Keys come after all rows of their tables.
+/** pg_restore adds primary keys after the rows of all tables. */
 const IS_COMPLETE = `select count(*) = 4 as is_complete from pg_constraint where contype = 'p'
-  and conrelid in (to_regclass('installation'), to_regclass('campaigns'), to_regclass('send_chunks'), to_regclass('sent_emails_full'))`;
+  and conrelid in (to_regclass('installation'), to_regclass('campaigns'), to_regclass('send_chunks'), to_regclass('sent_email_copies'))`;
 
 /** Fails while a dump is still being restored. */
-export async function readWorkedOn(): Promise<WorkedOn> {
+export async function readRecorded(): Promise<Recorded> {
   const found = await queryOne<{ is_complete: boolean }>(IS_COMPLETE);
   if (!found!.is_complete) throw new Error("The database is still being restored");
-  return (await queryOne<WorkedOn & Record<string, unknown>>(READ))!;
+  return (await queryOne<Recorded & Record<string, unknown>>(READ))!;
 }
 
-export const isPlace = ({ worked_on, worked_on_timeline: timeline }: WorkedOn, place: Place): boolean =>
-  worked_on === place.name && (timeline === null || place.timeline === null || timeline === place.timeline);
+export const isRecorded = (
+  { worked_on, worked_on_timeline }: Recorded,
+  { name, timeline }: DatabaseIdentity,
+): boolean =>
+  worked_on === name && (worked_on_timeline === null || timeline === null || worked_on_timeline === timeline);
 
-const TAKE = "update installation set worked_on = $1, worked_on_timeline = $2, worked_at = now()";
-const AGAIN = `update installation set worked_at = now()
-  where worked_on = $1 and coalesce(worked_on_timeline = $2, true)
-  returning extract(epoch from worked_at)::float8 * 1000 as at_ms`;
+const RECORD = "update installation set worked_on = $1, worked_on_timeline = $2";
 
-/** Senders work on it from now on. */
-export const takePlace = async ({ name, timeline }: Place): Promise<void> => void (await query(TAKE, [name, timeline]));
+export const recordDatabase = async ({ name, timeline }: DatabaseIdentity): Promise<void> =>
+  void (await query(RECORD, [name, timeline]));
 
-/** They still do. The database's clock, in milliseconds; undefined: it says that it was restored. */
-export async function stayAt({ name, timeline }: Place): Promise<number | undefined> {
-  return (await queryOne<{ at_ms: number }>(AGAIN, [name, timeline]))?.at_ms;
-}
-
-/** Said by an operator where nothing shows it: the next look of a sender finds a database that it does not know. */
+/** Written by `ops restored` where nothing shows it: senders then find a database that they do not know. */
 export const MARK_RESTORED = "update installation set worked_on = 'restored', worked_on_timeline = null";
-export const markRestored = async (): Promise<void> => void (await query(MARK_RESTORED));
 
-/** Their rows stay locked for some tenths of a second; senders have not begun yet. */
+/** Bounds how long their rows stay locked. */
 const CAMPAIGNS_AT_ONCE = 500;
 
 /** Newsletters; those that are scheduled once their time has come. */
@@ -103,16 +95,16 @@ async function stopSome(client: Client): Promise<number> {
   return found.length;
 }
 
-/** Stops them, and takes the place. Of several senders that find it one does so. Returns how many were stopped. */
-export async function stopWhatWouldComeAgain(place: Place): Promise<number> {
+/** Stops them, and records the database: once, if several senders find it. Returns how many were stopped. */
+export async function stopNewsletters(database: DatabaseIdentity): Promise<number> {
   for (let stopped = 0; ; ) {
     const now = await transaction(async (client) => {
-      const found = (await queryOne<WorkedOn & Record<string, unknown>>(`${READ} for update`, [], client))!;
-      if (isPlace(found, place)) return 0;
+      const recorded = (await queryOne<Recorded & Record<string, unknown>>(`${READ} for update`, [], client))!;
+      if (isRecorded(recorded, database)) return 0;
       const some = await stopSome(client);
       if (some === CAMPAIGNS_AT_ONCE) return some;
       await query(LEAVE_COPIES, [RESTORED_ERROR], client);
-      await query(TAKE, [place.name, place.timeline], client);
+      await query(RECORD, [database.name, database.timeline], client);
       return some;
     });
     stopped += now;

@@ -1,10 +1,9 @@
 /** Commands that work on the database itself: the service need not run, and is not asked. */
 import { MARK_RESTORED } from "../../models/statements/restored-database.ts";
 import { type Config, readConfig } from "../lib/config.ts";
-import { markRestored } from "../lib/processes/restored-files.ts";
 import { backup } from "./backup.ts";
 import { checkBackup } from "./backup-check.ts";
-import { withDatabase } from "./backup-tools.ts";
+import { withServiceDatabase } from "./backup-tools.ts";
 import { table } from "./table.ts";
 
 interface LocalCommand {
@@ -39,13 +38,10 @@ export const localCommands: readonly LocalCommand[] = [
   {
     name: "restored",
     args: [],
-    about: "Say that the database is an older one where it cannot know (a snapshot): newsletters under way are stopped",
-    async run({ DATABASE_URL, DATA_DIR }) {
-      if (!DATABASE_URL) markRestored(DATA_DIR);
-      else await withDatabase(DATABASE_URL, (client) => client.query(MARK_RESTORED));
-      return {
-        rows: [{ restored: true, newsletters: "will be stopped at the start, where it runs within 10 seconds" }],
-      };
+    about: "Mark the database as restored from a snapshot; stops running newsletters",
+    async run(settings) {
+      await withServiceDatabase(settings, (client) => client.query(MARK_RESTORED));
+      return { rows: [{ restored: true, newsletters: "stopped when the service starts, or now if it runs" }] };
     },
   },
 ];

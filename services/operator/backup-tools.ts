@@ -1,13 +1,15 @@
 /** PostgreSQL's own programs for backups, and the database that they work on. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type pg from "pg";
 import { DatabaseClient } from "../../models/database/client.ts";
 import { MIGRATION } from "../../models/database/session-settings.ts";
 import type { Config } from "../lib/config.ts";
+import { startEmbeddedPostgres } from "../lib/processes/embedded-postgres.ts";
 import { writableHost } from "../lib/processes/postgres-hosts.ts";
+import { holdDirectory } from "../lib/processes/single-instance.ts";
 
 /** The address of the database: of DATABASE_URL, or of the embedded one, which runs while its service does. */
 export function databaseUrl({ DATABASE_URL, DATA_DIR }: Config): string {
@@ -35,6 +37,20 @@ export async function withDatabase<T>(url: string, work: (client: pg.Client) => 
     return await work(client);
   } finally {
     await client.end();
+  }
+}
+
+/** Also while the service is stopped: then the embedded database is started for the work. */
+export async function withServiceDatabase<T>(settings: Config, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const { DATABASE_URL, DATA_DIR } = settings;
+  const isEmbedded = DATABASE_URL === undefined && existsSync(join(DATA_DIR, "postgres"));
+  const release = isEmbedded ? await holdDirectory(DATA_DIR).catch(() => undefined) : undefined;
+  if (!release) return withDatabase(databaseUrl(settings), work);
+  try {
+    const postgres = await startEmbeddedPostgres(DATA_DIR);
+    return await withDatabase(postgres.url, work).finally(() => postgres.stop());
+  } finally {
+    await release();
   }
 }
 

@@ -1,19 +1,18 @@
 /**
- * Notices that the database has lost its last transactions: a replica that was behind has taken over. What this sender had
- * written may be gone, so that mails which left look as if they waited. It claims nothing on a history that it does not know
- * (each claim names the timeline), ends what it is at, and writes the results of the last minute again. Claims go on when
- * all senders that live have done so: none may take what another one knows to have left.
+ * Notices that the database has lost its last transactions: a replica that was behind has taken over. Results that this sender
+ * had written may be gone, so that mails which left look as if they waited. It claims nothing on a history that it does not know
+ * (each claim names the timeline), ends its batches, and writes the results of the last minute again. Claims continue when all
+ * running senders have done so: none may take what another one knows to have left.
  */
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Moment, placeOf } from "../../../models/database/history.ts";
+import { identityOf, type Moment, positionOf } from "../../../models/database/history.ts";
 import type { Peers } from "../claim/ask-owners.ts";
 import type { Log } from "./dependency-outage.ts";
-import type { RestoredDatabase } from "./restored-database.ts";
 
-/** For mails whose answer is still to come, and for senders that do not find the database: then this one goes on without. */
+/** For mails whose answer is still to come, and for senders that do not find the database; then this one continues alone. */
 const MAX_WAIT_MS = 30_000;
-const LOOK_AGAIN_MS = 100;
+const POLL_MS = 100;
 
 interface Options {
   log: Log;
@@ -24,22 +23,21 @@ interface Options {
   /** Writes again what the database may have lost; returns how many results it looked at. */
   writeAgain(): Promise<number>;
   /** Stops what would be sent again, should the database have been restored from a backup. */
-  restored: Pick<RestoredDatabase, "recognise" | "stay">;
-  /** Claims may begin, or go on. */
+  recognise(moment: Moment, wasRunning: boolean): Promise<void>;
+  /** Claims may begin, or continue. */
   known(): void;
   stopping(): boolean;
 }
 
-/** For other senders, also those of the version before. */
-const nameOf = ({ history }: Moment): string => (history ? `${history.system}/${history.timeline}` : "unknown");
-const fullNameOf = (moment: Moment): string => `${nameOf(moment)}/${moment.database}`;
+/** Compared between senders. */
+const nameOf = (moment: Moment): string => `${identityOf(moment)}/${moment.history?.timeline ?? "?"}`;
 
 export class DatabaseHistory {
   #options: Options;
   /** All that this sender knows is written in it. */
   #settled: string | undefined;
-  /** What would be sent again was looked for. */
-  #fullName: string | undefined;
+  /** It was recognised, too. */
+  #recognised: string | undefined;
   #timeline: string | null | undefined;
 
   constructor(options: Options) {
@@ -58,10 +56,11 @@ export class DatabaseHistory {
 
   /** True: it was another one, and is settled now. */
   async follow(moment: Moment): Promise<boolean> {
-    const name = fullNameOf(moment);
-    const before = this.#fullName;
-    const { log, restored, endBatches, hasBatches, writeAgain } = this.#options;
-    const isSame = before === name && this.#timeline !== undefined && (await restored.stay());
+    const name = nameOf(moment);
+    const before = this.#recognised;
+    const { log, recognise, endBatches, hasBatches, writeAgain } = this.#options;
+    // `ops restored` changes the record.
+    const isSame = before === name && this.#timeline !== undefined && moment.workedOn === identityOf(moment);
     if (isSame) return false;
     this.#timeline = undefined;
     if (before !== undefined) {
@@ -71,19 +70,18 @@ export class DatabaseHistory {
       const looked = await writeAgain();
       log.warn("results were written again where the database had lost them", { looked });
     }
-    const settled = nameOf(moment);
-    this.#settled = settled;
-    await this.#until(() => this.#othersFollow(settled));
-    await restored.recognise(moment);
-    this.#fullName = name;
-    this.#timeline = placeOf(moment);
+    this.#settled = name;
+    await this.#until(() => this.#othersFollow(name));
+    await recognise(moment, before !== undefined);
+    this.#recognised = name;
+    this.#timeline = positionOf(moment);
     this.#options.known();
     return before !== undefined;
   }
 
   async #until(holds: () => boolean | Promise<boolean>): Promise<void> {
     const deadline = performance.now() + MAX_WAIT_MS;
-    while (!this.#options.stopping() && !(await holds()) && performance.now() < deadline) await sleep(LOOK_AGAIN_MS);
+    while (!this.#options.stopping() && !(await holds()) && performance.now() < deadline) await sleep(POLL_MS);
   }
 
   async #othersFollow(name: string): Promise<boolean> {

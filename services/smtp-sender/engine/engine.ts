@@ -28,7 +28,7 @@ import { DatabaseHistory } from "./database-history.ts";
 import { DependencyOutage, type Log } from "./dependency-outage.ts";
 import { LeaseRecovery } from "./lease-recovery.ts";
 import { mailSettled } from "./metrics.ts";
-import { RestoredDatabase } from "./restored-database.ts";
+import { recogniseDatabase } from "./restored-database.ts";
 import type { EngineSettings } from "./settings.ts";
 
 const TICK_MS = 250;
@@ -48,8 +48,6 @@ export interface EngineOutputs {
   notifyOtherNodes?(campaign: ClaimableCampaign): void;
   /** The other senders, to be asked for leases that ran out. Absent: there are none. */
   peers?: Peers;
-  /** Of the embedded database: the folder of its files. */
-  dataDir?: string;
   /** Counts connections over all nodes. Absent: this one is alone. */
   slots?(smtpConfigId: string, hasWork: () => boolean): ConnectionSlots;
   /** Webhooks were queued for these companies. */
@@ -109,7 +107,8 @@ export class Engine {
       endBatches: () => this.#endBatchesOfLostHistory(),
       hasBatches: () => !this.transports.batches().next().done || this.claimer.endingChunks.size > 0,
       writeAgain: () => this.recorder.writeAgain(),
-      restored: new RestoredDatabase({ log: outputs.log, peers: outputs.peers, dataDir: outputs.dataDir }),
+      recognise: (moment, wasRunning) =>
+        recogniseDatabase(moment, { log: outputs.log, peers: outputs.peers, wasRunning }),
       known: () => this.lookForWork(),
       stopping: () => this.stopping,
     });

@@ -69,7 +69,6 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
     notifyOtherNodes: ({ campaign_id: campaignId, company_id: companyId }) =>
       void broadcast(broker, "campaign.queued", { campaignId, companyId }).catch(() => {}),
     peers: peersOf(broker),
-    ...(config().DATABASE_URL ? {} : { dataDir: config().DATA_DIR }),
     ...(presence
       ? { slots: (id: string, hasWork: () => boolean) => new RedisConnectionSlots(presence, id, hasWork) }
       : {}),

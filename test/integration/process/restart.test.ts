@@ -1,11 +1,13 @@
+import { execFile } from "node:child_process";
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import pg from "pg";
 import { apiAt } from "../../demo/api.ts";
 import { createDatabase } from "../../support/database.ts";
 import { longTest } from "../../support/long.ts";
-import { dataFolder, type ServiceProcess, startService } from "../../support/service-process.ts";
+import { dataFolder, node, type ServiceProcess, startService } from "../../support/service-process.ts";
 import { until } from "../campaigns/world.ts";
 
 const credentials = { email: "ann@example.com", password: "correct horse battery" };
@@ -69,9 +71,16 @@ describe("what is in DATA_DIR", () => {
     await service.child.stop();
   });
 
-  test("is there after an orderly stop, and after kill -9", async () => {
+  test("is there after an orderly stop, and after kill -9; a stopped one can be marked as restored", async () => {
+    const env = { ...process.env, DATA_DIR: data.path };
+    const ops = await promisify(execFile)(node, ["services/operator/ops.ts", "restored"], { env });
+    expect(ops.stdout).toContain("when the service starts");
     const second = await start();
     expect(await logsIn(second)).toBe(true);
+    await until(
+      async () => second.child.output(),
+      (output) => output.includes("restored from a backup"),
+    );
     second.child.signal("SIGKILL");
 
     // At once: its database may still be shutting down.

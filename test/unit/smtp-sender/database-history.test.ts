@@ -1,9 +1,10 @@
 import type { Moment } from "../../../models/database/history.ts";
 import { DatabaseHistory } from "../../../services/smtp-sender/engine/database-history.ts";
 
-const moment = (timeline: string, database = "5.6"): Moment => ({
+const moment = (timeline: string, database = "5.6", workedOn = `7/${database}`): Moment => ({
   at: "now",
   database,
+  workedOn,
   history: { system: "7", timeline },
 });
 const log = { error: () => {}, warn: () => {}, info: () => {} };
@@ -12,7 +13,6 @@ const log = { error: () => {}, warn: () => {}, info: () => {} };
 function follower(others: () => (string | undefined)[] = () => []) {
   const steps: string[] = [];
   let batches = 0;
-  let stays = true;
   const history = new DatabaseHistory({
     log,
     peers: { nodes: () => [], giveUp: async () => undefined, histories: async () => others() },
@@ -22,24 +22,23 @@ function follower(others: () => (string | undefined)[] = () => []) {
     },
     hasBatches: () => batches-- > 0,
     writeAgain: async () => steps.push("written again"),
-    restored: {
-      recognise: async ({ database }) => void steps.push(`${database} recognised`),
-      stay: async () => stays,
-    },
+    recognise: async ({ database }, wasRunning) =>
+      void steps.push(`${database} recognised by a ${wasRunning ? "running" : "new"} sender`),
     known: () => void steps.push("claims go on"),
     stopping: () => false,
   });
-  const isKnown = (known: boolean) => {
-    stays = known;
-  };
-  return { history, steps, isKnown };
+  return { history, steps };
 }
 
 test("the first history is taken as it is; the same one again changes nothing", async () => {
   const { history, steps } = follower();
   expect(history.timeline).toBeUndefined();
   expect(await history.follow(moment("1"))).toBe(false);
-  expect([history.timeline, history.settled, steps]).toEqual(["1/5.6", "7/1", ["5.6 recognised", "claims go on"]]);
+  expect([history.timeline, history.settled, steps]).toEqual([
+    "1/5.6",
+    "7/5.6/1",
+    ["5.6 recognised by a new sender", "claims go on"],
+  ]);
   expect(await history.follow(moment("1"))).toBe(false);
   expect(steps).toHaveLength(2);
 });
@@ -48,27 +47,26 @@ test("another history: nothing is claimed until batches have ended, results are 
   let others: (string | undefined)[] = [];
   const { history, steps } = follower(() => others);
   await history.follow(moment("1"));
-  others = ["7/1", undefined];
+  others = ["7/5.6/1", undefined];
   const following = history.follow(moment("2"));
   expect(history.timeline).toBeUndefined();
-  while (history.settled !== "7/2") await new Promise((done) => setTimeout(done, 10));
-  expect(steps).toEqual(["5.6 recognised", "claims go on", "batches end", "written again"]);
+  while (history.settled !== "7/5.6/2") await new Promise((done) => setTimeout(done, 10));
+  expect(steps.slice(2)).toEqual(["batches end", "written again"]);
   expect(history.timeline).toBeUndefined();
-  others = ["7/2", "7/2"];
+  others = ["7/5.6/2", "7/5.6/2"];
   expect(await following).toBe(true);
   expect([history.timeline, steps.at(-1)]).toEqual(["2/5.6", "claims go on"]);
 });
 
 test("another database on the same server, and one that is marked as restored, are recognised before a claim is made", async () => {
-  const { history, steps, isKnown } = follower();
+  const { history, steps } = follower();
+  const recognised = ["batches end", "written again", "5.7 recognised by a running sender", "claims go on"];
   await history.follow(moment("1"));
   expect(await history.follow(moment("1", "5.7"))).toBe(true);
-  expect([history.timeline, history.settled]).toEqual(["1/5.7", "7/1"]);
-  expect(steps.slice(2)).toEqual(["batches end", "written again", "5.7 recognised", "claims go on"]);
-  isKnown(false);
-  expect(await history.follow(moment("1", "5.7"))).toBe(true);
-  expect(steps.slice(6)).toEqual(["batches end", "written again", "5.7 recognised", "claims go on"]);
-  isKnown(true);
+  expect([history.timeline, history.settled]).toEqual(["1/5.7", "7/5.7/1"]);
+  expect(steps.slice(2)).toEqual(recognised);
+  expect(await history.follow(moment("1", "5.7", "restored"))).toBe(true);
+  expect(steps.slice(6)).toEqual(recognised);
   expect(await history.follow(moment("1", "5.7"))).toBe(false);
 });
 
@@ -83,13 +81,13 @@ test("results that cannot be written again are tried again at the next look, and
       if (fails) throw new Error("The database is away");
       return 1;
     },
-    restored: { recognise: async () => {}, stay: async () => true },
+    recognise: async () => {},
     known: () => {},
     stopping: () => false,
   });
   await broken.follow(moment("1"));
   await expect(broken.follow(moment("2"))).rejects.toThrow("away");
-  expect([broken.timeline, broken.settled]).toEqual([undefined, "7/1"]);
+  expect([broken.timeline, broken.settled]).toEqual([undefined, "7/5.6/1"]);
   fails = false;
   expect(await broken.follow(moment("2"))).toBe(true);
   expect(broken.timeline).toBe("2/5.6");
