@@ -6,12 +6,13 @@
  * Moleculer's own tracing is not used: its traces are named by request ids, which callers choose, and it has no decision
  * that all nodes share.
  */
+import { SpanKind } from "@opentelemetry/api";
 import type { BrokerOptions, Middleware, ServiceBroker } from "moleculer";
 import type { Config } from "../services/lib/config.ts";
-import { parseOtlpHeaders } from "../services/lib/tracing/otlp.ts";
-import { activeTraceparent, runIn, type SpanKind } from "../services/lib/tracing/span.ts";
+import { parseOtlpHeaders } from "../services/lib/tracing/otlp-headers.ts";
+import { activeTraceparent, runIn } from "../services/lib/tracing/span.ts";
 import { readTraceparent } from "../services/lib/tracing/trace-context.ts";
-import { setTracer, Tracer, tracer } from "../services/lib/tracing/tracer.ts";
+import { setTracer, tracer } from "../services/lib/tracing/tracer.ts";
 import { VERSION } from "../services/lib/version.ts";
 
 const HEADER = "traceparent";
@@ -60,9 +61,9 @@ const hooks = {
   call: marking,
   emit: marking,
   broadcast: marking,
-  localAction: (next: Handler, { name }: { name: string }): Handler => traced(next, () => name, "server"),
+  localAction: (next: Handler, { name }: { name: string }): Handler => traced(next, () => name, SpanKind.SERVER),
   localEvent: (next: Handler, { name }: { name: string }): Handler =>
-    traced(next, ({ eventName }) => eventName ?? name, "consumer"),
+    traced(next, ({ eventName }) => eventName ?? name, SpanKind.CONSUMER),
 };
 
 export function tracing(settings: Config): NonNullable<BrokerOptions["middlewares"]>[number] {
@@ -74,20 +75,19 @@ export function tracing(settings: Config): NonNullable<BrokerOptions["middleware
     ...hooks,
 
     async starting(broker: ServiceBroker) {
-      const { SpanExporter } = await import("../services/lib/tracing/span-exporter.ts");
+      const { openTracer } = await import("../services/lib/tracing/open-tracer.ts");
       const collector = {
-        url: new URL(`${endpoint}/v1/traces`),
+        url: `${endpoint}/v1/traces`,
         headers: parseOtlpHeaders(settings.OTEL_EXPORTER_OTLP_HEADERS ?? "") ?? {},
         resource: {
           "service.name": settings.OTEL_SERVICE_NAME,
           "service.version": VERSION,
           "service.instance.id": broker.nodeID,
         },
-        version: VERSION,
       };
-      const exporter = new SpanExporter(collector, broker.logger);
-      setTracer(new Tracer(settings.OTEL_TRACES_SAMPLER_ARG, (span) => exporter.add(span)));
-      close = () => exporter.close();
+      const opened = openTracer(collector, broker.logger, { ratio: settings.OTEL_TRACES_SAMPLER_ARG });
+      setTracer(opened.tracer);
+      close = opened.close;
     },
 
     // The last of a stop: what ended meanwhile is handed over, too. Two SIGTERMs run it twice.

@@ -2,10 +2,11 @@
  * Which trace brought a campaign about: that of the request that sent it, where it was recorded. Batches, mails and webhooks
  * come minutes later and on other nodes: they are traces of their own with a link to it.
  */
+import type { SpanContext } from "@opentelemetry/api";
 import { LRUCache } from "lru-cache";
 import { atMost } from "../../services/lib/at-most.ts";
 import { activeTraceparent } from "../../services/lib/tracing/span.ts";
-import { readTraceparent, type SpanContext } from "../../services/lib/tracing/trace-context.ts";
+import { readTraceparent } from "../../services/lib/tracing/trace-context.ts";
 import { type Client, query, queryOne } from "../database/db.ts";
 
 const STORE = "update campaign_contents set traceparent = $3 where company_id = $1 and campaign_id = $2";

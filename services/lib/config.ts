@@ -9,7 +9,7 @@ import { isPostgresUrl, sessionAttributesError } from "./processes/postgres-host
 import { parseRedisUrl } from "./redis-url.ts";
 import { parseAllowedHosts } from "./ssrf/allowed-hosts.ts";
 import { isLoopbackOnly } from "./ssrf/local-host.ts";
-import { parseOtlpHeaders } from "./tracing/otlp.ts";
+import { parseOtlpHeaders } from "./tracing/otlp-headers.ts";
 
 /** What other defaults are made of: each stands before what depends on it. */
 interface DerivedFrom {

@@ -2,12 +2,13 @@
  * The span of an attempt to deliver a webhook, and the `traceparent` that its receiver gets. One about a mail belongs to the
  * mail's trace, any other has a trace of its own. It names the endpoint by its id: addresses of endpoints hold tokens.
  */
+import { type Span, type SpanContext, SpanKind } from "@opentelemetry/api";
 import { traceOfCampaign } from "../../models/statements/campaign-traces.ts";
 import { mailIds } from "../../models/statements/mail-key.ts";
 import type { ClaimedDelivery } from "../../models/statements/webhook-deliveries.ts";
-import type { Span, SpanStart } from "../lib/tracing/span.ts";
-import { contextOf, type SpanContext, traceparentOf } from "../lib/tracing/trace-context.ts";
-import { type Tracer, tracer } from "../lib/tracing/tracer.ts";
+import { fail } from "../lib/tracing/span.ts";
+import { contextOf, traceparentOf } from "../lib/tracing/trace-context.ts";
+import { type SpanStart, type Tracer, tracer } from "../lib/tracing/tracer.ts";
 
 interface About {
   sent_email_id: string | null;
@@ -45,7 +46,7 @@ export async function beginAttempt(claimed: ClaimedDelivery): Promise<Span | und
     place &&
     recorder.begin({
       name: "webhook POST",
-      kind: "client",
+      kind: SpanKind.CLIENT,
       ...place,
       attributes: {
         "flockmail.company_id": claimed.company_id,
@@ -60,12 +61,12 @@ export async function beginAttempt(claimed: ClaimedDelivery): Promise<Span | und
 }
 
 export const traceHeaders = (span: Span | undefined): Record<string, string> =>
-  span ? { traceparent: traceparentOf(span.context) } : {};
+  span ? { traceparent: traceparentOf(span.spanContext()) } : {};
 
 /** `result`: acknowledged, failed, or interrupted by the end of the process. */
 export function attemptOver(span: Span | undefined, result: string, status: number | null): void {
   if (!span) return;
-  span.set({ "flockmail.result": result, "http.response.status_code": status });
-  if (result !== "acknowledged") span.fail(status === null ? result : String(status));
+  span.setAttributes({ "flockmail.result": result, "http.response.status_code": status ?? undefined });
+  if (result !== "acknowledged") fail(span, status === null ? result : String(status));
   span.end();
 }

@@ -11,8 +11,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setImmediate as pass } from "node:timers/promises";
 import { newId } from "../../services/lib/ids.ts";
-import { SpanExporter } from "../../services/lib/tracing/span-exporter.ts";
-import { setTracer, Tracer } from "../../services/lib/tracing/tracer.ts";
+import { openTracer } from "../../services/lib/tracing/open-tracer.ts";
+import { setTracer } from "../../services/lib/tracing/tracer.ts";
 import type { PreparedMail } from "../../services/smtp-sender/delivery/batch.ts";
 import { mailAnswered } from "../../services/smtp-sender/delivery/spans.ts";
 import type { TransactionResult } from "../../services/smtp-sender/smtp/message.ts";
@@ -52,15 +52,15 @@ async function measure(count: number): Promise<void> {
   })) as unknown as PreparedMail[];
 
   async function run(ratio: number | undefined): Promise<string> {
-    const destination = { url: new URL(`http://127.0.0.1:${port}/v1/traces`), headers: {}, resource: {}, version: "0" };
-    const exporter = new SpanExporter(destination, console);
-    setTracer(ratio === undefined ? undefined : new Tracer(ratio, (span) => exporter.add(span)));
+    const destination = { url: `http://127.0.0.1:${port}/v1/traces`, headers: {}, resource: {} };
+    const opened = ratio === undefined ? undefined : openTracer(destination, console, { ratio });
+    setTracer(opened?.tracer);
     const before = cpuUs();
     for (const [i, mail] of mails.entries()) {
       mailAnswered(mail, accepted, false);
       if (i % AT_ONCE === 0) await pass();
     }
-    await exporter.close();
+    await opened?.close();
     return ((cpuUs() - before) / count).toFixed(2);
   }
 

@@ -1,7 +1,7 @@
 /** A collector of traces that takes OTLP/HTTP as JSON, and takes it at its word: what is not of the format is an error. */
 import { startWebServer, type WebServer } from "./web-server.ts";
 
-type Value = { stringValue: string } | { boolValue: boolean } | { intValue: string } | { doubleValue: number };
+type Value = { stringValue: string } | { boolValue: boolean } | { intValue: number } | { doubleValue: number };
 interface KeyValue {
   key: string;
   value: Value;
@@ -61,17 +61,22 @@ function valueIn({ value, key }: KeyValue): string | number | boolean {
   const types: Record<string, string> = {
     stringValue: "string",
     boolValue: "boolean",
-    intValue: "string",
+    intValue: "number",
     doubleValue: "number",
   };
   if (more.length > 0 || typeof inside !== types[type]) throw new Error(`no value of OTLP at ${key}: ${type}`);
-  return type === "intValue" ? Number(inside) : (inside as string | number | boolean);
+  return inside as string | number | boolean;
 }
 
 const attributesOf = (list: KeyValue[]) => Object.fromEntries(list.map((one) => [one.key, valueIn(one)]));
 
 const FIELDS = new Set(
-  "traceId spanId parentSpanId flags name kind startTimeUnixNano endTimeUnixNano attributes links status".split(" "),
+  [
+    "traceId spanId parentSpanId flags name kind startTimeUnixNano endTimeUnixNano attributes links status",
+    "events droppedAttributesCount droppedEventsCount droppedLinksCount",
+  ]
+    .join(" ")
+    .split(" "),
 );
 
 const TRACE_ID = /^(?!0{32})[\da-f]{32}$/;

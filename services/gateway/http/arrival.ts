@@ -3,7 +3,7 @@
  * from the same moment.
  */
 import type { IncomingMessage } from "node:http";
-import type { Span } from "../../lib/tracing/span.ts";
+import type { Span } from "@opentelemetry/api";
 
 export interface Arrival {
   startedMs: number;

@@ -3,7 +3,8 @@
  * name has the route as routes.ts spells it: paths hold the tokens of recipients, queries and headers may hold anything.
  */
 import type { IncomingMessage } from "node:http";
-import { runIn, type Span } from "../../lib/tracing/span.ts";
+import { type Span, SpanKind } from "@opentelemetry/api";
+import { fail, runIn } from "../../lib/tracing/span.ts";
 import { tracer } from "../../lib/tracing/tracer.ts";
 import { arrivalOf } from "./arrival.ts";
 import type { Context, Next } from "./context.ts";
@@ -11,12 +12,14 @@ import type { Context, Next } from "./context.ts";
 /** Any other comes from outside, and is no word for a name. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-export function beginRequestSpan({ method: given = "", headers }: IncomingMessage): Span | undefined {
+const methodOf = ({ method = "" }: IncomingMessage) => (METHODS.has(method) ? method : "_OTHER");
+
+export function beginRequestSpan(request: IncomingMessage): Span | undefined {
   const by = tracer();
   if (!by) return undefined;
-  const method = METHODS.has(given) ? given : "_OTHER";
-  const start = { name: method, kind: "server" as const, attributes: { "http.request.method": method } };
-  return by.beginRequest(start, headers.traceparent);
+  const method = methodOf(request);
+  const start = { name: method, kind: SpanKind.SERVER, attributes: { "http.request.method": method } };
+  return by.beginRequest(start, request.headers.traceparent);
 }
 
 export async function requestSpan(context: Context, next: Next): Promise<void> {
@@ -26,12 +29,12 @@ export async function requestSpan(context: Context, next: Next): Promise<void> {
   await runIn(span, async () => {
     await next();
     const { route, companyId } = context.state;
-    if (route) span.name = `${span.name} ${route}`;
-    span.set({
+    if (route) span.updateName(`${methodOf(context.req)} ${route}`);
+    span.setAttributes({
       "http.route": route,
       "http.response.status_code": context.status,
       "flockmail.company_id": companyId,
     });
-    if (context.status >= 500) span.fail(String(context.status));
+    if (context.status >= 500) fail(span, String(context.status));
   });
 }

@@ -2,7 +2,9 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { request } from "node:https";
 import { isIP } from "node:net";
+import { SpanKind } from "@opentelemetry/api";
 import { request as plainRequest } from "../node-http.ts";
+import { fail } from "../tracing/span.ts";
 import { beginPart } from "../tracing/tracer.ts";
 import type { PinnedAddress } from "./guard.ts";
 
@@ -15,12 +17,13 @@ interface Asked {
 /** The strangers asked here are sent no `traceparent`, and the span names nobody: an address may hold tokens. */
 function partOf(method: string): { over(status?: number): void } {
   const attributes = { "http.request.method": method };
-  const span = beginPart({ name: `outbound ${method}`, kind: "client", attributes });
+  const span = beginPart({ name: `outbound ${method}`, kind: SpanKind.CLIENT, attributes });
   return {
     over(status) {
-      span?.set({ "http.response.status_code": status });
-      if (status === undefined) span?.fail("no_answer");
-      span?.end();
+      if (!span) return;
+      if (status === undefined) fail(span, "no_answer");
+      else span.setAttribute("http.response.status_code", status);
+      span.end();
     },
   };
 }

@@ -1,47 +1,90 @@
 /**
- * Which spans this process records. Without OTEL_EXPORTER_OTLP_ENDPOINT there is no tracer, and all that a request or a mail
- * pays is the look whether there is one.
+ * Which spans this process records. Without OTEL_EXPORTER_OTLP_ENDPOINT there is no tracer, and a request or a mail pays one
+ * look for it.
  *
- * Whether a trace is recorded is decided where it begins: at a request, a batch, a mail, or a webhook about no mail. What is
- * not recorded leaves no mark on calls and events, so that all that follows knows without a decision of its own.
+ * Whether a trace is recorded is decided where it begins: at a request, a batch, a mail, or a webhook about no mail. A trace
+ * that is not recorded leaves no mark on calls and events, so that all that follows knows without a decision of its own.
  *
- * A caller that sends `traceparent` with the sampled flag wants its trace recorded. Anybody on the internet may, and with every
- * request: the flag is followed ten times a second, which costs some 0.1 % of a core, and beyond that the share of
- * OTEL_TRACES_SAMPLER_ARG goes for it too, drawn by us and not by its trace id, which the caller has chosen. A caller
- * whose flag is not set has decided, too: nothing is recorded.
+ * A caller that sends `traceparent` with the sampled flag wants its trace recorded. Anybody on the internet may do so with every
+ * request: the flag is followed ten times a second, and beyond that the share of OTEL_TRACES_SAMPLER_ARG holds for it too,
+ * drawn by us and not by its trace id, which the caller has chosen. A caller whose flag is not set has decided against it.
  */
-import { activeSpan, Span, type SpanStart } from "./span.ts";
-import { Allowance, contextOf, isChosen, readTraceparent, type SpanContext } from "./trace-context.ts";
+import { randomBytes } from "node:crypto";
+import {
+  type Attributes,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  type SpanKind,
+  type Tracer as Spans,
+  trace,
+} from "@opentelemetry/api";
+import type { IdGenerator } from "@opentelemetry/sdk-trace-node";
+import { activeSpan } from "./span.ts";
+import { Allowance, contextOf, isChosen, isSampled, readTraceparent } from "./trace-context.ts";
 
 const FLAGGED_PER_SECOND = 10;
 
+export interface SpanStart {
+  name: string;
+  kind: SpanKind;
+  /** Undefined: the span begins a trace of its own. */
+  parent?: SpanContext | undefined;
+  /** The ids of a span whose ids are computed. */
+  context?: SpanContext | undefined;
+  /** Spans of other traces that caused this one. */
+  links?: readonly (SpanContext | undefined)[];
+  /**
+   * Never an address, a query string, a token, a body, or words of somebody else's server: traces are read by more people
+   * than mails are.
+   */
+  attributes?: Attributes;
+  /** By the monotonic clock (performance.now()). */
+  startTime?: number;
+}
+
+let computed: SpanContext | undefined;
+
+/** Random ids, except while `begin` starts a span whose ids are computed. */
+export const idGenerator: IdGenerator = {
+  generateTraceId: () => computed?.traceId ?? randomBytes(16).toString("hex"),
+  generateSpanId: () => computed?.spanId ?? randomBytes(8).toString("hex"),
+};
+
 export class Tracer {
   readonly ratio: number;
-  readonly #record: (span: Span) => void;
+  readonly #spans: Spans;
   readonly #flagged: Allowance;
   /** Mails and webhooks of a campaign whose request was recorded. */
   readonly #following: Allowance;
 
-  /** `ratio`: share of the traces that begin here, from 0 (none, whoever asks) to 1. `record` gets each span that has ended. */
-  constructor(ratio: number, record: (span: Span) => void, flaggedPerSecond = FLAGGED_PER_SECOND) {
+  /** `ratio`: share of the traces that begin here, from 0 (none, also if asked for) to 1. */
+  constructor(ratio: number, spans: Spans, flaggedPerSecond = FLAGGED_PER_SECOND) {
     this.ratio = ratio;
-    this.#record = record;
+    this.#spans = spans;
     this.#flagged = new Allowance(flaggedPerSecond);
     this.#following = new Allowance(flaggedPerSecond);
   }
 
-  begin(start: SpanStart): Span {
-    return new Span(start, this.#record);
+  begin({ name, parent, context, links = [], ...options }: SpanStart): Span {
+    const below = parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT;
+    const linked = links.filter((link) => link !== undefined).map((link) => ({ context: link }));
+    computed = context;
+    try {
+      return this.#spans.startSpan(name, { ...options, links: linked }, below);
+    } finally {
+      computed = undefined;
+    }
   }
 
-  /** Of a request from outside, by its `traceparent`; undefined: not recorded. */
+  /** The span of a request from outside, by its `traceparent`; undefined: not recorded. */
   beginRequest(start: SpanStart, traceparent: unknown): Span | undefined {
     const given = readTraceparent(traceparent);
-    const wanted = given ? given.sampled && this.#isFollowed(this.#flagged) : this.#isDrawn();
+    const wanted = given ? isSampled(given) && this.#isFollowed(this.#flagged) : this.#isDrawn();
     return wanted ? this.begin({ ...start, parent: given }) : undefined;
   }
 
-  /** Whether something that begins here by itself is recorded, on behalf of a campaign whose request may have been. */
+  /** Whether a trace that begins here by itself is recorded, on behalf of a campaign whose request may have been. */
   follows(campaignTrace: SpanContext | undefined): boolean {
     return campaignTrace ? this.#isFollowed(this.#following) : this.#isDrawn();
   }
@@ -52,7 +95,7 @@ export class Tracer {
     return wanted ? contextOf(messageId) : undefined;
   }
 
-  /** Of what has an id that a trace comes of. */
+  /** For an id that its trace is computed from. */
   isChosen(id: string): boolean {
     return isChosen(id, this.ratio);
   }
@@ -79,8 +122,8 @@ export function setTracer(tracer: Tracer | undefined): void {
   current = tracer;
 }
 
-/** A part of what runs now; undefined where that is not recorded. */
+/** A part of the span that runs now; undefined where none is recorded. */
 export function beginPart(start: SpanStart): Span | undefined {
   const parent = current && activeSpan();
-  return parent && current!.begin({ ...start, parent: parent.context });
+  return parent && current!.begin({ ...start, parent: parent.spanContext() });
 }

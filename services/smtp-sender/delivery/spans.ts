@@ -3,7 +3,8 @@
  * recorded costs a look at its Message-ID, and nothing in between. The span names no address and has none of the server's
  * words, which quote addresses.
  */
-import type { Attributes, Span } from "../../lib/tracing/span.ts";
+import { type Attributes, type Span, SpanKind } from "@opentelemetry/api";
+import { fail } from "../../lib/tracing/span.ts";
 import { readTraceparent } from "../../lib/tracing/trace-context.ts";
 import { tracer } from "../../lib/tracing/tracer.ts";
 import type { TransactionResult } from "../smtp/message.ts";
@@ -28,14 +29,14 @@ export function batchClaimed(batch: Batch, claimedAtMs: number): void {
     "flockmail.chunk": chunk?.no,
     "flockmail.recipients": chunk ? chunk.hi - chunk.lo + 1 : undefined,
   };
-  const start = { name: `batch ${kind}`, kind: "consumer" as const, links: [sent], attributes };
-  batches.set(batch, recorder.begin({ ...start, startedAtMs: claimedAtMs }));
+  const start = { name: `batch ${kind}`, kind: SpanKind.CONSUMER, links: [sent], attributes };
+  batches.set(batch, recorder.begin({ ...start, startTime: claimedAtMs }));
 }
 
 /** `complete`: every recipient of it is final or waits by itself. */
 export function batchOver(batch: Batch, complete: boolean): void {
   const span = batches.get(batch);
-  span?.set({ "flockmail.complete": complete });
+  span?.setAttribute("flockmail.complete", complete);
   span?.end();
 }
 
@@ -74,12 +75,12 @@ export function mailAnswered(mail: PreparedMail, result: TransactionResult, newS
   if (!context) return;
   const span = recorder.begin({
     name: "smtp transaction",
-    kind: "client",
+    kind: SpanKind.CLIENT,
     ...(isFirst(mail) ? { context } : { parent: context }),
-    links: [sent, batches.get(batch)?.context],
+    links: [sent, batches.get(batch)?.spanContext()],
     attributes: attributesOf(mail, result, newSession),
-    startedAtMs: handedAtMs,
+    startTime: handedAtMs,
   });
-  if (result.kind !== "accepted") span.fail(result.kind);
+  if (result.kind !== "accepted") fail(span, result.kind);
   span.end();
 }

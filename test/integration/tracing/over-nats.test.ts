@@ -1,4 +1,5 @@
 /** A trace over two nodes, with a real NATS between them. */
+import { SpanKind } from "@opentelemetry/api";
 import { ServiceBroker } from "moleculer";
 import { tracing } from "../../../mixins/tracing.middleware.ts";
 import { readConfig } from "../../../services/lib/config.ts";
@@ -29,7 +30,7 @@ describe("over NATS", () => {
   });
 
   test("the span of an action or event on another node is below the one that made it", async () => {
-    const span = tracer()!.begin({ name: "here", kind: "internal" });
+    const span = tracer()!.begin({ name: "here", kind: SpanKind.INTERNAL });
     await runIn(span, async () => {
       await brokers[0]!.call("far.work");
       await brokers[0]!.emit("work.done", {});
@@ -39,8 +40,8 @@ describe("over NATS", () => {
     );
     for (const name of ["far.work", "work.done"]) {
       expect(spans.find((one) => one.name === name)).toMatchObject({
-        traceId: span.context.traceId,
-        parentId: span.context.spanId,
+        traceId: span.spanContext().traceId,
+        parentId: span.spanContext().spanId,
       });
     }
   });

@@ -1,3 +1,4 @@
+import { SpanKind } from "@opentelemetry/api";
 import { ServiceBroker } from "moleculer";
 import { callIds, logger } from "../../../mixins/logging.middleware.ts";
 import { tracing } from "../../../mixins/tracing.middleware.ts";
@@ -64,7 +65,9 @@ describe("calls and events of a recorded trace", () => {
   });
 
   const request = (name: string, action: string) =>
-    runIn(tracer()!.begin({ name, kind: "server" }), () => broker.call(action, {}, { meta: { companyId: "k1" } }));
+    runIn(tracer()!.begin({ name, kind: SpanKind.SERVER }), () =>
+      broker.call(action, {}, { meta: { companyId: "k1" } }),
+    );
 
   test("are its spans, each below the one that made it, in their order and with their company", async () => {
     await request("first", "outer.send");

@@ -1,7 +1,7 @@
+import { type Attributes, SpanKind } from "@opentelemetry/api";
 import { readMetrics } from "../../../services/lib/metrics.ts";
-import { parseOtlpHeaders } from "../../../services/lib/tracing/otlp.ts";
-import { type Attributes, Span } from "../../../services/lib/tracing/span.ts";
-import { type ExporterOptions, SpanExporter } from "../../../services/lib/tracing/span-exporter.ts";
+import { type OpenTracer, openTracer } from "../../../services/lib/tracing/open-tracer.ts";
+import { parseOtlpHeaders } from "../../../services/lib/tracing/otlp-headers.ts";
 import { type Collector, startCollector } from "../../support/otlp-collector.ts";
 
 const METRIC = "flockmail_trace_spans_total";
@@ -27,7 +27,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 
 describe("the exporter", () => {
   let collector: Collector;
-  let exporter: SpanExporter;
+  let opened: OpenTracer;
   let log: string[];
   let before: Record<string, number>;
   beforeEach(async () => {
@@ -36,35 +36,33 @@ describe("the exporter", () => {
     before = await counted();
   });
   afterEach(async () => {
-    await exporter.close();
+    await opened.close();
     await collector.stop();
   });
 
-  const open = (options: ExporterOptions = {}, url = collector.url) => {
+  const open = (options: { lingerMs?: number; flushMs?: number } = {}, url = collector.url) => {
     const note = (text: string) => void log.push(text);
-    exporter = new SpanExporter(
+    opened = openTracer(
       {
-        url: new URL(`${url}/v1/traces`),
+        url: `${url}/v1/traces`,
         headers: parseOtlpHeaders("authorization=Bearer%20k3y,x-team=mail")!,
         resource: { "service.name": "flockmail" },
-        version: "1.2.3",
       },
       { info: note, warn: note },
-      { lingerMs: 10, pauseMs: 50, ...options },
+      { ratio: 1, lingerMs: 10, ...options },
     );
   };
   const add = (n: number, attributes: Attributes = {}) => {
-    for (let i = 0; i < n; i++)
-      new Span({ name: "work", kind: "internal", attributes }, (ended) => exporter.add(ended)).end();
+    for (let i = 0; i < n; i++) opened.tracer.begin({ name: "work", kind: SpanKind.INTERNAL, attributes }).end();
   };
 
   test("posts spans in batches, with the headers that were set and attributes in their types", async () => {
     open();
-    add(1_200, { text: "a", whole: 7, part: 0.5, flag: true, none: undefined });
+    add(1_200, { text: "a".repeat(500), whole: 7, part: 0.5, flag: true, none: undefined });
     await until(async () => (await since(before)).exported === 1_200);
     expect(collector.spans()).toHaveLength(1_200);
     expect(collector.spans()[0]).toMatchObject({
-      attributes: { text: "a", whole: 7, part: 0.5, flag: true },
+      attributes: { text: "a".repeat(256), whole: 7, part: 0.5, flag: true },
       resource: { "service.name": "flockmail" },
     });
     expect(Math.abs(collector.spans()[0]!.startMs - Date.now())).toBeLessThan(60_000);
@@ -74,57 +72,44 @@ describe("the exporter", () => {
       "x-team": "mail",
       "content-type": "application/json",
     });
-    expect(await since(before)).toEqual({ exported: 1_200 });
+    expect(await since(before)).toEqual({ ended: 1_200, exported: 1_200 });
   });
 
-  test("while the collector is away spans wait in bounded memory, and what goes beyond is dropped and counted", async () => {
-    collector.web.answer = { status: 503 };
-    open();
-    add(10_000);
-    await until(() => log.length > 0);
-    add(10_000);
-    expect(exporter.waiting).toBe(4_096);
-    collector.web.reset();
-    await until(() => exporter.waiting === 0);
-    expect(await since(before)).toEqual({ exported: 4_096, dropped_full: 15_904 });
-    expect(log).toEqual(["Traces: the collector takes nothing: it answered 503", "Traces: the collector is back"]);
-  });
-
-  test("one that never answers holds nobody up, and neither does the stop", async () => {
+  test("one that never answers holds nobody up, neither does the stop, and 4,096 spans wait at most", async () => {
     collector.web.on = () => new Promise(() => {});
     open({ flushMs: 50 });
     add(600);
     await until(() => collector.web.asked.length > 0);
-    add(100);
-    await exporter.close();
-    expect(await since(before)).toEqual({ dropped_at_stop: 700 });
+    add(10_000);
+    expect(collector.spans()).toHaveLength(512);
+    await opened.close();
+    expect(collector.spans().length).toBeLessThanOrEqual(512 + 4_096);
+    expect(await since(before)).toEqual({ ended: 10_600 });
   });
 
-  test("one that is not there is reported once, without its address", async () => {
-    open({}, "http://127.0.0.1:9");
+  test("one that takes nothing is reported once and without its address, and so is its return", async () => {
+    collector.web.answer = { status: 400 };
+    open();
     add(3);
     await until(() => log.length > 0);
     add(3);
-    await exporter.close();
-    expect(log).toEqual(["Traces: the collector takes nothing: ECONNREFUSED"]);
-    expect(await since(before)).toEqual({ dropped_at_stop: 6 });
+    await until(async () => (await since(before)).failed === 6);
+    collector.web.reset();
+    add(1);
+    await until(() => log.length > 1);
+    expect(log).toEqual(["Traces: the collector takes nothing: 400", "Traces: the collector is back"]);
+    await opened.close();
+    open({ lingerMs: 60_000, flushMs: 100 }, "http://127.0.0.1:9");
+    add(1);
+    await opened.close();
+    expect(log.join()).not.toContain("127.0.0.1");
   });
 
-  test("what the collector refuses for good is not sent again", async () => {
-    collector.web.answer = { status: 400 };
-    open();
-    add(5);
-    await until(async () => (await since(before)).dropped_refused === 5);
-    expect(exporter.waiting).toBe(0);
-  });
-
-  test("hands over what waits when it stops", async () => {
+  test("hands over what waits when the process stops", async () => {
     open({ lingerMs: 60_000 });
     add(700);
-    await exporter.close();
+    await opened.close();
     expect(collector.spans()).toHaveLength(700);
-    add(1);
-    expect(await since(before)).toEqual({ exported: 700, dropped_at_stop: 1 });
   });
 });
 

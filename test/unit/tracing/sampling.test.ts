@@ -1,26 +1,28 @@
 import { randomBytes } from "node:crypto";
+import { SpanKind, TraceFlags } from "@opentelemetry/api";
 import { uuidOf } from "../../../services/lib/ids.ts";
-import type { Span } from "../../../services/lib/tracing/span.ts";
 import { Allowance, contextOf, isChosen, readTraceparent } from "../../../services/lib/tracing/trace-context.ts";
-import { Tracer } from "../../../services/lib/tracing/tracer.ts";
+import type { Tracer } from "../../../services/lib/tracing/tracer.ts";
+import { recordingTracer } from "../../support/ended-spans.ts";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const SPAN = "00f067aa0ba902b7";
-const start = { name: "GET", kind: "server" as const };
+const start = { name: "GET", kind: SpanKind.SERVER };
+const CAMPAIGN = { traceId: TRACE, spanId: SPAN, traceFlags: TraceFlags.SAMPLED };
 const asked = (recorder: Tracer, header?: string) => recorder.beginRequest(start, header);
 const recording = (ratio: number, perSecond?: number) => {
-  const ended: Span[] = [];
-  return { ended, recorder: new Tracer(ratio, (span) => ended.push(span), perSecond) };
+  const { ended, tracer: recorder } = recordingTracer(ratio, perSecond);
+  return { ended, recorder };
 };
 
 describe("traceparent", () => {
   test("names the caller's span, and says whether its trace is recorded", () => {
-    expect(readTraceparent(`00-${TRACE}-${SPAN}-01`)).toEqual({ traceId: TRACE, spanId: SPAN, sampled: true });
-    expect(readTraceparent(`00-${TRACE}-${SPAN}-02`)).toEqual({ traceId: TRACE, spanId: SPAN, sampled: false });
+    expect(readTraceparent(`00-${TRACE}-${SPAN}-01`)).toMatchObject({ traceId: TRACE, spanId: SPAN, traceFlags: 1 });
+    expect(readTraceparent(`00-${TRACE}-${SPAN}-02`)).toMatchObject({ traceId: TRACE, spanId: SPAN, traceFlags: 2 });
   });
 
   test("of a later version is read by what it begins with", () => {
-    expect(readTraceparent(`cc-${TRACE}-${SPAN}-01-what-comes`)).toMatchObject({ traceId: TRACE, sampled: true });
+    expect(readTraceparent(`cc-${TRACE}-${SPAN}-01-what-comes`)).toMatchObject({ traceId: TRACE, traceFlags: 1 });
   });
 
   test.each([
@@ -54,29 +56,30 @@ describe("what is recorded", () => {
 
   test("with a share of 0 nothing, whoever asks", () => {
     const { recorder } = recording(0);
-    const campaign = { traceId: TRACE, spanId: SPAN };
     expect(asked(recorder)).toBeUndefined();
     expect(asked(recorder, `00-${TRACE}-${SPAN}-01`)).toBeUndefined();
-    expect(recorder.follows(campaign)).toBe(false);
-    expect(recorder.mail(randomBytes(16).toString("base64url"), campaign)).toBeUndefined();
+    expect(recorder.follows(CAMPAIGN)).toBe(false);
+    expect(recorder.mail(randomBytes(16).toString("base64url"), CAMPAIGN)).toBeUndefined();
   });
 
   test("with a share of 1 every request, but for callers that have decided against it", () => {
-    const { recorder } = recording(1);
-    expect(asked(recorder)).toMatchObject({ parentId: undefined });
-    expect(asked(recorder, "no traceparent")).toMatchObject({ parentId: undefined });
+    const { ended, recorder } = recording(1);
+    asked(recorder)!.end();
+    asked(recorder, "no traceparent")!.end();
     expect(asked(recorder, `00-${TRACE}-${SPAN}-00`)).toBeUndefined();
+    expect(ended.map(({ parentId }) => parentId)).toEqual([undefined, undefined]);
   });
 
   test("a caller's flag is followed so many times a second, however many come with it", () => {
-    const { recorder } = recording(1e-12, 10);
+    const { ended, recorder } = recording(1e-12, 10);
     // Ids that would always be chosen are the caller's, and help nobody.
     const header = `00-${TRACE.slice(0, 24)}00000000-${SPAN}-01`;
     const followed = Array.from({ length: 500 }, () => asked(recorder, header)).filter((span) => span !== undefined);
     expect(followed.length).toBeGreaterThanOrEqual(10);
     // A busy machine may need more than one second for them.
     expect(followed.length).toBeLessThan(250);
-    expect(followed[0]).toMatchObject({ context: { traceId: header.slice(3, 35) }, parentId: SPAN });
+    followed[0]!.end();
+    expect(ended).toMatchObject([{ traceId: header.slice(3, 35), parentId: SPAN }]);
   });
 
   test("an allowance begins anew each second", () => {
@@ -104,7 +107,7 @@ describe("what is recorded", () => {
     const { recorder } = recording(1e-12, 10);
     const mails = Array.from({ length: 500 }, () => randomBytes(16).toString("base64url"));
     expect(mails.filter((id) => recorder.mail(id, undefined))).toEqual([]);
-    const followed = mails.filter((id) => recorder.mail(id, { traceId: TRACE, spanId: SPAN }));
+    const followed = mails.filter((id) => recorder.mail(id, CAMPAIGN));
     expect(followed.length).toBeGreaterThanOrEqual(10);
     expect(followed.length).toBeLessThan(250);
   });
