@@ -13,9 +13,9 @@ import { setImmediate as pass } from "node:timers/promises";
 import { newId } from "../../services/lib/ids.ts";
 import { openTracer } from "../../services/lib/tracing/open-tracer.ts";
 import { setTracer } from "../../services/lib/tracing/tracer.ts";
-import type { PreparedMail } from "../../services/smtp-sender/delivery/batch.ts";
+import type { Mail } from "../../services/smtp-sender/delivery/batch.ts";
 import { mailAnswered } from "../../services/smtp-sender/delivery/spans.ts";
-import type { TransactionResult } from "../../services/smtp-sender/smtp/message.ts";
+import type { TransactionResult } from "../../services/smtp-sender/smtp/transaction.ts";
 
 const ROUNDS = 3;
 /** Answers that come in one pass of the event loop. */
@@ -49,7 +49,7 @@ async function measure(count: number): Promise<void> {
     bytes: 20_000,
     endedSessions: 0,
     handedAtMs: performance.now(),
-  })) as unknown as PreparedMail[];
+  })) as unknown as Mail[];
 
   async function run(ratio: number | undefined): Promise<string> {
     const destination = { url: `http://127.0.0.1:${port}/v1/traces`, headers: {}, resource: {} };

@@ -4,6 +4,7 @@
  * long time. None of that may cost the others:
  *
  * - a transport gets no more newsletters than keep it busy;
+ * - a company gets no more newsletters than MAX_BATCHES_PER_COMPANY, however many servers and campaigns it has;
  * - a company that has no batch here gets one, even when the others have all there should be;
  * - transactional mail always gets one.
  */
@@ -14,6 +15,8 @@ import type { SmtpTransports } from "../transport/smtp-transports.ts";
 
 /** Per transport, whatever its throughput: its campaigns go side by side. */
 const MIN_BATCHES_PER_TRANSPORT = 10;
+/** So that no company takes all batches of a process. */
+const MAX_BATCHES_PER_COMPANY = 50;
 /** How far the soft limit may be exceeded, when each further batch is the first one of its company. */
 const HARD_CAP_FACTOR = 5;
 
@@ -30,17 +33,21 @@ export class BatchAdmission {
   #kind: BatchKind;
   #softLimit: number;
   #batches = 0;
-  #companies = new Set<string>();
+  #batchesOf = new Map<string, number>();
   #demand = new Map<SmtpTransport, Demand>();
 
   constructor(transports: SmtpTransports, kind: BatchKind, maxBatches: number) {
     this.#kind = kind;
     this.#softLimit = maxBatches;
     for (const { campaign } of transports.batches()) {
-      this.#batches++;
-      this.#companies.add(campaign.company_id);
+      this.#add(campaign.company_id);
     }
     for (const transport of transports.all) this.#demand.set(transport, this.#demandOf(transport));
+  }
+
+  #add(companyId: string): void {
+    this.#batches++;
+    this.#batchesOf.set(companyId, (this.#batchesOf.get(companyId) ?? 0) + 1);
   }
 
   #demandOf({ batches, connections, throughput }: SmtpTransport): Demand {
@@ -63,8 +70,10 @@ export class BatchAdmission {
 
   /** Asked before the transport is known: whether reading its configuration is worth it. */
   mayServe({ company_id, is_transactional }: ClaimableCampaign): boolean {
-    if (is_transactional || this.#batches < this.#softLimit) return true;
-    return !this.#companies.has(company_id) && this.#batches < HARD_CAP_FACTOR * this.#softLimit;
+    if (is_transactional) return true;
+    const own = this.#batchesOf.get(company_id) ?? 0;
+    if (this.#batches < this.#softLimit) return own < MAX_BATCHES_PER_COMPANY;
+    return own === 0 && this.#batches < HARD_CAP_FACTOR * this.#softLimit;
   }
 
   /** Takes the room for a batch, where there is room. */
@@ -77,8 +86,7 @@ export class BatchAdmission {
       demand.recipients -= next_recipients;
       this.#demand.set(transport, demand);
     }
-    this.#batches++;
-    this.#companies.add(company_id);
+    this.#add(company_id);
     return true;
   }
 }

@@ -13,12 +13,11 @@
  * put back keeps it (`#reserved`) until the mark in the database no longer covers it, or the lease is given back.
  */
 import { performance } from "node:perf_hooks";
-import { mailSteps } from "../../lib/give-way.ts";
 import type { EngineContext } from "../engine/context.ts";
 import { limiterWaited } from "../engine/metrics.ts";
 import { DayTokens } from "../limits/day-tokens.ts";
 import { type HourGrant, HourLimit, type HourTokens, UNCOUNTED } from "../limits/hour-limit.ts";
-import type { Batch, BatchHost, BatchKind, PreparedMail, RecipientSource, WaitingMail } from "./batch.ts";
+import type { Batch, BatchHost, BatchKind, Mail, RecipientSource, WaitingMail } from "./batch.ts";
 import type { CopyOutcome } from "./copies.ts";
 import type { EnvelopeSender } from "./envelope-sender.ts";
 import { type Outcome, QUEUED } from "./outcome.ts";
@@ -51,7 +50,7 @@ export class BatchDelivery implements Batch {
   #leaseIsLost = false;
   #endsWhenEmpty = false;
   #takesBackWhenPrepared = false;
-  #handedOver = new Set<PreparedMail>();
+  #handedOver = new Set<Mail>();
   /** Results that the recorder has and has not written. */
   #promised = 0;
   /** The seqs of recipients that were put back while they are marked. */
@@ -101,21 +100,13 @@ export class BatchDelivery implements Batch {
       return;
     const allowed = this.#host.allowance(this);
     if (allowed === 0) return;
-    const restMs = this.#mayRest ? mailSteps.restMs(this.campaign.company_id) : 0;
-    if (restMs > 0) {
-      this.#pausedUntil = performance.now() + restMs;
-      this.#host.wakeRested(restMs);
-      return;
-    }
-    const wanted = this.#mayRest ? Math.min(allowed, mailSteps.left(this.campaign.company_id)) : allowed;
     // Reserved recipients come first from the source, and bring their part of the budget with them.
-    const reused = [...this.#reserved].sort((a, b) => a - b).slice(0, wanted);
-    const fresh = this.source.exhausted ? 0 : this.#takeBudget(wanted - reused.length);
+    const reused = [...this.#reserved].sort((a, b) => a - b).slice(0, allowed);
+    const fresh = this.source.exhausted ? 0 : this.#takeBudget(allowed - reused.length);
     if (reused.length + fresh === 0) {
       this.endIfDone();
       return;
     }
-    if (this.#mayRest) mailSteps.began(this.campaign.company_id, reused.length + fresh);
     this.#preparing = true;
     void this.#prepare(reused, fresh)
       .catch((error: Error) => {
@@ -128,14 +119,6 @@ export class BatchDelivery implements Batch {
         this.#host.wake();
         this.endIfDone();
       });
-  }
-
-  get #mayRest(): boolean {
-    return !this.campaign.is_transactional && this.kind !== "copies";
-  }
-
-  get givesWay(): boolean {
-    return this.#mayRest && mailSteps.givesWay(this.campaign.company_id);
   }
 
   #takeBudget(wanted: number): number {
@@ -192,7 +175,7 @@ export class BatchDelivery implements Batch {
     this.#host.returnBudget(rows.length - marked.length);
   }
 
-  next(): PreparedMail | undefined {
+  next(): Mail | undefined {
     const { domains } = this.#host;
     for (let next = domains.next(this.ready); next; next = domains.next(this.ready)) {
       if (performance.now() - next.checkedAtMs > MAX_CHECK_AGE_MS) {
@@ -217,7 +200,7 @@ export class BatchDelivery implements Batch {
     this.#host.domains.give(...mails.map(({ room }) => room));
   }
 
-  #made(waiting: WaitingMail): PreparedMail | undefined {
+  #made(waiting: WaitingMail): Mail | undefined {
     const made = preparedMail(this, waiting);
     if ("error" in made) {
       this.#giveRoom([waiting]);
@@ -260,11 +243,7 @@ export class BatchDelivery implements Batch {
     }
   }
 
-  mayStillSend({ row, token }: PreparedMail): boolean {
-    return this.source.leaseIsOurs(row) && this.hour.isValid(token);
-  }
-
-  again(mail: PreparedMail): void {
+  again(mail: Mail): void {
     this.#handedOver.delete(mail);
     if (this.state === "open") {
       const { row, token, room, checkedAtMs, endedSessions } = mail;
@@ -277,7 +256,7 @@ export class BatchDelivery implements Batch {
   }
 
   answered(
-    mail: PreparedMail,
+    mail: Mail,
     outcome: Outcome,
     delayMs: number | null,
     countsInHour: boolean,

@@ -7,8 +7,8 @@ import type { Warmup } from "../../../models/warmup-ledger.ts";
 import type { MakeMail, Rendered } from "../../renderer/contract.ts";
 import type { DomainGate, DomainRoom } from "../domains/domain-gate.ts";
 import type { HourGrant, HourToken, HourTokens } from "../limits/hour-limit.ts";
-import type { OutgoingMessage } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
+import type { OutgoingMessage } from "../smtp/transaction.ts";
 import type { CopyOutcome } from "./copies.ts";
 import type { EnvelopeSender } from "./envelope-sender.ts";
 import type { Outcome } from "./outcome.ts";
@@ -29,38 +29,76 @@ export interface WaitingMail {
   endedSessions: number;
 }
 
-/** One recipient's mail, made for the connection that has asked. */
-export interface PreparedMail extends OutgoingMessage {
-  batch: Batch;
-  row: RecipientRow;
+/** One recipient's mail on its way, made for the connection that has asked; or a transaction with copies of it. */
+export class Mail implements OutgoingMessage {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly body: OutgoingMessage["body"];
+  readonly bytes: number;
+  readonly smtpUtf8: boolean;
+  readonly eightBit: boolean;
+  readonly batch: Batch;
+  readonly row: RecipientRow;
   /** As it waited. */
-  mail: Rendered | MakeMail;
+  readonly mail: Rendered | MakeMail;
   /** Its token of the company's hour. */
-  token: HourToken;
+  readonly token: HourToken;
   /** Its room within the limits of its domain; not any more once it was handed over. */
   room: DomainRoom | undefined;
   /** When it was last asked whether the recipient may get it. */
   checkedAtMs: number;
   /** When a connection took it last. */
-  handedAtMs: number;
+  handedAtMs = 0;
   /** How many sessions it was given to that ended before they could send it. */
   endedSessions: number;
   /** For cc and bcc, sent when it was accepted. */
   copies: PreparedCopies | undefined;
   /** Set on a transaction with copies: what it belongs to, and to whom it goes (in the order of `to`). */
-  copyOf?: CopyDelivery;
-  addresses?: readonly CopyAddress[];
+  copyOf: CopyDelivery | undefined;
+  addresses: readonly CopyAddress[] | undefined;
+
+  constructor(batch: Batch, waiting: WaitingMail, message: OutgoingMessage) {
+    this.from = message.from;
+    this.to = message.to;
+    this.body = message.body;
+    this.bytes = message.bytes;
+    this.smtpUtf8 = message.smtpUtf8;
+    this.eightBit = message.eightBit;
+    this.batch = batch;
+    this.row = waiting.row;
+    this.mail = waiting.mail;
+    this.token = waiting.token;
+    this.room = waiting.room;
+    this.checkedAtMs = waiting.checkedAtMs;
+    this.endedSessions = waiting.endedSessions;
+  }
+
+  /** A transaction with these copies of it. */
+  copy(copyOf: CopyDelivery, { addresses, ...message }: CopyMessage): Mail {
+    const copy = new Mail(this.batch, { ...this, endedSessions: this.copyOf ? this.endedSessions : 0 }, message);
+    copy.copyOf = copyOf;
+    copy.addresses = addresses;
+    return copy;
+  }
+
+  /** The lease is ours, and its room in the hour has not expired. Copies count in no hour once their mail is out. */
+  mayStillSend(): boolean {
+    const { batch, row, token } = this;
+    return batch.source.leaseIsOurs(row) && (this.copyOf !== undefined || batch.hour.isValid(token));
+  }
 }
+
+type CopyMessage = OutgoingMessage & { addresses: readonly CopyAddress[] };
 
 /** The copies of one mail. */
 export interface PreparedCopies {
   suppressed: readonly CopyOutcome[];
-  messages: readonly (OutgoingMessage & { addresses: readonly CopyAddress[] })[];
+  messages: readonly CopyMessage[];
 }
 
 /** The copies of a mail that was accepted, under way. */
 export interface CopyDelivery {
-  readonly primary: PreparedMail;
+  readonly primary: Mail;
   /** What the server said when it accepted the primary. */
   readonly accepted: Reply;
   readonly outcomes: CopyOutcome[];
@@ -118,25 +156,21 @@ export interface Batch {
   readonly handedOver: number;
   /** The batch with the campaign's chunk before this one, while there is one. */
   previous: Batch | undefined;
-  /** A newsletter, while CPU is short and other companies ask for something. */
-  readonly givesWay: boolean;
   /** The next chunk has been looked for. */
   askedForMore: boolean;
   /** Prepares the next group, if the transport and the budget have room for one. */
   fill(): void;
-  next(): PreparedMail | undefined;
+  next(): Mail | undefined;
   /** Checks mails that have been waiting: called a few times a second. */
   recheck(): void;
-  /** Asked right before the body is written: the lease is ours and the hour token has not expired. */
-  mayStillSend(mail: PreparedMail): boolean;
   /** A connection ended before it could send this one. */
-  again(mail: PreparedMail): void;
+  again(mail: Mail): void;
   /**
    * Final result of a mail that was handed over; `countsInHour`: it was accepted, or may have been. `copies`: what became of
    * its copies, where it was accepted.
    */
   answered(
-    mail: PreparedMail,
+    mail: Mail,
     outcome: Outcome,
     delayMs: number | null,
     countsInHour: boolean,
@@ -169,8 +203,6 @@ export interface BatchHost {
   noteMailBytes(bytes: number): void;
   /** There may be something to send. */
   wake(): void;
-  /** The company's newsletters, all batches of this host, rest for so long. */
-  wakeRested(ms: number): void;
   recorded(n: number): void;
   removeBatch(batch: Batch): void;
 }

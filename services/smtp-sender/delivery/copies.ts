@@ -6,8 +6,8 @@
  * leads to is recorded together with the mail. A copy that is deferred is tried again by itself, as a recipient of its own.
  */
 import { type CopyAddress, copyAddresses } from "../../../models/sent-email-copy.ts";
-import type { RefusedStage, TransactionResult } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
+import type { RefusedStage, TransactionResult } from "../smtp/transaction.ts";
 import { deferredForMs } from "./back-off.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { isTooManyRecipients } from "./refusals.ts";

@@ -14,8 +14,9 @@
  *   RCPT            5xx of the kind hard                           bounced     bounced, hard   suppressed, subscriber bounced
  *   else            5xx                                            failed
  */
-import type { RefusedStage, TransactionResult } from "../smtp/message.ts";
+
 import type { Reply } from "../smtp/replies.ts";
+import type { RefusedStage, TransactionResult } from "../smtp/transaction.ts";
 import { MAX_TRIES } from "./back-off.ts";
 import { type BounceType, isMailboxThatTakesNothing, refusalKind, repeatedText } from "./refusals.ts";
 

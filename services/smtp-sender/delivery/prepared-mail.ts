@@ -1,8 +1,8 @@
 /** Makes a recipient's mail, and its copy for cc and bcc, when a connection asks for it. */
 import type { CopyAddress } from "../../../models/sent-email-copy.ts";
 import type { Rendered } from "../../renderer/contract.ts";
-import type { OutgoingMessage } from "../smtp/message.ts";
-import type { Batch, PreparedCopies, PreparedMail, WaitingMail } from "./batch.ts";
+import type { OutgoingMessage } from "../smtp/transaction.ts";
+import { type Batch, Mail, type PreparedCopies, type WaitingMail } from "./batch.ts";
 import { allowedCopies } from "./copies.ts";
 import { type WireAddress, wireAddress } from "./envelope-sender.ts";
 import type { Outcome } from "./outcome.ts";
@@ -58,31 +58,15 @@ function preparedCopies(from: WireAddress, row: RecipientRow, mail: RenderedMail
 /** The mail as it goes out, or why there is none. `bytes`: memory that it takes until its transaction is over. */
 export function preparedMail(
   batch: Batch,
-  { row, mail, token, room, checkedAtMs, endedSessions }: WaitingMail,
-): { prepared: PreparedMail; bytes: number } | { error: string } {
+  waiting: WaitingMail,
+): { prepared: Mail; bytes: number } | { error: string } {
+  const { row, mail } = waiting;
   const made = typeof mail === "function" ? mail() : mail;
   if (!made.ok) return made;
   const own = row.copy_email
     ? outgoingMessage(batch.sender(row, true), [row.copy_email], made.copy ?? made.raw, made)
     : outgoingMessage(batch.sender(row, false), [row.email], made.raw, made);
-  const hasCopies = !row.copy_email && (row.cc || row.bcc);
-  const prepared: PreparedMail = {
-    // Named one by one: a copy of all that an object has took a microsecond.
-    from: own.from,
-    to: own.to,
-    body: own.body,
-    bytes: own.bytes,
-    smtpUtf8: own.smtpUtf8,
-    eightBit: own.eightBit,
-    batch,
-    row,
-    mail,
-    token,
-    room,
-    checkedAtMs,
-    handedAtMs: 0,
-    endedSessions,
-    copies: hasCopies ? preparedCopies(batch.sender(row, true), row, made) : undefined,
-  };
+  const prepared = new Mail(batch, waiting, own);
+  if (!row.copy_email && (row.cc || row.bcc)) prepared.copies = preparedCopies(batch.sender(row, true), row, made);
   return { prepared, bytes: memoryOf(made) };
 }

@@ -10,8 +10,9 @@
  * A wrongly suppressed address is a lost customer, and a server that is configured wrongly says the same to every
  * recipient. So a refusal without an enhanced status code (RFC 3463) is hard only where its text speaks of the mailbox.
  */
-import type { RefusedStage } from "../smtp/message.ts";
+
 import type { Reply } from "../smtp/replies.ts";
+import type { RefusedStage } from "../smtp/transaction.ts";
 
 export type BounceType = "hard" | "soft" | "block";
 

@@ -7,9 +7,9 @@ import { type Attributes, type Span, SpanKind } from "@opentelemetry/api";
 import { fail } from "../../lib/tracing/span.ts";
 import { readTraceparent } from "../../lib/tracing/trace-context.ts";
 import { tracer } from "../../lib/tracing/tracer.ts";
-import type { TransactionResult } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
-import type { Batch, PreparedMail } from "./batch.ts";
+import type { TransactionResult } from "../smtp/transaction.ts";
+import type { Batch, Mail } from "./batch.ts";
 
 /** Those that are recorded and not over. */
 const batches = new WeakMap<Batch, Span>();
@@ -42,7 +42,7 @@ export function batchOver(batch: Batch, complete: boolean): void {
 
 const replyOf = (result: TransactionResult): Reply | undefined => ("reply" in result ? result.reply : undefined);
 
-function attributesOf(mail: PreparedMail, result: TransactionResult, newSession: boolean): Attributes {
+function attributesOf(mail: Mail, result: TransactionResult, newSession: boolean): Attributes {
   const { batch, row, bytes, to } = mail;
   const reply = replyOf(result);
   return {
@@ -62,11 +62,11 @@ function attributesOf(mail: PreparedMail, result: TransactionResult, newSession:
 }
 
 /** What its trace begins with, and all else of it belongs to: its first transaction. */
-const isFirst = ({ batch, row, copyOf, endedSessions }: PreparedMail): boolean =>
+const isFirst = ({ batch, row, copyOf, endedSessions }: Mail): boolean =>
   batch.chunk !== null && row.attempts === 0 && copyOf === undefined && endedSessions === 0;
 
 /** A transaction with a mail, or with its copies, is over. `newSession`: its session had accepted no mail before. */
-export function mailAnswered(mail: PreparedMail, result: TransactionResult, newSession: boolean): void {
+export function mailAnswered(mail: Mail, result: TransactionResult, newSession: boolean): void {
   const recorder = tracer();
   if (!recorder) return;
   const { batch, row, handedAtMs } = mail;

@@ -9,10 +9,10 @@ import type { DomainRoom } from "../domains/domain-gate.ts";
 import type { EngineContext } from "../engine/context.ts";
 import { smtpAnswered } from "../engine/metrics.ts";
 import type { HourToken } from "../limits/hour-limit.ts";
-import type { TransactionResult } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
+import type { TransactionResult } from "../smtp/transaction.ts";
 import { deferredForMs, MAX_SESSIONS_PER_MAIL } from "./back-off.ts";
-import type { Batch, BatchHost, PreparedMail } from "./batch.ts";
+import type { Batch, BatchHost, Mail } from "./batch.ts";
 import { copyOutcome, mailsOf } from "./copies.ts";
 import { type Outcome, outcomeOf, QUEUED } from "./outcome.ts";
 import { memoryOf, notRendered } from "./prepared-mail.ts";
@@ -163,22 +163,22 @@ export async function prepareGroup(group: Group): Promise<void> {
 /** What the steps after a transaction ask of the transport. */
 export interface AnswerEffects {
   /** Sends the copies for cc and bcc; their mail is answered when that is over. */
-  sendCopies(mail: PreparedMail, accepted: Reply): void;
-  sendCopyAgain(copy: PreparedMail): void;
-  copyAnswered(copy: PreparedMail, result: TransactionResult): void;
+  sendCopies(mail: Mail, accepted: Reply): void;
+  sendCopyAgain(copy: Mail): void;
+  copyAnswered(copy: Mail, result: TransactionResult): void;
   stopCampaignOf(batch: Batch, error: string): void;
   /**
    * It deferred a mail for its recipient's domain, and takes the mail of others. `sinceMs`: of what time the answer is, by the
    * monotonic clock.
    */
-  isDeferralOfDomain(mail: PreparedMail, result: TransactionResult, sinceMs: number): boolean;
+  isDeferralOfDomain(mail: Mail, result: TransactionResult, sinceMs: number): boolean;
   /** Why the server is to be left alone after this result; undefined where it is not. */
   reasonToPause(result: TransactionResult): string | undefined;
   pauseServer(reason: string): void;
 }
 
 interface Answer {
-  readonly mail: PreparedMail;
+  readonly mail: Mail;
   readonly result: TransactionResult;
   readonly session: {
     /** It had accepted mail: it ended for a limit or a time-out, not because the server refuses everything. */

@@ -17,7 +17,7 @@
  */
 import { performance } from "node:perf_hooks";
 import { isRecipientsOwnWait, repeatedText } from "../delivery/refusals.ts";
-import type { TransactionResult } from "../smtp/message.ts";
+import type { TransactionResult } from "../smtp/transaction.ts";
 
 const EQUAL_DEFERRALS = 5;
 /** In windows. */

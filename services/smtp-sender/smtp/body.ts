@@ -4,7 +4,7 @@
  */
 import type { Socket } from "node:net";
 import { MailBytes } from "../../lib/mail-bytes.ts";
-import type { OutgoingMessage } from "./message.ts";
+import type { OutgoingMessage } from "./transaction.ts";
 
 const DOT = ".\r\n";
 

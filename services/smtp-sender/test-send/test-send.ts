@@ -20,9 +20,9 @@ import { outgoingMessage } from "../delivery/prepared-mail.ts";
 import { engineSettings } from "../engine/settings.ts";
 import { DayTokens } from "../limits/day-tokens.ts";
 import { HourLimit, type HourToken } from "../limits/hour-limit.ts";
-import type { OutgoingMessage, TransactionResult } from "../smtp/message.ts";
-import { SmtpPipeline } from "../smtp/pipeline.ts";
+import { Connection } from "../smtp/connection.ts";
 import { OpenError, openSession, type Session } from "../smtp/session.ts";
+import type { OutgoingMessage, TransactionResult } from "../smtp/transaction.ts";
 
 type Made = Extract<Rendered, { ok: true }>;
 
@@ -56,39 +56,25 @@ interface Delivery {
 
 type Results = Map<number, TransactionResult>;
 
-/** Resolves with what became of each in this session, at the latest when the time is up. */
-async function converse(session: Session, delivery: Delivery): Promise<Results> {
-  const { transport, limiter, messages, untilMs, withinMs } = delivery;
+/** What became of each in this session, at the latest when the time is up. */
+async function converse(
+  session: Session,
+  { transport, limiter, messages, untilMs, withinMs }: Delivery,
+): Promise<Results> {
   const results: Results = new Map();
-  const allowed: TestMail[] = [];
-  await new Promise<void>((resolve) => {
-    const timeUp = AbortSignal.timeout(Math.max(1, Math.ceil(untilMs - performance.now())));
-    const pipeline = new SmtpPipeline<TestMail>(session, {
-      next: () => allowed.shift(),
-      mayStillSend: () => true,
-      answered: ({ no }, result) => {
-        results.set(no, result);
-        if (results.size < messages.length) return;
-        pipeline.quit();
-        resolve();
-      },
-      closed: (reason, reply) => {
-        for (const { no } of messages) if (!results.has(no)) results.set(no, { kind: "unsent", reason, reply });
-        resolve();
-      },
-    });
-    timeUp.addEventListener("abort", () => pipeline.abort(late(withinMs)), { once: true });
-    void admit();
-
-    async function admit(): Promise<void> {
-      for (const message of messages) {
-        await room(transport, limiter, timeUp).catch(() => {});
-        if (timeUp.aborted) return;
-        allowed.push(message);
-        pipeline.wake();
-      }
-    }
-  });
+  const timeUp = AbortSignal.timeout(Math.max(1, Math.ceil(untilMs - performance.now())));
+  const connection = new Connection(session);
+  timeUp.addEventListener("abort", () => connection.abort(late(withinMs)), { once: true });
+  for (const message of messages) {
+    await room(transport, limiter, timeUp).catch(() => {});
+    while (connection.isOpen && !connection.mayBegin) await connection.wait();
+    if (!connection.isOpen) break;
+    results.set(message.no, await connection.send(message));
+  }
+  connection.quit();
+  if (results.size === messages.length) return results;
+  const { reason, reply } = await connection.ended;
+  for (const { no } of messages) if (!results.has(no)) results.set(no, { kind: "unsent", reason, reply });
   return results;
 }
 

@@ -5,25 +5,13 @@
  */
 import { performance } from "node:perf_hooks";
 import { NO_SLOT_PAUSE_MS, SERVER_LIMIT_KEPT_MS } from "../delivery/back-off.ts";
-import type { PreparedMail } from "../delivery/batch.ts";
+import type { Mail } from "../delivery/batch.ts";
 import type { EngineSettings } from "../engine/settings.ts";
 import type { ConnectionSlots } from "../limits/connection-slots.ts";
-import type { TransactionResult } from "../smtp/message.ts";
-import { SmtpPipeline } from "../smtp/pipeline.ts";
+import { Connection } from "../smtp/connection.ts";
 import type { Reply } from "../smtp/replies.ts";
-import { type Endpoint, OpenError, openSession } from "../smtp/session.ts";
-
-export interface Connection {
-  pipeline: SmtpPipeline<PreparedMail>;
-  openedAtMs: number;
-  /** Since when it waits for an answer to something; undefined while idle. */
-  busySince: number | undefined;
-  /** Mails it was given. */
-  tried: number;
-  accepted: number;
-  /** Refused since the last one that was accepted. */
-  refusedInARow: number;
-}
+import { type Endpoint, OpenError, openSession, type Session } from "../smtp/session.ts";
+import type { TransactionResult } from "../smtp/transaction.ts";
 
 /**
  * Servers slow a session down after errors (Postfix by a second for each after ten, and ends it after twenty), also where
@@ -44,9 +32,8 @@ interface PoolTransport {
   endpoint(): Endpoint & { maxConnections: number };
   /** How many mails could be handed over now or soon. */
   work(): number;
-  next(connection: Connection): PreparedMail | undefined;
-  mayStillSend(mail: PreparedMail): boolean;
-  answered(mail: PreparedMail, result: TransactionResult, connection: Connection): void;
+  next(connection: Connection): Mail | undefined;
+  answered(mail: Mail, result: TransactionResult, connection: Connection): void;
   /** A connection is open. */
   opened(): void;
   cannotOpen(error: OpenError): void;
@@ -88,8 +75,9 @@ export class ConnectionPool {
   }
 
   wake(): void {
-    for (const { pipeline } of this.#open) pipeline.wake();
-    this.#grow();
+    for (const connection of this.#open) connection.wake();
+    // Behind those that look for a mail now: the work is for them.
+    queueMicrotask(() => this.#grow());
   }
 
   #grow(): void {
@@ -158,48 +146,38 @@ export class ConnectionPool {
     this.#serverLimitUntil = performance.now() + SERVER_LIMIT_KEPT_MS;
   }
 
-  #use(session: Awaited<ReturnType<typeof openSession>>, freeSlot: () => void): void {
-    const transport = this.#transport;
-    const openedAtMs = performance.now();
-    const counts = { tried: 0, accepted: 0, refusedInARow: 0 };
-    const connection = { openedAtMs, busySince: undefined, ...counts } as unknown as Connection;
-    connection.pipeline = new SmtpPipeline<PreparedMail>(
-      session,
-      {
-        next: () => {
-          if (this.#closed) return undefined;
-          const mail = transport.next(connection);
-          if (!mail) return undefined;
-          connection.tried++;
-          connection.busySince ??= performance.now();
-          return mail;
-        },
-        mayStillSend: (mail) => transport.mayStillSend(mail),
-        answered: (mail, result) => {
-          connection.busySince = connection.pipeline.waiting ? performance.now() : undefined;
-          if (result.kind === "accepted") connection.accepted++;
-          connection.refusedInARow = result.kind === "refused" ? connection.refusedInARow + 1 : 0;
-          transport.answered(mail, result, connection);
-          const usedUp = connection.pipeline.handled >= this.#settings.maxMessagesPerConnection;
-          if (usedUp || connection.refusedInARow >= MAX_REFUSED_IN_A_ROW) connection.pipeline.quit();
-        },
-        closed: (reason, reply) => {
-          freeSlot();
-          this.#open.delete(connection);
-          if (this.#closed) return;
-          if (reason === "QUIT") this.wake();
-          else transport.broke(reason, connection, reply);
-        },
-      },
-      this.#settings.timeouts,
-    );
+  #use(session: Session, freeSlot: () => void): void {
+    const connection = new Connection(session, this.#settings.timeouts);
     this.#open.add(connection);
-    transport.opened();
+    void connection.ended.then(({ reason, reply }) => {
+      freeSlot();
+      this.#open.delete(connection);
+      if (this.#closed) return;
+      if (reason === "QUIT") this.wake();
+      else this.#transport.broke(reason, connection, reply);
+    });
+    for (let n = 0; n < connection.maxUnderWay; n++) void this.#work(connection);
+    this.#transport.opened();
+  }
+
+  /** Runs as often side by side as the session may have mails under way. */
+  async #work(connection: Connection): Promise<void> {
+    while (connection.isOpen) {
+      const mail = connection.mayBegin && !this.#closed ? this.#transport.next(connection) : undefined;
+      if (!mail) {
+        await connection.wait();
+        continue;
+      }
+      const result = await connection.send(mail);
+      this.#transport.answered(mail, result, connection);
+      const usedUp = connection.handled >= this.#settings.maxMessagesPerConnection;
+      if (usedUp || connection.refusedInARow >= MAX_REFUSED_IN_A_ROW) connection.quit();
+    }
   }
 
   /** All end after their present mail. */
   quitAll(): void {
-    for (const { pipeline } of this.#open) pipeline.quit();
+    for (const connection of this.#open) connection.quit();
   }
 
   /** New connections from now on; open ones end after their present mail. */
@@ -217,24 +195,26 @@ export class ConnectionPool {
   /** Connections beyond our fair share end after their present mail: other nodes have work and wait for them. */
   #quitBeyondShare(): void {
     let excess = this.#open.size - this.#slots.fairShare(this.#transport.endpoint().maxConnections);
-    for (const { pipeline } of this.#open) if (excess-- > 0) pipeline.quit();
+    for (const connection of this.#open) if (excess-- > 0) connection.quit();
   }
 
   /** Called a few times a second. */
   closeUnneeded(idleMs: number): void {
     this.#quitBeyondShare();
     const before = performance.now() - idleMs;
-    for (const { pipeline } of this.#open) {
-      if (pipeline.idleSince !== undefined && pipeline.idleSince < before) pipeline.quit();
+    for (const connection of this.#open) {
+      if (connection.idleSince !== undefined && connection.idleSince < before) connection.quit();
     }
   }
 
   /** Ends all: waits for mails in flight, says QUIT, at most `withinMs`. */
   async close(withinMs: number): Promise<void> {
     this.#closed = true;
-    for (const { pipeline } of this.#open) pipeline.quit();
+    for (const connection of this.#open) connection.quit();
     const until = performance.now() + withinMs;
     while (this.#open.size > 0 && performance.now() < until) await new Promise((done) => setTimeout(done, 10));
-    for (const { pipeline } of [...this.#open]) pipeline.abort("the sender was stopped before the answer came");
+    const left = [...this.#open];
+    for (const connection of left) connection.abort("the sender was stopped before the answer came");
+    await Promise.all(left.map(({ ended }) => ended));
   }
 }

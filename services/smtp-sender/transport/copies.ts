@@ -6,13 +6,13 @@
  */
 import { performance } from "node:perf_hooks";
 import type { CopyAddress } from "../../../models/sent-email-copy.ts";
-import type { Batch, CopyDelivery, PreparedCopies, PreparedMail } from "../delivery/batch.ts";
+import type { Batch, CopyDelivery, Mail, PreparedCopies } from "../delivery/batch.ts";
 import { allowedCopies, copyOutcomes, untriedCopy } from "../delivery/copies.ts";
 import { copyMessages } from "../delivery/prepared-mail.ts";
 import type { ClaimableCampaign, RecipientRow } from "../delivery/rows.ts";
 import { MAX_CHECK_AGE_MS, RECHECK_AFTER_MS } from "../delivery/suppression.ts";
-import type { OutgoingMessage, TransactionResult } from "../smtp/message.ts";
 import type { Reply } from "../smtp/replies.ts";
+import type { TransactionResult } from "../smtp/transaction.ts";
 
 interface CopyQueueInput {
   /** Brings the rows of these mails up to date. */
@@ -25,7 +25,7 @@ interface CopyQueueInput {
 }
 
 export class CopyQueue {
-  #waiting: PreparedMail[] = [];
+  #waiting: Mail[] = [];
   #rechecking = false;
   #input: CopyQueueInput;
 
@@ -37,7 +37,7 @@ export class CopyQueue {
     return this.#waiting.length;
   }
 
-  add(primary: PreparedMail, accepted: Reply): void {
+  add(primary: Mail, accepted: Reply): void {
     const copies = primary.copies!;
     const delivery: CopyDelivery = { primary, accepted, outcomes: [...copies.suppressed], underWay: 0 };
     for (const message of copies.messages) this.#push(delivery, message);
@@ -45,13 +45,11 @@ export class CopyQueue {
 
   #push(delivery: CopyDelivery, message: PreparedCopies["messages"][number]): void {
     delivery.underWay++;
-    const { addresses, ...outgoing } = message;
-    const fresh: Partial<PreparedMail> & OutgoingMessage = { ...outgoing, copies: undefined, endedSessions: 0 };
-    this.#waiting.push({ ...delivery.primary, ...fresh, copyOf: delivery, addresses });
+    this.#waiting.push(delivery.primary.copy(delivery, message));
   }
 
   /** Undefined also while the next one is being checked again. */
-  next(): PreparedMail | undefined {
+  next(): Mail | undefined {
     for (let copy = this.#waiting.shift(); copy; copy = this.#waiting.shift()) {
       if (copy.batch.state !== "open" || !this.#input.mayGo(copy.addresses!)) {
         this.#leaveToRetries(copy);
@@ -67,12 +65,12 @@ export class CopyQueue {
     return undefined;
   }
 
-  #withoutSuppressed(copy: PreparedMail): PreparedMail | undefined {
+  #withoutSuppressed(copy: Mail): Mail | undefined {
     const { allowed, suppressed } = allowedCopies(copy.row, copy.addresses);
     if (suppressed.length === 0) return copy;
     copy.copyOf!.outcomes.push(...suppressed);
     const [message] = copyMessages(copy, allowed);
-    if (message) return { ...copy, ...message };
+    if (message) return copy.copy(copy.copyOf!, message);
     this.#over(copy.copyOf!);
     return undefined;
   }
@@ -83,7 +81,7 @@ export class CopyQueue {
     const old = this.#waiting.filter(({ checkedAtMs }) => now - checkedAtMs > RECHECK_AFTER_MS);
     if (this.#rechecking || old.length === 0) return;
     this.#rechecking = true;
-    const byBatch = new Map<Batch, PreparedMail[]>();
+    const byBatch = new Map<Batch, Mail[]>();
     for (const copy of old) byBatch.set(copy.batch, [...(byBatch.get(copy.batch) ?? []), copy]);
     const checks = [...byBatch].map(async ([{ campaign }, copies]) => {
       await this.#input.checkAgain(campaign, [...new Set(copies.map(({ row }) => row))]);
@@ -97,11 +95,11 @@ export class CopyQueue {
       });
   }
 
-  again(copy: PreparedMail): void {
+  again(copy: Mail): void {
     this.#waiting.push(copy);
   }
 
-  answered(mail: PreparedMail, result: TransactionResult, retryBaseMs: number): void {
+  answered(mail: Mail, result: TransactionResult, retryBaseMs: number): void {
     const delivery = mail.copyOf!;
     const isTransactional = mail.batch.campaign.is_transactional;
     const tried = { to: mail.to, copies: mail.addresses!, isTransactional, retryBaseMs };
@@ -117,7 +115,7 @@ export class CopyQueue {
     primary.batch.answered(primary, { status: "sent", error: null, reply: accepted }, null, true, outcomes);
   }
 
-  #leaveToRetries({ copyOf, addresses }: PreparedMail): void {
+  #leaveToRetries({ copyOf, addresses }: Mail): void {
     copyOf!.outcomes.push(...addresses!.map(untriedCopy));
     this.#over(copyOf!);
   }

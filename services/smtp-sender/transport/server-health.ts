@@ -12,7 +12,7 @@
  * pauses the server does not count as a try; those before it do.
  */
 import { isRecipientsOwnWait, repeatedText } from "../delivery/refusals.ts";
-import type { TransactionResult } from "../smtp/message.ts";
+import type { TransactionResult } from "../smtp/transaction.ts";
 
 const EQUAL_REFUSALS = 5;
 

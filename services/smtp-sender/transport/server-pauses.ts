@@ -13,8 +13,8 @@ import {
   recordServerWorks,
   releaseProbe,
 } from "../delivery/back-off.ts";
-import type { Batch, PreparedMail } from "../delivery/batch.ts";
-import type { TransactionResult } from "../smtp/message.ts";
+import type { Batch, Mail } from "../delivery/batch.ts";
+import type { TransactionResult } from "../smtp/transaction.ts";
 import { ServerHealth } from "./server-health.ts";
 
 /** At least until the row says for how long; and until it is asked again when the database is away. */
@@ -45,7 +45,7 @@ export class ServerPauses {
   readonly #health: ServerHealth;
   #claimingProbe = false;
   /** The one mail that shows whether the server takes mail again. */
-  #probe: PreparedMail | undefined;
+  #probe: Mail | undefined;
   #acceptedAt: number | undefined;
 
   constructor(transport: PausedTransport, failing: boolean) {
@@ -67,11 +67,11 @@ export class ServerPauses {
     return this.working || this.#probe === undefined;
   }
 
-  handedOver(mail: PreparedMail): void {
+  handedOver(mail: Mail): void {
     if (this.#health.mode === "probing") this.#probe = mail;
   }
 
-  answered(mail: PreparedMail, result: TransactionResult): void {
+  answered(mail: Mail, result: TransactionResult): void {
     if (this.#probe === mail) this.#probe = undefined;
     if (result.kind !== "accepted") return;
     this.#acceptedAt = performance.now();

@@ -7,7 +7,7 @@ import { performance } from "node:perf_hooks";
 import type { Warmup } from "../../../models/warmup-ledger.ts";
 import { readTransportConfig, type TransportConfig } from "../configs/transport-config.ts";
 import { NO_SLOT_PAUSE_MS } from "../delivery/back-off.ts";
-import { type Batch, type BatchHost, MAX_GROUP, type PreparedMail } from "../delivery/batch.ts";
+import type { Batch, BatchHost, Mail } from "../delivery/batch.ts";
 import { type AnswerEffects, takeAnswer } from "../delivery/steps.ts";
 import { checkAgain } from "../delivery/suppression.ts";
 import { DomainBackOffs } from "../domains/domain-back-off.ts";
@@ -16,10 +16,11 @@ import { recipientDomain } from "../domains/recipient-domain.ts";
 import type { EngineContext } from "../engine/context.ts";
 import type { BudgetClient } from "../limits/in-doubt-budget.ts";
 import { PerSecondLimit } from "../limits/per-second-limit.ts";
-import type { TransactionResult } from "../smtp/message.ts";
+import type { Connection } from "../smtp/connection.ts";
 import type { Reply } from "../smtp/replies.ts";
 import type { OpenError } from "../smtp/session.ts";
-import { type Connection, ConnectionPool } from "./connection-pool.ts";
+import type { TransactionResult } from "../smtp/transaction.ts";
+import { ConnectionPool } from "./connection-pool.ts";
 import { CopyQueue } from "./copies.ts";
 import { ServerPauses } from "./server-pauses.ts";
 import { ThroughputMeter } from "./throughput-meter.ts";
@@ -45,7 +46,6 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
   readonly #perSecond: PerSecondLimit;
   #context: EngineContext;
   readonly #pauses: ServerPauses;
-  #restTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(context: EngineContext, config: TransportConfig) {
@@ -81,7 +81,6 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
         endpoint: () => (this.#pauses.working ? this.config : { ...this.config, maxConnections: 1 }),
         work: () => this.#work,
         next: (connection) => this.#next(connection),
-        mayStillSend: (mail) => (mail.copyOf ? mail.batch.source.leaseIsOurs(mail.row) : mail.batch.mayStillSend(mail)),
         answered: (mail, result, connection) => this.#answered(mail, result, connection),
         opened: () => this.#opened(),
         noSlot: (error) => this.#noSlot(error),
@@ -163,13 +162,6 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     if (this.connections.size > 0) for (const batch of this.#queue.inTurn) batch.fill();
   }
 
-  wakeRested(ms: number): void {
-    this.#restTimer ??= setTimeout(() => {
-      this.#restTimer = undefined;
-      this.wake();
-    }, ms + 1).unref();
-  }
-
   budgetReturned(): void {
     this.wake();
   }
@@ -199,7 +191,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     const { size } = this.connections;
     if (size === 0 || this.#closed) return 0;
     if (!this.#pauses.working && (!this.#maySend || this.#queue.anyReady)) return 0;
-    const busy = this.#pauses.working ? 2 * size + (this.slow ? 0 : this.#soon(batch)) : 1;
+    const busy = this.#pauses.working ? 2 * size + (this.slow ? 0 : 2 * this.throughput.recent) : 1;
     const window = Math.min(this.#context.settings.maxInDoubt, busy, this.#roomInMemory);
     const waiting = this.domains.waiting(batch.ready);
     const connectionIdle = batch.ready.length === waiting && this.connections.busy < size;
@@ -208,19 +200,13 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     return this.#queue.allowance(batch, { window, held, waiting, connectionIdle });
   }
 
-  /** Of what was recorded: those of a tenth of a second. Where mails rest, nothing was recorded a moment ago. */
-  #soon({ givesWay }: Batch): number {
-    const { recent, perSecond } = this.throughput;
-    return givesWay ? Math.max(2 * recent, Math.min(MAX_GROUP, Math.round(perSecond / 10))) : 2 * recent;
-  }
-
   /** Mails of a megabyte are held by the dozen, not by the hundred. */
   get #roomInMemory(): number {
     const free = MAX_MAIL_BYTES - this.#context.budget.bytes;
     return Math.max(1, this.held + Math.floor(free / this.mailBytes));
   }
 
-  #next(connection: Connection): PreparedMail | undefined {
+  #next(connection: Connection): Mail | undefined {
     const { making, recorder } = this.#context;
     if (!this.#maySend || recorder.stalled) return undefined;
     const anyReady = this.#copies.size > 0 || this.#queue.anyReady;
@@ -245,27 +231,27 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     }
   }
 
-  #answered(mail: PreparedMail, result: TransactionResult, connection: Connection): void {
+  #answered(mail: Mail, result: TransactionResult, connection: Connection): void {
     if (result.kind === "accepted") this.domainBackOffs.accepted(recipientDomain(mail.row));
     this.#pauses.answered(mail, result);
     this.domains.answered(mail);
-    const { openedAtMs, accepted, pipeline } = connection;
-    const session = { openedAtMs, hadAccepted: accepted > 0, quit: () => pipeline.quit() };
+    const { openedAtMs, accepted } = connection;
+    const session = { openedAtMs, hadAccepted: accepted > 0, quit: () => connection.quit() };
     const { retryBaseMs } = this.#context.settings;
     takeAnswer({ mail, result, session, effects: this, retryBaseMs });
   }
 
-  sendCopies(mail: PreparedMail, accepted: Reply): void {
+  sendCopies(mail: Mail, accepted: Reply): void {
     this.#copies.add(mail, accepted);
     this.#copiesAdded();
   }
 
-  sendCopyAgain(copy: PreparedMail): void {
+  sendCopyAgain(copy: Mail): void {
     this.#copies.again(copy);
     this.#copiesAdded();
   }
 
-  copyAnswered(copy: PreparedMail, result: TransactionResult): void {
+  copyAnswered(copy: Mail, result: TransactionResult): void {
     this.#copies.answered(copy, result, this.#context.settings.retryBaseMs);
     this.#copiesAdded();
   }
@@ -281,7 +267,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
     void this.#stop([batch], error);
   }
 
-  isDeferralOfDomain(mail: PreparedMail, result: TransactionResult, sinceMs: number): boolean {
+  isDeferralOfDomain(mail: Mail, result: TransactionResult, sinceMs: number): boolean {
     return this.domainBackOffs.deferred(recipientDomain(mail.row), result, sinceMs);
   }
 
@@ -389,7 +375,6 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
 
   async close(withinMs: number): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#restTimer);
     for (const batch of [...this.batches]) batch.end();
     await this.connections.close(withinMs);
     this.domains.close();

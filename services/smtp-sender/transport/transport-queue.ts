@@ -1,10 +1,8 @@
 /**
  * The batches of one transport. Connections take from transactional ones first, then from each in turn, so that a campaign
- * of a hundred does not wait for one of a million. How many recipients a batch may prepare is decided here, too. Those that give
- * way prepare in turn, each as much as all of them may hold: side by side ten campaigns prepared four mails at a time, and each
- * group costs a mark, a write of results, and another look at rows that were read for later.
+ * of a hundred does not wait for one of a million. How many recipients a batch may prepare is decided here, too.
  */
-import { type Batch, MAX_GROUP, type PreparedMail } from "../delivery/batch.ts";
+import { type Batch, MAX_GROUP, type Mail } from "../delivery/batch.ts";
 
 /** A campaign prepares no less than this part of its fair share at once: fewer are not worth the two statements. */
 const GROUPS_PER_SHARE = 4;
@@ -83,17 +81,16 @@ export class TransportQueue {
    */
   allowance(batch: Batch, { window, held, waiting, connectionIdle }: Capacity): number {
     if (batch.ready.length >= REFILL_BELOW || waitsForPrevious(batch)) return 0;
-    const inTurn = batch.givesWay;
-    const fairShare = inTurn ? window : Math.ceil(window / this.#campaigns);
+    const fairShare = Math.ceil(window / this.#campaigns);
     const urgent = batch.campaign.is_transactional;
     const unsettled = batch.unrecorded - batch.promised - waiting;
     const room = urgent ? window - unsettled : Math.min(window - held, fairShare - unsettled);
-    const starving = (connectionIdle && !inTurn) || (urgent && batch.ready.length === waiting);
+    const starving = connectionIdle || (urgent && batch.ready.length === waiting);
     const minGroup = starving ? 1 : Math.max(1, Math.floor(fairShare / GROUPS_PER_SHARE));
     return room < minGroup ? 0 : Math.min(room, MAX_GROUP);
   }
 
-  next(): PreparedMail | undefined {
+  next(): Mail | undefined {
     for (;;) {
       const mail = this.#nextOf(this.#urgent) ?? this.#nextOf(this.all);
       // A lease may run out while a mail waits for a slow connection.
@@ -103,7 +100,7 @@ export class TransportQueue {
     }
   }
 
-  #nextOf(batches: readonly Batch[]): PreparedMail | undefined {
+  #nextOf(batches: readonly Batch[]): Mail | undefined {
     for (let tried = 0; tried < batches.length; tried++) {
       this.#position = (this.#position + 1) % batches.length;
       const batch = batches[this.#position]!;

@@ -1,12 +1,19 @@
-/** The product's SMTP pipeline under the names that these tests use; the one place that knows where it lives. */
+/** The product's SMTP connection as these tests drive it; the one place that knows where it lives. */
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { MessageSource, OutgoingMessage, TransactionResult } from "../../../services/smtp-sender/smtp/message.ts";
-import { SmtpPipeline } from "../../../services/smtp-sender/smtp/pipeline.ts";
+import { Connection } from "../../../services/smtp-sender/smtp/connection.ts";
+import type { Session } from "../../../services/smtp-sender/smtp/session.ts";
+import type { StageTimeouts } from "../../../services/smtp-sender/smtp/timeouts.ts";
+import type { OutgoingMessage, TransactionResult } from "../../../services/smtp-sender/smtp/transaction.ts";
 
 export type Message = OutgoingMessage;
-export type Source<M extends Message> = MessageSource<M>;
 export type Result = TransactionResult;
+
+export interface Source<M extends Message> {
+  next(): M | undefined;
+  answered(message: M, result: Result): void;
+  closed(reason: string): void;
+}
 
 export interface Pipeline {
   /** Something to send may be there. */
@@ -15,7 +22,22 @@ export interface Pipeline {
   quit(): void;
 }
 
-/** A pipeline over a stream that stands where the socket of an opened session would. */
+/** Sends what the source has, as many at a time as the session allows. */
+export function sendFrom<M extends Message>(session: Session, source: Source<M>, timeouts?: StageTimeouts): Pipeline {
+  const connection = new Connection(session, timeouts);
+  const work = async () => {
+    while (connection.isOpen) {
+      const message = connection.mayBegin ? source.next() : undefined;
+      if (message) source.answered(message, await connection.send(message));
+      else await connection.wait();
+    }
+  };
+  for (let n = 0; n < connection.maxUnderWay; n++) void work();
+  void connection.ended.then(({ reason }) => source.closed(reason));
+  return connection;
+}
+
+/** The same over a stream that stands where the socket of an opened session would. */
 export function openPipeline<M extends Message>(stream: Duplex, pipelining: boolean, source: Source<M>): Pipeline {
   const session = {
     socket: stream as unknown as Socket,
@@ -25,5 +47,5 @@ export function openPipeline<M extends Message>(stream: Duplex, pipelining: bool
     size: 0,
     loggedIn: false,
   };
-  return new SmtpPipeline<M>(session, source);
+  return sendFrom(session, source);
 }

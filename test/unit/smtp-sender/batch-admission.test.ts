@@ -30,7 +30,12 @@ const campaign = (nextRecipients: number, more: Partial<ClaimableCampaign> = {})
 function admitted(at: At, nextRecipients: number): number {
   const { admission, transport } = transportAt(at);
   let n = 0;
-  while (n < 1_000 && admission.admit(campaign(nextRecipients), transport)) n++;
+  while (
+    n < 1_000 &&
+    admission.mayServe(campaign(nextRecipients)) &&
+    admission.admit(campaign(nextRecipients), transport)
+  )
+    n++;
   return n;
 }
 
@@ -40,7 +45,7 @@ const BUSY: At = { lefts: Array(10).fill(10), connections: 10, recent: 170 };
 test.each([
   ["large chunks: one that keeps it busy for a fifth of a second is enough, and not hundreds", 500, 2],
   ["small ones: more", 50, 12],
-  ["single mails: many", 1, 580],
+  ["single mails: as many as a company may have", 1, 40],
 ])("a busy transport gets of %s", (_name, nextRecipients, expected) => {
   expect(admitted(BUSY, nextRecipients)).toBe(expected);
 });
@@ -58,4 +63,13 @@ test("a transport that has enough gets receipts all the same, and is named as su
   expect(admission.suppliedIds).toEqual(["s"]);
   expect(admission.admit(campaign(500), transport)).toBe(false);
   expect(admission.admit(campaign(1, { is_transactional: true }), transport)).toBe(true);
+});
+
+test("a company that has all it may have leaves room for the others, and gets its receipts all the same", () => {
+  const { admission, transport } = transportAt({ lefts: Array(49).fill(1), connections: 10, recent: 170 });
+  const of = (company_id: string, is_transactional = false) => campaign(1, { company_id, is_transactional });
+  expect(admission.mayServe(of("a")) && admission.admit(of("a"), transport)).toBe(true);
+  expect(admission.mayServe(of("a"))).toBe(false);
+  expect(admission.mayServe(of("a", true))).toBe(true);
+  expect(admission.mayServe(of("b"))).toBe(true);
 });

@@ -3,9 +3,9 @@
  * must agree with what the server really did with that very message.
  */
 import fc from "fast-check";
-import type { OutgoingMessage, TransactionResult } from "../../../services/smtp-sender/smtp/message.ts";
-import { SmtpPipeline } from "../../../services/smtp-sender/smtp/pipeline.ts";
 import { openSession } from "../../../services/smtp-sender/smtp/session.ts";
+import type { OutgoingMessage, TransactionResult } from "../../../services/smtp-sender/smtp/transaction.ts";
+import { sendFrom } from "../../support/mta/pipeline.ts";
 import { type Command, type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
 
 interface Note extends OutgoingMessage {
@@ -28,9 +28,8 @@ async function deliverOver(server: SmtpServer): Promise<Map<number, TransactionR
   const results = new Map<number, TransactionResult>();
   let next = 1;
   await new Promise<void>((done) => {
-    const pipeline = new SmtpPipeline<Note>(session, {
+    const pipeline = sendFrom<Note>(session, {
       next: () => (next <= COUNT ? note(next++) : undefined),
-      mayStillSend: () => true,
       answered: ({ no }, result) => {
         expect(results.has(no)).toBe(false);
         results.set(no, result);
@@ -38,7 +37,6 @@ async function deliverOver(server: SmtpServer): Promise<Map<number, TransactionR
       },
       closed: () => done(),
     });
-    pipeline.wake();
   });
   return results;
 }

@@ -1,6 +1,6 @@
 import { MAX_TRIES } from "../../../services/smtp-sender/delivery/back-off.ts";
 import { outcomeOf } from "../../../services/smtp-sender/delivery/outcome.ts";
-import type { TransactionResult } from "../../../services/smtp-sender/smtp/message.ts";
+import type { TransactionResult } from "../../../services/smtp-sender/smtp/transaction.ts";
 
 type Stage = "mail" | "rcpt" | "data" | "endOfData";
 

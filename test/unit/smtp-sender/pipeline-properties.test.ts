@@ -83,7 +83,6 @@ async function connection(dialogue: Dialogue, server: ScriptedServer, pipelining
       if (message) taken.add(message);
       return message;
     },
-    mayStillSend: () => true,
     answered(message, result) {
       if (!taken.delete(message)) faults.push(`message ${message.no} has two results: ${JSON.stringify(result)}`);
       checkResult(dialogue, message, result, server);

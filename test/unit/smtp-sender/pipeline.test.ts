@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import type { OutgoingMessage, TransactionResult } from "../../../services/smtp-sender/smtp/message.ts";
-import { SmtpPipeline } from "../../../services/smtp-sender/smtp/pipeline.ts";
 import { openSession, type Session } from "../../../services/smtp-sender/smtp/session.ts";
 import { RFC_TIMEOUTS } from "../../../services/smtp-sender/smtp/timeouts.ts";
+import type { OutgoingMessage, TransactionResult } from "../../../services/smtp-sender/smtp/transaction.ts";
+import { sendFrom } from "../../support/mta/pipeline.ts";
 import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "../../support/smtp-server.ts";
 
 interface Note extends OutgoingMessage {
@@ -30,11 +30,10 @@ async function sendAll(messages: Note[], session?: Session, timeouts = RFC_TIMEO
   const connection = session ?? (await open());
   let reason = "";
   await new Promise<void>((done) => {
-    const pipeline = new SmtpPipeline<Note>(
+    const pipeline = sendFrom<Note>(
       connection,
       {
         next: () => waiting.shift(),
-        mayStillSend: () => true,
         answered: (message, result) => {
           if (results.has(message.no)) throw new Error(`${message.no} was answered twice`);
           results.set(message.no, result);
@@ -49,7 +48,6 @@ async function sendAll(messages: Note[], session?: Session, timeouts = RFC_TIMEO
       },
       timeouts,
     );
-    pipeline.wake();
   });
   return { results, waiting, reason, kinds: messages.map(({ no }) => results.get(no)?.kind ?? "not begun") };
 }
@@ -195,6 +193,24 @@ describe.each([true, false])("with PIPELINING offered: %s", (pipelining) => {
     expect(kinds[1]).not.toBe("doubt");
     expect(reason).toMatch(/DOT/);
   });
+});
+
+test("with PIPELINING each message ends in one write with the envelope of the next: one round trip each", async () => {
+  await start();
+  const writes: string[] = [];
+  const session = await open();
+  const write = session.socket.write.bind(session.socket);
+  session.socket.write = ((data: Buffer | string, ...more: never[]) => {
+    writes.push(data.toString("latin1"));
+    return write(data, ...more);
+  }) as typeof write;
+  const { kinds } = await sendAll(
+    [1, 2, 3, 4].map((no) => note(no)),
+    session,
+  );
+  expect(kinds).toEqual(Array(4).fill("accepted"));
+  const verbs = writes.map((text) => [...text.matchAll(/^(?:MAIL|DATA|\.|QUIT)(?=[\r ])/gm)].map(String).join(" "));
+  expect(verbs.slice(0, 5)).toEqual(["MAIL DATA", ". MAIL DATA", ". MAIL DATA", ". MAIL DATA", "."]);
 });
 
 test("a large message goes out in pieces and arrives whole", async () => {

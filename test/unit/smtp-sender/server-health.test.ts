@@ -1,4 +1,4 @@
-import type { RefusedStage, TransactionResult } from "../../../services/smtp-sender/smtp/message.ts";
+import type { RefusedStage, TransactionResult } from "../../../services/smtp-sender/smtp/transaction.ts";
 import { ServerHealth } from "../../../services/smtp-sender/transport/server-health.ts";
 
 const refused = (stage: RefusedStage, text: string): TransactionResult => ({

@@ -2,14 +2,12 @@
 import type { Batch } from "../../../services/smtp-sender/delivery/batch.ts";
 import { TransportQueue } from "../../../services/smtp-sender/transport/transport-queue.ts";
 
-const WINDOW = 100;
-
-function campaigns(n: number, { givesWay }: { givesWay: boolean }) {
+function campaigns(n: number, window: number) {
   const queue = new TransportQueue();
   const batches = Array.from({ length: n }, (_, no) => {
     const campaign = { campaign_id: `campaign ${no}`, is_transactional: false };
     const open = { state: "open", ready: [], unrecorded: 0, reserved: 0, promised: 0, left: 1_000 };
-    const batch = { kind: "chunk", chunk: {}, source: { exhausted: false }, campaign, ...open, givesWay };
+    const batch = { kind: "chunk", chunk: {}, source: { exhausted: false }, campaign, ...open };
     return batch as unknown as Batch & { unrecorded: number };
   });
   for (const batch of batches) queue.add(batch);
@@ -18,7 +16,7 @@ function campaigns(n: number, { givesWay }: { givesWay: boolean }) {
   const fill = () => {
     const groups: [batch: number, mails: number][] = [];
     for (const batch of queue.inTurn) {
-      const mails = queue.allowance(batch, { window: WINDOW, held: held(), waiting: 0, connectionIdle: true });
+      const mails = queue.allowance(batch, { window, held: held(), waiting: 0, connectionIdle: true });
       if (mails === 0) continue;
       batch.unrecorded += mails;
       queue.prepared(batch);
@@ -34,30 +32,22 @@ function campaigns(n: number, { givesWay }: { givesWay: boolean }) {
 
 describe("the campaigns of one server", () => {
   test("prepare side by side, each its part", () => {
-    const { fill } = campaigns(4, { givesWay: false });
-    expect(fill()).toEqual([0, 1, 2, 3].map((batch) => [batch, WINDOW / 4]));
+    const { fill } = campaigns(4, 100);
+    expect(fill()).toEqual([0, 1, 2, 3].map((batch) => [batch, 25]));
   });
 
-  test("prepare in turn where they give way, each all that the server may hold", () => {
-    const { fill, record } = campaigns(3, { givesWay: true });
+  test("take turns where the server may hold less than one mail of each", () => {
+    const { fill, record } = campaigns(3, 1);
     const turns = Array.from({ length: 6 }, () => {
       const groups = fill();
       record();
       return groups;
     });
-    expect(turns).toEqual([0, 1, 2, 0, 1, 2].map((batch) => [[batch, WINDOW]]));
-  });
-
-  test("prepare no small groups where they give way, although a connection has nothing to do", () => {
-    const { batches, fill } = campaigns(2, { givesWay: true });
-    batches[0]!.unrecorded = WINDOW - 10;
-    expect(fill()).toEqual([]);
-    batches[0]!.unrecorded = WINDOW / 2;
-    expect(fill()).toEqual([[0, WINDOW / 2]]);
+    expect(turns).toEqual([0, 1, 2, 0, 1, 2].map((batch) => [[batch, 1]]));
   });
 
   test("keep their turns when transactional mail goes between them", () => {
-    const { queue, batches, fill, record } = campaigns(3, { givesWay: true });
+    const { queue, batches, fill, record } = campaigns(3, 1);
     fill();
     record();
     const campaign = { campaign_id: "receipt", is_transactional: true };
@@ -65,16 +55,16 @@ describe("the campaigns of one server", () => {
     queue.add(receipt);
     queue.prepared(receipt);
     queue.remove(receipt);
-    expect(fill()).toEqual([[1, WINDOW]]);
+    expect(fill()).toEqual([[1, 1]]);
   });
 
   test("keep their turns when one of them is over", () => {
-    const { queue, batches, fill, record } = campaigns(4, { givesWay: true });
+    const { queue, batches, fill, record } = campaigns(4, 1);
     fill();
     record();
-    expect(fill()).toEqual([[1, WINDOW]]);
+    expect(fill()).toEqual([[1, 1]]);
     record();
     queue.remove(batches[1]!);
-    expect(fill()).toEqual([[2, WINDOW]]);
+    expect(fill()).toEqual([[2, 1]]);
   });
 });

@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { DomainBackOffs } from "../../../../services/smtp-sender/domains/domain-back-off.ts";
-import type { RefusedStage, TransactionResult } from "../../../../services/smtp-sender/smtp/message.ts";
+import type { RefusedStage, TransactionResult } from "../../../../services/smtp-sender/smtp/transaction.ts";
 
 const MINUTE = 60_000;
 const SLOW = "slow.example";

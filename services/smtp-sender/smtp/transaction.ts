@@ -1,7 +1,38 @@
-/** The commands of a mail transaction up to DATA, and what the replies to them mean for it. */
-import type { OutgoingMessage, RefusedStage, TransactionResult } from "./message.ts";
+/** A mail transaction: what it carries, its commands up to DATA, what the replies mean for it, and its result. */
+import type { MailBytes } from "../../lib/mail-bytes.ts";
 import { NotSmtp, type Reply } from "./replies.ts";
 import type { Session } from "./session.ts";
+
+/** One transaction. Addresses are in wire form: ASCII or, with `smtpUtf8`, UTF-8 bytes as latin1 characters. */
+export interface OutgoingMessage {
+  from: string;
+  to: readonly string[];
+  /**
+   * The message in one piece or two, with CRLF lines, as latin1 characters or as bytes, which are released when they are
+   * written. The second may be shared by many messages, and has no line that begins with a dot.
+   */
+  body: readonly (string | MailBytes)[];
+  bytes: number;
+  smtpUtf8: boolean;
+  eightBit: boolean;
+  /** Asked right before the body is written: from then on the message cannot be withdrawn. */
+  mayStillSend?(): boolean;
+}
+
+export type RefusedStage = "mail" | "rcpt" | "data" | "endOfData";
+
+type Refusals = readonly { to: string; reply: Reply }[];
+
+export type TransactionResult =
+  | { kind: "accepted"; reply: Reply; refused: Refusals }
+  /** `refused`: recipients' own refusals, where there were several recipients. */
+  | { kind: "refused"; stage: RefusedStage; reply: Reply; refused?: Refusals }
+  /** Its final dot was written and no reply came: it may have been accepted. */
+  | { kind: "doubt"; reason: string }
+  /** Certainly not accepted, and the session has ended. `reply`: the 421, where there was one. */
+  | { kind: "unsent"; reason: string; reply?: Reply | undefined }
+  /** This server cannot take it, now or later. */
+  | { kind: "impossible"; reason: string };
 
 /** What a reply belongs to. "emptyData" ends an empty message that nobody gets, "endOfData" a real one. */
 export type Stage = "rset" | "mail" | "rcpt" | "data" | "endOfData" | "emptyData" | "quit";
@@ -11,32 +42,40 @@ interface Failure {
   reply: Reply;
 }
 
-export interface Transaction<L extends OutgoingMessage> {
-  message: L;
+export interface Transaction {
+  message: OutgoingMessage;
   /** Recipients that the server accepted. */
   accepted: number;
   refused: { to: string; reply: Reply }[];
   /** The first reply that prevents it from being sent. */
   failure: Failure | undefined;
+  /** Resolves `Connection.send`. */
+  answer(result: TransactionResult): void;
 }
 
-export interface Command<L extends OutgoingMessage> {
+export interface Command {
   stage: Stage;
   text: string;
-  transaction: Transaction<L> | undefined;
+  transaction: Transaction | undefined;
   to?: string;
 }
 
+/** Why this server can never take the message; undefined if it can. */
+export function messageError(message: OutgoingMessage, { size, smtpUtf8, eightBitMime }: Session): string | undefined {
+  if (message.smtpUtf8 && !smtpUtf8) return "The address needs SMTPUTF8, which the SMTP server does not offer.";
+  if (message.eightBit && !eightBitMime) return "The message needs 8BITMIME, which the SMTP server does not offer.";
+  if (size && message.bytes > size) {
+    return `The message has ${message.bytes} bytes, the SMTP server takes at most ${size}.`;
+  }
+  return undefined;
+}
+
 /** `resetFirst`: the server is, or may still be, in the transaction before. RSET goes out in the same write. */
-export function envelope<L extends OutgoingMessage>(
-  transaction: Transaction<L>,
-  session: Session,
-  resetFirst: boolean,
-): Command<L>[] {
+export function envelope(transaction: Transaction, session: Session, resetFirst: boolean): Command[] {
   const { from, to, bytes, eightBit, smtpUtf8 } = transaction.message;
   const size = session.size === undefined ? "" : ` SIZE=${bytes}`;
   const extras = `${size}${eightBit ? " BODY=8BITMIME" : ""}${smtpUtf8 ? " SMTPUTF8" : ""}`;
-  const commands: Command<L>[] = [];
+  const commands: Command[] = [];
   if (resetFirst) commands.push({ stage: "rset", text: "RSET\r\n", transaction: undefined });
   commands.push({ stage: "mail", text: `MAIL FROM:<${from}>${extras}\r\n`, transaction });
   for (const address of to) {
@@ -50,7 +89,7 @@ export function envelope<L extends OutgoingMessage>(
  * 503, "bad sequence of commands" (RFC 5321 section 4.2.2), where the sequence was right: it speaks of the session and is
  * no verdict on a sender or a recipient. After a refused MAIL, or without an accepted recipient, it is the usual reply.
  */
-export function isOutOfSequence<L extends OutgoingMessage>({ stage, transaction }: Command<L>, reply: Reply): boolean {
+export function isOutOfSequence({ stage, transaction }: Command, reply: Reply): boolean {
   if (reply.code !== 503 || !transaction) return false;
   if (stage === "mail") return true;
   if (transaction.failure?.stage === "mail") return false;
@@ -58,10 +97,7 @@ export function isOutOfSequence<L extends OutgoingMessage>({ stage, transaction 
 }
 
 /** Takes the reply to MAIL or RCPT. */
-export function noteEnvelopeReply<L extends OutgoingMessage>(
-  { stage, transaction, to }: Command<L>,
-  reply: Reply,
-): void {
+export function noteEnvelopeReply({ stage, transaction, to }: Command, reply: Reply): void {
   if (reply.code >= 300 && reply.code < 400) throw new NotSmtp(`No answer to ${stage.toUpperCase()}: ${reply.text}`);
   const { failure } = transaction!;
   if (stage === "mail") {
@@ -75,10 +111,7 @@ export function noteEnvelopeReply<L extends OutgoingMessage>(
 }
 
 /** `failure`: the reply to blame. A single recipient's own refusal is that one. */
-export function refusedResult<L extends OutgoingMessage>(
-  { message, refused }: Transaction<L>,
-  failure: Failure,
-): TransactionResult {
+export function refusedResult({ message, refused }: Transaction, failure: Failure): TransactionResult {
   return message.to.length === 1 ? { kind: "refused", ...failure } : { kind: "refused", ...failure, refused };
 }
 
@@ -86,7 +119,7 @@ export function refusedResult<L extends OutgoingMessage>(
  * The reply to DATA. `expectsMessage`: the server now waits for a message; `hasRecipients`: somebody would get it;
  * `failure`: the reply to blame where it is not sent.
  */
-export function dataReply<L extends OutgoingMessage>({ accepted, failure }: Transaction<L>, reply: Reply) {
+export function dataReply({ accepted, failure }: Transaction, reply: Reply) {
   if (reply.code < 300 || (reply.code < 400 && reply.code !== 354)) {
     throw new NotSmtp(`No answer to DATA: ${reply.text}`);
   }
