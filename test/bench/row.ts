@@ -102,7 +102,7 @@ const queueId = (n: number) => `4Zk${(1e9 + n * 7919).toString(36)}z${(n * 31).t
 async function record(campaign: string): Promise<void> {
   const connection = new PinnedConnection();
   const ignore = () => {};
-  const callbacks = { onFlushed: ignore, onOutage: ignore, onRefused: ignore, onCallbackError: ignore };
+  const callbacks = { log: { error: ignore }, onFlushed: ignore, onOutage: ignore };
   const recorder = new Recorder({ connection, owner: OWNER, leaseMs: 3_600_000, groupSize: GROUP, ...callbacks });
   const leases = await query<Lease>(LEASE, [campaign, OWNER]);
   let n = 0;

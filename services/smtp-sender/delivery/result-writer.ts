@@ -1,18 +1,30 @@
-/** Runs the statement that writes a group of results: the least that does, and the whole one where there is more to write. */
+/**
+ * Writes a group of results, with the leases and marks of their chunks, by the least statement that does
+ * (record-statement.ts). While PostgreSQL is away a group is written again until it succeeds: nothing is forgotten.
+ *
+ * A group that PostgreSQL refuses (a constraint, a value it cannot store) would be refused for ever: it is written in
+ * halves until the refused result stands alone. That one is written without its events and webhooks, then also without
+ * its texts, and reported. Where even that is refused, its lease is left to run out: recovery then treats the recipient as
+ * in doubt, as if this sender had died with it.
+ *
+ * Results whose lease was lost meanwhile (the sender was frozen or cut off) are not thrown away: late-results.ts.
+ */
 import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isRefusal } from "../../../models/database/db.ts";
 import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
-import { recordStatement } from "./record-statement.ts";
-import type { ChunkUpdate, LeasedChunk, RecordedResult } from "./recorded-result.ts";
-import type { ReplyPatterns } from "./reply-patterns.ts";
-
-/** A company that had a webhook for accepted mails is taken to have one for so long. */
-const WEBHOOKS_KNOWN_MS = 60_000;
+import { type LateReport, NOTHING_LATE, RecentResults, writeLateResults, writeResultsAgain } from "./late-results.ts";
+import type { Outcome } from "./outcome.ts";
+import { recordStatement, valuesAgain } from "./record-statement.ts";
+import { type ChunkUpdate, decideMarks, type LeasedChunk, type RecordedResult } from "./recorded-result.ts";
+import { ReplyPatterns } from "./reply-patterns.ts";
 
 interface Writer {
   connection: PinnedConnection;
-  replies: ReplyPatterns;
   owner: string;
   leaseMs: number;
+  /** Nothing can be written because the database is away; null: it works again. */
+  onOutage(error: Error | null): void;
 }
 
 export interface Group {
@@ -34,20 +46,200 @@ export interface Answer {
   wanted_by?: string[] | null;
 }
 
+export interface RefusedResult {
+  result: RecordedResult;
+  error: Error;
+  /** The recipient's state was written, without its events and webhooks. False: it will end as in doubt. */
+  stateStored: boolean;
+}
+
+/** What came of a flush. */
+export interface FlushReport {
+  /** Leases that are no longer ours. */
+  lost: readonly LeasedChunk[];
+  /** Campaigns that an error stopped, whoever set it. */
+  stopped: readonly (readonly [campaignId: string, error: string])[];
+  /** Campaigns of which more comes back than their company allows: to be stopped. */
+  overGuard: readonly (readonly [companyId: string, campaignId: string])[];
+  /** Companies with webhooks to deliver. */
+  webhookCompanyIds: readonly string[];
+  /** Campaigns of which results were written that came after the end of their lease. */
+  lateCampaignIds: readonly string[];
+  /** Results that PostgreSQL did not take as they are. */
+  refused: readonly RefusedResult[];
+}
+
+type Chunks = ReadonlyMap<LeasedChunk, ChunkUpdate>;
+
+const NOTHING: FlushReport = {
+  lost: [],
+  stopped: [],
+  overGuard: [],
+  webhookCompanyIds: [],
+  lateCampaignIds: [],
+  refused: [],
+};
+
+/** A company that had a webhook for accepted mails is taken to have one for so long. */
+const WEBHOOKS_KNOWN_MS = 60_000;
+const RETRY_PAUSE_MS = 250;
+const MAX_RETRY_PAUSE_MS = 2_000;
+const NOT_STORABLE = "The SMTP server's answer could not be stored.";
+
+/** Refused for what it contains, and so for ever; besides values, constraints and limits also what a trigger raises. */
+const isRefused = (error: unknown): boolean =>
+  isRefusal(error) || /^(?:21|44|P0)/.test((error as { code?: string }).code ?? "");
+
+function abandon({ chunk, seq }: RecordedResult): void {
+  if (chunk) chunk.abandonedTo = Math.max(seq, chunk.abandonedTo ?? 0);
+}
+
+/** The leases that these results need, with the marks that are in the database, and nothing else about their chunks. */
+const leasesOf = (results: readonly RecordedResult[]): Chunks =>
+  new Map(
+    results.flatMap(({ chunk }): [LeasedChunk, ChunkUpdate][] =>
+      chunk ? [[chunk, { done: false, markedTo: chunk.writtenTo ?? chunk.lo - 1, resolve: [] }]] : [],
+    ),
+  );
+
+function withoutTexts(result: RecordedResult): RecordedResult {
+  const plain = (outcome: Outcome): Outcome => ({
+    ...outcome,
+    error: outcome.error === null ? null : NOT_STORABLE,
+    reply: null,
+  });
+  const copies = result.copies.map((copy) => ({ ...copy, outcome: plain(copy.outcome) }));
+  return { ...result, outcome: plain(result.outcome), copies };
+}
+
+/** Leases are written once more by the last of the parts: it knows which are lost. */
+const together = (parts: readonly FlushReport[]): FlushReport => ({
+  lost: parts.at(-1)!.lost,
+  stopped: parts.flatMap(({ stopped }) => stopped),
+  overGuard: parts.flatMap(({ overGuard }) => overGuard),
+  webhookCompanyIds: parts.flatMap(({ webhookCompanyIds }) => webhookCompanyIds),
+  lateCampaignIds: parts.flatMap(({ lateCampaignIds }) => lateCampaignIds),
+  refused: parts.flatMap(({ refused }) => refused),
+});
+
 export class ResultWriter {
-  #writer: Writer;
+  readonly #writer: Writer;
+  readonly #replies = new ReplyPatterns();
+  readonly #recent = new RecentResults();
   /** Learnt from the answers, so a hint only: the statement without webhooks looks for itself (record-accepted.ts). */
-  #withWebhooks = new Set<string>();
+  readonly #withWebhooks = new Set<string>();
   #forgetAt = 0;
 
   constructor(writer: Writer) {
     this.#writer = writer;
   }
 
+  /**
+   * Resolves when it is written, however long that takes. `later`: results that this group does not write, because another part
+   * of the flush does or because they came after it was put together.
+   */
+  async flush(results: readonly RecordedResult[], chunks: Chunks, later: () => RecordedResult[]): Promise<FlushReport> {
+    for (let failures = 0; ; failures++) {
+      try {
+        const report = await this.#flushOnce({ results, chunks, rowOnly: false }, later());
+        if (failures > 0) this.#writer.onOutage(null);
+        return report;
+      } catch (error) {
+        if (results.length > 0 && isRefused(error)) return this.#flushInParts(results, chunks, later, error as Error);
+        await this.#pause(failures, error as Error);
+      }
+    }
+  }
+
+  async #flushInParts(
+    results: readonly RecordedResult[],
+    chunks: Chunks,
+    later: () => RecordedResult[],
+    error: Error,
+  ): Promise<FlushReport> {
+    const parts: FlushReport[] = [];
+    if (results.length === 1) {
+      parts.push({ ...NOTHING, refused: [await this.#flushRefused(results[0]!, later, error)] });
+    } else {
+      const half = results.length >> 1;
+      const [first, second] = [results.slice(0, half), results.slice(half)];
+      parts.push(await this.flush(first, leasesOf(first), () => [...second, ...later()]));
+      parts.push(await this.flush(second, leasesOf(second), later));
+    }
+    parts.push(await this.flush([], chunks, later));
+    return together(parts);
+  }
+
+  /** Its row alone; then without the texts that came from outside; then its lease is left to run out. */
+  async #flushRefused(result: RecordedResult, later: () => RecordedResult[], error: Error): Promise<RefusedResult> {
+    const attempts = [result, withoutTexts(result)];
+    for (let failures = 0; attempts.length > 0; ) {
+      try {
+        await this.#flushOnce({ results: [attempts[0]!], chunks: leasesOf([result]), rowOnly: true }, later());
+        return { result, error, stateStored: true };
+      } catch (failure) {
+        if (isRefused(failure)) attempts.shift();
+        else await this.#pause(failures++, failure as Error);
+      }
+    }
+    abandon(result);
+    return { result, error, stateStored: false };
+  }
+
+  async #pause(failures: number, error: Error): Promise<void> {
+    this.#writer.onOutage(error);
+    await sleep(Math.min(RETRY_PAUSE_MS * 2 ** Math.min(failures, 4), MAX_RETRY_PAUSE_MS));
+  }
+
+  async #flushOnce(group: Group, later: readonly RecordedResult[]): Promise<FlushReport> {
+    const { results, chunks } = group;
+    const at = performance.now();
+    decideMarks(chunks, later);
+    const { leases, stopped, over_guard, webhook_company_ids, written } = await this.write(group);
+    this.#recent.add(results.length, () => valuesAgain(results));
+    const held = new Set((leases ?? []).map(([campaignId, no]) => `${campaignId} ${no}`));
+    const lost: LeasedChunk[] = [];
+    for (const [chunk, { markedTo }] of chunks) {
+      if (held.has(`${chunk.campaignId} ${chunk.no}`)) {
+        chunk.validFrom = at;
+        chunk.writtenTo = markedTo;
+      } else {
+        lost.push(chunk);
+      }
+    }
+    const late = written < results.length ? await this.#writeLate(results, lost) : { ...NOTHING_LATE, refused: [] };
+    return {
+      lost,
+      stopped: stopped ?? [],
+      overGuard: over_guard ?? [],
+      webhookCompanyIds: [...(webhook_company_ids ?? []), ...late.webhookCompanyIds],
+      lateCampaignIds: late.campaignIds,
+      refused: late.refused,
+    };
+  }
+
+  /** Of chunks that are lost, and of recipients claimed by themselves, of which nobody says whether they are. */
+  async #writeLate(
+    results: readonly RecordedResult[],
+    lost: readonly LeasedChunk[],
+  ): Promise<LateReport & Pick<FlushReport, "refused">> {
+    const late = results.filter(({ chunk }) => !chunk || lost.includes(chunk));
+    if (late.length === 0) return { ...NOTHING_LATE, refused: [] };
+    try {
+      return { ...(await writeLateResults(this.#writer.connection, late)), refused: [] };
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      for (const result of late) abandon(result);
+      const refused = late.map((result) => ({ result, error: error as Error, stateStored: false }));
+      return { ...NOTHING_LATE, refused };
+    }
+  }
+
+  /** Runs the statement: again with webhooks where the first one finds that there are some. */
   async write({ results, chunks, rowOnly }: Group): Promise<Answer> {
-    const { connection, replies, owner, leaseMs } = this.#writer;
+    const { connection, owner, leaseMs } = this.#writer;
     for (let withWebhooks = this.#haveWebhooks(results); ; withWebhooks = true) {
-      const options = { owner, leaseMs, rowOnly, withWebhooks, replies };
+      const options = { owner, leaseMs, rowOnly, withWebhooks, replies: this.#replies };
       const { name, text, values } = recordStatement(results, chunks, options);
       const [answer] = await connection.run<Answer>(name, text, values);
       if (!answer!.wanted_by) return answer!;
@@ -64,5 +256,24 @@ export class ResultWriter {
     if (this.#withWebhooks.size === 0) return false;
     if (performance.now() > this.#forgetAt) this.#withWebhooks.clear();
     return results.some(({ companyId }) => this.#withWebhooks.has(companyId));
+  }
+
+  /** What is not learnt now is learnt with the next reply of its kind. */
+  async learnReplies(): Promise<void> {
+    await this.#replies.learn(this.#writer.connection).catch(() => {});
+  }
+
+  /**
+   * The database may have lost its last transactions: what was in them is written again. `looked`: how many results were looked
+   * at; the reports are those of what was written.
+   */
+  async writeAgain(): Promise<{ looked: number; reports: FlushReport[] }> {
+    const reports: FlushReport[] = [];
+    for (const values of this.#recent.flushes()) {
+      const { campaignIds, webhookCompanyIds } = await writeResultsAgain(this.#writer.connection, values());
+      if (campaignIds.length + webhookCompanyIds.length === 0) continue;
+      reports.push({ ...NOTHING, lateCampaignIds: campaignIds, webhookCompanyIds });
+    }
+    return { looked: this.#recent.size, reports };
   }
 }

@@ -17,7 +17,8 @@ import { ANY_TO_CLAIM, failQueuedCopies, STOPPED } from "../claim/claim-statemen
 import { Claimer } from "../claim/claimer.ts";
 import { giveUpLeases } from "../claim/give-up-leases.ts";
 import type { Batch } from "../delivery/batch.ts";
-import { type FlushReport, Recorder, type RefusedResult } from "../delivery/recorder.ts";
+import { Recorder } from "../delivery/recorder.ts";
+import type { FlushReport, RefusedResult } from "../delivery/result-writer.ts";
 import type { ClaimableCampaign, RecipientRow } from "../delivery/rows.ts";
 import { type ConnectionSlots, LocalConnectionSlots } from "../limits/connection-slots.ts";
 import { InDoubtBudget } from "../limits/in-doubt-budget.ts";
@@ -96,10 +97,9 @@ export class Engine {
       owner: this.owner,
       leaseMs: settings.leaseMs,
       groupSize: Math.max(1, Math.floor(settings.maxInDoubt / 2)),
+      log: outputs.log,
       onFlushed: (report) => this.#flushed(report),
       onOutage: (error) => this.outage.report(error),
-      onRefused: (refused) => this.#refused(refused),
-      onCallbackError: (error) => outputs.log.error("after results were recorded", { error: error.stack }),
     });
     this.history = new DatabaseHistory({
       log: outputs.log,
@@ -293,8 +293,9 @@ export class Engine {
     }
   }
 
-  #flushed({ lost, stopped, overGuard, webhookCompanyIds, lateCampaignIds }: FlushReport): void {
+  #flushed({ lost, stopped, overGuard, webhookCompanyIds, lateCampaignIds, refused }: FlushReport): void {
     this.outage.over();
+    for (const result of refused) this.#refused(result);
     for (const id of lateCampaignIds) this.#outputs.campaignDrained(id);
     if (lost.length > 0) {
       const gone = new Set(lost);

@@ -11,7 +11,6 @@ import type {
   LeasedChunk,
   RecordedResult,
 } from "../../../services/smtp-sender/delivery/recorded-result.ts";
-import { ReplyPatterns } from "../../../services/smtp-sender/delivery/reply-patterns.ts";
 import { type Answer, ResultWriter } from "../../../services/smtp-sender/delivery/result-writer.ts";
 import { useSending } from "../../support/sending.ts";
 
@@ -176,7 +175,7 @@ test.each([
 
 test("every mail that is recorded after a webhook was added gets its event, whatever the sender took for granted before", async () => {
   const campaign = await leased(1);
-  const writer = new ResultWriter({ connection, replies: new ReplyPatterns(), owner: OWNER, leaseMs: 60_000 });
+  const writer = new ResultWriter({ connection, owner: OWNER, leaseMs: 60_000, onOutage: () => {} });
   const write = async (...seqs: number[]) => {
     const results = seqs.map((seq) => accepted(campaign, seq));
     const { written, webhook_company_ids } = await writer.write({

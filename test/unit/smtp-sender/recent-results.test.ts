@@ -1,4 +1,4 @@
-import { RecentResults } from "../../../services/smtp-sender/delivery/recent-results.ts";
+import { RecentResults } from "../../../services/smtp-sender/delivery/late-results.ts";
 
 test("the newest results are kept, in the order in which they were written, and never more than 20,000", () => {
   const recent = new RecentResults();

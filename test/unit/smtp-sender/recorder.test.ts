@@ -43,10 +43,9 @@ const recorderOver = (
     owner: "me",
     leaseMs: 1_000,
     groupSize: 1,
+    log: { error: () => {} },
     onFlushed: () => {},
     onOutage: () => {},
-    onRefused: () => {},
-    onCallbackError: () => {},
     ...callbacks,
   });
 
@@ -129,7 +128,7 @@ test("an error of those who are notified is reported; what is written is not wri
     },
     {
       onFlushed: () => void notified.push("flushed"),
-      onCallbackError: ({ message }) => void errors.push(message),
+      log: { error: (_text, data) => void errors.push((data as { error: string }).error.split("\n")[0]!) },
     },
   );
   const broken = {
@@ -142,7 +141,7 @@ test("an error of those who are notified is reported; what is written is not wri
   recorder.add(sent(leased, 2, { recorded: () => void notified.push("recorded") }));
   await recorder.drain();
   expect(written).toBe(1);
-  expect(errors).toEqual(["A callback broke"]);
+  expect(errors).toEqual(["Error: A callback broke"]);
   expect(notified).toEqual(["recorded", "flushed"]);
 });
 
@@ -156,7 +155,11 @@ test("a refused result is written in halves until it stands alone; a mark never 
       written.push({ mark: (values[6] as number[])[0]!, seqs, done: (values[7] as boolean[])[0]! });
       return [ANSWER];
     },
-    { onRefused: ({ result, stateStored }) => void refused.push(stateStored ? 0 : result.seq) },
+    {
+      onFlushed: (report) => {
+        for (const { result, stateStored } of report.refused) refused.push(stateStored ? 0 : result.seq);
+      },
+    },
   );
   const leased = chunk();
   for (let seq = 1; seq <= 8; seq++) recorder.add(sent(leased, seq));
