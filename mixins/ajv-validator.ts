@@ -5,7 +5,7 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 import { type ServiceBroker, Validators } from "moleculer";
-import { isAddress } from "../services/lib/address.ts";
+import { addressText, isAddress } from "../services/lib/address.ts";
 import type { Ctx } from "../services/lib/caller.ts";
 import { type FieldErrors, invalid } from "../services/lib/errors.ts";
 import { addFieldError, fieldErrors } from "../services/lib/field-errors.ts";
@@ -29,7 +29,7 @@ function withFormats(ajv: Ajv): Ajv {
   addFormats.default(ajv, ["date-time", "uri"]);
   return withInstants(ajv)
     .addFormat("uuid", isUuid)
-    .addFormat("email", (value: string) => isAddress(value.trim()))
+    .addFormat("email", (value: string) => isAddress(addressText(value)))
     .addFormat("line", isOneLine);
 }
 

@@ -1,4 +1,5 @@
 /** A company's settings. */
+
 import { ForeignKeyConstraintError } from "sequelize";
 import { Company } from "../../models/company.ts";
 import { query, sequelize } from "../../models/database/db.ts";
@@ -8,6 +9,7 @@ import { noConfirmationServer } from "../../models/statements/confirmation-serve
 import { TrackingDomain } from "../../models/tracking-domain.ts";
 import type { ParamsOf } from "../contracts.ts";
 import type { Validate } from "../define.ts";
+import { addressText } from "../lib/address.ts";
 import { isAttributeName } from "../lib/attributes.ts";
 import { type Ctx, knownRights } from "../lib/caller.ts";
 import { type FieldErrors, invalid, missingObject, notFound } from "../lib/errors.ts";
@@ -119,7 +121,7 @@ export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>
   // A field that was not sent is undefined, and set() would write that as null.
   const changes = Object.entries({
     name: params.name?.trim(),
-    replyToEmail: params.reply_to_email?.trim() ?? params.reply_to_email,
+    replyToEmail: params.reply_to_email && addressText(params.reply_to_email),
     website: params.website,
     footerText: params.footer_text,
     doubleOptIn: params.double_opt_in,

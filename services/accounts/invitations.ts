@@ -2,6 +2,7 @@
  * Members join by invitation. The answer to whoever invites is the same whether the address belongs to a user or not; what
  * the invited person has to bring depends on what the link proves.
  */
+
 import { Op, type Transaction } from "sequelize";
 import { Company } from "../../models/company.ts";
 import { sequelize } from "../../models/database/db.ts";
@@ -14,6 +15,7 @@ import { User } from "../../models/user.ts";
 import { broadcast } from "../call.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import type { Validate } from "../define.ts";
+import { addressText } from "../lib/address.ts";
 import { type Ctx, knownRights } from "../lib/caller.ts";
 import { type FieldErrors, forbidden, gone, invalid, notFound, unauthenticated } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
@@ -58,11 +60,11 @@ interface Wanted {
 export async function storeInvitation(wanted: Wanted, transaction: Transaction): Promise<Invitation> {
   const { companyId, email } = wanted;
   const earlier = await Invitation.findOne({
-    where: { companyId, emailKey: sequelize().fn("lower", email.trim()), ...OPEN },
+    where: { companyId, emailKey: sequelize().fn("lower", addressText(email)), ...OPEN },
     transaction,
   });
   await earlier?.update({ withdrawnAt: new Date() }, { transaction });
-  const values = { ...wanted, id: newId(), email: email.trim(), expiresAt: new Date(Date.now() + VALID_MS) };
+  const values = { ...wanted, id: newId(), email: addressText(email), expiresAt: new Date(Date.now() + VALID_MS) };
   return Invitation.create(values, { transaction });
 }
 

@@ -5,6 +5,7 @@ import { Membership } from "../../models/membership.ts";
 import { User } from "../../models/user.ts";
 import { broadcast } from "../call.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
+import { addressText } from "../lib/address.ts";
 import { type Ctx, userOf } from "../lib/caller.ts";
 import { config } from "../lib/config.ts";
 import { type FieldErrors, forbidden, invalid, throttled } from "../lib/errors.ts";
@@ -65,7 +66,7 @@ export async function register({ params, meta }: Ctx<Params>): Promise<ReturnsOf
   const names = { firstName: first_name.trim(), lastName: last_name.trim() };
   try {
     return await sequelize().transaction(async (transaction) => {
-      const user = await User.create({ email: email.trim(), passwordHash, ...names }, { transaction });
+      const user = await User.create({ email: addressText(email), passwordHash, ...names }, { transaction });
       const company = await createOwned(company_name, user.id, transaction);
       await mailVerification(user, transaction);
       const tokens = await issueTokens(user, meta, transaction);

@@ -1,6 +1,6 @@
 /** A bounce or complaint that a company reports by API. */
 import type { ParamsOf } from "../contracts.ts";
-import { addressKey } from "../lib/address.ts";
+import { addressKey, addressText } from "../lib/address.ts";
 import type { FieldErrors } from "../lib/errors.ts";
 import type { Arrival } from "./arrival.ts";
 
@@ -16,7 +16,7 @@ export function arrivalOf(companyId: string, reported: Reported): Arrival {
   const verdict = {
     kind: type,
     reason: "reported",
-    recipient: email === undefined ? null : addressKey(email.trim()),
+    recipient: email === undefined ? null : addressKey(addressText(email)),
     statusCode: /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(diagnostic ?? "")?.[0] ?? null,
     diagnostic: diagnostic ?? null,
   };

@@ -47,6 +47,24 @@ export function isAddress(value: string): boolean {
   return Buffer.byteLength(local) <= 64 && LOCAL.test(local) && isKnownMailDomain(value.slice(at + 1));
 }
 
+// White space, and characters that show nothing: zero width, direction marks, soft hyphen, byte order mark …
+const UNSEEN = "[\\s\\p{Cf}\\p{Cc}\\p{Default_Ignorable_Code_Point}]";
+const UNSEEN_ENDS = new RegExp(`^${UNSEEN}+|${UNSEEN}+$`, "gu");
+const UNSEEN_INSIDE = new RegExp(`(?! )${UNSEEN}`, "u");
+const MAY_HAVE_UNSEEN = /^\s|\s$|[^\x20-\x7e]/;
+
+/** An address as people paste it, without white space and invisible characters at its ends. */
+export const addressText = (given: string): string =>
+  MAY_HAVE_UNSEEN.test(given) ? given.replace(UNSEEN_ENDS, "") : given;
+
+/** The error of a text that is no address. It names an invisible character inside, because the text looks right. */
+export function addressError(given: unknown): string {
+  const unseen = typeof given === "string" ? UNSEEN_INSIDE.exec(addressText(given))?.[0] : undefined;
+  if (unseen === undefined) return "Enter a valid email address.";
+  const code = unseen.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
+  return `Enter a valid email address. It contains an invisible character (U+${code}).`;
+}
+
 export const domainOf = (address: string): string => address.slice(address.lastIndexOf("@") + 1);
 
 /** One spelling of an address: lower case, and the domain as it goes over the wire. What is no address stays as it is. */

@@ -1,5 +1,7 @@
 /** Turns ajv's errors into field errors, in the sentences of Django REST framework. */
+
 import type { ErrorObject } from "ajv";
+import { addressError } from "./address.ts";
 import type { FieldErrors } from "./errors.ts";
 import { ONE_LINE_ERROR } from "./one-line.ts";
 
@@ -12,7 +14,6 @@ export const typeName = (value: unknown): string => {
 
 const FORMATS: Record<string, string> = {
   uuid: "Must be a valid UUID.",
-  email: "Enter a valid email address.",
   uri: "Enter a valid URL.",
   line: ONE_LINE_ERROR,
   "date-time":
@@ -54,7 +55,8 @@ function sentence(error: ErrorObject): string {
     case "type":
       return typeSentence([params.type].flat()[0], data);
     case "format":
-      return data === "" ? "This field may not be blank." : (FORMATS[params.format] ?? "Invalid value.");
+      if (data === "") return "This field may not be blank.";
+      return params.format === "email" ? addressError(data) : (FORMATS[params.format] ?? "Invalid value.");
     case "enum":
     case "const":
       return data === null ? "This field may not be null." : `"${shown(data)}" is not a valid choice.`;

@@ -2,8 +2,10 @@
  * Creates single subscribers. What concurrent requests of a company bring becomes one transaction: a commit waits for the disk
  * however many rows it has, and a company that brings many holds one connection with them, not half of all.
  */
+
 import { type Client, INTERACTIVE, pool, type Queryable, queryOne, transaction } from "../../models/database/db.ts";
 import { ERASED_ERROR, erasedAmong } from "../../models/statements/erased-addresses.ts";
+import { addressText } from "../lib/address.ts";
 import { type Attributes, attributesError } from "../lib/attributes.ts";
 import { invalid, subscriberLimitReached } from "../lib/errors.ts";
 import { type GroupCommit, groupCommit } from "../lib/group-commit.ts";
@@ -48,7 +50,7 @@ async function upsert(on: Queryable, companyId: string, given: readonly GivenSub
   const values = [
     companyId,
     given.map(() => newId()),
-    given.map(({ email }) => email.trim()),
+    given.map(({ email }) => addressText(email)),
     given.map(({ first_name = "" }) => first_name.trim()),
     given.map(({ last_name = "" }) => last_name.trim()),
     given.map(({ attributes = {} }) => JSON.stringify(attributes)),
@@ -75,7 +77,7 @@ async function saveAlone(companyId: string, { limit, ...given }: Wanted): Promis
     return (await upsert(pool(), companyId, [given]))[0]!;
   return transaction(async (client) => {
     const room = await roomFor(client, companyId, limit);
-    if (room === 0 && !(await queryOne(KNOWN, [companyId, given.email.trim()], client))) {
+    if (room === 0 && !(await queryOne(KNOWN, [companyId, addressText(given.email)], client))) {
       throw subscriberLimitReached(limit!);
     }
     const saved = (await upsert(client, companyId, [given]))[0]!;

@@ -1,7 +1,9 @@
 /** What a public form may say beside a name and an address, and how it is answered: a program gets JSON, a person a page. */
+
 import { Company } from "../../models/company.ts";
 import { call } from "../call.ts";
 import type { Validate } from "../define.ts";
+import { addressText } from "../lib/address.ts";
 import { type Attributes, type AttributeValue, attributesError, MAX_TEXT, MAX_TEXTS } from "../lib/attributes.ts";
 import type { Caller, Ctx } from "../lib/caller.ts";
 import type { FieldErrors } from "../lib/errors.ts";
@@ -93,7 +95,11 @@ export async function formAnswer(ctx: Ctx<Answered>, { asksToConfirm }: { asksTo
     return { status: 303, content_type: "text/plain", body: "", headers: { location: new URL(redirect_url).href } };
   }
   if (prefersPage(http)) {
-    return call(ctx, "tracking.subscribedPage", { company_id, email: email.trim(), asks_to_confirm: asksToConfirm });
+    return call(ctx, "tracking.subscribedPage", {
+      company_id,
+      email: addressText(email),
+      asks_to_confirm: asksToConfirm,
+    });
   }
   const detail = asksToConfirm ? "Thank you. Please confirm by the link in your mail." : "Thank you.";
   return { content_type: "application/json; charset=utf-8", body: JSON.stringify({ detail }) };

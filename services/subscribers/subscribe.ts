@@ -6,6 +6,7 @@ import { List } from "../../models/list.ts";
 import { askToConfirm, confirmMailbox } from "../../models/statements/ask-to-confirm.ts";
 import { isErased, liftErasure } from "../../models/statements/erased-addresses.ts";
 import type { SubscriberStatus } from "../../models/subscriber.ts";
+import { addressText } from "../lib/address.ts";
 import { type Attributes, MAX_BYTES } from "../lib/attributes.ts";
 import { type Ctx, requireOwnHost } from "../lib/caller.ts";
 import { gone, invalid, missingObject, notFound, subscriberLimitReached } from "../lib/errors.ts";
@@ -46,7 +47,7 @@ async function save(
   { status, attributes, limit }: { status: SubscriberStatus; attributes: Attributes; limit: number | null },
 ): Promise<{ id: string; is_new: boolean }> {
   const { company_id: companyId, first_name = "", last_name = "" } = request;
-  const email = request.email.trim();
+  const email = addressText(request.email);
   const room = await roomFor(client, companyId, limit);
   if (room === 0) {
     const known = "select from subscribers where company_id = $1 and email_key = address_key($2)";

@@ -6,7 +6,7 @@ import { listModels } from "../../models/database/listing.ts";
 import { ERASED_IS_SUPPRESSED, isErased } from "../../models/statements/erased-addresses.ts";
 import { IS_STRONGER, RESTRICT_SUBSCRIBERS } from "../../models/statements/suppress.ts";
 import { Suppression, type SuppressionKind } from "../../models/suppression.ts";
-import { asciiDomain } from "../lib/address.ts";
+import { addressText, asciiDomain } from "../lib/address.ts";
 import { type FieldErrors, invalid, notFound } from "../lib/errors.ts";
 import type { ListQuery } from "../lib/shapes.ts";
 
@@ -56,7 +56,7 @@ export async function suppress(companyId: string, given: Given) {
   const { reason = "", kind = "manual" } = given;
   if (given.email) {
     if (await isErased(companyId, given.email)) throw invalid({ email: [ERASED_IS_SUPPRESSED] });
-    return upsert(BLOCK_EMAIL, [companyId, given.email.trim(), reason, kind]);
+    return upsert(BLOCK_EMAIL, [companyId, addressText(given.email), reason, kind]);
   }
   const domain = bareDomain(given.domain!)!;
   const unicode = domainToUnicode(domain);

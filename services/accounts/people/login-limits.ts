@@ -2,7 +2,9 @@
  * Wrong logins slow down, by account and by network; beside the gateway's requests a minute by address. A browser that was
  * logged in before is counted by itself: nobody locks a person out of it by guessing from elsewhere.
  */
+
 import { createHash } from "node:crypto";
+import { addressText } from "../../lib/address.ts";
 import { throttled } from "../../lib/errors.ts";
 import { addressPrefix } from "../../lib/ip-networks.ts";
 import { apiLimiter } from "../../lib/limits/api-limiter.ts";
@@ -14,7 +16,7 @@ const PER_NETWORK = 50;
 const NOTICE_SECONDS = 86_400;
 
 const accountKey = (email: string) =>
-  createHash("sha256").update(email.trim().toLowerCase()).digest("base64url").slice(0, 22);
+  createHash("sha256").update(addressText(email).toLowerCase()).digest("base64url").slice(0, 22);
 
 export interface Attempt {
   /** If it fails, the account has to wait. */

@@ -1,4 +1,5 @@
 /** Changing a password, and setting a new one by a link that was mailed. Either ends what was logged in with the old one. */
+
 import { Op, type Transaction } from "sequelize";
 import { AccountToken } from "../../../models/account-token.ts";
 import { sequelize } from "../../../models/database/db.ts";
@@ -7,6 +8,7 @@ import { queueSystemMail } from "../../../models/statements/queue-system-mail.ts
 import { User } from "../../../models/user.ts";
 import { broadcast } from "../../call.ts";
 import type { ParamsOf } from "../../contracts.ts";
+import { addressText } from "../../lib/address.ts";
 import { type Ctx, userOf } from "../../lib/caller.ts";
 import { invalid, throttled, unauthenticated } from "../../lib/errors.ts";
 import { evenly } from "../../lib/even-time.ts";
@@ -96,7 +98,7 @@ export async function askForReset(
   ctx: Ctx<{ email: string }>,
   later: (work: () => Promise<unknown>) => void,
 ): Promise<object> {
-  const email = ctx.params.email.trim();
+  const email = addressText(ctx.params.email);
   return evenly(async () => {
     later(async () => {
       const user = await userByEmail(email);

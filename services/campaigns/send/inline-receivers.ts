@@ -2,7 +2,7 @@
 import type { Queryable } from "../../../models/database/db.ts";
 import { copyAddresses } from "../../../models/sent-email-copy.ts";
 import { erasedAmong } from "../../../models/statements/erased-addresses.ts";
-import { isAddress } from "../../lib/address.ts";
+import { addressError, addressText, isAddress } from "../../lib/address.ts";
 
 export const MAX_COPIES = 50;
 const MAX_VARIABLES = 200;
@@ -25,15 +25,15 @@ const NOT_VARIABLES = new Set(["email", "cc", "bcc"]);
 function emailError(email: unknown): string | undefined {
   if (email === undefined || email === null || email === "") return "is missing 'email'.";
   if (typeof email !== "string") return "has an 'email' that is not a valid string.";
-  return isAddress(email.trim()) ? undefined : "has an invalid 'email'. Enter a valid email address.";
+  return isAddress(addressText(email)) ? undefined : `has an invalid 'email'. ${addressError(email)}`;
 }
 
 function copiesError(field: "cc" | "bcc", copies: unknown): string | undefined {
   if (copies === undefined || copies === null) return undefined;
   if (!Array.isArray(copies)) return `has a '${field}' that is not a list of email addresses.`;
   if (copies.length > MAX_COPIES) return `has a '${field}' of more than ${MAX_COPIES} addresses.`;
-  const wrong = copies.findIndex((copy) => typeof copy !== "string" || !isAddress(copy.trim()));
-  return wrong < 0 ? undefined : `has an invalid '${field}' at index ${wrong}. Enter a valid email address.`;
+  const wrong = copies.findIndex((copy) => typeof copy !== "string" || !isAddress(addressText(copy)));
+  return wrong < 0 ? undefined : `has an invalid '${field}' at index ${wrong}. ${addressError(copies[wrong])}`;
 }
 
 function isVariable(value: unknown, depth = 1): boolean {
@@ -66,7 +66,7 @@ export function receiverErrors(receivers: readonly Receiver[]): string[] {
 }
 
 function storedCopies(copies: unknown): string[] | null {
-  const addresses = ((copies ?? []) as string[]).map((copy) => copy.trim());
+  const addresses = ((copies ?? []) as string[]).map(addressText);
   return addresses.length > 0 ? [...new Set(addresses)] : null;
 }
 
@@ -80,7 +80,7 @@ export const copiesOf = (receivers: readonly Receiver[]): number =>
 /** The parts of valid receivers that mails are made from. */
 export const storedReceivers = (receivers: readonly Receiver[]): StoredReceiver[] =>
   receivers.map((receiver) => ({
-    email: (receiver.email as string).trim(),
+    email: addressText(receiver.email as string),
     cc: storedCopies(receiver.cc),
     bcc: storedCopies(receiver.bcc),
     // fromEntries defines own properties: a variable named __proto__ stays a variable.

@@ -2,6 +2,7 @@
  * A test send: admitted and charged as a send is, and handed over while the caller waits. The month is charged before, as
  * where recipients are written; only what no sender took is given back.
  */
+
 import { transaction } from "../../../models/database/db.ts";
 import { auditWithin } from "../../../models/statements/audit-log.ts";
 import { requireQuotaWithin } from "../../../models/statements/monthly-quota.ts";
@@ -10,6 +11,7 @@ import { suppressedAmong } from "../../../models/statements/suppressed-among.ts"
 import { call } from "../../call.ts";
 import type { ParamsOf } from "../../contracts.ts";
 import type { Validate } from "../../define.ts";
+import { addressText } from "../../lib/address.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { type FieldErrors, throttled } from "../../lib/errors.ts";
 import { apiLimiter } from "../../lib/limits/api-limiter.ts";
@@ -79,7 +81,7 @@ const giveBack = (companyId: string, emails: number) => transaction((client) => 
 
 /** Each once, in whatever case it is written again. */
 function distinct(addresses: readonly string[]): string[] {
-  const trimmed = addresses.map((address) => address.trim());
+  const trimmed = addresses.map(addressText);
   const keys = trimmed.map((address) => address.toLowerCase());
   return trimmed.filter((_, i) => keys.indexOf(keys[i]!) === i);
 }

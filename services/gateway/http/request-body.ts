@@ -1,7 +1,9 @@
 /** Reads a request's body as an object: JSON, and on pages also what forms send. Bounded in cost (body-cost.ts) and time. */
+
 import { parse as parseQuery } from "node:querystring";
 import busboy from "busboy";
 import { badRequest, invalid } from "../../lib/errors.ts";
+import { parseExactJson } from "../../lib/exact-json.ts";
 import { typeName } from "../../lib/field-errors.ts";
 import { type BodyLimits, bodyTooLarge, JsonCost } from "./body-cost.ts";
 import type { Context } from "./context.ts";
@@ -96,7 +98,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   const text = decoded(bytes);
   try {
     // A reviver makes parsing several times slower: only where the name occurs at all.
-    return PROTO.test(text) ? JSON.parse(text, withoutProto) : JSON.parse(text);
+    return parseExactJson(text, PROTO.test(text) ? withoutProto : undefined);
   } catch {
     throw badRequest(`JSON parse error - The error is at ${placeOf(text, jsonErrorOffset(text))}.`);
   }

@@ -3,7 +3,7 @@
  * tell which addresses these are, not even by trying them.
  */
 import { hkdfSync } from "node:crypto";
-import { addressKey } from "../address.ts";
+import { addressKey, addressText } from "../address.ts";
 import { hmacSha256 } from "../hmac.ts";
 
 export class AddressHashes {
@@ -17,7 +17,7 @@ export class AddressHashes {
   /** The same for all spellings of one mailbox, and another one for each company. */
   of(companyId: string, address: string): Buffer {
     return hmacSha256(this.#key)
-      .update(`${companyId.toLowerCase()} ${addressKey(address.trim())}`)
+      .update(`${companyId.toLowerCase()} ${addressKey(addressText(address))}`)
       .digest();
   }
 }

@@ -1,8 +1,10 @@
 /** Errors of an SMTP configuration beyond its schema; the answer lists them together with the schema's own. */
+
 import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
 import type { TlsMode } from "../../../models/smtp-config.ts";
 import type { Warmup } from "../../../models/warmup-ledger.ts";
+import { addressText } from "../../lib/address.ts";
 import { config } from "../../lib/config.ts";
 import type { FieldErrors } from "../../lib/errors.ts";
 import { HostError, PERMIT_HELP, resolvePublic } from "../../lib/ssrf/guard.ts";
@@ -70,7 +72,7 @@ export async function configErrors(
     if (error) errors.host = [error];
   }
   if (isValid("bounce_address") && given.bounce_address) {
-    const error = bounceAddressError(given.bounce_address.trim());
+    const error = bounceAddressError(addressText(given.bounce_address));
     if (error) errors.bounce_address = [error];
   }
   if (isValid("warmup") && given.warmup && given.warmup.until_per_day < given.warmup.start_per_day) {

@@ -1,4 +1,5 @@
 /** The SMTP configurations of a company. Secrets go in and never come out. */
+
 import type { Transaction } from "sequelize";
 import { Company } from "../../../models/company.ts";
 import { sequelize } from "../../../models/database/db.ts";
@@ -9,6 +10,7 @@ import { currentRights } from "../../../models/statements/current-rights.ts";
 import { noticeToOwners, sendsSystemMail } from "../../../models/statements/queue-system-mail.ts";
 import { User } from "../../../models/user.ts";
 import type { Warmup } from "../../../models/warmup-ledger.ts";
+import { addressText } from "../../lib/address.ts";
 import { type Caller, type Ctx, companyOf } from "../../lib/caller.ts";
 import { type FieldErrors, invalid, notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
@@ -113,9 +115,9 @@ function columns(given: Partial<NewConfig>, id: string) {
     useTls: given.use_tls,
     tlsMode: given.tls_mode,
     senderName: given.sender_name,
-    senderEmail: given.sender_email?.trim(),
-    replyToEmail: given.reply_to_email?.trim() ?? given.reply_to_email,
-    bounceAddress: given.bounce_address?.trim() ?? given.bounce_address,
+    senderEmail: given.sender_email && addressText(given.sender_email),
+    replyToEmail: given.reply_to_email && addressText(given.reply_to_email),
+    bounceAddress: given.bounce_address && addressText(given.bounce_address),
     maxConnections: given.max_connections,
     maxPerSecond: given.max_per_second,
     warmup: given.warmup && warmupOf(given.warmup),

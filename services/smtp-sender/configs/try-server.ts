@@ -1,6 +1,8 @@
 /** Tries a server as the sender would use it: address, connection, TLS, login, a sender. Ten seconds at most, no mail. */
+
 import { isIP } from "node:net";
 import type { SmtpConfig } from "../../../models/smtp-config.ts";
+import { addressText } from "../../lib/address.ts";
 import { config } from "../../lib/config.ts";
 import { throttled, wrongState } from "../../lib/errors.ts";
 import { apiLimiter } from "../../lib/limits/api-limiter.ts";
@@ -123,7 +125,7 @@ export async function tryServer(given: TryServerParams): Promise<TryServerResult
       loginTimeoutMs: STEP_MS,
     },
   );
-  const sender = given.sender_email?.trim() ?? likelySender({ ...given, host });
+  const sender = (given.sender_email && addressText(given.sender_email)) ?? likelySender({ ...given, host });
   try {
     const late = () => new OpenError("connect", "yes", `No answer from ${host}:${port} within 10 seconds.`);
     const work = opening.then(async (session) => ({ session, refusal: await senderRefusal(session, sender) }));

@@ -79,7 +79,16 @@ const BYTE_ORDER_MARKS: [charset: string, mark: Buffer][] = [
   ["utf-16le", Buffer.from([0xff, 0xfe])],
   ["utf-16be", Buffer.from([0xfe, 0xff])],
 ];
-const LONGEST_MARK = 3;
+// A zip archive (.xlsx, .ods) and a compound file (.xls).
+const WORKBOOKS = [Buffer.from("PK\x03\x04", "latin1"), Buffer.from("d0cf11e0a1b11ae1", "hex")];
+const HEAD_BYTES = 8;
+
+const isWorkbook = (head: Buffer): boolean => WORKBOOKS.some((mark) => head.subarray(0, mark.length).equals(mark));
+
+const workbookError = () =>
+  fileError(
+    'The file is an Excel workbook, not CSV. In Excel choose File, Save As, "CSV UTF-8", and upload that file.',
+  );
 
 /** A byte order mark says more of the file than who uploads it; the decoder takes it away. */
 const charsetOf = (head: Buffer, given: string | undefined): string =>
@@ -102,6 +111,7 @@ export async function* decodeText(stream: AsyncIterable<unknown>, charset?: stri
   let head: Buffer = Buffer.alloc(0);
   const decode = (bytes?: Buffer): string => {
     if (!decoder) {
+      if (isWorkbook(head)) throw workbookError();
       named = charsetOf(head, charset);
       decoder = decoderOf(named);
     }
@@ -116,7 +126,7 @@ export async function* decodeText(stream: AsyncIterable<unknown>, charset?: stri
     let bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk as string | Uint8Array);
     if (!decoder) {
       head = Buffer.concat([head, bytes]);
-      if (head.length < LONGEST_MARK) continue;
+      if (head.length < HEAD_BYTES) continue;
       bytes = head;
     }
     const text = decode(bytes);

@@ -2,13 +2,14 @@
  * From CSV rows to lines of PostgreSQL's COPY text format: the header decides which column is what, and rows that cannot
  * be used are reported with the reason.
  */
-import { isAddress } from "../../lib/address.ts";
+import { addressError, addressText, isAddress } from "../../lib/address.ts";
 import { MAX_ATTRIBUTES, MAX_BYTES, MAX_TEXT } from "../../lib/attributes.ts";
 import { withoutGuard } from "../../lib/csv.ts";
 import { newIdTail } from "../../lib/ids.ts";
 import { toOneLine } from "../../lib/one-line.ts";
 import type { Columns } from "./columns.ts";
 import type { CsvRow } from "./csv-reader.ts";
+import { partsOf } from "./full-names.ts";
 import { readObject } from "./nested-attributes.ts";
 import { isAffirmed, NOTHING_SAID, stateOfWord } from "./status-words.ts";
 
@@ -68,14 +69,6 @@ const textAt = (cells: string[], at: number): string => withoutGuard(cells[at]?.
 
 /** One line, because it stands in the header of mails; a cell of a spreadsheet may have several. */
 const nameAt = (cells: string[], at: number): string => toOneLine(textAt(cells, at)).trim();
-
-/** "Ada Lovelace", or "Lovelace, Ada". */
-function partsOf(fullName: string): [first: string, last: string] {
-  const [last, first] = fullName.split(/,\s*/, 2) as [string, string?];
-  if (first) return [first.trim(), last.trim()];
-  const [given, ...rest] = fullName.split(/\s+/);
-  return [given ?? "", rest.join(" ")];
-}
 
 const namesAt = ({ firstName, lastName, fullName }: Columns, cells: string[]): [first: string, last: string] =>
   fullName === -1 ? [nameAt(cells, firstName), nameAt(cells, lastName)] : partsOf(nameAt(cells, fullName));
@@ -138,7 +131,7 @@ export type Refusal = (address: string) => string | undefined;
 /** The row's line for COPY, or undefined if the row was skipped. */
 function copyLine(columns: Columns, row: CsvRow, tally: Tally, refusal: Refusal): string | undefined {
   const { cells, line } = row;
-  const email = textAt(cells, columns.email);
+  const email = addressText(textAt(cells, columns.email));
   const skip = (error: string) => void tally.skip(line, email, error);
   if (row.error) return skip(row.error);
   if (cells.some(isUnreadable)) return skip("The row is not valid UTF-8 text.");
@@ -146,7 +139,7 @@ function copyLine(columns: Columns, row: CsvRow, tally: Tally, refusal: Refusal)
     return skip(`The row has ${cells.length} columns, the header ${columns.width}.`);
   }
   if (email === "") return skip("email: This field may not be blank.");
-  if (!isAddress(email)) return skip("email: Enter a valid email address.");
+  if (!isAddress(email)) return skip(`email: ${addressError(email)}`);
   const refused = refusal(email);
   if (refused) return void tally.skip(line, email, `email: ${refused}`, true);
   const [first, last] = namesAt(columns, cells);

@@ -15,7 +15,7 @@ import { refreshStatistics } from "../../../models/statements/refresh-statistics
 import { IS_STRONGER, RESTRICT_SUBSCRIBERS, STRENGTH } from "../../../models/statements/suppress.ts";
 import { SUBSCRIBER_STATUSES } from "../../../models/subscriber.ts";
 import { SUPPRESSION_KINDS, type SuppressionKind } from "../../../models/suppression.ts";
-import { isAddress } from "../../lib/address.ts";
+import { addressError, addressText, isAddress } from "../../lib/address.ts";
 import { withoutGuard } from "../../lib/csv.ts";
 import type { FieldErrors } from "../../lib/errors.ts";
 import { lockBulkWrites } from "../company-locks.ts";
@@ -76,16 +76,13 @@ class Blocks {
   /** The line for COPY; nothing for one that is refused. */
   line(row: number, item: BlockItem, fault?: string): string {
     this.total++;
-    const [email, given, reason] = [item.email, item.domain, item.reason].map((text) => (text ?? "").trim()) as [
-      string,
-      string,
-      string,
-    ];
+    const email = addressText(item.email ?? "");
+    const [given, reason] = [(item.domain ?? "").trim(), (item.reason ?? "").trim()];
     const refuse = (error: string) => this.#refuse(row, email, given, error);
     if (fault) return refuse(fault);
     if ([email, given, reason].some(isUnreadable)) return refuse("The row is not valid text.");
     if ((email === "") === (given === "")) return refuse("Give exactly one of email and domain.");
-    if (email && !isAddress(email)) return refuse("email: Enter a valid email address.");
+    if (email && !isAddress(email)) return refuse(`email: ${addressError(email)}`);
     const domain = given && bareDomain(given);
     if (domain === null) return refuse("domain: Enter a valid domain.");
     const kind = kindOf(item.kind ?? "");

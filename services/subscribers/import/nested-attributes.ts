@@ -1,6 +1,8 @@
 /** What other products keep about a person as JSON, as attributes: `{"likes": {"tea": true}}` becomes `likes.tea`. */
 import { type Attributes, type AttributeValue, isAttributeName, MAX_TEXT, MAX_TEXTS } from "../../lib/attributes.ts";
 
+import { parseExactJson } from "../../lib/exact-json.ts";
+
 const MAX_DEPTH = 5;
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
@@ -42,7 +44,7 @@ export function readObject(text: string): { attributes: Attributes } | { error: 
   if (!text.startsWith("{")) return undefined;
   let object: object;
   try {
-    object = JSON.parse(text);
+    object = parseExactJson(text) as object;
   } catch {
     return { error: "Not valid JSON." };
   }

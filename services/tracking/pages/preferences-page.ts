@@ -2,6 +2,7 @@
 
 import { emitWebhookQueued } from "../../call.ts";
 import type { ParamsOf } from "../../contracts.ts";
+import { addressText } from "../../lib/address.ts";
 import { type Ctx, requireOwnHost } from "../../lib/caller.ts";
 import { notFound } from "../../lib/errors.ts";
 import { evenly } from "../../lib/even-time.ts";
@@ -38,7 +39,7 @@ async function answer(ctx: Ctx, person: PersonRef, preferences: Preferences, ask
   if (wantsJson(ctx.meta.http)) return json(withoutDescriptions(preferences));
   const company = await pageCompany(person.companyId);
   const { email } = preferences;
-  const addressAsked = asked?.email !== undefined && asked.email.trim().toLowerCase() !== email.toLowerCase();
+  const addressAsked = asked?.email !== undefined && addressText(asked.email).toLowerCase() !== email.toLowerCase();
   const values = { company, email, person: preferences, saved: asked !== undefined, addressAsked };
   return page("preferences", ctx.meta.http, values);
 }
@@ -77,7 +78,7 @@ async function update(ctx: Ctx<Update>): Promise<Document> {
   const asked = ctx.params;
   const change = asked.from === "page" ? fromForm(asked, (await preferencesOf(person)).lists) : fromJson(asked);
   const acceptLanguage = (ctx.meta.http?.acceptLanguage ?? "").slice(0, MAX_LANGUAGES);
-  const newEmail = asked.email?.trim();
+  const newEmail = asked.email && addressText(asked.email);
   const { companyIds, preferences } = await changePreferences(person, { ...change, newEmail, acceptLanguage });
   await emitWebhookQueued(ctx, companyIds);
   return answer(ctx, person, preferences, asked);

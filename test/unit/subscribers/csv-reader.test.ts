@@ -43,6 +43,20 @@ describe("reading CSV", () => {
     ]);
   });
 
+  test("blanks around a quoted cell are not part of it", async () => {
+    expect(
+      await cells('a, b , c\nx, "Anna" ,\t"Cologne, South"\n "y","{""n"": ""a,b""}" , "two\n lines" \r\n'),
+    ).toEqual([
+      ["a", " b ", " c"],
+      ["x", "Anna", "Cologne, South"],
+      ["y", '{"n": "a,b"}', "two\n lines"],
+    ]);
+    expect(await cells('a\tb\n "x"\t "y" \t\n')).toEqual([
+      ["a", "b"],
+      ["x", "y", ""],
+    ]);
+  });
+
   test("a delimiter within quotes of the header does not decide", async () => {
     expect(await cells('"a;b;c",d\n1,2')).toEqual([
       ["a;b;c", "d"],
