@@ -16,8 +16,9 @@ import {
   Type,
   Uuid,
 } from "../lib/shapes.ts";
+import type { CellType, DateOrder } from "./import/cell-types.ts";
 
-export const IMPORT_DESCRIPTION = `A CSV file with a header row, separated by comma, semicolon, tab or bar (a first line \`sep=;\` is skipped). The columns email, first_name, last_name, name (both in one) and status are found by these names and by those that Mailchimp, Brevo, listmonk, Sendy, Keila and Excel write; \`attributes\` or \`data\` in JSON is unpacked, any other column becomes an attribute. \`mapping\` says otherwise. Existing subscribers are updated with what is not blank.
+export const IMPORT_DESCRIPTION = `A CSV file with a header row, separated by comma, semicolon, tab or bar (a first line \`sep=;\` is skipped). The columns email, first_name, last_name, name (both in one) and status are found by these names and by those that Mailchimp, Brevo, listmonk, Sendy, Keila and Excel write; \`attributes\` or \`data\` in JSON is unpacked, any other column becomes an attribute: a boolean, a number or a date (\`YYYY-MM-DD\`) where more than half of its filled cells are, else text. \`mapping\` says otherwise. Existing subscribers are updated with what is not blank.
 
 \`status\` counts in the careful direction only: unsubscribed, bounced and complained (also cleaned, blocklisted, disabled, unreachable … and columns such as \`UNSUB_TIME\`) become that status and a suppression, unconfirmed is the status of those who are new, and nobody's is lifted. A row with another word is reported.
 
@@ -34,6 +35,12 @@ const OnConflict = Type.Unsafe<"update" | "skip">({
   ...OneOf("update", "skip"),
   description:
     "`skip`: known subscribers stay as they are, also on their lists, and count as skipped; a more careful status holds all the same, and counts as updated.",
+});
+
+const DateOrderField = Type.Unsafe<"dmy" | "mdy">({
+  ...OneOf("dmy", "mdy"),
+  description:
+    "How days such as 03/04/2000 are read. Without it a column decides by its own cells (31/12 can only be one); else they stay text.",
 });
 
 /** The fields of the form, besides the file. */
@@ -55,6 +62,7 @@ export const IMPORT_FIELDS = {
     }),
   ),
   on_conflict: Type.Optional(OnConflict),
+  date_order: Type.Optional(DateOrderField),
 };
 
 const REPORT = {
@@ -67,6 +75,30 @@ const REPORT = {
   errors_url: Nullable(
     Type.String({ format: "uri", description: "All errors as CSV, for 24 hours; null without any." }),
   ),
+  columns: Type.Array(
+    Type.Object({
+      name: Type.String({ description: "The attribute.", examples: ["birthday"] }),
+      type: Type.Unsafe<CellType>({
+        ...OneOf("boolean", "number", "date"),
+        description: "What more than half of the filled cells are. Columns of text are not listed.",
+      }),
+      read: Type.Integer({ description: "Cells that are stored as this type.", examples: [1180] }),
+      unread: Type.Integer({ description: "Cells that stay text.", examples: [20] }),
+      date_order: Type.Optional(
+        Type.Unsafe<DateOrder | null>({
+          type: ["string", "null"],
+          enum: ["dmy", "mdy", null],
+          description:
+            "Where cells such as 03/04/2000 occur: the order in which they were read; null if nothing decided it and they stay text (give `date_order`).",
+        }),
+      ),
+    }),
+    { description: "Attribute columns that are not text." },
+  ),
+  decoded_cells: Type.Integer({
+    description: "Cells in which HTML entities such as `&amp;` were decoded.",
+    examples: [0],
+  }),
 };
 
 export const ImportReport = Type.Object(REPORT);
@@ -98,6 +130,7 @@ export const ImportState = Type.Object({
     ...OneOf("update", "skip"),
     description: "What becomes of known subscribers.",
   }),
+  date_order: Nullable(DateOrderField),
   dry_run: Type.Boolean({ description: "It counts and reports, and writes nothing." }),
   startable: Type.Boolean({
     description: "Its file is kept: it can be started, also after a dry run or a failure.",
@@ -205,6 +238,7 @@ export const imports = {
       charset: Charset,
       dry_run: IMPORT_FIELDS.dry_run,
       on_conflict: Type.Optional(OnConflict),
+      date_order: Type.Optional(DateOrderField),
     }),
     returns: ImportState,
     example: { mapping: { Ort: "city", Notes: null }, dry_run: true },

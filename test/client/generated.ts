@@ -666,6 +666,8 @@ export type ImportReport = {
   errors: Errors;
   errors_count: ErrorsCount;
   errors_url: ErrorsUrl;
+  columns: Columns;
+  decoded_cells: DecodedCells;
 };
 
 /** A file that waits for its import, or is imported in the background. */
@@ -684,6 +686,8 @@ export type Import = {
   errors: Errors;
   errors_count: ErrorsCount;
   errors_url: ErrorsUrl;
+  columns: Columns;
+  decoded_cells: DecodedCells;
   /** Why it failed; nothing was imported. */
   error: string | null;
   /** As the upload called the file. */
@@ -697,6 +701,8 @@ export type Import = {
   charset: string | null;
   /** What becomes of known subscribers. */
   on_conflict: "update" | "skip";
+  /** How days such as 03/04/2000 are read. Without it a column decides by its own cells (31/12 can only be one); else they stay text. */
+  date_order: "dmy" | "mdy" | null;
   /** It counts and reports, and writes nothing. */
   dry_run: boolean;
   /** Its file is kept: it can be started, also after a dry run or a failure. */
@@ -1182,6 +1188,9 @@ export type DryRun = boolean;
 
 /** `skip`: known subscribers stay as they are, also on their lists, and count as skipped; a more careful status holds all the same, and counts as updated. */
 export type OnConflict = "update" | "skip";
+
+/** How days such as 03/04/2000 are read. Without it a column decides by its own cells (31/12 can only be one); else they stay text. */
+export type DateOrder = "dmy" | "mdy";
 
 /** The file, as a part of form-data with a file name. */
 export type FileOfImportSubscribers = Blob;
@@ -1780,6 +1789,33 @@ export type ErrorsCount = number;
 /** All errors as CSV, for 24 hours; null without any. */
 export type ErrorsUrl = string | null;
 
+/** Attribute columns that are not text. */
+export type Columns = {
+  name: NameOfImportReport;
+  type: Type;
+  read: Read;
+  unread: Unread;
+  date_order?: DateOrderOfImportReport;
+}[];
+
+/** The attribute. */
+export type NameOfImportReport = string;
+
+/** What more than half of the filled cells are. Columns of text are not listed. */
+export type Type = "boolean" | "number" | "date";
+
+/** Cells that are stored as this type. */
+export type Read = number;
+
+/** Cells that stay text. */
+export type Unread = number;
+
+/** Where cells such as 03/04/2000 occur: the order in which they were read; null if nothing decided it and they stay text (give `date_order`). */
+export type DateOrderOfImportReport = "dmy" | "mdy" | null;
+
+/** Cells in which HTML entities such as `&amp;` were decoded. */
+export type DecodedCells = number;
+
 /** The campaign. */
 export type CampaignId = string;
 
@@ -2229,6 +2265,7 @@ export interface Operations {
         /** Answers (202) once the file is here, and goes on: `GET /api/emails/imports/{id}/` says how far it is. */
         background?: boolean;
         on_conflict?: OnConflict;
+        date_order?: DateOrder;
         file: FileOfImportSubscribers;
       };
     };
@@ -2371,6 +2408,7 @@ export interface Operations {
         charset?: Charset;
         dry_run?: DryRun;
         on_conflict?: OnConflict;
+        date_order?: DateOrder;
       };
     };
     answer: Import;

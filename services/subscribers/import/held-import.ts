@@ -21,11 +21,21 @@ import { lookInto } from "./look-into-file.ts";
 type State = Static<typeof ImportState>;
 
 /** What is asked of a file when it is started: its mapping is an object, because the request is JSON. */
-export interface StartForm extends Pick<ImportForm, "list_id" | "charset" | "dry_run" | "on_conflict"> {
+export interface StartForm extends Pick<ImportForm, "list_id" | "charset" | "dry_run" | "on_conflict" | "date_order"> {
   mapping?: Mapping;
 }
 
-const EMPTY = { total: 0, created: 0, updated: 0, skipped: 0, errors: [], errors_count: 0, errors_url: null };
+const EMPTY = {
+  total: 0,
+  created: 0,
+  updated: 0,
+  skipped: 0,
+  errors: [],
+  errors_count: 0,
+  errors_url: null,
+  columns: [],
+  decoded_cells: 0,
+};
 
 /** The form's text has been checked. */
 function mappingOf({ mapping }: ImportForm): Mapping {
@@ -44,6 +54,7 @@ function stateOf({ form, report, held, created_at, kept_until, ...row }: ImportR
     mapping: mappingOf(asked),
     charset: asked.charset ?? null,
     on_conflict: asked.on_conflict ?? "update",
+    date_order: asked.date_order ?? null,
     dry_run: asked.dry_run ?? false,
     startable: held,
     created_at: created_at.toISOString(),

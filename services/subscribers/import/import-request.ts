@@ -3,6 +3,7 @@ import { type Ctx, companyOf } from "../../lib/caller.ts";
 import type { FieldErrors } from "../../lib/errors.ts";
 import { subscriberLimit } from "../company-locks.ts";
 import { listErrors } from "../members.ts";
+import type { DateOrder } from "./cell-types.ts";
 import { readMapping } from "./columns.ts";
 import { charsetErrors } from "./decode-text.ts";
 import { type ImportJob, importSubscribers } from "./import-subscribers.ts";
@@ -14,6 +15,7 @@ export interface ImportForm {
   charset?: string;
   dry_run?: boolean;
   on_conflict?: "update" | "skip";
+  date_order?: DateOrder;
   background?: boolean;
   size?: number;
 }
@@ -41,6 +43,7 @@ export function jobOf(form: ImportForm): Omit<ImportJob, "companyId" | "limit"> 
     dryRun: form.dry_run,
     bytes: form.size ?? 0,
     onConflict: form.on_conflict,
+    dateOrder: form.date_order,
   };
 }
 

@@ -2,11 +2,13 @@
  * From CSV rows to lines of PostgreSQL's COPY text format: the header decides which column is what, and rows that cannot
  * be used are reported with the reason.
  */
+import { decodeHTMLStrict } from "entities";
 import { addressError, addressText, isAddress } from "../../lib/address.ts";
 import { MAX_ATTRIBUTES, MAX_BYTES, MAX_TEXT } from "../../lib/attributes.ts";
 import { withoutGuard } from "../../lib/csv.ts";
 import { newIdTail } from "../../lib/ids.ts";
 import { toOneLine } from "../../lib/one-line.ts";
+import { CellTypes } from "./cell-types.ts";
 import type { Columns } from "./columns.ts";
 import type { CsvRow } from "./csv-reader.ts";
 import { partsOf } from "./full-names.ts";
@@ -38,6 +40,9 @@ export class Tally {
   skipped = 0;
   /** The most careful status of all rows. */
   state = NOTHING_SAID;
+  readonly types = new CellTypes();
+  /** Cells in which HTML entities were decoded. */
+  decoded = 0;
   readonly errors: RowError[] = [];
 
   constructor(sink?: ErrorSink) {
@@ -65,13 +70,26 @@ export const copyText = (text: string) =>
 
 export const isUnreadable = (text: string) => text.includes("\uFFFD") || text.includes("\0");
 
+/** Named and numbered characters of HTML that end in a semicolon, as products export them by mistake: `R&amp;D`. */
+const ENTITY = /&(?:#\d+|#[xX][\da-fA-F]+|[a-zA-Z][a-zA-Z\d]*);/;
+
+function withoutEntities(text: string, tally: Tally): string {
+  if (!ENTITY.test(text)) return text;
+  const decoded = decodeHTMLStrict(text);
+  if (decoded !== text) tally.decoded++;
+  return decoded;
+}
+
 const textAt = (cells: string[], at: number): string => withoutGuard(cells[at]?.trim() ?? "");
 
 /** One line, because it stands in the header of mails; a cell of a spreadsheet may have several. */
-const nameAt = (cells: string[], at: number): string => toOneLine(textAt(cells, at)).trim();
+const nameAt = (cells: string[], at: number, tally: Tally): string =>
+  toOneLine(withoutEntities(textAt(cells, at), tally)).trim();
 
-const namesAt = ({ firstName, lastName, fullName }: Columns, cells: string[]): [first: string, last: string] =>
-  fullName === -1 ? [nameAt(cells, firstName), nameAt(cells, lastName)] : partsOf(nameAt(cells, fullName));
+function namesAt({ firstName, lastName, fullName }: Columns, cells: string[], tally: Tally) {
+  if (fullName !== -1) return partsOf(nameAt(cells, fullName, tally));
+  return [nameAt(cells, firstName, tally), nameAt(cells, lastName, tally)] as const;
+}
 
 const isLong = (name: string) => name.length > MAX_NAME;
 const nameError = (field: string) => `${field}: Ensure this field has no more than ${MAX_NAME} characters.`;
@@ -106,23 +124,33 @@ function membersOf(columns: Columns, cells: string[]): { json: string } | { erro
   return { json };
 }
 
-/** JSON of the columns that are not blank, or an error; `\N` (null) if all are blank. A column wins over a member of its name. */
-function attributesOf(columns: Columns, cells: string[]): { json: string } | { error: string } {
+interface RowAttributes {
+  /** As COPY takes it: `\N` (null) if all columns are blank. */
+  json: string;
+  /** What cells can be read as besides text (cell-types.ts), as COPY takes it. */
+  readings: string;
+}
+
+/** A column wins over a member of its name. */
+function attributesOf(columns: Columns, cells: string[], tally: Tally): RowAttributes | { error: string } {
   const members = columns.objects.length > 0 ? membersOf(columns, cells) : { json: "" };
   if ("error" in members) return members;
   let { json } = members;
+  let readings = "";
   for (const { name, at } of columns.attributes) {
-    const value = textAt(cells, at);
+    const value = withoutEntities(textAt(cells, at), tally);
     if (!value) continue;
     if (value.length > MAX_TEXT)
       return { error: `${name}: Ensure this field has no more than ${MAX_TEXT} characters.` };
     json += `${json ? "," : ""}${JSON.stringify(name)}:${JSON.stringify(value)}`;
+    const read = tally.types.add(name, value);
+    if (read) readings += `${readings ? "," : ""}${read}`;
   }
-  if (!json) return { json: "\\N" };
+  if (!json) return { json: "\\N", readings: "\\N" };
   json = `{${json}}`;
   return json.length > MAX_BYTES / 4 && Buffer.byteLength(json) > MAX_BYTES
     ? { error: `Ensure the attributes have no more than ${MAX_BYTES} bytes as JSON.` }
-    : { json: copyText(json) };
+    : { json: copyText(json), readings: readings ? copyText(`{${readings}}`) : "\\N" };
 }
 
 /** Why an address may not be imported; undefined where it may. */
@@ -142,17 +170,18 @@ function copyLine(columns: Columns, row: CsvRow, tally: Tally, refusal: Refusal)
   if (!isAddress(email)) return skip(`email: ${addressError(email)}`);
   const refused = refusal(email);
   if (refused) return void tally.skip(line, email, `email: ${refused}`, true);
-  const [first, last] = namesAt(columns, cells);
+  const [first, last] = namesAt(columns, cells, tally);
   if (isLong(first)) return skip(nameError("first_name"));
   if (isLong(last)) return skip(nameError("last_name"));
   const state = columns.statuses.length > 0 ? stateAt(columns, cells) : NOTHING_SAID;
   if (typeof state === "object") {
     return skip(`status: "${state.unknown.slice(0, 100).toWellFormed()}" is not known. ${STATUS_HINT}`);
   }
-  const attributes = attributesOf(columns, cells);
+  const attributes = attributesOf(columns, cells, tally);
   if ("error" in attributes) return skip(attributes.error);
   if (state > tally.state) tally.state = state;
-  return `${line}\t${newIdTail()}\t${copyText(email)}\t${copyText(first)}\t${copyText(last)}\t${attributes.json}\t${state}\n`;
+  const { json, readings } = attributes;
+  return `${line}\t${newIdTail()}\t${copyText(email)}\t${copyText(first)}\t${copyText(last)}\t${json}\t${readings}\t${state}\n`;
 }
 
 export const isBlank = ({ cells, error }: CsvRow) => !error && cells.every((cell) => cell.trim() === "");

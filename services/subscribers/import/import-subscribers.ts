@@ -15,6 +15,7 @@ import { bulkSteps } from "../../lib/give-way.ts";
 import type { Static } from "../../lib/shapes.ts";
 import { type Limit, lockBulkWrites, roomFor } from "../company-locks.ts";
 import type { ImportReport as ImportReportSchema } from "../contract-import.ts";
+import type { DateOrder } from "./cell-types.ts";
 import { type Columns, columnsOf, type Mapping } from "./columns.ts";
 import { type CsvRow, readCsv } from "./csv-reader.ts";
 import { decodeText, fileError } from "./decode-text.ts";
@@ -36,6 +37,8 @@ export interface ImportJob {
   charset?: string | undefined;
   mapping?: Mapping;
   onConflict?: "update" | "skip" | undefined;
+  /** How days such as 03/04/2000 are read. */
+  dateOrder?: DateOrder | undefined;
   /** Everything is counted and nothing is written. */
   dryRun?: boolean | undefined;
   /** Of the file. */
@@ -124,13 +127,19 @@ async function importRows(csv: OpenCsv<Columns>, job: ImportJob, file: ErrorFile
     await file.end();
     const merging = { companyId, listId, onConflict, state: tally.state };
     const rows = tally.total - tally.skipped;
-    const repeated = await dropRepeated(client, merging, { rows, beganMs });
+    const types = tally.types.decide(job.dateOrder);
+    const repeated = await dropRepeated(client, merging, { rows, beganMs, types });
     // From here on other writers of this company wait: for the merge, and never for the file.
     if (!job.dryRun) await lockBulkWrites(client, companyId);
     const room = await roomFor(client, companyId, job.limit);
     if ((await countNew(client, companyId, room)) > room) throw subscriberLimitReached(job.limit!);
     const merged = await (job.dryRun ? tryMerge(client, merging) : merge(client, merging, rows));
-    const report = { ...counted(merged, repeated, tally, merging), errors_url: file.url };
+    const report = {
+      ...counted(merged, repeated, tally, merging),
+      errors_url: file.url,
+      columns: types,
+      decoded_cells: tally.decoded,
+    };
     await job.finish?.(client, report);
     return report;
   };

@@ -1,6 +1,7 @@
 /** The tables of an import's own: what came in, and one row of each address, in the order in which they are written. */
 import { type Client, queryOne } from "../../../models/database/db.ts";
 import { allowLonger } from "../../../models/database/silence.ts";
+import { type ColumnType, readingsOf } from "./cell-types.ts";
 import { NOTHING_SAID } from "./status-words.ts";
 
 // Longer than a gigabyte takes; the pool's own limit is meant for requests.
@@ -19,10 +20,39 @@ export async function prepareImport(client: Client): Promise<string> {
       first_name text not null,
       last_name text not null,
       attributes jsonb,
+      readings jsonb,
       state smallint not null,
       email_key text collate "C" generated always as (address_key(email)) stored
     ) on commit drop`);
-  return "copy incoming (line, id_tail, email, first_name, last_name, attributes, state) from stdin";
+  return "copy incoming (line, id_tail, email, first_name, last_name, attributes, readings, state) from stdin";
+}
+
+const READINGS_TABLE =
+  "create temporary table counted_readings (name text, key text, rank integer, is_serial boolean) on commit drop";
+
+const COUNT_READINGS = `
+  insert into counted_readings select * from unnest($1::text[], $2::text[], $3::integer[], $4::boolean[])`;
+
+/** Attributes with the readings that count in the place of their texts. Day 0 of a spreadsheet is 30 December 1899. */
+const TYPED = `
+  attributes || coalesce((
+    select jsonb_object_agg(name, value) from (
+      select distinct on (c.name) c.name,
+        case when c.is_serial then to_jsonb((date '1899-12-30' + (readings ->> c.key)::integer)::text)
+          else readings -> c.key end as value
+      from counted_readings c
+      where jsonb_exists(readings, c.key)
+        and (not c.is_serial or readings ->> c.key ~ '^([1-9][0-9]{0,3}|[1-6][0-9]{4}|7[0-2][0-9]{3}|730[0-4][0-9]|73050)$')
+      order by c.name, c.rank) best), '{}') as attributes`;
+
+/** False where all columns are text. */
+async function countReadings(client: Client, types: readonly ColumnType[]): Promise<boolean> {
+  const readings = types.flatMap(readingsOf);
+  if (readings.length === 0) return false;
+  await client.query(READINGS_TABLE);
+  const values = (["name", "key", "rank", "isSerial"] as const).map((field) => readings.map((one) => one[field]));
+  await client.query(COUNT_READINGS, values);
+  return true;
 }
 
 /** Below it the people of a file keep its order, which is the one that somebody may look for. */
@@ -38,10 +68,10 @@ export const LARGE = 10_000;
  * An id is a UUIDv7 (services/lib/ids.ts): its time and the 12 bits behind the version count up from when the reading began,
  * by 4,096 a millisecond, which nothing reads a file faster than; the rest is random, and comes with the row.
  */
-const makePeople = (stays: "first" | "last", inFileOrder: boolean, beganMs: number) => `
+const makePeople = (stays: "first" | "last", inFileOrder: boolean, beganMs: number, isTyped: boolean) => `
   create temporary table people on commit drop as
   select ('0' || to_hex((${beganMs}::bigint << 16) + 28672 + ((no >> 12) << 16) + (no & 4095)) || id_tail)::uuid as id,
-    email, email_key, first_name, last_name, attributes, state
+    email, email_key, first_name, last_name, ${isTyped ? TYPED : "attributes"}, state
   from (
     select *, row_number() over () as no from (
       select * from (
@@ -62,6 +92,7 @@ const COUNT_NEW = `
 export interface RowsRead {
   rows: number;
   beganMs: number;
+  types: readonly ColumnType[];
 }
 
 /** What the rows of a file are merged by. */
@@ -77,7 +108,8 @@ export interface MergeJob {
 /** How many of the file's rows only repeated an address. Of the import's own tables, so nobody else waits for it. */
 export async function dropRepeated(client: Client, { onConflict, state }: MergeJob, read: RowsRead): Promise<number> {
   const stays = onConflict === "skip" ? "first" : "last";
-  const made = await client.query(makePeople(stays, read.rows < LARGE, read.beganMs));
+  const isTyped = await countReadings(client, read.types);
+  const made = await client.query(makePeople(stays, read.rows < LARGE, read.beganMs, isTyped));
   const repeated = read.rows - made.rowCount!;
   if (repeated > 0 && state > NOTHING_SAID) await client.query(SPREAD_STATES);
   // Of a large file as much disk as the other table takes.

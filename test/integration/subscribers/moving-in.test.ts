@@ -174,7 +174,7 @@ describe("files as other products export them", () => {
     expect((await upload(EXPORTS.brevo)).body).toMatchObject({ created: 2, errors: [] });
     expect(await mailable()).toEqual(["active@example.org"]);
     expect(await suppressions()).toEqual(blocked);
-    const ada = { first_name: "Ada", last_name: "Rossi", attributes: { "CONTACT ID": "1", SMS: "+4915112345678" } };
+    const ada = { first_name: "Ada", last_name: "Rossi", attributes: { "CONTACT ID": 1, SMS: "+4915112345678" } };
     expect(await byEmail("active@")).toMatchObject(ada);
   });
 

@@ -20,7 +20,7 @@ async function lines(header: string[], ...rows: string[][]) {
   const copied = text
     .split("\n")
     .filter(Boolean)
-    .map((line) => line.split("\t").filter((_, index) => index !== 1 && index !== 6));
+    .map((line) => line.split("\t").filter((_, index) => index !== 1 && index < 6));
   return { copied, tally };
 }
 

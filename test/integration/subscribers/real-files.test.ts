@@ -1,0 +1,235 @@
+/** Files as people really export them: what a cell says is what is stored, and what could not be read is said. */
+import { type App, startApp } from "../../support/app.ts";
+import { client, fileForm, newCompany, someIp, type TestCompany } from "../../support/client.ts";
+
+const SUBSCRIBERS = "/api/emails/subscribers/";
+
+let app: App;
+let company: TestCompany;
+
+beforeAll(async () => {
+  app = await startApp({ services: ["accounts", "subscribers", "gateway", "renderer"] });
+});
+beforeEach(async () => {
+  company = await newCompany(app);
+});
+afterAll(() => app.stop());
+
+const upload = (content: string | Uint8Array<ArrayBuffer>, fields: Record<string, string> = {}) =>
+  company.api.post(`${SUBSCRIBERS}bulk/`, fileForm(content, "people.csv", fields));
+
+interface Person {
+  email: string;
+  first_name: string;
+  last_name: string;
+  attributes: Record<string, unknown>;
+}
+
+async function people(): Promise<Record<string, Person>> {
+  const { results } = (await company.api.get(SUBSCRIBERS, { query: { page_size: 100 } })).body;
+  return Object.fromEntries(results.map((one: Person) => [one.email.split("@")[0], one]));
+}
+
+const attributeOf = async (name: string) =>
+  Object.fromEntries(Object.entries(await people()).map(([key, { attributes }]) => [key, attributes[name]]));
+
+const csv = (...lines: string[]) => lines.map((line) => `${line}\r\n`).join("");
+
+test("blanks around quoted cells are no part of them", async () => {
+  const file = csv(
+    "email, first_name, city, attributes",
+    'anna@example.com, "Anna", "Berlin", "{""shop"": true, ""note"": ""a,b""}"',
+    'ben@example.com, "Ben", "Cologne, South", "{""shop"": false}"',
+    'cleo@example.com, "Cleo", "Bonn",',
+  );
+  expect((await upload(file)).body).toMatchObject({ created: 3, errors: [] });
+  const { anna, ben } = await people();
+  expect(anna).toMatchObject({ first_name: "Anna", attributes: { city: "Berlin", shop: true, note: "a,b" } });
+  expect(ben).toMatchObject({ first_name: "Ben", attributes: { city: "Cologne, South", shop: false } });
+});
+
+test("words for yes and no are booleans, and segments and conditions see them as such", async () => {
+  const values = ["TRUE", "FALSE", "true", "false", "1", "0", "yes", "no", "WAHR", "FALSCH", ""];
+  const file = csv("email,vip", ...values.map((value, no) => `b${no}@example.com,${value}`));
+  const { body } = await upload(file);
+  expect(body.columns).toEqual([{ name: "vip", type: "boolean", read: 10, unread: 0 }]);
+  const yes = [true, false, true, false, true, false, true, false, true, false, undefined];
+  expect(await attributeOf("vip")).toEqual(Object.fromEntries(yes.map((value, no) => [`b${no}`, value])));
+  const rules = { match: "all", conditions: [{ field: "attributes.vip", operator: "equals", value: true }] };
+  const segment = (await company.api.post("/api/emails/segments/", { name: "VIPs", rules })).body;
+  expect((await company.api.get(`/api/emails/segments/${segment.id}/`)).body.subscriber_count).toBe(5);
+});
+
+test("a column is a number where its texts return unchanged, and what is none of it stays text", async () => {
+  const rows = ["1,01067,9.90,+49301234", "22,1067,1.5,030", "x,10,2.25,+4930", "-4,20,3,12"];
+  const { body } = await upload(
+    csv("email,visits,zip,price,phone", ...rows.map((row, no) => `n${no}@example.com,${row}`)),
+  );
+  expect(body.columns).toEqual([
+    { name: "visits", type: "number", read: 3, unread: 1 },
+    { name: "zip", type: "number", read: 3, unread: 1 },
+    { name: "price", type: "number", read: 3, unread: 1 },
+  ]);
+  expect(await attributeOf("visits")).toEqual({ n0: 1, n1: 22, n2: "x", n3: -4 });
+  expect(await attributeOf("zip")).toEqual({ n0: "01067", n1: 1067, n2: 10, n3: 20 });
+  expect(await attributeOf("price")).toEqual({ n0: "9.90", n1: 1.5, n2: 2.25, n3: 3 });
+  expect(await attributeOf("phone")).toEqual({ n0: "+49301234", n1: "030", n2: "+4930", n3: "12" });
+});
+
+describe("dates", () => {
+  test("are stored as days however they are written, and a segment finds all of them", async () => {
+    const values = ["1990-12-31", "31.12.1990", "12/31/1990", "31/12/1990", "31.12.90", "0000-00-00", "33238"];
+    const { body } = await upload(
+      csv("email,birthday", ...values.map((value, no) => `d${no + 1}@example.com,${value}`)),
+    );
+    expect(body.columns).toEqual([{ name: "birthday", type: "date", read: 6, unread: 1 }]);
+    const day = "1990-12-31";
+    expect(await attributeOf("birthday")).toEqual({
+      d1: day,
+      d2: day,
+      d3: day,
+      d4: day,
+      d5: day,
+      d6: "0000-00-00",
+      d7: day,
+    });
+    const rules = {
+      match: "all",
+      conditions: [{ field: "attributes.birthday", operator: "before", value: "2000-01-01" }],
+    };
+    const segment = (await company.api.post("/api/emails/segments/", { name: "Older", rules })).body;
+    expect((await company.api.get(`/api/emails/segments/${segment.id}/`)).body.subscriber_count).toBe(6);
+  });
+
+  const ambiguous = csv("email,day", "a@example.com,03/04/2000", "b@example.com,05/06/30", "c@example.com,2001-02-03");
+
+  test("of an order that nothing decides stay text, and the answer asks for the order", async () => {
+    const { body } = await upload(ambiguous);
+    expect(body.columns).toEqual([{ name: "day", type: "date", read: 1, unread: 2, date_order: null }]);
+    expect(await attributeOf("day")).toEqual({ a: "03/04/2000", b: "05/06/30", c: "2001-02-03" });
+  });
+
+  test.each([
+    ["dmy", { a: "2000-04-03", b: "1930-06-05", c: "2001-02-03" }],
+    ["mdy", { a: "2000-03-04", b: "1930-05-06", c: "2001-02-03" }],
+  ])("are read in the order that the form gives: %s", async (date_order, expected) => {
+    const { body } = await upload(ambiguous, { date_order });
+    expect(body.columns).toEqual([{ name: "day", type: "date", read: 3, unread: 0, date_order }]);
+    expect(await attributeOf("day")).toEqual(expected);
+  });
+
+  test("are read in the order that the column's other cells show", async () => {
+    await upload(csv("email,day", "a@example.com,03/04/2000", "b@example.com,31/12/1999"));
+    expect(await attributeOf("day")).toEqual({ a: "2000-04-03", b: "1999-12-31" });
+  });
+
+  test("an order that is none is a 400", async () => {
+    expect((await upload(ambiguous, { date_order: "ymd" })).body).toEqual({
+      date_order: ['"ymd" is not a valid choice.'],
+    });
+  });
+});
+
+test("names in one column are parted only where that is certain", async () => {
+  const names = [
+    "Anna Example",
+    '"Example, Anna"',
+    '"Max Muster, Jr."',
+    '"Rosa Bakery, GmbH"',
+    '"Dr. Ida Sample, MBA"',
+  ];
+  await upload(csv("email,name", ...names.map((name, no) => `n${no}@example.com,${name}`)));
+  const found = Object.entries(await people()).map(([key, one]) => [key, [one.first_name, one.last_name]]);
+  expect(Object.fromEntries(found)).toEqual({
+    n0: ["Anna", "Example"],
+    n1: ["Anna", "Example"],
+    n2: ["Max", "Muster, Jr."],
+    n3: ["Rosa Bakery, GmbH", ""],
+    n4: ["Dr. Ida", "Sample, MBA"],
+  });
+});
+
+describe("long numbers", () => {
+  test("keep their digits in a file", async () => {
+    const file = csv(
+      "email,customer_no,attributes",
+      'k1@example.com,9007199254740993,"{""order_id"": 9007199254740993}"',
+      'k2@example.com,12345678901234567890,"{""order_id"": 1e400, ""share"": 0.1234567890123456789}"',
+    );
+    expect((await upload(file)).body).toMatchObject({ created: 2, errors: [] });
+    const { k1, k2 } = await people();
+    expect(k1!.attributes).toEqual({ customer_no: "9007199254740993", order_id: "9007199254740993" });
+    expect(k2!.attributes).toEqual({
+      customer_no: "12345678901234567890",
+      order_id: "1e400",
+      share: "0.1234567890123456789",
+    });
+  });
+
+  test("keep their digits in a request", async () => {
+    const body =
+      '{"email": "ann@example.com", "attributes": {"order_id": 9007199254740993, "large": 1e400, "age": 40}}';
+    const answer = await company.api.post(SUBSCRIBERS, body);
+    expect(answer.body).toMatchObject({ attributes: { order_id: "9007199254740993", large: "1e400", age: 40 } });
+  });
+});
+
+describe("invisible characters around an address", () => {
+  test("are stripped in a file, and one inside is named", async () => {
+    const file = csv(
+      "email,first_name",
+      "anna@example.com\u00a0,nbsp",
+      "\u200bben@example.com,zero width space",
+      "\u202acleo@example.com\u202c,embedding",
+      "dora@example.com\u200e,mark",
+      "emil@exam\u00adple.com,soft hyphen",
+      "fr\u2060ida@example.com,word joiner",
+      "anna@example.com,twin",
+    );
+    const { body } = await upload(file);
+    expect([body.created, body.updated]).toEqual([4, 1]);
+    expect(body.errors.map(({ row, error }: { row: number; error: string }) => [row, error])).toEqual([
+      [6, expect.stringContaining("(U+00AD)")],
+      [7, expect.stringContaining("(U+2060)")],
+    ]);
+  });
+
+  test("are stripped in requests, and one inside is named", async () => {
+    expect((await company.api.post(SUBSCRIBERS, { email: "\u200bann@example.com\u200e" })).body.email).toBe(
+      "ann@example.com",
+    );
+    const blocked = await company.api.post("/api/emails/suppressions/", { email: "bob@example.com\u200b" });
+    expect(blocked.body.email).toBe("bob@example.com");
+    const form = await client(app, { ip: someIp() }).post(`/api/emails/public/subscribe/${company.id}/`, {
+      email: "\ufeffcy@example.com\u00ad",
+    });
+    expect(form.status).toBe(201);
+    expect(Object.keys(await people()).sort()).toEqual(["ann", "cy"]);
+    expect((await company.api.post(SUBSCRIBERS, { email: "ann\u200b@example.com" })).body).toEqual({
+      email: ["Enter a valid email address. It contains an invisible character (U+200B)."],
+    });
+  });
+});
+
+test.each([
+  ["xlsx", Buffer.from("PK\x03\x04\x14\x00\x06\x00", "latin1")],
+  ["xls", Buffer.from("d0cf11e0a1b11ae100000000", "hex")],
+])("a workbook (.%s) that is called .csv is refused with the way to save it as CSV", async (_kind, head) => {
+  const answer = await upload(new Uint8Array(Buffer.concat([head, Buffer.alloc(500, 7)])));
+  expect([answer.status, answer.body.file]).toEqual([400, [expect.stringMatching(/Excel workbook.*CSV UTF-8/)]]);
+});
+
+test("HTML entities that end in a semicolon are decoded once, and counted", async () => {
+  const file = csv(
+    "email,first_name,company",
+    "a@example.com,Ren&eacute;e,R&amp;D",
+    "b@example.com,Bob,A&amp;amp;B",
+    "c@example.com,Cy,AT&T &copy 2020",
+  );
+  const dry = (await upload(file, { dry_run: "true" })).body;
+  expect(dry.decoded_cells).toBe(3);
+  await upload(file);
+  const { a, b, c } = await people();
+  expect(a).toMatchObject({ first_name: "Renée", attributes: { company: "R&D" } });
+  expect([b!.attributes.company, c!.attributes.company]).toEqual(["A&amp;B", "AT&T &copy 2020"]);
+});
