@@ -20,7 +20,7 @@ export const localCommands: readonly LocalCommand[] = [
   {
     name: "backup",
     args: ["<file>"],
-    about: "Dump the database into a file by pg_dump, with a manifest beside it; SECRET_KEY is not in it",
+    about: "Dump the database into a file with pg_dump, and write a manifest; SECRET_KEY is not included",
     async run(settings, file) {
       const { rows, ...manifest } = await backup(settings, file!);
       return { rows: [{ file, ...manifest, rows: Object.values(rows).reduce((sum, n) => sum + n, 0) }] };
@@ -29,7 +29,7 @@ export const localCommands: readonly LocalCommand[] = [
   {
     name: "restore-check",
     args: ["<file>", "<database-url>"],
-    about: "Restore a backup into an empty database, and say whether it is whole and what a start on it would stop",
+    about: "Restore a backup into an empty database and check it; lists newsletters that a start would stop",
     async run(settings, file, url) {
       const rows = await checkBackup(settings, file!, url!);
       return { rows, failed: rows.some(({ result }) => result === "failed") };

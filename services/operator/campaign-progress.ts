@@ -20,7 +20,7 @@ const UNFINISHED = `
     ${CAMPAIGN_ERROR} as error,
     case
       when c.status = 'scheduled' then 'its time'
-      when co.sending_paused_at is not null then 'the company to be resumed'
+      when co.sending_paused_at is not null then 'the company to be unpaused'
       when c.error is not null then 'the last senders to stop'
       when c.expanded_at is null and c.next_seq = 1 then 'its recipients to be written'
       when exists (select from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state ${IS_LEASED})

@@ -1,4 +1,4 @@
-/** The questions that look at everything at once: `top`, `trace` and `doctor`. */
+/** The actions that look at everything at once: `status`, `trace` and `doctor`. */
 import type { TProperties } from "@sinclair/typebox";
 import type { ServiceContract } from "../define.ts";
 import { Nullable, OneOf, Text, Time, Type, Uuid } from "../lib/shapes.ts";
@@ -14,12 +14,12 @@ export const Running = {
   total_emails: Type.Integer(),
   sent_count: Type.Integer(),
   failed_count: Type.Integer(),
-  /** Over the last second, or since the question before; null where there was none. */
+  /** Over the last second, or since the previous request; null if there was none. */
   mails_per_second: Nullable(Type.Number()),
   /** Null while nothing moves. */
   seconds_left: Nullable(Type.Integer()),
   scheduled_for: Nullable(Time),
-  /** Why nothing moves, where it is known. */
+  /** Why nothing is sent, if that is known. */
   waiting_for: Nullable(Type.String()),
   error: Nullable(Type.String()),
 };
@@ -33,14 +33,14 @@ const WaitsPerSecond = Type.Object({
   domain: Type.Number(),
 });
 
-/** Null: the node did not answer, does not say (one of version 0.1.0), or was not asked before. */
-const TopNode = {
+/** Null: the node did not answer, or was not asked before. */
+const NodeStatus = {
   node: Type.String(),
   services: Type.Array(Type.String()),
   state: Type.String(),
   version: Nullable(Type.String()),
   uptime_seconds: Nullable(Type.Integer()),
-  /** Of one core, since the question before; above 100 where several threads work. */
+  /** Share of one core since the previous request; above 100 if several threads work. */
   cpu_percent: Nullable(Type.Number()),
   memory_bytes: Nullable(Type.Integer()),
   memory_limit_bytes: Nullable(Type.Integer()),
@@ -49,8 +49,8 @@ const TopNode = {
     Type.Object({
       mails_per_second: Type.Number(),
       /** Handed to connections, and not answered yet. */
-      in_air: Type.Integer(),
-      /** Marked, and without a stored answer: what a crash would leave in doubt. */
+      in_flight: Type.Integer(),
+      /** Marked as handed over, without a recorded answer: a crash would leave them in doubt. */
       in_doubt: Type.Integer(),
       max_in_doubt: Type.Integer(),
       /** Since the node started; so are the next two. */
@@ -92,23 +92,30 @@ export const wholes = {
     }),
     returns: Rows(Step),
   },
-  top: {
-    summary: "Nodes, campaigns, queues and dependencies at this moment; questions within a second share an answer",
+  status: {
+    summary: "Nodes, campaigns, queues and dependencies now; requests within a second share an answer",
     visibility: "public",
     params: None,
     returns: Type.Object({
       at: Time,
-      nodes: Rows(TopNode),
+      nodes: Rows(NodeStatus),
       /** The first 50 that are not finished, and how many there are. */
       campaigns: Rows(Running),
       unfinished_campaigns: Type.Integer(),
       queues: Rows(Queue),
-      /** How often batches found no room within each kind of limit; null where nobody asked before. */
+      /** How often batches found no room within each kind of limit; null at the first request. */
       limiter_waits_per_second: Nullable(WaitsPerSecond),
-      servers_left_alone: Rows({ host: Type.String(), until: Type.String(), last_error: Nullable(Type.String()) }),
+      backing_off: Rows({ host: Type.String(), until: Type.String(), last_error: Nullable(Type.String()) }),
       slow_domains: Type.Integer(),
+      /** The first 5 endpoints that fail or were disabled. */
+      failing_webhooks: Rows({
+        endpoint_id: Uuid,
+        company: Type.String(),
+        failing_since: Nullable(Time),
+        disabled_at: Nullable(Time),
+      }),
       dependencies: Rows(Dependency),
-      /** Why campaigns or queues are empty: the database did not answer. */
+      /** Why a part is empty: the database did not answer. */
       errors: Type.Array(Type.String()),
     }),
   },

@@ -13,7 +13,7 @@ import { hideQueueMetrics, showQueueMetrics } from "./queue-metrics.ts";
 import { deadWebhooks, queues, requeueDead, webhookQueues } from "./queues.ts";
 import { historyOf } from "./recipient-history.ts";
 import { reseal, unreadableSecrets } from "./reseal.ts";
-import { overview } from "./top/overview.ts";
+import { overview } from "./status/overview.ts";
 
 /** Answers operators' questions over all companies. Reads rows and asks nodes; the commands are in commands.ts. */
 export default defineService("operator", contract, {
@@ -26,7 +26,7 @@ export default defineService("operator", contract, {
     limits: (ctx) => companyLimits(ctx),
     why: (ctx) => historyOf(ctx.params.recipient),
     trace: (ctx) => traceOf(ctx, ctx.params.mail),
-    top: (ctx) => overview(ctx),
+    status: (ctx) => overview(ctx),
     doctor: (ctx) => examine(ctx),
     batches: (ctx) => batches(ctx),
     deadWebhooks: (ctx) => deadWebhooks(ctx.params.endpoint_id),

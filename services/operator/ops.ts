@@ -1,10 +1,11 @@
-/** `npm run -s ops -- campaigns --json`: one command, its answer, an exit code. For scripts and `kubectl exec`. */
+/** `npm run -s ops -- status --json`: one command, its answer, an exit code. For scripts and `kubectl exec`. */
 import { ConfigError, readConfig } from "../lib/config.ts";
 import { connectOperator } from "./ask.ts";
 import { NotReached } from "./ask-broker.ts";
 import { localCommands, localUsage, runLocally } from "./backup-commands.ts";
 import { type Command, commandNamed, commands, usageOf } from "./commands.ts";
 import { printed } from "./repl.ts";
+import { watchStatus } from "./status/watch.ts";
 import { sentence } from "./table.ts";
 
 const USAGE_ERROR = 64;
@@ -25,11 +26,11 @@ interface Asked {
   command: Command;
   /** Values of all arguments, then of all options. */
   values: (string | undefined)[];
+  flags: string[];
   json: boolean;
-  once: boolean;
 }
 
-/** A sentence instead of what was asked where it was written wrongly. */
+/** A sentence if the words are wrong. */
 function parsed(words: string[]): Asked | string {
   const [name = "", ...args] = words.filter((word) => word !== "--json");
   const command = commandNamed(name);
@@ -37,30 +38,27 @@ function parsed(words: string[]): Asked | string {
     const at = args.indexOf(`--${option}`);
     return at < 0 ? undefined : args.splice(at, 2)[1];
   });
-  const onceAt = command?.watch ? args.indexOf("--once") : -1;
-  if (onceAt >= 0) args.splice(onceAt, 1);
-  const option = args.find((word) => word.startsWith("--"));
-  if (option) {
-    const known = ["json", ...(command?.options ?? []), ...(command?.watch ? ["once"] : [])].map((one) => `--${one}`);
-    return `There is no option ${option} here; there is ${known.join(" and ")}.`;
-  }
   if (!command) return `There is no command ${name}; \`ops help\` lists all.`;
+  const flags = (command.flags ?? []).filter((flag) => args.includes(`--${flag}`));
+  for (const flag of flags) args.splice(args.indexOf(`--${flag}`), 1);
+  const option = args.find((word) => word.startsWith("--"));
+  if (option) return `There is no option ${option} here. Usage: ${usageOf(command)} [--json]`;
   if (args.length < needed(command) || args.length > command.args.length) return `Usage: ${usageOf(command)}`;
   const missing = Array<undefined>(command.args.length - args.length).fill(undefined);
-  return { command, values: [...args, ...missing, ...values], json: words.includes("--json"), once: onceAt >= 0 };
+  return { command, values: [...args, ...missing, ...values], flags, json: words.includes("--json") };
 }
 
-function print({ command, json }: Asked, rows: object[]): number {
-  process.stdout.write(`${printed(command, rows, json)}\n`);
+function print({ command, flags, json }: Asked, rows: object[]): number {
+  process.stdout.write(`${printed(command, rows, json, flags)}\n`);
   return command.exitCode?.(rows) ?? 0;
 }
 
 async function run(asked: Asked): Promise<number> {
-  const { command, values, json, once } = asked;
+  const { command, values, flags, json } = asked;
   const connection = await connectOperator(readConfig(process.env, { console: true }));
   try {
-    if (command.watch) {
-      await command.watch(connection.ask, { json, once, input: process.stdin, output: process.stdout });
+    if (flags.includes("watch") && process.stdout.isTTY && !json) {
+      await watchStatus(connection.ask, process.stdout);
       return 0;
     }
     return print(asked, await command.run(connection.ask, ...values));

@@ -47,6 +47,21 @@ export async function queues(): Promise<ReturnsOf<"operator.queues">> {
   return (await query<Queue>(QUEUES)).map((row) => ({ ...row, oldest: row.oldest?.toISOString() ?? null }));
 }
 
+const FAILING = `
+  select e.id endpoint_id, co.name company, e.failing_since, e.disabled_at
+  from webhook_endpoints e join companies co on co.id = e.company_id
+  where e.failing_since is not null or e.disabled_at is not null order by coalesce(e.disabled_at, e.failing_since) desc limit 5`;
+
+type FailingRow = Pick<EndpointRow, "endpoint_id" | "company" | "failing_since" | "disabled_at">;
+
+export async function failingWebhooks(): Promise<ReturnsOf<"operator.status">["failing_webhooks"]> {
+  return (await query<FailingRow>(FAILING)).map((row) => ({
+    ...row,
+    failing_since: row.failing_since?.toISOString() ?? null,
+    disabled_at: row.disabled_at?.toISOString() ?? null,
+  }));
+}
+
 const ENDPOINTS = `
   select e.id endpoint_id, co.name company, e.url,
     count(*) filter (where d.status = 'pending')::int pending, count(*) filter (where d.status = 'dead')::int dead,

@@ -1,4 +1,4 @@
-/** The commands in the form that moleculer-repl takes: for any node's REPL, and for the console that attaches to one. */
+/** The commands for moleculer-repl: in the REPL of any node, and in the console that attaches to one. */
 import type { ServiceBroker } from "moleculer";
 import { type Ask, askBroker } from "./ask-broker.ts";
 import { type Command, commands } from "./commands.ts";
@@ -8,34 +8,66 @@ interface Given extends Record<string, unknown> {
   options?: { json?: boolean } & Record<string, unknown>;
 }
 
+/** Only a shell gives its whole terminal to a command. */
+const replFlags = ({ flags = [] }: Command) => flags.filter((name) => name !== "watch");
+
 const plainName = (arg: string) => arg.replace(/[<>[\]]/g, "");
 
-/** What a terminal shows of a command's rows. */
-export const printed = ({ print = table }: Command, rows: object[], json: boolean | undefined): string =>
-  json ? JSON.stringify(rows) : print(rows);
+export const printed = (
+  { print = table }: Command,
+  rows: object[],
+  json: boolean | undefined,
+  flags: readonly string[],
+): string => (json ? JSON.stringify(rows) : print(rows, flags));
+
+/** commander's, which moleculer-repl registers its commands with. */
+interface Program {
+  commands: { name(): string; helpGroup(heading: string): unknown; outputHelp(): void }[];
+  outputHelp(): void;
+}
+
+/** Lists our commands before Moleculer's, which are registered first. */
+const help = {
+  command: "help [command]",
+  description: "Show all commands, or how one is used",
+  options: [],
+  parse(command: { parent: Program; args: string[]; params: object }) {
+    command.params = { program: command.parent, name: command.args[0] };
+  },
+  async action(_broker: ServiceBroker, parsed: unknown) {
+    const { program, name } = parsed as { program: Program; name?: string };
+    const isOurs = (one: { name(): string }) => one.name() === "help" || commands.some((of) => of.name === one.name());
+    const ours = program.commands.filter(isOurs);
+    program.commands = [...ours, ...program.commands.filter((one) => !isOurs(one))];
+    for (const one of program.commands) one.helpGroup(isOurs(one) ? "Flockmail:" : "Moleculer:");
+    (program.commands.find((one) => one.name() === name) ?? program).outputHelp();
+  },
+};
 
 export function replCommandsOver(askFrom: (broker: ServiceBroker) => Ask) {
-  return commands.map((command) => ({
+  const all = commands.map((command) => ({
     command: [command.name, ...command.args].join(" "),
-    ...(command.aliases ? { alias: command.aliases } : {}),
     description: command.about,
     options: [
       { option: "--json", description: "as JSON" },
       ...(command.options ?? []).map((name) => ({ option: `--${name} <${name}>`, description: `the ${name}` })),
+      ...replFlags(command).map((name) => ({ option: `--${name}`, description: `with ${name}` })),
     ],
-    // The typings promise an array; moleculer-repl hands over an object with the arguments by name.
+    // The typings say an array; moleculer-repl passes an object with the arguments by name.
     async action(broker: ServiceBroker, parsed: unknown) {
       const given = parsed as Given;
       try {
         const args = command.args.map((arg) => given[plainName(arg)] as string | undefined);
         const values = (command.options ?? []).map((name) => given.options?.[name] as string | undefined);
         const rows = await command.run(askFrom(broker), ...args, ...values);
-        process.stdout.write(`${printed(command, rows, given.options?.json)}\n`);
+        const flags = replFlags(command).filter((name) => given.options?.[name]);
+        process.stdout.write(`${printed(command, rows, given.options?.json, flags)}\n`);
       } catch (error) {
         process.stdout.write(`${sentence(error)}\n`);
       }
     },
   }));
+  return [...all, help];
 }
 
 export const replCommands = replCommandsOver(askBroker);

@@ -52,10 +52,9 @@ function servicesFinding(nodes: readonly Node[]): Finding {
 /** `asking`: the version of the files that the command runs from. */
 export function versionFindings(nodes: readonly Node[], asking: string | undefined): Finding[] {
   const versions = [...new Set(nodes.flatMap(({ report }) => report?.vitals?.version ?? []))].sort();
-  const silent = nodes.filter(({ report }) => report && !report.vitals).length;
-  const all = [...versions, ...(silent > 0 ? ["one before 0.2.0"] : [])].join(", ");
+  const all = versions.join(", ");
   return [
-    versions.length + (silent > 0 ? 1 : 0) > 1
+    versions.length > 1
       ? warn("version", all, "Fine during an update; when it is over, restart the nodes of the older version.")
       : ok("version", all),
     asking !== undefined && asking !== VERSION
@@ -122,7 +121,7 @@ export function nodeFindings(nodes: readonly Node[], asking: string | undefined)
       nodes,
       ready,
       `all ${nodes.length}`,
-      "See `ops health`, and the log of that node: one that starts or stops is soon done.",
+      "See `ops status`, and the log of that node: one that starts or stops is soon done.",
     ),
     ...versionFindings(nodes, asking),
     nodeVersionFinding(nodes),

@@ -2,14 +2,19 @@
 import { fitted, shown } from "../table.ts";
 import type { Finding } from "./finding.ts";
 
-/** As monitoring plugins do it: 0 all is well, 1 something should be looked at, 2 something is broken. */
+/** As monitoring plugins do: 0 ok, 1 warnings, 2 failures. */
 export function exitCodeOf(findings: readonly Finding[]): 0 | 1 | 2 {
   if (findings.some(({ state }) => state === "fail")) return 2;
   return findings.some(({ state }) => state === "warn") ? 1 : 0;
 }
 
-/** A line each, area by area; under what is not well stands what to do. The last line counts. */
-export function reportOf(findings: readonly Finding[]): string {
+const SEVERITY: Finding["state"][] = ["fail", "warn", "ok"];
+
+/** A line each, problems first and with advice; findings that are ok only with `all`. The last line counts. */
+export function reportOf(found: readonly Finding[], all: boolean): string {
+  const findings = SEVERITY.filter((state) => all || state !== "ok").flatMap((wanted) =>
+    found.filter(({ state }) => state === wanted),
+  );
   const width = (of: (finding: Finding) => string) => Math.max(0, ...findings.map((finding) => of(finding).length));
   const areaWidth = width(({ area }) => area);
   const checkWidth = width(({ check }) => check);
@@ -17,6 +22,8 @@ export function reportOf(findings: readonly Finding[]): string {
     `${state.padEnd(4)}  ${fitted(area, areaWidth)}  ${fitted(check, checkWidth)}  ${shown(found)}`.trimEnd(),
     ...(advice ? [`      → ${shown(advice)}`] : []),
   ]);
-  const count = (wanted: Finding["state"]) => findings.filter(({ state }) => state === wanted).length;
-  return [...lines, "", `${count("ok")} ok, ${count("warn")} to look at, ${count("fail")} broken`].join("\n");
+  const count = (wanted: Finding["state"]) => found.filter(({ state }) => state === wanted).length;
+  const more = all || count("ok") === 0 ? "" : " (--all lists them)";
+  const counts = `${count("fail")} fail, ${count("warn")} warn, ${count("ok")} ok${more}`;
+  return [...lines, ...(lines.length > 0 ? [""] : []), counts].join("\n");
 }

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { query } from "../../../models/database/db.ts";
+import type { ActionOf } from "../../../services/contracts.ts";
 import { commandNamed, commands } from "../../../services/operator/commands.ts";
 import { client } from "../../support/client.ts";
 import { type Command, type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
@@ -10,6 +11,7 @@ import { until } from "../campaigns/world.ts";
 import { type Cluster, startNode } from "./world.ts";
 
 const API = "/api/emails";
+type Row = Record<string, unknown>;
 const asked = new Set<string>();
 
 describe("an operator's commands", () => {
@@ -25,6 +27,8 @@ describe("an operator's commands", () => {
     asked.add(name);
     return cluster.run(name, ...args);
   };
+  /** What the console's pages ask. */
+  const ask = (action: ActionOf, params = {}) => cluster.connection.ask(action, params as never) as Promise<Row[]>;
   const one = async (name: string, ...args: string[]) => (await run(name, ...args))[0]!;
 
   beforeAll(async () => {
@@ -98,7 +102,7 @@ describe("an operator's commands", () => {
     expect((await client(cluster.app, { key: key as string }).get(`${API}/lists/`)).status).toBe(200);
   });
 
-  test.each(["create-key", "limits", "pause", "resume", "failures", "dead-webhooks", "requeue"])(
+  test.each(["create-key", "limits", "pause", "unpause", "failures", "requeue"])(
     "%s of what does not exist says so, and not that there is nothing",
     async (name) => {
       await expect(run(name, "00000000-0000-4000-8000-000000000000")).rejects.toThrow("Not found.");
@@ -165,20 +169,22 @@ describe("an operator's commands", () => {
     ]);
   });
 
-  test("pause holds a campaign back and campaigns says why; resume lets it go on", async () => {
+  test("pause holds a campaign back and status says why; unpause lets it continue", async () => {
     expect(await one("pause", company)).toMatchObject({ sending_paused_at: expect.any(String) });
     const held = await send("zoe@example.org");
     const waiting = await until(
-      () => run("campaigns"),
+      () => ask("operator.campaigns"),
       ([first]) => first?.status === "pending",
     );
     expect(waiting).toMatchObject([
-      { id: held, company: "Lantern Books", waiting_for: "the company to be resumed", mails_per_second: 0 },
+      { id: held, company: "Lantern Books", waiting_for: "the company to be unpaused", mails_per_second: 0 },
     ]);
-    expect((await run("queues")).find(({ queue }) => queue === "recipients ready")).toMatchObject({ waiting: 1 });
-    expect(await one("resume", company)).toMatchObject({ sending_paused_at: null });
+    expect((await ask("operator.queues")).find(({ queue }) => queue === "recipients ready")).toMatchObject({
+      waiting: 1,
+    });
+    expect(await one("unpause", company)).toMatchObject({ sending_paused_at: null });
     expect(await ended(held)).toMatchObject({ status: "completed" });
-    expect(await run("campaigns")).toEqual([]);
+    expect(await ask("operator.campaigns")).toEqual([]);
   });
 
   test("limits: what is used of the plan now", async () => {
@@ -193,11 +199,11 @@ describe("an operator's commands", () => {
     );
   });
 
-  test("senders, batches, backing-off: each node reports of itself", async () => {
+  test("senders, batches, servers that back off: each node reports its own", async () => {
     answer = ({ verb }) => (verb === "CONNECT" ? "421 4.3.2 try later" : undefined);
     const stuck = await send("zoe@example.org");
     const [refused] = await until(
-      () => run("backing-off"),
+      () => ask("operator.backingOff"),
       (rows) => rows.length > 0,
       15_000,
     );
@@ -206,26 +212,26 @@ describe("an operator's commands", () => {
       last_error: expect.stringContaining("421"),
     });
     const held = await until(
-      () => run("campaigns"),
+      () => ask("operator.campaigns"),
       ([first]) => `${first?.waiting_for}`.includes("backing off"),
       15_000,
     );
     expect(held).toMatchObject([
       { id: stuck, waiting_for: expect.stringMatching(/^127\.0\.0\.1:\d+, backing off until 2/) },
     ]);
-    expect(await run("senders")).toMatchObject([{ node: cluster.app.broker.nodeID, in_doubt: expect.any(Number) }]);
-    expect(await run("batches")).toEqual(expect.any(Array));
-    // The name it had before.
-    expect(await cluster.run("lanes")).toEqual(expect.any(Array));
+    expect(await ask("operator.senders")).toMatchObject([
+      { node: cluster.app.broker.nodeID, in_doubt: expect.any(Number) },
+    ]);
+    expect(await ask("operator.batches")).toEqual(expect.any(Array));
     answer = () => undefined;
     expect(await ended(stuck)).toMatchObject({ status: "completed" });
   });
 
-  test("campaigns: one whose day of the warm-up is full waits for the next day, and not for a sender", async () => {
+  test("a campaign whose day of the warm-up is full waits for the next day, and not for a sender", async () => {
     const warmup = { start_per_day: 1, factor: 2, until_per_day: 10 };
     const waiting = await sendTo([{ email: "zoe@example.org" }, { email: "ada@example.org" }], { warmup });
     const [row] = await until(
-      () => run("campaigns"),
+      () => ask("operator.campaigns"),
       ([first]) => `${first?.waiting_for}`.includes("warm-up"),
       15_000,
     );
@@ -238,12 +244,12 @@ describe("an operator's commands", () => {
     expect(await ended(waiting)).toMatchObject({ status: "partial", sent_count: 1 });
   });
 
-  test("slow-domains: the domain, what it says and what it gets", async () => {
+  test("slow domains: the domain, what it says and what it gets", async () => {
     answer = ({ verb, to }) =>
       verb === "RCPT" && to.endsWith("@slow.example") ? "451 4.7.1 Not so fast, id 12" : undefined;
     await send(...["a", "b", "c", "d", "e"].map((name) => `${name}@slow.example`));
     const [slow] = await until(
-      () => run("slow-domains"),
+      () => ask("operator.slowDomains"),
       (rows) => rows.length > 0,
       30_000,
     );
@@ -257,7 +263,7 @@ describe("an operator's commands", () => {
     answer = () => undefined;
   });
 
-  test("webhooks, dead-webhooks, requeue: what was given up is delivered after all", async () => {
+  test("requeue: failed webhooks are delivered after all, and status names endpoints that fail", async () => {
     const got: string[] = [];
     const receiver = createServer((request, response) => {
       got.push(request.headers["webhook-id"] as string);
@@ -271,8 +277,14 @@ describe("an operator's commands", () => {
        values ($1, $2, gen_random_uuid(), 'bounced', '{}', 'dead', 8, 'Answered 500.', null)`,
       [company, endpoint.id],
     );
-    expect(await run("webhooks")).toMatchObject([{ endpoint_id: endpoint.id, url, pending: 0, dead: 1 }]);
-    expect(await run("dead-webhooks", endpoint.id)).toMatchObject([{ attempts: 8, last_error: "Answered 500." }]);
+    expect(await ask("operator.webhooks")).toMatchObject([{ endpoint_id: endpoint.id, url, pending: 0, dead: 1 }]);
+    expect(await ask("operator.deadWebhooks", { endpoint_id: endpoint.id })).toMatchObject([
+      { attempts: 8, last_error: "Answered 500." },
+    ]);
+    await query("update webhook_endpoints set disabled_at = now() where id = $1", [endpoint.id]);
+    expect((await one("status")).failing_webhooks).toMatchObject([
+      { endpoint_id: endpoint.id, company: "Lantern Books" },
+    ]);
     expect(await one("requeue", endpoint.id)).toEqual({ requeued: 1 });
     await until(
       async () => got.length,
@@ -334,13 +346,13 @@ describe("an operator's commands", () => {
     expect(await ended(deferred)).toMatchObject({ status: "cancelled" });
   });
 
-  test("top: nodes, senders, campaigns, queues and dependencies in one answer, which several who look share", async () => {
+  test("status: nodes, senders, campaigns, queues and dependencies in one answer, which several who look share", async () => {
     await one("pause", company);
     const held = await send("zoe@example.org");
-    const [first, second] = await Promise.all([one("top"), one("top")]);
+    const [first, second] = await Promise.all([one("status"), one("status")]);
     expect(second).toEqual(first);
     const looked = await until(
-      () => one("top"),
+      () => one("status"),
       ({ nodes, limiter_waits_per_second }) =>
         (nodes as { cpu_percent: number | null }[])[0]!.cpu_percent !== null && limiter_waits_per_second !== null,
     );
@@ -359,16 +371,16 @@ describe("an operator's commands", () => {
       ],
       // Those of other tests may go on.
       campaigns: expect.arrayContaining([
-        expect.objectContaining({ id: held, waiting_for: "the company to be resumed" }),
+        expect.objectContaining({ id: held, waiting_for: "the company to be unpaused" }),
       ]),
       unfinished_campaigns: expect.any(Number),
       dependencies: [{ what: "PostgreSQL" }, { what: "Redis" }, { what: "NATS" }],
       errors: [],
     });
-    const command = commandNamed("top")!;
-    expect(command.print!([looked])).toContain("of 1 nodes ready");
+    const command = commandNamed("status")!;
+    expect(command.print!([looked], [])).toContain("of 1 nodes ready");
     await one("stop", held);
-    await one("resume", company);
+    await one("unpause", company);
   });
 
   test("doctor: every dependency, the nodes, settings, name servers and disk, and no secret", async () => {
@@ -410,15 +422,15 @@ describe("an operator's commands", () => {
     expect(commandNamed("doctor")!.exitCode!(findings)).toBe(2);
   });
 
-  test("health: each node that serves, as it sees itself; an operator's own is left out", async () => {
-    expect(await run("health")).toEqual([
+  test("health for the console: each node that serves, as it sees itself; an operator's own is left out", async () => {
+    expect(await ask("operator.health")).toEqual([
       expect.objectContaining({ ready: true, state: "started", database: "ok", redis: "ok", nats: "ok" }),
     ]);
   });
 
-  test("dependencies: what they are, and how fast they answer", async () => {
+  test("dependencies for the console: what they are, and how fast they answer", async () => {
     const fast = { state: "ok", latency_ms: expect.any(Number) };
-    expect(await run("dependencies")).toMatchObject([
+    expect(await ask("operator.dependencies")).toMatchObject([
       {
         what: "PostgreSQL",
         ...fast,
@@ -454,7 +466,7 @@ describe("an operator's commands", () => {
     const held = await send("zoe@example.org");
     expect(await one("stop", held)).toMatchObject({ id: held, error: "Stopped by the operator." });
     expect(await ended(held)).toMatchObject({ status: "cancelled" });
-    await one("resume", company);
+    await one("unpause", company);
   });
 
   test("no command is left out here", () => {

@@ -65,10 +65,11 @@ describe("operators' commands in one process", () => {
   test("help lists every command", async () => {
     const { code, out } = await ops("help");
     expect(code).toBe(0);
-    for (const name of ["companies", "why", "reseal", "health"]) expect(out).toMatch(new RegExp(`^ {2}${name} `, "m"));
+    for (const name of ["companies", "why", "reseal", "status", "restored"])
+      expect(out).toMatch(new RegExp(`^ {2}${name} `, "m"));
   });
 
-  test("the console takes the same commands", async () => {
+  test("the console takes the same commands, and lists them before Moleculer's", async () => {
     const runner = "node_modules/moleculer/bin/moleculer-runner.js";
     const args = [runner, "--config", "services/operator/console.ts", "--repl"];
     const child = spawn(node, args, { cwd: ROOT, env: { ...env, TERM: "dumb" } });
@@ -76,7 +77,7 @@ describe("operators' commands in one process", () => {
     const seen = new Promise<void>((done) => {
       child.stdout.on("data", (chunk: Buffer) => {
         out += chunk;
-        if (/flockmail \$/.test(out)) child.stdin.write("companies\n");
+        if (/flockmail \$/.test(out)) child.stdin.write("help\ncompanies\n");
         if (/Sons/.test(out)) done();
       });
     });
@@ -85,18 +86,21 @@ describe("operators' commands in one process", () => {
     clearTimeout(timer);
     child.kill("SIGTERM");
     expect(out).toMatch(/Łódź.* pro/);
+    expect(out.indexOf("  why ")).toBeLessThan(out.indexOf("  actions "));
   });
 
-  test("top is printed once where nobody looks, doctor's exit code is that of the worst", async () => {
-    const [top, doctor] = await Promise.all([ops("top"), ops("doctor")]);
-    expect(top).toMatchObject({ code: 0, out: expect.stringContaining("of 1 nodes ready") });
-    expect(top.out).not.toContain("\u001b");
+  test("status is printed once without a terminal; doctor's exit code is that of the worst, and problems come first", async () => {
+    const [status, doctor] = await Promise.all([ops("status", "--watch"), ops("doctor")]);
+    expect(status).toMatchObject({ code: 0, out: expect.stringContaining("of 1 nodes ready") });
+    expect(status.out).not.toContain("\u001b");
     // Most services do not run here.
     expect(doctor).toMatchObject({
       code: 2,
       out: expect.stringMatching(/^fail {2}nodes +services +no process runs /m),
     });
-    expect(doctor.out).toMatch(/^ok {4}nodes +version of the command/m);
+    expect(doctor.out).toMatch(/^fail /);
+    expect(doctor.out).not.toMatch(/^ok /m);
+    expect((await ops("doctor", "--all")).out).toMatch(/^ok {4}nodes +version of the command/m);
   });
 
   test("doctor says what it can where no service runs: why not, and whether one could start", async () => {
@@ -114,13 +118,13 @@ describe("operators' commands in one process", () => {
 
   test("without a running service there is one clear line", async () => {
     const other = dataFolder();
-    const ran = await opsWith({ DATA_DIR: other.path }, "health");
+    const ran = await opsWith({ DATA_DIR: other.path }, "companies");
     other.remove();
     expect(ran).toMatchObject({ code: 1, err: expect.stringMatching(/^No Flockmail runs on .*\n$/) });
   });
 
   test("a cluster whose NATS is away is reported within seconds, without the password to it", async () => {
-    const { code, err } = await opsWith({ TRANSPORTER: "nats://ops:geheim@127.0.0.1:1" }, "health");
+    const { code, err } = await opsWith({ TRANSPORTER: "nats://ops:geheim@127.0.0.1:1" }, "companies");
     expect({ code, err }).toEqual({ code: 1, err: "NATS does not answer at 127.0.0.1:1 (TRANSPORTER)\n" });
   });
 });

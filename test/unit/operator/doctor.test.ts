@@ -316,14 +316,16 @@ test("a configuration that no process starts with is shown line by line", async 
   ]);
 });
 
-test("the report has a line each with what to do below, and its exit code is that of the worst", () => {
+test("the report lists problems first and with advice, the rest only with --all; its exit code is that of the worst", () => {
   const { ok, warn, fail } = findingsOf("Redis");
   expect(
     [[], [ok("a", "")], [ok("a", ""), warn("b", "", "Do.")], [warn("b", "", "Do."), fail("c", "", "Do.")]].map(
       exitCodeOf,
     ),
   ).toEqual([0, 0, 1, 2]);
-  expect(reportOf([ok("a", "fine"), warn("longer", "so-so\u001b[2J", "Do it.")])).toBe(
-    "ok    Redis  a       fine\nwarn  Redis  longer  so-so [2J\n      → Do it.\n\n1 ok, 1 to look at, 0 broken",
-  );
+  const findings = [ok("a", "fine"), warn("longer", "so-so\u001b[2J", "Do it."), fail("b", "bad", "Now.")];
+  const problems = "fail  Redis  b       bad\n      → Now.\nwarn  Redis  longer  so-so [2J\n      → Do it.\n";
+  expect(reportOf(findings, false)).toBe(`${problems}\n1 fail, 1 warn, 1 ok (--all lists them)`);
+  expect(reportOf(findings, true)).toBe(`${problems}ok    Redis  a       fine\n\n1 fail, 1 warn, 1 ok`);
+  expect(reportOf([ok("a", "fine")], false)).toBe("0 fail, 0 warn, 1 ok (--all lists them)");
 });

@@ -1,4 +1,4 @@
-/** What `ops top` shows, in one answer: everything that the other commands say, as it is at this moment. */
+/** What `ops status` shows, in one answer. */
 import type { ReturnsOf } from "../../contracts.ts";
 import type { Ctx } from "../../lib/caller.ts";
 import { withTimeout } from "../../lib/timeouts.ts";
@@ -6,20 +6,20 @@ import { runningCampaigns } from "../campaign-progress.ts";
 import { dependencies } from "../dependencies.ts";
 import { type SenderStatus, senderStatuses } from "../live-status.ts";
 import { type Node, nodes } from "../nodes.ts";
-import { queues } from "../queues.ts";
+import { failingWebhooks, queues } from "../queues.ts";
 
 const MAX_CAMPAIGNS = 50;
-/** Viewers that ask within it share an answer: many cost no more than one. */
+/** Viewers that ask within this time share an answer, so that many cost no more than one. */
 const SHARED_MS = 900;
 const ROWS_MS = 2_500;
-/** An average over longer says nothing of now. */
+/** An average over a longer time does not show the present rate. */
 const OLDEST_READING_SECONDS = 30;
 
-export type Overview = ReturnsOf<"operator.top">;
-type TopNode = Overview["nodes"][number];
+export type Overview = ReturnsOf<"operator.status">;
+type NodeStatus = Overview["nodes"][number];
 type Waits = NonNullable<SenderStatus["limiter_waits"]>;
 
-/** What a node had spent and counted when it had run for so long. */
+/** CPU and waits of a node, and how long it had run then. */
 interface Reading {
   elapsedSeconds: number;
   cpuSeconds: number;
@@ -34,16 +34,16 @@ function readingOf({ report }: Node, status: SenderStatus | undefined): Reading 
   return { elapsedSeconds: elapsed_seconds, cpuSeconds: cpu_seconds, waits: status?.limiter_waits };
 }
 
-/** Undefined where the two cannot be compared. A node that started again has another name. */
+/** Undefined if the two cannot be compared. A node that was restarted has another name. */
 function secondsBetween(before: Reading | undefined, now: Reading | undefined): number | undefined {
   if (!before || !now) return undefined;
   const seconds = now.elapsedSeconds - before.elapsedSeconds;
   return seconds > 0 && seconds <= OLDEST_READING_SECONDS ? seconds : undefined;
 }
 
-const senderOf = ({ lanes, servers, ...status }: SenderStatus): TopNode["sender"] => ({
+const senderOf = ({ lanes, servers, ...status }: SenderStatus): NodeStatus["sender"] => ({
   mails_per_second: tenth(servers.reduce((sum, server) => sum + server.mails_per_second, 0)),
-  in_air: lanes.reduce((sum, batch) => sum + batch.handed_over, 0),
+  in_flight: lanes.reduce((sum, batch) => sum + batch.handed_over, 0),
   in_doubt: status.in_doubt,
   max_in_doubt: status.max_in_doubt,
   sent: status.sent,
@@ -54,7 +54,7 @@ const senderOf = ({ lanes, servers, ...status }: SenderStatus): TopNode["sender"
 
 type Readings = Map<string, Reading>;
 
-function nodeOf(node: Node, status: SenderStatus | undefined, before: Readings, now: Readings): TopNode {
+function nodeOf(node: Node, status: SenderStatus | undefined, before: Readings, now: Readings): NodeStatus {
   const { report } = node;
   const reading = now.get(node.id);
   const last = before.get(node.id);
@@ -73,7 +73,7 @@ function nodeOf(node: Node, status: SenderStatus | undefined, before: Readings, 
   };
 }
 
-/** Of all senders together. */
+/** The sum over all senders. */
 function waitsPerSecond(before: Readings, now: Readings): Overview["limiter_waits_per_second"] {
   const sum = { hour: 0, day: 0, second: 0, domain: 0 };
   let known = false;
@@ -94,17 +94,18 @@ let lastReadings: Readings = new Map();
 
 async function look(ctx: Ctx): Promise<Overview> {
   const errors: string[] = [];
-  /** While the database is away, the rest is what an operator wants to see. */
+  /** An operator wants to see everything else while the database is away. */
   const orNone = <T>(what: string, rows: Promise<T[]>): Promise<T[]> =>
     withTimeout(rows, ROWS_MS, () => new Error("no answer in time")).catch((error: Error) => {
       errors.push(`${what}: ${error.message}`);
       return [];
     });
-  const [reports, statuses, campaigns, waiting, dependsOn] = await Promise.all([
+  const [reports, statuses, campaigns, waiting, webhooks, dependsOn] = await Promise.all([
     nodes(ctx, { vitals: true }),
     senderStatuses(ctx),
     orNone("campaigns", runningCampaigns(ctx, { at_once: true })),
     orNone("queues", queues()),
+    orNone("webhooks", failingWebhooks()),
     dependencies(ctx.broker),
   ]);
   const statusOf = new Map(statuses.map((status) => [status.node, status]));
@@ -123,7 +124,8 @@ async function look(ctx: Ctx): Promise<Overview> {
     unfinished_campaigns: campaigns.length,
     queues: waiting,
     limiter_waits_per_second: waitsPerSecond(before, now),
-    servers_left_alone: servers.flatMap(({ host, backing_off_until: until, last_error }) =>
+    failing_webhooks: webhooks,
+    backing_off: servers.flatMap(({ host, backing_off_until: until, last_error }) =>
       until ? [{ host, until, last_error }] : [],
     ),
     slow_domains: servers.reduce((sum, { slow_domains = [] }) => sum + slow_domains.length, 0),
@@ -139,7 +141,7 @@ export function overview(ctx: Ctx): Promise<Overview> {
   if (shared && nowMs - shared.askedAtMs < SHARED_MS) return shared.answer;
   const asked = { askedAtMs: nowMs, answer: look(ctx) };
   shared = asked;
-  // A failure is not kept: the next question is asked anew.
+  // A failure is not kept: the next question gets a new answer.
   asked.answer.catch(() => {
     if (shared === asked) shared = undefined;
   });

@@ -7,8 +7,13 @@ export interface Size {
   height: number;
 }
 
-/** Of what is printed where no terminal says its size. */
-export const PRINTED: Size = { width: 160, height: 1_000 };
+/** A terminal says its size; a pipe or a file does not. */
+export interface Terminal {
+  columns?: number;
+  rows?: number;
+}
+
+export const sizeOf = ({ columns = 200, rows = 1_000 }: Terminal): Size => ({ width: columns, height: rows });
 
 const MEBIBYTE = 1024 * 1024;
 const number = new Intl.NumberFormat("en");
@@ -46,14 +51,14 @@ function summaryOf({ at, nodes }: Overview): string {
     `Flockmail ${versions.join(" and ")}`.trim(),
     `${ready} of ${nodes.length} nodes ready`,
     `${formatted(Math.round(sum(({ mails_per_second }) => mails_per_second)))} mails/s`,
-    `${formatted(sum(({ in_air }) => in_air))} in the air`,
+    `${formatted(sum(({ in_flight }) => in_flight))} in flight`,
     `${formatted(sum(({ in_doubt }) => in_doubt))} in doubt`,
     `${timeOf(at)} UTC`,
   ].join(" · ");
 }
 
 const dependencyOf = ({ what, state, version, latency_ms, detail }: Overview["dependencies"][number]): string =>
-  [what, version, state, orDash(latency_ms, (ms) => `${ms} ms`), detail]
+  [what, version, state, orDash(latency_ms, (ms) => `${ms} ms`), state === "unused" ? "" : detail]
     .filter((part) => part !== null && part !== "" && part !== DASH)
     .join(" ");
 
@@ -70,24 +75,34 @@ function queuesOf({ queues, at }: Overview): string {
 
 const LIMITS = { hour: "hour", day: "day of warm-up", second: "second", domain: "domain" } as const;
 
-/** What holds senders back: limits without room, servers that are left alone, domains that defer. */
-function heldBackBy({ limiter_waits_per_second: waits, servers_left_alone, slow_domains }: Overview): string {
+/** What slows sending down: limits without room, mail servers that back off, domains that defer. */
+function heldBackBy({ limiter_waits_per_second: waits, backing_off, slow_domains }: Overview): string {
   const limits = waits
     ? (Object.keys(LIMITS) as (keyof typeof LIMITS)[])
         .filter((limit) => waits[limit] > 0)
         .map((limit) => `limit of the ${LIMITS[limit]} ${waits[limit]}/s`)
     : [];
   const domains = slow_domains > 0 ? [`${slow_domains} slow domains`] : [];
-  const servers = servers_left_alone.map(({ host, until, last_error }) =>
-    [`${host} left alone until ${timeOf(until)}`, last_error].filter(Boolean).join(": "),
+  const servers = backing_off.map(({ host, until, last_error }) =>
+    [`${host} backing off until ${timeOf(until)}`, last_error].filter(Boolean).join(": "),
   );
   const all = [...limits, ...domains, ...servers];
   return all.length > 0 ? all.join(" · ") : "nothing";
 }
 
+/** `ops requeue` takes an endpoint's id. */
+function failingWebhooksOf({ failing_webhooks, at }: Overview): string[] {
+  const age = (since: string) => duration((Date.parse(at) - Date.parse(since)) / 1_000);
+  const endpoints = failing_webhooks.map(({ company, endpoint_id, failing_since, disabled_at }) => {
+    const state = disabled_at ? `disabled for ${age(disabled_at)}` : `failing for ${age(failing_since!)}`;
+    return `${endpoint_id} of ${company} ${state}`;
+  });
+  return endpoints.length > 0 ? [`Webhooks:   ${endpoints.join(" · ")}`] : [];
+}
+
 interface Column<T> {
   name: string;
-  /** Columns of the terminal; the one without gets what is left. */
+  /** In characters; the column without a width gets the remaining ones. */
   width?: number;
   right?: boolean;
   text(row: T): string;
@@ -106,7 +121,7 @@ const NODE_COLUMNS: Column<Overview["nodes"][number]>[] = [
     right: true,
     text: ({ sender }) => (sender ? formatted(Math.round(sender.mails_per_second)) : ""),
   },
-  { name: "AIR", width: 5, right: true, text: ({ sender }) => (sender ? formatted(sender.in_air) : "") },
+  { name: "FLIGHT", width: 6, right: true, text: ({ sender }) => (sender ? formatted(sender.in_flight) : "") },
   {
     name: "DOUBT",
     width: 9,
@@ -124,13 +139,13 @@ const NODE_COLUMNS: Column<Overview["nodes"][number]>[] = [
 const doneOf = ({ sent_count, failed_count, total_emails }: Overview["campaigns"][number]) =>
   `${formatted(sent_count + failed_count)}/${formatted(total_emails)}`;
 
-/** Until when, where that is known: by the rate now, or the time for which it is scheduled. */
-function untilOf({ seconds_left, scheduled_for, status }: Overview["campaigns"][number], at: string): string {
-  if (status === "scheduled" && scheduled_for) return `${scheduled_for.slice(5, 16).replace("T", " ")}`;
-  return orDash(seconds_left, (seconds) => timeOf(new Date(Date.parse(at) + seconds * 1_000).toISOString()));
+/** Time left at the present rate, or the start of a scheduled one. */
+function leftOf({ seconds_left, scheduled_for, status }: Overview["campaigns"][number]): string {
+  if (status === "scheduled" && scheduled_for) return scheduled_for.slice(5, 16).replace("T", " ");
+  return orDash(seconds_left, duration);
 }
 
-const campaignColumns = (at: string): Column<Overview["campaigns"][number]>[] => [
+const CAMPAIGN_COLUMNS: Column<Overview["campaigns"][number]>[] = [
   { name: "CAMPAIGN", width: 24, text: ({ name }) => name },
   { name: "COMPANY", width: 18, text: ({ company }) => company },
   { name: "STATUS", width: 9, text: ({ status }) => status },
@@ -141,10 +156,14 @@ const campaignColumns = (at: string): Column<Overview["campaigns"][number]>[] =>
     right: true,
     text: ({ mails_per_second }) => orDash(mails_per_second, (n) => `${formatted(n)}/s`),
   },
-  { name: "LEFT", width: 7, right: true, text: ({ seconds_left }) => orDash(seconds_left, duration) },
-  { name: "UNTIL", width: 11, right: true, text: (campaign) => untilOf(campaign, at) },
+  { name: "LEFT", width: 11, right: true, text: leftOf },
   { name: "WAITS FOR", text: ({ waiting_for, error }) => error ?? waiting_for ?? "" },
 ];
+const ID_COLUMN: (typeof CAMPAIGN_COLUMNS)[number] = { name: "ID", width: 36, text: ({ id }) => id };
+/** Narrower terminals need the space for what a campaign waits for; `--json` has the ids. */
+const ID_FROM_WIDTH = 150;
+const campaignColumns = (width: number) =>
+  width < ID_FROM_WIDTH ? CAMPAIGN_COLUMNS : [ID_COLUMN, ...CAMPAIGN_COLUMNS];
 
 const GAP = 1;
 
@@ -153,7 +172,7 @@ function cell<T>({ width, right, text }: Column<T>, row: T, rest: number): strin
   return right ? fittedRight(text(row), given) : fitted(text(row), given);
 }
 
-/** A heading and a row each; `most` lines at most, the last of which says how many more there are (`of`: in all). */
+/** A heading and a row each; `most` lines at most, the last of which says how many more there are (`of`: the total). */
 function section<T>(columns: Column<T>[], rows: readonly T[], width: number, most: number, of = rows.length): string[] {
   if (most < 2) return [];
   const fixed = columns.reduce((sum, column) => sum + (column.width ?? 0) + GAP, 0);
@@ -174,14 +193,16 @@ function section<T>(columns: Column<T>[], rows: readonly T[], width: number, mos
 const nodesMost = (room: number, nodes: number, campaigns: number) =>
   Math.max(3, Math.min(nodes + 1, room - Math.min(campaigns + 1, Math.ceil((2 * room) / 3))));
 
-export function screenOf(overview: Overview, { width, height }: Size, notice = ""): string[] {
-  const { nodes, campaigns, unfinished_campaigns, dependencies, errors, at } = overview;
+export function screenOf(overview: Overview | undefined, { width, height }: Size, notice = ""): string[] {
   const cut = (text: string) => fitted(text, width).trimEnd();
+  if (!overview) return [cut(notice)];
+  const { nodes, campaigns, unfinished_campaigns, dependencies, errors } = overview;
   const head = [
     summaryOf(overview),
     `Depends on: ${dependencies.map(dependencyOf).join(" · ")}`,
     `Waiting:    ${queuesOf(overview)}`,
     `Held back:  ${heldBackBy(overview)}`,
+    ...failingWebhooksOf(overview),
     ...errors.map((error) => `Not read:   ${error}`),
     ...(notice ? [notice] : []),
   ].map(cut);
@@ -191,7 +212,7 @@ export function screenOf(overview: Overview, { width, height }: Size, notice = "
   const upper = section(NODE_COLUMNS, nodes, width, most);
   const lower =
     campaigns.length > 0
-      ? section(campaignColumns(at), campaigns, width, room - upper.length, unfinished_campaigns)
-      : [cut("No campaign is unfinished.")];
+      ? section(campaignColumns(width), campaigns, width, room - upper.length, unfinished_campaigns)
+      : [cut("No campaign is waiting or being sent.")];
   return [...head, "", ...upper, "", ...lower].slice(0, Math.max(1, height));
 }

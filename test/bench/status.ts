@@ -1,11 +1,11 @@
 /**
- * What `ops top` costs the service while mail is sent:
+ * What `ops status` costs the service while mail is sent:
  *
- *     node test/bench top [seconds=60]
+ *     node test/bench status [seconds=60]
  *
  * One process, into a server that takes 50 ms for a mail on each of 20 connections: its rate is the server's, whoever looks.
  * Prints the CPU of the process and of PostgreSQL in a second, first with nobody looking, then with one question a second
- * (twice as often as `ops top` asks), and what one screen costs (promised: under 2 % of a core).
+ * (twice as often as `ops status --watch` asks), and what one screen costs (promised: under 2 % of a core).
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
@@ -61,7 +61,7 @@ try {
   const sending = send(api, ids);
   await sleep(WARM_UP_SECONDS * 1_000);
   const alone = await measured("nobody looks", async () => {});
-  const looked = await measured("one question a second", () => ask("operator.top", {}));
+  const looked = await measured("one question a second", () => ask("operator.status", {}));
   const addedMs = looked - alone;
   const share = (100 * addedMs) / SCREEN_EVERY_MS;
   console.log(`a question: ${addedMs.toFixed(1)} ms of CPU; one every 2 s: ${share.toFixed(2)} % of a core`);
