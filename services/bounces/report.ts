@@ -2,6 +2,7 @@
 import type { ParamsOf } from "../contracts.ts";
 import { addressKey, addressText } from "../lib/address.ts";
 import type { FieldErrors } from "../lib/errors.ts";
+import { statusCodeIn } from "../lib/replies/codes.ts";
 import type { Arrival } from "./arrival.ts";
 
 type Reported = ParamsOf<"bounces.report">;
@@ -17,7 +18,7 @@ export function arrivalOf(companyId: string, reported: Reported): Arrival {
     kind: type,
     reason: "reported",
     recipient: email === undefined ? null : addressKey(addressText(email)),
-    statusCode: /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(diagnostic ?? "")?.[0] ?? null,
+    statusCode: statusCodeIn(diagnostic ?? "")?.code ?? null,
     diagnostic: diagnostic ?? null,
   };
   return {

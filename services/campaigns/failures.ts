@@ -6,7 +6,7 @@ import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
 import { withIds } from "../../models/statements/mail-key.ts";
 import type { ReturnsOf } from "../contracts.ts";
 import { notFound } from "../lib/errors.ts";
-import { enhancedCode } from "../lib/reply-codes.ts";
+import { enhancedCode } from "../lib/replies/codes.ts";
 
 type Failures = ReturnsOf<"campaigns.failures">;
 type BounceType = Failures[number]["bounce_type"];

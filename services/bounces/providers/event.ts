@@ -1,10 +1,14 @@
 /**
  * One provider's event as a report. Providers classify bounces by words of their own; each table says what a word means
- * here. What arrives is JSON of strangers: nothing in it is trusted to have the documented shape.
+ * here. Behind a word that tells little, the refusing server's answer decides, by the same tables as everywhere
+ * (lib/replies). What arrives is JSON of strangers: nothing in it is trusted to have the documented shape.
  */
 import { isAddress } from "../../lib/address.ts";
 import { toOneLine } from "../../lib/one-line.ts";
-import type { Report, Verdict, VerdictKind } from "../verdict.ts";
+import { classify } from "../../lib/replies/classify.ts";
+import { statusCodeIn } from "../../lib/replies/codes.ts";
+import { bounceKindOf, MEANINGS, type Meaning } from "../../lib/replies/meanings.ts";
+import type { Report, Verdict } from "../verdict.ts";
 
 /** What a request of a provider holds, one for each event that is a bounce or a complaint. */
 export interface ProviderEvent {
@@ -13,10 +17,8 @@ export interface ProviderEvent {
   raw: string;
 }
 
-export interface Meaning {
-  kind: Exclude<VerdictKind, "ignored">;
-  reason: string;
-}
+/** What a provider's word means. */
+export type Word = Meaning | "complaint";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -24,24 +26,8 @@ const MAX_DIAGNOSTIC = 1_000;
 const MAX_RAW = 64 * 1024;
 const MAX_MESSAGE_ID = 998;
 
-export const meaning = (kind: Meaning["kind"], reason: string): Meaning => ({ kind, reason });
-
 /** A map and no object: what is looked up in it was written by strangers, `constructor` among others. */
-export const meanings = (table: Record<string, Meaning>): ReadonlyMap<string, Meaning> =>
-  new Map(Object.entries(table));
-
-// The words of reports/meanings.ts, where they mean the same.
-export const UNKNOWN_MAILBOX = meaning("hard", "mailbox-unknown");
-/** The provider did not try: the address is on its own list of those that bounced or complained. */
-export const ON_PROVIDERS_LIST = meaning("hard", "on-providers-list");
-/** It is there, and takes nothing at the moment. */
-export const MAILBOX_STATUS = meaning("soft", "mailbox-status");
-export const FULL_MAILBOX = meaning("soft", "mailbox-full");
-export const TOO_LARGE = meaning("soft", "too-large");
-export const NOT_DELIVERED = meaning("soft", "temporary-failure");
-export const BLOCKED = meaning("block", "blocked");
-export const CONTENT_REFUSED = meaning("block", "content-refused");
-export const COMPLAINT = meaning("complaint", "complaint");
+export const wordTable = (table: Record<string, Word>): ReadonlyMap<string, Word> => new Map(Object.entries(table));
 
 export const fieldsOf = (value: unknown): Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
@@ -59,24 +45,26 @@ function recipientOf(value: unknown): string | null {
   return address.slice(0, at) + address.slice(at).toLowerCase();
 }
 
-const STATUS = /(?:^|[^\d.])([245]\.\d{1,3}\.\d{1,3})(?![\d.])/;
-
 /** RFC 3463's code, from the first of these texts that has one. */
-export function statusCodeOf(...texts: unknown[]): string | null {
-  for (const text of texts) {
-    const found = STATUS.exec(textOf(text).slice(0, MAX_DIAGNOSTIC))?.[1];
-    if (found) return found;
-  }
-  return null;
-}
+export const statusCodeOf = (...texts: unknown[]): string | null =>
+  texts.map((text) => statusCodeIn(textOf(text).slice(0, MAX_DIAGNOSTIC))?.code).find((code) => code !== undefined) ??
+  null;
 
-/** What a status code says by itself, for events that the provider leaves unclassified. */
-export function meaningOfStatus(code: string | null): Meaning {
-  if (code === null) return BLOCKED;
-  if (/^5\.1\.(?![78]$)/.test(code)) return UNKNOWN_MAILBOX;
-  if (/^[45]\.2\.3$|^[45]\.3\.4$/.test(code)) return TOO_LARGE;
-  if (/^[45]\.2\./.test(code)) return FULL_MAILBOX;
-  return code.startsWith("4.") ? NOT_DELIVERED : BLOCKED;
+/** Providers say these of many refusals. */
+const GENERAL: ReadonlySet<Word> = new Set([
+  "mailbox-unknown",
+  "mailbox-status",
+  "temporary-failure",
+  "unknown-reason",
+]);
+
+/** What the answer means behind the provider's word. One that says nothing certain leaves the word as it is, where there is one. */
+function weighed(word: Word, text: string, status: string | null): Word {
+  if (!GENERAL.has(word)) return word;
+  const { meaning } = classify({ text, status: status ?? "" });
+  if (word === "unknown-reason") return meaning;
+  const isVague = meaning === "unknown-reason" || meaning === "mailbox-unavailable" || MEANINGS[meaning] === "other";
+  return isVague ? word : meaning;
 }
 
 const messageIdOf = (value: unknown): string | null =>
@@ -85,25 +73,31 @@ const messageIdOf = (value: unknown): string | null =>
     .replace(/^<(.*)>$/, "$1")
     .slice(0, MAX_MESSAGE_ID) || null;
 
-function verdictOf(reported: {
-  meaning: Meaning;
+interface ReportedRecipient {
+  word: Word;
   recipient: unknown;
   statusCode?: string | null;
+  /** Of SMTP, where the provider gives it beside its words. */
+  replyCode?: unknown;
   diagnostic?: unknown;
-}) {
-  const diagnostic = toOneLine(textOf(reported.diagnostic)).slice(0, MAX_DIAGNOSTIC).toWellFormed().trim();
+}
+
+function verdictOf({ word, recipient, statusCode = null, replyCode, diagnostic }: ReportedRecipient): Verdict {
+  const words = toOneLine(textOf(diagnostic)).slice(0, MAX_DIAGNOSTIC).toWellFormed().trim();
+  const reason = weighed(word, `${textOf(replyCode)} ${words}`.trim(), statusCode);
   return {
-    ...reported.meaning,
-    recipient: recipientOf(reported.recipient),
-    statusCode: reported.statusCode ?? null,
-    diagnostic: diagnostic || null,
-  } satisfies Verdict;
+    kind: reason === "complaint" ? reason : bounceKindOf(reason),
+    reason,
+    recipient: recipientOf(recipient),
+    statusCode,
+    diagnostic: words || null,
+  };
 }
 
 interface Reported {
   provider: string;
   event: unknown;
-  verdicts: readonly Parameters<typeof verdictOf>[0][];
+  verdicts: readonly ReportedRecipient[];
   messageId?: unknown;
   /** Where the mail was sent from: a bounce address may carry the token. */
   sentFrom?: unknown;

@@ -5,19 +5,14 @@
 import { createHmac } from "node:crypto";
 import { isRecent, isSameSecret, type ProviderRequest } from "./credentials.ts";
 import {
-  BLOCKED,
-  COMPLAINT,
   type Fields,
   fieldsOf,
-  type Meaning,
-  meaningOfStatus,
-  meanings,
-  ON_PROVIDERS_LIST,
   type ProviderEvent,
   providerEvent,
   statusCodeOf,
   textOf,
-  UNKNOWN_MAILBOX,
+  type Word,
+  wordTable,
 } from "./event.ts";
 
 /** A report is repeated for 8 hours; an older one is somebody's copy. */
@@ -43,24 +38,24 @@ export function mailgunToken({ body }: ProviderRequest, secret: string, now = Da
 }
 
 /** Mailgun did not try: the address is on one of its lists. */
-const SUPPRESSED = meanings({
-  "suppress-bounce": ON_PROVIDERS_LIST,
-  "suppress-complaint": ON_PROVIDERS_LIST,
-  "suppress-unsubscribe": BLOCKED,
+const SUPPRESSED = wordTable({
+  "suppress-bounce": "on-providers-list",
+  "suppress-complaint": "on-providers-list",
+  "suppress-unsubscribe": "blocked",
 });
 
-function meaningOf(data: Fields, statusCode: string | null): Meaning | null {
-  if (data.event === "complained") return COMPLAINT;
+function wordOf(data: Fields, statusCode: string | null): Word | null {
+  if (data.event === "complained") return "complaint";
   // Temporary failures are tried again by Mailgun.
   if (data.event !== "failed" || data.severity !== "permanent") return null;
   const reason = textOf(data.reason);
   const onList = SUPPRESSED.get(reason);
   if (onList) return onList;
   const code = Number(fieldsOf(data["delivery-status"]).code);
-  if (statusCode) return meaningOfStatus(statusCode);
   // 605: "Not delivering to previously bounced address".
-  if (code === 605) return ON_PROVIDERS_LIST;
-  return reason === "bounce" && (code === 550 || code === 551 || code === 553) ? UNKNOWN_MAILBOX : BLOCKED;
+  if (code === 605) return "on-providers-list";
+  const isOfAddress = reason === "bounce" && (code === 550 || code === 551 || code === 553);
+  return isOfAddress && !statusCode ? "mailbox-unknown" : "unknown-reason";
 }
 
 export function readMailgun(body: unknown): ProviderEvent[] {
@@ -68,13 +63,13 @@ export function readMailgun(body: unknown): ProviderEvent[] {
   const status = fieldsOf(data["delivery-status"]);
   const diagnostic = [status.message, status.description].map(textOf).find((text) => text.trim() !== "");
   const statusCode = statusCodeOf(status["enhanced-code"], status.message, status.description);
-  const meaning = meaningOf(data, statusCode);
-  if (!meaning) return [];
+  const word = wordOf(data, statusCode);
+  if (!word) return [];
   const message = fieldsOf(data.message);
   return providerEvent({
     provider: "mailgun",
     event: data,
-    verdicts: [{ meaning, recipient: data.recipient, statusCode, diagnostic }],
+    verdicts: [{ word, recipient: data.recipient, statusCode, replyCode: status.code, diagnostic }],
     messageId: fieldsOf(message.headers)["message-id"],
     sentFrom: fieldsOf(data.envelope).sender,
   });

@@ -5,22 +5,15 @@
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import { isRecent, type ProviderRequest } from "./credentials.ts";
 import {
-  BLOCKED,
-  COMPLAINT,
-  CONTENT_REFUSED,
   type Fields,
   fieldsOf,
   listOf,
-  MAILBOX_STATUS,
-  type Meaning,
-  meaningOfStatus,
-  meanings,
-  ON_PROVIDERS_LIST,
   type ProviderEvent,
   providerEvent,
   statusCodeOf,
   textOf,
-  UNKNOWN_MAILBOX,
+  type Word,
+  wordTable,
 } from "./event.ts";
 
 /** A report is repeated for 24 hours; an older one is somebody's copy. */
@@ -47,34 +40,32 @@ export function isFromSendgrid({ headers, body }: ProviderRequest, secret: strin
 }
 
 /** `bounce_classification`; "Technical Failure" and "Unclassified" say nothing. */
-const CLASSES = meanings({
-  "invalid address": UNKNOWN_MAILBOX,
-  "mailbox unavailable": MAILBOX_STATUS,
-  content: CONTENT_REFUSED,
-  reputation: BLOCKED,
-  "frequency or volume too high": BLOCKED,
+const CLASSES = wordTable({
+  "invalid address": "mailbox-unknown",
+  "mailbox unavailable": "mailbox-status",
+  content: "content-refused",
+  reputation: "blocked",
+  "frequency or volume too high": "blocked",
 });
 
 /** Why SendGrid dropped a mail by itself. */
-const DROPPED: readonly [RegExp, Meaning][] = [
-  [/bounced address|spam reporting address/i, ON_PROVIDERS_LIST],
-  [/invalid/i, UNKNOWN_MAILBOX],
-  [/spam content/i, CONTENT_REFUSED],
+const DROPPED: readonly [RegExp, Word][] = [
+  [/bounced address|spam reporting address/i, "on-providers-list"],
+  [/invalid/i, "mailbox-unknown"],
+  [/spam content/i, "content-refused"],
 ];
 
-function meaningOf({ event, type, bounce_classification, reason, status }: Fields): Meaning | null {
+function wordOf({ event, type, bounce_classification, reason }: Fields): Word | null {
   switch (event) {
     case "spamreport":
-      return COMPLAINT;
+      return "complaint";
     case "dropped":
-      return DROPPED.find(([words]) => words.test(textOf(reason)))?.[1] ?? BLOCKED;
+      return DROPPED.find(([words]) => words.test(textOf(reason)))?.[1] ?? "blocked";
     case "bounce": {
       const classified = CLASSES.get(textOf(bounce_classification).toLowerCase());
       if (classified) return classified;
-      if (type === "blocked") return BLOCKED;
       // SendGrid calls a refusal a bounce where it will not try the address again.
-      const byStatus = meaningOfStatus(statusCodeOf(status, reason));
-      return byStatus.kind === "block" ? UNKNOWN_MAILBOX : byStatus;
+      return type === "blocked" ? "blocked" : "mailbox-unknown";
     }
     default:
       return null;
@@ -84,14 +75,14 @@ function meaningOf({ event, type, bounce_classification, reason, status }: Field
 export function readSendgrid(body: unknown): ProviderEvent[] {
   return listOf(body).flatMap((event) => {
     const fields = fieldsOf(event);
-    const meaning = meaningOf(fields);
-    if (!meaning) return [];
+    const word = wordOf(fields);
+    if (!word) return [];
     const { email: recipient, reason: diagnostic, status } = fields;
     const statusCode = statusCodeOf(status, diagnostic);
     return providerEvent({
       provider: "sendgrid",
       event,
-      verdicts: [{ meaning, recipient, statusCode, diagnostic }],
+      verdicts: [{ word, recipient, statusCode, diagnostic }],
       messageId: fields["smtp-id"],
     });
   });

@@ -3,44 +3,35 @@
  * SNS notification contents for Amazon SES" and "Contents of event data that Amazon SES publishes to Amazon SNS".
  */
 import {
-  BLOCKED,
-  COMPLAINT,
-  CONTENT_REFUSED,
   type Fields,
-  FULL_MAILBOX,
   fieldsOf,
   listOf,
-  type Meaning,
-  meaningOfStatus,
-  meanings,
-  NOT_DELIVERED,
-  ON_PROVIDERS_LIST,
   type ProviderEvent,
   providerEvent,
   statusCodeOf,
-  TOO_LARGE,
   textOf,
-  UNKNOWN_MAILBOX,
+  type Word,
+  wordTable,
 } from "./event.ts";
 
-const SUBTYPES = meanings({
-  "Permanent/General": UNKNOWN_MAILBOX,
-  "Permanent/NoEmail": UNKNOWN_MAILBOX,
-  "Permanent/Suppressed": ON_PROVIDERS_LIST,
-  "Permanent/OnAccountSuppressionList": ON_PROVIDERS_LIST,
-  "Permanent/UnsubscribedRecipient": BLOCKED,
-  "Transient/General": NOT_DELIVERED,
-  "Transient/MailboxFull": FULL_MAILBOX,
-  "Transient/MessageTooLarge": TOO_LARGE,
-  "Transient/ContentRejected": CONTENT_REFUSED,
-  "Transient/AttachmentRejected": CONTENT_REFUSED,
+const SUBTYPES = wordTable({
+  "Permanent/General": "mailbox-unknown",
+  "Permanent/NoEmail": "mailbox-unknown",
+  "Permanent/Suppressed": "on-providers-list",
+  "Permanent/OnAccountSuppressionList": "on-providers-list",
+  "Permanent/UnsubscribedRecipient": "blocked",
+  "Transient/General": "temporary-failure",
+  "Transient/MailboxFull": "mailbox-full",
+  "Transient/MessageTooLarge": "too-large",
+  "Transient/ContentRejected": "content-refused",
+  "Transient/AttachmentRejected": "content-refused",
 });
 
-function meaningOf({ bounceType, bounceSubType }: Fields, statusCode: string | null): Meaning {
+function wordOf({ bounceType, bounceSubType }: Fields): Word {
   const known = SUBTYPES.get(`${textOf(bounceType)}/${textOf(bounceSubType)}`);
   if (known) return known;
-  if (bounceType === "Permanent") return UNKNOWN_MAILBOX;
-  return bounceType === "Transient" ? NOT_DELIVERED : meaningOfStatus(statusCode);
+  if (bounceType === "Permanent") return "mailbox-unknown";
+  return bounceType === "Transient" ? "temporary-failure" : "unknown-reason";
 }
 
 /** The mail's own Message-ID. SES replaces it in transit; its headers, where they are sent along, have it as it came. */
@@ -55,12 +46,7 @@ function bounceVerdicts(bounce: Fields) {
   return listOf(bounce.bouncedRecipients).map((one) => {
     const { emailAddress, status, diagnosticCode } = fieldsOf(one);
     const statusCode = statusCodeOf(status, diagnosticCode);
-    return {
-      meaning: meaningOf(bounce, statusCode),
-      recipient: emailAddress,
-      statusCode,
-      diagnostic: diagnosticCode,
-    };
+    return { word: wordOf(bounce), recipient: emailAddress, statusCode, diagnostic: diagnosticCode };
   });
 }
 
@@ -70,9 +56,9 @@ const NO_COMPLAINTS = new Set(["not-spam", "auth-failure"]);
 function complaintVerdicts({ complaintFeedbackType, complaintSubType, complainedRecipients }: Fields) {
   if (NO_COMPLAINTS.has(textOf(complaintFeedbackType))) return [];
   // Amazon did not send the mail: the address complained about an earlier one.
-  const meaning = complaintSubType === "OnAccountSuppressionList" ? ON_PROVIDERS_LIST : COMPLAINT;
+  const word: Word = complaintSubType === "OnAccountSuppressionList" ? "on-providers-list" : "complaint";
   return listOf(complainedRecipients).map((one) => ({
-    meaning,
+    word,
     recipient: fieldsOf(one).emailAddress,
     diagnostic: textOf(complaintFeedbackType),
   }));
@@ -90,6 +76,10 @@ export function readSes(message: unknown): ProviderEvent[] {
   if (type !== "Reject") return [];
   // SES found a virus and sent nothing.
   const diagnostic = fieldsOf(fields.reject).reason;
-  const verdicts = listOf(mail.destination).map((recipient) => ({ meaning: CONTENT_REFUSED, recipient, diagnostic }));
+  const verdicts = listOf(mail.destination).map((recipient) => ({
+    word: "content-refused" as const,
+    recipient,
+    diagnostic,
+  }));
   return providerEvent({ ...reported, verdicts });
 }

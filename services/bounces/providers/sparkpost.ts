@@ -4,47 +4,38 @@
  */
 import { carriesSecret, isSameSecret, type ProviderRequest } from "./credentials.ts";
 import {
-  BLOCKED,
-  COMPLAINT,
-  CONTENT_REFUSED,
-  FULL_MAILBOX,
   fieldsOf,
   listOf,
-  type Meaning,
-  meaningOfStatus,
-  meanings,
-  NOT_DELIVERED,
-  ON_PROVIDERS_LIST,
   type ProviderEvent,
   providerEvent,
   statusCodeOf,
-  TOO_LARGE,
   textOf,
-  UNKNOWN_MAILBOX,
+  type Word,
+  wordTable,
 } from "./event.ts";
 
 /** As basic or bearer authentication, or as the token that webhooks made before these have. */
 export const isFromSparkpost = (request: ProviderRequest, secret: string): boolean =>
   carriesSecret(request, secret) || isSameSecret(request.headers["x-messagesystems-webhook-token"] ?? "", secret);
 
-/** 1 undetermined is read by its code. 60 automatic reply, 80 and 90 subscriptions and 100 challenges are no bounces. */
-const CLASSES = meanings({
-  "10": UNKNOWN_MAILBOX,
-  "20": NOT_DELIVERED,
-  "21": NOT_DELIVERED,
-  "22": FULL_MAILBOX,
-  "23": TOO_LARGE,
-  "24": NOT_DELIVERED,
-  "25": BLOCKED,
-  "26": ON_PROVIDERS_LIST,
-  "30": UNKNOWN_MAILBOX,
-  "40": NOT_DELIVERED,
-  "50": BLOCKED,
-  "51": BLOCKED,
-  "52": CONTENT_REFUSED,
-  "53": CONTENT_REFUSED,
-  "54": BLOCKED,
-  "70": NOT_DELIVERED,
+/** 1 (undetermined) is missing: the answer decides. 60 automatic reply, 80 and 90 subscriptions and 100 challenges are no bounces. */
+const CLASSES = wordTable({
+  "10": "mailbox-unknown",
+  "20": "temporary-failure",
+  "21": "temporary-failure",
+  "22": "mailbox-full",
+  "23": "too-large",
+  "24": "temporary-failure",
+  "25": "blocked",
+  "26": "on-providers-list",
+  "30": "mailbox-unknown",
+  "40": "temporary-failure",
+  "50": "blocked",
+  "51": "blocked",
+  "52": "content-refused",
+  "53": "content-refused",
+  "54": "blocked",
+  "70": "temporary-failure",
 });
 const NO_BOUNCES = new Set(["60", "80", "90", "100"]);
 /** `delay` is tried again. */
@@ -56,16 +47,16 @@ export function readSparkpost(body: unknown): ProviderEvent[] {
     const { type, bounce_class, raw_reason, reason, error_code } = fields;
     const statusCode = statusCodeOf(raw_reason, reason);
     const bounceClass = textOf(bounce_class);
-    let meaning: Meaning;
-    if (type === "spam_complaint") meaning = COMPLAINT;
+    let word: Word;
+    if (type === "spam_complaint") word = "complaint";
     else if (!BOUNCES.has(textOf(type)) || NO_BOUNCES.has(bounceClass)) return [];
-    else meaning = CLASSES.get(bounceClass) ?? meaningOfStatus(statusCode);
+    else word = CLASSES.get(bounceClass) ?? "unknown-reason";
     const recipient = textOf(fields.raw_rcpt_to) || fields.rcpt_to;
     const diagnostic = textOf(raw_reason) || textOf(reason) || error_code;
     return providerEvent({
       provider: "sparkpost",
       event: item,
-      verdicts: [{ meaning, recipient, statusCode, diagnostic }],
+      verdicts: [{ word, recipient, statusCode, diagnostic }],
       // `message_id` is SparkPost's own number.
       sentFrom: fields.msg_from,
     });

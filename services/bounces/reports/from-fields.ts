@@ -1,12 +1,13 @@
 /** Verdicts from what is written for programs: delivery status, feedback reports, receipts, Amazon's notifications. */
+
+import { classify } from "../../lib/replies/classify.ts";
 import type { Verdict } from "../verdict.ts";
 import { firstAddress } from "./addresses.ts";
 import { type RecipientStatus, readDeliveryStatus } from "./delivery-status.ts";
 import { readFeedbackReport, withoutHidden } from "./feedback-report.ts";
-import { judge } from "./judge.ts";
 import { bounce, ignored, oneLine } from "./make-verdict.ts";
 import type { Material } from "./material.ts";
-import { type IgnoredReason, isGivenUp, speaksOfDelay } from "./not-a-bounce.ts";
+import { firstParagraph, type IgnoredReason, isGivenUp, speaksOfDelay } from "./not-a-bounce.ts";
 import { isAfterData, namedRecipients, refusalIn, wordsAbout } from "./plain-text.ts";
 import type { ReturnedMessage } from "./returned-message.ts";
 import type { SesNotification } from "./ses-notification.ts";
@@ -26,16 +27,14 @@ function ofRecipient(fields: RecipientStatus, isOnly: boolean, material: Materia
   const recipient = fields.recipient ?? (isOnly ? recipientElsewhere(material) : null);
   const about = recipient ? wordsAbout(notice, recipient) : "";
   const diagnostic = fields.diagnostic || refusalIn(about) || about;
-  const { meaning, statusCode } = judge({
+  const { meaning, statusCode } = classify({
+    text: diagnostic,
     status: fields.status,
-    diagnostic,
     notice: about || (isOnly ? notice : ""),
-    afterData: isAfterData(isOnly ? notice : about),
+    isAfterData: isAfterData(isOnly ? notice : about),
   });
-  // What follows in later paragraphs is said of mails that wait.
-  const first = diagnostic.split(/\n[ \t]*\n/, 1)[0]!;
-  if (fields.action === "delayed" && isGivenUp(fields.status, first)) {
-    return bounce(meaning, recipient, { statusCode, words: first, others: fields.others });
+  if (fields.action === "delayed" && isGivenUp(diagnostic)) {
+    return bounce(meaning, recipient, { statusCode, words: firstParagraph(diagnostic), others: fields.others });
   }
   const reason =
     IGNORED_ACTIONS[fields.action] ??
@@ -87,7 +86,7 @@ export function fromReceipt(text: string, { notice, subject }: Material): Verdic
   const recipient = readDeliveryStatus(text)[0]?.recipient ?? null;
   const isRefused = /^disposition:[^\n]*;\s*(?:deleted|failed)/im.test(text) && /reject/i.test(subject + notice);
   if (!isRefused) return ignored("read-receipt", recipient);
-  const { meaning, statusCode } = judge({ status: "", diagnostic: notice, notice: "", afterData: true });
+  const { meaning, statusCode } = classify({ text: notice, isAfterData: true });
   return bounce(meaning, recipient, { statusCode, words: notice });
 }
 
@@ -96,7 +95,7 @@ export function fromNotification({ kind, recipients }: SesNotification): Verdict
   if (recipients.length === 0) return [ignored("no-report")];
   return recipients.map(({ address, status, diagnostic }) => {
     if (kind === "complaint") return complaint("abuse", address);
-    const { meaning, statusCode } = judge({ status, diagnostic, notice: "", afterData: false });
+    const { meaning, statusCode } = classify({ text: diagnostic, status });
     return bounce(meaning, address, { statusCode, words: diagnostic });
   });
 }

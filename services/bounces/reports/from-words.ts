@@ -1,14 +1,15 @@
 /** Verdicts from a notice that is written for people alone. */
+
+import { classify } from "../../lib/replies/classify.ts";
 import type { Verdict } from "../verdict.ts";
 import { allAddresses, isSameAddress } from "./addresses.ts";
 import type { Dialect } from "./dialects.ts";
 import { withoutHidden } from "./feedback-report.ts";
 import { expandedFrom, recipientElsewhere } from "./from-fields.ts";
 import { decodeWords } from "./headers.ts";
-import { judge } from "./judge.ts";
 import { bounce, ignored } from "./make-verdict.ts";
 import type { Material } from "./material.ts";
-import { speaksOfAbsence, speaksOfDelay } from "./not-a-bounce.ts";
+import { isGivenUp, speaksOfAbsence, speaksOfDelay } from "./not-a-bounce.ts";
 import { isAfterData, type NamedRecipient, namedRecipients, refusalIn } from "./plain-text.ts";
 import { DAEMON, FAILED_SUBJECT, FAILED_WORDS, LISTED, UNDELIVERED } from "./texts/notices.ts";
 
@@ -35,15 +36,13 @@ const REPORT_TYPE = /report-type="?delivery-status/i;
 /** `failed` is what X-Failed-Recipients names: the notice is about these and no others. */
 export function fromWords(material: Material, failed: string[], dialect: Dialect | undefined): Verdict[] {
   const { notice, subject } = material;
-  if (speaksOfDelay(subject, notice)) return [ignored("delayed", failed[0] ?? recipientElsewhere(material))];
-  return recipientsOf(material, failed, dialect).map(({ address, words, before }) => {
+  const recipients = recipientsOf(material, failed, dialect);
+  const isDelay = speaksOfDelay(subject, notice);
+  const over = isDelay ? recipients.filter(({ words }) => isGivenUp(words)) : recipients;
+  if (isDelay && over.length === 0) return [ignored("delayed", failed[0] ?? recipientElsewhere(material))];
+  return over.map(({ address, words, before }) => {
     const said = refusalIn(words) || refusalIn(before) || words;
-    const { meaning, statusCode } = judge({
-      status: "",
-      diagnostic: said,
-      notice: before,
-      afterData: isAfterData(words),
-    });
+    const { meaning, statusCode } = classify({ text: said, notice: before, isAfterData: isAfterData(words) });
     return bounce(meaning, address || null, { statusCode, words: said, others: expandedFrom(words) });
   });
 }

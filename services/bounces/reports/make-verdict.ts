@@ -1,6 +1,6 @@
 import { toOneLine } from "../../lib/one-line.ts";
+import { bounceKindOf, type Meaning } from "../../lib/replies/meanings.ts";
 import type { Verdict } from "../verdict.ts";
-import { MEANINGS, type Meaning } from "./meanings.ts";
 import type { IgnoredReason } from "./not-a-bounce.ts";
 
 const MAX_DIAGNOSTIC = 1_000;
@@ -28,7 +28,7 @@ export function bounce(
 ): Verdict {
   const otherRecipients = [...new Set(others)].filter((address) => address !== recipient);
   return {
-    kind: MEANINGS[meaning],
+    kind: bounceKindOf(meaning),
     reason: meaning,
     recipient,
     ...(otherRecipients.length > 0 ? { otherRecipients } : {}),

@@ -23,12 +23,11 @@ export const speaksOfDelay = (subject: string, notice: string): boolean =>
   answers.GOES_ON.test(notice) ||
   (answers.DELAYED.test(notice) && !answers.OVER.test(notice));
 
-/**
- * OpenSMTPD reports a mail that it has given up as delayed, with the words "Envelope expired". The code alone (delivery time
- * expired, RFC 3463) is not enough: Exchange has it in its warnings, too.
- */
-export const isGivenUp = (status: string, words: string): boolean =>
-  /^4\.4\.7\b/.test(status) && answers.GIVEN_UP.test(words);
+/** OpenSMTPD reports a mail that it has given up as delayed, with the words "Envelope expired" for the recipient. */
+export const isGivenUp = (words: string): boolean => answers.GIVEN_UP.test(firstParagraph(words));
+
+/** Later paragraphs speak of mails that wait. */
+export const firstParagraph = (words: string): string => words.split(/\n[ \t]*\n/, 1)[0]!;
 
 const withoutPrefix = (subject: string): string => subject.replace(/^(?:(?:re|aw|sv|antw|fwd?|tr|r) ?: ?)+/i, "");
 

@@ -2,9 +2,9 @@
  * From the bytes of a message that came to a bounce address to what they say. Pure; never throws; reads a bounded prefix, so
  * that no message takes more than some milliseconds of CPU (`node test/bench reports`).
  *
- *   mime, headers, charset       a message's parts and texts          texts/, dialects,   the tables: what servers write,
- *   material                     what the verdicts are made of        status-codes        and what it means
- *   from-fields, from-words      the verdicts                         judge               which of it decides
+ *   mime, headers, charset       a message's parts and texts          texts/, dialects   what servers write around a refusal
+ *   material                     what the verdicts are made of        lib/replies        what the refusal means
+ *   from-fields, from-words      the verdicts
  */
 import type { Report, Verdict } from "../verdict.ts";
 import { allAddresses } from "./addresses.ts";

@@ -9,8 +9,8 @@
  *   end of data     none after the dot, marketing                  unknown                     resume sends it
  *   end of data     none after the dot, transactional              deferred                    sent again
  *   MAIL            5xx (but 552, 5.3.4: too large; 5.6.7)         queued                      stops the campaign
- *   after MAIL      5xx of the kind block (refusals.ts)            failed      bounced, block  the same text 20 times in a row stops the campaign
- *   after MAIL      5xx of the kind soft                           failed      bounced, soft   the same, where it has no enhanced code; the fifth in 30 days suppresses (record-outcomes.ts)
+ *   after MAIL      5xx of the kind block (lib/replies)            failed      bounced, block  the same text 20 times in a row stops the campaign (mayStopCampaign)
+ *   after MAIL      5xx of the kind soft                           failed      bounced, soft   the same; the fifth in 30 days suppresses (record-outcomes.ts)
  *   RCPT            5xx of the kind hard                           bounced     bounced, hard   suppressed, subscriber bounced
  *   else            5xx                                            failed
  */
@@ -18,7 +18,7 @@
 import type { Reply } from "../smtp/replies.ts";
 import type { RefusedStage, TransactionResult } from "../smtp/transaction.ts";
 import { MAX_TRIES } from "./back-off.ts";
-import { type BounceType, isMailboxThatTakesNothing, refusalKind, repeatedText } from "./refusals.ts";
+import { type BounceType, isMailboxThatTakesNothing, mayStopCampaign, refusalKind, repeatedText } from "./refusals.ts";
 
 export interface Outcome {
   status: "sent" | "deferred" | "failed" | "bounced" | "suppressed" | "unknown" | "queued";
@@ -46,8 +46,9 @@ function refused(stage: RefusedStage, reply: Reply): Outcome {
     return { status: "queued", error: null, reply: null, stops };
   }
   const kind = refusalKind(reply);
-  if (kind === "block") return { ...failed, bounce: kind, repeated: repeatedText(reply) };
-  if (kind === "soft") return { ...failed, bounce: kind, repeated: reply.enhanced ? undefined : repeatedText(reply) };
+  if (kind === "block" || kind === "soft") {
+    return { ...failed, bounce: kind, repeated: mayStopCampaign(reply) ? repeatedText(reply) : undefined };
+  }
   if (kind === "hard" && stage === "rcpt") return { ...failed, status: "bounced", bounce: "hard" };
   return failed;
 }

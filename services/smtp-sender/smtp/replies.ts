@@ -2,7 +2,7 @@
  * Reads a server's replies (RFC 5321 section 4.2). The result does not depend on how the bytes were cut into chunks.
  * Anything that is not a reply is an error: from there on nobody can say which reply belongs to which command.
  */
-import { enhancedCode } from "../../lib/reply-codes.ts";
+import { enhancedCode } from "../../lib/replies/codes.ts";
 
 export interface Reply {
   code: number;

@@ -1,5 +1,5 @@
 import { readReport } from "../../../services/bounces/reports/read-report.ts";
-import { mail, only, RETURNED, report } from "./mails.ts";
+import { mail, notice, only, RETURNED, report } from "./mails.ts";
 
 const FAILED = (status: string, diagnostic: string) => [
   "Final-Recipient: rfc822; ann@shop.example",
@@ -65,7 +65,7 @@ test("the address that was written to comes before the one that an alias led to,
   });
 });
 
-describe("Action delayed, 4.4.7", () => {
+describe("Action delayed", () => {
   const delayed = (diagnostic: string, words: string[] = []) =>
     only(
       report(
@@ -99,6 +99,31 @@ describe("Action delayed, 4.4.7", () => {
     });
     expect(await delayed("400 4.4.7 Message expired")).toMatchObject({ kind: "soft", reason: "expired" });
   });
+
+  test("is a bounce with any status, and without fields", async () => {
+    const words = ["ann@shop.example: Envelope expired", "", "    You DO NOT NEED to re-send the message."];
+    const fields = ["Final-Recipient: rfc822; ann@shop.example", "Action: delayed", "Status: 4.0.0"];
+    expect(await only(report(fields, words))).toMatchObject({ kind: "soft", reason: "expired" });
+    const bare = notice(["From: MAILER-DAEMON@mx.example", "Subject: Delivery status notification: delayed"], ...words);
+    expect(await only(bare)).toMatchObject({ kind: "soft", reason: "expired", recipient: "ann@shop.example" });
+  });
+
+  test.each(["You DO NOT NEED to re-send the message to these recipients.", "The message will be re-sent for 4 days."])(
+    "OpenSMTPD's warning is none: %s",
+    async (words) => {
+      const read = await only(
+        notice(
+          ["From: MAILER-DAEMON@mx.example", "Subject: Delivery status notification"],
+          "    This is the MAILER-DAEMON, please DO NOT REPLY to this e-mail.",
+          "",
+          "ann@shop.example: Network error on destination MXs",
+          "",
+          `    ${words}`,
+        ),
+      );
+      expect(read).toMatchObject({ kind: "ignored", reason: "delayed", recipient: "ann@shop.example" });
+    },
+  );
 
   test.each([
     ["400 4.4.7 Message delayed", []],

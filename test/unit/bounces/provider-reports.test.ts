@@ -85,11 +85,41 @@ describe("Amazon SES", () => {
     ["Permanent", "SomethingNew", "hard"],
     ["Transient", "MailboxFull", "soft"],
     ["Transient", "MessageTooLarge", "soft"],
-    ["Transient", "General", "soft"],
+    ["Transient", "General", "hard"],
     ["Transient", "ContentRejected", "block"],
     ["Undetermined", "Undetermined", "hard"],
   ])("%s/%s is %s", (type, subtype, kind) => {
     expect(verdictsOf(readSes(bounce(type, subtype, "ann@example.com")))).toEqual([`${kind} ann@example.com`]);
+  });
+
+  test.each([
+    ["5.4.4", "smtp; 550 5.4.4 Invalid domain", "hard domain-unknown"],
+    ["5.1.1", "smtp; 550 5.1.1 No such user here", "hard mailbox-unknown"],
+    ["5.3.0", "smtp; 550 permanent failure, mailbox unavailable", "soft temporary-failure"],
+    ["5.7.1", "smtp; 550 5.7.1 Blocked, see our policy", "block blocked"],
+    ["5.2.1", "smtp; 550 5.2.1 Mailbox temporarily disabled", "soft mailbox-suspended"],
+    ["4.4.7", "smtp; 450 4.4.7 Message expired", "soft temporary-failure"],
+  ])("Transient/General: the server's answer %s %s decides: %s", (status, diagnosticCode, verdict) => {
+    const bouncedRecipients = [{ emailAddress: "ann@example.com", action: "failed", status, diagnosticCode }];
+    const body = {
+      notificationType: "Bounce",
+      bounce: { ...bounce("Transient", "General").bounce, bouncedRecipients },
+      mail,
+    };
+    const { kind, reason } = only(readSes(body)).verdicts[0]!;
+    expect(`${kind} ${reason}`).toBe(verdict);
+  });
+
+  test("a permanent bounce whose answer names a filter is a block", () => {
+    const bouncedRecipients = [
+      { emailAddress: "ann@example.com", status: "5.7.1", diagnosticCode: "smtp; 554 5.7.1 blocked using a DNSBL" },
+    ];
+    const body = {
+      notificationType: "Bounce",
+      bounce: { ...bounce("Permanent", "General").bounce, bouncedRecipients },
+      mail,
+    };
+    expect(verdictsOf(readSes(body))).toEqual(["block ann@example.com"]);
   });
 
   test("a complaint, also as an event of a configuration set; a mail that Amazon did not send is none", () => {
@@ -135,7 +165,9 @@ describe("SendGrid", () => {
 
   test.each([
     [{ bounce_classification: "Invalid Address" }, "hard"],
-    [{ bounce_classification: "Mailbox Unavailable", status: "5.2.1" }, "soft"],
+    [{ bounce_classification: "Mailbox Unavailable", status: "5.2.1" }, "hard"],
+    [{ bounce_classification: "Mailbox Unavailable", status: "5.0.0", reason: "550 refused" }, "soft"],
+    [{ status: "5.7.1", reason: "550 5.7.1 refused by policy" }, "block"],
     [{ bounce_classification: "Reputation", type: "blocked" }, "block"],
     [{ bounce_classification: "Content" }, "block"],
     [{ bounce_classification: "Unclassified" }, "hard"],
@@ -220,14 +252,19 @@ describe("Postmark", () => {
   test.each([
     ["HardBounce", "hard"],
     ["BadEmailAddress", "hard"],
-    ["SoftBounce", "soft"],
-    ["DnsError", "soft"],
+    ["SoftBounce", "hard"],
     ["Blocked", "block"],
     ["SpamNotification", "block"],
     ["DMARCPolicy", "block"],
     ["SpamComplaint", "complaint"],
   ])("%s is %s", (Type, kind) => {
     expect(verdictsOf(readPostmark({ ...bounce, Type }))).toEqual([`${kind} ann@example.com`]);
+  });
+
+  test.each(["SoftBounce", "DnsError", "Undeliverable"])("%s without a telling answer is soft", (Type) => {
+    expect(verdictsOf(readPostmark({ ...bounce, Type, Details: "smtp;450 try later" }))).toEqual([
+      "soft ann@example.com",
+    ]);
   });
 
   test("a spam complaint of its own record type", () => {
@@ -321,7 +358,7 @@ describe("Brevo", () => {
     ["hard_bounce", "hard"],
     ["hardBounce", "hard"],
     ["invalid_email", "hard"],
-    ["soft_bounce", "soft"],
+    ["soft_bounce", "hard"],
     ["blocked", "block"],
     ["error", "block"],
     ["spam", "complaint"],

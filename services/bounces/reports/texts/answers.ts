@@ -1,5 +1,5 @@
 /** What comes to a bounce address and is no bounce: automatic replies, vacation notes, challenges, new addresses, delays. */
-import { anyOf } from "./phrases.ts";
+import { anyOf } from "../../../lib/replies/texts/phrases.ts";
 
 /** Header → what it holds in a program's answer: RFC 3834, and what was in use before it and beside it. */
 export const AUTOMATIC_HEADERS: Record<string, RegExp> = {
@@ -107,7 +107,8 @@ export const DELAY_SUBJECT = anyOf(
 export const GOES_ON = anyOf(
   "delivery attempts will (?:be )?continue",
   "will be retried (?:for|until)",
-  "you do not need to resend",
+  "(?:do not|don't) need to re-?send",
+  "will be re-?sent",
   "THIS IS A WARNING MESSAGE ONLY",
 );
 

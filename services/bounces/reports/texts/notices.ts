@@ -1,5 +1,5 @@
 /** How a mail server's notice looks that has no part for programs. */
-import { anyOf } from "./phrases.ts";
+import { anyOf } from "../../../lib/replies/texts/phrases.ts";
 
 /** Who writes them, as From has it: a name that only mail servers bear. */
 export const DAEMON = anyOf(

@@ -15,6 +15,8 @@ import * as transport from "./texts/transport.ts";
 /** The first row that matches decides. */
 const ROWS: readonly Row[] = [
   // Certain words of a few, which later rows would take for others.
+  filters.GREYLISTED,
+  filters.PERIOD,
   mailbox.FULL,
   mailbox.UNKNOWN_TO_EDGE,
   filters.HEADERS,

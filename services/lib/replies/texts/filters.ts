@@ -131,13 +131,20 @@ export const RELAY = row("relay-refused", [
   "STARTTLS",
 ]);
 
+export const GREYLISTED = row("greylisted", ["gr[ae]y-?list"]);
+
+/** Before a mailbox's quota: one for a day or an hour is the sender's. */
+export const PERIOD = row("rate-limited", [
+  "(?:daily|hourly|monthly|per (?:hour|day|minute))[^.]{0,40}(?:limit|quota|exceed|max)",
+  "(?:limit|quota|exceed|max)[^.]{0,40}(?:daily|hourly|monthly|per (?:hour|day|minute))",
+]);
+
 /** https://support.google.com/a/answer/3726730; Yahoo's TSS04 and its like. */
 export const RATE = row("rate-limited", [
   "too many (?:connections?|messages|mails|e-?mails|sessions|recipients|concurrent|errors|invalid|login|requests)",
   "rate[- ]?limit",
   "(?:sending|message|connection|mail|receiving) (?:rate|frequency)",
   "exceeded (?:\\w+ ){0,3}(?:rate|connections?|sending|hourly|daily|number)",
-  "(?:daily|hourly|monthly|per (?:hour|day|minute))[^.]{0,40}(?:limit|quota|exceed|max)",
   "throttl",
   "unusual (?:rate|volume|amount)",
   "\\bTSS?0\\d",

@@ -117,5 +117,4 @@ export const SERVER = row("server-error", [
   "no such file",
   "unavailable",
   "out of memory",
-  "requested (?:mail )?action (?:not|aborted)",
 ]);

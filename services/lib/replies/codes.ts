@@ -1,6 +1,7 @@
 /**
- * What the codes mean: RFC 3463 section 3, with the later entries of its registry (RFC 5248, RFC 7504, RFC 7505, RFC 7372).
- * A code decides only where the words of the server do not: many servers give one code for everything.
+ * Reply codes (RFC 5321) and enhanced status codes (RFC 3463 section 3, with the later entries of its registry: RFC 5248,
+ * RFC 7504, RFC 7505, RFC 7372). A code decides only where the words of the server do not: many servers give one code for
+ * everything.
  */
 import type { Meaning } from "./meanings.ts";
 
@@ -17,7 +18,7 @@ const BY_DETAIL: Record<string, Meaning> = {
   "2.1": "mailbox-disabled",
   "2.2": "mailbox-full",
   "2.3": "too-large",
-  "2.4": "list-refused",
+  "2.4": "mailbox-status",
   "3.1": "server-error",
   "3.2": "server-error",
   "3.3": "server-error",
@@ -40,7 +41,8 @@ const BY_DETAIL: Record<string, Meaning> = {
   "6.9": "content-refused",
   "7.1": "policy",
   "7.2": "list-refused",
-  "7.13": "mailbox-disabled",
+  /** The account that logged in is disabled: ours, not the recipient's. */
+  "7.13": "policy",
   "7.25": "authentication",
   "7.20": "authentication",
   "7.21": "authentication",
@@ -92,7 +94,6 @@ export const replyCodeIn = (text: string): number | undefined => {
 /** RFC 5321 section 4.2.3, where no enhanced code says more. */
 export function meaningOfReply(code: number): Meaning | undefined {
   switch (code) {
-    case 521:
     case 556:
       return "accepts-no-mail";
     case 551:
@@ -113,3 +114,14 @@ export function meaningOfReply(code: number): Meaning | undefined {
       return undefined;
   }
 }
+
+const AT_BEGINNING = /^([245]\.\d{1,3}\.\d{1,3})(?:\s|$)/;
+/** As qmail and its descendants write it: "sorry, no mailbox here by that name. (#5.1.1)". */
+const AT_END = /\(#([245]\.\d{1,3}\.\d{1,3})\)\W*$/;
+
+/**
+ * The enhanced code of an SMTP reply (RFC 2034). `words` stand behind the reply's code on its first line, `all` on all lines.
+ * Undefined where the server gives none.
+ */
+export const enhancedCode = (words: string, all = words): string | undefined =>
+  (AT_BEGINNING.exec(words) ?? AT_END.exec(all))?.[1];

@@ -53,7 +53,7 @@ export const CLOSED = row("mailbox-disabled", [
   "(?:account|mailbox) (?:has been |is )?(?:temporar(?:y|ily) |currently ){0,2}(?:disabled|inactive|suspended|locked|deactivated)(?<!(?:sender|your)[^.]{0,40})",
 ]);
 
-/** Its provider has closed it for now; it may be used again. */
+/** Its provider has closed it: for good, unless the words say that it may pass (classify.ts). */
 export const DISABLED = row("mailbox-disabled", [
   `${MAILBOX}[^.]{0,60}(?:disabled|inactive|suspended|deactivated|discontinued|not activ|locked|frozen|closed|expired|terminated|cancel+ed|dormant|temporarily)`,
   "(?:disabled|inactive|suspended|deactivated|expired|closed|locked|discontinued|blocked|terminated|dormant) (?:user|mailbox|recipient|account|address|e-?mail)",

@@ -1,0 +1,61 @@
+/**
+ * Why a mail was refused or came back, in stable words, and the kind of each. One table for live SMTP answers, delivery reports
+ * and the events of providers; what each kind does stands in smtp-sender/delivery/outcome.ts and bounces/decide.ts.
+ *
+ *   hard    the mailbox does not exist
+ *   soft    the mailbox exists and did not take this mail
+ *   block   the server refuses us, this mail or this sender; never suppresses
+ *   other   the way to the mailbox failed: says nothing about it
+ */
+export type RefusalKind = "hard" | "soft" | "block" | "other";
+
+export const MEANINGS = {
+  "mailbox-unknown": "hard",
+  "mailbox-unavailable": "hard",
+  "mailbox-disabled": "hard",
+  "mailbox-moved": "hard",
+  "domain-unknown": "hard",
+  "accepts-no-mail": "hard",
+  /** A provider did not try: the address is on its own list of those that bounced or complained. */
+  "on-providers-list": "hard",
+
+  "mailbox-full": "soft",
+  "mailbox-suspended": "soft",
+  "mailbox-status": "soft",
+  /** Unknown there, said only after the content was sent: filters of big carriers use the same words. */
+  filtered: "soft",
+  "too-large": "soft",
+
+  blocked: "block",
+  spam: "block",
+  virus: "block",
+  "content-refused": "block",
+  authentication: "block",
+  "sender-refused": "block",
+  "relay-refused": "block",
+  "rate-limited": "block",
+  greylisted: "block",
+  "list-refused": "block",
+  policy: "block",
+  /** Failed for ever, and nothing says why: the mailbox may well exist. */
+  "unknown-reason": "block",
+
+  expired: "other",
+  unreachable: "other",
+  loop: "other",
+  "server-error": "other",
+  "temporary-failure": "other",
+} as const satisfies Record<string, RefusalKind>;
+
+export type Meaning = keyof typeof MEANINGS;
+
+export type BounceKind = Exclude<RefusalKind, "other">;
+
+/** The kind of a mail that came back: it did not arrive, so `other` counts as soft. */
+export function bounceKindOf(meaning: Meaning): BounceKind {
+  const kind = MEANINGS[meaning];
+  return kind === "other" ? "soft" : kind;
+}
+
+/** Says something about the mailbox itself, so other recipients need not meet the same refusal. */
+export const isOfMailbox = (meaning: Meaning | undefined): boolean => meaning?.startsWith("mailbox-") ?? false;
