@@ -35,13 +35,9 @@
  * companies' receipts took 1,019 and 220 ms, of their newsletters 1,517 and 535.
  */
 import { here } from "./give-way/circumstances.ts";
-import { RestingLoop, RestingMails } from "./give-way/resting-pieces.ts";
+import { RestingMails } from "./give-way/resting-pieces.ts";
 import { RestingSteps } from "./give-way/resting-steps.ts";
 
 /** Exports, imports, expansion, receivers that are saved, the index of searches. */
 export const bulkSteps = new RestingSteps("bulk", here);
 export const mailSteps = new RestingMails(here);
-/** Groups of a company's webhooks. */
-export const webhookSteps = new RestingLoop("webhooks", here);
-/** Opens and clicks: readers' requests name no company, so that all companies are others. */
-export const hitSteps = new RestingLoop("hits", here);

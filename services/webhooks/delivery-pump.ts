@@ -13,7 +13,6 @@ import {
   lookAtEndpoints,
   recordAttempts,
 } from "../../models/statements/webhook-deliveries.ts";
-import { webhookSteps } from "../lib/give-way.ts";
 import { groupCommit } from "../lib/group-commit.ts";
 import { type AttemptResult, attempt, retryAfterSeconds } from "./attempt.ts";
 import { EndpointQueue, QUICK_MS, type QueueLimits } from "./endpoint-queue.ts";
@@ -74,8 +73,7 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
   let filling: Promise<number> | undefined;
   let again = false;
   let closing = false;
-  const whenOneHangs = laterLook();
-  const whenRested = laterLook();
+  let whenOneHangs: NodeJS.Timeout | undefined;
 
   const results = groupCommit(
     async (batch: AttemptRecord[]) => {
@@ -118,24 +116,8 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
     running.add(run);
   }
 
-  /**
-   * While CPU is short, and other companies ask for something: then those of a company are claimed in larger groups. One answer
-   * for both queues: those that work would have each of the company's turns otherwise.
-   */
-  function resting(): (companyId: string) => boolean {
-    const answers = new Map<string, boolean>();
-    return (companyId) => {
-      const known = answers.get(companyId);
-      if (known !== undefined) return known;
-      const restMs = webhookSteps.restMs(companyId);
-      if (restMs > 0) whenRested.in(restMs);
-      answers.set(companyId, restMs > 0);
-      return restMs > 0;
-    };
-  }
-
-  async function claimFrom(queue: EndpointQueue, rests: (companyId: string) => boolean): Promise<number> {
-    const grants = queue.grant(performance.now(), rests);
+  async function claimFrom(queue: EndpointQueue): Promise<number> {
+    const grants = queue.grant(performance.now());
     const claimed = await claimDeliveries(grants);
     const taken = new Map<string, number>();
     for (const one of claimed) taken.set(one.endpoint_id, (taken.get(one.endpoint_id) ?? 0) + 1);
@@ -160,25 +142,18 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
     do {
       again = false;
       await lookAtQueued();
-      const rests = resting();
-      for (const queue of queues) if (!closing) taken += await claimFrom(queue, rests);
+      for (const queue of queues) if (!closing) taken += await claimFrom(queue);
     } while ((again || queuedFor.size > 0) && !closing);
-    if (!closing && queues.some(({ isFull }) => isFull)) whenOneHangs.in(QUICK_MS);
+    if (!closing && queues.some(({ isFull }) => isFull)) lookAgainSoon();
     return taken;
   }
 
-  /** A look after a time, one at a time: who wants it sooner than the one that is awaited waits for that. */
-  function laterLook() {
-    let timer: NodeJS.Timeout | undefined;
-    return {
-      in(ms: number): void {
-        timer ??= setTimeout(() => {
-          timer = undefined;
-          refill();
-        }, ms);
-      },
-      cancel: () => clearTimeout(timer),
-    };
+  /** Attempts that hang by then leave room for others. */
+  function lookAgainSoon(): void {
+    whenOneHangs ??= setTimeout(() => {
+      whenOneHangs = undefined;
+      refill();
+    }, QUICK_MS);
   }
 
   /** One has ended, or hangs: there is room for more. */
@@ -216,8 +191,7 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
     idle,
     async stop() {
       closing = true;
-      whenOneHangs.cancel();
-      whenRested.cancel();
+      clearTimeout(whenOneHangs);
       const late = setTimeout(() => poster.stop().catch(failed), STOP_MS);
       await idle();
       clearTimeout(late);

@@ -90,16 +90,13 @@ export class EndpointQueue {
     return true;
   }
 
-  /**
-   * Which endpoints may take how many now. What is granted is in flight from when it `begins`. A company that `rests` keeps its
-   * turn; asked once for each that would get something.
-   */
-  grant(nowMs: number, rests: (companyId: string) => boolean = () => false): Grant[] {
+  /** Which endpoints may take how many now. What is granted is in flight from when it `begins`. */
+  grant(nowMs: number): Grant[] {
     this.#setAsideHanging(nowMs);
     const granted = new Map<string, Grant>();
     const grantedByCompany = new Map<string, number>();
     let free = this.#limits.inFlight - this.#inFlight;
-    const companies = new Set(this.#firstTurns(free));
+    const companies = this.#firstTurns(free);
     // Each round gives each company one lane, as long as there are any.
     for (let given = 1; given > 0 && free > 0; ) {
       given = 0;
@@ -108,10 +105,6 @@ export class EndpointQueue {
         if (free === 0 || used >= this.#limits.perCompany) continue;
         const endpointId = this.#nextOf(companyId, granted);
         if (!endpointId) continue;
-        if (!grantedByCompany.has(companyId) && rests(companyId)) {
-          companies.delete(companyId);
-          continue;
-        }
         this.#endpointToTheEnd(companyId, endpointId);
         const grant = granted.get(endpointId) ?? { companyId, endpointId, lanes: 0 };
         grant.lanes++;

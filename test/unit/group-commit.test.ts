@@ -103,27 +103,3 @@ test("with two at once, the next batch starts while one is being stored, and wha
   expect(await Promise.all(added)).toEqual([10, 20, 30, 40, 50]);
   await commit.idle();
 });
-
-test("a batch that rests gathers what comes meanwhile, and no longer than until it is full", async () => {
-  const { store, batches, release } = heldStore();
-  const asked: number[] = [];
-  const restMs = () => {
-    asked.push(asked.length);
-    return batches.length === 2 ? 0 : 5;
-  };
-  const commit = groupCommit(store, { maxBatch: 3, maxWaiting: 100, restMs });
-  const added = [1, 2].map((item) => commit.add(item));
-  while (asked.length === 0) await new Promise(setImmediate);
-  added.push(commit.add(3), commit.add(4));
-  while (batches.length === 0) await new Promise(setImmediate);
-  expect([batches, asked.length]).toEqual([[[1, 2, 3]], 1]);
-  await release();
-  added.push(commit.add(5), commit.add(6));
-  while (batches.length === 1) await new Promise(setImmediate);
-  expect(batches[1]).toEqual([4, 5, 6]);
-  added.push(commit.add(7));
-  await release();
-  while (batches.length === 2) await new Promise(setImmediate);
-  await release();
-  expect(await Promise.all(added)).toEqual([10, 20, 30, 40, 50, 60, 70]);
-});

@@ -1,6 +1,5 @@
 /**
- * Opens and clicks as they come in: read the token, store, then answer. Stored in groups, one commit for many, and larger ones
- * while CPU is short (services/lib/give-way.ts). The whole way:
+ * Opens and clicks as they come in: read the token, store, then answer. Stored in groups, one commit for many. The whole way:
  *
  * | step                                                          | where                                                |
  * |---------------------------------------------------------------|------------------------------------------------------|
@@ -19,7 +18,6 @@ import { mailOf } from "../../../models/statements/mail-key.ts";
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
 import type { Caller } from "../../lib/caller.ts";
 import { notFound, throttled } from "../../lib/errors.ts";
-import { hitSteps } from "../../lib/give-way.ts";
 import { type GroupCommit, groupCommit } from "../../lib/group-commit.ts";
 import { pixel, redirect } from "../../lib/hit-answers.ts";
 import { keysFor } from "../../lib/secrets.ts";
@@ -86,7 +84,6 @@ export class HitRecorder {
       maxBatch: MAX_BATCH,
       maxWaiting: MAX_WAITING,
       atOnce: 2,
-      restMs: () => hitSteps.restMs(undefined),
       mayBeOneItem: isRefusal,
     });
   }

@@ -57,28 +57,6 @@ test("what hangs gives its place to others, up to a bound, and takes it back fro
   expect(lanesOf(queue, 4 * QUICK_MS)).toEqual({ a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g1: 1, g2: 1 });
 });
 
-test("a company that rests keeps its turn and takes nobody's place, and only those that would get something are asked", () => {
-  const queue = queueOf("a1", "a2", "b");
-  const asked: string[] = [];
-  const grant = (resting: string) => {
-    asked.length = 0;
-    return queue
-      .grant(0, (companyId) => {
-        asked.push(companyId);
-        return companyId === resting;
-      })
-      .map(({ endpointId, lanes }) => [endpointId, lanes]);
-  };
-  expect(grant("a")).toEqual([["b", 2]]);
-  expect(asked).toEqual(["a", "b"]);
-  for (const lane of [1, 2]) queue.begin("b", "b", lane);
-  expect(grant("")).toEqual([
-    ["a1", 2],
-    ["a2", 2],
-  ]);
-  expect(asked).toEqual(["a"]);
-});
-
 test("nothing is remembered of endpoints that have nothing", () => {
   const queue = queueOf("a", "b");
   const attempts = begin(queue);
