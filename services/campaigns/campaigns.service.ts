@@ -9,6 +9,7 @@ import { ANY_UNSENT_CHANGE } from "../../models/statements/change-address.ts";
 import { ANY_UNDECIDED } from "../../models/statements/decide-winner.ts";
 import { defineService } from "../define.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
+import { cursorOf } from "../lib/download.ts";
 import { sendAddressChanges } from "./address-change-mails.ts";
 import { audience, audienceErrors } from "./audience.ts";
 import { sendConfirmation, sendConfirmations } from "./confirmation.ts";
@@ -31,7 +32,7 @@ import { ANY_ZONE_DUE, startByZone } from "./lifecycle/start-by-zone.ts";
 import { stopAny, stopOwn } from "./lifecycle/stop.ts";
 import { decideWinners } from "./lifecycle/winners.ts";
 import { getCampaign, listCampaigns, progressOf } from "./list-campaigns.ts";
-import { downloadMedia, streamMedia } from "./media/download-media.ts";
+import { downloadMedia, mediaBytes } from "./media/download-media.ts";
 import { getMedia, listMedia, mediaUsage, removeMedia } from "./media/media-files.ts";
 import { mediaLimit, upload } from "./media/upload.ts";
 import { removeOld } from "./retention.ts";
@@ -114,7 +115,7 @@ export default defineService("campaigns", contract, {
     stop: (ctx) => stopOwn(ctx),
     resume: (ctx) => resume(ctx, ctx.params.id),
     failures: (ctx) => failures(companyOf(ctx), ctx.params.id),
-    export: (ctx) => exportResults(ctx),
+    export: (ctx) => exportResults(ctx, cursorOf(ctx)),
 
     listMedia: (ctx) => listMedia(companyOf(ctx), ctx.params),
     createMedia: async (ctx) => upload(companyOf(ctx), await mediaLimit(ctx), ctx.params, ctx.stream!),
@@ -122,7 +123,7 @@ export default defineService("campaigns", contract, {
     mediaUsage: (ctx) => mediaUsage(companyOf(ctx), ctx.params.id),
     removeMedia: (ctx) => removeMedia(companyOf(ctx), ctx.params.id),
     downloadMedia: (ctx) => downloadMedia(ctx.params.id, ctx.meta),
-    streamMedia: (ctx) => streamMedia(ctx.params.id),
+    mediaBytes: (ctx) => mediaBytes(ctx.params.id, cursorOf(ctx)),
 
     sendConfirmation: (ctx) => sendConfirmation(ctx, ctx.params),
     sendConfirmations: async ({ broker }) => ({

@@ -1,7 +1,19 @@
 import { CAMPAIGN_STATUSES } from "../../models/campaign.ts";
 import { LOOKED_THROUGH, SHOWN_USES } from "../../models/statements/media-uses.ts";
 import type { ServiceContract } from "../define.ts";
-import { ById, Document, ListQuery, Nothing, OneOf, Page, Stream, Text, Time, Type, Uuid } from "../lib/shapes.ts";
+import {
+  ById,
+  Document,
+  DownloadPage,
+  ListQuery,
+  Nothing,
+  OneOf,
+  Page,
+  Text,
+  Time,
+  Type,
+  Uuid,
+} from "../lib/shapes.ts";
 import { audiences } from "./contract-audience.ts";
 import { Campaign, campaigns } from "./contract-campaigns.ts";
 import { drafts } from "./contract-drafts.ts";
@@ -62,11 +74,11 @@ const media = {
     params: Type.Object({ id: Uuid, filename: Type.String() }),
     returns: Document,
   },
-  streamMedia: {
-    summary: "The bytes of a media file as a stream, for the gateway",
+  mediaBytes: {
+    summary: "The bytes of a media file, page by page, for the gateway",
     visibility: "public",
     params: ById,
-    returns: Stream,
+    returns: DownloadPage,
   },
 } as const satisfies ServiceContract;
 

@@ -7,7 +7,8 @@ import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
 import { audit } from "../../models/statements/audit-log.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
 import { csvRow } from "../lib/csv.ts";
-import { csvPages, csvStream } from "../lib/csv-export.ts";
+import { csvPage } from "../lib/download.ts";
+import type { DownloadPage } from "../lib/shapes.ts";
 import { getCampaign } from "./list-campaigns.ts";
 
 const PAGE = 2_000;
@@ -18,26 +19,25 @@ const COLUMNS = ["email", "status", "error", "sent_at", "opened_at", "clicked_at
 /** By their numbers as text. */
 const STATUS_NAMES = new Map(Object.entries(SENT_EMAIL_STATUS).map(([name, number]) => [String(number), name]));
 
-const rowsSql = (size: number) => `
+const ROWS = `
   select e.seq, coalesce(e.email, s.email) as email, e.status, e.error, e.sent_at, e.opened_at, e.clicked_at,
     coalesce(e.opens, 0) as opens, coalesce(e.clicks, 0) as clicks
   from sent_emails e left join lateral (${subscriberAt("$1", "e.subscriber_id", "r.email")}) s on true
-  where e.campaign_no = ${campaignNo("$2", "$1")} and e.seq > $3::integer order by e.seq limit ${size}`;
+  where e.campaign_no = ${campaignNo("$2", "$1")} and e.seq > $3::integer order by e.seq limit ${PAGE}`;
 
 const time = (text: string | null | undefined) => (text ? isoTime(text) : null);
 
 const line = ([, email, status, error, sentAt, openedAt, clickedAt, opens, clicks]: TextRow) =>
   csvRow([email, STATUS_NAMES.get(status!), error, time(sentAt), time(openedAt), time(clickedAt), opens, clicks]);
 
-async function* results(companyId: string, campaignId: string): AsyncGenerator<string> {
-  yield csvRow(COLUMNS);
-  const read = (after: string, size: number) =>
-    exportRead(companyId, (client) => textRows(rowsSql(size), [companyId, campaignId, after], client));
-  yield* csvPages({ companyId, size: PAGE, first: BEFORE_ALL, read, line });
-}
-
-export async function exportResults(ctx: Ctx<{ id: string }>): Promise<NodeJS.ReadableStream> {
-  await getCampaign(ctx);
-  await audit(companyOf(ctx), ctx.meta, { action: "campaign.exported", target: ctx.params.id });
-  return csvStream(results(companyOf(ctx), ctx.params.id));
+export async function exportResults(ctx: Ctx<{ id: string }>, after?: string): Promise<DownloadPage> {
+  const [companyId, campaignId] = [companyOf(ctx), ctx.params.id];
+  if (after === undefined) {
+    await getCampaign(ctx);
+    await audit(companyId, ctx.meta, { action: "campaign.exported", target: campaignId });
+  }
+  const values = [companyId, campaignId, after ?? BEFORE_ALL];
+  const rows = await exportRead(companyId, (client) => textRows(ROWS, values, client));
+  const { body, next } = await csvPage(rows, PAGE, line);
+  return { body: (after === undefined ? csvRow(COLUMNS) : "") + body, next };
 }

@@ -149,7 +149,7 @@ export const callUnder = <A extends ActionOf>(
   params: ParamsOf<A>,
 ): Promise<ReturnsOf<A>> => call(visit.ctx.broker, action, params, withMeta(callerIn(visit)));
 
-/** A CSV that an action of the API streams, under the same rules. */
+/** A CSV that an action of the API gives page by page, under the same rules. */
 export function download<A extends PermittedAction & ActionOf>(
   visit: CompanyVisit,
   action: A,

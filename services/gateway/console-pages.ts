@@ -2,10 +2,10 @@
  * What stands below /app/: passes requests on to the console's actor and its documents back. The API never takes the
  * session's cookie, and the console takes nothing else.
  */
-import type { Readable } from "node:stream";
 import type { CallingOptions } from "moleculer";
 import { call } from "../call.ts";
 import { isForOperators, type Shown, uploadKindOf } from "../console/contract.ts";
+import { downloadFrom } from "../lib/download.ts";
 import { notFound } from "../lib/errors.ts";
 import { escapeHtml } from "../lib/escape-html.ts";
 import { CONSOLE_COOKIE, OPERATOR_COOKIE, readSession } from "../lib/tokens/console-session.ts";
@@ -19,7 +19,7 @@ import { htmlPage } from "./http/html-page.ts";
 import { withUpload } from "./http/multipart-upload.ts";
 import { HttpRefusal } from "./http/problems.ts";
 import { mediaTypeOf, readForm } from "./http/request-body.ts";
-import { firstByte, writeDocument } from "./http/response.ts";
+import { writeDocument } from "./http/response.ts";
 import { type RouteDeps, UPLOAD_TIMEOUT_MS } from "./route-handler.ts";
 
 type ConsoleDeps = Pick<
@@ -118,8 +118,7 @@ export function consolePages(deps: ConsoleDeps) {
 
   async function write(context: Context, { as, body_from, ...shown }: Shown, requestID: string): Promise<void> {
     if (!body_from) return writePage(context, shown);
-    const body = (await broker.call(body_from.action, body_from.params, { meta: as ?? {}, requestID })) as Readable;
-    await firstByte(body);
+    const body = await downloadFrom(broker, body_from, { meta: as ?? {}, requestID });
     writeDocument(context, { ...shown, body: body as unknown as Buffer });
   }
 

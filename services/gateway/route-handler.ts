@@ -2,10 +2,11 @@
 import type { CallingOptions } from "moleculer";
 import type { ActionContract } from "../define.ts";
 import type { Caller } from "../lib/caller.ts";
+import { downloadFrom } from "../lib/download.ts";
 import { badRequest, isServiceError, notFound } from "../lib/errors.ts";
 import { isUuid } from "../lib/ids.ts";
 import type { Permission } from "../lib/rights.ts";
-import type { Document } from "../lib/shapes.ts";
+import type { Document, DownloadPage } from "../lib/shapes.ts";
 import type { Release } from "../lib/turns.ts";
 import { type Authentication, callerOfKey, type Identity } from "./access/authentication.ts";
 import { companyReader } from "./access/company-of-request.ts";
@@ -183,15 +184,22 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     deps.streams.open(context, feedOf(broker, { companyId, action: route.action, params, allowed }), first);
   }
 
+  /** An answer of several pages as one stream. */
+  async function wholeAnswer(result: unknown, params: Params, options: CallingOptions): Promise<unknown> {
+    if (route.answer === "csv") {
+      return downloadFrom(broker, { action: route.action, params }, options, result as DownloadPage);
+    }
+    const { body_from, ...document } = (route.answer === "bytes" ? result : {}) as Partial<Document>;
+    return body_from ? { ...document, body: await downloadFrom(broker, body_from, options) } : result;
+  }
+
   async function run(context: Context, { params, body }: Read, meta: Caller, more: CallingOptions): Promise<void> {
     const options = { meta, requestID: context.state.requestId, retries, ...more };
     try {
       refuseUnknown?.(context, body, params);
       const result = await broker.call(route.action, params, options);
       if (route.answer === "events") return watch(context, meta.companyId!, result);
-      const from = route.answer === "bytes" ? (result as Document).body_from : undefined;
-      const bytes = from && { body: await broker.call(from.action, from.params, options) };
-      const writing = writeResponse(context, bytes ? { ...(result as Document), ...bytes } : result, params);
+      const writing = writeResponse(context, await wholeAnswer(result, params, options), params);
       if (writing instanceof Promise) await writing;
     } catch (error) {
       // What does not exist is a 404 whatever the body says; only of what exists are the body's errors reported.

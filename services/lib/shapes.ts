@@ -17,15 +17,16 @@ export const Bool = Type.Boolean();
 
 /** Body of a 204. */
 export const Nothing = Type.Null();
-/** A readable stream: what an action returns for a download. Passes NATS in pieces. */
-export const Stream = Type.Unsafe<NodeJS.ReadableStream>({});
+/** What an action returns for a download (download.ts). `next`: the cursor of the page behind it; null: it is the last. */
+export const DownloadPage = Type.Object({ body: Type.Unsafe<string | Buffer>({}), next: Nullable(Type.String()) });
+export type DownloadPage = Static<typeof DownloadPage>;
 
 /** What an action of an "html" or "bytes" route returns: the answer as it goes out. */
 export const Document = Type.Object({
   status: Type.Optional(Type.Integer()),
   content_type: Type.String(),
   body: Type.Unsafe<string | Buffer>({}),
-  /** What is too large for one message: the action whose stream is the body. */
+  /** The action whose pages are the body (download.ts), for a body that is too large for one message. */
   body_from: Type.Optional(Type.Object({ action: Type.String(), params: Type.Unknown() })),
   headers: Type.Optional(Type.Record(Type.String(), Type.String())),
 });

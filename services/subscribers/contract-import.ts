@@ -5,13 +5,13 @@ import { MAX_TEXT } from "../lib/attributes.ts";
 import {
   Bool,
   ById,
+  DownloadPage,
   ListQuery,
   Nothing,
   Nullable,
   OneOf,
   Page,
   type Static,
-  Stream,
   Time,
   Type,
   Uuid,
@@ -253,6 +253,6 @@ export const imports = {
     summary: "Download the errors of an import as CSV",
     description: "Columns: row, email, error. Kept for 24 hours.",
     params: ById,
-    returns: Stream,
+    returns: DownloadPage,
   },
 } as const satisfies ServiceContract;

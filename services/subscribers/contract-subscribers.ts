@@ -1,7 +1,19 @@
 /** Subscribers one by one, in bulk, and by their own doing (public subscribe). */
 import { ERASED_KINDS } from "../../models/statements/erase-steps.ts";
 import type { ServiceContract } from "../define.ts";
-import { Bool, ById, Document, Email, ListQuery, Nothing, Nullable, OneOf, Stream, Type, Uuid } from "../lib/shapes.ts";
+import {
+  Bool,
+  ById,
+  Document,
+  DownloadPage,
+  Email,
+  ListQuery,
+  Nothing,
+  Nullable,
+  OneOf,
+  Type,
+  Uuid,
+} from "../lib/shapes.ts";
 import { IMPORT_DESCRIPTION, IMPORT_FIELDS, ImportAnswer, ImportStarted } from "./contract-import.ts";
 import {
   AttributeChanges,
@@ -137,7 +149,7 @@ export const subscribers = {
       segment: Type.Optional(Uuid),
       bom: Type.Optional(Type.Boolean({ description: "Begins with a byte order mark, as Excel wants it." })),
     }),
-    returns: Stream,
+    returns: DownloadPage,
   },
 
   import: {

@@ -9,9 +9,9 @@ import { segmentSql } from "../../models/segment-rules/segment-sql.ts";
 import type { SubscriberStatus } from "../../models/subscriber.ts";
 import type { Attributes, AttributeValue } from "../lib/attributes.ts";
 import { csvCell, csvRow } from "../lib/csv.ts";
-import { csvPages, csvStream } from "../lib/csv-export.ts";
+import { csvPage } from "../lib/download.ts";
 import { type FieldErrors, missingObject, notFound } from "../lib/errors.ts";
-import { bulkSteps } from "../lib/give-way.ts";
+import type { DownloadPage } from "../lib/shapes.ts";
 import { listErrors } from "./members.ts";
 
 const PAGE = 2_000;
@@ -119,49 +119,19 @@ interface Names {
   names: string[];
 }
 
-/** Each page's, of which the last has all: a statement takes no longer than its share of the list. */
-async function* attributeNames(companyId: string, which: Chosen): AsyncGenerator<string[]> {
-  let known: string[] = [];
-  for (let after = BEFORE_ALL; ; ) {
-    const size = bulkSteps.rows(companyId, NAMES_PAGE);
-    const sql = namesSql(which, size);
-    const values = [...which.values, after, known];
-    const page = (await exportRead(companyId, (client) => queryOne<Names>(sql, values, client), which.settings))!;
-    known = page.names;
-    yield known;
-    if (page.n < size) return;
-    after = page.last!;
+/** Writes the names of the lists, as a cell, in the place of their ids at the end of each row. */
+async function writeLists(companyId: string, rows: TextRow[], client: Client): Promise<void> {
+  // As PostgreSQL writes an array of ids; most people are on the same few lists.
+  const cells = new Map(rows.map((row) => [row.at(-1)!, ""]));
+  const idsOf = (text: string) => text.slice(1, -1).split(",");
+  const all = [...new Set([...cells.keys()].filter((text) => text !== "{}").flatMap(idsOf))];
+  const sql = "select id, name from lists where company_id = $1 and id = any ($2) order by name, id";
+  const lists = all.length > 0 ? await query<{ id: string; name: string }>(sql, [companyId, all], client) : [];
+  for (const text of cells.keys()) {
+    const ids = new Set(idsOf(text));
+    cells.set(text, csvCell(lists.flatMap(({ id, name }) => (ids.has(id) ? [name] : [])).join("; ")));
   }
-}
-
-/** By the ids of lists, as PostgreSQL writes an array: most people are on the same few. */
-class ListCells {
-  static readonly #MOST = 10_000;
-  readonly #companyId: string;
-  #cells = new Map([["{}", ""]]);
-
-  constructor(companyId: string) {
-    this.#companyId = companyId;
-  }
-
-  /** Writes the names of the lists, as a cell, in the place of their ids at the end of each row. */
-  async write(rows: TextRow[], client: Client): Promise<void> {
-    if (this.#cells.size > ListCells.#MOST) this.#cells = new Map([["{}", ""]]);
-    const unknown = new Set(rows.map((row) => row.at(-1)!).filter((ids) => !this.#cells.has(ids)));
-    if (unknown.size > 0) await this.#learn([...unknown], client);
-    for (const row of rows) row[row.length - 1] = this.#cells.get(row.at(-1)!)!;
-  }
-
-  async #learn(unknown: string[], client: Client): Promise<void> {
-    const idsOf = new Map(unknown.map((ids) => [ids, new Set(ids.slice(1, -1).split(","))]));
-    const all = [...new Set([...idsOf.values()].flatMap((ids) => [...ids]))];
-    const sql = "select id, name from lists where company_id = $1 and id = any ($2) order by name, id";
-    const lists = await query<{ id: string; name: string }>(sql, [this.#companyId, all], client);
-    for (const [text, ids] of idsOf) {
-      const names = lists.filter(({ id }) => ids.has(id)).map(({ name }) => name);
-      this.#cells.set(text, csvCell(names.join("; ")));
-    }
-  }
+  for (const row of rows) row[row.length - 1] = cells.get(row.at(-1)!)!;
 }
 
 const cell = (value: AttributeValue | undefined): string =>
@@ -178,28 +148,48 @@ function lineOf(names: readonly string[]) {
   };
 }
 
-async function* lines(companyId: string, which: Chosen, bom: boolean): AsyncGenerator<string> {
-  // All names of attributes are known once everybody was read; whoever waits for the file sees soon that it comes.
-  let names: string[] | undefined;
-  for await (const known of attributeNames(companyId, which)) {
-    if (!names) yield `${bom ? "\uFEFF" : ""}email,first_name,last_name,status,created_at,lists`;
-    names = known;
-  }
-  yield csvRow(["", ...names!]);
-  const listCells = new ListCells(companyId);
-  const read = (after: string, size: number) =>
-    exportRead(
-      companyId,
-      async (client) => {
-        const rows = await textRows(pageSql(which, size), [...which.values, after], client);
-        await listCells.write(rows, client);
-        return rows;
-      },
-      which.settings,
-    );
-  yield* csvPages({ companyId, size: PAGE, first: BEFORE_ALL, read, line: lineOf(names!) });
+/** First all names of attributes are read, then the people: the names are the columns. */
+interface Cursor {
+  reading: "names" | "people";
+  after: string;
+  names: string[];
 }
 
-export async function exportSubscribers(companyId: string, asked: ExportFilters = {}): Promise<NodeJS.ReadableStream> {
-  return csvStream(lines(companyId, await chosen(companyId, asked), asked.bom ?? false));
+const textOf = (cursor: Cursor) => JSON.stringify(cursor);
+
+/** The names that were known before and those of one page of people. */
+async function namesPage(companyId: string, which: Chosen, { after, names: known }: Cursor): Promise<DownloadPage> {
+  const values = [...which.values, after, known];
+  const sql = namesSql(which, NAMES_PAGE);
+  const page = (await exportRead(companyId, (client) => queryOne<Names>(sql, values, client), which.settings))!;
+  const { n, last, names } = page;
+  if (n === NAMES_PAGE) return { body: "", next: textOf({ reading: "names", after: last!, names }) };
+  return { body: csvRow(["", ...names]), next: textOf({ reading: "people", after: BEFORE_ALL, names }) };
+}
+
+async function peoplePage(companyId: string, which: Chosen, { after, names }: Cursor): Promise<DownloadPage> {
+  const read = async (client: Client) => {
+    const rows = await textRows(pageSql(which, PAGE), [...which.values, after], client);
+    await writeLists(companyId, rows, client);
+    return rows;
+  };
+  const rows = await exportRead(companyId, read, which.settings);
+  const { body, next } = await csvPage(rows, PAGE, lineOf(names));
+  return { body, next: next && textOf({ reading: "people", after: next, names }) };
+}
+
+const START: Cursor = { reading: "names", after: BEFORE_ALL, names: [] };
+
+/** The first page has the columns that are always there: a client sees soon that the file comes. */
+export async function exportSubscribers(
+  companyId: string,
+  asked: ExportFilters = {},
+  cursor?: string,
+): Promise<DownloadPage> {
+  const which = await chosen(companyId, asked);
+  const at: Cursor = cursor === undefined ? START : JSON.parse(cursor);
+  if (at.reading === "people") return peoplePage(companyId, which, at);
+  const { body, next } = await namesPage(companyId, which, at);
+  const columns = `${asked.bom ? "\uFEFF" : ""}email,first_name,last_name,status,created_at,lists`;
+  return { body: cursor === undefined ? columns + body : body, next };
 }

@@ -15,6 +15,7 @@ import { ANY_UNSAVED } from "../../models/statements/save-receivers.ts";
 import { defineService } from "../define.ts";
 import type { AuditAction } from "../lib/audit-actions.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
+import { cursorOf } from "../lib/download.ts";
 import { removeSubscriber, subscriberErrors, updateSubscriber } from "./change-subscriber.ts";
 import { subscriberLimit } from "./company-locks.ts";
 import { contract } from "./contract.ts";
@@ -127,9 +128,10 @@ export default defineService("subscribers", contract, {
       validate: (ctx, isValid) => exportErrors(companyOf(ctx), ctx.params, isValid),
       async handler(ctx) {
         const { list, status, segment } = ctx.params;
+        const cursor = cursorOf(ctx);
         // Before the first row leaves.
-        await logged(ctx, "subscribers.exported", undefined, { list, status, segment });
-        return exportSubscribers(companyOf(ctx), ctx.params);
+        if (cursor === undefined) await logged(ctx, "subscribers.exported", undefined, { list, status, segment });
+        return exportSubscribers(companyOf(ctx), ctx.params, cursor);
       },
     },
 
@@ -159,7 +161,7 @@ export default defineService("subscribers", contract, {
     removeImport: (ctx) => removeImport(companyOf(ctx), ctx.params.id),
     getImport: (ctx) => importView(companyOf(ctx), ctx.params.id),
     runImports: async (ctx) => ({ done: await runImports(ctx) }),
-    importErrors: (ctx) => importErrorsCsv(companyOf(ctx), ctx.params.id),
+    importErrors: (ctx) => importErrorsCsv(companyOf(ctx), ctx.params.id, cursorOf(ctx)),
     async purgeImports() {
       await purgeImports();
       return null;
@@ -214,8 +216,9 @@ export default defineService("subscribers", contract, {
       },
     },
     async exportSuppressions(ctx) {
-      await logged(ctx, "suppressions.exported");
-      return exportSuppressions(companyOf(ctx));
+      const cursor = cursorOf(ctx);
+      if (cursor === undefined) await logged(ctx, "suppressions.exported");
+      return exportSuppressions(companyOf(ctx), cursor);
     },
     getSuppression: (ctx) => getSuppression(companyOf(ctx), ctx.params.id),
     async removeSuppression(ctx) {

@@ -2,13 +2,12 @@
  * Every read that the API has: each GET of routes.ts, each list with every filter, ordering and search that it documents, on its
  * first page and on later ones. For the plans of their statements and for what they cost.
  */
-import { once } from "node:events";
-import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import type { ServiceBroker } from "moleculer";
 import { contractOf } from "../../services/contracts.ts";
 import { pathNames, propertiesOf } from "../../services/gateway/http/params.ts";
 import { type Route, routes } from "../../services/gateway/routes.ts";
+import { downloadFrom } from "../../services/lib/download.ts";
 import type { Large } from "./large-installation.ts";
 
 export interface Read {
@@ -196,13 +195,9 @@ export async function callRead(
   { whole = false } = {},
 ): Promise<unknown> {
   const meta = { companyId: large.company, userId, role: "owner" };
-  const answer = await broker.call(read.route.action, paramsOf(read, large), { meta });
-  if (!(answer instanceof Readable)) return answer;
-  if (whole) {
-    await finished(answer.resume());
-    return null;
-  }
-  if (answer.readableLength === 0) await Promise.race([once(answer, "readable"), once(answer, "end")]);
-  answer.destroy();
+  const { action, answer } = read.route;
+  const params = paramsOf(read, large);
+  if (answer !== "csv" || !whole) return broker.call(action, params, { meta });
+  await finished((await downloadFrom(broker, { action, params }, { meta })).resume());
   return null;
 }

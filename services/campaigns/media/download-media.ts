@@ -2,12 +2,11 @@
  * Public download. A browser displays only types that cannot run in it and saves the rest. `nosniff` keeps it from
  * guessing another type, and the policy keeps a file that is opened on its own from loading or running anything.
  */
-import { Readable } from "node:stream";
 import { queryOne } from "../../../models/database/db.ts";
 import { Media } from "../../../models/media.ts";
 import { type Caller, requireOwnHost } from "../../lib/caller.ts";
 import { notFound } from "../../lib/errors.ts";
-import type { Document } from "../../lib/shapes.ts";
+import type { Document, DownloadPage } from "../../lib/shapes.ts";
 
 const DISPLAYED = /^(image\/(png|jpeg|gif|webp|avif|x-icon)|audio\/.*|video\/.*|application\/pdf|text\/plain)$/;
 const isText = (type: string) => type.startsWith("text/") || type === "application/json";
@@ -26,7 +25,7 @@ export async function downloadMedia(id: string, caller: Caller): Promise<Documen
   return {
     content_type: isText(media.contentType) ? `${media.contentType}; charset=utf-8` : media.contentType,
     body: "",
-    body_from: { action: "campaigns.streamMedia", params: { id } },
+    body_from: { action: "campaigns.mediaBytes", params: { id } },
     headers: {
       "Content-Length": String(media.size),
       "Content-Disposition": disposition(media.contentType, media.filename),
@@ -42,19 +41,13 @@ export async function downloadMedia(id: string, caller: Caller): Promise<Documen
   };
 }
 
-async function* parts(id: string): AsyncGenerator<Buffer> {
-  for (let no = 0; ; no++) {
-    const part = await queryOne<{ data: Buffer }>("select data from media_parts where media_id = $1 and no = $2", [
-      id,
-      no,
-    ]);
-    if (!part) return;
-    yield part.data;
-  }
-}
+const PART = `
+  select p.data from media m left join media_parts p on p.media_id = m.id and p.no = $2
+  where m.id = $1 and m.deleted_at is null`;
 
-/** One part in memory at a time; the reader sets the pace. */
-export async function streamMedia(id: string): Promise<NodeJS.ReadableStream> {
-  if ((await Media.count({ where: { id, deletedAt: null } })) === 0) throw notFound();
-  return Readable.from(parts(id), { objectMode: false, highWaterMark: 256 * 1024 });
+/** One part as a page. The part behind the last one is an empty page. */
+export async function mediaBytes(id: string, cursor = "0"): Promise<DownloadPage> {
+  const part = await queryOne<{ data: Buffer | null }>(PART, [id, Number(cursor)]);
+  if (!part) throw notFound();
+  return { body: part.data ?? "", next: part.data ? String(Number(cursor) + 1) : null };
 }

@@ -2,7 +2,6 @@
  * What is wrong with the rows of an import, all of it: kept as CSV for 24 hours. It is written while the file is read, so
  * that memory does not grow with it, and on connections of its own: it outlives an import that writes nothing (dry_run).
  */
-import { Readable } from "node:stream";
 import {
   addErrors,
   addImport,
@@ -16,6 +15,7 @@ import { config } from "../../lib/config.ts";
 import { csvRow } from "../../lib/csv.ts";
 import { notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
+import type { DownloadPage } from "../../lib/shapes.ts";
 
 const PART_CHARS = 256 * 1024;
 /** Each company's disk space for a day of mistakes. A million short lines take half of it. */
@@ -88,17 +88,9 @@ export class ErrorFile {
 
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 
-async function* lines(companyId: string, importId: string): AsyncGenerator<string> {
-  yield csvRow(["row", "email", "error"]);
-  for (let after = BEFORE_ALL; ; ) {
-    const part = await errorsAfter(companyId, importId, after);
-    if (!part) return;
-    yield part.lines;
-    after = part.id;
-  }
-}
-
-export async function importErrorsCsv(companyId: string, importId: string): Promise<NodeJS.ReadableStream> {
-  if (!(await isImportKept(companyId, importId))) throw notFound();
-  return Readable.from(lines(companyId, importId), { objectMode: false });
+export async function importErrorsCsv(companyId: string, importId: string, after?: string): Promise<DownloadPage> {
+  if (after === undefined && !(await isImportKept(companyId, importId))) throw notFound();
+  const part = await errorsAfter(companyId, importId, after ?? BEFORE_ALL);
+  const header = after === undefined ? csvRow(["row", "email", "error"]) : "";
+  return { body: header + (part?.lines ?? ""), next: part?.id ?? null };
 }

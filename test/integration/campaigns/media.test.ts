@@ -2,6 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { query, queryOne } from "../../../models/database/db.ts";
 import type { ReturnsOf } from "../../../services/contracts.ts";
+import { downloadFrom } from "../../../services/lib/download.ts";
 import { addMembers, as, newCompany, toList, useCompany, useWorld } from "./world.ts";
 
 const PNG = Buffer.from("\x89PNG\r\n\x1a\n and so on", "latin1");
@@ -24,7 +25,7 @@ describe("media", () => {
   async function download(id: string) {
     const document = await as(world)("campaigns.downloadMedia", { id, filename: "any" });
     const from = document.body_from!;
-    const stream = (await world.app.broker.call(from.action, from.params)) as Readable;
+    const stream = await downloadFrom(world.app.broker, from, {});
     return { document, bytes: Buffer.concat(await stream.toArray()) };
   }
 
