@@ -10,9 +10,9 @@ COPY package.json package-lock.json .npmrc ./
 # of what remains needs its install script. A registry of your own comes by secrets, which leave no trace in the image.
 RUN --mount=type=secret,id=npmrc,target=/root/.npmrc --mount=type=secret,id=authorities,target=/run/authorities.pem \
   npm ci --omit=dev --omit=optional --ignore-scripts --no-audit
-COPY services/lib/image ./services/lib/image
-RUN npm sbom --sbom-format cyclonedx --omit dev --omit optional --package-lock-only | node services/lib/image/describe-packages.ts \
-  && node services/lib/image/prune-packages.ts node_modules
+COPY scripts/image ./scripts/image
+RUN npm sbom --sbom-format cyclonedx --omit dev --omit optional --package-lock-only | node scripts/image/describe-packages.ts \
+  && node scripts/image/prune-packages.ts node_modules
 
 FROM ${BASE}
 # Nothing is installed there, so nobody who gets in finds what installs.

@@ -8,9 +8,9 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { newsletter as demo } from "../../scripts/demo/newsletter.ts";
 import type { Content } from "../../services/renderer/content.ts";
 import type { Recipient } from "../../services/renderer/program/scope.ts";
-import { newsletter as demo } from "../demo/newsletter.ts";
 import { newsletter, reader } from "../support/newsletter.ts";
 import { program } from "../support/programs.ts";
 import { makeMail } from "../support/render.ts";
@@ -57,7 +57,7 @@ for (const language of ["en", "ru"] as const) {
   await score(language, given, reader(1, language));
 }
 
-const [names, ...rows] = readFileSync(join(import.meta.dirname, "../demo/subscribers.csv"), "utf8")
+const [names, ...rows] = readFileSync(join(import.meta.dirname, "../../scripts/demo/subscribers.csv"), "utf8")
   .trimEnd()
   .split("\n")
   .map((line) => line.split(","));

@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { query, queryOne } from "../../models/database/db.ts";
+import { newsletter } from "../../scripts/demo/newsletter.ts";
 import { config } from "../../services/lib/config.ts";
-import { newsletter } from "../demo/newsletter.ts";
 import { type App, startApp } from "../support/app.ts";
 import { newCompany, type TestCompany } from "../support/client.ts";
 import { read } from "../support/message.ts";

@@ -1,6 +1,6 @@
 import { simpleParser } from "mailparser";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { newsletter } from "../demo/newsletter.ts";
+import { newsletter } from "../../scripts/demo/newsletter.ts";
 import { type App, startApp } from "../support/app.ts";
 import { newCompany, type TestCompany } from "../support/client.ts";
 import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";

@@ -3,7 +3,7 @@
  * idempotency key and the same file, until there is one.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { apiAt } from "../demo/api.ts";
+import { apiAt } from "../support/api.ts";
 import { whenAvailable } from "../support/cluster.ts";
 import type { Ledger, MailKind } from "./ledger.ts";
 import { type Scene, WINDOW_SECONDS } from "./scene.ts";

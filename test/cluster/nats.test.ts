@@ -3,7 +3,7 @@
  * asked all the while, ten times a second. FAILURES=long (`npm run test:failures`) takes every fault, and longer.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { apiAt } from "../demo/api.ts";
+import { apiAt } from "../support/api.ts";
 import type { Child } from "../support/child.ts";
 import { type Cluster, layoutTogether, startCluster } from "../support/cluster.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parse } from "yaml";
-import { packagesIn } from "../../services/lib/image/packages.ts";
+import { packagesIn } from "../../scripts/image/packages.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import { VERSION } from "./rig/build-image.ts";
 import { filesIn } from "./rig/files.ts";

@@ -9,7 +9,7 @@ import pg from "pg";
 import { SENT_EMAIL_STATUSES, type SentEmailStatus } from "../../models/sent-email-status.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
 import { unusedPort } from "../../services/lib/processes/unused-port.ts";
-import { apiAt, type Send } from "../demo/api.ts";
+import { apiAt, type Send } from "./api.ts";
 import { type Cluster, layoutTogether, startCluster, whenAvailable } from "./cluster.ts";
 import { type Server, startNats, startRedis } from "./servers.ts";
 import { dataFolder, untilDatabaseStarts } from "./service-process.ts";

@@ -1,6 +1,6 @@
 /** A company that is filled over the API, and what it asks for: each campaign has a sender address of its own. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { apiAt, type Send } from "../demo/api.ts";
+import { apiAt, type Send } from "../support/api.ts";
 import type { Scene } from "./scene.ts";
 
 export interface Asked {

@@ -1,6 +1,6 @@
 /** A customer of the cluster: a company with a key, a list of readers, a template and a mail server. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { apiAt, type Send } from "../../demo/api.ts";
+import { apiAt, type Send } from "../../support/api.ts";
 import { MAIL_HOST, MAIL_PORT } from "./backends.ts";
 
 const UPLOAD_TIMEOUT_MS = 280_000;

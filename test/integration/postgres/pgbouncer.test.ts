@@ -14,7 +14,7 @@ import {
 import { migrate, pending } from "../../../models/database/migrate.ts";
 import { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import { refuseUnusable } from "../../../models/database/pooler.ts";
-import { apiAt } from "../../demo/api.ts";
+import { apiAt } from "../../support/api.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { long, longTest } from "../../support/long.ts";
 import { type Pgbouncer, type PgbouncerOptions, startPgbouncer } from "../../support/pgbouncer.ts";

@@ -7,7 +7,7 @@ import { node } from "../../support/service-process.ts";
 test("the demo starts a service of its own, and each of its 1,000 mails arrives once", async () => {
   // No service listens on this port, so the demo brings one.
   const env = { ...process.env, PORT: `${await unusedPort()}` };
-  const script = join(import.meta.dirname, "../../demo/run.ts");
+  const script = join(import.meta.dirname, "../../../scripts/demo/run.ts");
   const run = promisify(execFile)(node, [script], { env, timeout: 170_000, maxBuffer: 4_000_000 });
   const { stdout } = await run.catch((error) => {
     throw new Error(`It failed: ${error.stdout.slice(-2_000)}`);

@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { json } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { apiAt, type Send } from "../../demo/api.ts";
+import { apiAt, type Send } from "../../support/api.ts";
 import { startAsFirst } from "../../support/container.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { program } from "../../support/programs.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
-import { apiAt } from "../../demo/api.ts";
+import { apiAt } from "../../support/api.ts";
 import { createDatabase } from "../../support/database.ts";
 import { longTest } from "../../support/long.ts";
 import { dataFolder, node, type ServiceProcess, startService } from "../../support/service-process.ts";

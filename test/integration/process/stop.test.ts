@@ -1,4 +1,4 @@
-import { apiAt } from "../../demo/api.ts";
+import { apiAt } from "../../support/api.ts";
 import { longTest } from "../../support/long.ts";
 import { leftAfter, processesNaming } from "../../support/processes.ts";
 import { dataFolder, type ServiceProcess, startService } from "../../support/service-process.ts";

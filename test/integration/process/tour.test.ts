@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { openMailbox } from "../../../scripts/demo/mailbox.ts";
 import { GUIDES, guidePage } from "../../../services/gateway/guides/guides.ts";
 import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
 import { createClient } from "../../client/client.ts";
-import { openMailbox } from "../../demo/mailbox.ts";
 import { dataFolder, startService } from "../../support/service-process.ts";
 
 const readme = readFileSync(join(import.meta.dirname, "../../../README.md"), "utf8");

@@ -3,7 +3,7 @@
  * API says became of it. One process per test file, a configuration per case.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { apiAt, type Send } from "../../demo/api.ts";
+import { apiAt, type Send } from "../api.ts";
 import { createDatabase } from "../database.ts";
 import { startService } from "../service-process.ts";
 import { type Delivery, SENDER_DOMAIN } from "./deliveries.ts";

@@ -1,4 +1,4 @@
-import { checkArrived } from "../../demo/check-arrived.ts";
+import { checkArrived } from "../../../scripts/demo/check-arrived.ts";
 
 const mail = (recipient: string, id: string) => ({
   recipients: [recipient],

@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { billOfMaterials, licenceList } from "../../../services/lib/image/describe-packages.ts";
-import { packagesIn } from "../../../services/lib/image/packages.ts";
-import { prunePackages } from "../../../services/lib/image/prune-packages.ts";
+import { billOfMaterials, licenceList } from "../../../scripts/image/describe-packages.ts";
+import { packagesIn } from "../../../scripts/image/packages.ts";
+import { prunePackages } from "../../../scripts/image/prune-packages.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "flockmail-packages-"));
 const modules = join(folder, "node_modules");

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Ajv } from "ajv";
 import { parse } from "yaml";
-import { BY_HAND, CHART, chartFiles, presentFiles } from "../../support/chart/write-chart.ts";
+import { BY_HAND, CHART, chartFiles, presentFiles } from "../../../scripts/chart/write-chart.ts";
 import { objectsIn, withHelm } from "../../support/helm.ts";
 import { errorsOf } from "../../support/kubernetes-schemas.ts";
 import { build, type Json, type Manifest, withKustomize } from "../../support/kustomize.ts";

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseAllDocuments } from "yaml";
-import { CHART } from "../../support/chart/write-chart.ts";
+import { CHART } from "../../../scripts/chart/write-chart.ts";
 import { objectsIn, withHelm } from "../../support/helm.ts";
 import { errorsInVersions, errorsOf } from "../../support/kubernetes-schemas.ts";
 import { build, type Manifest, withKustomize } from "../../support/kustomize.ts";

@@ -1,14 +1,20 @@
 /** What the service needs to run may be used as it is used. No network: the lock names each package's licence. */
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { isAllowed, type Lock, licenceList, productionPackages, READ_BY_HAND } from "../../release/licences.ts";
+import {
+  isAllowed,
+  type Lock,
+  licenceList,
+  productionPackages,
+  READ_BY_HAND,
+} from "../../../scripts/release/licences.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 const lock = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as Lock;
 const packages = productionPackages(lock);
 const idOf = ({ name, version }: { name: string; version: string }) => `${name}@${version}`;
 
-test("every package of the production lock has a licence that is allowed (test/release/licences.ts)", () => {
+test("every package of the production lock has a licence that is allowed (scripts/release/licences.ts)", () => {
   expect(packages.length).toBeGreaterThan(250);
   const others = packages.filter(({ licence }) => !isAllowed(licence));
   expect(others.map((one) => `${idOf(one)}: ${one.licence || "none"}`)).toEqual([]);

@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { localBuild, publishing } from "../../release/commands.ts";
+import { localBuild, publishing } from "../../../scripts/release/commands.ts";
 import {
   checkGreater,
   namesVersion,
@@ -11,9 +11,9 @@ import {
   unreleasedNotes,
   versionsIn,
   withVersion,
-} from "../../release/edits.ts";
-import { type Lock, neededPackages } from "../../release/licences.ts";
-import { plan, release } from "../../release/release.ts";
+} from "../../../scripts/release/edits.ts";
+import { type Lock, neededPackages } from "../../../scripts/release/licences.ts";
+import { plan, release } from "../../../scripts/release/release.ts";
 import { node } from "../../support/service-process.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
@@ -59,7 +59,7 @@ describe("this repository", () => {
   });
 
   test("is refused a version that is not greater, in one line", () => {
-    const { status, stderr } = spawnSync(node, [join(ROOT, "test/release/run.ts"), "0.0.1"], { encoding: "utf8" });
+    const { status, stderr } = spawnSync(node, [join(ROOT, "scripts/release/run.ts"), "0.0.1"], { encoding: "utf8" });
     expect([status, stderr]).toEqual([1, `0.0.1 is not greater than ${here}, which package.json has.\n`]);
   });
 });

@@ -1,5 +1,5 @@
 /** Workloads of the chart. */
-import type { Manifest } from "../kustomize.ts";
+import type { Manifest } from "../../test/support/kustomize.ts";
 import { copied, IS_CLUSTER, IS_SMALL, type Part, replace, set, whereGiven } from "./documents.ts";
 import { containerOf, podOf, type Sources, scalerOf, valueAt, valueName } from "./sources.ts";
 import { asYaml, Conditional, type Fields, inline, type Node, Verbatim } from "./template-yaml.ts";

@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parse } from "yaml";
-import { build, type Json, type Manifest } from "../kustomize.ts";
+import { build, type Json, type Manifest } from "../../test/support/kustomize.ts";
 
-const K8S = resolve(import.meta.dirname, "../../../k8s");
+const K8S = resolve(import.meta.dirname, "../../k8s");
 
 export interface Sources {
   cluster: Manifest[];

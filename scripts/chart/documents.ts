@@ -1,5 +1,5 @@
 /** Objects of the chart as they are being filled: copies of what kustomize builds, with values in some places. */
-import type { Manifest } from "../kustomize.ts";
+import type { Manifest } from "../../test/support/kustomize.ts";
 import { valueAt } from "./sources.ts";
 import { type Fields, inline, type Node, Verbatim } from "./template-yaml.ts";
 

@@ -1,6 +1,6 @@
 /** What the chart lets its users choose; the defaults are what kustomize builds. */
-import { configSchema } from "../../../services/lib/config.ts";
-import type { Json, Manifest } from "../kustomize.ts";
+import { configSchema } from "../../services/lib/config.ts";
+import type { Json, Manifest } from "../../test/support/kustomize.ts";
 import { containerOf, deploymentsOf, type Sources, scalerOf, secretNamesOf, valueAt, valueName } from "./sources.ts";
 import type { Group, Value, Values } from "./values-text.ts";
 

@@ -9,7 +9,7 @@ import { chartTemplates } from "./templates.ts";
 import { chartValues } from "./values.ts";
 import { valuesFile, valuesSchema } from "./values-text.ts";
 
-const ROOT = resolve(import.meta.dirname, "../../..");
+const ROOT = resolve(import.meta.dirname, "../..");
 export const CHART = join(ROOT, "k8s/chart");
 export const BY_HAND = ["templates/NOTES.txt", "templates/_helpers.tpl"];
 

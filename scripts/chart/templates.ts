@@ -1,5 +1,5 @@
 /** The chart's templates: each object that kustomize builds, with the parts that are values in place of theirs. */
-import type { Json, Manifest } from "../kustomize.ts";
+import type { Json, Manifest } from "../../test/support/kustomize.ts";
 import { copied, IS_CLUSTER, type Part, replace, set, whereGiven } from "./documents.ts";
 import { extraEgress, networkPolicy } from "./network-policies.ts";
 import { deployment, job, statefulSet } from "./pods.ts";

@@ -1,5 +1,5 @@
 /**
- * `node services/lib/image/prune-packages.ts node_modules`, while the image is built: takes out of packages what no program
+ * `node scripts/image/prune-packages.ts node_modules`, while the image is built: takes out of packages what no program
  * loads, and prints how much that was. Licences stay, wherever they are.
  */
 import { existsSync, readdirSync, rmdirSync, statSync, unlinkSync } from "node:fs";
@@ -46,7 +46,7 @@ export function prunePackages(modules: string): Pruned {
 
 if (import.meta.main) {
   const folder = process.argv[2];
-  if (!folder || !existsSync(folder)) throw new Error("Usage: node services/lib/image/prune-packages.ts FOLDER");
+  if (!folder || !existsSync(folder)) throw new Error("Usage: node scripts/image/prune-packages.ts FOLDER");
   const { files, bytes } = prunePackages(folder);
   process.stdout.write(`Took out ${files} files, ${(bytes / 1_048_576).toFixed(1)} MiB\n`);
 }

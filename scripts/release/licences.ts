@@ -1,5 +1,5 @@
 /** Under which licences stands what the service needs to run, and which of these may be used here. */
-import { licenceTable } from "../../services/lib/image/describe-packages.ts";
+import { licenceTable } from "../image/describe-packages.ts";
 
 interface LockedPackage {
   version?: string;

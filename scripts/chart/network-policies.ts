@@ -1,5 +1,5 @@
 /** Network policies of the chart: their peers are values. */
-import type { Manifest } from "../kustomize.ts";
+import type { Manifest } from "../../test/support/kustomize.ts";
 import { copied, IS_CLUSTER, type Part, replace } from "./documents.ts";
 import { valueAt } from "./sources.ts";
 import { asYaml, type Node } from "./template-yaml.ts";

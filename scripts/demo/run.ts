@@ -5,9 +5,9 @@
 import { openAsBlob } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Client, createClient } from "../client/client.ts";
-import type { Analytics, Campaign } from "../client/generated.ts";
-import { dataFolder, startService } from "../support/service-process.ts";
+import { type Client, createClient } from "../../test/client/client.ts";
+import type { Analytics, Campaign } from "../../test/client/generated.ts";
+import { dataFolder, startService } from "../../test/support/service-process.ts";
 import { checkArrived } from "./check-arrived.ts";
 import { type Mailbox, openMailbox } from "./mailbox.ts";
 import { newsletter } from "./newsletter.ts";

@@ -5,7 +5,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { billOfMaterials } from "../../services/lib/image/describe-packages.ts";
+import { billOfMaterials } from "../image/describe-packages.ts";
 import { checkGreater, namesVersion, Refused, releasedChangelog, unreleasedNotes, withVersion } from "./edits.ts";
 import { type Lock, licenceList, neededPackages } from "./licences.ts";
 

@@ -1,10 +1,10 @@
 /** `npm run cluster -- --senders 3`: a cluster on this machine, with servers of its own, until Ctrl-C. */
 import { once } from "node:events";
 import { parseArgs } from "node:util";
-import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
-import { startCluster } from "../support/cluster.ts";
-import { startNats, startRedis } from "../support/servers.ts";
-import { dataFolder } from "../support/service-process.ts";
+import { startEmbeddedPostgres } from "../services/lib/processes/embedded-postgres.ts";
+import { startCluster } from "../test/support/cluster.ts";
+import { startNats, startRedis } from "../test/support/servers.ts";
+import { dataFolder } from "../test/support/service-process.ts";
 
 const { values } = parseArgs({ options: { senders: { type: "string", default: "2" }, data: { type: "string" } } });
 const senders = Number(values.senders);

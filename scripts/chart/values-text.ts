@@ -1,6 +1,6 @@
 /** From one description of the chart's values: values.yaml with comments, and the schema that holds values to it. */
 import { stringify } from "yaml";
-import type { Json } from "../kustomize.ts";
+import type { Json } from "../../test/support/kustomize.ts";
 
 export interface Value {
   description: string;

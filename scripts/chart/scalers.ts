@@ -1,5 +1,5 @@
 /** What scales gateways and senders, in each way that the values offer. */
-import type { Manifest } from "../kustomize.ts";
+import type { Manifest } from "../../test/support/kustomize.ts";
 import { copied, IS_CLUSTER, type Part, replace } from "./documents.ts";
 import { valueAt } from "./sources.ts";
 import { inline } from "./template-yaml.ts";

@@ -1,7 +1,7 @@
 /**
- * `npm sbom … | node services/lib/image/describe-packages.ts`, while the image is built: writes sbom.cdx.json, the bill of
+ * `npm sbom … | node scripts/image/describe-packages.ts`, while the image is built: writes sbom.cdx.json, the bill of
  * materials in CycloneDX without what differs from one build to the next, and LICENSES.txt with the terms of every package.
- * A release makes its own of the same two functions, from the lock (test/release/release.ts).
+ * A release makes its own of the same two functions, from the lock (scripts/release/release.ts).
  */
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
