@@ -39,7 +39,7 @@ export const rowsOf = async <T extends pg.QueryResultRow>(client: pg.Client, sql
 const TABLES = `select c.relname as name from pg_class c
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition order by 1`;
 
-/** Of every table, by its name. */
+/** By table name. */
 export async function countRows(client: pg.Client): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { name } of await rowsOf<{ name: string }>(client, TABLES)) {

@@ -1,5 +1,4 @@
 /** The progress of campaigns, and why recipients failed. Over all companies on purpose: an operator asks. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { CAMPAIGN_ERROR, Campaign } from "../../models/campaign.ts";
 import { query } from "../../models/database/db.ts";
 import { IS_LEASED, IS_READY, IS_WAITING } from "../../models/send-chunk.ts";
@@ -10,7 +9,6 @@ import type { Ctx } from "../lib/caller.ts";
 import { notFound } from "../lib/errors.ts";
 import { backingOff } from "./live-status.ts";
 
-const RATE_OVER_MS = 1_000;
 const MAX_ROWS = 200;
 const A_SENDER = "a sender";
 
@@ -57,7 +55,7 @@ interface UnfinishedCampaign {
   error: string | null;
 }
 
-/** Senders may be there, and leave a failing mail server alone: only they know. By SMTP configuration. */
+/** By SMTP configuration: a sender may run and back off from a failing mail server, which only the sender knows. */
 async function backOffs(ctx: Ctx, campaigns: UnfinishedCampaign[]): Promise<Map<string, string>> {
   if (!campaigns.some(({ waiting_for }) => waiting_for === A_SENDER)) return new Map();
   const servers = await backingOff(ctx);
@@ -79,13 +77,13 @@ const readingOf = (campaigns: UnfinishedCampaign[]): Reading => ({
   done: new Map(campaigns.map((campaign) => [campaign.id, doneOf(campaign)])),
 });
 
-/** An average over longer says nothing of the rate now. */
+/** An average over a longer time does not show the present rate. */
 const OLDEST_READING_MS = 30_000;
-/** Two who watch at once must not leave each other a rate over a moment. */
+/** Two viewers at the same time must not get a rate over a few milliseconds. */
 const NEWEST_READING_MS = 900;
 let lastReadings: Reading[] = [];
 
-/** Of this process: the youngest that is old enough to compare with. Keeps the present one for the next question. */
+/** The newest reading that is old enough to compare with. Keeps the present one for the next request. */
 function readingBefore(now: Reading): Reading | undefined {
   lastReadings = lastReadings.filter(({ at }) => now.at - at < OLDEST_READING_MS);
   const before = lastReadings.findLast(({ at }) => now.at - at >= NEWEST_READING_MS);
@@ -96,20 +94,13 @@ function readingBefore(now: Reading): Reading | undefined {
 
 type Question = ParamsOf<"operator.campaigns">;
 
-/** Without a reading before there is no rate: the question about one company leaves none behind. */
-async function readings({ at_once, company_id }: Question): Promise<[Reading | undefined, UnfinishedCampaign[]]> {
-  const read = () => query<UnfinishedCampaign>(UNFINISHED, [company_id ?? null]);
-  const first = await read();
-  const reading = readingOf(first);
-  if (at_once) return [company_id === undefined ? readingBefore(reading) : undefined, first];
-  if (first.length === 0) return [reading, []];
-  await sleep(RATE_OVER_MS);
-  return [reading, await read()];
-}
-
-/** Compares two readings of the counts: what was done in between is the rate now, not an average over a pause. */
-export async function runningCampaigns(ctx: Ctx, question: Question): Promise<ReturnsOf<"operator.campaigns">> {
-  const [before, now] = await readings(question);
+/** The rate compares the counts with those of an earlier request; a request about one company has none. */
+export async function runningCampaigns(
+  ctx: Ctx,
+  { company_id }: Question = {},
+): Promise<ReturnsOf<"operator.campaigns">> {
+  const now = await query<UnfinishedCampaign>(UNFINISHED, [company_id ?? null]);
+  const before = company_id === undefined ? readingBefore(readingOf(now)) : undefined;
   const seconds = before ? (performance.now() - before.at) / 1_000 : 0;
   const backingOffUntil = await backOffs(ctx, now);
   return now.map(({ smtp_config_id, ...campaign }) => {
@@ -126,9 +117,9 @@ export async function runningCampaigns(ctx: Ctx, question: Question): Promise<Re
   });
 }
 
-/** Why nobody of one campaign gets a mail at the moment, where that is known. */
+/** Why nothing of a campaign is sent now, if that is known. */
 export async function waitingFor(ctx: Ctx, companyId: string, campaignId: string): Promise<string | null> {
-  const campaigns = await runningCampaigns(ctx, { at_once: true, company_id: companyId });
+  const campaigns = await runningCampaigns(ctx, { company_id: companyId });
   return campaigns.find(({ id }) => id === campaignId)?.waiting_for ?? null;
 }
 
@@ -153,7 +144,7 @@ interface Failure {
 
 export async function failuresByReason(campaignId: string): Promise<ReturnsOf<"operator.failures">> {
   const rows = await query<Failure>(FAILURES, [campaignId, [failed, bounced, suppressed, unknown]]);
-  // "None failed" would be a lie about a campaign that there is not.
+  // An unknown campaign is not one without failures.
   if (rows.length === 0 && !(await Campaign.findOne({ attributes: ["id"], where: { id: campaignId } })))
     throw notFound();
   return rows.map((row) => ({ ...row, status: SENT_EMAIL_STATUSES[row.status]! }));

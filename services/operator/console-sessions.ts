@@ -1,6 +1,6 @@
 /**
  * How operators come into the console: a link that a command prints, good once and for minutes, opens a session of an hour.
- * Whoever may run commands may do all that the pages do, so the link gives away nothing that was not theirs.
+ * An operator who may run commands may do everything that these pages do, so the link grants nothing new.
  */
 import { createHash, randomBytes } from "node:crypto";
 import type { OperatorSessionRow } from "../../models/statements/operator-sessions.ts";

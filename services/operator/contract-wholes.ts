@@ -14,7 +14,7 @@ export const Running = {
   total_emails: Type.Integer(),
   sent_count: Type.Integer(),
   failed_count: Type.Integer(),
-  /** Over the last second, or since the previous request; null if there was none. */
+  /** Since a previous request; null if there was none. */
   mails_per_second: Nullable(Type.Number()),
   /** Null while nothing moves. */
   seconds_left: Nullable(Type.Integer()),
@@ -124,7 +124,7 @@ export const wholes = {
       "Every dependency, the configuration, nodes, clocks, DNS and disk: what is not as it should be, and what to do",
     visibility: "public",
     params: Type.Object({
-      /** Of the files that the command runs from. */
+      /** The version of the files that the command runs from. */
       version: Type.Optional(Text(40)),
     }),
     returns: Rows(Finding),

@@ -1,4 +1,4 @@
-/** What operators ask about the whole service, over all companies. No HTTP route leads here. */
+/** What operators ask about the whole service, over all companies. No HTTP route calls these actions. */
 import type { ServiceContract } from "../define.ts";
 import { Bool, Line, Nullable, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 import { Dependency, None, Queue, Rows, Running, Step, wholes } from "./contract-wholes.ts";
@@ -14,7 +14,7 @@ const EndpointQueue = {
   disabled_at: Nullable(Time),
 };
 
-/** Times are null for what did not happen (yet). */
+/** Times are null until they have come. */
 const SessionRow = {
   session_id: Uuid,
   name: Type.String(),
@@ -73,9 +73,7 @@ export const contract = {
     summary: "Campaigns that are not finished, with rate and time left",
     visibility: "public",
     params: Type.Object({
-      /** Answers without waiting for a second to pass: for a page that asks again and again. */
-      at_once: Type.Optional(Bool),
-      /** Those of this company alone. */
+      /** Only campaigns of this company; without a rate. */
       company_id: Type.Optional(Uuid),
     }),
     returns: Rows(Running),
@@ -216,7 +214,7 @@ export const contract = {
       database: Type.String(),
       redis: Type.String(),
       nats: Type.String(),
-      /** How long each took to answer that node; null where it did not, or is not used. */
+      /** How long each took to answer that node; null if it did not, or is not used. */
       database_ms: Nullable(Type.Number()),
       redis_ms: Nullable(Type.Number()),
       nats_ms: Nullable(Type.Number()),

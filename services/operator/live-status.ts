@@ -1,4 +1,4 @@
-/** What only the running senders know: what they have in hand, whom they leave alone; limits. */
+/** What only the running senders know: their batches, servers that back off, slow domains; and a company's limits. */
 import { Campaign } from "../../models/campaign.ts";
 import { Company } from "../../models/company.ts";
 import { call } from "../call.ts";
@@ -16,7 +16,7 @@ interface ListedService {
 
 let asking: Promise<SenderStatus[]> | undefined;
 
-/** Each node's own answer. One that gives none in time is left out; `health` shows it. Questions at the same time share it. */
+/** One answer per node; a node that does not answer in time is left out. Concurrent requests share the answers. */
 export function senderStatuses(ctx: Ctx): Promise<SenderStatus[]> {
   asking ??= askSenders(ctx).finally(() => {
     asking = undefined;
@@ -63,7 +63,7 @@ export async function slowDomains(ctx: Ctx): Promise<ReturnsOf<"operator.slowDom
   );
 }
 
-/** Over all companies: an operator asks. */
+/** Over all companies, because an operator asks. */
 async function namesOf(campaignIds: string[]): Promise<Map<string, { campaign: string; company: string }>> {
   const campaigns = await Campaign.findAll({
     attributes: ["id", "name"],

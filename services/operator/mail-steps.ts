@@ -117,7 +117,7 @@ export function copySteps(copy: Copy): Step[] {
 
 const { queued, sending } = SENT_EMAIL_STATUS;
 
-/** Of one that waits or is under way there is no outcome yet. The time of a failure is not stored. */
+/** A mail that waits or is being sent has no outcome yet. The time of a failure is not stored. */
 function outcomeSteps(mail: Mail): Step[] {
   const { status, attempts, next_attempt_at, sent_at, bounced_at, created_at } = mail;
   if (status === queued && next_attempt_at) {

@@ -101,7 +101,7 @@ const CHUNKS = `
     owner, fence, lease_until, due_at
   from send_chunks where company_id = $1 and campaign_id = $2 and $3 between lo and hi order by no limit ${MAX_ROWS}`;
 
-/** Of what was not sent and did not bounce the time is not stored: some time after the campaign's start. */
+/** The time of a mail that was neither sent nor bounced is not stored; it is after the campaign's start. */
 const settledAt = ({ sent_at, bounced_at, created_at }: Mail, { started_at }: CampaignTimes): Date =>
   sent_at ?? bounced_at ?? (started_at && started_at > created_at ? started_at : created_at);
 

@@ -66,7 +66,7 @@ function waits({ standstill }: Queues): Sample[] {
   ]);
 }
 
-/** Of all that could be sent: small as long as any of it gets on. Where none of it ever did, it counts from when it could be. */
+/** Small while any campaign proceeds; without any result it counts from when sending could begin. */
 function sinceLastResult({ standstill }: Queues): number {
   if (standstill.length === 0) return 0;
   const results = standstill.flatMap(({ since_result }) => since_result ?? []);

@@ -1,7 +1,7 @@
 /**
- * The second step of changing SECRET_KEY. With the old one as SECRET_KEY_OLD everything stays readable; this seals what is
- * stored anew, row by row, and only where the row is still as it was read: an edit made meanwhile is sealed with the new
- * key already. Safe to repeat and to interrupt.
+ * The second step of changing SECRET_KEY. With the old one as SECRET_KEY_OLD everything stays readable; this seals stored
+ * secrets again, row by row, and only if the row is still as it was read: a concurrent edit is sealed with the new key
+ * already. Safe to repeat and to interrupt.
  */
 import {
   countSealedByOthers,

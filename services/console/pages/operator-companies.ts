@@ -59,7 +59,7 @@ async function show(visit: OperatorVisit, { planErrors = {}, pauseErrors = {} }:
     callFor(visit, "accounts.listCompanies", { search: id, page_size: 1 }),
     callFor(visit, "operator.limits", { company_id: id }),
     callFor(visit, "accounts.listPlans", {}),
-    callFor(visit, "operator.campaigns", { at_once: true, company_id: id }),
+    callFor(visit, "operator.campaigns", { company_id: id }),
   ]);
   const company = results[0];
   if (!company) throw notFound();

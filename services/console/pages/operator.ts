@@ -50,8 +50,7 @@ export async function sendersPage(visit: OperatorVisit): Promise<Answer> {
   ]);
 }
 
-const running = (visit: OperatorVisit) =>
-  shared("campaigns", () => callFor(visit, "operator.campaigns", { at_once: true }));
+const running = (visit: OperatorVisit) => shared("campaigns", () => callFor(visit, "operator.campaigns", {}));
 
 export async function runningPage(visit: OperatorVisit): Promise<Answer> {
   const rows = (await running(visit)).map((campaign) => ({

@@ -52,7 +52,7 @@ export async function latencyFinding(
   return ms > SLOW_MS ? warn(check, `${ms} ms`, advice) : ok(check, `${ms} ms`);
 }
 
-/** A clock that is further off makes tokens, leases and times of events wrong for whoever compares. */
+/** Tokens, leases and times of events go wrong with clocks that differ by more. */
 const CLOCK_WARN_MS = 1_000;
 const CLOCK_FAIL_MS = 30_000;
 

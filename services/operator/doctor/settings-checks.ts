@@ -9,7 +9,7 @@ const AREA = "settings";
 const { ok, warn, fail } = findingsOf(AREA);
 
 const LEAST_SECRET = 32;
-/** Of a secret that a person typed: few different characters, or few in a row. */
+/** A typed secret has fewer different characters than a random one. */
 const LEAST_DIFFERENT = 12;
 const DAY_MS = 24 * 3_600_000;
 const EXPIRES_SOON_DAYS = 14;
@@ -71,7 +71,7 @@ export function addressFindings(
     REGISTRATION === "open" && isPublic
       ? warn("REGISTRATION", "open at a public address", "Set it to invite unless strangers may send mail through you.")
       : ok("REGISTRATION", REGISTRATION),
-    // The service itself speaks no TLS: whoever has https has a proxy.
+    // The service itself speaks no TLS, so https implies a proxy.
     TRUST_PROXY === 0 && isSecure
       ? warn(
           "TRUST_PROXY",

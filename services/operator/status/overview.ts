@@ -103,7 +103,7 @@ async function look(ctx: Ctx): Promise<Overview> {
   const [reports, statuses, campaigns, waiting, webhooks, dependsOn] = await Promise.all([
     nodes(ctx, { vitals: true }),
     senderStatuses(ctx),
-    orNone("campaigns", runningCampaigns(ctx, { at_once: true })),
+    orNone("campaigns", runningCampaigns(ctx)),
     orNone("queues", queues()),
     orNone("webhooks", failingWebhooks()),
     dependencies(ctx.broker),

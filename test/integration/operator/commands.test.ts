@@ -174,7 +174,7 @@ describe("an operator's commands", () => {
     const held = await send("zoe@example.org");
     const waiting = await until(
       () => ask("operator.campaigns"),
-      ([first]) => first?.status === "pending",
+      ([first]) => first?.status === "pending" && first.mails_per_second !== null,
     );
     expect(waiting).toMatchObject([
       { id: held, company: "Lantern Books", waiting_for: "the company to be unpaused", mails_per_second: 0 },
