@@ -251,15 +251,15 @@ export function rowOfNew(inserted: InsertedCampaign, subject: string): CampaignR
 
 /**
  * What is wrong with a campaign (alias c): the error that stopped it, for how many recipients the month's quota left no room,
- * or, while it waits for a failing SMTP server, what that one says, or until when it waits for warm-up or for the winner of its
- * variants. Only the first is ever stored: senders leave a campaign with an error alone. Looks by primary key, and only for
+ * or what it waits for: a failing SMTP server and what that one says, Redis, warm-up, or the winner of its variants. Only the first is ever stored: senders leave a campaign with an error alone. Looks by primary key, and only for
  * campaigns under way.
  */
 export const CAMPAIGN_ERROR = `coalesce(c.error,
   case when c.unwritten > 0 then 'The monthly email quota left no room for ' || c.unwritten || ' of ' || c.total_emails || ' recipients.' end,
   case when c.status in ('pending', 'sending') then (
-    select 'Waiting for the SMTP server: ' || s.last_error from smtp_configs s
-    where s.id = c.smtp_config_id and s.company_id = c.company_id and s.failing_since is not null) end,
+    select case when s.failing_since is not null then 'Waiting for the SMTP server: ' || s.last_error
+      when s.limits_unknown_until > now() then 'Waiting for Redis: sending limits cannot be counted while it is away.' end
+    from smtp_configs s where s.id = c.smtp_config_id and s.company_id = c.company_id) end,
   case when c.status in ('pending', 'sending') then (
     select 'Waiting for warm-up: the ' || w.taken || ' mails of its day ' || w.step || ' have left. It goes on at '
       || to_char(w.full_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || '.'

@@ -1439,8 +1439,8 @@ CREATE TRIGGER hits_unrecounted AFTER UPDATE ON public.hits REFERENCING OLD TABL
 
 create table hour_ledgers (
   company_id uuid not null,
-  epoch text not null,
   taken jsonb default '{}'::jsonb not null,
+  epoch bigint default 0 not null,
   constraint hour_ledgers_pkey PRIMARY KEY (company_id),
   constraint hour_ledgers_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
 ) with (fillfactor=50);
@@ -2000,6 +2000,7 @@ create table smtp_configs (
   dkim_record text,
   warmup jsonb,
   domain_limits jsonb default '[]'::jsonb not null,
+  limits_unknown_until timestamp with time zone,
   constraint smtp_configs_pkey PRIMARY KEY (id),
   constraint smtp_configs_company_id_id_key UNIQUE (company_id, id),
   constraint smtp_configs_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,

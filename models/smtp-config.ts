@@ -60,6 +60,8 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
   declare backoffUntil: CreationOptional<Date | null>;
   declare backoffCount: CreationOptional<number>;
   declare lastError: CreationOptional<string | null>;
+  /** Set while its limits cannot be counted: its campaigns say so. */
+  declare limitsUnknownUntil: CreationOptional<Date | null>;
   declare lastErrorAt: CreationOptional<Date | null>;
   declare workedAt: CreationOptional<Date | null>;
   declare checkedAt: CreationOptional<Date | null>;
@@ -97,6 +99,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
         backoffCount: required(DataTypes.INTEGER, 0),
         lastError: nullable(DataTypes.TEXT),
         lastErrorAt: nullable(DataTypes.DATE),
+        limitsUnknownUntil: nullable(DataTypes.DATE),
         workedAt: nullable(DataTypes.DATE),
         checkedAt: nullable(DataTypes.DATE),
         checkFailures: required(DataTypes.JSONB, []),

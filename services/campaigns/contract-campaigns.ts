@@ -60,7 +60,7 @@ export const Campaign = Type.Object({
   error: Nullable(
     Type.String({
       description:
-        "Why the campaign stopped by itself, for how many recipients the monthly quota left no room, or what it waits for: what its SMTP server said last, warm-up, or the winner of its variants.",
+        "Why the campaign stopped by itself, for how many recipients the monthly quota left no room, or what it waits for: what its SMTP server said last, limits that cannot be counted while Redis is away, warm-up, or the winner of its variants.",
     }),
   ),
   subject: Type.String({ description: "As it was at the send, with its variables." }),

@@ -6,7 +6,7 @@
  * |---------------------------------------------------|---------------------------------------------------------|------------------------------------|
  * | throttles, API calls of a day, logins, test sends | each process counts for itself, requests pass           | lib/limits/api-limiter.ts          |
  * | mails of a company's hour                         | a company with a limit waits, the others go on          | smtp-sender/limits/sender-limiter.ts |
- * | max_per_second, max_per_minute of a domain        | each sender uses its share                              | smtp-sender/limits/sender-limiter.ts |
+ * | max_per_second, max_per_minute of a domain        | their mail waits                                        | smtp-sender/limits/sender-limiter.ts |
  * | connections of an SMTP configuration              | each sender keeps what it has, and opens none beyond    | smtp-sender/limits/connection-slots-redis.ts |
  *
  * The senders' part with all its cases: "Without Redis" in services/smtp-sender/README.md. A node stays ready

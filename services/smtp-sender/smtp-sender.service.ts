@@ -138,6 +138,6 @@ export default defineService("smtp-sender", contract, {
   async stopped() {
     const node = this.sender as SenderNode | undefined;
     await node?.engine.stop();
-    node?.presence?.stop();
+    node?.slots?.stop();
   },
 });

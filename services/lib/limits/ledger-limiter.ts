@@ -1,99 +1,80 @@
 /**
- * A limiter whose count may be lost at any moment, and that grants no more than the limit even so. The count itself is fast
- * and exact; beside it a ledger, which is never lost, says how much may have been taken and until when. Taking from what is
- * reserved costs the ledger nothing; a block is reserved some fifty times in a window.
+ * A limiter whose count may be lost at any moment, and that never grants more than the limit. All that the count grants is
+ * written to a ledger, which is never lost, before it is used.
  *
- * Each beginning of a count has a name, its epoch. A beginning makes that of the ledger its own and then reads what may have
- * been taken before; from there on whoever counts in an older one (a server that was cut off, a slow node) cannot reserve.
+ * | event                                       | then                                                                    |
+ * |---------------------------------------------|-------------------------------------------------------------------------|
+ * | the count is lost                           | it begins with what the ledger has, in a new epoch                      |
+ * | granted in an older epoch than the ledger's | the ledger refuses: the grant is void, and is asked for again           |
+ * | given back                                  | first to the count, then to the ledger: a count that begins between the two has too much, never too little |
+ * | the ledger is away                          | nothing is granted                                                      |
  */
-import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Grant, Ledger, Limiter, Window } from "./limiter.ts";
+import type { Counter, Grant, Ledger, Limiter, Window } from "./limiter.ts";
 
-/** Reserved in the ledger; `from`: when, by the clock of the count, and at the latest. */
-export interface Block {
-  epoch: string;
-  n: number;
-  from: number;
-}
-
-/** `lost`: the count is not there or not whole, `epoch` is what it was. `reserve`: this block is needed first. */
-export type Attempt<T> =
-  | { kind: "known"; answer: T }
-  | { kind: "lost"; epoch: string }
-  | { kind: "reserve"; block: Block };
-
-export interface LedgerCounter extends Limiter {
-  attempt(window: Window, n: number, block?: Block): Promise<Attempt<Grant>>;
-  look(window: Window): Promise<Attempt<{ used: number; retryAfterMs: number }>>;
-  /** Begins with what was taken before, in place of the epoch `instead` ("": of whatever is lost). Does nothing where another node has done it. */
-  begin(window: Window, epoch: string, instead: string, taken: readonly [number, number][]): Promise<void>;
-}
-
-/** Others may take what was reserved, or begin anew, a few times in a row; each time costs some milliseconds. */
+/** Other nodes may begin a new epoch a few times in a row; each time costs some milliseconds. */
 const GIVE_UP_MS = 10_000;
 const JITTER_MS = 20;
 
 export class LedgerLimiter implements Limiter {
-  readonly #counter: LedgerCounter;
+  readonly #counter: Counter;
   readonly #ledger: Ledger;
-  /** One at a time for each window: whoever comes meanwhile takes from what it brings. */
-  readonly #preparing = new Map<string, Promise<unknown>>();
+  /** One at a time for each window. */
+  readonly #beginning = new Map<string, Promise<void>>();
 
-  constructor(counter: LedgerCounter, ledger: Ledger) {
+  constructor(counter: Counter, ledger: Ledger) {
     this.#counter = counter;
     this.#ledger = ledger;
   }
 
-  take(window: Window, n: number): Promise<Grant> {
-    if (!window.remembered) return this.#counter.take(window, n);
-    return this.#ask(window, (block) => this.#counter.attempt(window, n, block));
+  async take(window: Window, n: number): Promise<Grant> {
+    if (!window.remembered || window.limit === null) return this.#counter.take(window, n);
+    const deadlineMs = performance.now() + GIVE_UP_MS;
+    for (let refused = 0; performance.now() < deadlineMs; ) {
+      const grant = await this.#counter.takeKnown(window, n);
+      if (grant && (grant.granted === 0 || (await this.#write(window, grant, grant.epoch)))) return grant;
+      if (grant) {
+        // Nodes that notice a loss together each begin an epoch: the latest is in place a moment later.
+        await sleep(Math.random() * JITTER_MS);
+        if (refused++ % 2 === 0) continue;
+      }
+      await this.#begin(window);
+    }
+    throw new Error("The count of the hour was lost again and again.");
   }
 
-  used(window: Window): Promise<{ used: number; retryAfterMs: number }> {
-    if (!window.remembered) return this.#counter.used(window);
-    return this.#ask(window, () => this.#counter.look(window));
+  async #write(window: Window, { bucket, granted }: Grant, epoch: number): Promise<boolean> {
+    try {
+      return await this.#ledger.write(window, epoch, bucket, granted);
+    } catch (error) {
+      await this.#counter.give(window, bucket, granted).catch(() => {});
+      throw error;
+    }
   }
 
-  give(window: Window, bucket: number, n: number): Promise<void> {
-    return this.#counter.give(window, bucket, n);
+  #begin(window: Window): Promise<void> {
+    const begun = this.#beginning.get(window.key);
+    if (begun) return begun;
+    const beginning = this.#ledger
+      .begin(window)
+      .then(({ epoch, taken }) => this.#counter.begin(window, epoch, taken))
+      .finally(() => this.#beginning.delete(window.key));
+    this.#beginning.set(window.key, beginning);
+    return beginning;
+  }
+
+  async give(window: Window, bucket: number, n: number): Promise<void> {
+    if (!window.remembered || window.limit === null) return this.#counter.give(window, bucket, n);
+    await this.#counter.give(window, bucket, n).catch(() => {});
+    await this.#ledger.give(window, bucket, n);
+  }
+
+  async used(window: Window): Promise<{ used: number; retryAfterMs: number }> {
+    const { used, retryAfterMs } = await this.take(window, 0);
+    return { used, retryAfterMs };
   }
 
   forget(window: Window): Promise<void> {
     return this.#counter.forget(window);
-  }
-
-  async #ask<T>(window: Window, question: (block?: Block) => Promise<Attempt<T>>): Promise<T> {
-    const deadlineMs = performance.now() + GIVE_UP_MS;
-    let attempt = await question();
-    for (let n = 0; attempt.kind !== "known"; ) {
-      if (performance.now() > deadlineMs) throw new Error("The count of the hour was lost again and again.");
-      const others = this.#preparing.get(window.key);
-      if (others) {
-        await others.catch(() => {});
-        attempt = await question();
-        continue;
-      }
-      const work = this.#prepare(window, attempt, n++).then(question);
-      this.#preparing.set(window.key, work);
-      attempt = await work.finally(() => this.#preparing.delete(window.key));
-    }
-    return attempt.answer;
-  }
-
-  /** The block that was reserved; undefined: the count has begun anew, or another node is at it. */
-  async #prepare<T>(window: Window, attempt: Attempt<T>, n: number): Promise<Block | undefined> {
-    if (attempt.kind === "known") return undefined;
-    if (attempt.kind === "reserve") {
-      const { block } = attempt;
-      if (await this.#ledger.reserve(window, block.epoch, block.n)) return block;
-      // Nodes that noticed a loss together began anew together, each in the other's way: one of them must be first.
-      await sleep(Math.random() * JITTER_MS * Math.min(n + 1, 10));
-      if (n % 2 === 0) return undefined;
-    }
-    const epoch = randomBytes(9).toString("base64url");
-    const taken = await this.#ledger.begin(window, epoch);
-    await this.#counter.begin(window, epoch, attempt.kind === "lost" ? "" : attempt.block.epoch, taken);
-    return undefined;
   }
 }

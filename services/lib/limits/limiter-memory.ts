@@ -1,6 +1,6 @@
-/** The limiter of one process, in bounded memory. What a restart forgets of a remembered window is given by remember(). */
+/** The limiter of one process, in bounded memory. A restart loses its counts: one with a ledger begins again. */
 import { performance } from "node:perf_hooks";
-import { bucketMs, type Grant, type Limiter, oldestBucket, type Window } from "./limiter.ts";
+import { bucketMs, type Counter, type Grant, type KnownGrant, oldestBucket, type Window } from "./limiter.ts";
 
 const MAX_KEYS = 100_000;
 // Looking through all keys takes a few milliseconds: never more often than this, however many new keys come.
@@ -66,8 +66,10 @@ class KeyTable {
 /** As long as a bucket of it counts, wherever in its bucket the last one was taken; a fixed window from its beginning. */
 const lifeMs = (window: Window) => window.windowMs + (window.buckets === 0 ? 0 : 2 * bucketMs(window));
 
-export class MemoryLimiter implements Limiter {
+export class MemoryLimiter implements Counter {
   readonly #tables = new Map<string, KeyTable>();
+  /** By window with a ledger; as many as companies that ever sent under a limit in this process. */
+  readonly #epochs = new Map<string, number>();
   readonly #nowMs: () => number;
   readonly #maxKeys: number;
 
@@ -86,16 +88,13 @@ export class MemoryLimiter implements Limiter {
   }
 
   async take(window: Window, n: number): Promise<Grant> {
-    return this.takeNow(window, n);
-  }
-
-  protected takeNow(window: Window, n: number): Grant {
     const nowMs = this.#nowMs();
     const bucket = Math.floor(nowMs / bucketMs(window));
     const used = this.#total(window, nowMs);
     const granted = window.limit === null ? n : Math.min(n, Math.max(0, window.limit - used));
     if (granted > 0) this.#add(window, bucket, granted, nowMs);
-    const retryAfterMs = granted < n ? this.#waitMs(window, nowMs) : 0;
+    const mayWait = granted < n || (n === 0 && window.limit !== null && used > 0);
+    const retryAfterMs = mayWait ? this.#waitMs(window, nowMs) : 0;
     return { granted, bucket, retryAfterMs, used: used + granted };
   }
 
@@ -106,23 +105,30 @@ export class MemoryLimiter implements Limiter {
   }
 
   async used(window: Window): Promise<{ used: number; retryAfterMs: number }> {
-    return this.usedNow(window);
-  }
-
-  protected usedNow(window: Window): { used: number; retryAfterMs: number } {
-    const nowMs = this.#nowMs();
-    const used = this.#total(window, nowMs);
-    return { used, retryAfterMs: window.limit !== null && used > 0 ? this.#waitMs(window, nowMs) : 0 };
+    const { used, retryAfterMs } = await this.take(window, 0);
+    return { used, retryAfterMs };
   }
 
   async forget(window: Window): Promise<void> {
     this.#table(window).delete(window.key);
+    this.#epochs.delete(window.key);
   }
 
-  /** What was taken so long ago, before this process began. */
-  remember(window: Window, ageMs: number, n: number): void {
+  async takeKnown(window: Window, n: number): Promise<KnownGrant | undefined> {
+    const epoch = this.#epochs.get(window.key);
+    return epoch === undefined ? undefined : { ...(await this.take(window, n)), epoch };
+  }
+
+  async begin(window: Window, epoch: number, taken: readonly (readonly [number, number])[]): Promise<void> {
     const nowMs = this.#nowMs();
-    this.#add(window, Math.floor((nowMs - ageMs) / bucketMs(window)), n, nowMs);
+    const table = this.#table(window);
+    // Counts without an epoch are of a time without a limit: they are in no ledger, and stay.
+    if (this.#epochs.has(window.key)) table.delete(window.key);
+    for (const [bucket, n] of taken) {
+      const known = table.get(window.key, nowMs)?.buckets.get(bucket) ?? 0;
+      this.#add(window, bucket, Math.max(0, n - known), nowMs);
+    }
+    this.#epochs.set(window.key, epoch);
   }
 
   /** Kinds are few: they are named in the code, and only what follows comes from outside. */

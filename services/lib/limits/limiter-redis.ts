@@ -1,74 +1,59 @@
 /**
- * The limiter of all nodes together: one script in Redis, so that counting and taking are one step. What is held in memory
- * may be gone at any moment: emptied, evicted, or the server is another one that never knew the latest. A remembered window
- * therefore names the server and the epoch it was counted in, and its count begins anew from the ledger where they differ.
+ * The limiter of all nodes together: one script in Redis, so that counting and taking are one step. Counts in memory may be
+ * lost at any moment: emptied, evicted, or the server is a replica that was behind. A count with a ledger therefore names the
+ * server that it was made on.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Redis } from "ioredis";
 import { luaScript, redisServer } from "../redis.ts";
-import type { Attempt, Block, LedgerCounter } from "./ledger-limiter.ts";
-import { bucketMs, type Grant, type Limiter, type Window } from "./limiter.ts";
+import { bucketMs, type Counter, type Grant, type KnownGrant, type Window } from "./limiter.ts";
 
 const run = luaScript(readFileSync(join(import.meta.dirname, "limiter.lua"), "utf8"));
 
-type Command = "take" | "give" | "used" | "begin";
-
-/** [granted, or used for "used"; bucket; retry after ms; used; epoch], or what limiter.lua says of -1 and -2. */
-type Reply = [number, number, number, number, string];
-
+const WITHOUT_LEDGER = "";
 const LOST = -1;
-const RESERVE = -2;
 
-export class RedisLimiter implements Limiter, LedgerCounter {
+export class RedisLimiter implements Counter {
   readonly #redis: Redis;
 
   constructor(redis: Redis) {
     this.#redis = redis;
   }
 
-  async #run(command: Command, window: Window, n: number, more: (string | number)[], withLedger = false) {
+  async #run(command: "take" | "give" | "begin", window: Window, n: number, server: string, more: number[] = []) {
     const { key, limit, windowMs, buckets } = window;
-    const keys = [`limit:${key}`, ...(withLedger ? [`limit:${key}:epoch`] : [])];
     const width = buckets === 0 ? 0 : bucketMs(window);
-    return (await run(this.#redis, keys, [command, n, limit ?? -1, windowMs, width, ...more])) as Reply;
+    const args = [command, n, limit ?? -1, windowMs, width, server, ...more];
+    return (await run(this.#redis, [`limit:${key}`], args)) as [number, number, number, number, number];
   }
 
   async take(window: Window, n: number): Promise<Grant> {
-    const [granted, bucket, retryAfterMs, used] = await this.#run("take", window, n, []);
+    const [granted, bucket, retryAfterMs, used] = await this.#run("take", window, n, WITHOUT_LEDGER);
     return { granted, bucket, retryAfterMs, used };
   }
 
   async give(window: Window, bucket: number, n: number): Promise<void> {
-    await this.#run("give", window, n, [bucket]);
+    await this.#run("give", window, n, WITHOUT_LEDGER, [bucket]);
   }
 
   async used(window: Window): Promise<{ used: number; retryAfterMs: number }> {
-    const [used, , retryAfterMs] = await this.#run("used", window, 0, []);
+    const { used, retryAfterMs } = await this.take(window, 0);
     return { used, retryAfterMs };
   }
 
   async forget({ key }: Window): Promise<void> {
-    await this.#redis.del(`limit:${key}`, `limit:${key}:epoch`);
+    await this.#redis.del(`limit:${key}`);
   }
 
-  async attempt(window: Window, n: number, block?: Block): Promise<Attempt<Grant>> {
+  async takeKnown(window: Window, n: number): Promise<KnownGrant | undefined> {
     const { id } = await redisServer(this.#redis);
-    const more = block ? [block.epoch, block.n, block.from] : [];
-    const [granted, bucket, retryAfterMs, used, epoch] = await this.#run("take", window, n, [id, ...more], true);
-    if (granted === LOST) return { kind: "lost", epoch };
-    if (granted === RESERVE) return { kind: "reserve", block: { epoch, n: bucket, from: retryAfterMs } };
-    return { kind: "known", answer: { granted, bucket, retryAfterMs, used } };
+    const [granted, bucket, retryAfterMs, used, epoch] = await this.#run("take", window, n, id);
+    return granted === LOST ? undefined : { granted, bucket, retryAfterMs, used, epoch };
   }
 
-  async look(window: Window): Promise<Attempt<{ used: number; retryAfterMs: number }>> {
+  async begin(window: Window, epoch: number, taken: readonly (readonly [number, number])[]): Promise<void> {
     const { id } = await redisServer(this.#redis);
-    const [used, , retryAfterMs, , epoch] = await this.#run("used", window, 0, [id], true);
-    return used === LOST ? { kind: "lost", epoch } : { kind: "known", answer: { used, retryAfterMs } };
-  }
-
-  async begin(window: Window, epoch: string, instead: string, taken: readonly [number, number][]): Promise<void> {
-    const { id } = await redisServer(this.#redis);
-    await this.#run("begin", window, 0, [id, epoch, instead, ...taken.flat()], true);
+    await this.#run("begin", window, 0, id, [epoch, ...taken.flat()]);
   }
 }

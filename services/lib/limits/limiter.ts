@@ -16,7 +16,7 @@ export interface Window {
   windowMs: number;
   /** 0: a fixed window, which begins with the first of it and ends as a whole; the key names the period. */
   buckets: number;
-  /** A lost count begins anew from what its ledger says; never evicted from memory before its time. */
+  /** It has a ledger, from which a lost count begins; never evicted from memory before its time. */
   remembered?: boolean;
 }
 
@@ -41,22 +41,30 @@ export interface Limiter {
   forget(window: Window): Promise<void>;
 }
 
-/**
- * What outlives a lost count: kept where nothing is lost, and written for a block at a time, before any of it is taken. It
- * says more than was taken (what was reserved in vain, or given back), never less.
- */
+/** Of a window with a ledger: the epoch in which it was counted. */
+export interface KnownGrant extends Grant {
+  epoch: number;
+}
+
+/** A limiter that a LedgerLimiter counts with. */
+export interface Counter extends Limiter {
+  /** Undefined: the count is lost, and must begin first. */
+  takeKnown(window: Window, n: number): Promise<KnownGrant | undefined>;
+  /** Begins with what was taken before. Does nothing where this epoch or a later one has begun. */
+  begin(window: Window, epoch: number, taken: readonly (readonly [bucket: number, n: number])[]): Promise<void>;
+}
+
+/** What was taken of a window, kept where nothing is lost. Buckets are those of the counts. */
 export interface Ledger {
-  /** Up to `n` may be taken within blockLifeMs from now. False: a later epoch has begun, nothing may be taken in this one. */
-  reserve(window: Window, epoch: string, n: number): Promise<boolean>;
-  /** From now on only this epoch may reserve. All that may have been taken before, by the age of its last; a negative age: until then. */
-  begin(window: Window, epoch: string): Promise<[ageMs: number, n: number][]>;
+  /** False: a later epoch has begun, and nothing may be taken in this one. */
+  write(window: Window, epoch: number, bucket: number, n: number): Promise<boolean>;
+  give(window: Window, bucket: number, n: number): Promise<void>;
+  /** From now on this epoch alone may write. */
+  begin(window: Window): Promise<{ epoch: number; taken: [bucket: number, n: number][] }>;
 }
 
 /** Infinity for a fixed window: all of it is bucket 0. */
 export const bucketMs = ({ windowMs, buckets }: Window): number => Math.max(1, Math.floor(windowMs / buckets));
-
-/** How long after it was reserved a block may be taken from. */
-export const blockLifeMs = (window: Window): number => Math.max(1_000, bucketMs(window));
 
 /** The oldest bucket that still counts now: the one that holds the moment a window ago. */
 export const oldestBucket = (window: Window, now: number): number =>
@@ -68,12 +76,15 @@ export const oldestBucket = (window: Window, now: number): number =>
  */
 export const tokenLifeMs = (windowSeconds: number): number => Math.max(1_000, Math.ceil((windowSeconds * 1_000) / 60));
 
-/** Longer than the window by a token's life: what counts is when the mail leaves, and that is up to so much later. */
+/**
+ * Longer than the window by a token's life: what counts is when the mail leaves, and that is up to so much later. Buckets of a
+ * minute.
+ */
 export const hourWindow = (companyId: string, limit: number | null, windowSeconds: number): Window => ({
   key: `hour:${companyId}`,
   limit,
   windowMs: windowSeconds * 1_000 + tokenLifeMs(windowSeconds),
-  buckets: 60,
+  buckets: 61,
   remembered: true,
 });
 

@@ -61,9 +61,11 @@ const suppressIneligible: GroupStep = (group) => {
 
 /** Those for whom the company's hour, or the configuration's day, has no room go back to the source. */
 const takeHourTokens: GroupStep = async (group) => {
-  const { batch, rows } = group;
+  const { batch, context, rows } = group;
   const grant = await batch.hour.take(rows.map(mailsOf)).catch((error) => {
     batch.putBack(rows);
+    const { company_id, smtp_config_id, smtp_per_hour } = batch.campaign;
+    if (smtp_per_hour !== null) context.limitsUnknown(company_id, smtp_config_id);
     throw error;
   });
   const { tokens } = grant;

@@ -26,6 +26,8 @@ export interface EngineContext {
   timeline(): string | null | undefined;
   /** Something that is needed is away; logged once, until it works again. */
   reportOutage(error: Error): void;
+  /** The configuration's limits cannot be counted: its campaigns say so. */
+  limitsUnknown(companyId: string, smtpConfigId: string): void;
   /** For what must not be forgotten: `what` names it in the log, should the process stop before it succeeds. */
   retryUntilDone(what: string, work: () => Promise<void>): Promise<void>;
   count(status: Outcome["status"]): void;

@@ -22,6 +22,7 @@ import type { FlushReport, RefusedResult } from "../delivery/result-writer.ts";
 import type { ClaimableCampaign, RecipientRow } from "../delivery/rows.ts";
 import { type ConnectionSlots, LocalConnectionSlots } from "../limits/connection-slots.ts";
 import { InDoubtBudget } from "../limits/in-doubt-budget.ts";
+import { UnknownLimits } from "../limits/unknown-limits.ts";
 import { MakingTime } from "../transport/making-time.ts";
 import { SmtpTransports } from "../transport/smtp-transports.ts";
 import type { EngineContext } from "./context.ts";
@@ -131,6 +132,7 @@ export class Engine {
 
   #context(): EngineContext {
     const { limiter, render } = this.#outputs;
+    const unknownLimits = new UnknownLimits();
     return {
       owner: this.owner,
       settings: this.#settings,
@@ -142,6 +144,7 @@ export class Engine {
       render,
       timeline: () => this.history.timeline,
       reportOutage: (error) => this.outage.report(error),
+      limitsUnknown: (companyId, smtpConfigId) => unknownLimits.note(companyId, smtpConfigId),
       retryUntilDone: (what, work) => this.outage.retryUntilDone(what, work),
       count: (status) => {
         if (status !== "queued") mailSettled(status);

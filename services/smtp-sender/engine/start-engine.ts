@@ -9,9 +9,8 @@ import { redis } from "../../lib/redis.ts";
 import type { Peers } from "../claim/ask-owners.ts";
 import { endAllLeases } from "../claim/recover-leases.ts";
 import type { SlowDomain } from "../contract-configs.ts";
-import { RedisConnectionSlots } from "../limits/connection-slots-redis.ts";
+import { RedisSlots } from "../limits/connection-slots-redis.ts";
 import { ownLimiter, SenderLimiter } from "../limits/sender-limiter.ts";
-import { SenderPresence } from "../limits/sender-presence.ts";
 import type { SmtpTransport } from "../transport/smtp-transport.ts";
 import { Engine } from "./engine.ts";
 import { limiterWaits } from "./metrics.ts";
@@ -21,7 +20,8 @@ import { engineSettings } from "./settings.ts";
 export interface SenderNode {
   engine: Engine;
   limiter: Limiter;
-  presence: SenderPresence | undefined;
+  /** Undefined in a single process. */
+  slots: RedisSlots | undefined;
 }
 
 /** Senders answer from memory. */
@@ -55,9 +55,9 @@ function peersOf(broker: ServiceBroker): Peers {
 
 export async function startEngine({ broker, logger }: Service): Promise<SenderNode> {
   const client = redis();
-  const presence = client && new SenderPresence(client, broker.nodeID, () => sendersOf(broker));
-  await presence?.start();
-  const limiter = presence ? new SenderLimiter(client, presence) : ownLimiter();
+  const slots = client && new RedisSlots(client, broker.nodeID, () => sendersOf(broker));
+  slots?.start();
+  const limiter = client ? new SenderLimiter(client) : ownLimiter();
   // The embedded database serves one process only, so whoever held a lease is dead.
   if (!config().DATABASE_URL) await endAllLeases();
   const engine = new Engine(broker.nodeID, engineSettings(), {
@@ -69,9 +69,7 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
     notifyOtherNodes: ({ campaign_id: campaignId, company_id: companyId }) =>
       void broadcast(broker, "campaign.queued", { campaignId, companyId }).catch(() => {}),
     peers: peersOf(broker),
-    ...(presence
-      ? { slots: (id: string, hasWork: () => boolean) => new RedisConnectionSlots(presence, id, hasWork) }
-      : {}),
+    ...(slots ? { slots: (key: string, hasWork: () => boolean) => slots.of(key, hasWork) } : {}),
     webhooksQueued: (companyIds) => void emitWebhookQueued(broker, companyIds).catch(() => {}),
   });
   gauge("flockmail_slow_domains", "Recipient domains that defer and get less mail for now.", () =>
@@ -79,7 +77,7 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
   );
   engine.start();
   await reportReplication(logger);
-  return { engine, limiter, presence };
+  return { engine, limiter, slots };
 }
 
 /** Every sender node drops the connections it made from the old configuration. */

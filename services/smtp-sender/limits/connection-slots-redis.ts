@@ -1,21 +1,21 @@
 /**
- * Connection slots of all nodes together, in fair shares for those that have work: a node that came first gives back what
- * is more than its share, or it would send everything and the others nothing. A slot is held for as long as it is renewed,
- * so a node that dies leaves none taken; and by a node that lives and cannot renew it.
+ * Connection slots of all nodes together, in fair shares for those that have work: a node that was first gives back what is
+ * more than its share, so that it does not send everything while the others send nothing. A slot is held for as long as it is
+ * renewed, so a node that dies leaves none taken; and by a node that lives, as the broker sees it, and cannot renew it.
  *
- * While Redis is away a node keeps the slots that it has, for the connections that are open and for those that come in
- * their place, and gets no more.
+ * While Redis is away a node keeps the slots that it has, for open connections and for those that replace them, and gets no
+ * more.
  */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { config } from "../../lib/config.ts";
-import { luaScript } from "../../lib/redis.ts";
+import type { Redis } from "ioredis";
+import { luaScript, redisServer } from "../../lib/redis.ts";
 import type { ConnectionSlots } from "./connection-slots.ts";
-import type { SenderPresence } from "./sender-presence.ts";
 
 const run = luaScript(readFileSync(join(import.meta.dirname, "connection-slots.lua"), "utf8"));
 
+const RENEW_MS = 1_000;
 /**
  * How long a killed node's connections count although they are gone: if it had all of a server's slots, nobody can send to
  * the server until then. One call a second renews all that a node holds.
@@ -24,33 +24,79 @@ const SLOT_LIFE_MS = 4_000;
 /** A node that asked for slots, or still has work for those it has, counts this long when shares are made. */
 const DEMAND_LIFE_MS = 2_500;
 
-export class RedisConnectionSlots implements ConnectionSlots {
-  readonly #presence: SenderPresence;
+/** The slots of one node: all that it holds is renewed once a second, and as soon as it is connected again. */
+export class RedisSlots {
+  readonly redis: Redis;
+  readonly name: string;
+  readonly #senders: () => readonly string[];
+  readonly #held = new Set<RedisConnectionSlots>();
+  #timer: NodeJS.Timeout | undefined;
+  #renewing = false;
+  readonly #renew = () => void this.#renewAll();
+
+  /** `senders`: the names of the senders that live, as the broker sees them. */
+  constructor(redis: Redis, name: string, senders: () => readonly string[]) {
+    this.redis = redis;
+    this.name = name;
+    this.#senders = senders;
+  }
+
+  start(): void {
+    this.redis.on("ready", this.#renew);
+    this.#timer = setInterval(this.#renew, RENEW_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.redis.off("ready", this.#renew);
+  }
+
+  /** `hasWork`: whether the connections that this node has will be needed any longer. */
+  of(key: string, hasWork: () => boolean): ConnectionSlots {
+    return new RedisConnectionSlots(this, key, hasWork, this.#held);
+  }
+
+  get others(): readonly string[] {
+    return this.#senders().filter((name) => name !== this.name);
+  }
+
+  /** What fails is renewed a second later. */
+  async #renewAll(): Promise<void> {
+    if (this.#renewing) return;
+    this.#renewing = true;
+    await Promise.allSettled([...this.#held].map((slots) => slots.renewAll()));
+    this.#renewing = false;
+  }
+}
+
+class RedisConnectionSlots implements ConnectionSlots {
+  readonly #node: RedisSlots;
   readonly #key: string;
   readonly #hasWork: () => boolean;
+  /** All of the node that are to be renewed. */
+  readonly #renewed: Set<RedisConnectionSlots>;
   #fairShare = Number.POSITIVE_INFINITY;
   #max = 0;
   #asking = 0;
   readonly #held = new Set<string>();
   /** Of connections that ended while Redis was away: it still counts them as ours. */
   readonly #spare = new Set<string>();
-  /** Whether these were given nobody knows: the answer did not come. */
+  /** Asked for without an answer: they may be ours. */
   readonly #inDoubt = new Set<string>();
 
-  /** `hasWork`: whether the connections that this node has will be needed any longer. */
-  constructor(presence: SenderPresence, smtpConfigId: string, hasWork: () => boolean) {
-    this.#presence = presence;
-    this.#key = `slots:${smtpConfigId}`;
+  constructor(node: RedisSlots, key: string, hasWork: () => boolean, renewed: Set<RedisConnectionSlots>) {
+    this.#node = node;
+    this.#key = `slots:${key}`;
     this.#hasWork = hasWork;
+    this.#renewed = renewed;
   }
 
   async #hold(slots: readonly string[], { keep, demand }: { keep: boolean; demand: boolean }): Promise<number> {
-    const { redis, name, others } = this.#presence;
-    const senders = await this.#presence.key();
-    const keys = [this.#key, `${this.#key}:nodes`, senders, `${senders}:awaited`];
+    const { redis, name, others } = this.#node;
+    const { id } = await redisServer(redis);
+    const keys = [this.#key, `${this.#key}:nodes`, `slots-since:${id}`];
     const alreadyHeld = keep ? 0 : this.#held.size + this.#asking - 1;
-    const patienceMs = config().SEND_LEASE_SECONDS * 1_000;
-    const flags = [Number(demand), Number(keep), alreadyHeld, patienceMs];
+    const flags = [Number(demand), Number(keep), alreadyHeld];
     const args = [this.#max, SLOT_LIFE_MS, DEMAND_LIFE_MS, name, ...flags, others.length, ...others, ...slots];
     const [held, share] = (await run(redis, keys, args)) as [number, number];
     this.#fairShare = share;
@@ -76,11 +122,11 @@ export class RedisConnectionSlots implements ConnectionSlots {
         });
       }
     }
-    if (this.#held.size === 0) this.#presence.remove(this);
+    if (this.#held.size === 0) this.#renewed.delete(this);
   }
 
   #free(slot: string): Promise<unknown> {
-    return this.#presence.redis.zrem(this.#key, `${this.#presence.name} ${slot}`);
+    return this.#node.redis.zrem(this.#key, `${this.#node.name} ${slot}`);
   }
 
   #giveBack(slot: string): void {
@@ -90,7 +136,7 @@ export class RedisConnectionSlots implements ConnectionSlots {
 
   #use(slot: string): () => void {
     this.#held.add(slot);
-    this.#presence.add(this);
+    this.#renewed.add(this);
     return () => this.#giveBack(slot);
   }
 
@@ -103,7 +149,7 @@ export class RedisConnectionSlots implements ConnectionSlots {
       return held === 1 ? this.#use(slot) : undefined;
     } catch (error) {
       this.#inDoubt.add(slot);
-      this.#presence.add(this);
+      this.#renewed.add(this);
       const [spare] = this.#spare;
       if (spare !== undefined && this.#held.size < max) {
         this.#spare.delete(spare);

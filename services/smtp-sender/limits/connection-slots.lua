@@ -1,19 +1,18 @@
 -- KEYS[1] sorted set: "sender slot" -> when its slot ends. KEYS[2] sorted set: sender with demand -> until when it counts.
--- KEYS[3] sorted set: sender -> when it checked in with this server. KEYS[4] hash: sender that never did -> since when it is
---   waited for.
+-- KEYS[3]: since when this server counts slots.
 -- ARGV: most slots of all senders, life of a slot in ms, life of a sender's demand in ms, sender, "1" if it has demand,
---   "1" to keep the slots even where there is no room, slots the sender already holds besides them, how long to wait for a
---   sender that never checked in, number of other senders that live, their names, slots.
+--   "1" to keep the slots even where there is no room, slots the sender already holds besides them, number of other senders
+--   that live, their names, slots.
 -- Returns how many of the slots are held now, and the fair share of each sender with demand.
 local max, slotLife, demandLife = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local sender, demand, keep, own = ARGV[4], ARGV[5] == '1', ARGV[6] == '1', tonumber(ARGV[7])
-local patience, others = tonumber(ARGV[8]), tonumber(ARGV[9])
-local firstSlot = 10 + others
+local others = tonumber(ARGV[8])
+local firstSlot = 9 + others
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 
 local lives = {}
-for i = 10, firstSlot - 1 do lives[ARGV[i]] = true end
+for i = 9, firstSlot - 1 do lives[ARGV[i]] = true end
 -- A slot that is not renewed: its sender died, or lives and cannot reach this server, with its connection open.
 for _, slot in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now)) do
   if not lives[string.match(slot, '^(.*) ')] then redis.call('ZREM', KEYS[1], slot) end
@@ -23,17 +22,10 @@ redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
 if demand then redis.call('ZADD', KEYS[2], now + demandLife, sender) end
 local share = math.ceil(max / math.max(1, redis.call('ZCARD', KEYS[2])))
 
--- This server may know nothing of what others hold: it was emptied, or is another one.
-local unknown = false
-if not keep then
-  for name in pairs(lives) do
-    if not redis.call('ZSCORE', KEYS[3], name) then
-      redis.call('HSETNX', KEYS[4], name, now)
-      redis.call('PEXPIRE', KEYS[4], 2 * patience)
-      if now - tonumber(redis.call('HGET', KEYS[4], name)) < patience then unknown = true end
-    end
-  end
-end
+-- A server that was emptied, or is another one, does not know what the others hold before they have renewed it.
+redis.call('SET', KEYS[3], now, 'NX')
+redis.call('PEXPIRE', KEYS[3], 86400000)
+local unknown = others > 0 and now - tonumber(redis.call('GET', KEYS[3])) < slotLife
 
 local held = 0
 for i = firstSlot, #ARGV do

@@ -81,8 +81,9 @@ export class HourLimit implements HourTokens {
     const most = this.#window.limit === null ? Number.POSITIVE_INFINITY : Math.max(1, this.#window.limit);
     const wanted = mails.map((n) => Math.min(n, most));
     const all = wanted.reduce((sum, n) => sum + n, 0);
+    const askedMs = performance.now();
     const { granted, bucket, retryAfterMs } = await this.#limiter.take(this.#window, all);
-    const until = this.#window.limit === null ? undefined : performance.now() + this.#lifeMs;
+    const until = this.#window.limit === null ? undefined : askedMs + this.#lifeMs;
     const tokens: HourToken[] = [];
     let left = granted;
     for (const n of wanted) {

@@ -61,7 +61,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
       backOffs: this.domainBackOffs,
       wake: () => this.wake(),
       lookForWork: () => context.lookForWork(),
-      reportOutage: (error) => context.reportOutage(error),
+      reportOutage: (error) => this.#limitsUnknown(error),
     });
     this.domains.configure(config.domainLimits);
     this.#copies = new CopyQueue({
@@ -74,7 +74,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
       limiter: context.limiter,
       smtpConfigId: config.id,
       onCredit: () => this.wake(),
-      reportOutage: (error) => context.reportOutage(error),
+      reportOutage: (error) => this.#limitsUnknown(error),
     });
     this.connections = new ConnectionPool(
       {
@@ -107,6 +107,11 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
       },
       this.config.failingForMs !== null,
     );
+  }
+
+  #limitsUnknown(error: Error): void {
+    this.#context.reportOutage(error);
+    this.#context.limitsUnknown(this.config.companyId, this.config.id);
   }
 
   get warmup(): Warmup | null {
@@ -294,7 +299,7 @@ export class SmtpTransport implements BudgetClient, BatchHost, AnswerEffects {
 
   /** Leases go back at once, to the nodes that have the connections. */
   #noSlot(error?: Error): void {
-    if (error) this.#context.reportOutage(error);
+    if (error) this.#limitsUnknown(error);
     if (this.connections.size > 0) return;
     this.#pauses.until = performance.now() + NO_SLOT_PAUSE_MS;
     for (const { campaign } of this.#giveBack()) {

@@ -1,15 +1,13 @@
 /** The hourly limit: exact over batches, engines and restarts, and nothing fails for it. */
 
 import { query } from "../../../models/database/db.ts";
-import { newId } from "../../../services/lib/ids.ts";
 import { hourWindow, type Limiter, type Window } from "../../../services/lib/limits/limiter.ts";
 import { RedisLimiter } from "../../../services/lib/limits/limiter-redis.ts";
 import { connectRedis } from "../../../services/lib/redis.ts";
 import type { Engine } from "../../../services/smtp-sender/engine/engine.ts";
-import { RedisConnectionSlots } from "../../../services/smtp-sender/limits/connection-slots-redis.ts";
+import { RedisSlots } from "../../../services/smtp-sender/limits/connection-slots-redis.ts";
 import { hourLedger } from "../../../services/smtp-sender/limits/hour-ledger.ts";
 import { ownLimiter, SenderLimiter } from "../../../services/smtp-sender/limits/sender-limiter.ts";
-import { SenderPresence } from "../../../services/smtp-sender/limits/sender-presence.ts";
 import { type Sending, startSending } from "../../support/sending.ts";
 import { type Server, startRedis } from "../../support/servers.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
@@ -36,7 +34,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await sending.stopEngines();
-  for (const presence of presences.splice(0)) presence.stop();
+  for (const slots of slotsOfSenders.splice(0)) slots.stop();
   await server.stop();
 });
 
@@ -156,6 +154,28 @@ test("three senders share one limit in Redis", async () => {
   for (const client of clients) client.disconnect();
 });
 
+test("Redis is emptied again and again during a send: all of the hour's room is used, and no more", async () => {
+  await query("insert into plans (name, smtp_per_hour) values ('whole', 300)");
+  await server.stop();
+  server = await startSmtpServer({ delayMs: { DOT: 30 } });
+  const clients = [1, 2].map(() => connectRedis(redisServer.url));
+  await Promise.all(clients.map((client) => client.connect()));
+  const companyId = await sending.company("whole");
+  const smtpConfigId = await sending.smtpConfig(companyId, server);
+  const id = await sending.campaign({ companyId, smtpConfigId, recipients: 330, chunk: 50 });
+  for (const client of clients) sending.engine({ limiter: new SenderLimiter(client), windowSeconds: 3_600 });
+  const emptying = setInterval(() => void clients[0]!.flushall(), 50);
+  await server.received(300).finally(() => clearInterval(emptying));
+  await sending.until(
+    () => sending.counts(id),
+    ({ sent_count }) => sent_count === 300,
+  );
+  expect(await new SenderLimiter(clients[0]!).used(hourWindow(companyId, 300, 3_600))).toMatchObject({ used: 300 });
+  expect(server.accepted).toBe(300);
+  await sending.stopEngines();
+  for (const client of clients) client.disconnect();
+});
+
 test("a company that has no ledger yet begins with what went out within the window, copies included", async () => {
   const companyId = await sending.company("tight");
   const smtpConfigId = await sending.smtpConfig(companyId, server);
@@ -167,7 +187,7 @@ test("a company that has no ledger yet begins with what went out within the wind
   const id = await sending.campaign({ companyId, smtpConfigId, recipients });
   const no = "(select no from campaigns where id = $1)";
   await query(`update sent_emails set status = 2, sent_at = now() where campaign_no = ${no}`, [id]);
-  const taken = await hourLedger.begin(hourWindow(companyId, LIMIT, 3_600), newId());
+  const { taken } = await hourLedger.begin(hourWindow(companyId, LIMIT, 3_600));
   expect(taken.reduce((sum, [, n]) => sum + n, 0)).toBe(9);
 });
 
@@ -220,14 +240,14 @@ test("Redis: twenty takes of 30 at once get exactly the limit, and give back wha
 });
 
 let names = 0;
-const presences: SenderPresence[] = [];
+const slotsOfSenders: RedisSlots[] = [];
 function overRedis(client: ReturnType<typeof connectRedis>) {
-  const presence = new SenderPresence(client, `sender-${++names}`, () => []);
-  presences.push(presence);
-  void presence.start();
+  const slots = new RedisSlots(client, `sender-${++names}`, () => []);
+  slotsOfSenders.push(slots);
+  slots.start();
   return {
-    limiter: new SenderLimiter(client, presence),
-    slots: (id: string, hasWork: () => boolean) => new RedisConnectionSlots(presence, id, hasWork),
+    limiter: new SenderLimiter(client),
+    slots: (key: string, hasWork: () => boolean) => slots.of(key, hasWork),
   };
 }
 

@@ -72,10 +72,14 @@ describe("a rolling window in buckets", () => {
     expect(await limiter.used({ ...window, limit: null })).toEqual({ used: 1_000, retryAfterMs: 0 });
   });
 
-  test("remembers what was sent before it began", async () => {
-    const { limiter } = clocked();
-    limiter.remember(window, 20_000, 480);
-    expect((await limiter.take(window, 100)).granted).toBe(20);
+  test("begins with what was taken before, and again with what is known then", async () => {
+    const { limiter, clock } = clocked();
+    const bucket = Math.floor((clock.now - 20_000) / 1_000);
+    expect(await limiter.takeKnown(window, 100)).toBeUndefined();
+    await limiter.begin(window, 1, [[bucket, 480]]);
+    expect(await limiter.takeKnown(window, 100)).toMatchObject({ granted: 20, epoch: 1 });
+    await limiter.begin(window, 2, [[bucket, 490]]);
+    expect(await limiter.takeKnown(window, 100)).toMatchObject({ granted: 10, epoch: 2 });
   });
 
   test.each([-2, 2])(
