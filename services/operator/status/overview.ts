@@ -128,7 +128,7 @@ async function look(ctx: Ctx): Promise<Overview> {
     backing_off: servers.flatMap(({ host, backing_off_until: until, last_error }) =>
       until ? [{ host, until, last_error }] : [],
     ),
-    slow_domains: servers.reduce((sum, { slow_domains = [] }) => sum + slow_domains.length, 0),
+    slow_domains: servers.reduce((sum, { slow_domains }) => sum + slow_domains.length, 0),
     dependencies: dependsOn,
     errors,
   };

@@ -112,7 +112,7 @@ export class DomainGate {
     return wait;
   }
 
-  /** For each row, in their order. Where the limiter gives nothing, as for a minute without Redis, a domain with a limit waits; all else goes. */
+  /** For each row, in their order. While Redis is away mail under a limit by the minute waits, and all other mail goes. */
   async admit(rows: readonly RecipientRow[], isTransactional: boolean): Promise<Admission[]> {
     const byDomain = new Map<string, number[]>();
     const admissions: Admission[] = rows.map(() => ({ room: undefined }));
