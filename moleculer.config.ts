@@ -14,8 +14,8 @@ import { NatsTransporter } from "./mixins/nats-transporter.ts";
 import { redisConnection } from "./mixins/redis.middleware.ts";
 import { startBanner } from "./mixins/start-banner.middleware.ts";
 import { OthersFirst, stepAside } from "./mixins/step-aside.middleware.ts";
-import { streams } from "./mixins/streams.middleware.ts";
 import { tracing } from "./mixins/tracing.middleware.ts";
+import { uploads } from "./mixins/uploads.middleware.ts";
 import { workerThreads } from "./mixins/workers.middleware.ts";
 import { NODE_METADATA } from "./services/campaigns/expansion/compact-rows.ts";
 import { events } from "./services/events.ts";
@@ -68,13 +68,14 @@ export function brokerOptions(settings: Config): BrokerOptions {
       tracing(settings),
       trackCalleeOnly,
       natsLink(settings),
-      streams(),
       node.middleware,
       database(settings),
       redisConnection(settings),
       workerThreads,
       // Outside of the database's own: it looks at what that made of an error.
       stepAside(),
+      // Outside of the calls that are repeated on another node: an upload is removed after the last one.
+      uploads(),
       leave(),
     ] as BrokerOptions["middlewares"],
   };

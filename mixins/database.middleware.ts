@@ -20,6 +20,7 @@ import { awaitPostgres } from "../services/lib/processes/await-postgres.ts";
 import type { EmbeddedPostgres } from "../services/lib/processes/embedded-postgres.ts";
 import { holdDirectory } from "../services/lib/processes/single-instance.ts";
 import { supervisedPostgres } from "../services/lib/processes/supervised-postgres.ts";
+import { READS_TRANSFERS } from "./nats-transporter.ts";
 
 /** From the end of the drain to that of an embedded database: whoever pressed Ctrl-C waits five seconds at most. */
 const AFTER_DRAIN_MS = 1_500;
@@ -139,6 +140,7 @@ export function database(config: Config): Middleware {
       const missing = await retryInOutage(() => pending(url));
       if (missing.length > 0) throw new Error(`Refusing to serve, migrations are pending: ${missing.join(", ")}`);
       openDatabase(url, config.DATABASE_POOL);
+      broker.metadata[READS_TRANSFERS] = true;
     },
 
     async stopping() {

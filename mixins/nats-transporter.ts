@@ -2,28 +2,28 @@
  * Moleculer's transporter over NATS, made for servers and networks that vanish without a word. Moleculer's own leaves
  * a silent server after six minutes and reports to nobody what was lost meanwhile.
  *
- * NATS delivers at most once: what was on its way when the connection broke is gone, calls, answers and pieces of streams
- * alike. So both sides give up what they wait for at once: this node when it loses the connection, the others when it
+ * NATS delivers at most once: what was on its way when the connection broke is gone, calls and answers alike. So both sides give up what they wait for at once: this node when it loses the connection, the others when it
  * joins again, because it takes leave first.
  */
+import { buffer } from "node:stream/consumers";
 import { type ServiceBroker, Transporters } from "moleculer";
 import type { Msg, NatsConnection } from "nats";
+import { dropTransfer, readTransfer, storeTransfer, type Transfer } from "../models/statements/transfers.ts";
 import { nats } from "../services/lib/at-first-use.ts";
 import { type NatsServers, natsOptions, parseNatsServers } from "../services/lib/nats.ts";
 import { withTimeout } from "../services/lib/timeouts.ts";
-import { NatsPieces } from "./nats-pieces.ts";
 
 type Settings = Parameters<typeof natsOptions>[0];
 
 /** A silent server takes no leave; the process must not wait for it. */
 const FLUSH_TIMEOUT_MS = 1_000;
 
-/** A larger packet is fetched in pieces: a server refuses what is over its own limit, and others wait behind it. */
+/** A larger packet goes through PostgreSQL: a server refuses messages over its own limit, and heartbeats wait behind large ones. */
 const LARGE_BYTES = 512 * 1024;
-/** Of a packet that is to be fetched: the node that has it, and its id there. */
+const MAX_MESSAGE_BYTES = 64 * 1024 ** 2;
+/** Headers of a packet that is stored: the node that sent it, and the transfer. */
 const FROM = "Flockmail-From";
-const ID = "Flockmail-Id";
-const SIZE = "Flockmail-Size";
+const TRANSFER = "Flockmail-Transfer";
 
 interface Transport {
   socket?: { destroy(): void };
@@ -33,10 +33,6 @@ interface Transport {
 const transportOf = (client: NatsConnection): Transport | undefined =>
   (client as unknown as { protocol?: { transport?: Transport } }).protocol?.transport;
 
-interface Local {
-  on(event: "$node.disconnected", listener: (payload: { node: { id: string } }) => void): void;
-}
-
 interface Registry {
   nodes: {
     toArray(): { id: string; local: boolean }[];
@@ -44,14 +40,17 @@ interface Registry {
   };
 }
 
-/** In a node's description of itself: it fetches pieces. Those of an older version do not, during an update. */
-const FETCHES = "fetchesPieces";
+/** In a node's description of itself: it has the database. An operator's console does without. */
+export const READS_TRANSFERS = "readsTransfers";
+
+interface Sent {
+  packet: { target: string | null; payload?: { meta?: { companyId?: string } } };
+}
 
 export class NatsTransporter extends Transporters.NATS {
   readonly #settings: Settings;
   readonly servers: NatsServers;
-  readonly pieces: NatsPieces;
-  /** Packets that are being fetched in pieces, by the node that has them. */
+  /** Packets that are being read from the database, by the node that sent them. */
   readonly #fetching = new Map<string, number>();
   /** The connection broke and is not back. */
   isAway = false;
@@ -60,17 +59,6 @@ export class NatsTransporter extends Transporters.NATS {
     super({});
     this.#settings = settings;
     this.servers = parseNatsServers(settings.TRANSPORTER ?? "")!;
-    this.pieces = new NatsPieces(
-      (nodeId) => this.getTopicName("PIECES", nodeId),
-      () => this.client as NatsConnection | null,
-    );
-  }
-
-  override init(...given: Parameters<Transporters.NATS["init"]>): void {
-    super.init(...given);
-    const { localBus, metadata } = this.broker as unknown as { localBus: Local; metadata: Record<string, unknown> };
-    metadata[FETCHES] = true;
-    localBus.on("$node.disconnected", ({ node }) => this.pieces.giveUp(node.id));
   }
 
   override async connect(): Promise<void> {
@@ -78,7 +66,6 @@ export class NatsTransporter extends Transporters.NATS {
     // All subjects begin alike, so that a user needs rights on one tree only.
     const client = await nats().connect({ ...options, inboxPrefix: this.getTopicName("INBOX") });
     this.client = client;
-    this.pieces.serve(client, this.nodeID);
     void this.#watch(client).catch((error) => this.logger.error("The watch over NATS failed", error));
     await this.onConnected();
   }
@@ -86,7 +73,6 @@ export class NatsTransporter extends Transporters.NATS {
   override async disconnect(): Promise<void> {
     const client = this.client as NatsConnection | null;
     this.client = null;
-    this.pieces.giveUp();
     if (!client) return;
     const silent = () => new Error("NATS is silent");
     if (!this.isAway) await withTimeout(client.flush(), FLUSH_TIMEOUT_MS, silent).catch(() => {});
@@ -97,7 +83,7 @@ export class NatsTransporter extends Transporters.NATS {
     (this.client as NatsConnection).subscribe(this.getTopicName(command, nodeId), {
       callback: (error, message) => {
         if (error) return;
-        if (!message.headers?.has(ID)) return void this.receive(command, Buffer.from(message.data));
+        if (!message.headers?.has(TRANSFER)) return void this.receive(command, Buffer.from(message.data));
         this.#fetched(message).then(
           (packet) => this.receive(command, packet),
           (reason) => this.logger.warn(`A packet of ${message.headers?.get(FROM)} is lost: ${reason.message}`),
@@ -111,41 +97,40 @@ export class NatsTransporter extends Transporters.NATS {
     return (this.broker as ServiceBroker & { registry: Registry }).registry;
   }
 
-  /** Nodes of an older version take streams and packets only as Moleculer sends them. */
-  fetchesPieces(nodeId: string): boolean {
-    return this.#registry().nodes.get(nodeId)?.metadata?.[FETCHES] === true;
+  #readsTransfers(nodeId: string): boolean {
+    return this.#registry().nodes.get(nodeId)?.metadata?.[READS_TRANSFERS] === true;
   }
 
-  // Moleculer gives every transporter what the packet is, and NATS's own ignores it.
-  override send(topic: string, packet: Buffer, ...given: { packet: { target: string | null } }[]): Promise<void> {
+  // Moleculer gives every transporter the packet, and NATS's own ignores it.
+  override async send(topic: string, packet: Buffer, ...given: Sent[]): Promise<void> {
     const client = this.client as NatsConnection | null;
-    const target = given[0]?.packet.target;
-    if (!client || !target || !this.fetchesPieces(target)) return super.send(topic, packet);
-    if (packet.length <= Math.min(LARGE_BYTES, client.info?.max_payload ?? LARGE_BYTES)) {
-      return super.send(topic, packet);
-    }
+    const { target, payload } = given[0]?.packet ?? {};
+    const isLarge = packet.length > Math.min(LARGE_BYTES, client?.info?.max_payload ?? LARGE_BYTES);
+    const isStored = isLarge && client && target && [target, this.nodeID].every((id) => this.#readsTransfers(id));
+    if (!isStored) return super.send(topic, packet);
+    if (packet.length > MAX_MESSAGE_BYTES) throw new Error(`A message of ${packet.length} bytes is too large`);
+    const transfer = await storeTransfer([packet], payload?.meta?.companyId);
     const { Empty, headers } = nats();
     const where = headers();
     where.set(FROM, this.nodeID);
-    where.set(ID, this.pieces.offerBytes(packet));
-    where.set(SIZE, String(packet.length));
+    where.set(TRANSFER, JSON.stringify(transfer));
     client.publish(topic, Empty, { headers: where });
-    return Promise.resolve();
   }
 
   async #fetched({ headers: where }: Msg): Promise<Buffer> {
     const from = where!.get(FROM);
-    const packet = Buffer.alloc(Number(where!.get(SIZE)));
-    let at = 0;
+    const transfer = JSON.parse(where!.get(TRANSFER)) as Transfer;
     this.#fetching.set(from, (this.#fetching.get(from) ?? 0) + 1);
     try {
-      for await (const piece of this.pieces.read(from, where!.get(ID))) at += (piece as Buffer).copy(packet, at);
+      const packet = await buffer(readTransfer(transfer));
+      // The sweep removes what cannot be removed now.
+      await dropTransfer(transfer).catch(() => {});
+      return packet;
     } finally {
       const others = this.#fetching.get(from)! - 1;
       if (others > 0) this.#fetching.set(from, others);
       else this.#fetching.delete(from);
     }
-    return packet;
   }
 
   isFetchingFrom(nodeId: string): boolean {
@@ -172,7 +157,6 @@ export class NatsTransporter extends Transporters.NATS {
     if (this.isAway) return;
     this.isAway = true;
     this.logger.warn(`NATS is away: the connection to ${this.servers.hosts.join(", ")} broke`);
-    this.pieces.giveUp();
     const { nodes } = this.#registry();
     for (const { id, local } of nodes.toArray()) if (!local) this.transit.removePendingRequestByNodeID(id);
   }

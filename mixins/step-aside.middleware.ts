@@ -19,6 +19,7 @@ import { type CallingOptions, type Context, type Middleware, type ServiceBroker,
 import { askDatabase, giveUpLostConnections } from "../models/database/db.ts";
 import { availableElsewhere, isServiceError } from "../services/lib/errors.ts";
 import { LeftNodes } from "./leave.middleware.ts";
+import { isStored } from "./uploads.middleware.ts";
 
 const ASK_EVERY_MS = 500;
 /** Longer than a database under load takes for `select 1` over a connection of its own. */
@@ -81,8 +82,9 @@ function isFromLeft(error: unknown, action: string, left: LeftNodes): boolean {
   return name === "RequestRejectedError" && data?.action === action && left.has(data.nodeID);
 }
 
-/** It can be read once: what was refused before that may go elsewhere with it. */
-const isUnread = (stream: Readable | undefined) => !stream || !(stream.readableDidRead || stream.destroyed);
+/** Another node can still read all of it. */
+const isUnread = (stream: Readable | undefined) =>
+  !stream || isStored(stream) || !(stream.readableDidRead || stream.destroyed);
 
 /** Whether the database answers, asked twice a second over a connection of its own. */
 class DatabaseWatch {

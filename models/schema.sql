@@ -2126,6 +2126,14 @@ create table tracking_domains (
   constraint tracking_domains_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
 );
 
+create unlogged table transfer_parts (
+  transfer_id uuid not null,
+  no integer not null,
+  company_id uuid not null,
+  data bytea storage e not null,
+  constraint transfer_parts_pkey PRIMARY KEY (transfer_id, no)
+);
+
 create table unsaved_receivers (
   company_id uuid not null,
   campaign_id uuid not null,

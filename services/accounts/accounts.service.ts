@@ -4,6 +4,7 @@ import { expireAuditLog } from "../../models/statements/audit-log.ts";
 import { deleteExpiredTokens } from "../../models/statements/refresh-tokens.ts";
 import { ANY_DELETED } from "../../models/statements/remove-company.ts";
 import { purgeSystemMails } from "../../models/statements/system-mails.ts";
+import { purgeTransfers } from "../../models/statements/transfers.ts";
 import { defineService } from "../define.ts";
 import { Background } from "../lib/background.ts";
 import { companyOf } from "../lib/caller.ts";
@@ -89,6 +90,7 @@ export default defineService("accounts", contract, {
       await deleteExpiredTokens();
       await purgeInvitations();
       await purgeSystemMails();
+      await purgeTransfers();
       await expireAuditLog(config().AUDIT_LOG_DAYS);
       return null;
     },

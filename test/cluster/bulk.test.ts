@@ -121,7 +121,7 @@ describe("an import whose process dies in the middle", () => {
         ] as Death[])
       : []),
   ];
-  test.each(deaths)("leaves nothing of itself: %s", async (_name, die) => {
+  test.each(deaths)("leaves nothing half imported: %s", async (_name, die) => {
     const answer = importFile().catch((error: Error) => ({ status: 0, body: { error: error.message } }));
     await until("rows are copied", isCopying);
     const restart = await die();
@@ -129,7 +129,9 @@ describe("an import whose process dies in the middle", () => {
     await restart();
     await stage.cluster.joined();
     await until("the rows of the dead import are gone", async () => (await staging()) === 0);
-    expect(await subscribers()).toBe(0);
+    // The other process has the whole file, and may finish what the dead gateway had asked for.
+    expect([0, ROWS]).toContain(await subscribers());
+    await stage.query("delete from subscribers");
   });
 });
 

@@ -5,15 +5,17 @@
 import type { Readable } from "node:stream";
 import { ServiceBroker } from "moleculer";
 import { leave } from "../../mixins/leave.middleware.ts";
-import { streams } from "../../mixins/streams.middleware.ts";
+import { uploads } from "../../mixins/uploads.middleware.ts";
+import { openDatabase } from "../../models/database/db.ts";
 import { brokerOptions } from "../../moleculer.config.ts";
 import { readConfig } from "../../services/lib/config.ts";
 
 const broker = new ServiceBroker({
   ...brokerOptions(readConfig(process.env, { console: true })),
-  middlewares: [streams(), leave()],
+  middlewares: [uploads(), leave()],
   skipProcessEventRegistration: true,
 });
+if (process.env.DATABASE_URL) openDatabase(process.env.DATABASE_URL, 2);
 let held = 0;
 broker.createService({
   name: "holding",

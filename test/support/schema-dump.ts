@@ -18,7 +18,7 @@ const FUNCTIONS = `
 
 // Without the parts of hits, whose names are those of months.
 const TABLES = `
-  select c.oid, c.relname as name, c.reloptions as options
+  select c.oid, c.relname as name, c.reloptions as options, c.relpersistence as persistence
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where n.nspname = 'public' and c.relkind in ('r', 'p')
     and not exists (select from pg_inherits where inhrelid = c.oid and inhparent = 'hits'::regclass)
@@ -72,17 +72,24 @@ async function texts(client: Client, sql: string, of: unknown[] = []): Promise<s
   return (await client.query<{ text: string }>(sql, of)).rows.map(({ text }) => text);
 }
 
-async function table(
-  client: Client,
-  { oid, name, options }: { oid: number; name: string; options: string[] | null },
-): Promise<string> {
+interface Table {
+  oid: number;
+  name: string;
+  options: string[] | null;
+  persistence: string;
+}
+
+async function table(client: Client, { oid, name, options, persistence }: Table): Promise<string> {
   const columns = (await client.query<Column>(COLUMNS, [oid])).rows.map(column);
   const { rows } = await client.query<{ name: string; text: string }>(CONSTRAINTS, [oid]);
   const constraints = rows.map((row) => `constraint ${row.name} ${row.text}`);
   const body = [...columns, ...constraints].map((line) => `  ${line}`).join(",\n");
   const storage = options ? ` with (${options.join(", ")})` : "";
   const after = [...(await texts(client, INDEXES, [oid])), ...(await texts(client, TRIGGERS, [oid]))];
-  return [`create table ${name} (\n${body}\n)${storage};`, ...after.map((text) => `${text};`)].join("\n");
+  return [
+    `create ${persistence === "u" ? "unlogged " : ""}table ${name} (\n${body}\n)${storage};`,
+    ...after.map((text) => `${text};`),
+  ].join("\n");
 }
 
 export async function schemaOf(client: Client): Promise<string> {
@@ -90,7 +97,7 @@ export async function schemaOf(client: Client): Promise<string> {
   await client.query("set search_path = public");
   const extensions = (await texts(client, EXTENSIONS)).map((text) => `${text};`);
   const functions = (await texts(client, FUNCTIONS)).map((text) => `${text.trimEnd()};`);
-  const { rows } = await client.query<{ oid: number; name: string; options: string[] | null }>(TABLES);
+  const { rows } = await client.query<Table>(TABLES);
   const tables: string[] = [];
   for (const row of rows) tables.push(await table(client, row));
   return `${[HEAD, ...extensions, ...functions, ...tables].join("\n\n").replaceAll("\r\n", "\n")}\n`;

@@ -7,10 +7,12 @@ import { ServiceBroker } from "moleculer";
 import { connect } from "nats";
 import { natsLink } from "../../../mixins/nats-link.middleware.ts";
 import { stepAside } from "../../../mixins/step-aside.middleware.ts";
-import { streams } from "../../../mixins/streams.middleware.ts";
+import { uploads } from "../../../mixins/uploads.middleware.ts";
+import { closeDatabase, openDatabase } from "../../../models/database/db.ts";
 import { brokerOptions } from "../../../moleculer.config.ts";
 import { readConfig } from "../../../services/lib/config.ts";
 import { type Child, startChild } from "../../support/child.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { type Server, startNats } from "../../support/servers.ts";
 import { node } from "../../support/service-process.ts";
 
@@ -22,6 +24,7 @@ const LONG_ABSENT_MS = 9_000;
 const UPLOADED_BYTES = 300_000;
 
 let nats: Server;
+let database: TestDatabase;
 let caller: ServiceBroker;
 const children: Child[] = [];
 
@@ -39,7 +42,9 @@ const isKnown = (id: string): Promise<boolean> =>
   );
 
 async function startNode(): Promise<HoldingNode> {
-  const child = startChild(node, [SCRIPT], { env: { TRANSPORTER: nats.url, LOGLEVEL: "fatal", DRAIN_SECONDS: "40" } });
+  const child = startChild(node, [SCRIPT], {
+    env: { TRANSPORTER: nats.url, LOGLEVEL: "fatal", DRAIN_SECONDS: "40", DATABASE_URL: database.url },
+  });
   children.push(child);
   for (;;) {
     const [, id] = /ready as process \d+, node (\S+)/.exec(child.output()) ?? [];
@@ -62,12 +67,14 @@ const upload = () => {
 const askedOf = () => caller.call("holding.where") as Promise<string>;
 
 beforeAll(async () => {
+  database = await createDatabase();
+  openDatabase(database.url, 2);
   nats = await startNats({ own: true });
   const settings = readConfig({ TRANSPORTER: nats.url, LOGLEVEL: "fatal" }, { console: true });
   caller = new ServiceBroker({
     ...brokerOptions(settings),
     // In the order of moleculer.config.ts.
-    middlewares: [natsLink(settings), streams(), stepAside()],
+    middlewares: [natsLink(settings), stepAside(), uploads()],
     skipProcessEventRegistration: true,
   });
   await caller.start();
@@ -86,6 +93,8 @@ afterAll(async () => {
   await Promise.all(children.map(({ ended }) => ended));
   await caller?.stop();
   await nats?.stop();
+  await closeDatabase();
+  await database?.drop();
 });
 
 test("a process that was absent for long does not take the others for gone: it was silent, and not they", async () => {
