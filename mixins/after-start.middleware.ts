@@ -2,16 +2,13 @@
  * Broker middleware, for processes of their own: once the start is over, what only the start needed is put away. What was
  * compiled is written where NODE_COMPILE_CACHE says (a process that is killed would leave nothing for the next), and memory
  * that was used to load and compile goes back to the system: V8 keeps it until it has much to do, which an idle process has not.
- * From then on the heap may grow, and V8's own threads, which the start is quicker with, come last.
  */
 import { flushCompileCache } from "node:module";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { Middleware } from "moleculer";
-import { letHeapGrow } from "../services/lib/processes/heap-growth.ts";
-import { lowerV8Threads } from "../services/lib/processes/v8-threads.ts";
 
-/** The first requests and the first round of what repeats come before it: it takes some 100 ms of CPU. */
+/** The first requests and the first round of repeated work come before it. */
 const AFTER_MS = 5_000;
 
 type CollectGarbage = (options: { type: "major"; execution: "async"; flavor: "last-resort" }) => Promise<void>;
@@ -21,9 +18,7 @@ async function putAway(): Promise<void> {
   setFlagsFromString("--expose-gc");
   const collectGarbage = runInNewContext("gc") as CollectGarbage;
   setFlagsFromString("--no-expose-gc");
-  letHeapGrow();
   await collectGarbage({ type: "major", execution: "async", flavor: "last-resort" });
-  lowerV8Threads();
 }
 
 export function afterStart(): Middleware {

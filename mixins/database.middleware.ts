@@ -10,12 +10,11 @@ import type { Context, Middleware, ServiceBroker } from "moleculer";
 import { closeDatabase, openDatabase } from "../models/database/db.ts";
 import { migrate, pending } from "../models/database/migrate.ts";
 import { isDatabaseOutage, retryInOutage } from "../models/database/outage.ts";
-import { asOwner, asService } from "../models/database/owner.ts";
 import { refuseUnusable } from "../models/database/pooler.ts";
 import type { Caller } from "../services/lib/caller.ts";
 import type { Config } from "../services/lib/config.ts";
 import { isServiceError, unavailable } from "../services/lib/errors.ts";
-import { noteCall } from "../services/lib/give-way/others-at-work.ts";
+import { asOwner, asService } from "../services/lib/owner.ts";
 import { awaitPostgres } from "../services/lib/processes/await-postgres.ts";
 import type { EmbeddedPostgres } from "../services/lib/processes/embedded-postgres.ts";
 import { holdDirectory } from "../services/lib/processes/single-instance.ts";
@@ -95,13 +94,13 @@ const failAsUnavailable =
       throw unavailable(undefined, error as Error);
     });
 
-/** Its statements count as the company's: connections are shared out by company, and work in the background gives way to it. */
+/** Counts the call's work as its company's, and its waits as its request's. */
 const forCompany =
   (next: Handler): Handler =>
   (ctx) => {
-    const { companyId } = ctx.meta as Caller;
-    noteCall(companyId);
-    return asOwner(companyId, () => next(ctx));
+    const caller = ctx.meta as Caller;
+    const budget = caller.waitLeftMs === undefined ? undefined : caller;
+    return asOwner(caller.companyId, () => next(ctx), budget);
   };
 
 export function database(config: Config): Middleware {
@@ -116,8 +115,11 @@ export function database(config: Config): Middleware {
     // What follows from an event is the service's own work, whoever caused it.
     localEvent:
       (next: Handler): Handler =>
-      (ctx) =>
-        asService(() => next(ctx)),
+      (ctx) => {
+        // Calls that follow are no part of the request.
+        delete (ctx.meta as Caller).waitLeftMs;
+        return asService(() => next(ctx));
+      },
 
     async starting(broker: ServiceBroker) {
       const waiting = (text: string) => broker.logger.warn(text);

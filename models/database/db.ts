@@ -4,11 +4,11 @@
  */
 import pg from "pg";
 import { Sequelize } from "sequelize";
+import { asOwner, currentOwner } from "../../services/lib/owner.ts";
 import { bindModels } from "../index.ts";
 import { BY_KEY } from "./by-key.ts";
 import { CONNECT_TIMEOUT_MS, DatabaseClient } from "./client.ts";
 import { giveUpLostAnswers } from "./lost-answers.ts";
-import { asOwner, currentOwner } from "./owner.ts";
 import { localSettings, type Settings } from "./session-settings.ts";
 import { SharedPool } from "./shared-pool.ts";
 import { shareConnections } from "./shares.ts";

@@ -1,11 +1,12 @@
 /**
- * A pool of connections that companies share: whoever runs a statement takes a turn first, and only then a connection, so
- * that what one company waits for (a lock, a statement that takes long) never takes the last connection from the others.
+ * A pool of connections that companies share. A statement waits for its company's concurrency limit before it takes a connection, so
+ * that one company's locks and long statements never take the last connection from the others.
  */
 import pg from "pg";
-import { type Release, Turns } from "../../services/lib/turns.ts";
+import { ConcurrencyLimit, type Release } from "../../services/lib/concurrency-limit.ts";
+import { throttled } from "../../services/lib/errors.ts";
+import { currentBudget, currentOwner } from "../../services/lib/owner.ts";
 import { CONNECT_TIMEOUT_MS } from "./client.ts";
-import { currentOwner } from "./owner.ts";
 import { halfOf } from "./shares.ts";
 
 type Callback = (
@@ -14,16 +15,19 @@ type Callback = (
   done: (release?: unknown) => void,
 ) => void;
 
-/** pg's own words, by which it counts as an outage (outage.ts): it may be asked again. */
-const tooLate = () => new Error("timeout exceeded when trying to connect");
+const RETRY_SECONDS = 5;
+
+/** A request of a company that has its share is throttled. All else counts as an outage, by pg's own words (outage.ts). */
+const refusal = (isOwnShare: boolean) =>
+  isOwnShare && currentBudget() ? throttled(RETRY_SECONDS) : new Error("timeout exceeded when trying to connect");
 
 export class SharedPool extends pg.Pool {
-  readonly #turns: Turns;
+  readonly #limit: ConcurrencyLimit;
   readonly #held = new Map<pg.PoolClient, Release>();
 
   constructor(config: pg.PoolConfig & { max: number }) {
     super(config);
-    this.#turns = new Turns({ inAll: config.max, perOwner: halfOf(config.max), refusal: tooLate });
+    this.#limit = new ConcurrencyLimit({ total: config.max, perCompany: halfOf(config.max), refusal });
     this.on("release", (_error, client) => {
       const release = this.#held.get(client);
       this.#held.delete(client);
@@ -40,10 +44,10 @@ export class SharedPool extends pg.Pool {
       );
     }
     const owner = currentOwner();
-    const release = this.#turns.tryTake(owner);
+    const release = this.#limit.tryAcquire(owner);
     if (release) this.#connect(release, callback);
     else {
-      this.#turns.take(owner, CONNECT_TIMEOUT_MS).then(
+      this.#limit.acquire(owner, { atMostMs: CONNECT_TIMEOUT_MS }).then(
         (late) => this.#connect(late, callback),
         (error) => callback(error, undefined, () => {}),
       );

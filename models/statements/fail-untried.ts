@@ -4,7 +4,6 @@
  * accounted for. Stands with the models because the senders' rows and the campaign's counts must change in one transaction.
  */
 
-import { bulkSteps } from "../../services/lib/give-way.ts";
 import type { MailNumber } from "../../services/lib/tokens/mail-id.ts";
 import { campaignNo, inAnyPart } from "../database/campaign-no.ts";
 import { type Client, query, queryOne } from "../database/db.ts";
@@ -113,10 +112,9 @@ const FAIL_DEFERRED = `
 export async function failUntried(client: Client, campaign: StoppedCampaign): Promise<"wait" | "more" | "done"> {
   if (await inFlight(client, campaign)) return "wait";
   const values = [campaign.company_id, campaign.id, campaign.error, campaign.restored ? unknown : failed];
-  const chunks = bulkSteps.rows(campaign.company_id, CHUNKS_AT_ONCE);
   type Counts = { chunks: number; failed: number; recipients: FailedRecipient[] | null };
-  let part = (await queryOne<Counts>(FAIL_CHUNKS, [...values, chunks], client))!;
-  if (part.chunks === 0) part = (await queryOne<Counts>(FAIL_WAITING_CHUNKS, [...values, chunks], client))!;
+  let part = (await queryOne<Counts>(FAIL_CHUNKS, [...values, CHUNKS_AT_ONCE], client))!;
+  if (part.chunks === 0) part = (await queryOne<Counts>(FAIL_WAITING_CHUNKS, [...values, CHUNKS_AT_ONCE], client))!;
   if (part.chunks === 0) part = (await queryOne<Counts>(FAIL_DEFERRED, values, client))!;
   await query(
     "update campaigns set failed_count = failed_count + $3, updated_at = now() where company_id = $1 and id = $2",

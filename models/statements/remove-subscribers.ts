@@ -2,7 +2,7 @@
  * Deletes subscribers for good. Stands with the models because sent mail must lose its link to them in the same
  * transaction, so that none ever refers to a subscriber that no longer exists.
  */
-import { writeInTurn } from "../database/bulk.ts";
+import { writeManyRows } from "../database/bulk.ts";
 import { type Queryable, query } from "../database/db.ts";
 
 // Sent mail stays, without the link, and keeps the address: by the trigger that also removes memberships.
@@ -23,6 +23,6 @@ export async function removeManySubscribers(companyId: string, ids: readonly str
   const write = async (client: Queryable, some: string[]) => {
     deleted += await removeSubscribers(companyId, some, client);
   };
-  await writeInTurn(companyId, { ids, slice: SLICE, write });
+  await writeManyRows(companyId, { ids, slice: SLICE, write });
   return deleted;
 }

@@ -68,6 +68,7 @@ export type Outcome = { answer: Answer; session?: ConsoleSession };
 
 const metaOf = ({ ctx, session }: Visit): Caller => ({
   ...(ctx.meta.requestId ? { requestId: ctx.meta.requestId } : {}),
+  ...(ctx.meta.waitLeftMs === undefined ? {} : { waitLeftMs: ctx.meta.waitLeftMs }),
   ...(ctx.meta.http ? { http: ctx.meta.http, ip: ctx.meta.http.ip } : {}),
   ...(session.person ? { userId: session.person.userId, sessionId: session.id } : {}),
 });

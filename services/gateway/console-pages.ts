@@ -5,10 +5,13 @@
 import type { CallingOptions } from "moleculer";
 import { call } from "../call.ts";
 import { isForOperators, type Shown, uploadKindOf } from "../console/contract.ts";
+import type { Caller } from "../lib/caller.ts";
 import { downloadFrom } from "../lib/download.ts";
 import { notFound } from "../lib/errors.ts";
 import { escapeHtml } from "../lib/escape-html.ts";
+import { MAX_REQUEST_WAIT_MS, type WaitBudget } from "../lib/owner.ts";
 import { CONSOLE_COOKIE, OPERATOR_COOKIE, readSession } from "../lib/tokens/console-session.ts";
+import { admit } from "./access/admission.ts";
 import { throttleLink, throttleLogin } from "./access/throttle.ts";
 import { consoleFiles, writePage } from "./console-files.ts";
 import { consoleProgress, isProgressPath } from "./console-progress.ts";
@@ -74,13 +77,26 @@ function askAgain(context: Context): void {
   context.body = htmlPage("One moment", `<h1>One moment</h1>\n<p><a href="${here}">Go on to the page</a></p>`);
 }
 
+interface Options {
+  meta: Caller;
+  requestID: string;
+}
+
+/** Requests of a person count against the person's concurrency limit while they are worked on. */
+async function admitted(context: Context, asked: Asked, meta: WaitBudget, work: () => Promise<Shown>): Promise<Shown> {
+  const person = personOf(asked);
+  if (!person) return work();
+  const release = await admit(context, person.userId, meta);
+  return work().finally(release);
+}
+
 const comesFromElsewhere = (context: Context): boolean => context.get("sec-fetch-site") === "cross-site";
 
 export function consolePages(deps: ConsoleDeps) {
   const { broker, bodyBudget, uploadBudgets, maxUploadBytes } = deps;
   const progress = consoleProgress(deps);
 
-  async function submit(context: Context, asked: Asked, options: object): Promise<Shown> {
+  async function submit(context: Context, asked: Asked, options: Options): Promise<Shown> {
     const person = personOf(asked);
     const reservation = bodyBudget.open(person?.userId ?? context.state.ip);
     try {
@@ -88,32 +104,27 @@ export function consolePages(deps: ConsoleDeps) {
         await readForm(context, { limits: person ? BODY_LIMITS.ordinary : BODY_LIMITS.small, reservation }),
       );
       const header = context.get("x-csrf-token");
-      return await call(
-        broker,
-        "console.submit",
-        { ...asked, form, ...(header ? { formToken: header } : {}) },
-        options,
-      );
+      const params = { ...asked, form, ...(header ? { formToken: header } : {}) };
+      return await admitted(context, asked, options.meta, () => call(broker, "console.submit", params, options));
     } finally {
       reservation.release();
     }
   }
 
-  async function upload(context: Context, asked: Asked, options: object): Promise<Shown> {
+  async function upload(context: Context, asked: Asked, options: Options): Promise<Shown> {
     const kind = uploadKindOf(asked.path);
     const person = personOf(asked);
     if (!kind || !person) throw notFound();
     // The answer may come long after the last byte of the request.
     context.req.socket.setTimeout(0);
-    const space = { maxBytes: maxUploadBytes[kind], budgets: uploadBudgets, owner: person.userId };
-    return withUpload(context, space, ({ params: { filename, content_type, size, ...form }, stream }) =>
-      call(
-        broker,
-        "console.upload",
-        { ...asked, form: texts(form), filename: `${filename}`, content_type: `${content_type}`, size: Number(size) },
-        { ...options, stream, timeout: UPLOAD_TIMEOUT_MS } as CallingOptions,
-      ),
-    );
+    const budget = options.meta;
+    const space = { maxBytes: maxUploadBytes[kind], budgets: uploadBudgets, owner: person.userId, budget };
+    return withUpload(context, space, ({ params: { filename, content_type, size, ...form }, stream }) => {
+      const file = { filename: `${filename}`, content_type: `${content_type}`, size: Number(size) };
+      const more = { ...options, stream, timeout: UPLOAD_TIMEOUT_MS } as CallingOptions;
+      const params = { ...asked, form: texts(form), ...file };
+      return admitted(context, asked, budget, () => call(broker, "console.upload", params, more));
+    });
   }
 
   async function write(context: Context, { as, body_from, ...shown }: Shown, requestID: string): Promise<void> {
@@ -129,7 +140,8 @@ export function consolePages(deps: ConsoleDeps) {
     const { path, method } = context;
     context.state.route = "/app/";
     const { requestId } = context.state;
-    const options = { meta: { requestId, http: httpOf(context) }, requestID: requestId };
+    const meta: Caller = { requestId, http: httpOf(context), waitLeftMs: MAX_REQUEST_WAIT_MS };
+    const options = { meta, requestID: requestId };
     if (path.startsWith(ASSETS)) {
       return writeAsset(context, path.slice(ASSETS.length), options);
     }
@@ -147,7 +159,8 @@ export function consolePages(deps: ConsoleDeps) {
       await write(context, await (isFile(context) ? upload : submit)(context, asked, options), requestId);
     } else if (method === "GET" || method === "HEAD") {
       if (cookie === undefined && comesFromElsewhere(context)) return askAgain(context);
-      await write(context, await call(broker, "console.page", asked, options), requestId);
+      const page = () => call(broker, "console.page", asked, options);
+      await write(context, await admitted(context, asked, meta, page), requestId);
     } else throw new HttpRefusal(405, `Method "${method}" not allowed.`, { Allow: "GET, HEAD, POST" });
   }
 

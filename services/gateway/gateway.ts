@@ -4,12 +4,10 @@ import Koa from "koa";
 import type { ServiceBroker } from "moleculer";
 import type { ActionContract } from "../define.ts";
 import type { Config } from "../lib/config.ts";
-import { cpuShortage } from "../lib/cpu-shortage.ts";
 import { httpAnswered } from "../lib/metrics.ts";
 import { tracer } from "../lib/tracing/tracer.ts";
 import { Authentication } from "./access/authentication.ts";
 import { DailyQuota } from "./access/daily-quota.ts";
-import { FairPlaces, LOOK_EVERY_MS } from "./access/fair-places.ts";
 import { builtInPages } from "./built-in-pages.ts";
 import { consolePages } from "./console-pages.ts";
 import { failedHits, hitBatches } from "./hit-batches.ts";
@@ -81,17 +79,13 @@ function logProblem(broker: ServiceBroker, { method, status, state }: Context, d
   broker.logger.info(fields, `${method} ${route} ${status}`);
 }
 
-type Table = Pick<AppOptions, "routes" | "contractOf" | "permissionOf"> & {
-  settings: Config;
-  isCpuShort?: () => boolean;
-};
+type Table = Pick<AppOptions, "routes" | "contractOf" | "permissionOf"> & { settings: Config };
 
 export async function openGateway(broker: ServiceBroker, table: Table): Promise<Gateway> {
-  const { routes, contractOf, permissionOf, settings, isCpuShort = cpuShortage(LOOK_EVERY_MS) } = table;
+  const { routes, contractOf, permissionOf, settings } = table;
   const authentication = new Authentication(broker);
   const streams = new ProgressStreams();
   const hosts = new TrackingHosts(broker, settings.BASE_URL);
-  const places = new FairPlaces(isCpuShort);
   let draining = false;
   let server: HttpServer | undefined;
   const options: AppOptions = {
@@ -105,7 +99,6 @@ export async function openGateway(broker: ServiceBroker, table: Table): Promise<
     quota: new DailyQuota(broker),
     bodyBudget: bodyBudget(),
     uploadBudgets: uploadBudgets(),
-    places,
     name: settings.SERVICE_NAME,
     baseUrl: settings.BASE_URL,
     https: settings.BASE_URL.startsWith("https:"),
@@ -136,7 +129,6 @@ export async function openGateway(broker: ServiceBroker, table: Table): Promise<
     drain: async () => {
       draining = true;
       streams.close();
-      places.close();
       await server?.drain();
     },
   };

@@ -2,21 +2,22 @@
 import type { CallingOptions } from "moleculer";
 import type { ActionContract } from "../define.ts";
 import type { Caller } from "../lib/caller.ts";
+import type { Release } from "../lib/concurrency-limit.ts";
 import { downloadFrom } from "../lib/download.ts";
-import { badRequest, isServiceError, notFound } from "../lib/errors.ts";
+import { isServiceError, notFound } from "../lib/errors.ts";
 import { isUuid } from "../lib/ids.ts";
+import { MAX_REQUEST_WAIT_MS, type WaitBudget } from "../lib/owner.ts";
 import type { Permission } from "../lib/rights.ts";
 import type { Document, DownloadPage } from "../lib/shapes.ts";
-import type { Release } from "../lib/turns.ts";
+import { admit } from "./access/admission.ts";
 import { type Authentication, callerOfKey, type Identity } from "./access/authentication.ts";
 import { companyReader } from "./access/company-of-request.ts";
 import type { DailyQuota } from "./access/daily-quota.ts";
-import type { FairPlaces } from "./access/fair-places.ts";
 import { isOverLimit } from "./access/throttle.ts";
 import { BODY_LIMITS, type BodyLimits } from "./http/body-cost.ts";
 import { type Context, httpOf } from "./http/context.ts";
 import { deviceOf } from "./http/device-cookie.ts";
-import { type Upload, withUpload } from "./http/multipart-upload.ts";
+import { withUpload } from "./http/multipart-upload.ts";
 import { formReader, type Params, pathNames, pathReader, propertiesOf, queryReader } from "./http/params.ts";
 import { type BodyBounds, mediaTypeOf, readForm, readJson, readRaw } from "./http/request-body.ts";
 import { responseWriter } from "./http/response.ts";
@@ -31,7 +32,6 @@ export interface RouteDeps {
   quota: DailyQuota;
   bodyBudget: SharedBudget;
   uploadBudgets: UploadBudgets;
-  places: FairPlaces;
   streams: ProgressStreams;
   baseUrl: string;
   routes: readonly Route[];
@@ -41,9 +41,6 @@ export interface RouteDeps {
 
 /** An import of a gigabyte takes minutes, and its client waits for the result. */
 export const UPLOAD_TIMEOUT_MS = 15 * 60_000;
-
-/** A client that sends slowly takes no time of this process, and would take the place of its company's other uploads. */
-const MAX_READING_MS = 5_000;
 
 /** With Moleculer's pauses between them (0.1 s, 0.2 s …) they outlast a NATS server that restarts. */
 const READ_RETRIES = 3;
@@ -212,51 +209,26 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     // The response may come long after the last byte of the request.
     context.req.socket.setTimeout(0);
     const owner = meta.companyId!;
-    const space = { maxBytes: deps.maxUploadBytes[route.upload!], budgets: deps.uploadBudgets, owner };
-    const endReading = await placeToRead(context, owner);
-    const use = async ({ params: file, stream }: Upload) => {
-      endReading();
-      const leave = route.upload === "media" ? await placeOf(context, owner) : undefined;
-      try {
-        await run(context, { params: { ...read.params, ...readUploadFields(file), ...path }, body: file }, meta, {
-          stream,
-          timeout: UPLOAD_TIMEOUT_MS,
-        } as CallingOptions);
-      } finally {
-        leave?.();
-      }
-    };
-    await withUpload(context, space, use).finally(endReading);
-  }
-
-  /** While the bytes of an upload arrive, which is work too; not for longer than a fast client takes. */
-  async function placeToRead(context: Context, owner: string): Promise<Release> {
-    const release = await placeOf(context, owner, `${route.action}: body`);
-    const timer = setTimeout(release, MAX_READING_MS);
-    return () => {
-      clearTimeout(timer);
-      release();
-    };
-  }
-
-  /** Waits where its owner has asked for too much. Who left meanwhile wants nothing any more. */
-  function placeOf(context: Context, owner: string, kind: string = route.action): Release | Promise<Release> {
-    const place = deps.places.take(owner, kind);
-    if (!(place instanceof Promise)) return place;
-    return place.then((release) => {
-      if (!context.req.socket.destroyed) return release;
-      release();
-      throw badRequest("The client left.");
+    const space = { maxBytes: deps.maxUploadBytes[route.upload!], budgets: deps.uploadBudgets, owner, budget: meta };
+    await withUpload(context, space, async ({ params: file, stream }) => {
+      const release = await admit(context, owner, meta);
+      const params = { ...read.params, ...readUploadFields(file), ...path };
+      const options = { stream, timeout: UPLOAD_TIMEOUT_MS } as CallingOptions;
+      await run(context, { params, body: file }, meta, options).finally(release);
     });
   }
 
-  /** Not of an upload, whose client may be slow for an hour. */
-  const ownPlace = (context: Context, identity: Identity | undefined): Release | Promise<Release> | undefined =>
-    identity && (!route.upload || isJsonInstead(context)) ? placeOf(context, ownerOf(context, identity)) : undefined;
+  /** Uploads are admitted once their body is there: a client may send it for an hour. */
+  const admitIdentified = (context: Context, identity: Identity | undefined, budget: WaitBudget) =>
+    identity && (!route.upload || isJsonInstead(context))
+      ? admit(context, ownerOf(context, identity), budget)
+      : undefined;
 
-  /** Of a company's public form, when its body is there: strangers with slow bodies would take its places. */
-  const formPlace = (context: Context, { company_id: companyId }: Params): Release | Promise<Release> | undefined =>
-    route.access === "public" && typeof companyId === "string" ? placeOf(context, companyId) : undefined;
+  /** Strangers with slow bodies must not use up what a company's public form has. */
+  const admitForm = (context: Context, { company_id: companyId }: Params, budget: WaitBudget) =>
+    route.access === "public" && typeof companyId === "string"
+      ? admit(context, `form ${companyId}`, budget)
+      : undefined;
 
   const deviceIn = (context: Context) => {
     const device = route.deviceCookie ? deviceOf(context) : undefined;
@@ -275,14 +247,15 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     const person = signedIn && (await signedIn);
     const path = readPath(context);
     if (route.first) await callFirst(route.first, context, path);
-    const place = ownPlace(context, identity);
-    let leave = place instanceof Promise ? await place : place;
+    const budget: WaitBudget = { waitLeftMs: MAX_REQUEST_WAIT_MS };
+    const admitted = admitIdentified(context, identity, budget);
+    let release: Release | undefined = admitted instanceof Promise ? await admitted : admitted;
     const reservation = readBody && deps.bodyBudget.open(ownerOf(context, identity));
     try {
       const known = identity?.person && company.beforeBody(path, context);
       const early = known && (await callerIn(known, context, identity));
       const body = reservation && (await readBody!(context, { limits, reservation, early: companyInBody(identity) }));
-      leave ??= await formPlace(context, path);
+      release ??= await admitForm(context, path, budget);
       const params: Params = { ...readQuery(context), ...body, ...path };
       if (takesIdempotencyKey) setIdempotencyKey(context, params);
       const caller = identity && (early || callerIn(company.of(identity, params, context), context, identity));
@@ -295,13 +268,14 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
             requestId: context.state.requestId,
             http: { ...httpOf(context), overLimit, ...deviceIn(context) },
           };
+      meta.waitLeftMs = budget.waitLeftMs;
       const read = { params, body };
       await (route.upload && !isJsonInstead(context)
         ? upload(context, read, meta, path)
         : run(context, read, meta, {}));
     } finally {
       reservation?.release();
-      leave?.();
+      release?.();
     }
   };
 }

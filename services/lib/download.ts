@@ -38,7 +38,9 @@ export async function downloadFrom(
     broker.call(action, params, { ...options, ...more }) as Promise<DownloadPage>;
   const first = given ?? (await ask());
   async function* bodies(): AsyncGenerator<string | Buffer> {
-    for (let page = first; ; page = await ask({ headers: { [CURSOR]: page.next } })) {
+    // An answer that has begun cannot become a 429: later pages wait like work in the background.
+    const meta = { ...options.meta, waitLeftMs: undefined };
+    for (let page = first; ; page = await ask({ meta, headers: { [CURSOR]: page.next } })) {
       if (page.body.length > 0) yield page.body;
       if (page.next === null) return;
     }

@@ -1,6 +1,6 @@
 /** List memberships, written set-based: subscribers × lists in one statement each. */
 import { binary } from "../../models/database/binary-arrays.ts";
-import { writeInTurn } from "../../models/database/bulk.ts";
+import { writeManyRows } from "../../models/database/bulk.ts";
 import { type Client, type Queryable, query, queryOne } from "../../models/database/db.ts";
 import { refreshStatistics } from "../../models/statements/refresh-statistics.ts";
 import { type FieldErrors, missingObject } from "../lib/errors.ts";
@@ -144,7 +144,7 @@ export async function updateLists(companyId: string, given: BulkLists): Promise<
     done.added += changed!.added;
     done.removed += changed!.removed;
   };
-  await writeInTurn(companyId, { ids, slice, write });
+  await writeManyRows(companyId, { ids, slice, write });
   if (done.added >= MANY_ADDED) await refreshStatistics(companyId);
   return done;
 }

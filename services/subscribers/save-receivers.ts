@@ -12,7 +12,6 @@ import {
 } from "../../models/statements/save-receivers.ts";
 import { call } from "../call.ts";
 import { isAddress } from "../lib/address.ts";
-import { bulkSteps } from "../lib/give-way.ts";
 import { toOneLine } from "../lib/one-line.ts";
 import { type Limit, lockBulkWrites, roomFor, tryLockBulkWrites } from "./company-locks.ts";
 
@@ -51,7 +50,7 @@ const MAX_RUN_MS = 10_000;
 async function saveSome(companyId: string, limit: Limit): Promise<UnsavedRow[]> {
   return saveTransaction(companyId, async (client) => {
     if (!(await tryLockBulkWrites(client, companyId))) return [];
-    const rows = await takeUnsaved(client, companyId, bulkSteps.rows(companyId, AT_ONCE));
+    const rows = await takeUnsaved(client, companyId, AT_ONCE);
     if (rows.length === 0) return [];
     await save(client, companyId, limit, rows);
     await linkMails(client, companyId, rows);

@@ -12,7 +12,6 @@ import type { ServiceBroker } from "moleculer";
 import { query } from "../../models/database/db.ts";
 import { refreshStatistics } from "../../models/statements/refresh-statistics.ts";
 import { atMost } from "../lib/at-most.ts";
-import { bulkSteps } from "../lib/give-way.ts";
 
 /** Whoever wants to write one of them waits until all are done: some 40 ms. */
 const AT_ONCE = 1_000;
@@ -75,11 +74,10 @@ async function addSlices(broker: ServiceBroker): Promise<number> {
   let done = 0;
   for (;;) {
     const began = Date.now();
-    const limit = bulkSteps.rows(undefined, AT_ONCE);
-    const { held, n, by_company: byCompany } = await bulkSteps.run(undefined, () => add(limit));
+    const { held, n, by_company: byCompany } = await add(AT_ONCE);
     done += n;
     noteGrowth(byCompany ?? {});
-    if ((held && n < limit) || broker.stopping || Date.now() > until) return done;
+    if ((held && n < AT_ONCE) || broker.stopping || Date.now() > until) return done;
     await sleep(held ? Date.now() - began : BUSY_PAUSE_MS);
   }
 }

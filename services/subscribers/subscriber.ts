@@ -1,11 +1,11 @@
 /** A subscriber as the API shows it. Raw SQL: the hottest read costs this process 24 µs, through a Sequelize model 70. */
 import { type Client, pool, type Queryable } from "../../models/database/db.ts";
-import { asService } from "../../models/database/owner.ts";
 import { listMembersOf } from "../../models/database/row-at.ts";
 import type { SubscriberStatus } from "../../models/subscriber.ts";
 import type { Attributes } from "../lib/attributes.ts";
 import { notFound } from "../lib/errors.ts";
 import { groupCommit } from "../lib/group-commit.ts";
+import { asService } from "../lib/owner.ts";
 
 export interface SubscriberRow {
   id: string;

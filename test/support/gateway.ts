@@ -65,7 +65,6 @@ export async function startGateway(
     settings?: Partial<Config>;
     callsPerDay?: CallsPerDay;
     requestTimeoutMs?: number;
-    isCpuShort?: () => boolean;
   } = {},
 ): Promise<TestGateway> {
   process.env.SECRET_KEY ??= "test-secret-test-secret-test-secret";
@@ -97,10 +96,7 @@ export async function startGateway(
     role: "viewer",
     scopes: personal.has(action) ? [] : ["read"],
   });
-  const gateway = await openGateway(broker, {
-    ...{ routes, contractOf, permissionOf, settings },
-    isCpuShort: options.isCpuShort ?? (() => false),
-  });
+  const gateway = await openGateway(broker, { routes, contractOf, permissionOf, settings });
   return {
     ...gateway,
     broker,

@@ -5,8 +5,8 @@
  */
 import type { ImapFlow } from "imapflow";
 import { type ClaimedMailbox, seenOf } from "../../../models/statements/bounce-mailboxes.ts";
+import { ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { withTimeout } from "../../lib/timeouts.ts";
-import { Turns } from "../../lib/turns.ts";
 import type { Intake } from "../take-in.ts";
 import type { Report } from "../verdict.ts";
 import { MAX_MAIL_BYTES, MailboxError, openMailbox, reasonOf, sentenceOf } from "./connect.ts";
@@ -25,7 +25,7 @@ const MAX_MAILS = 100;
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
 /** However many mailboxes a process reads, so many hold mails in memory. */
-const passes = new Turns({ inAll: 4, perOwner: 2, refusal: () => new Error("No turn to read a mailbox") });
+const readings = new ConcurrencyLimit({ total: 4, perCompany: 2 });
 
 const answered = <T>(work: Promise<T>): Promise<T> =>
   withTimeout(work, COMMAND_MS, () => new MailboxError("The IMAP server does not answer.", true));
@@ -122,12 +122,7 @@ class Reading {
       if (unseen.length === 0) continue;
       for (const batch of batchesOf(await sizesOf(this.#client, unseen))) {
         if (this.#signal.aborted) return;
-        const release = await passes.take(companyId, Infinity);
-        try {
-          failure = (await this.#takeBatch(batch)) ?? failure;
-        } finally {
-          release();
-        }
+        failure = (await readings.run(companyId, () => this.#takeBatch(batch))) ?? failure;
       }
     }
     if (failure) throw failure;

@@ -31,7 +31,6 @@ import {
   takeReceivers,
 } from "../../../models/statements/write-audience-slice.ts";
 import { emitAndForget } from "../../call.ts";
-import { bulkSteps } from "../../lib/give-way.ts";
 import { settle } from "../lifecycle/settle.ts";
 import { addChunksByVariant, dealNext } from "./deal-variants.ts";
 
@@ -70,9 +69,9 @@ const BOOK_SLICE = `
     expanded_at = case when $5 then now() end, updated_at = now()
   where company_id = $1 and id = $2`;
 
-function sliceSize({ company_id, campaign_type, expand_cursor, unwritten_cursor }: ExpandingCampaign): number {
+function sliceSize({ campaign_type, expand_cursor, unwritten_cursor }: ExpandingCampaign): number {
   if ((unwritten_cursor ?? expand_cursor) === null) return FIRST_SLICE;
-  return bulkSteps.rows(company_id, campaign_type === "to_list" ? SLICE : SLICE_OF_RECEIVERS);
+  return campaign_type === "to_list" ? SLICE : SLICE_OF_RECEIVERS;
 }
 
 /** Holds the campaign until the transaction ends; undefined if another node does. */

@@ -1,15 +1,12 @@
 /**
  * Decides which campaign's next slice of recipients is written. Two queues run side by side, so that a list of a million
  * never holds up a receipt: campaigns with inline receivers and transactional ones in `quick`, all other lists in `bulk`.
- * Within a queue each campaign gets one slice per round. The first slice of a new campaign waits for neither queue. A company's
- * newsletters rest one after the other before their slices (services/lib/give-way.ts), and hold up no other company's meanwhile.
+ * Within a queue each campaign gets one slice per round. The first slice of a new campaign waits for neither queue.
  */
 import type { ServiceBroker } from "moleculer";
 import pLimit from "p-limit";
 import { query } from "../../../models/database/db.ts";
-import { unavailable } from "../../lib/errors.ts";
-import { bulkSteps } from "../../lib/give-way.ts";
-import { Turns } from "../../lib/turns.ts";
+import { ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { expandSlice, failExpansion } from "./expand.ts";
 
 type Queue = "quick" | "bulk";
@@ -54,13 +51,10 @@ const lines = (waiting: readonly Waiting[]): Waiting[][] => [
 export class ExpansionQueue {
   readonly #broker: ServiceBroker;
   /** By company, so that a thousand sends of one do not hold up another's receipt. */
-  readonly #firstSlices = new Turns({
-    inAll: MAX_CONCURRENT_FIRST_SLICES,
-    perOwner: MAX_CONCURRENT_FIRST_SLICES_OF_ONE,
-    refusal: () => unavailable(),
+  readonly #firstSlices = new ConcurrencyLimit({
+    total: MAX_CONCURRENT_FIRST_SLICES,
+    perCompany: MAX_CONCURRENT_FIRST_SLICES_OF_ONE,
   });
-  /** A hundred newsletters that are started in a second are a hundred first slices. */
-  readonly #rests = new Turns({ inAll: Number.POSITIVE_INFINITY, perOwner: 1, refusal: () => unavailable() });
   #running: Promise<number> | undefined;
   #runAgain = false;
 
@@ -84,10 +78,10 @@ export class ExpansionQueue {
   async expandNow(campaignId: string): Promise<void> {
     const [campaign] = await query<Waiting>(COMPANY_OF, [campaignId]);
     if (!campaign) return;
-    const outcome = await this.#rested(campaign, MAX_WAIT_FOR_FIRST_SLICE_MS, async () => {
-      const release = await this.#firstSlices.take(campaign.company_id, MAX_WAIT_FOR_FIRST_SLICE_MS);
-      return this.#expandOne(campaign).finally(release);
-    }).catch(() => "nothing");
+    const wait = { atMostMs: MAX_WAIT_FOR_FIRST_SLICE_MS };
+    const outcome = await this.#firstSlices
+      .run(campaign.company_id, () => this.#expandOne(campaign), wait)
+      .catch(() => "nothing");
     if (outcome === "more") await this.expandWaiting();
   }
 
@@ -110,7 +104,7 @@ export class ExpansionQueue {
       let written = 0;
       for (const one of line) {
         if (isOver()) break;
-        if (await this.#rested(one, Number.POSITIVE_INFINITY, () => writeSlice(one))) written++;
+        if (await writeSlice(one)) written++;
       }
       return written;
     };
@@ -125,20 +119,10 @@ export class ExpansionQueue {
     }
   }
 
-  async #rested<T>({ company_id, is_transactional }: Waiting, waitMs: number, slice: () => Promise<T>): Promise<T> {
-    if (is_transactional) return slice();
-    const release = await this.#rests.take(company_id, waitMs);
-    try {
-      return await bulkSteps.inTurn(company_id, slice);
-    } finally {
-      release();
-    }
-  }
-
   /** A campaign whose slice fails must not hold up the others. It is tried again, unless the error is permanent. */
   async #expandOne({ id: campaignId, company_id: owner }: Waiting) {
     try {
-      return await bulkSteps.timed(owner, () => expandSlice(this.#broker, campaignId, owner));
+      return await expandSlice(this.#broker, campaignId, owner);
     } catch (error) {
       this.#broker.logger.error(
         `Recipients of campaign ${campaignId} could not be written: ${(error as Error).message}`,

@@ -5,7 +5,7 @@
  */
 import type { ServiceBroker } from "moleculer";
 import { finalStatus, moveTo } from "../../../models/campaign-lifecycle.ts";
-import { endTransaction, foundNoTurn } from "../../../models/database/bulk.ts";
+import { endTransaction, waitedTooLong } from "../../../models/database/bulk.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
 import { failUntried } from "../../../models/statements/fail-untried.ts";
 import { hasUnknown } from "../../../models/statements/requeue-recipients.ts";
@@ -77,7 +77,7 @@ async function settleStoppedPart(client: Client, campaignId: string): Promise<"w
   return finish(client, (await runningOf(client, campaignId))!);
 }
 
-/** Part by part, as long as there are turns for it; the rest is the poll's. */
+/** Part by part; where a request has waited too long, the poll goes on. */
 async function settleStopped(companyId: string, campaignId: string): Promise<"wait" | Ended> {
   try {
     for (;;) {
@@ -85,7 +85,7 @@ async function settleStopped(companyId: string, campaignId: string): Promise<"wa
       if (step !== "more") return step;
     }
   } catch (error) {
-    if (foundNoTurn(error)) return "wait";
+    if (waitedTooLong(error)) return "wait";
     throw error;
   }
 }

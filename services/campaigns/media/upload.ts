@@ -10,11 +10,10 @@ import { Media } from "../../../models/media.ts";
 import { mediaBytesOf } from "../../../models/statements/plan-usage.ts";
 import { call } from "../../call.ts";
 import type { Ctx } from "../../lib/caller.ts";
+import { ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { config } from "../../lib/config.ts";
-import { invalid, mediaQuotaExceeded, tooLarge, unavailable } from "../../lib/errors.ts";
-import { bulkSteps } from "../../lib/give-way.ts";
+import { invalid, mediaQuotaExceeded, tooLarge } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
-import { Turns } from "../../lib/turns.ts";
 import { SNIFF_BYTES, sniff } from "./sniff.ts";
 
 const PART_BYTES = 256 * 1024;
@@ -68,17 +67,13 @@ const PARTS_PER_FLUSH = 4;
 const INSERT_PART = `
   insert into media_parts (media_id, no, data)
   select $1, $2, $3 from (select set_config('synchronous_commit', $4, true)) as s`;
-/**
- * One part of a company at a time, whatever comes in at once: for the disk they go one after the other anyhow. And a part rests, of
- * which the file's reader, and so its sender, takes notice.
- */
-const partTurns = new Turns({ inAll: Number.POSITIVE_INFINITY, perOwner: 1, refusal: () => unavailable() });
+/** The disk writes a company's parts one after the other anyhow. */
+const parts = new ConcurrencyLimit({ perCompany: 1 });
 
 async function storePart(companyId: string, id: string, { no, part }: { no: number; part: Buffer }): Promise<void> {
-  const release = await partTurns.take(companyId, Number.POSITIVE_INFINITY);
   const waitsForDisk = (no + 1) % PARTS_PER_FLUSH === 0;
-  const write = () => query(INSERT_PART, [id, no, part, waitsForDisk ? "on" : "off"]);
-  await bulkSteps.run(companyId, write).finally(release);
+  // An upload that has begun is not refused half-way, however many the company has.
+  await parts.run(companyId, () => query(INSERT_PART, [id, no, part, waitsForDisk ? "on" : "off"]), { budget: {} });
 }
 
 interface Stored {

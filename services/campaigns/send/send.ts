@@ -3,7 +3,7 @@
  * afterwards (expansion/expand.ts), so that a list of a million is answered as fast as a list of ten.
  */
 import { type CampaignType, campaignView, type InsertedCampaign, rowOfNew } from "../../../models/campaign.ts";
-import { newsletterInTurn } from "../../../models/database/bulk.ts";
+import { writeNewsletter } from "../../../models/database/bulk.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
 import { auditWithin } from "../../../models/statements/audit-log.ts";
 import { storeTraceWithin } from "../../../models/statements/campaign-traces.ts";
@@ -43,7 +43,7 @@ const INSERT_RECEIVERS = `
 
 /** Some 3 ms of PostgreSQL for their rows. */
 const MANY_RECEIVERS = 500;
-/** Who begins one after the other rests in between (services/lib/give-way.ts). */
+/** Newsletters of a company are written one at a time. */
 const isNewsletter = (type: CampaignType, { is_transactional, receivers = [] }: SendParams): boolean =>
   !is_transactional && (type === "to_list" || receivers.length >= MANY_RECEIVERS);
 
@@ -129,8 +129,7 @@ export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, or
     if (idempotency) await storeAnswer(client, companyId, idempotency.key, created);
     return created;
   };
-  const run = () => transaction(write);
-  const answer = await (isNewsletter(type, body) ? newsletterInTurn(companyId, run) : run());
+  const answer = await (isNewsletter(type, body) ? writeNewsletter(companyId, write) : transaction(write));
   if (answer.status === "pending") {
     ctx.broker.logger.info({ campaignId: answer.id, companyId, emails }, "Campaign started");
     emitAndForget(ctx, "campaign.pending", { campaignId: answer.id });

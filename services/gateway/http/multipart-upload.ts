@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import busboy from "busboy";
 import { badRequest, invalid } from "../../lib/errors.ts";
+import type { WaitBudget } from "../../lib/owner.ts";
 import { bodyTooLarge } from "./body-cost.ts";
 import type { Context } from "./context.ts";
 import type { Params } from "./params.ts";
@@ -61,6 +62,8 @@ interface UploadSpace {
   maxBytes: number;
   budgets: UploadBudgets;
   owner: string;
+  /** Of the request. */
+  budget: WaitBudget;
 }
 
 async function spool(context: Context, writer: FileHandle, maxBytes: number, space: Reservation): Promise<Spooled> {
@@ -140,14 +143,14 @@ async function nameless(): Promise<TemporaryFile> {
 /** Runs `work` with the upload; the temporary file is gone afterwards, however it ends. */
 export async function withUpload<T>(
   context: Context,
-  { maxBytes, budgets, owner }: UploadSpace,
+  { maxBytes, budgets, owner, budget }: UploadSpace,
   work: (upload: Upload) => Promise<T>,
 ): Promise<T> {
   if (!hasBody(context)) throw noFile();
   const mediaType = mediaTypeOf(context);
   if (mediaType !== "multipart/form-data") throw unsupportedType(mediaType);
   refuseEncoded(context);
-  const release = await budgets.uploads.take(owner, MAX_WAIT_MS);
+  const release = await budgets.uploads.acquire(owner, { atMostMs: MAX_WAIT_MS, budget });
   const space = budgets.bytes.open(owner);
   let temporary: TemporaryFile | undefined;
   try {

@@ -2,8 +2,8 @@
  * What a process gives to requests at once, in all and for each owner (the company of a key, a person, the address of a
  * stranger): bytes of bodies in memory, bytes of uploads on the disk, uploads. Held from the first byte to the response.
  */
+import { ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { throttled, unavailable } from "../../lib/errors.ts";
-import { Turns } from "../../lib/turns.ts";
 
 const RETRY_SECONDS = 2;
 
@@ -86,11 +86,7 @@ export const bodyBudget = () =>
 
 /** Half a minute of silence ends an upload (multipart-upload.ts), so a few that stand still hold nobody up for long. */
 export const uploadBudgets = () => ({
-  uploads: new Turns({
-    perOwner: 4,
-    inAll: 12,
-    refusal: (ofOwner) => (ofOwner ? throttled(RETRY_SECONDS) : unavailable("Too many uploads are under way.")),
-  }),
+  uploads: new ConcurrencyLimit({ total: 12, perCompany: 4 }),
   /** The manifests give a pod 2 GiB of temporary files. */
   bytes: new SharedBudget({
     perOwner: 1_100 * MIB,

@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import type { Piscina } from "piscina";
 import { counter, gauge } from "../metrics.ts";
-import { FairTurns } from "./fair-turns.ts";
+import { TaskQueue } from "./task-queue.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -92,7 +92,7 @@ const codeOf = (error: unknown) => (error as { code?: unknown } | null)?.code;
 
 export class Workers {
   readonly #settings: WorkerSettings;
-  readonly #turns: FairTurns;
+  readonly #queue: TaskQueue;
   /** Each has one thread at most, so that it is known whose CPU time is whose. */
   readonly #pools = new Set<Piscina>();
   readonly #idle: Piscina[] = [];
@@ -100,15 +100,15 @@ export class Workers {
   constructor(settings: Partial<WorkerSettings> = {}) {
     this.#settings = { ...DEFAULTS, ...settings };
     const { threads, waitingCharactersPerCompany, waitingCharacters } = this.#settings;
-    this.#turns = new FairTurns({
-      places: threads,
-      waitingPerOwner: waitingCharactersPerCompany,
+    this.#queue = new TaskQueue({
+      threads,
+      waitingPerCompany: waitingCharactersPerCompany,
       waitingInAll: waitingCharacters,
     });
   }
 
   get waiting(): number {
-    return this.#turns.waiting;
+    return this.#queue.waiting;
   }
 
   get threads(): number {
@@ -116,11 +116,11 @@ export class Workers {
   }
 
   /**
-   * What the function that `file` exports as `name` returns for `input`, which is copied. Throws TookTooMuch, or 429 or 503
+   * What the function that `file` exports as `name` returns for `input`, which is copied. Throws TookTooMuch, or 429
    * where too much waits.
    */
   run<R>(companyId: string, { file, name, input, characters }: Task): Promise<R> {
-    return this.#turns.take(companyId, Math.max(characters, LEAST_CHARACTERS), async () => {
+    return this.#queue.run(companyId, Math.max(characters, LEAST_CHARACTERS), async () => {
       const pool = this.#idle.pop() ?? this.#newPool();
       const { signal, clear } = limitOf(pool, this.#settings.maxSeconds);
       try {

@@ -4,11 +4,10 @@
  * time has no status, like one that did not answer.
  */
 import type { IncomingMessage } from "node:http";
+import { ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { config } from "../../lib/config.ts";
-import { throttled } from "../../lib/errors.ts";
 import { resolvePublic } from "../../lib/ssrf/guard.ts";
 import { pinnedRequest } from "../../lib/ssrf/pinned-request.ts";
-import { Turns } from "../../lib/turns.ts";
 
 /** Beyond these nobody reads on, and they are other people's servers. */
 export const MAX_LINKS = 100;
@@ -22,8 +21,8 @@ export interface CheckedLink {
   ok: boolean;
 }
 
-/** A process asks few servers at a time, and a company's templates no more than some of them. */
-const turns = new Turns({ inAll: 40, perOwner: 10, refusal: () => throttled(1) });
+/** Requests to other servers at a time. Their wait ends with the whole check's. */
+const requests = new ConcurrencyLimit({ total: 40, perCompany: 10 });
 
 async function head(url: URL, method: "GET" | "HEAD", signal: AbortSignal): Promise<IncomingMessage> {
   const [address] = await resolvePublic(url.hostname, { allowPrivate: config().ALLOW_PRIVATE_NETWORKS });
@@ -60,15 +59,11 @@ async function follow(link: string, signal: AbortSignal): Promise<Omit<CheckedLi
 
 async function check(companyId: string, url: string, end: AbortSignal): Promise<CheckedLink> {
   const none = { url, status: null, ok: false };
-  const release = await turns.take(companyId, Number.POSITIVE_INFINITY);
-  try {
+  const ask = async () => {
     if (end.aborted) return none;
     return { url, ...(await follow(url, AbortSignal.any([end, AbortSignal.timeout(LINK_MS)]))) };
-  } catch {
-    return none;
-  } finally {
-    release();
-  }
+  };
+  return requests.run(companyId, ask, { budget: {} }).catch(() => none);
 }
 
 /** In their order, each address once. Ends with `end`, whatever was not asked until then. */

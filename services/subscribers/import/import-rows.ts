@@ -192,10 +192,8 @@ export async function* copyLines(
   batches: AsyncIterable<CsvRow[]>,
   tally: Tally,
   refusal: Refusal = () => undefined,
-  rest = () => Promise.resolve(),
 ) {
   for await (const batch of batches) {
-    await rest();
     let text = "";
     for (const row of batch) {
       if (isBlank(row)) continue;

@@ -11,7 +11,6 @@ import { ERASED_ERROR, erasedTest } from "../../../models/statements/erased-addr
 import type { OwnImport } from "../../../models/statements/imports.ts";
 import { refreshStatistics } from "../../../models/statements/refresh-statistics.ts";
 import { subscriberLimitReached } from "../../lib/errors.ts";
-import { bulkSteps } from "../../lib/give-way.ts";
 import type { Static } from "../../lib/shapes.ts";
 import { type Limit, lockBulkWrites, roomFor } from "../company-locks.ts";
 import type { ImportReport as ImportReportSchema } from "../contract-import.ts";
@@ -104,7 +103,7 @@ function counted({ created, matched, restricted }: Merged, repeated: number, tal
   return { total, created, updated, skipped: tally.skipped + known - updated, errors, errors_count: tally.skipped };
 }
 
-/** Some thousand rows, which take less time than the work that has to give way. */
+/** Some thousand rows. */
 const SMALL_BYTES = 64 * 1024;
 const isSmall = ({ bytes = 0 }: ImportJob): boolean => bytes > 0 && bytes <= SMALL_BYTES;
 
@@ -114,8 +113,7 @@ async function readInto(client: Client, job: ImportJob, { columns, rows }: OpenC
   const copy = await prepareImport(client);
   const wasErased = await erasedTest(companyId, client);
   const refusal = (address: string) => (wasErased(address) ? ERASED_ERROR : undefined);
-  const pace = isSmall(job) ? undefined : bulkSteps.pace(companyId);
-  await pipeline(copyLines(columns, rows, tally, refusal, pace), client.query(copyFrom(copy)));
+  await pipeline(copyLines(columns, rows, tally, refusal), client.query(copyFrom(copy)));
 }
 
 async function importRows(csv: OpenCsv<Columns>, job: ImportJob, file: ErrorFile): Promise<ImportReport> {

@@ -7,7 +7,6 @@ import { type Client, queryOne } from "../../../models/database/db.ts";
 import { IS_STRONGER } from "../../../models/statements/suppress.ts";
 import { SUBSCRIBER_STATUSES } from "../../../models/subscriber.ts";
 import { MAX_BYTES } from "../../lib/attributes.ts";
-import { bulkSteps } from "../../lib/give-way.ts";
 import { LARGE, type MergeJob } from "./import-tables.ts";
 import { SUPPRESSED_FROM } from "./status-words.ts";
 
@@ -93,9 +92,9 @@ const RESTRICT = `
   from said w
   where s.company_id = $1 and s.email_key = w.email_key and w.state >= array_position(${STATUSES}, s.status)`;
 
-async function slicesOf(client: Client, companyId: string, rows: number): Promise<Slice[]> {
+async function slicesOf(client: Client, rows: number): Promise<Slice[]> {
   const { pages } = (await queryOne<{ pages: number }>(PAGES, [], client))!;
-  const slices = Math.min(pages, Math.ceil(rows / bulkSteps.rows(companyId, SLICE_ROWS)) || 1);
+  const slices = Math.min(pages, Math.ceil(rows / SLICE_ROWS) || 1);
   const edge = (no: number) => (no < slices ? `(${Math.floor((pages * no) / slices)},0)` : END);
   return Array.from({ length: slices }, (_, no) => ({ from: edge(no), to: edge(no + 1) }));
 }
@@ -148,8 +147,8 @@ export async function mergeImport(client: Client, job: MergeJob, rows: number): 
   const held = "select 1 from lists where company_id = $1 and id = $2 for key share";
   const listId = job.listId && (await queryOne(held, [companyId, job.listId], client)) ? job.listId : undefined;
   const merged: Merged = { created: 0, matched: 0, restricted: 0 };
-  for (const slice of await slicesOf(client, companyId, rows)) {
-    const [created, matched] = await bulkSteps.run(companyId, () => mergeSlice(client, { ...job, listId }, slice));
+  for (const slice of await slicesOf(client, rows)) {
+    const [created, matched] = await mergeSlice(client, { ...job, listId }, slice);
     merged.created += created;
     merged.matched += matched;
   }

@@ -3,7 +3,6 @@ import { expandSlice } from "../../../services/campaigns/expansion/expand.ts";
 import { ExpansionQueue } from "../../../services/campaigns/expansion/expansion-queue.ts";
 import { resume } from "../../../services/campaigns/lifecycle/resume.ts";
 import type { Ctx } from "../../../services/lib/caller.ts";
-import { bulkSteps } from "../../../services/lib/give-way.ts";
 import { newCampaign, useRows } from "./rows.ts";
 import { addMembers, campaignRow, newCompany, recipients } from "./world.ts";
 
@@ -48,30 +47,6 @@ describe("the expansion queue", () => {
     expect((await campaignRow(large)).expanded_at).toBeNull();
     await running;
     expect((await campaignRow(large)).expanded_at).not.toBeNull();
-  });
-
-  test("a newsletter that rests holds up neither another company's nor a receipt of its own", async () => {
-    const [resting, other] = [await newCompany(), await newCompany()];
-    await addMembers(resting, 1_200);
-    await addMembers(other, 1_200);
-    const ids = [await newCampaign(resting), await newCampaign(resting), await newCampaign(other)];
-    const receipt = await newCampaign(resting, { is_transactional: true });
-    let end: () => void = () => {};
-    const rested = new Promise<void>((done) => {
-      end = done;
-    });
-    const rest = jest.spyOn(bulkSteps, "rest").mockImplementation(async (companyId) => {
-      if (companyId === resting.id) await rested;
-    });
-    const running = [queue.expandWaiting(), ...ids.map((id) => queue.expandNow(id)), queue.expandNow(receipt)];
-    while ((await campaignRow(ids[2]!)).expanded_at === null || (await written(receipt)) === 0)
-      await new Promise((done) => setTimeout(done, 5));
-    expect([await written(ids[0]!), await written(ids[1]!), await written(ids[2]!)]).toEqual([0, 0, 1_200]);
-    end();
-    await Promise.all(running);
-    rest.mockRestore();
-    await queue.expandWaiting();
-    expect([await written(ids[0]!), await written(ids[1]!)]).toEqual([1_200, 1_200]);
   });
 
   test("fifty receipts at the same moment are all written", async () => {

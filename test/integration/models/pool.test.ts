@@ -1,5 +1,5 @@
 import pg from "pg";
-import { costlyRead, writeInTurn } from "../../../models/database/bulk.ts";
+import { costlyRead, writeManyRows } from "../../../models/database/bulk.ts";
 import {
   bulkPool,
   closeDatabase,
@@ -12,9 +12,9 @@ import {
   sequelize,
   transaction,
 } from "../../../models/database/db.ts";
-import { asOwner } from "../../../models/database/owner.ts";
 import { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import { shareConnections } from "../../../models/database/shares.ts";
+import { asOwner } from "../../../services/lib/owner.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
 const CONNECTIONS = 16;
@@ -100,7 +100,7 @@ test("a transaction's own settings end with it", async () => {
 
 test("of a company's bulk changes one runs at a time, and who cannot wait for a turn is asked to come again", async () => {
   const write = async (client: Queryable) => void (await query(SLEEP, [], client));
-  const ofNoisy = each(() => writeInTurn("noisy", { ids: ["some"], slice: 1, write }));
+  const ofNoisy = each(() => writeManyRows("noisy", { ids: ["some"], slice: 1, write }));
   expect(await mostDuring(Promise.all(ofNoisy), "state = 'active'")).toBe(1);
   const refused = await Promise.allSettled(
     each(() => costlyRead("noisy", (client) => query(SLEEP, [], client), { waitMs: 1 })),

@@ -1,0 +1,60 @@
+/**
+ * The queue for worker threads: one task of a company at a time. What waits holds its text in memory, so the queue is bounded: it
+ * refuses a company that has much in it before it refuses all.
+ */
+import { ConcurrencyLimit, type Release } from "../concurrency-limit.ts";
+import { throttled } from "../errors.ts";
+
+const RETRY_SECONDS = 2;
+
+interface Bounds {
+  threads: number;
+  /** How much of one company may wait, in the unit of the sizes that are given to `run`. */
+  waitingPerCompany: number;
+  waitingInAll: number;
+}
+
+interface Waiting {
+  companyId: string;
+  size: number;
+}
+
+const sizeOf = (waiting: readonly Waiting[]) => waiting.reduce((sum, { size }) => sum + size, 0);
+
+export class TaskQueue {
+  readonly #bounds: Bounds;
+  readonly #threads: ConcurrencyLimit;
+  readonly #waiting = new Set<Waiting>();
+
+  constructor(bounds: Bounds) {
+    this.#bounds = bounds;
+    this.#threads = new ConcurrencyLimit({ total: bounds.threads, perCompany: 1 });
+  }
+
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Throws 429 where too much waits, or where it has waited too long itself. */
+  async run<T>(companyId: string, size: number, work: () => Promise<T>): Promise<T> {
+    this.#refuseTooMuch(companyId, size);
+    const release = this.#threads.tryAcquire(companyId) ?? (await this.#waitForThread({ companyId, size }));
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
+  #refuseTooMuch(companyId: string, size: number): void {
+    const { waitingPerCompany, waitingInAll } = this.#bounds;
+    const all = [...this.#waiting];
+    const own = all.filter((one) => one.companyId === companyId);
+    if (sizeOf(own) + size > waitingPerCompany || sizeOf(all) + size > waitingInAll) throw throttled(RETRY_SECONDS);
+  }
+
+  async #waitForThread(waiting: Waiting): Promise<Release> {
+    this.#waiting.add(waiting);
+    return this.#threads.acquire(waiting.companyId).finally(() => this.#waiting.delete(waiting));
+  }
+}
