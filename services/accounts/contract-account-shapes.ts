@@ -1,18 +1,18 @@
 import { ROLES, SCOPES } from "../lib/rights.ts";
-import { Nullable, OneOf, type Static, Time, Type, Uuid } from "../lib/shapes.ts";
+import { CreatedAt, Described, Id, Nullable, OneOf, type Static, Time, Type, UpdatedAt, Uuid } from "../lib/shapes.ts";
 import { Branding } from "./contract-branding.ts";
 
-export const RoleName = OneOf(...ROLES);
+export const RoleName = Described(OneOf(...ROLES), "What the person may do there.");
 
 /** A company's name stands in mail headers (List-Id): one line. */
 export const CompanyName = Type.String({ minLength: 1, maxLength: 255, pattern: "\\S", format: "line" });
 
 export const User = Type.Object({
-  id: Uuid,
-  email: Type.String(),
-  first_name: Type.String(),
-  last_name: Type.String(),
-  created_at: Time,
+  id: Id,
+  email: Described(Type.String(), "An email address.", "ann@example.com"),
+  first_name: Described(Type.String(), "First name.", "Ann"),
+  last_name: Described(Type.String(), "Last name.", "Lee"),
+  created_at: CreatedAt,
 });
 export type User = Static<typeof User>;
 
@@ -22,70 +22,98 @@ export const IndividualTracking = Type.Boolean({
 });
 
 export const Company = Type.Object({
-  id: Uuid,
-  name: Type.String(),
-  reply_to_email: Nullable(Type.String()),
-  website: Nullable(Type.String()),
-  footer_text: Type.String(),
-  double_opt_in: Type.Boolean(),
-  default_smtp_config_id: Nullable(Uuid),
-  tracking_enabled: Type.Boolean(),
-  individual_tracking: IndividualTracking,
-  retention_days: Type.Object({
-    events: Nullable(Type.Integer()),
-    sent_emails: Nullable(Type.Integer()),
-    inbound: Nullable(Type.Integer()),
-  }),
-  require_authentication: Type.Boolean(),
-  tracking_domain: Nullable(Type.String({ description: "Host of links, pixel and public pages in its mails." })),
-  tracking_domain_status: Nullable(OneOf("pending", "active")),
-  tracking_domain_token: Nullable(
-    Type.String({ description: "Served at /.well-known/flockmail, it proves the domain." }),
+  id: Id,
+  name: Described(Type.String(), "What it is called; it stands in the mails' headers.", "Lantern Books"),
+  reply_to_email: Described(
+    Nullable(Type.String()),
+    "Where answers go, where the SMTP configuration does not say.",
+    "hello@lantern.example",
   ),
-  guard: Type.Object({
-    hard_bounce_percent: Type.Number(),
-    complaint_percent: Type.Number(),
-    after: Type.Integer(),
-  }),
-  timezone: Type.String(),
-  form_attributes: Type.Array(Type.String()),
-  form_hosts: Type.Array(Type.String()),
+  website: Described(Nullable(Type.String()), "Its site.", "https://lantern.example/"),
+  footer_text: Described(
+    Type.String(),
+    "At the foot of every marketing mail.",
+    "Lantern Books, 1 Quay Street, Bristol",
+  ),
+  double_opt_in: Described(Type.Boolean(), "Who comes by the public form must confirm by a mailed link."),
+  default_smtp_config_id: Described(Nullable(Uuid), "What confirmations leave by."),
+  tracking_enabled: Described(Type.Boolean(), "Opens and clicks are recorded."),
+  individual_tracking: IndividualTracking,
+  retention_days: Described(
+    Type.Object({
+      events: Described(Nullable(Type.Integer()), "Opens, clicks, bounces and the like.", 365),
+      sent_emails: Described(Nullable(Type.Integer()), "Recipients of campaigns at rest.", 730),
+      inbound: Described(Nullable(Type.Integer()), "Mail that came back.", 30),
+    }),
+    "How many days rows are kept; null: as the installation says.",
+  ),
+  require_authentication: Described(Type.Boolean(), "Sends are refused while SPF, DKIM, DMARC or alignment fails."),
+  tracking_domain: Nullable(
+    Type.String({
+      description: "Host of links, pixel and public pages in its mails.",
+      examples: ["read.lantern.example"],
+    }),
+  ),
+  tracking_domain_status: Described(Nullable(OneOf("pending", "active")), "`active` once it is proved."),
+  tracking_domain_token: Nullable(
+    Type.String({ description: "Served at /.well-known/flockmail, it proves the domain.", examples: ["4f7a9c21d0"] }),
+  ),
+  guard: Described(
+    Type.Object({
+      hard_bounce_percent: Described(Type.Number(), "More hard bounces than this stop a campaign.", 10),
+      complaint_percent: Described(Type.Number(), "More complaints than this stop a campaign.", 0.3),
+      after: Described(Type.Integer(), "Nothing is stopped before so many recipients were tried.", 200),
+    }),
+    "When a campaign stops by itself.",
+  ),
+  timezone: Described(Type.String(), "An IANA name: when the company's days begin.", "Europe/Berlin"),
+  form_attributes: Described(Type.Array(Type.String()), "Attributes that the public form takes as fields.", ["city"]),
+  form_hosts: Described(Type.Array(Type.String()), "Hosts that `redirect_url` of that form may lead to.", [
+    "lantern.example",
+  ]),
   branding: Branding,
-  created_at: Time,
-  updated_at: Time,
+  created_at: CreatedAt,
+  updated_at: UpdatedAt,
 });
 export type Company = Static<typeof Company>;
 
 export const ApiKey = Type.Object({
-  id: Uuid,
-  name: Type.String(),
-  prefix: Type.String({ description: "How the key begins, to distinguish keys." }),
-  scopes: Type.Array(OneOf(...SCOPES)),
-  allowed_ips: Type.Array(Type.String({ description: "Addresses and networks that may use it; none: all." })),
-  created_by: Nullable(Type.Object({ id: Uuid, name: Type.String() })),
-  expires_at: Nullable(Time),
-  last_used_at: Nullable(Time),
-  created_at: Time,
+  id: Id,
+  name: Described(Type.String(), "What it is called.", "Website"),
+  prefix: Type.String({ description: "How the key begins, to distinguish keys.", examples: ["fm_4f7a9c"] }),
+  scopes: Described(Type.Array(OneOf(...SCOPES)), "What the key may do."),
+  allowed_ips: Described(
+    Type.Array(Type.String({ description: "Addresses and networks that may use it; none: all." })),
+    "Addresses and networks that may use it; none: all.",
+    ["192.0.2.0/24"],
+  ),
+  created_by: Described(
+    Nullable(Type.Object({ id: Id, name: Described(Type.String(), "Name or address of that user.", "Grace Hopper") })),
+    "Who made it; null where that user is gone.",
+  ),
+  expires_at: Described(Nullable(Time), "When it ends; null: never."),
+  last_used_at: Described(Nullable(Time), "When it was used last; null: never."),
+  created_at: CreatedAt,
 });
 export type ApiKey = Static<typeof ApiKey>;
 
 export const NewApiKey = Type.Object({
   ...ApiKey.properties,
-  key: Type.String({ description: "Shown this once; only its hash is stored." }),
+  key: Type.String({ description: "Shown this once; only its hash is stored.", examples: ["fm_4f7a9c21d0e8b3a5"] }),
 });
 export type NewApiKey = Static<typeof NewApiKey>;
 
 /** `id` is the user's, or the invitation's: what the member is changed and removed by. */
 export const Member = Type.Object({
-  id: Uuid,
-  user_id: Nullable(Uuid),
-  email: Type.String(),
-  first_name: Type.String(),
-  last_name: Type.String(),
+  id: Id,
+  user_id: Described(Nullable(Uuid), "The user; null while invited."),
+  email: Described(Type.String(), "An email address.", "ann@example.com"),
+  first_name: Described(Type.String(), "First name.", "Ann"),
+  last_name: Described(Type.String(), "Last name.", "Lee"),
   role: RoleName,
-  status: OneOf("active", "invited"),
-  joined_at: Nullable(Time),
-  expires_at: Nullable(Time),
+  status: Described(OneOf("active", "invited"), "Its state."),
+  joined_at: Described(Nullable(Time), "When the invitation was accepted."),
+  expires_at: Described(Nullable(Time), "When it ends; null: never."),
 });
 export type Member = Static<typeof Member>;
 
@@ -93,25 +121,39 @@ const limit = Nullable(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 }));
 
 /** Null is unlimited. */
 export const Limits = Type.Object({
-  api_calls_per_day: limit,
-  subscribers: limit,
-  emails_per_month: limit,
-  smtp_per_hour: limit,
-  media_bytes: Nullable(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+  api_calls_per_day: Described(limit, "API calls of a day (UTC).", 100000),
+  subscribers: Described(limit, "Subscribers.", 250000),
+  emails_per_month: Described(limit, "Mails of a month (UTC).", 2500000),
+  smtp_per_hour: Described(limit, "Mails of any 60 minutes.", 50000),
+  media_bytes: Described(
+    Nullable(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+    "Bytes of media files.",
+    1073741824,
+  ),
 });
 
-export const Plan = Type.Object({ plan: Type.String(), features: Type.Array(Type.String()), limits: Limits });
+export const Plan = Type.Object({
+  plan: Described(Type.String(), "What it is called.", "pro"),
+  features: Described(Type.Array(Type.String()), "What the plan includes.", ["segments", "webhooks"]),
+  limits: Described(Limits, "What the plan allows; null: no limit."),
+});
 export type Plan = Static<typeof Plan>;
 
 export const PlanUsage = Type.Object({
   ...Plan.properties,
-  usage: Type.Object({
-    api_calls_per_day: Type.Integer(),
-    subscribers: Type.Integer(),
-    emails_per_month: Type.Integer(),
-    smtp_per_hour: Type.Integer(),
-    media_bytes: Type.Integer(),
-  }),
-  period: Type.Object({ start: Time, end: Time }),
+  usage: Described(
+    Type.Object({
+      api_calls_per_day: Described(Type.Integer(), "API calls of a day (UTC).", 100000),
+      subscribers: Described(Type.Integer(), "Subscribers.", 1234),
+      emails_per_month: Described(Type.Integer(), "Mails of a month (UTC).", 2500000),
+      smtp_per_hour: Described(Type.Integer(), "Mails of any 60 minutes.", 50000),
+      media_bytes: Described(Type.Integer(), "Bytes of media files.", 1073741824),
+    }),
+    "What is used of it.",
+  ),
+  period: Described(
+    Type.Object({ start: Described(Time, "Its begin."), end: Described(Time, "Its end.") }),
+    "The month that mails are counted in.",
+  ),
 });
 export type PlanUsage = Static<typeof PlanUsage>;

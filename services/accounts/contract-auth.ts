@@ -1,12 +1,15 @@
 /** Registration, login and tokens, and what the gateway asks for each request. */
 import type { ServiceContract } from "../define.ts";
 import { SCOPES } from "../lib/rights.ts";
-import { Email, Line, Nothing, Nullable, OneOf, Time, Type, Uuid } from "../lib/shapes.ts";
+import { Described, Email, Line, Nothing, Nullable, OneOf, Time, Type, Uuid } from "../lib/shapes.ts";
 import { Company, CompanyName, RoleName, User } from "./contract-account-shapes.ts";
 
 const tokens = {
-  access: Type.String({ description: "Bearer token, good for 15 minutes." }),
-  refresh: Type.String({ description: "Good once, for 7 days." }),
+  access: Type.String({
+    description: "Bearer token, good for 15 minutes.",
+    examples: ["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIwMTk5In0.c2ln"],
+  }),
+  refresh: Type.String({ description: "Good once, for 7 days.", examples: ["rt_9f86d081884c7d65"] }),
 };
 
 const person = { userId: Uuid, passwordMark: Type.String(), sessionId: Type.Optional(Uuid) };
@@ -17,11 +20,19 @@ export const contract = {
     description:
       "Only where registration is open (`REGISTRATION`), else 403. Common passwords and such that are easy to guess are refused.",
     params: Type.Object({
-      email: Email,
-      password: Type.String({ minLength: 10, maxLength: 1024 }),
-      company_name: CompanyName,
-      first_name: Type.Optional(Line(150)),
-      last_name: Type.Optional(Line(150)),
+      email: Described(Email, "An email address."),
+      password: Described(
+        Type.String({ minLength: 10, maxLength: 1024 }),
+        "At least 10 characters, and not easy to guess.",
+        "correct horse battery",
+      ),
+      company_name: Described(
+        CompanyName,
+        "What the company is called; it stands in the mails' headers.",
+        "Lantern Books",
+      ),
+      first_name: Type.Optional(Described(Line(150), "First name.", "Ann")),
+      last_name: Type.Optional(Described(Line(150), "Last name.", "Lee")),
     }),
     returns: Type.Object({ user: User, company: Company, ...tokens }),
     example: { email: "ada@example.com", password: "correct horse battery", company_name: "Analytical Engines" },
@@ -31,15 +42,26 @@ export const contract = {
     description:
       'A wrong password and an unknown user get the same answer. Where a second factor is on, the password alone gets a 401 with `code: "totp_required"`: ask again with `code`, of the authenticator or one of the recovery codes. After 10 failures of an account or 50 of a network in 5 minutes: 429, but not for a browser that was logged in before (cookie `fm_device`).',
     params: Type.Object({
-      email: Email,
-      password: Type.String({ minLength: 1, maxLength: 1024 }),
-      code: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+      email: Described(Email, "An email address."),
+      password: Described(Type.String({ minLength: 1, maxLength: 1024 }), "The password.", "correct horse battery"),
+      code: Type.Optional(
+        Described(
+          Type.String({ minLength: 1, maxLength: 64 }),
+          "The second factor: of the authenticator, or a recovery code.",
+          "123456",
+        ),
+      ),
     }),
     returns: Type.Object({
       ...tokens,
       user: User,
-      companies: Type.Array(Type.Object({ ...Company.properties, role: RoleName })),
-      device: Type.Optional(Type.String({ description: "Sent as the cookie `fm_device` instead." })),
+      companies: Described(
+        Type.Array(Type.Object({ ...Company.properties, role: RoleName })),
+        "Companies that the person is a member of.",
+      ),
+      device: Type.Optional(
+        Type.String({ description: "Sent as the cookie `fm_device` instead.", examples: ["fd_9f86d081884c7d65"] }),
+      ),
     }),
     example: { email: "ada@example.com", password: "correct horse battery" },
   },
@@ -47,7 +69,13 @@ export const contract = {
     summary: "Exchange a refresh token for new tokens",
     description:
       "The token is spent by this. A spent one that is used again revokes all that came from the same login.",
-    params: Type.Object({ refresh: Type.String({ minLength: 1, maxLength: 255 }) }),
+    params: Type.Object({
+      refresh: Described(
+        Type.String({ minLength: 1, maxLength: 255 }),
+        "Good once, for 7 days.",
+        "rt_9f86d081884c7d65",
+      ),
+    }),
     returns: Type.Object(tokens),
     example: { refresh: "the `refresh` of login, or of the refresh before" },
   },

@@ -7,7 +7,9 @@ import {
   Bool,
   ById,
   CountedPage,
+  Described,
   Email,
+  Id,
   ListQuery,
   Name,
   Nothing,
@@ -35,68 +37,98 @@ import { BrandingSettings } from "./contract-branding.ts";
 
 const MAX_FORM_ENTRIES = 50;
 
-const Days = (minimum: number, description: string) =>
-  Nullable(Type.Integer({ minimum, maximum: 36_500, description: `${description} Null: as the installation says.` }));
+const Days = (minimum: number, description: string, example: number) =>
+  Nullable(
+    Type.Integer({
+      minimum,
+      maximum: 36_500,
+      description: `${description} Null: as the installation says.`,
+      examples: [example],
+    }),
+  );
 
-const Percent = (description: string) => Type.Number({ minimum: 0, maximum: 100, description });
+const Percent = (description: string, example: number) =>
+  Type.Number({ minimum: 0, maximum: 100, description, examples: [example] });
 
 const Settings = Patch(
   Type.Object({
-    name: CompanyName,
-    reply_to_email: Nullable(Email),
-    website: Nullable(Type.String({ format: "uri", maxLength: 2048 })),
-    footer_text: Text(2_000),
-    double_opt_in: Bool,
-    default_smtp_config_id: Nullable(Uuid),
-    tracking_enabled: Bool,
+    name: Described(CompanyName, "What it is called.", "Readers"),
+    reply_to_email: Described(Nullable(Email), "Where answers go.", "hello@lantern.example"),
+    website: Described(
+      Nullable(Type.String({ format: "uri", maxLength: 2048 })),
+      "Its site.",
+      "https://lantern.example/",
+    ),
+    footer_text: Described(
+      Text(2_000),
+      "At the foot of every marketing mail.",
+      "Lantern Books, 1 Quay Street, Bristol",
+    ),
+    double_opt_in: Described(Bool, "Who comes by the public form must confirm by a mailed link."),
+    default_smtp_config_id: Described(Nullable(Uuid), "What confirmations leave by."),
+    tracking_enabled: Described(Bool, "Opens and clicks are recorded."),
     individual_tracking: IndividualTracking,
-    retention_days: Nullable(
-      Type.Partial(
-        Type.Object({
-          events: Days(1, "Opens, clicks, bounces and the like. What campaigns count of them stays."),
-          sent_emails: Days(60, "Recipients of campaigns at rest. Links in their mails end with them."),
-          inbound: Days(1, "Mail that came back."),
-        }),
+    retention_days: Described(
+      Nullable(
+        Type.Partial(
+          Type.Object({
+            events: Days(1, "Opens, clicks, bounces and the like. What campaigns count of them stays.", 365),
+            sent_emails: Days(60, "Recipients of campaigns at rest. Links in their mails end with them.", 730),
+            inbound: Days(1, "Mail that came back.", 30),
+          }),
+        ),
       ),
+      "How many days rows are kept; null: as the installation says.",
     ),
     require_authentication: Type.Boolean({
       description: "Sends are refused while SPF, DKIM, DMARC or alignment of their SMTP configuration fails.",
     }),
-    tracking_domain: Nullable(Type.String({ minLength: 1, maxLength: 253 })),
-    guard: Nullable(
-      Type.Partial(
-        Type.Object({
-          hard_bounce_percent: Percent("More hard bounces than this stop a campaign."),
-          complaint_percent: Percent("More complaints than this stop a campaign."),
-          after: Type.Integer({
-            minimum: 1,
-            maximum: 2 ** 31 - 1,
-            description: "Nothing is stopped before so many recipients were tried.",
+    tracking_domain: Described(
+      Nullable(Type.String({ minLength: 1, maxLength: 253 })),
+      "Host of links, pixel and public pages in its mails.",
+      "read.lantern.example",
+    ),
+    guard: Described(
+      Nullable(
+        Type.Partial(
+          Type.Object({
+            hard_bounce_percent: Percent("More hard bounces than this stop a campaign.", 10),
+            complaint_percent: Percent("More complaints than this stop a campaign.", 0.3),
+            after: Type.Integer({
+              minimum: 1,
+              maximum: 2 ** 31 - 1,
+              description: "Nothing is stopped before so many recipients were tried.",
+              examples: [200],
+            }),
           }),
-        }),
+        ),
       ),
+      "When a campaign stops by itself.",
     ),
     timezone: Type.String({
       pattern: "^[A-Za-z0-9_+/-]{1,64}$",
       description: "An IANA name, such as Europe/Berlin: when the company's days begin. Default: UTC.",
+      examples: ["Europe/Berlin"],
     }),
     form_attributes: Nullable(
       Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
         maxItems: MAX_FORM_ENTRIES,
         description: "Attributes that the public subscribe form takes as fields.",
+        examples: [["city"]],
       }),
     ),
     form_hosts: Nullable(
       Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
         maxItems: MAX_FORM_ENTRIES,
         description: "Hosts (with a port, where it is not the usual one) that `redirect_url` of that form may lead to.",
+        examples: [["lantern.example"]],
       }),
     ),
     branding: BrandingSettings,
   }),
 );
 
-const ByUser = { ...ById.properties, user_id: Uuid };
+const ByUser = { ...ById.properties, user_id: Described(Uuid, "The user's id, or the invitation's.") };
 
 export const contract = {
   getCompany: { summary: "Company settings", params: ById, returns: Company },
@@ -113,8 +145,15 @@ export const contract = {
     summary: "Delete a company with all that it has",
     description:
       "Owners only, with their password (403 where it is wrong). At once nobody gets in any more, API keys are gone, campaigns stop and webhooks are silent; subscribers, mails, files, settings and the log go in the background. There is no way back. Its people keep their accounts. Links in mails that were sent stop working.",
-    params: Type.Object({ ...ById.properties, password: Type.String({ minLength: 1, maxLength: 1024 }) }),
-    returns: Type.Object({ detail: Type.String() }),
+    params: Type.Object({
+      ...ById.properties,
+      password: Described(
+        Type.String({ minLength: 1, maxLength: 1024 }),
+        "At least 10 characters, and not easy to guess.",
+        "correct horse battery",
+      ),
+    }),
+    returns: Type.Object({ detail: Described(Type.String(), "A sentence for people.", "Not found.") }),
     example: { password: "correct horse battery" },
   },
   removeCompanies: {
@@ -135,8 +174,8 @@ export const contract = {
     description: "The key itself is in this answer and nowhere else. A company holds at most 20.",
     params: Type.Object({
       ...ById.properties,
-      name: Name,
-      expires_at: Type.Optional(Nullable(Time)),
+      name: Described(Name, "What it is called.", "Website"),
+      expires_at: Type.Optional(Described(Nullable(Time), "When it ends; null: never.")),
       scopes: Type.Optional(
         Type.Array(OneOf(...SCOPES), { minItems: 1, maxItems: 10, description: "Default: `full`, all of them." }),
       ),
@@ -144,6 +183,7 @@ export const contract = {
         Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
           maxItems: 100,
           description: "Addresses and networks (CIDR) that may use it. Default: all.",
+          examples: [["192.0.2.0/24"]],
         }),
       ),
     }),
@@ -153,7 +193,7 @@ export const contract = {
   removeKey: {
     summary: "Delete an API key",
     description: "It is refused everywhere within a second.",
-    params: Type.Object({ ...ById.properties, key_id: Uuid }),
+    params: Type.Object({ ...ById.properties, key_id: Described(Uuid, "The key's id.") }),
     returns: Nothing,
   },
 
@@ -163,24 +203,33 @@ export const contract = {
     params: Type.Object({
       ...ById.properties,
       ...ListQuery.properties,
-      actor: Type.Optional(Type.String({ maxLength: 254 })),
-      action: Type.Optional(OneOf(...AUDIT_ACTIONS)),
-      since: Type.Optional(Time),
-      until: Type.Optional(Time),
+      actor: Type.Optional(
+        Described(
+          Type.String({ maxLength: 254 }),
+          "Only by this user or key: an id, an address, or a key's name.",
+          "grace@example.com",
+        ),
+      ),
+      action: Type.Optional(Described(OneOf(...AUDIT_ACTIONS), "Only this action.")),
+      since: Type.Optional(Described(Time, "Only from this moment on.")),
+      until: Type.Optional(Described(Time, "Only before this moment.")),
     }),
     returns: CountedPage(
       Type.Object({
-        id: Uuid,
-        at: Time,
-        actor: Type.Object({
-          type: OneOf("user", "api_key", "operator", "system"),
-          id: Nullable(Uuid),
-          name: Type.String(),
-        }),
-        action: Type.String(),
-        target: Nullable(Type.String()),
-        ip: Nullable(Type.String()),
-        detail: Type.Record(Type.String(), Type.Unknown()),
+        id: Id,
+        at: Described(Time, "When it happened."),
+        actor: Described(
+          Type.Object({
+            type: Described(OneOf("user", "api_key", "operator", "system"), "What kind of caller."),
+            id: Described(Nullable(Uuid), "The user or key; null for the operator and the system."),
+            name: Described(Type.String(), "An address, or a key's name.", "grace@example.com"),
+          }),
+          "Who did it.",
+        ),
+        action: Described(Type.String(), "What was done.", "apiKey.created"),
+        target: Described(Nullable(Type.String()), "What it was done to.", "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"),
+        ip: Described(Nullable(Type.String()), "The address that it came from.", "192.0.2.7"),
+        detail: Described(Type.Record(Type.String(), Type.Unknown()), "What else is known of it.", { name: "Website" }),
       }),
     ),
   },
@@ -196,14 +245,24 @@ export const contract = {
     summary: "Invite somebody into a company",
     description:
       "Only an owner invites another owner. The invitation is mailed and good for 7 days; where the service sends no mail of its own, `invite_url` is in this answer and nowhere else. A new one replaces the one before.",
-    params: Type.Object({ ...ById.properties, email: Email, role: RoleName }),
-    returns: Type.Object({
-      id: Uuid,
-      email: Type.String(),
+    params: Type.Object({
+      ...ById.properties,
+      email: Described(Email, "An email address."),
       role: RoleName,
-      status: OneOf("invited"),
-      expires_at: Time,
-      invite_url: Type.Optional(Type.String()),
+    }),
+    returns: Type.Object({
+      id: Id,
+      email: Described(Type.String(), "An email address.", "ann@example.com"),
+      role: RoleName,
+      status: Described(OneOf("invited"), "Its state."),
+      expires_at: Described(Time, "When it ends; null: never."),
+      invite_url: Type.Optional(
+        Described(
+          Type.String(),
+          "The link to accept by, where no mail is sent.",
+          "https://mail.lantern.example/invitations/4f7a9c21/",
+        ),
+      ),
     }),
     example: { email: "grace@example.com", role: "admin" },
   },
@@ -218,7 +277,10 @@ export const contract = {
     summary: "Remove a member, or withdraw an invitation",
     description:
       "Everybody may leave; the last owner stays. Invitations that the member made are void. The API keys that the member made are deleted, unless `keep_keys`.",
-    params: Type.Object({ ...ByUser, keep_keys: Type.Optional(Bool) }),
+    params: Type.Object({
+      ...ByUser,
+      keep_keys: Type.Optional(Described(Bool, "The API keys that the member made stay.")),
+    }),
     returns: Nothing,
   },
 

@@ -1,30 +1,38 @@
 /** Where providers report bounces and complaints to, as clients see it. */
 import { PROVIDERS } from "../../models/inbound-source.ts";
 import type { ServiceContract } from "../define.ts";
-import { ById, ListQuery, Nothing, OneOf, Page, Text, Time, Type, Uuid } from "../lib/shapes.ts";
+import { ById, CreatedAt, Described, Id, ListQuery, Nothing, OneOf, Page, Text, Type, Uuid } from "../lib/shapes.ts";
 
 const Provider = OneOf(...PROVIDERS);
 
 const Source = Type.Object({
-  id: Uuid,
-  provider: Provider,
+  id: Id,
+  provider: Described(Provider, "Who reports."),
   url: Type.String({ format: "uri", description: "Where the provider posts to. It holds a token: keep it secret." }),
-  created_at: Time,
+  created_at: CreatedAt,
 });
 
 /** The end of `url`. */
-const Address = { provider: Provider, token: Type.String({ pattern: "^[A-Za-z0-9_-]{43}$" }) };
+const Address = {
+  provider: Described(Provider, "The provider that reports."),
+  token: Described(
+    Type.String({ pattern: "^[A-Za-z0-9_-]{43}$" }),
+    "The end of the source's `url`.",
+    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFG",
+  ),
+};
 
 const NewSource = Type.Object({
-  provider: Provider,
+  provider: Described(Provider, "Who reports."),
   secret: Type.Optional(
     Type.String({
       maxLength: 4_096,
       description:
         "SendGrid's verification key or Mailgun's HTTP signing key; of Postmark, SparkPost and Brevo the password of basic authentication, or the bearer token, that their requests must have. Write-only.",
+      examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
     }),
   ),
-  smtp_config_id: Type.Optional(Uuid),
+  smtp_config_id: Type.Optional(Described(Uuid, "Reports are about mail of this configuration.")),
 });
 
 export const sources = {
@@ -47,7 +55,7 @@ export const sources = {
       raw: Text(16 * 1024 * 1024),
       headers: Type.Record(Type.String(), Type.String()),
     }),
-    returns: Type.Object({ accepted: Type.Integer({ description: "Bounces and complaints in it." }) }),
+    returns: Type.Object({ accepted: Type.Integer({ description: "Bounces and complaints in it.", examples: [1] }) }),
     example: { RecordType: "Bounce", Type: "HardBounce", Email: "ann@example.com", Details: "550 5.1.1 unknown" },
   },
   findSource: {

@@ -5,8 +5,10 @@ import {
   BOUNDED,
   ById,
   CountedPage,
+  Described,
   Document,
   Email,
+  Id,
   ListQuery,
   Nothing,
   Nullable,
@@ -21,27 +23,43 @@ import { WAYS_IN } from "./arrival.ts";
 import { sources } from "./contract-sources.ts";
 
 const Inbound = Type.Object({
-  id: Uuid,
-  received_at: Time,
+  id: Id,
+  received_at: Described(Time, "When it came in."),
   /** `smtp`: the listener, `imap`: a mailbox, `api`, or the provider. */
-  via: OneOf(...WAYS_IN),
-  sent_email_id: Nullable(Uuid),
-  recipient: Nullable(Type.String()),
+  via: Described(OneOf(...WAYS_IN), "`smtp`: the listener, `imap`: a mailbox, `api`, or the provider."),
+  sent_email_id: Described(Nullable(Uuid), "The sent email; null where it belongs to none."),
+  recipient: Described(Nullable(Type.String()), "The address that it goes to.", "ann@example.com"),
   /** `unmatched`: it belongs to no mail of the company, and has changed nothing. */
-  result: OneOf(...INBOUND_RESULTS),
-  bounce_type: Nullable(OneOf(...BOUNCE_TYPES)),
-  diagnostic: Nullable(Type.String()),
+  result: Described(
+    OneOf(...INBOUND_RESULTS),
+    "`unmatched`: it belongs to no mail of the company, and has changed nothing.",
+  ),
+  bounce_type: Described(
+    Nullable(OneOf(...BOUNCE_TYPES)),
+    "`hard`: no such mailbox; `soft`: it cannot take this mail now; `block`: the server refuses us.",
+  ),
+  diagnostic: Described(Nullable(Type.String()), "What the refusing server said.", "550 5.1.1 User unknown"),
   /** The message as it came, for 30 days; null where there is none. */
-  raw_url: Nullable(Type.String()),
+  raw_url: Described(
+    Nullable(Type.String()),
+    "The message as it came, for 30 days.",
+    "https://mail.lantern.example/api/emails/inbound/0199f0a2/raw/",
+  ),
 });
 export type Inbound = Static<typeof Inbound>;
 
 const Reported = Type.Object({
-  sent_email_id: Type.Optional(Uuid),
-  message_id: Type.Optional(Type.String({ minLength: 3, maxLength: 998, format: "line" })),
-  email: Type.Optional(Email),
-  type: OneOf(...BOUNCE_TYPES, "complaint"),
-  diagnostic: Type.Optional(Text(1_000)),
+  sent_email_id: Type.Optional(Described(Uuid, "The sent email.")),
+  message_id: Type.Optional(
+    Described(
+      Type.String({ minLength: 3, maxLength: 998, format: "line" }),
+      "Message-ID of the mail.",
+      "<0199f0a2.4b1e@lantern.example>",
+    ),
+  ),
+  email: Type.Optional(Described(Email, "An email address.")),
+  type: Described(OneOf(...BOUNCE_TYPES, "complaint"), "What happened."),
+  diagnostic: Type.Optional(Described(Text(1_000), "What the refusing server said.", "550 5.1.1 User unknown")),
 });
 export type Reported = Static<typeof Reported>;
 
@@ -60,9 +78,9 @@ export const contract = {
     description: `Search looks into the recipient. Sortable: created_at, received_at. ${BOUNDED}`,
     params: Type.Object({
       ...ListQuery.properties,
-      result: Type.Optional(OneOf(...INBOUND_RESULTS)),
-      via: Type.Optional(OneOf(...WAYS_IN)),
-      recipient: Type.Optional(Email),
+      result: Type.Optional(Described(OneOf(...INBOUND_RESULTS), "Only with this result.")),
+      via: Type.Optional(Described(OneOf(...WAYS_IN), "Only what came in this way.")),
+      recipient: Type.Optional(Described(Email, "Only those to this address.")),
     }),
     returns: CountedPage(Inbound),
   },

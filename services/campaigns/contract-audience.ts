@@ -1,7 +1,7 @@
 /** Whom a send would reach. */
 import { LEFT_OUT } from "../../models/statements/count-audience.ts";
 import type { ServiceContract } from "../define.ts";
-import { Bool, Type, Uuid } from "../lib/shapes.ts";
+import { Bool, Described, Type, Uuid } from "../lib/shapes.ts";
 
 const People = (description: string) => Type.Integer({ description, examples: [17] });
 
@@ -19,9 +19,14 @@ export const audiences = {
     description:
       "By the rules of the send itself: `recipients` get it, the others are counted by the first reason that holds. Exactly one of `list_id` and `segment_id` is needed. With more than 50,000 people, or where counting takes seconds, the numbers are estimates from a part of them, and `is_estimate` says so.",
     params: Type.Object({
-      list_id: Type.Optional(Uuid),
-      segment_id: Type.Optional(Uuid),
-      is_transactional: Type.Optional(Bool),
+      list_id: Type.Optional(Described(Uuid, "The list that it goes to.")),
+      segment_id: Type.Optional(Described(Uuid, "The segment that it goes to.")),
+      is_transactional: Type.Optional(
+        Described(
+          Bool,
+          "True: a receipt, a password reset and the like. It goes before newsletters, also to those who unsubscribed, and again where it is in doubt.",
+        ),
+      ),
     }),
     returns: Type.Object({
       total: Type.Integer({ description: "People of the list or segment.", examples: [12_448] }),

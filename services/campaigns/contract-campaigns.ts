@@ -5,7 +5,10 @@ import {
   Bool,
   ById,
   CountedPage,
+  CreatedAt,
+  Described,
   DownloadPage,
+  Id,
   Line,
   ListQuery,
   Name,
@@ -15,6 +18,7 @@ import {
   Text,
   Time,
   Type,
+  UpdatedAt,
   Uuid,
 } from "../lib/shapes.ts";
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
@@ -22,26 +26,31 @@ import { VariantsShown } from "./contract-variants.ts";
 
 export const MAX_ATTACHMENTS = 20;
 
-const PeopleWho = (did: string) =>
+const PeopleWho = (did: string, example: number) =>
   Nullable(
     Type.Integer({
       description: `How many of the recipients ${did}; machines are not counted. Null for a campaign without individual tracking.`,
+      examples: [example],
     }),
   );
 
 export const Campaign = Type.Object({
-  id: Uuid,
-  name: Type.String(),
-  campaign_type: OneOf(...CAMPAIGN_TYPES),
-  status: OneOf(...CAMPAIGN_STATUSES),
-  total_emails: Type.Integer(),
-  sent_count: Type.Integer(),
-  failed_count: Type.Integer(),
+  id: Id,
+  name: Described(Type.String(), "What it is called; recipients do not see it.", "October newsletter"),
+  campaign_type: Described(OneOf(...CAMPAIGN_TYPES), "Which of the three sends it came by."),
+  status: Described(
+    OneOf(...CAMPAIGN_STATUSES),
+    "`scheduled`, `pending` (its recipients are being written), `sending`, and then `completed`, `partial`, `failed` or `cancelled`.",
+  ),
+  total_emails: Described(Type.Integer(), "Recipients that it has mails for.", 1200),
+  sent_count: Described(Type.Integer(), "Mails that a mail server took.", 1180),
+  failed_count: Described(Type.Integer(), "Recipients without a mail: refused, in doubt, or not tried.", 20),
   suppressed_count: Type.Integer({
     description:
       "Receivers who were suppressed or unsubscribed, or had not confirmed, when the campaign started. Not part of `total_emails`. Those that a request named are sent emails with the status `suppressed`; of a list or segment they are only counted.",
+    examples: [3],
   }),
-  scheduled_for: Nullable(Time),
+  scheduled_for: Described(Nullable(Time), "When it is to begin; null: at once."),
   timezone: Nullable(
     Type.Unsafe<"recipient">({
       type: "string",
@@ -61,33 +70,51 @@ export const Campaign = Type.Object({
     Type.String({
       description:
         "Why the campaign stopped by itself, for how many recipients the monthly quota left no room, or what it waits for: what its SMTP server said last, limits that cannot be counted while Redis is away, warm-up, or the winner of its variants.",
+      examples: ["The monthly quota left no room for 20 recipients."],
     }),
   ),
-  subject: Type.String({ description: "As it was at the send, with its variables." }),
-  template_id: Nullable(Uuid),
-  list_id: Nullable(Uuid),
-  segment_id: Nullable(Uuid),
-  smtp_config_id: Uuid,
-  is_transactional: Type.Boolean(),
+  subject: Type.String({
+    description: "As it was at the send, with its variables.",
+    examples: ["Six books for [[first_name]]"],
+  }),
+  template_id: Described(Nullable(Uuid), "The template that it is made from."),
+  list_id: Described(Nullable(Uuid), "The list that it goes to."),
+  segment_id: Described(Nullable(Uuid), "The segment that it goes to."),
+  smtp_config_id: Described(Uuid, "The SMTP configuration that it leaves by."),
+  is_transactional: Described(
+    Type.Boolean(),
+    "True: a receipt, a password reset and the like. It goes before newsletters, also to those who unsubscribed, and again where it is in doubt.",
+  ),
   ...VariantsShown,
-  started_at: Nullable(Time),
-  finished_at: Nullable(Time),
-  opens: PeopleWho("opened it"),
-  clicks: PeopleWho("clicked"),
-  created_at: Time,
-  updated_at: Time,
+  started_at: Described(Nullable(Time), "When the first recipients were written."),
+  finished_at: Described(Nullable(Time), "When it came to rest."),
+  opens: PeopleWho("opened it", 420),
+  clicks: PeopleWho("clicked", 80),
+  created_at: CreatedAt,
+  updated_at: UpdatedAt,
 });
 
 const Failures = Type.Array(
   Type.Object({
-    reason: Type.String({ description: "Unique; where texts differ by an address alone it is `<address>`." }),
-    smtp_code: Nullable(Type.Integer()),
-    enhanced_code: Nullable(Type.String()),
-    bounce_type: Nullable(OneOf("hard", "soft", "block")),
-    count: Type.Integer(),
-    example: Nullable(Type.String({ description: "An address of those recipients; null where they have no rows." })),
-    help: Type.String(),
-    estimated: Type.Optional(Bool),
+    reason: Type.String({
+      description: "Unique; where texts differ by an address alone it is `<address>`.",
+      examples: ["550 User unknown"],
+    }),
+    smtp_code: Described(Nullable(Type.Integer()), "The refusing server's code.", 550),
+    enhanced_code: Described(Nullable(Type.String()), "Its enhanced code (RFC 3463).", "5.1.1"),
+    bounce_type: Described(
+      Nullable(OneOf("hard", "soft", "block")),
+      "`hard`: no such mailbox; `soft`: it cannot take this mail now; `block`: the server refuses us.",
+    ),
+    count: Described(Type.Integer(), "Recipients that failed for this reason.", 12),
+    example: Nullable(
+      Type.String({
+        description: "An address of those recipients; null where they have no rows.",
+        examples: ["nobody@example.com"],
+      }),
+    ),
+    help: Described(Type.String(), "What to do about it.", "Publish the record that `expected` shows."),
+    estimated: Type.Optional(Described(Bool, "Extension. There where `count` is an estimate.")),
   }),
 );
 
@@ -98,8 +125,8 @@ export const campaigns = {
     params: Type.Composite([
       ListQuery,
       Type.Object({
-        status: Type.Optional(OneOf(...CAMPAIGN_STATUSES)),
-        campaign_type: Type.Optional(OneOf(...CAMPAIGN_TYPES)),
+        status: Type.Optional(Described(OneOf(...CAMPAIGN_STATUSES), "Only those in this state.")),
+        campaign_type: Type.Optional(Described(OneOf(...CAMPAIGN_TYPES), "Only those of this type.")),
         created_after: Type.Optional(Type.String({ format: "date-time", description: "Exclusive." })),
         created_before: Type.Optional(Type.String({ format: "date-time", description: "Exclusive." })),
       }),
@@ -114,14 +141,30 @@ export const campaigns = {
     params: Type.Composite([
       ById,
       Type.Object({
-        name: Type.Optional(Name),
-        scheduled_for: Type.Optional(Time),
-        template_id: Type.Optional(Uuid),
-        list_id: Type.Optional(Uuid),
-        segment_id: Type.Optional(Uuid),
-        subject: Type.Optional(Type.String({ ...Line(MAX_SUBJECT_LENGTH), minLength: 1, pattern: "\\S" })),
-        body: Type.Optional(Type.String({ ...Text(MAX_BODY_LENGTH), minLength: 1, pattern: "\\S" })),
-        attachment_ids: Type.Optional(Type.Array(Uuid, { maxItems: MAX_ATTACHMENTS })),
+        name: Type.Optional(Described(Name, "What it is called.", "Readers")),
+        scheduled_for: Type.Optional(Described(Time, "The new time.")),
+        template_id: Type.Optional(Described(Uuid, "The template that it is made from.")),
+        list_id: Type.Optional(Described(Uuid, "The list that it goes to.")),
+        segment_id: Type.Optional(Described(Uuid, "The segment that it goes to.")),
+        subject: Type.Optional(
+          Described(
+            Type.String({ ...Line(MAX_SUBJECT_LENGTH), minLength: 1, pattern: "\\S" }),
+            "Subject of the mail; variables allowed in what is to be sent.",
+            "Six books for [[first_name]]",
+          ),
+        ),
+        body: Type.Optional(
+          Described(
+            Type.String({ ...Text(MAX_BODY_LENGTH), minLength: 1, pattern: "\\S" }),
+            "The mail in HTML, with variables.",
+            "<p>Hello [[first_name]].</p>",
+          ),
+        ),
+        attachment_ids: Type.Optional(
+          Described(Type.Array(Uuid, { maxItems: MAX_ATTACHMENTS }), "Media files that are attached.", [
+            "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b",
+          ]),
+        ),
       }),
     ]),
     returns: Campaign,

@@ -1,6 +1,19 @@
 import { DRAFT_KINDS, type DraftKind } from "../../models/draft.ts";
 import type { ServiceContract } from "../define.ts";
-import { ById, Email, ListQuery, Name, Nothing, Nullable, Page, Time, Type, Uuid } from "../lib/shapes.ts";
+import {
+  ById,
+  CreatedAt,
+  Described,
+  Email,
+  Id,
+  ListQuery,
+  Name,
+  Nothing,
+  Nullable,
+  Page,
+  Type,
+  UpdatedAt,
+} from "../lib/shapes.ts";
 import { Shown } from "../renderer/contract-templates.ts";
 import { Sent } from "./contract-sending.ts";
 
@@ -20,11 +33,11 @@ const Kind = Type.Unsafe<DraftKind>({
 });
 
 const view = {
-  id: Uuid,
+  id: Id,
   name: Type.String({ description: "The campaign's, where the body has none.", examples: ["November newsletter"] }),
   kind: Kind,
-  created_at: Time,
-  updated_at: Time,
+  created_at: CreatedAt,
+  updated_at: UpdatedAt,
 };
 const Draft = Type.Object({ ...view, body: Body });
 const ListedDraft = Type.Object({
@@ -53,7 +66,11 @@ export const drafts = {
   createDraft: {
     summary: "Create a draft of a send",
     description: `A company has at most ${MAX_DRAFTS} of them. Without \`name\` it is the name in the body, or "Draft".`,
-    params: Type.Object({ name: Type.Optional(Name), kind: Kind, body: Type.Optional(Body) }),
+    params: Type.Object({
+      name: Type.Optional(Described(Name, "What it is called.", "Readers")),
+      kind: Kind,
+      body: Type.Optional(Body),
+    }),
     returns: Draft,
     // Whatever stands in the body, a draft has few fields of its own, and a mistyped one is in it by mistake.
     unknownFields: "all",
@@ -65,7 +82,7 @@ export const drafts = {
     description: "`body` takes the place of the whole body.",
     params: Type.Object({
       ...ById.properties,
-      name: Type.Optional(Name),
+      name: Type.Optional(Described(Name, "What it is called.", "Readers")),
       kind: Type.Optional(Kind),
       body: Type.Optional(Body),
     }),
@@ -78,9 +95,12 @@ export const drafts = {
       "The errors of the send of its kind, by field, and nothing is sent; none where `errors` is empty. The plan, the quota and the hourly limit are looked at by the send alone.",
     params: ById,
     returns: Type.Object({
-      errors: Type.Record(Type.String(), Type.Array(Type.String()), {
-        examples: [{ smtp_config_id: ["This field is required."] }],
-      }),
+      errors: Described(
+        Type.Record(Type.String(), Type.Array(Type.String()), {
+          examples: [{ smtp_config_id: ["This field is required."] }],
+        }),
+        "What could not be used, the first 100.",
+      ),
     }),
   },
   previewDraft: {
@@ -89,7 +109,7 @@ export const drafts = {
       "As a recipient sees it, footer included; links are not tracked, and built-in addresses lead nowhere. Values are those that a receiver of the draft brings, then those of the subscriber with the address `email`; without one a sample is shown. Of an A/B test `variant` is shown, else the first. 400 where there is neither a template nor a body yet.",
     params: Type.Object({
       ...ById.properties,
-      email: Type.Optional(Email),
+      email: Type.Optional(Described(Email, "An email address.")),
       variant: Type.Optional(Type.Integer({ minimum: 0, examples: [1], description: "Its index, from 0." })),
     }),
     returns: Shown,

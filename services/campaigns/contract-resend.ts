@@ -17,10 +17,15 @@ export const resending = {
           minLength: 1,
           pattern: "\\S",
           description: "In place of the first campaign's.",
+          examples: ["Six books for [[first_name]]"],
         }),
       ),
       name: Type.Optional(
-        Type.String({ ...Name, description: "Of the new campaign; else `Again: ` and the first one's." }),
+        Type.String({
+          ...Name,
+          description: "Of the new campaign; else `Again: ` and the first one's.",
+          examples: ["Readers"],
+        }),
       ),
       idempotency_key: Type.Optional(
         Type.String({ minLength: 1, maxLength: 256, description: "Set from the header Idempotency-Key." }),

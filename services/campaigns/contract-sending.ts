@@ -1,5 +1,5 @@
 import type { ServiceContract } from "../define.ts";
-import { Bool, Email, Line, Name, Nullable, Text, Time, Type, Uuid } from "../lib/shapes.ts";
+import { Bool, Described, Email, Line, Name, Nullable, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
 import { ContentFields } from "../lib/template/content-shapes.ts";
 import { Campaign, MAX_ATTACHMENTS } from "./contract-campaigns.ts";
@@ -10,11 +10,20 @@ import { MAX_COPIES } from "./send/inline-receivers.ts";
 export const MAX_RECEIVERS = 10_000;
 
 const Send = Type.Object({
-  company: Type.Optional(Uuid),
-  name: Name,
-  smtp_config_id: Uuid,
-  attachment_ids: Type.Optional(Type.Array(Uuid, { maxItems: MAX_ATTACHMENTS })),
-  is_transactional: Type.Optional(Bool),
+  company: Type.Optional(Described(Uuid, "The company that it belongs to.")),
+  name: Described(Name, "What it is called.", "Readers"),
+  smtp_config_id: Described(Uuid, "The SMTP configuration that it leaves by."),
+  attachment_ids: Type.Optional(
+    Described(Type.Array(Uuid, { maxItems: MAX_ATTACHMENTS }), "Media files that are attached.", [
+      "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b",
+    ]),
+  ),
+  is_transactional: Type.Optional(
+    Described(
+      Bool,
+      "True: a receipt, a password reset and the like. It goes before newsletters, also to those who unsubscribed, and again where it is in doubt.",
+    ),
+  ),
   utm: Type.Optional(Nullable(Utm)),
   idempotency_key: Type.Optional(
     Type.String({ minLength: 1, maxLength: 256, description: "Set from the header Idempotency-Key." }),
@@ -23,7 +32,11 @@ const Send = Type.Object({
 
 const Copies = Nullable(Type.Array(Email, { maxItems: MAX_COPIES }));
 const Receiver = Type.Object(
-  { email: Email, cc: Type.Optional(Copies), bcc: Type.Optional(Copies) },
+  {
+    email: Described(Email, "An email address."),
+    cc: Type.Optional(Described(Copies, "Others who get a copy and are seen in it.", ["bob@example.com"])),
+    bcc: Type.Optional(Described(Copies, "Others who get a copy and are not seen in it.", ["archive@example.com"])),
+  },
   { title: "Receiver", description: "Any other field is a template variable.", additionalProperties: true },
 );
 
@@ -46,14 +59,18 @@ const ScheduledFor = Type.Optional(Nullable(Time));
 export const Sent = Type.Composite([
   Campaign,
   Type.Object({
-    company: Uuid,
-    subject: Type.String(),
-    template: Nullable(Uuid),
-    lists: Type.Array(Uuid),
-    worker_task_id: Type.String(),
+    company: Described(Uuid, "The company that it belongs to."),
+    template: Described(Nullable(Uuid), "The template that it was made from."),
+    lists: Described(Type.Array(Uuid), "The lists that it goes to.", ["0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"]),
+    worker_task_id: Described(
+      Type.String(),
+      "For clients that expect it; nothing takes it.",
+      "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b",
+    ),
     warnings: Type.Array(Type.String(), {
       description:
         "Extension. Sentences about what the sender should know of this send, which is accepted all the same.",
+      examples: [["`fist_name` is no variable that any subscriber has."]],
     }),
   }),
 ]);
@@ -65,10 +82,10 @@ export const sending = {
     params: Type.Composite([
       Send,
       Type.Object({
-        template_id: Uuid,
-        list_id: Type.Optional(Uuid),
-        segment_id: Type.Optional(Uuid),
-        scheduled_for: ScheduledFor,
+        template_id: Described(Uuid, "The template that it is made from."),
+        list_id: Type.Optional(Described(Uuid, "The list that it goes to.")),
+        segment_id: Type.Optional(Described(Uuid, "The segment that it goes to.")),
+        scheduled_for: Described(ScheduledFor, "When it is to begin; null: at once."),
         timezone: Type.Optional(Nullable(RecipientTimezone)),
         ...VariantsAsked,
       }),
@@ -87,7 +104,11 @@ export const sending = {
     summary: "Send a saved template to inline receivers",
     params: Type.Composite([
       Send,
-      Type.Object({ template_id: Uuid, receivers: Receivers, scheduled_for: ScheduledFor }),
+      Type.Object({
+        template_id: Described(Uuid, "The template that it is made from."),
+        receivers: Described(Receivers, "Whom it goes to, each with the values of its variables."),
+        scheduled_for: Described(ScheduledFor, "When it is to begin; null: at once."),
+      }),
     ]),
     returns: Sent,
     unknownFields: "all",
@@ -107,11 +128,19 @@ export const sending = {
     params: Type.Composite([
       Send,
       Type.Object({
-        subject: Type.String({ ...Line(MAX_SUBJECT_LENGTH), minLength: 1, pattern: "\\S" }),
-        body: Type.String({ ...Text(MAX_BODY_LENGTH), minLength: 1, pattern: "\\S" }),
+        subject: Described(
+          Type.String({ ...Line(MAX_SUBJECT_LENGTH), minLength: 1, pattern: "\\S" }),
+          "Subject of the mail; variables allowed in what is to be sent.",
+          "Six books for [[first_name]]",
+        ),
+        body: Described(
+          Type.String({ ...Text(MAX_BODY_LENGTH), minLength: 1, pattern: "\\S" }),
+          "The mail in HTML, with variables.",
+          "<p>Hello [[first_name]].</p>",
+        ),
         ...ContentFields,
-        receivers: Receivers,
-        scheduled_for: Type.Optional(Type.Unknown({ description: "Must be null or absent." })),
+        receivers: Described(Receivers, "Whom it goes to, each with the values of its variables."),
+        scheduled_for: Type.Optional(Type.Unknown({ description: "Must be null or absent.", examples: [null] })),
       }),
     ]),
     returns: Sent,

@@ -1,6 +1,6 @@
 /** A test send: some mails to people of the company, to see what a campaign would look like. */
 import type { ServiceContract } from "../define.ts";
-import { Email, Line, Nullable, type Static, Text, Type, Uuid } from "../lib/shapes.ts";
+import { Described, Email, Line, Nullable, type Static, Text, Type, Uuid } from "../lib/shapes.ts";
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
 import { MAX_ATTACHMENTS } from "./contract-campaigns.ts";
 
@@ -20,7 +20,7 @@ const Result = Type.Object({
       examples: ["250 2.0.0 Ok: queued as 4F1C2"],
     }),
   ),
-  error: Nullable(Type.String({ description: "A sentence; null for `sent`." })),
+  error: Nullable(Type.String({ description: "A sentence; null for `sent`.", examples: ["550 5.1.1 User unknown"] })),
 });
 export type TestResult = Static<typeof Result>;
 
@@ -30,7 +30,7 @@ export const testSend = {
     description:
       "The mail as a campaign would send it through this SMTP configuration, signed and with attachments, to each address by itself, and what the server said. Needs `template_id`, or `subject` and `body`. The subject begins with `[Test] `. Nothing is tracked, no campaign and no sent email is made, nothing is tried again, and a refusal suppresses nobody; the links to unsubscribe and to the view in the browser lead nowhere. Counts in the hour, the month and a warm-up. Values come from `variables`, then from the subscriber who has the address. Suppressed addresses get none (`suppressed`), also when they are suppressed only for newsletters. Answers within 30 seconds whatever the server does: what it did not confirm by then is `unknown`. At most 20 requests a minute.",
     params: Type.Object({
-      company: Type.Optional(Uuid),
+      company: Type.Optional(Described(Uuid, "The company that it belongs to.")),
       smtp_config_id: Type.String({ ...Uuid, description: "The SMTP configuration to send through." }),
       to: Type.Array(Email, {
         minItems: 1,
@@ -45,6 +45,7 @@ export const testSend = {
           minLength: 1,
           pattern: "\\S",
           description: "With `body`, in place of a template.",
+          examples: ["Six books for [[first_name]]"],
         }),
       ),
       body: Type.Optional(
@@ -53,13 +54,21 @@ export const testSend = {
           minLength: 1,
           pattern: "\\S",
           description: "HTML, in the language of templates.",
+          examples: ["<p>Hello [[first_name]].</p>"],
         }),
       ),
       variables: Type.Optional(
-        Type.Record(Type.String(), Type.Unknown(), { description: "The same for all addresses." }),
+        Type.Record(Type.String(), Type.Unknown(), {
+          description: "The same for all addresses.",
+          examples: [{ first_name: "Ann" }],
+        }),
       ),
       attachment_ids: Type.Optional(
-        Type.Array(Uuid, { maxItems: MAX_ATTACHMENTS, description: "Media files to attach." }),
+        Type.Array(Uuid, {
+          maxItems: MAX_ATTACHMENTS,
+          description: "Media files to attach.",
+          examples: [["0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"]],
+        }),
       ),
     }),
     returns: Type.Object({
@@ -67,6 +76,7 @@ export const testSend = {
       warnings: Type.Array(Type.String(), {
         description:
           "Sentences on variables that neither are built in nor any subscriber has, on HTML over 102 KB, on a missing visible way to unsubscribe, and those of a send.",
+        examples: [["`fist_name` is no variable that any subscriber has."]],
       }),
     }),
     example: {

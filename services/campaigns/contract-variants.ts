@@ -1,6 +1,6 @@
 /** A/B tests as requests give them and answers show them. */
 import { WINNER_METRICS } from "../../models/campaign-variant.ts";
-import { Line, Nullable, OneOf, Time, Type, Uuid } from "../lib/shapes.ts";
+import { Described, Line, Nullable, OneOf, Time, Type, Uuid } from "../lib/shapes.ts";
 import { MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
 
 const MIN_VARIANTS = 2;
@@ -80,7 +80,7 @@ export const VariantsShown = {
     Type.Object({
       index: Type.Integer({ examples: [0], description: "From 0, in the order of the request." }),
       subject: Type.String({ examples: ["Six books for long evenings"], description: "With its variables." }),
-      template_id: Nullable(Uuid),
+      template_id: Described(Nullable(Uuid), "The template that it is made from."),
       percent: Percent,
     }),
     { description: "Extension. Of an A/B test; empty where there is none." },

@@ -3,14 +3,16 @@ import { LOOKED_THROUGH, SHOWN_USES } from "../../models/statements/media-uses.t
 import type { ServiceContract } from "../define.ts";
 import {
   ById,
+  CreatedAt,
+  Described,
   Document,
   DownloadPage,
+  Id,
   ListQuery,
   Nothing,
   OneOf,
   Page,
   Text,
-  Time,
   Type,
   Uuid,
 } from "../lib/shapes.ts";
@@ -23,30 +25,46 @@ import { sending } from "./contract-sending.ts";
 import { testSend } from "./contract-test-send.ts";
 
 const Media = Type.Object({
-  id: Uuid,
-  filename: Type.String(),
-  content_type: Type.String({ description: "Found in the file's own bytes, whatever the upload said." }),
-  size: Type.Integer(),
-  sha256: Type.String(),
-  url: Type.String({ description: "Serves the file to anybody." }),
-  created_at: Time,
+  id: Id,
+  filename: Described(Type.String(), "The file's name.", "books.png"),
+  content_type: Type.String({
+    description: "Found in the file's own bytes, whatever the upload said.",
+    examples: ["image/png"],
+  }),
+  size: Described(Type.Integer(), "Bytes.", 20480),
+  sha256: Described(
+    Type.String(),
+    "SHA-256 of its bytes, hexadecimal.",
+    "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+  ),
+  url: Type.String({
+    description: "Serves the file to anybody.",
+    examples: ["https://mail.lantern.example/api/emails/public/media/0199f0a2/books.png"],
+  }),
+  created_at: CreatedAt,
 });
 
-const Use = Type.Object({ id: Uuid, name: Type.String() });
+const Use = Type.Object({ id: Id, name: Described(Type.String(), "What it is called.", "Readers") });
 const MediaUsage = Type.Object({
   template_count: Type.Integer({ description: "Templates whose body names the file.", examples: [2] }),
   templates: Type.Array(Use, { description: "The newest of them." }),
   campaign_count: Type.Integer({ description: "Campaigns whose mails name or attach the file.", examples: [7] }),
-  campaigns: Type.Array(Type.Composite([Use, Type.Object({ status: OneOf(...CAMPAIGN_STATUSES) })]), {
-    description: "The newest of them.",
-  }),
+  campaigns: Type.Array(
+    Type.Composite([Use, Type.Object({ status: Described(OneOf(...CAMPAIGN_STATUSES), "Its state.") })]),
+    {
+      description: "The newest of them.",
+    },
+  ),
 });
 
 const media = {
   listMedia: {
     summary: "List media files",
     description: "Search looks into the filename. Sortable: created_at, filename, size, content_type.",
-    params: Type.Composite([ListQuery, Type.Object({ content_type: Type.Optional(Text(255)) })]),
+    params: Type.Composite([
+      ListQuery,
+      Type.Object({ content_type: Type.Optional(Described(Text(255), "Only files of this type.", "image/png")) }),
+    ]),
     returns: Page(Media),
   },
   createMedia: {
@@ -71,7 +89,10 @@ const media = {
   },
   downloadMedia: {
     summary: "The bytes of a media file",
-    params: Type.Object({ id: Uuid, filename: Type.String() }),
+    params: Type.Object({
+      id: Id,
+      filename: Described(Type.String(), "The file's name, as it was uploaded.", "books.png"),
+    }),
     returns: Document,
   },
   mediaBytes: {

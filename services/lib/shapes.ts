@@ -1,9 +1,19 @@
 /** The atoms that contracts are made of. Messages for what breaks them: services/lib/field-errors.ts. */
 import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 
+/** A schema with what it means, for the API's document, and one value where the type does not show one. */
+export const Described = <T extends TSchema>(schema: T, description: string, example?: unknown): T => ({
+  ...schema,
+  description,
+  ...(example === undefined ? {} : { examples: [example] }),
+});
+
 export const Uuid = Type.String({ format: "uuid" });
+export const Id = Described(Uuid, "Its id.");
 export const Email = Type.String({ format: "email", maxLength: 254 });
 export const Time = Type.String({ format: "date-time" });
+export const CreatedAt = Described(Time, "When it was made.");
+export const UpdatedAt = Described(Time, "When it was changed last.");
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
 /** Text that must say something: neither empty nor white space only. */
@@ -32,18 +42,23 @@ export const Document = Type.Object({
 });
 export type Document = Static<typeof Document>;
 
-export const ById = Type.Object({ id: Uuid });
+export const ById = Type.Object({ id: Id });
 
 /** Query of every list; extend with a resource's own filters. */
 export const ListQuery = Type.Object({
-  page: Type.Optional(Type.Integer({ minimum: 1 })),
-  page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-  search: Type.Optional(Type.String({ maxLength: 255, description: "Part of a text, without regard to case." })),
+  page: Type.Optional(Described(Type.Integer({ minimum: 1 }), "Which page, from 1.", 2)),
+  page_size: Type.Optional(
+    Described(Type.Integer({ minimum: 1, maximum: 100 }), "Rows on a page; 20 unless it is said.", 100),
+  ),
+  search: Type.Optional(
+    Type.String({ maxLength: 255, description: "Part of a text, without regard to case.", examples: ["lantern"] }),
+  ),
   ordering: Type.Optional(
     Type.String({
       maxLength: 64,
       description:
         "A field, or `-` and a field for descending. Without it: newest first. The 400 for another names the fields.",
+      examples: ["-created_at"],
     }),
   ),
 });

@@ -1,9 +1,9 @@
 /** What is looked at in a template before it is used. */
-import { Nullable, Type } from "../lib/shapes.ts";
+import { Described, Nullable, Type } from "../lib/shapes.ts";
 import { MAX_LINKS } from "./check/check-links.ts";
 
 const Link = Type.Object({
-  url: Type.String({ examples: ["https://example.com/offers"] }),
+  url: Described(Type.String({ examples: ["https://example.com/offers"] }), "An address (URL)."),
   status: Nullable(
     Type.Integer({
       description: "Of the last answer, redirects followed; null where none came in time.",
@@ -29,7 +29,10 @@ const Spam = Type.Object({
 });
 
 export const TemplateCheck = Type.Object({
-  warnings: Type.Array(Type.String(), { description: "As saving it would answer with." }),
+  warnings: Type.Array(Type.String(), {
+    description: "As saving it would answer with.",
+    examples: [["`fist_name` is no variable that any subscriber has."]],
+  }),
   size: Type.Integer({ description: "Bytes of the HTML.", examples: [18_240] }),
   links: Type.Array(Link, {
     description: `The http and https links of the body, each once and without those that have variables; the first ${MAX_LINKS}.`,

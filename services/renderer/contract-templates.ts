@@ -1,6 +1,21 @@
 import { TEMPLATE_MODES, type TemplateMode } from "../../models/template.ts";
 import type { ServiceContract } from "../define.ts";
-import { ById, ListQuery, Name, Nothing, OneOf, Page, Patch, Text, Time, Type, Uuid } from "../lib/shapes.ts";
+import {
+  ById,
+  CreatedAt,
+  Described,
+  Id,
+  ListQuery,
+  Name,
+  Nothing,
+  OneOf,
+  Page,
+  Patch,
+  Text,
+  Time,
+  Type,
+  UpdatedAt,
+} from "../lib/shapes.ts";
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
 import { ContentFields, ContentView } from "../lib/template/content-shapes.ts";
 import { CHECK_DESCRIPTION, TemplateCheck } from "./contract-check.ts";
@@ -14,27 +29,32 @@ const Mode = Type.Unsafe<TemplateMode>({
 });
 
 export const EmailTemplate = Type.Object({
-  id: Uuid,
-  name: Type.String(),
-  subject: Type.String(),
-  body: Type.String(),
+  id: Id,
+  name: Described(Type.String(), "What it is called; recipients do not see it.", "June newsletter"),
+  subject: Described(
+    Type.String(),
+    "Subject of the mail; variables allowed in what is to be sent.",
+    "Six books for [[first_name]]",
+  ),
+  body: Described(Type.String(), "The mail in HTML, with variables.", "<p>Hello [[first_name]].</p>"),
   ...ContentView,
   template_mode: Mode,
-  template_type: OneOf("marketing", "transactional"),
-  created_at: Time,
-  updated_at: Time,
+  template_type: Described(OneOf("marketing", "transactional"), "What it is meant for."),
+  created_at: CreatedAt,
+  updated_at: UpdatedAt,
 });
 
 const Warnings = Type.Array(Type.String(), {
   description:
     "Extension. Sentences on variables that neither are built in nor any subscriber has, on HTML over 102 KB, and on a missing visible way to unsubscribe.",
+  examples: [["`fist_name` is no variable that any subscriber has."]],
 });
 const SavedTemplate = Type.Composite([EmailTemplate, Type.Object({ warnings: Warnings })]);
 
 export const Shown = Type.Object({
-  subject: Type.String(),
-  html: Type.String(),
-  text: Type.String(),
+  subject: Described(Type.String(), "The subject with these values.", "Six books for Ann"),
+  html: Described(Type.String(), "The HTML part.", "<p>Hello Ann.</p>"),
+  text: Described(Type.String(), "The text part.", "Hello Ann."),
   warnings: Warnings,
 });
 const Variables = Type.Optional(Type.Record(Type.String(), Type.Unknown()));
@@ -42,13 +62,19 @@ const Variables = Type.Optional(Type.Record(Type.String(), Type.Unknown()));
 const Subject = Type.String({ minLength: 1, maxLength: MAX_SUBJECT_LENGTH, pattern: "\\S", format: "line" });
 
 const Content = {
-  subject: Subject,
-  body: Type.Optional(Text(MAX_BODY_LENGTH)),
+  subject: Described(
+    Subject,
+    "Subject of the mail; variables allowed in what is to be sent.",
+    "Six books for [[first_name]]",
+  ),
+  body: Type.Optional(
+    Described(Text(MAX_BODY_LENGTH), "The mail in HTML, with variables.", "<p>Hello [[first_name]].</p>"),
+  ),
   ...ContentFields,
   template_mode: Type.Optional(Mode),
-  template_type: Type.Optional(OneOf("marketing", "transactional")),
+  template_type: Type.Optional(Described(OneOf("marketing", "transactional"), "What it is meant for.")),
 };
-const Input = Type.Object({ name: Name, ...Content });
+const Input = Type.Object({ name: Described(Name, "What it is called.", "Readers"), ...Content });
 
 const UNCHANGED_SINCE =
   "Extension. The template's `updated_at` as it was read: where it was saved after that, the answer is 409 and nothing changes.";
@@ -99,7 +125,7 @@ export const contract = {
     params: Type.Object({
       ...ListQuery.properties,
       template_mode: Type.Optional(Mode),
-      template_type: Type.Optional(OneOf("marketing", "transactional")),
+      template_type: Type.Optional(Described(OneOf("marketing", "transactional"), "Only those of this type.")),
     }),
     returns: Page(EmailTemplate),
   },
@@ -126,7 +152,14 @@ export const contract = {
   checkTemplate: {
     summary: "Check a template before it is used",
     description: CHECK_DESCRIPTION,
-    params: Type.Object({ subject: Subject, body: Text(MAX_BODY_LENGTH) }),
+    params: Type.Object({
+      subject: Described(
+        Subject,
+        "Subject of the mail; variables allowed in what is to be sent.",
+        "Six books for [[first_name]]",
+      ),
+      body: Described(Text(MAX_BODY_LENGTH), "The mail in HTML, with variables.", "<p>Hello [[first_name]].</p>"),
+    }),
     returns: TemplateCheck,
     example: { subject: "News for [[first_name]]", body: '<p>See <a href="[[shop_url]]">our offers</a>.</p>' },
   },
@@ -135,14 +168,20 @@ export const contract = {
   preview: {
     summary: "Render a template with given variables",
     description: "As a recipient sees it, footer included; links are not tracked, and built-in addresses lead nowhere.",
-    params: Type.Object({ ...ById.properties, variables: Variables }),
+    params: Type.Object({
+      ...ById.properties,
+      variables: Described(Variables, "Values of the template's variables.", { first_name: "Ann" }),
+    }),
     returns: Shown,
     example: { variables: { first_name: "Ann", items: ["Tea", "Coffee"] } },
   },
   previewContent: {
     summary: "Render what is not saved as a template",
     description: "Extension. Like the preview of a template. Nothing is saved; syntax errors are 400 as at saving.",
-    params: Type.Object({ ...Content, variables: Variables }),
+    params: Type.Object({
+      ...Content,
+      variables: Described(Variables, "Values of the template's variables.", { first_name: "Ann" }),
+    }),
     returns: Shown,
     example: {
       subject: "News for [[first_name]]",

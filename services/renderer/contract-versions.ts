@@ -1,17 +1,20 @@
 /** The versions that the saves of a template leave. */
 import { VERSIONS_KEPT } from "../../models/statements/template-versions.ts";
 import type { ServiceContract } from "../define.ts";
-import { ById, Nullable, Time, Type, Uuid } from "../lib/shapes.ts";
+import { ById, Described, Id, Nullable, Time, Type } from "../lib/shapes.ts";
 import { ContentView } from "../lib/template/content-shapes.ts";
 
 const VERSION = {
   version: Type.Integer({ minimum: 1, description: "Numbered from 1 for each template, without gaps.", examples: [3] }),
-  subject: Type.String({ examples: ["News for [[first_name]]"] }),
+  subject: Described(
+    Type.String({ examples: ["News for [[first_name]]"] }),
+    "Subject of the mail; variables allowed in what is to be sent.",
+  ),
   created_at: { ...Time, description: "When it was saved." },
   created_by: Nullable(
     Type.Object(
       {
-        id: Uuid,
+        id: Id,
         name: Type.String({ description: "A person's address, or an API key's name.", examples: ["ann@example.com"] }),
       },
       { description: "Who saved it; null where that is unknown, or the person or key is gone." },
@@ -21,7 +24,7 @@ const VERSION = {
 export const Version = Type.Object(VERSION);
 export const FullVersion = Type.Object({
   ...VERSION,
-  body: Type.String({ examples: ["<p>Hello [[first_name]],</p>"] }),
+  body: Described(Type.String({ examples: ["<p>Hello [[first_name]],</p>"] }), "The mail in HTML, with variables."),
   ...ContentView,
 });
 

@@ -1,6 +1,6 @@
 import type { ServiceContract } from "../define.ts";
 import type { MailBytes } from "../lib/mail-bytes.ts";
-import { Bool, ById, Nullable, type Static, Type, Uuid } from "../lib/shapes.ts";
+import { Bool, ById, Described, Nullable, type Static, Type, Uuid } from "../lib/shapes.ts";
 import { Shown, contract as templates } from "./contract-templates.ts";
 
 const Data = Type.Record(Type.String(), Type.Unknown());
@@ -99,8 +99,11 @@ export const contract = {
       ),
     }),
     returns: Type.Object({
-      subject: Type.String({ examples: ["Six books for evenings"] }),
-      html: Type.String({ examples: ["<p>Hello there,</p>"] }),
+      subject: Described(
+        Type.String({ examples: ["Six books for evenings"] }),
+        "Subject of the mail; variables allowed in what is to be sent.",
+      ),
+      html: Described(Type.String({ examples: ["<p>Hello there,</p>"] }), "The HTML part."),
     }),
   },
   previewDraft: {

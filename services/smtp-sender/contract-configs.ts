@@ -4,7 +4,10 @@ import type { ServiceContract } from "../define.ts";
 import {
   Bool,
   ById,
+  CreatedAt,
+  Described,
   Email,
+  Id,
   Line,
   ListQuery,
   Name,
@@ -26,132 +29,203 @@ const Host = Type.String({ minLength: 1, maxLength: 253, pattern: "\\S" });
 
 /** At least one of the two limits; a domain stands in it once. */
 const DomainLimit = Type.Object({
-  domain: Line(253),
-  max_per_minute: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
-  max_connections: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1_000 }))),
+  domain: Described(Line(253), "A domain.", "example.org"),
+  max_per_minute: Type.Optional(
+    Described(
+      Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+      "Mails in any 60 seconds, at most; null: no limit.",
+      100,
+    ),
+  ),
+  max_connections: Type.Optional(
+    Described(Nullable(Type.Integer({ minimum: 1, maximum: 1_000 })), "Connections at a time, at most.", 10),
+  ),
 });
 
 /** `password` is write-only. In a PATCH what is left out stays; null removes the mailbox. */
 const BounceMailbox = Type.Object({
-  host: Type.Optional(Host),
-  port: Type.Optional(Port),
-  username: Type.Optional(Line(255)),
-  password: Type.Optional(Text(1_024)),
-  use_tls: Type.Optional(Bool),
-  folder: Type.Optional(Folder),
-  processed_folder: Type.Optional(Folder),
+  host: Type.Optional(Described(Host, "Host of the server.", "smtp.relay.example")),
+  port: Type.Optional(Described(Port, "Its port.", 587)),
+  username: Type.Optional(Described(Line(255), "For the login; empty: none.", "lantern")),
+  password: Type.Optional(Described(Text(1_024), "For the login. Write-only.", "secret")),
+  use_tls: Type.Optional(Described(Bool, "TLS is required.")),
+  folder: Type.Optional(Described(Folder, "The folder that is read.", "INBOX")),
+  processed_folder: Type.Optional(Described(Folder, "Where mails go that were read.", "Processed")),
 });
 
 export const SmtpConfig = Type.Object({
-  id: Uuid,
-  name: Type.String(),
-  host: Type.String(),
-  port: Type.Integer(),
-  use_tls: Bool,
-  tls_mode: OneOf(...TLS_MODES),
-  sender_name: Type.String(),
-  sender_email: Type.String(),
-  reply_to_email: Nullable(Type.String()),
-  /** Where bounces go: each mail's envelope sender is this with a token before the @. Null: it is `sender_email`. */
-  bounce_address: Nullable(Type.String()),
-  /** Bounces that arrive in a mailbox are read by IMAP; `last_error` says why they are not. */
-  bounce_mailbox: Nullable(
-    Type.Object({
-      host: Type.String(),
-      port: Type.Integer(),
-      username: Type.String(),
-      use_tls: Bool,
-      folder: Type.String(),
-      processed_folder: Type.String(),
-      last_error: Nullable(Type.String()),
-      last_error_at: Nullable(Time),
-    }),
+  id: Id,
+  name: Described(Type.String(), "What it is called.", "Readers"),
+  host: Described(Type.String(), "Host of the server.", "smtp.relay.example"),
+  port: Described(Type.Integer(), "Its port.", 587),
+  use_tls: Described(Bool, "TLS is required."),
+  tls_mode: Described(
+    OneOf(...TLS_MODES),
+    "`auto` goes by the port: 465 is `implicit`, others `starttls` where `use_tls` is set.",
   ),
-  dkim: DkimView,
+  sender_name: Described(Type.String(), "Name in From.", "Lantern Books"),
+  sender_email: Described(Type.String(), "Address in From.", "news@lantern.example"),
+  reply_to_email: Described(Nullable(Type.String()), "Where answers go.", "hello@lantern.example"),
+  /** Where bounces go: each mail's envelope sender is this with a token before the @. Null: it is `sender_email`. */
+  bounce_address: Described(
+    Nullable(Type.String()),
+    "Where bounces go; each mail's envelope sender is this with a token.",
+    "news@bounce.lantern.example",
+  ),
+  /** Bounces that arrive in a mailbox are read by IMAP; `last_error` says why they are not. */
+  bounce_mailbox: Described(
+    Nullable(
+      Type.Object({
+        host: Described(Type.String(), "Host of the server.", "smtp.relay.example"),
+        port: Described(Type.Integer(), "Its port.", 587),
+        username: Described(Type.String(), "For the login; empty: none.", "lantern"),
+        use_tls: Described(Bool, "TLS is required."),
+        folder: Described(Type.String(), "The folder that is read.", "INBOX"),
+        processed_folder: Described(Type.String(), "Where mails go that were read.", "Processed"),
+        last_error: Described(Nullable(Type.String()), "What went wrong last.", "535 5.7.8 Authentication failed"),
+        last_error_at: Described(Nullable(Time), "When that was."),
+      }),
+    ),
+    "A mailbox that bounces arrive in, read by IMAP; null: none.",
+  ),
+  dkim: Described(DkimView, "The keys that sign: one, or an array of two (RSA and Ed25519); null: nothing is signed."),
   /** Keys that were made here, and sign once their records are seen. */
-  dkim_waiting: Type.Array(MadeKey),
-  max_connections: Type.Integer(),
-  max_per_second: Nullable(Type.Integer()),
-  warmup: Nullable(
-    Type.Object({ start_per_day: Type.Integer(), factor: Type.Number(), until_per_day: Type.Integer() }),
+  dkim_waiting: Described(Type.Array(MadeKey), "Keys that were made here and wait for their record to be seen."),
+  max_connections: Described(Type.Integer(), "Connections at a time, at most.", 10),
+  max_per_second: Described(Nullable(Type.Integer()), "Mails a second, at most; null: no limit.", 20),
+  warmup: Described(
+    Nullable(
+      Type.Object({
+        start_per_day: Described(Type.Integer(), "Mails on the first day.", 200),
+        factor: Described(Type.Number(), "Times what it was on the day before.", 1.5),
+        until_per_day: Described(Type.Integer(), "Never more than this.", 20000),
+      }),
+    ),
+    "The first days of a sender whom nobody knows yet; null: no limit.",
   ),
   /** What goes to one recipient domain at most, over all campaigns of this configuration and all nodes. */
-  domain_limits: Type.Array(
-    Type.Object({
-      domain: Type.String(),
-      max_per_minute: Type.Optional(Type.Integer()),
-      max_connections: Type.Optional(Type.Integer()),
-    }),
+  domain_limits: Described(
+    Type.Array(
+      Type.Object({
+        domain: Described(Type.String(), "The recipients' domain.", "example.com"),
+        max_per_minute: Type.Optional(
+          Described(Type.Integer(), "Mails in any 60 seconds, at most; null: no limit.", 100),
+        ),
+        max_connections: Type.Optional(Described(Type.Integer(), "Connections at a time, at most.", 10)),
+      }),
+    ),
+    "Limits for recipient domains.",
   ),
-  is_default: Bool,
+  is_default: Described(Bool, "Confirmations leave by it where the company names no other."),
   /** False while the server takes no mail: then the reason, and until when it is left alone. */
-  working: Bool,
-  last_error: Nullable(Type.String()),
-  last_error_at: Nullable(Time),
-  backing_off_until: Nullable(Time),
+  working: Described(Bool, "False while the server takes no mail."),
+  last_error: Described(Nullable(Type.String()), "What went wrong last.", "535 5.7.8 Authentication failed"),
+  last_error_at: Described(Nullable(Time), "When that was."),
+  backing_off_until: Described(Nullable(Time), "Until when the server is left alone."),
   /** Of the last deliverability report: looked up once a day before a send, and whenever it is asked for. */
-  checked_at: Nullable(Time),
-  check_failures: Type.Array(Type.Object({ name: OneOf(...CHECK_NAMES), help: Type.String() })),
-  created_at: Time,
+  checked_at: Described(
+    Nullable(Time),
+    "When the DNS was last asked what receivers would find wrong; null: not since the last change.",
+  ),
+  check_failures: Described(
+    Type.Array(
+      Type.Object({
+        name: Described(OneOf(...CHECK_NAMES), "Which check."),
+        help: Described(Type.String(), "What to do.", "_dmarc.lantern.example has no record: publish it as shown."),
+      }),
+    ),
+    "What failed then: the `fail`s of the deliverability report.",
+  ),
+  created_at: CreatedAt,
 });
 export type SmtpConfig = Static<typeof SmtpConfig>;
 
-const PerDay = (description: string) => Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, description });
+const PerDay = (description: string, example: number) =>
+  Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, description, examples: [example] });
 const Warmup = Type.Object({
-  start_per_day: PerDay("Mails on the first day."),
-  factor: Type.Number({ minimum: 1, maximum: 1_000, description: "Times what it was on the day before." }),
-  until_per_day: PerDay("More than this it never becomes; `warmup: null` ends it."),
+  start_per_day: PerDay("Mails on the first day.", 200),
+  factor: Type.Number({
+    minimum: 1,
+    maximum: 1_000,
+    description: "Times what it was on the day before.",
+    examples: [1.5],
+  }),
+  until_per_day: PerDay("More than this it never becomes; `warmup: null` ends it.", 20000),
 });
 
 const optional = {
-  use_tls: Type.Optional(Bool),
-  tls_mode: Type.Optional(OneOf(...TLS_MODES)),
-  sender_name: Type.Optional(Line(255)),
-  reply_to_email: Type.Optional(Nullable(Email)),
-  bounce_address: Type.Optional(Nullable(Email)),
+  use_tls: Type.Optional(Described(Bool, "TLS is required.")),
+  tls_mode: Type.Optional(
+    Described(
+      OneOf(...TLS_MODES),
+      "`auto` goes by the port: 465 is `implicit`, others `starttls` where `use_tls` is set.",
+    ),
+  ),
+  sender_name: Type.Optional(Described(Line(255), "Name in From.", "Lantern Books")),
+  reply_to_email: Type.Optional(Described(Nullable(Email), "Where answers go.", "hello@lantern.example")),
+  bounce_address: Type.Optional(
+    Described(
+      Nullable(Email),
+      "Where bounces go; each mail's envelope sender is this with a token.",
+      "news@bounce.lantern.example",
+    ),
+  ),
   bounce_mailbox: Type.Optional(Nullable(BounceMailbox)),
   dkim: Type.Optional(GivenDkim),
-  max_connections: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
-  max_per_second: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
+  max_connections: Type.Optional(
+    Described(Type.Integer({ minimum: 1, maximum: 1_000 }), "Connections at a time, at most.", 10),
+  ),
+  max_per_second: Type.Optional(
+    Described(
+      Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+      "Mails a second, at most; null: no limit.",
+      20,
+    ),
+  ),
   warmup: Type.Optional(Nullable(Warmup)),
   domain_limits: Type.Optional(Nullable(Type.Array(DomainLimit, { maxItems: 100 }))),
-  is_default: Type.Optional(Bool),
+  is_default: Type.Optional(Described(Bool, "Confirmations leave by it where the company names no other.")),
 };
 
 const required = {
-  name: Name,
-  host: Host,
-  port: Port,
-  username: Line(255),
-  password: Text(1_024),
-  sender_email: Email,
+  name: Described(Name, "What it is called.", "Readers"),
+  host: Described(Host, "Host of the server.", "smtp.relay.example"),
+  port: Described(Port, "Its port.", 587),
+  username: Described(Line(255), "For the login; empty: none.", "lantern"),
+  password: Described(Text(1_024), "For the login; empty: none. Write-only.", "secret"),
+  sender_email: Described(Email, "Address in From.", "news@lantern.example"),
 };
 
 export const NewConfig = Type.Object({ ...required, ...optional });
-export const ConfigPatch = Type.Object({ id: Uuid, ...Type.Partial(Type.Object(required)).properties, ...optional });
+export const ConfigPatch = Type.Object({ id: Id, ...Type.Partial(Type.Object(required)).properties, ...optional });
 export type NewConfig = Static<typeof NewConfig>;
 export type ConfigPatch = Static<typeof ConfigPatch>;
 
 const Login = Type.Object({
-  host: Host,
-  port: Port,
-  username: Line(255),
-  password: Text(1_024),
-  use_tls: Type.Optional(Bool),
-  tls_mode: Type.Optional(OneOf(...TLS_MODES)),
+  host: Described(Host, "Host of the server.", "smtp.relay.example"),
+  port: Described(Port, "Its port.", 587),
+  username: Described(Line(255), "For the login; empty: none.", "lantern"),
+  password: Described(Text(1_024), "For the login; empty: none.", "secret"),
+  use_tls: Type.Optional(Described(Bool, "TLS is required.")),
+  tls_mode: Type.Optional(
+    Described(
+      OneOf(...TLS_MODES),
+      "`auto` goes by the port: 465 is `implicit`, others `starttls` where `use_tls` is set.",
+    ),
+  ),
   /** The sender that is tried; without it one of the SMTP host's domain. */
-  sender_email: Type.Optional(Email),
+  sender_email: Type.Optional(Described(Email, "Address in From.", "news@lantern.example")),
 });
 
 export type TryServerParams = Static<typeof Login>;
 
 const STAGES = ["dns", "connect", "tls", "auth", "ok"] as const;
 const TryServerResult = Type.Object({
-  valid: Bool,
+  valid: Described(Bool, "Whether it can be sent with."),
   /** Where it failed; "ok" when it did not. */
-  stage: OneOf(...STAGES),
-  message: Type.String(),
-  duration_ms: Type.Integer(),
+  stage: Described(OneOf(...STAGES), "Where it failed; `ok` where it did not."),
+  message: Described(Type.String(), "What the server or the network said.", "250 2.0.0 OK"),
+  duration_ms: Described(Type.Integer(), "How long it took, in milliseconds.", 180),
 });
 export type TryServerResult = Static<typeof TryServerResult>;
 
@@ -162,22 +236,34 @@ const Value = Type.Union([
   Type.Null(),
 ]);
 export const DeliverabilityReport = Type.Object({
-  checks: Type.Array(
-    Type.Object({
-      name: OneOf(...CHECK_NAMES),
-      status: OneOf("pass", "warn", "fail", "unknown"),
-      found: Value,
-      expected: Value,
-      help: Nullable(Type.String({ description: "What to do, where the check does not pass." })),
-    }),
+  checks: Described(
+    Type.Array(
+      Type.Object({
+        name: Described(OneOf(...CHECK_NAMES), "What was looked at."),
+        status: Described(OneOf("pass", "warn", "fail", "unknown"), "Whether receivers accept it."),
+        found: Described(Value, "What is published.", "v=spf1 -all"),
+        expected: Described(Value, "What should be published.", "v=spf1 include:spf.relay.example -all"),
+        help: Nullable(
+          Type.String({
+            description: "What to do, where the check does not pass.",
+            examples: ["Publish the record that `expected` shows."],
+          }),
+        ),
+      }),
+    ),
+    "One for each thing that receivers look at.",
   ),
 });
 
 const SlowDomain = Type.Object({
-  smtp_config_id: Uuid,
-  domain: Type.String(),
-  per_minute: Type.Integer(),
-  says: Type.String(),
+  smtp_config_id: Described(Uuid, "The SMTP configuration that it leaves by."),
+  domain: Described(Type.String(), "A domain.", "example.org"),
+  per_minute: Described(Type.Integer(), "Mails a minute that it gets at the moment.", 30),
+  says: Described(
+    Type.String(),
+    "What its server says.",
+    "451 4.7.650 The mail server has been temporarily rate limited",
+  ),
 });
 export type SlowDomain = Static<typeof SlowDomain>;
 

@@ -1,12 +1,12 @@
 /** DKIM keys of SMTP configurations, as clients give and see them. */
 import { DKIM_ALGORITHMS } from "../../models/dkim-key.ts";
 import type { ServiceContract } from "../define.ts";
-import { Bool, Line, Nullable, OneOf, type Static, Text, Type, Uuid } from "../lib/shapes.ts";
+import { Bool, Described, Id, Line, Nullable, OneOf, type Static, Text, Type } from "../lib/shapes.ts";
 
 const GivenKey = Type.Object({
-  domain: Line(253),
-  selector: Line(253),
-  private_key: Type.Optional(Text(16_384)),
+  domain: Described(Line(253), "A domain.", "example.org"),
+  selector: Described(Line(253), "The key's selector in the DNS.", "fm1"),
+  private_key: Type.Optional(Described(Text(16_384), "The key (PEM). Write-only.", "-----BEGIN PRIVATE KEY-----\n…")),
 });
 export type GivenKey = Static<typeof GivenKey>;
 
@@ -15,13 +15,22 @@ export const GivenDkim = Nullable(Type.Union([GivenKey, Type.Array(GivenKey, { m
 export type GivenDkim = Static<typeof GivenDkim>;
 
 const made = {
-  algorithm: OneOf(...DKIM_ALGORITHMS),
+  algorithm: Described(OneOf(...DKIM_ALGORITHMS), "Of the key."),
   /** The TXT record to publish; `value` is one text, which DNS consoles cut into strings of 255 octets themselves. */
-  record: Type.Object({ name: Type.String(), value: Type.String() }),
+  record: Described(
+    Type.Object({
+      name: Described(Type.String(), "Its name.", "fm1._domainkey.lantern.example"),
+      value: Described(Type.String(), "Its value, one text.", "v=DKIM1; k=rsa; p=MIIB…"),
+    }),
+    "The TXT record to publish.",
+  ),
   /** False: it signs once its record is seen. */
-  active: Bool,
+  active: Described(Bool, "False: it signs once its record is seen."),
 };
-const named = { domain: Type.String(), selector: Type.String() };
+const named = {
+  domain: Described(Type.String(), "A domain.", "example.org"),
+  selector: Described(Type.String(), "The key's selector in the DNS.", "fm1"),
+};
 
 export const MadeKey = Type.Object({ ...named, ...made });
 export type MadeKey = Static<typeof MadeKey>;
@@ -32,10 +41,10 @@ export const DkimView = Nullable(Type.Union([ShownKey, Type.Array(ShownKey)]));
 export type DkimView = Static<typeof DkimView>;
 
 const NewDkimKey = Type.Object({
-  id: Uuid,
-  domain: Line(253),
-  selector: Line(253),
-  algorithm: OneOf(...DKIM_ALGORITHMS),
+  id: Id,
+  domain: Described(Line(253), "A domain.", "example.org"),
+  selector: Described(Line(253), "The key's selector in the DNS.", "fm1"),
+  algorithm: Described(OneOf(...DKIM_ALGORITHMS), "Of the key."),
 });
 export type NewDkimKey = Static<typeof NewDkimKey>;
 

@@ -5,14 +5,16 @@ import { MAX_TEXT } from "../lib/attributes.ts";
 import {
   Bool,
   ById,
+  CreatedAt,
+  Described,
   DownloadPage,
+  Id,
   ListQuery,
   Nothing,
   Nullable,
   OneOf,
   Page,
   type Static,
-  Time,
   Type,
   Uuid,
 } from "../lib/shapes.ts";
@@ -28,6 +30,7 @@ export const Charset = Type.Optional(
   Type.String({
     maxLength: 100,
     description: "Default utf-8; a byte order mark wins. Any label of the Encoding Standard, such as windows-1252.",
+    examples: ["windows-1252"],
   }),
 );
 
@@ -51,6 +54,7 @@ export const IMPORT_FIELDS = {
       maxLength: 64 * 1024,
       description:
         'JSON: column → email, first_name, last_name, name, status, attributes, or the name of an attribute; null leaves it out. `{"Ort": "city"}`',
+      examples: ['{"Ort": "city"}'],
     }),
   ),
   charset: Charset,
@@ -66,14 +70,27 @@ export const IMPORT_FIELDS = {
 };
 
 const REPORT = {
-  total: Type.Integer(),
-  created: Type.Integer(),
-  updated: Type.Integer(),
-  skipped: Type.Integer(),
-  errors: Type.Array(Type.Object({ row: Type.Integer(), email: Type.String(), error: Type.String() })),
-  errors_count: Type.Integer(),
+  total: Described(Type.Integer(), "Rows of the file.", 1200),
+  created: Described(Type.Integer(), "Who or what is new.", 1000),
+  updated: Described(Type.Integer(), "Who is changed.", 150),
+  skipped: Described(Type.Integer(), "Rows that were left out.", 50),
+  errors: Described(
+    Type.Array(
+      Type.Object({
+        row: Described(Type.Integer(), "Line of the file, or place in the array from 1.", 17),
+        email: Described(Type.String(), "The address as it was given.", "ann@"),
+        error: Described(Type.String(), "Why it could not be used.", "Enter a valid email address."),
+      }),
+    ),
+    "What could not be used, the first 100.",
+  ),
+  errors_count: Described(Type.Integer(), "How many could not be used.", 3),
   errors_url: Nullable(
-    Type.String({ format: "uri", description: "All errors as CSV, for 24 hours; null without any." }),
+    Type.String({
+      format: "uri",
+      description: "All errors as CSV, for 24 hours; null without any.",
+      examples: ["https://mail.lantern.example/api/emails/imports/0199f0a2/errors/"],
+    }),
   ),
   columns: Type.Array(
     Type.Object({
@@ -103,7 +120,7 @@ const REPORT = {
 
 export const ImportReport = Type.Object(REPORT);
 
-export const ImportStarted = Type.Object({ import_id: Uuid });
+export const ImportStarted = Type.Object({ import_id: Described(Uuid, "The import, to ask for.") });
 
 /** What the action returns: one of them by the form's `background`; `returnsBy` documents it. */
 export const ImportAnswer = Type.Unsafe<Static<typeof ImportReport> | Static<typeof ImportStarted>>(ImportReport);
@@ -116,16 +133,18 @@ const Mapping = Type.Unsafe<Record<string, string | null>>({
 });
 
 export const ImportState = Type.Object({
-  id: Uuid,
-  status: OneOf(...IMPORT_STATUSES),
-  bytes: Type.Integer({ description: "Of the file." }),
-  bytes_read: Type.Integer(),
+  id: Id,
+  status: Described(OneOf(...IMPORT_STATUSES), "Its state."),
+  bytes: Type.Integer({ description: "Of the file.", examples: [1048576] }),
+  bytes_read: Described(Type.Integer(), "How much of it is read.", 524288),
   ...REPORT,
-  error: Nullable(Type.String({ description: "Why it failed; nothing was imported." })),
+  error: Nullable(
+    Type.String({ description: "Why it failed; nothing was imported.", examples: ["550 5.1.1 User unknown"] }),
+  ),
   filename: Type.String({ description: "As the upload called the file.", examples: ["contacts.csv"] }),
-  list_id: Nullable(Uuid),
+  list_id: Described(Nullable(Uuid), "The list that it goes to."),
   mapping: Type.Unsafe<Record<string, string | null>>({ ...Mapping, description: "As it was asked for." }),
-  charset: Nullable(Type.String()),
+  charset: Described(Nullable(Type.String()), "How the file's characters are written.", "windows-1252"),
   on_conflict: Type.Unsafe<"update" | "skip">({
     ...OneOf("update", "skip"),
     description: "What becomes of known subscribers.",
@@ -136,7 +155,7 @@ export const ImportState = Type.Object({
     description: "Its file is kept: it can be started, also after a dry run or a failure.",
     examples: [true],
   }),
-  created_at: Time,
+  created_at: CreatedAt,
   kept_until: Type.String({ format: "date-time", description: "Then it is gone, with its file and its errors." }),
 });
 
@@ -214,9 +233,11 @@ export const imports = {
     description:
       "Its columns (the first 500) with the first values of each, and what they would be read as: by their names, and by `mapping` where that is given (JSON, as in the import's form).",
     params: Type.Object({
-      id: Uuid,
+      id: Id,
       charset: Charset,
-      mapping: Type.Optional(Type.String({ maxLength: 64 * 1024 })),
+      mapping: Type.Optional(
+        Described(Type.String({ maxLength: 64 * 1024 }), "Which column is what.", '{"Ort": "city"}'),
+      ),
     }),
     returns: FileColumns,
   },
@@ -226,7 +247,7 @@ export const imports = {
       "Goes on in the background (202). With `dry_run` the file is kept, and can be started again; so it is after a failure. One that is running, or whose file is gone, is a 400.",
     unknownFields: "all",
     params: Type.Object({
-      id: Uuid,
+      id: Id,
       list_id: IMPORT_FIELDS.list_id,
       mapping: Type.Optional(
         Type.Unsafe<Record<string, string | null>>({

@@ -5,14 +5,15 @@ import {
   BOUNDED,
   ById,
   CountedPage,
+  CreatedAt,
+  Described,
+  Id,
   ListQuery,
   Name,
   Nothing,
   Nullable,
   Page,
-  Time,
   Type,
-  Uuid,
 } from "../lib/shapes.ts";
 import { Description, Subscriber } from "./contract-shapes.ts";
 
@@ -20,25 +21,47 @@ import { Description, Subscriber } from "./contract-shapes.ts";
 const RulesShape = Type.Unsafe<Rules>({
   type: "object",
   properties: {
-    match: { type: "string", enum: ["all", "any"], default: "all" },
+    match: {
+      type: "string",
+      enum: ["all", "any"],
+      default: "all",
+      description: "Whether all conditions must hold, or any.",
+    },
     conditions: {
       type: "array",
-      shownAs: { type: "array", minItems: 1, maxItems: MAX_CONDITIONS, items: conditionSchema() },
+      shownAs: {
+        type: "array",
+        minItems: 1,
+        maxItems: MAX_CONDITIONS,
+        items: conditionSchema(),
+        description: "What is asked of each subscriber: a field, how it is compared, and with what.",
+        examples: [[{ field: "attributes.city", operator: "equals", value: "London" }]],
+      },
     },
   },
   required: ["conditions"],
 });
 
 const Segment = Type.Object({
-  id: Uuid,
-  name: Type.String(),
-  description: Type.String(),
+  id: Id,
+  name: Described(Type.String(), "What it is called.", "Londoners who read"),
+  description: Described(
+    Type.String(),
+    "For those who work with it; recipients do not see it.",
+    "Everyone who asked for the newsletter",
+  ),
   rules: RulesShape,
-  created_at: Time,
+  created_at: CreatedAt,
 });
 const SegmentWithCount = Type.Composite([
   Segment,
-  Type.Object({ subscriber_count: Nullable(Type.Integer()), subscriber_count_is_estimate: Type.Boolean() }),
+  Type.Object({
+    subscriber_count: Described(Nullable(Type.Integer()), "How many it holds.", 1234),
+    subscriber_count_is_estimate: Described(
+      Type.Boolean(),
+      "The number is an estimate from a part of the subscribers.",
+    ),
+  }),
 ]);
 
 export const segments = {
@@ -52,7 +75,17 @@ export const segments = {
     summary: "Create a segment",
     description:
       "What each field can be asked is in the schema of a condition. Text is compared without regard to case. A list or campaign in a value must exist. Needs the plan's feature segments.",
-    params: Type.Object({ name: Name, description: Type.Optional(Description), rules: RulesShape }),
+    params: Type.Object({
+      name: Described(Name, "What it is called.", "Readers"),
+      description: Type.Optional(
+        Described(
+          Description,
+          "For those who work with it; recipients do not see it.",
+          "Everyone who asked for the newsletter",
+        ),
+      ),
+      rules: RulesShape,
+    }),
     returns: Segment,
     example: {
       name: "Londoners who read",
@@ -71,8 +104,11 @@ export const segments = {
       "`subscriber_count` as of a segment with these rules, and up to five of them, the newest. Needs the plan's feature segments.",
     params: Type.Object({ rules: RulesShape }),
     returns: Type.Object({
-      subscriber_count: Type.Integer(),
-      subscriber_count_is_estimate: Type.Boolean(),
+      subscriber_count: Described(Type.Integer(), "How many it holds.", 1234),
+      subscriber_count_is_estimate: Described(
+        Type.Boolean(),
+        "The number is an estimate from a part of the subscribers.",
+      ),
       sample: Type.Array(Subscriber, { description: "Empty also where they could not be found in time." }),
     }),
     example: { rules: { conditions: [{ field: "attributes.city", operator: "equals", value: "London" }] } },
@@ -90,7 +126,7 @@ export const segments = {
     description:
       "`subscriber_count` is everyone the rules hold for. A send goes to the active ones among them; its `total_emails` says how many these are. Where counting takes seconds the number is an estimate from a part of the subscribers, and `subscriber_count_is_estimate` says so.",
     params: Type.Object({
-      id: Uuid,
+      id: Id,
       count: Type.Optional(
         Type.Boolean({ description: "`false`: nobody is counted, and `subscriber_count` is null.", examples: [true] }),
       ),
@@ -100,9 +136,15 @@ export const segments = {
   updateSegment: {
     summary: "Update a segment",
     params: Type.Object({
-      id: Uuid,
-      name: Type.Optional(Name),
-      description: Type.Optional(Description),
+      id: Id,
+      name: Type.Optional(Described(Name, "What it is called.", "Readers")),
+      description: Type.Optional(
+        Described(
+          Description,
+          "For those who work with it; recipients do not see it.",
+          "Everyone who asked for the newsletter",
+        ),
+      ),
       rules: Type.Optional(RulesShape),
     }),
     returns: Segment,
@@ -112,7 +154,7 @@ export const segments = {
   listSegmentSubscribers: {
     summary: "List the subscribers that a segment holds now",
     description: `Search looks into email and names. Sortable: created_at, email, first_name, last_name. ${BOUNDED} Where more than 100,000 people would have to be looked at for a number, it is an estimate, too; the last page has the exact number.`,
-    params: Type.Composite([ListQuery, Type.Object({ id: Uuid })]),
+    params: Type.Composite([ListQuery, Type.Object({ id: Id })]),
     returns: CountedPage(Subscriber),
   },
 } as const satisfies ServiceContract;

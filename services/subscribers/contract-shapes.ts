@@ -4,7 +4,20 @@ import { SUBSCRIBER_STATUSES } from "../../models/subscriber.ts";
 import { SUPPRESSION_KINDS } from "../../models/suppression.ts";
 import type { AttributeValue, AttributeChanges as Changes } from "../lib/attributes.ts";
 import { MAX_ATTRIBUTES, MAX_TEXT, MAX_TEXTS, NAME_PATTERN } from "../lib/attributes.ts";
-import { CountedPage, Email, Line, Nullable, OneOf, Text, Time, Type, Uuid } from "../lib/shapes.ts";
+import {
+  CountedPage,
+  CreatedAt,
+  Described,
+  Email,
+  Id,
+  Line,
+  Nullable,
+  OneOf,
+  Text,
+  Time,
+  Type,
+  Uuid,
+} from "../lib/shapes.ts";
 
 export const PersonName = Line(255);
 
@@ -12,6 +25,8 @@ export const Status = OneOf(...SUBSCRIBER_STATUSES);
 
 const attributes = (...types: string[]) => ({
   type: "object",
+  description: "What else is known: template variables and fields of segments.",
+  examples: [{ city: "London", books: 3 }],
   maxProperties: MAX_ATTRIBUTES,
   propertyNames: { pattern: NAME_PATTERN },
   additionalProperties: {
@@ -28,14 +43,14 @@ export const Attributes = Type.Unsafe<Record<string, AttributeValue>>(attributes
 export const AttributeChanges = Type.Unsafe<Changes>(attributes("null"));
 
 export const Subscriber = Type.Object({
-  id: Uuid,
-  email: Email,
-  first_name: Type.String(),
-  last_name: Type.String(),
-  status: Status,
+  id: Id,
+  email: Described(Email, "An email address."),
+  first_name: Described(Type.String(), "First name.", "Ann"),
+  last_name: Described(Type.String(), "Last name.", "Lee"),
+  status: Described(Status, "Only who is `active` gets campaigns."),
   attributes: Attributes,
-  lists: Type.Array(Uuid),
-  created_at: Time,
+  lists: Described(Type.Array(Uuid), "Lists that the subscriber is on.", ["0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"]),
+  created_at: CreatedAt,
 });
 
 export const SubscriberPage = CountedPage(Subscriber);
@@ -58,27 +73,47 @@ export const DoubleOptIn = Nullable(
 );
 
 export const List = Type.Object({
-  id: Uuid,
-  name: Type.String(),
-  description: Type.String(),
-  visibility: Visibility,
-  public_name: Type.String(),
-  public_description: Type.String(),
+  id: Id,
+  name: Described(Type.String(), "What it is called; recipients see it where the list is public.", "Newsletter"),
+  description: Described(
+    Type.String(),
+    "For those who work with it; recipients do not see it.",
+    "Everyone who asked for the newsletter",
+  ),
+  visibility: Described(Visibility, "`public` lists are shown to subscribers on the preferences page."),
+  public_name: Described(
+    Type.String(),
+    "What subscribers see of a public list; empty: its name.",
+    "Our monthly letter",
+  ),
+  public_description: Described(
+    Type.String(),
+    "What subscribers read about a public list.",
+    "Once a month, what is new",
+  ),
   archive: Archive,
   double_opt_in: DoubleOptIn,
-  subscriber_count: Type.Integer(),
-  created_at: Time,
+  subscriber_count: Described(Type.Integer(), "How many it holds.", 1234),
+  created_at: CreatedAt,
 });
 
 export const Kind = OneOf(...SUPPRESSION_KINDS);
 
 export const Suppression = Type.Object({
-  id: Uuid,
-  email: Nullable(Type.String()),
-  domain: Nullable(Type.String()),
-  kind: Kind,
-  reason: Type.String(),
-  created_at: Time,
+  id: Id,
+  email: Described(
+    Nullable(Type.String()),
+    "The address that gets no mail; null where it is a domain.",
+    "ann@example.com",
+  ),
+  domain: Described(
+    Nullable(Type.String()),
+    "The domain that gets no mail; null where it is an address.",
+    "example.org",
+  ),
+  kind: Described(Kind, "Why it gets no mail; the stronger kind stays."),
+  reason: Described(Type.String(), "Why.", "Asked us to stop"),
+  created_at: CreatedAt,
 });
 
 export const Description = Text(5_000);
@@ -87,15 +122,15 @@ const Rows = Type.Array(Type.Record(Type.String(), Type.Unknown()));
 
 /** Rows as they are stored, with readable names for statuses; secrets and other people's addresses are not among them. */
 export const PersonData = Type.Object({
-  exported_at: Time,
+  exported_at: Described(Time, "When this was read."),
   subscriber: Subscriber,
-  lists: Rows,
-  former_addresses: Rows,
-  sent_emails: Rows,
-  copies: Rows,
-  events: Rows,
-  inbound: Rows,
-  suppressions: Rows,
-  webhook_deliveries: Rows,
-  truncated: Type.Array(Type.String()),
+  lists: Described(Rows, "Memberships of lists.", [{ name: "Newsletter" }]),
+  former_addresses: Described(Rows, "Addresses that the person had before.", [{ email: "ann@old.example" }]),
+  sent_emails: Described(Rows, "Mails to the person.", [{ subject: "Six books for Ann" }]),
+  copies: Described(Rows, "Copies to the person.", [{ kind: "cc" }]),
+  events: Described(Rows, "What happened to these mails.", [{ type: "opened" }]),
+  inbound: Described(Rows, "Bounces and complaints.", [{ result: "bounced" }]),
+  suppressions: Described(Rows, "Suppressions of the address.", [{ kind: "unsubscribed" }]),
+  webhook_deliveries: Described(Rows, "Deliveries about the person.", [{ event_type: "opened" }]),
+  truncated: Described(Type.Array(Type.String()), "Kinds of which there are more than 10,000 rows.", ["events"]),
 });

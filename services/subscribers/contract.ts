@@ -4,8 +4,10 @@ import {
   BOUNDED,
   ById,
   CountedPage,
+  Described,
   DownloadPage,
   Email,
+  Id,
   Line,
   ListQuery,
   Name,
@@ -14,7 +16,6 @@ import {
   Page,
   Text,
   Type,
-  Uuid,
 } from "../lib/shapes.ts";
 import { Charset, imports } from "./contract-import.ts";
 import { segments } from "./contract-segments.ts";
@@ -36,12 +37,24 @@ import { subscribers } from "./contract-subscribers.ts";
 const ListName = Type.String({ ...Name, format: "line" });
 
 const ListSettings = {
-  description: Type.Optional(Description),
-  visibility: Type.Optional(Visibility),
-  public_name: Type.Optional(
-    Type.String({ ...Line(255), description: "What subscribers see of a public list; empty: its name." }),
+  description: Type.Optional(
+    Described(
+      Description,
+      "For those who work with it; recipients do not see it.",
+      "Everyone who asked for the newsletter",
+    ),
   ),
-  public_description: Type.Optional(Description),
+  visibility: Type.Optional(Described(Visibility, "`public` lists are shown to subscribers on the preferences page.")),
+  public_name: Type.Optional(
+    Type.String({
+      ...Line(255),
+      description: "What subscribers see of a public list; empty: its name.",
+      examples: ["Our monthly letter"],
+    }),
+  ),
+  public_description: Type.Optional(
+    Described(Description, "What subscribers read about a public list.", "Once a month, what is new"),
+  ),
   archive: Type.Optional(Archive),
   double_opt_in: Type.Optional(DoubleOptIn),
 };
@@ -56,14 +69,18 @@ const lists = {
   createList: {
     summary: "Create a subscriber list",
     description: "`double_opt_in: true` needs an SMTP configuration to mail the confirmations through.",
-    params: Type.Object({ name: ListName, ...ListSettings }),
+    params: Type.Object({ name: Described(ListName, "What it is called.", "Readers"), ...ListSettings }),
     returns: List,
     example: { name: "Newsletter", description: "Everyone who asked for it" },
   },
   getList: { summary: "Get a subscriber list", params: ById, returns: List },
   updateList: {
     summary: "Update a subscriber list",
-    params: Type.Object({ id: Uuid, name: Type.Optional(ListName), ...ListSettings }),
+    params: Type.Object({
+      id: Id,
+      name: Type.Optional(Described(ListName, "What it is called.", "Readers")),
+      ...ListSettings,
+    }),
     returns: List,
     example: { name: "Monthly newsletter" },
   },
@@ -76,19 +93,27 @@ const lists = {
   listMembers: {
     summary: "List the subscribers of a list",
     description: `Search looks into email and names. Sortable: created_at, email, first_name, last_name. ${ESTIMATED}`,
-    params: Type.Composite([ListQuery, Type.Object({ id: Uuid, status: Type.Optional(Status) })]),
+    params: Type.Composite([
+      ListQuery,
+      Type.Object({ id: Id, status: Type.Optional(Described(Status, "Only those in this state.")) }),
+    ]),
     returns: SubscriberPage,
   },
 } as const satisfies ServiceContract;
 
 const NullableText = Type.Optional(Nullable(Type.String()));
-const BlockItem = Type.Object({ email: NullableText, domain: NullableText, reason: NullableText, kind: NullableText });
+const BlockItem = Type.Object({
+  email: Described(NullableText, "An email address.", "ann@example.com"),
+  domain: Described(NullableText, "A domain.", "example.org"),
+  reason: Described(NullableText, "Why.", "Asked us to stop"),
+  kind: Described(NullableText, "Why it gets no mail; the stronger kind stays.", "unsubscribed"),
+});
 
 const suppressions = {
   listSuppressions: {
     summary: "List suppressions",
     description: `Search looks into email and domain. Sortable: created_at, email, domain. ${BOUNDED}`,
-    params: Type.Composite([ListQuery, Type.Object({ kind: Type.Optional(Kind) })]),
+    params: Type.Composite([ListQuery, Type.Object({ kind: Type.Optional(Described(Kind, "Only of this kind.")) })]),
     returns: CountedPage(Suppression),
   },
   createSuppression: {
@@ -96,9 +121,11 @@ const suppressions = {
     description:
       "Exactly one of email and domain; a domain covers its subdomains. The same one again returns the existing suppression, which a stronger kind replaces: one that was made by an unsubscribe becomes manual, bounced or complained, and then blocks transactional mail too. Of an address the subscriber's status follows the kind. The address of an erased person gets no mail already, and is refused: it would be stored again.",
     params: Type.Object({
-      email: Type.Optional(Nullable(Email)),
-      domain: Type.Optional(Nullable(Type.String({ maxLength: 253 }))),
-      reason: Type.Optional(Text(1_000)),
+      email: Type.Optional(Described(Nullable(Email), "The address that is to get no mail.")),
+      domain: Type.Optional(
+        Described(Nullable(Type.String({ maxLength: 253 })), "The domain that is to get no mail.", "example.org"),
+      ),
+      reason: Type.Optional(Described(Text(1_000), "Why.", "Asked us to stop")),
       kind: Type.Optional(Type.Unsafe<SuppressionKind>({ ...Kind, description: "Default manual." })),
     }),
     returns: Suppression,
@@ -114,14 +141,22 @@ const suppressions = {
       content_type: Type.Optional(Type.String()),
       size: Type.Optional(Type.Integer()),
       charset: Charset,
-      items: Type.Optional(Type.Array(BlockItem, { maxItems: 10_000 })),
+      items: Type.Optional(Described(Type.Array(BlockItem, { maxItems: 10_000 }), "Addresses and domains.")),
     }),
     returns: Type.Object({
-      total: Type.Integer(),
-      created: Type.Integer(),
-      existing: Type.Integer(),
-      errors: Type.Array(
-        Type.Object({ row: Type.Integer(), email: Type.String(), domain: Type.String(), error: Type.String() }),
+      total: Described(Type.Integer(), "Rows of the file.", 1200),
+      created: Described(Type.Integer(), "Who or what is new.", 1000),
+      existing: Described(Type.Integer(), "How many were there before.", 7),
+      errors: Described(
+        Type.Array(
+          Type.Object({
+            row: Described(Type.Integer(), "Line of the file, or place in the array from 1.", 17),
+            email: Described(Type.String(), "The address as it was given.", "ann@"),
+            domain: Described(Type.String(), "The domain as it was given.", "example"),
+            error: Described(Type.String(), "Why it could not be used.", "Enter a valid email address."),
+          }),
+        ),
+        "What could not be used, the first 100.",
       ),
     }),
     example: { items: [{ email: "ada@example.com", kind: "unsubscribed" }, { domain: "example.org" }] },

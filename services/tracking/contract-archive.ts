@@ -1,8 +1,8 @@
 /** The public archive of a list. */
 import type { ServiceContract } from "../define.ts";
-import { Document, Type, Uuid } from "../lib/shapes.ts";
+import { Described, Document, Type, Uuid } from "../lib/shapes.ts";
 
-const ByList = { list_id: Uuid };
+const ByList = { list_id: Described(Uuid, "The list that it goes to.") };
 
 export const contract = {
   archivePage: {
@@ -28,7 +28,7 @@ export const contract = {
     summary: "A past newsletter",
     description:
       "As everybody may read it: variables are empty, or have their defaults; links to unsubscribe lead to the archive. It may be gone within a minute once the campaign is deleted.",
-    params: Type.Object({ ...ByList, campaign_id: Uuid }),
+    params: Type.Object({ ...ByList, campaign_id: Described(Uuid, "The campaign.") }),
     returns: Document,
   },
 } as const satisfies ServiceContract;

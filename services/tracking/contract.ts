@@ -1,24 +1,38 @@
 import type { ServiceContract } from "../define.ts";
-import { Bool, Document, Email, Line, Nullable, OneOf, Type, Uuid } from "../lib/shapes.ts";
+import { Bool, Described, Document, Email, Id, Line, Nullable, OneOf, Type, Uuid } from "../lib/shapes.ts";
 import { contract as archive } from "./contract-archive.ts";
 import { companyStats } from "./contract-company-stats.ts";
 import { contract as events } from "./contract-events.ts";
 
-const ByToken = Type.Object({ token: Type.String({ maxLength: 256 }) });
-const ByMail = Type.Object({ sent_email_id: Uuid });
+const ByToken = Type.Object({
+  token: Described(Type.String({ maxLength: 256 }), "As the link in the mail has it.", "kJ3…"),
+});
+const ByMail = Type.Object({ sent_email_id: Described(Uuid, "The sent email's id, as the link in the mail has it.") });
 
 /** JSON of the preferences page, and what its PUT takes. The page's own form sends texts: "on", one or many list ids. */
 const Preferences = Type.Object({
-  email: Type.String(),
-  first_name: Type.String(),
-  last_name: Type.String(),
-  subscribed: Bool,
-  lists: Type.Array(Type.Object({ id: Uuid, name: Type.String(), subscribed: Bool })),
+  email: Described(Type.String(), "An email address.", "ann@example.com"),
+  first_name: Described(Type.String(), "First name.", "Ann"),
+  last_name: Described(Type.String(), "Last name.", "Lee"),
+  subscribed: Described(Bool, "Whether mail is wanted."),
+  lists: Described(
+    Type.Array(
+      Type.Object({
+        id: Id,
+        name: Described(Type.String(), "What subscribers see of it.", "Our monthly letter"),
+        subscribed: Described(Bool, "Whether the person is on it."),
+      }),
+    ),
+    "Lists that the subscriber is on.",
+  ),
 });
 
-const Done = Type.Object({ detail: Type.String(), email: Type.String() });
+const Done = Type.Object({
+  detail: Described(Type.String(), "A sentence for people.", "Not found."),
+  email: Described(Type.String(), "An email address.", "ann@example.com"),
+});
 
-const ListChoice = Type.Object({ id: Uuid, subscribed: Bool });
+const ListChoice = Type.Object({ id: Id, subscribed: Described(Bool, "Whether the person is on it.") });
 
 export const contract = {
   ...events,
@@ -34,7 +48,9 @@ export const contract = {
   click: {
     summary: "Tracked link",
     description: "Redirects to the campaign's link of that number. A forged token is 404 and never redirects.",
-    params: Type.Object({ token: Type.String({ maxLength: 4096 }) }),
+    params: Type.Object({
+      token: Described(Type.String({ maxLength: 4096 }), "As the link in the mail has it.", "kJ3…"),
+    }),
     returns: Document,
   },
   hits: {
@@ -98,9 +114,11 @@ export const contract = {
     description:
       "One-click (RFC 8058) as a form, the page's form, JSON or an empty body. Doing it twice is fine, and so is an id that stands for no mail (without `email` then): mailbox providers never see it fail. With `only_this_list: true`, and no `List-Unsubscribe`, the person leaves the list that the mail came through and stays subscribed to all else; where it came through none, a program gets a 400.",
     params: Type.Object({
-      sent_email_id: Uuid,
-      "List-Unsubscribe": Type.Optional(Type.Unknown()),
-      from: Type.Optional(Type.Unknown()),
+      sent_email_id: Described(Uuid, "The sent email's id, as the link in the mail has it."),
+      "List-Unsubscribe": Type.Optional(
+        Described(Type.Unknown(), "As mailbox providers send it (RFC 8058).", "One-Click"),
+      ),
+      from: Type.Optional(Described(Type.Unknown(), "Set by the page's own form.", "page")),
       only_this_list: Type.Optional(
         Type.Unknown({
           description: "`true`: leave the list that the mail came through, and no other.",
@@ -154,15 +172,28 @@ export const contract = {
     description:
       "Fields that are not given stay. Another `email` is not taken at once: a link goes to the new address, and the answer has the one that holds until the link is used. It is the same where the address is another subscriber's, or blocked, and nothing is mailed then. `lists` are the company's public lists, joined or not; others stay as they are.",
     params: Type.Object({
-      token: Type.String({ maxLength: 256 }),
-      first_name: Type.Optional(Line(255)),
-      last_name: Type.Optional(Line(255)),
-      email: Type.Optional(Email),
-      subscribed: Type.Optional(Type.Union([Bool, Type.Literal("on"), Type.Literal("true"), Type.Literal("false")])),
-      lists: Type.Optional(Nullable(Type.Array(ListChoice, { maxItems: 1000 }))),
+      token: Described(Type.String({ maxLength: 256 }), "As the link in the mail has it.", "kJ3…"),
+      first_name: Type.Optional(Described(Line(255), "First name.", "Ann")),
+      last_name: Type.Optional(Described(Line(255), "Last name.", "Lee")),
+      email: Type.Optional(Described(Email, "An email address.")),
+      subscribed: Type.Optional(
+        Described(
+          Type.Union([Bool, Type.Literal("on"), Type.Literal("true"), Type.Literal("false")]),
+          "Whether mail is wanted.",
+        ),
+      ),
+      lists: Type.Optional(
+        Described(Nullable(Type.Array(ListChoice, { maxItems: 1000 })), "Public lists that are joined or left."),
+      ),
       // What the page's form sends in place of `lists`.
-      list: Type.Optional(Type.Union([Uuid, Type.Array(Uuid, { maxItems: 1000 })])),
-      from: Type.Optional(Type.Unknown()),
+      list: Type.Optional(
+        Described(
+          Type.Union([Uuid, Type.Array(Uuid, { maxItems: 1000 })]),
+          "Public lists that are joined; those of the page that are not named are left.",
+          ["0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"],
+        ),
+      ),
+      from: Type.Optional(Described(Type.Unknown(), "Set by the page's own form.", "page")),
     }),
     returns: Document,
     json: Preferences,

@@ -5,6 +5,9 @@ import {
   BOUNDED,
   Bool,
   CountedPage,
+  CreatedAt,
+  Described,
+  Id,
   ListQuery,
   Nothing,
   Nullable,
@@ -18,33 +21,49 @@ import {
 const EventType = OneOf(...WEBHOOK_EVENT_TYPES);
 const EVENT_TYPES =
   "`campaign.completed`: it has ended, as `metadata.status` says (completed, partial, failed). `subscribed`: somebody became active, or joined a list, by the public form; `confirmed`: by the link in a mail. These name no mail; `metadata` of the latter two has the subscriber and the lists.";
-const Secret = Type.String({ description: "`whsec_` and 32 random bytes in base64, as Standard Webhooks has it." });
+const Secret = Type.String({
+  description: "`whsec_` and 32 random bytes in base64, as Standard Webhooks has it.",
+  examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
+});
 
 const Endpoint = Type.Object({
-  id: Uuid,
-  url: Type.String({ format: "uri" }),
-  events: Type.Array(EventType),
-  failing_since: Nullable(Time),
-  disabled_at: Nullable(Time),
-  created_at: Time,
+  id: Id,
+  url: Described(Type.String({ format: "uri" }), "Where events are posted to.", "https://example.com/hooks/mail"),
+  events: Described(Type.Array(EventType), "What is reported."),
+  failing_since: Described(
+    Nullable(Time),
+    "Since when every attempt has failed; after three days the endpoint is disabled.",
+  ),
+  disabled_at: Described(
+    Nullable(Time),
+    "Since when nothing is delivered: somebody wished it (`failing_since` is null), or three days of nothing but failures.",
+  ),
+  created_at: CreatedAt,
 });
 
 const Delivery = Type.Object({
-  id: Uuid,
-  event_id: Uuid,
-  event_type: EventType,
-  status: OneOf(...WEBHOOK_DELIVERY_STATUSES),
-  attempts: Type.Integer(),
-  response_status: Nullable(Type.Integer()),
-  last_error: Nullable(Type.String()),
-  next_attempt_at: Nullable(Time),
-  created_at: Time,
+  id: Id,
+  event_id: Described(Uuid, "The event's id: the header `webhook-id`."),
+  event_type: Described(EventType, "What happened."),
+  status: Described(OneOf(...WEBHOOK_DELIVERY_STATUSES), "`dead`: it was tried for the last time."),
+  attempts: Described(Type.Integer(), "How many times it was tried.", 1),
+  response_status: Described(Nullable(Type.Integer()), "The status that the receiver answered with.", 200),
+  last_error: Described(
+    Nullable(Type.String()),
+    "Why the last attempt failed; of a refusal also how its body began.",
+    "Answered 500: database is away",
+  ),
+  next_attempt_at: Described(Nullable(Time), "When it is tried again."),
+  created_at: CreatedAt,
 });
 
 const DeliveryWithPayload = Type.Object({
   ...Delivery.properties,
   /** The body that is posted, as it is signed. */
-  payload: Type.Record(Type.String(), Type.Unknown()),
+  payload: Described(Type.Record(Type.String(), Type.Unknown()), "The body that is posted.", {
+    type: "opened",
+    recipient: "ann@example.com",
+  }),
 });
 
 const input = {
@@ -52,8 +71,8 @@ const input = {
   events: Type.Array(EventType, { minItems: 1, maxItems: 50, description: EVENT_TYPES }),
 };
 const example = { url: "https://example.com/hooks/mail", events: ["opened", "clicked"] };
-const ById = Type.Object({ id: Uuid });
-const DeliveryById = Type.Object({ id: Uuid, delivery_id: Uuid });
+const ById = Type.Object({ id: Id });
+const DeliveryById = Type.Object({ id: Id, delivery_id: Described(Uuid, "The delivery's id.") });
 
 export const contract = {
   list: {
@@ -75,9 +94,9 @@ export const contract = {
     description:
       "`url` and `events` are required. A disabled endpoint is enabled again, unless `disabled` is true: then nothing is queued for it until the next PUT, and what waits is given up within a minute.",
     params: Type.Object({
-      id: Uuid,
+      id: Id,
       ...input,
-      disabled: Type.Optional(Bool),
+      disabled: Type.Optional(Described(Bool, "True: nothing is delivered until the next PUT.")),
     }),
     returns: Endpoint,
     example,
@@ -99,10 +118,10 @@ export const contract = {
     summary: "List deliveries of a webhook endpoint",
     description: BOUNDED,
     params: Type.Object({
-      id: Uuid,
+      id: Id,
       ...ListQuery.properties,
-      status: Type.Optional(OneOf(...WEBHOOK_DELIVERY_STATUSES)),
-      event_type: Type.Optional(EventType),
+      status: Type.Optional(Described(OneOf(...WEBHOOK_DELIVERY_STATUSES), "Only those in this state.")),
+      event_type: Type.Optional(Described(EventType, "What happened.")),
     }),
     returns: CountedPage(Delivery),
   },

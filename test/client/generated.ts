@@ -18,7 +18,8 @@ export type FeatureNotAvailable = {
   detail: {
     /** Which error it is. */
     code: "feature_not_available";
-    message: Message;
+    /** A sentence for people. */
+    message: string;
     /** The feature that is missing. */
     feature: string;
     /** The company's plan. */
@@ -32,7 +33,8 @@ export type DailyQuotaExceeded = {
   detail: {
     /** Which error it is. */
     code: "rate_limit_exceeded";
-    message: Message;
+    /** A sentence for people. */
+    message: string;
     /** Calls of a day. */
     limit: number;
     /** Calls of today. */
@@ -46,7 +48,8 @@ export type SmtpRateLimited = {
   detail: {
     /** Which error it is. */
     code: "smtp_rate_limited";
-    message: Message;
+    /** A sentence for people. */
+    message: string;
     /** Which limit it is. */
     limit_type: "hourly";
   };
@@ -104,11 +107,9 @@ export type WebhookEvent = {
 /** One send: what goes out, to whom, by which server, and how far it is. */
 export type Campaign = {
   id: Id;
-  /** What it is called; recipients do not see it. */
-  name: string;
+  name: NameOfCampaign;
   campaign_type: CampaignType;
-  /** `scheduled`, `pending` (its recipients are being written), `sending`, and then `completed`, `partial`, `failed` or `cancelled`. */
-  status: "pending" | "sending" | "completed" | "partial" | "failed" | "scheduled" | "cancelled";
+  status: StatusOfCampaign;
   total_emails: TotalEmails;
   sent_count: SentCount;
   failed_count: FailedCount;
@@ -116,10 +117,8 @@ export type Campaign = {
   scheduled_for: ScheduledFor;
   timezone: Timezone;
   next_zone_at: NextZoneAt;
-  /** Why the campaign stopped by itself, for how many recipients the monthly quota left no room, or what it waits for: what its SMTP server said last, warm-up, or the winner of its variants. */
-  error: string | null;
-  /** As it was at the send, with its variables. */
-  subject: string;
+  error: ErrorOfCampaign;
+  subject: SubjectOfCampaign;
   template_id: TemplateId;
   list_id: ListIdOfCampaign;
   segment_id: SegmentIdOfCampaign;
@@ -138,9 +137,9 @@ export type Campaign = {
 /** A campaign, with what it was made from. */
 export type NewCampaign = {
   id: Id;
-  name: NameOfListListsOfSubscriber;
+  name: NameOfCampaign;
   campaign_type: CampaignType;
-  status: Status;
+  status: StatusOfCampaign;
   total_emails: TotalEmails;
   sent_count: SentCount;
   failed_count: FailedCount;
@@ -148,10 +147,8 @@ export type NewCampaign = {
   scheduled_for: ScheduledFor;
   timezone: Timezone;
   next_zone_at: NextZoneAt;
-  /** Why the campaign stopped by itself, for how many recipients the monthly quota left no room, or what it waits for: what its SMTP server said last, warm-up, or the winner of its variants. */
-  error: string | null;
-  /** Subject of the mail; variables allowed in what is to be sent. */
-  subject: string & string;
+  error: ErrorOfCampaign;
+  subject: SubjectOfCampaign;
   template_id: TemplateId;
   list_id: ListIdOfCampaign;
   segment_id: SegmentIdOfCampaign;
@@ -168,7 +165,8 @@ export type NewCampaign = {
   company: CompanyOfSendToList;
   /** The template that it was made from. */
   template: string | null;
-  lists: ListsOfNewCampaign;
+  /** The lists that it goes to. */
+  lists: string[];
   /** For clients that expect it; nothing takes it. */
   worker_task_id: string;
   /** Extension. Sentences about what the sender should know of this send, which is accepted all the same. */
@@ -203,7 +201,8 @@ export type Subscriber = {
   /** Only who is `active` gets campaigns. */
   status: "active" | "unconfirmed" | "unsubscribed" | "bounced" | "complained";
   attributes: SubscriberAttributes;
-  lists: ListsOfNewCampaign;
+  /** Lists that the subscriber is on. */
+  lists: string[];
   created_at: CreatedAt;
 };
 
@@ -232,9 +231,8 @@ export type SubscriberList = {
 /** Subject and body with variables. */
 export type EmailTemplate = {
   id: Id;
-  /** What it is called; recipients do not see it. */
-  name: string;
-  subject: Subject;
+  name: NameOfEmailTemplate;
+  subject: SubjectOfEmailTemplate;
   body: BodyOfEmailTemplate;
   preheader: PreheaderOfGetTemplateVersion;
   text_body: TextBodyOfGetTemplateVersion;
@@ -248,8 +246,8 @@ export type EmailTemplate = {
 /** A template, with what its author should know. */
 export type SavedTemplate = {
   id: Id;
-  name: NameOfListListsOfSubscriber;
-  subject: Subject;
+  name: NameOfEmailTemplate;
+  subject: SubjectOfEmailTemplate;
   body: BodyOfEmailTemplate;
   preheader: PreheaderOfGetTemplateVersion;
   text_body: TextBodyOfGetTemplateVersion;
@@ -274,7 +272,8 @@ export type SmtpConfiguration = {
   sender_name: string;
   /** Address in From. */
   sender_email: string;
-  reply_to_email: ReplyToEmailOfSmtpConfiguration;
+  /** Where answers go. */
+  reply_to_email: string | null;
   /** Where bounces go; each mail's envelope sender is this with a token. */
   bounce_address: string | null;
   /** A mailbox that bounces arrive in, read by IMAP; null: none. */
@@ -289,7 +288,7 @@ export type SmtpConfiguration = {
     folder: string;
     /** Where mails go that were read. */
     processed_folder: string;
-    last_error: LastError;
+    last_error: LastErrorOfSmtpConfiguration;
     last_error_at: LastErrorAt;
   } | null;
   /** The keys that sign: one, or an array of two (RSA and Ed25519); null: nothing is signed. */
@@ -334,7 +333,7 @@ export type SmtpConfiguration = {
   is_default: IsDefault;
   /** False while the server takes no mail. */
   working: boolean;
-  last_error: LastError;
+  last_error: LastErrorOfSmtpConfiguration;
   last_error_at: LastErrorAt;
   /** Until when the server is left alone. */
   backing_off_until: string | null;
@@ -378,7 +377,7 @@ export type GivenBounceMailbox = {
   host?: Host;
   port?: Port;
   username?: Username;
-  /** At least 10 characters, and not easy to guess. */
+  /** For the login. Write-only. */
   password?: string;
   /** TLS is required. */
   use_tls?: boolean;
@@ -412,8 +411,7 @@ export type GivenDomainLimits =
 /** Where events are posted to. */
 export type WebhookEndpoint = {
   id: Id;
-  /** Where events are posted to. */
-  url: string;
+  url: UrlOfCreateWebhookEndpoint;
   events: EventsOfCreateWebhookEndpoint;
   failing_since: FailingSince;
   disabled_at: DisabledAt;
@@ -425,12 +423,10 @@ export type WebhookDelivery = {
   id: Id;
   event_id: EventId;
   event_type: EventType;
-  /** `dead`: it was tried for the last time. */
-  status: "pending" | "succeeded" | "dead";
+  status: Status;
   attempts: Attempts;
   response_status: ResponseStatus;
-  /** Why the last attempt failed; of a refusal also how its body began. */
-  last_error: string | null;
+  last_error: LastError;
   next_attempt_at: NextAttemptAt;
   created_at: CreatedAt;
 };
@@ -480,8 +476,7 @@ export type Suppression = {
 /** Subscribers by rules, with their number now. */
 export type Segment = {
   id: Id;
-  /** What it is called. */
-  name: string;
+  name: NameOfSegment;
   description: DescriptionOfSubscriberList;
   rules: SegmentRules;
   created_at: CreatedAt;
@@ -493,7 +488,7 @@ export type Segment = {
 /** Subscribers by rules. */
 export type SegmentDefinition = {
   id: Id;
-  name: NameOfListListsOfSubscriber;
+  name: NameOfSegment;
   description: DescriptionOfSubscriberList;
   rules: SegmentRules;
   created_at: CreatedAt;
@@ -750,15 +745,13 @@ export type Analytics = {
   unsubscribed: number;
   /** Opens of this campaign. */
   opens: {
-    /** By people, each time. */
-    total: number;
+    total: TotalOfAnalytics;
     unique: Unique;
     machine: MachineOfAnalytics;
   };
   /** Clicks in this campaign. */
   clicks: {
-    /** By people, each time. */
-    total: number;
+    total: TotalOfAnalytics;
     unique: Unique;
     machine: MachineOfAnalytics;
   };
@@ -882,10 +875,8 @@ export type Preferences = {
 /** A company and its settings. */
 export type Company = {
   id: Id;
-  /** What it is called; it stands in the mails' headers. */
-  name: string;
-  /** Where answers go, where the SMTP configuration does not say. */
-  reply_to_email: string | null;
+  name: NameOfCompany;
+  reply_to_email: ReplyToEmailOfCompany;
   website: WebsiteOfCompany;
   footer_text: FooterTextOfCompany;
   double_opt_in: DoubleOptInOfUpdateCompany;
@@ -909,8 +900,8 @@ export type Company = {
 /** A company, with the person's role there. */
 export type CompanyWithRole = {
   id: Id;
-  name: NameOfListListsOfSubscriber;
-  reply_to_email: ReplyToEmailOfSmtpConfiguration;
+  name: NameOfCompany;
+  reply_to_email: ReplyToEmailOfCompany;
   website: WebsiteOfCompany;
   footer_text: FooterTextOfCompany;
   double_opt_in: DoubleOptInOfUpdateCompany;
@@ -950,7 +941,7 @@ export type Tokens = {
 /** An API key, without the key itself. */
 export type ApiKey = {
   id: Id;
-  name: NameOfListListsOfSubscriber;
+  name: NameOfCreateApiKey;
   prefix: Prefix;
   scopes: Scopes;
   allowed_ips: AllowedIps;
@@ -1139,14 +1130,14 @@ export type CreateDraftBody = {
 };
 
 export type PreviewDraftBody = {
-  subject: Subject;
+  subject: SubjectOfPreviewDraft;
   html: Html;
   text: Text;
   warnings: Warnings;
 };
 
-/** Subject of the mail; variables allowed in what is to be sent. */
-export type Subject = string;
+/** The subject with these values. */
+export type SubjectOfPreviewDraft = string;
 
 /** The HTML part. */
 export type Html = string;
@@ -1227,7 +1218,7 @@ export type Archive = boolean;
 export type DoubleOptIn = boolean | null;
 
 /** Subject of the mail; variables allowed in what is to be sent. */
-export type SubjectOfCreateTemplate = string;
+export type Subject = string;
 
 /** The mail in HTML, with variables. */
 export type BodyOfCreateTemplate = string;
@@ -1303,13 +1294,20 @@ export type MaxPerSecond = number | null;
 /** Confirmations leave by it where the company names no other. */
 export type IsDefault = boolean;
 
+export type ValidateSmtpConfigBody = {
+  valid: Valid;
+  stage: Stage;
+  message: Message;
+  duration_ms: DurationMs;
+};
+
 /** Whether it can be sent with. */
 export type Valid = boolean;
 
 /** Where it failed; `ok` where it did not. */
 export type Stage = "dns" | "connect" | "tls" | "auth" | "ok";
 
-/** A sentence for people. */
+/** What the server or the network said. */
 export type Message = string;
 
 /** How long it took, in milliseconds. */
@@ -1340,6 +1338,9 @@ export type Events = (
   | "subscribed"
   | "confirmed"
 )[];
+
+/** Where events are posted to. */
+export type UrlOfCreateWebhookEndpoint = string;
 
 /** What is reported. */
 export type EventsOfCreateWebhookEndpoint = (
@@ -1380,13 +1381,16 @@ export type EventType =
   | "subscribed"
   | "confirmed";
 
+/** `dead`: it was tried for the last time. */
+export type Status = "pending" | "succeeded" | "dead";
+
 /** How many times it was tried. */
 export type Attempts = number;
 
 /** The status that the receiver answered with. */
 export type ResponseStatus = number | null;
 
-/** What went wrong last. */
+/** Why the last attempt failed; of a refusal also how its body began. */
 export type LastError = string | null;
 
 /** When it is tried again. */
@@ -1412,9 +1416,6 @@ export type SubscriberCount = number;
 
 /** The number is an estimate from a part of the subscribers. */
 export type SubscriberCountIsEstimate = boolean;
-
-/** Its state. */
-export type Status = "pending" | "sending" | "completed" | "partial" | "failed" | "scheduled" | "cancelled";
 
 /** A day in UTC. */
 export type DateOfGetStats = string;
@@ -1487,8 +1488,26 @@ export type From = unknown;
 /** `true`: leave the list that the mail came through, and no other. */
 export type OnlyThisList = unknown;
 
+export type UpdatePreferencesJsonBody = {
+  first_name?: FirstName;
+  last_name?: LastName;
+  email?: Email;
+  subscribed?: Subscribed;
+  lists?: ListsOfUpdatePreferences;
+  list?: List;
+  from?: From;
+};
+
 /** Whether mail is wanted. */
 export type Subscribed = boolean | "on" | "true" | "false";
+
+/** Public lists that are joined or left. */
+export type ListsOfUpdatePreferences =
+  | {
+      id: Id;
+      subscribed: SubscribedOfUpdatePreferences;
+    }[]
+  | null;
 
 /** Whether the person is on it. */
 export type SubscribedOfUpdatePreferences = boolean;
@@ -1584,6 +1603,9 @@ export type Language = "en" | "de" | "fr" | "es" | "ar" | null;
 /** When it ends; null: never. */
 export type ExpiresAt = string | null;
 
+/** What it is called. */
+export type NameOfCreateApiKey = string;
+
 /** How the key begins, to distinguish keys. */
 export type Prefix = string;
 
@@ -1596,11 +1618,11 @@ export type AllowedIps = string[];
 /** Who made it; null where that user is gone. */
 export type CreatedByOfCreateApiKey = {
   id: Id;
-  name: NameOfCreateApiKey;
+  name: Name2;
 } | null;
 
 /** Name or address of that user. */
-export type NameOfCreateApiKey = string;
+export type Name2 = string;
 
 /** When it was used last; null: never. */
 export type LastUsedAt = string | null;
@@ -1635,8 +1657,14 @@ export type SubscriberId = string;
 /** The lists that were joined. */
 export type ListsOfOnSubscribed = string[];
 
+/** What it is called; recipients do not see it. */
+export type NameOfCampaign = string;
+
 /** Which of the three sends it came by. */
 export type CampaignType = "to_list" | "to_receivers" | "custom";
+
+/** `scheduled`, `pending` (its recipients are being written), `sending`, and then `completed`, `partial`, `failed` or `cancelled`. */
+export type StatusOfCampaign = "pending" | "sending" | "completed" | "partial" | "failed" | "scheduled" | "cancelled";
 
 /** Recipients that it has mails for. */
 export type TotalEmails = number;
@@ -1656,6 +1684,12 @@ export type Timezone = "recipient" | null;
 /** While a campaign goes by the recipients' timezones: when the hour of the next recipients comes. As long as it is scheduled, the earliest time at which it may begin. Null where nobody's hour is ahead. */
 export type NextZoneAt = string | null;
 
+/** Why the campaign stopped by itself, for how many recipients the monthly quota left no room, or what it waits for: what its SMTP server said last, limits that cannot be counted while Redis is away, warm-up, or the winner of its variants. */
+export type ErrorOfCampaign = string | null;
+
+/** As it was at the send, with its variables. */
+export type SubjectOfCampaign = string;
+
 /** The template that it is made from. */
 export type TemplateId = string | null;
 
@@ -1668,7 +1702,7 @@ export type SegmentIdOfCampaign = string | null;
 /** Extension. Of an A/B test; empty where there is none. */
 export type Variants = {
   index: Index;
-  subject: SubjectOfCampaign;
+  subject: Subject2;
   template_id: TemplateId;
   percent: Percent;
 }[];
@@ -1677,7 +1711,7 @@ export type Variants = {
 export type Index = number;
 
 /** With its variables. */
-export type SubjectOfCampaign = string;
+export type Subject2 = string;
 
 /** Extension. What the other recipients wait for, or got; null without a winner. */
 export type Winner = {
@@ -1709,14 +1743,17 @@ export type Opens = number | null;
 /** How many of the recipients clicked; machines are not counted. Null for a campaign without individual tracking. */
 export type Clicks = number | null;
 
-/** Lists that the subscriber is on. */
-export type ListsOfNewCampaign = string[];
-
 /** `hard`: no such mailbox; `soft`: it cannot take this mail now; `block`: the server refuses us. */
 export type BounceType = "hard" | "soft" | "block" | null;
 
 /** For those who work with it; recipients do not see it. */
 export type DescriptionOfSubscriberList = string;
+
+/** What it is called; recipients do not see it. */
+export type NameOfEmailTemplate = string;
+
+/** Subject of the mail; variables allowed in what is to be sent. */
+export type SubjectOfEmailTemplate = string;
 
 /** The mail in HTML, with variables. */
 export type BodyOfEmailTemplate = string;
@@ -1727,8 +1764,8 @@ export type HostOfSmtpConfiguration = string;
 /** Its port. */
 export type PortOfSmtpConfiguration = number;
 
-/** Where answers go. */
-export type ReplyToEmailOfSmtpConfiguration = string | null;
+/** What went wrong last. */
+export type LastErrorOfSmtpConfiguration = string | null;
 
 /** When that was. */
 export type LastErrorAt = string | null;
@@ -1759,6 +1796,9 @@ export type PrivateKey = string;
 
 /** The sent email; null where it belongs to none. */
 export type SentEmailId = string | null;
+
+/** What it is called. */
+export type NameOfSegment = string;
 
 export type Operator = "equals" | "not_equals" | "contains" | "not_contains" | "starts_with" | "ends_with";
 
@@ -1819,6 +1859,9 @@ export type DecodedCells = number;
 /** The campaign. */
 export type CampaignId = string;
 
+/** By people, each time. */
+export type TotalOfAnalytics = number;
+
 /** How many people; null for a campaign without individual tracking. */
 export type Unique = number | null;
 
@@ -1833,6 +1876,12 @@ export type ErrorOfSentEmail = string | null;
 
 /** When a mail server took it. */
 export type SentAt = string | null;
+
+/** What it is called; it stands in the mails' headers. */
+export type NameOfCompany = string;
+
+/** Where answers go, where the SMTP configuration does not say. */
+export type ReplyToEmailOfCompany = string | null;
 
 /** Its site. */
 export type WebsiteOfCompany = string | null;
@@ -2509,28 +2558,28 @@ export interface Operations {
     answer: {
       /** What is gone, by kind. */
       erased: {
-        /** Rows of the subscriber. */
-        subscribers: number;
         /** Memberships of lists. */
         lists: number;
+        /** Rows of the subscriber. */
+        subscribers: number;
         /** Mails that no longer name the person. */
         sent_emails: number;
         /** Copies (cc, bcc) that no longer name the person. */
         copies: number;
         /** Events that no longer name the person. */
         events: number;
-        /** Receivers of sends that wait. */
-        receivers: number;
-        /** Deliveries that no longer name the person. */
-        webhook_deliveries: number;
         /** Bounces, complaints and the messages they came in. */
         inbound: number;
+        /** Receivers of sends that wait. */
+        receivers: number;
         /** Suppressions, kept as a hash. */
         suppressions: number;
-        /** Invitations. */
-        invitations: number;
+        /** Deliveries that no longer name the person. */
+        webhook_deliveries: number;
         /** Answers kept for repeated requests. */
         idempotency_keys: number;
+        /** Invitations. */
+        invitations: number;
         /** Entries of the audit log that no longer name the person. */
         audit_log: number;
         /** Texts of servers that quoted the address. */
@@ -2831,7 +2880,7 @@ export interface Operations {
       };
       body: {
         name: Name;
-        subject: SubjectOfCreateTemplate;
+        subject: Subject;
         body?: BodyOfCreateTemplate;
         preheader?: Preheader;
         text_body?: TextBody;
@@ -2850,7 +2899,7 @@ export interface Operations {
         company?: string;
       };
       body: {
-        subject: SubjectOfCreateTemplate;
+        subject: Subject;
         body?: BodyOfCreateTemplate;
         preheader?: Preheader;
         text_body?: TextBody;
@@ -2870,7 +2919,7 @@ export interface Operations {
         company?: string;
       };
       body: {
-        subject: SubjectOfCreateTemplate;
+        subject: Subject;
         body: BodyOfCreateTemplate;
       };
     };
@@ -2926,7 +2975,7 @@ export interface Operations {
       };
       body?: {
         name?: Name;
-        subject?: SubjectOfCreateTemplate;
+        subject?: Subject;
         body?: BodyOfCreateTemplate;
         preheader?: Preheader;
         text_body?: TextBody;
@@ -2968,13 +3017,7 @@ export interface Operations {
         variables?: Variables;
       };
     };
-    answer: {
-      /** The subject with these values. */
-      subject: string;
-      html: Html;
-      text: Text;
-      warnings: Warnings;
-    };
+    answer: PreviewDraftBody;
   };
   /** List the versions of a template */
   listTemplateVersions: {
@@ -3167,12 +3210,7 @@ export interface Operations {
         company?: string;
       };
     };
-    answer: {
-      valid: Valid;
-      stage: Stage;
-      message: Message;
-      duration_ms: DurationMs;
-    };
+    answer: ValidateSmtpConfigBody;
   };
   /** Make a DKIM key for an SMTP configuration */
   createDkimKey: {
@@ -3252,13 +3290,7 @@ export interface Operations {
         sender_email?: SenderEmail;
       };
     };
-    answer: {
-      valid: Valid;
-      stage: Stage;
-      /** What the server or the network said. */
-      message: string;
-      duration_ms: DurationMs;
-    };
+    answer: ValidateSmtpConfigBody;
   };
   /** List campaigns */
   listCampaigns: {
@@ -3555,8 +3587,7 @@ export interface Operations {
     };
     answer: {
       id: Id;
-      /** An address (URL). */
-      url: string;
+      url: UrlOfCreateWebhookEndpoint;
       events: EventsOfCreateWebhookEndpoint;
       failing_since: FailingSince;
       disabled_at: DisabledAt;
@@ -3703,8 +3734,7 @@ export interface Operations {
       id: Id;
       event_id: EventId;
       event_type: EventType;
-      /** Its state. */
-      status: "pending" | "succeeded" | "dead";
+      status: Status;
       attempts: Attempts;
       response_status: ResponseStatus;
       last_error: LastError;
@@ -4095,7 +4125,8 @@ export interface Operations {
       campaigns: {
         id: Id;
         name: NameOfListListsOfSubscriber;
-        status: Status;
+        /** Its state. */
+        status: "pending" | "sending" | "completed" | "partial" | "failed" | "scheduled" | "cancelled";
       }[];
     };
   };
@@ -4560,23 +4591,7 @@ export interface Operations {
         /** As the link in the mail has it. */
         token: string;
       };
-      body?:
-        | {
-            first_name?: FirstName;
-            last_name?: LastName;
-            email?: Email;
-            subscribed?: Subscribed;
-            /** Public lists that are joined or left. */
-            lists?:
-              | {
-                  id: Id;
-                  subscribed: SubscribedOfUpdatePreferences;
-                }[]
-              | null;
-            list?: List;
-            from?: From;
-          }
-        | UpdatePreferencesBody;
+      body?: UpdatePreferencesJsonBody | UpdatePreferencesBody;
     };
     answer: Preferences;
   };
@@ -4587,23 +4602,7 @@ export interface Operations {
         /** As the link in the mail has it. */
         token: string;
       };
-      body?:
-        | {
-            first_name?: FirstName;
-            last_name?: LastName;
-            email?: Email;
-            subscribed?: Subscribed;
-            /** Lists that the subscriber is on. */
-            lists?:
-              | {
-                  id: Id;
-                  subscribed: SubscribedOfUpdatePreferences;
-                }[]
-              | null;
-            list?: List;
-            from?: From;
-          }
-        | UpdatePreferencesBody;
+      body?: UpdatePreferencesJsonBody | UpdatePreferencesBody;
     };
     answer: Preferences;
   };
@@ -4992,8 +4991,7 @@ export interface Operations {
     };
     answer: {
       id: Id;
-      /** What it is called. */
-      name: string;
+      name: NameOfCreateApiKey;
       prefix: Prefix;
       scopes: Scopes;
       allowed_ips: AllowedIps;

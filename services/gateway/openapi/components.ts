@@ -84,7 +84,7 @@ export class Components {
     );
     for (const [name, schema] of named) this.#names.set(JSON.stringify(schema), name);
     for (const [name, schema, description] of named) {
-      this.schemas[name] = { description, ...describedField(this.#copy(schema) as Schema, name, []) };
+      this.schemas[name] = { description, ...describedField(this.#copy(schema) as Schema) };
     }
   }
 

@@ -1,16 +1,5 @@
-/**
- * Gives each field a description and an example where its contract has none (fields/), and shortens what JSON Schema can say
- * in fewer words.
- */
-import { audience } from "./fields/audience.ts";
-import { common, type FieldNotes } from "./fields/common.ts";
-import { people } from "./fields/people.ts";
-import { sending } from "./fields/sending.ts";
-import { servers } from "./fields/servers.ts";
-
+/** Shows schemas in fewer words than JSON Schema needs, with an example of each id, time and address. */
 export type Schema = Record<string, unknown>;
-
-const NOTES: FieldNotes = { ...common, ...sending, ...audience, ...servers, ...people };
 
 const BY_FORMAT: Record<string, string> = {
   uuid: "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b",
@@ -18,13 +7,6 @@ const BY_FORMAT: Record<string, string> = {
   email: "ann@example.com",
   uri: "https://lantern.example/books",
 };
-
-/** `scopes`: the names around the field, the nearest first. */
-function noteOf(name: string, scopes: readonly string[]): readonly [description?: string, example?: unknown] {
-  const scope = scopes.find((one) => `${one}.${name}` in NOTES);
-  const note = NOTES[scope ? `${scope}.${name}` : name];
-  return typeof note === "string" ? [note] : (note ?? []);
-}
 
 /** `null` beside one type is a type of its own in JSON Schema. */
 function withoutNullUnion(schema: Schema): Schema {
@@ -48,31 +30,21 @@ function speaksForItself(schema: Schema): boolean {
 
 const partsSpeak = (schema: Schema): boolean => "$ref" in schema || "enum" in schema || "properties" in schema;
 
-function noted(schema: Schema, name: string, scopes: readonly string[]): Schema {
-  if ("$ref" in schema) return schema;
-  const [description, example] = noteOf(name, scopes);
-  const shown = example === undefined ? BY_FORMAT[schema.format as string] : example;
-  return {
-    ...schema,
-    ...(schema.description === undefined && description !== undefined ? { description } : {}),
-    ...(shown === undefined || speaksForItself(schema) ? {} : { examples: [shown] }),
-  };
+/** A field or parameter: with an example, where its format alone tells what it looks like. */
+export function describedField(given: Schema): Schema {
+  const field = withoutNullUnion(given);
+  const example = BY_FORMAT[field.format as string];
+  return described(example === undefined || speaksForItself(field) ? field : { ...field, examples: [example] });
 }
 
-/** A field (or parameter) with its note. */
-export function describedField(given: Schema, name: string, scopes: readonly string[]): Schema {
-  const field = noted(withoutNullUnion(given), name, scopes);
-  return described(field, [name, ...scopes]);
-}
-
-export function described(given: Schema, scopes: readonly string[]): Schema {
+export function described(given: Schema): Schema {
   const schema = withoutNullUnion(given);
-  const within = (node: unknown) => described(node as Schema, scopes);
+  const within = (node: unknown) => described(node as Schema);
   const copy: Schema = { ...schema };
   // An example of the whole needs none of its parts.
   if (schema.properties && !schema.examples) {
     copy.properties = Object.fromEntries(
-      Object.entries(schema.properties).map(([name, field]) => [name, describedField(field as Schema, name, scopes)]),
+      Object.entries(schema.properties).map(([name, field]) => [name, describedField(field as Schema)]),
     );
   }
   if (schema.items && !schema.examples) copy.items = within(schema.items);

@@ -55,7 +55,7 @@ export function operationOf(
     ...(text ? { description: text } : {}),
     ...(security ? { security } : {}),
     ...(listed.length > 0 ? { parameters: listed } : {}),
-    ...requestBodyOf(route, contract, components, operationId),
-    responses: { ...successesOf({ route, contract, components, operationId }), ...errorsOf(route) },
+    ...requestBodyOf(route, contract, components),
+    responses: { ...successesOf({ route, contract, components }), ...errorsOf(route) },
   };
 }

@@ -6,7 +6,6 @@ import { pathNames, propertiesOf } from "../http/params.ts";
 import type { Route } from "../routes.ts";
 import type { Components } from "./components.ts";
 import { describedField, type Schema } from "./describe-fields.ts";
-import { operationIdOf } from "./operation-ids.ts";
 import { fieldsOf, hasBody, IDEMPOTENCY_KEY, isRequired } from "./request-body.ts";
 
 interface Parameter {
@@ -47,14 +46,8 @@ function orderingOf({ description = "" }: ActionContract): Schema | undefined {
   };
 }
 
-function parameter(
-  place: Parameter["in"],
-  operationId: string,
-  name: string,
-  given: Schema,
-  required: boolean,
-): Parameter {
-  const { description, examples, ...schema } = describedField(given, name, [operationId, place]);
+function parameter(place: Parameter["in"], name: string, given: Schema, required: boolean): Parameter {
+  const { description, examples, ...schema } = describedField(given);
   const example = (examples as unknown[] | undefined)?.[0];
   return {
     name,
@@ -94,14 +87,13 @@ export class Parameters {
   }
 
   #listOf(route: Route, contract: ActionContract, components: Components): Parameter[] {
-    const id = operationIdOf(route.action);
     const properties = propertiesOf(contract);
     const shown = (schema: TSchema | undefined): Schema => (schema ? components.shown(schema) : { type: "string" });
-    const list = pathNames(route.path).map((name) => parameter("path", id, name, shown(properties[name]), true));
+    const list = pathNames(route.path).map((name) => parameter("path", name, shown(properties[name]), true));
     if (!hasBody(route)) {
       for (const [name, schema] of Object.entries(fieldsOf(route, contract))) {
         const ordering = name === "ordering" ? orderingOf(contract) : undefined;
-        list.push(parameter("query", id, name, ordering ?? shown(schema), isRequired(contract, name)));
+        list.push(parameter("query", name, ordering ?? shown(schema), isRequired(contract, name)));
       }
     }
     if (route.access === "company" && !isCompanyPath(route) && !namesCompanyInBody(contract)) {

@@ -5,7 +5,7 @@ import { FILE_FIELDS } from "../http/multipart-upload.ts";
 import { pathNames, propertiesOf } from "../http/params.ts";
 import type { Route } from "../routes.ts";
 import type { Components } from "./components.ts";
-import { describedField, type Schema } from "./describe-fields.ts";
+import { describedField } from "./describe-fields.ts";
 
 export const IDEMPOTENCY_KEY = "idempotency_key";
 
@@ -38,12 +38,14 @@ function isFormField(schema: TSchema): boolean {
 
 const requiresField = (field: string) => ({ required: [field], properties: { [field]: { not: { type: "null" } } } });
 
-export function requestBodyOf(
-  route: Route,
-  contract: ActionContract,
-  components: Components,
-  operationId: string,
-): object {
+const FILE = {
+  type: "string",
+  format: "binary",
+  description: "The file, as a part of form-data with a file name.",
+  examples: ["(bytes)"],
+};
+
+export function requestBodyOf(route: Route, contract: ActionContract, components: Components): object {
   // Whatever the provider documents.
   if (route.rawWith) {
     const schema = { description: "What the provider documents." };
@@ -51,12 +53,10 @@ export function requestBodyOf(
   }
   const fields = fieldsOf(route, contract);
   if (!hasBody(route) || (Object.keys(fields).length === 0 && !route.upload)) return {};
-  const shownField = (name: string, schema: Schema) => describedField(schema, name, [operationId]);
   const properties = Object.fromEntries(
-    Object.entries(fields).map(([name, schema]) => [name, shownField(name, components.shown(schema))]),
+    Object.entries(fields).map(([name, schema]) => [name, describedField(components.shown(schema))]),
   );
   const required = Object.keys(fields).filter((name) => isRequired(contract, name));
-  const file = shownField("file", { type: "string", format: "binary" });
   const contentOf = (type: string) => {
     const isForm = type !== "application/json";
     const isSendable = (name: string) =>
@@ -71,7 +71,7 @@ export function requestBodyOf(
     return {
       schema: {
         type: "object",
-        properties: { ...Object.fromEntries(sendable), ...(hasFile ? { file } : {}) },
+        properties: { ...Object.fromEntries(sendable), ...(hasFile ? { file: FILE } : {}) },
         ...(asked.length > 0 ? { required: asked } : {}),
         ...(contract.unknownFields === "all" ? { additionalProperties: false } : {}),
         ...(contract.exactlyOne ? { oneOf: contract.exactlyOne.map(requiresField) } : {}),

@@ -85,7 +85,9 @@ export function share({ paths, webhooks, schemas, responses }: Shared): Shared {
   const often = [...uses].filter(([key, { times }]) => times > 1 && !isSmall(key));
   for (const [key, { kind, node, name, scope }] of often.toSorted(([, a], [, b]) => b.times - a.times)) {
     const plain = kind === "responses" ? responseName(node) : pascal(name);
-    const candidates = [plain, `${plain}Of${scope}`, ...Array.from({ length: 99 }, (_, at) => `${plain}${at + 2}`)];
+    // The same operation takes a shorter body as a form.
+    const longer = name === `${scope}Body` ? `${scope}JsonBody` : `${plain}Of${scope}`;
+    const candidates = [plain, longer, ...Array.from({ length: 99 }, (_, at) => `${plain}${at + 2}`)];
     const chosen = candidates.find((one) => !taken[kind].has(one))!;
     taken[kind].add(chosen);
     names.set(key, chosen);

@@ -4,17 +4,29 @@ import type { TSchema } from "../../lib/shapes.ts";
 import { propertiesOf } from "../http/params.ts";
 import type { Route } from "../routes.ts";
 import type { Components } from "./components.ts";
-import { described, describedField, type Schema } from "./describe-fields.ts";
+import { described, type Schema } from "./describe-fields.ts";
 import { locationHeader, requestIdHeader } from "./headers.ts";
 
 const link = { type: ["string", "null"], format: "uri" };
 
 /** Of every list, besides its rows. */
 export const pageSchemas: Record<string, Schema> = {
-  Count: describedField({ type: "integer" }, "count", []),
-  CountEstimated: describedField({ type: "boolean" }, "count_estimated", []),
-  NextPage: describedField(link, "next", []),
-  PreviousPage: describedField(link, "previous", []),
+  Count: { type: "integer", description: "How many there are on all pages.", examples: [42] },
+  CountEstimated: {
+    type: "boolean",
+    description:
+      "True where `count` is an estimate, because many fit or would have to be looked at; left out where it is exact.",
+  },
+  NextPage: {
+    ...link,
+    description: "The next page; null on the last one.",
+    examples: ["https://mail.lantern.example/api/emails/lists/?page=3"],
+  },
+  PreviousPage: {
+    ...link,
+    description: "The page before; null on the first one.",
+    examples: ["https://mail.lantern.example/api/emails/lists/?page=1"],
+  },
 };
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
@@ -31,8 +43,8 @@ function page(items: object, mayEstimate: boolean): object {
   return { type: "object", required, properties: { ...properties, count_estimated: ref("CountEstimated") } };
 }
 
-function successContent(route: Route, contract: ActionContract, components: Components, operationId: string): object {
-  const json = (schema: TSchema) => ({ schema: described(components.shown(schema), [operationId]) });
+function successContent({ route, contract, components }: Success): object {
+  const json = (schema: TSchema) => ({ schema: described(components.shown(schema)) });
   switch (route.answer) {
     case "json":
       return { "application/json": json(contract.returns) };
@@ -84,11 +96,11 @@ export interface Success {
   route: Route;
   contract: ActionContract;
   components: Components;
-  operationId: string;
 }
 
-function successOf({ route, contract, components, operationId }: Success, description: string): object {
-  const content = successContent(route, contract, components, operationId);
+function successOf(success: Success, description: string): object {
+  const { route } = success;
+  const content = successContent(success);
   const headers = {
     ...requestIdHeader,
     ...(route.answer === "redirect" ? locationHeader : {}),
