@@ -4,7 +4,7 @@ import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
 import { type Child, startChild } from "../../support/child.ts";
 import { node } from "../../support/service-process.ts";
 
-const SCRIPT = join(import.meta.dirname, "../../cluster/run.ts");
+const SCRIPT = join(import.meta.dirname, "../../../scripts/cluster.ts");
 
 /** Resolves with what matched in what the process wrote; fails when it ends first. */
 async function untilSaid(child: Child, text: RegExp): Promise<RegExpExecArray> {
