@@ -25,8 +25,8 @@ import { seal } from "../../services/lib/secrets.ts";
 import { newSecret } from "../../services/webhooks/signature.ts";
 import { dataFolder, startService } from "../support/service-process.ts";
 import { startSmtpServer } from "../support/smtp-server.ts";
+import { ask, someIp } from "./ask.ts";
 import { cpuUs, ownCpuUs, postmasterOf } from "./cpu.ts";
-import { ask, someIp } from "./noisy-kinds.ts";
 import { percentile } from "./percentile.ts";
 import { residentMegabytes, serviceProcess } from "./resources.ts";
 

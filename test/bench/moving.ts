@@ -16,8 +16,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
 import { dataFolder, startService } from "../support/service-process.ts";
+import { ask } from "./ask.ts";
 import { cpuUs, postmasterOf } from "./cpu.ts";
-import { ask } from "./noisy-kinds.ts";
 
 const ROLE = "neighbour";
 const PER_SECOND = 40;
