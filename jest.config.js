@@ -6,7 +6,11 @@ const swc = [
   { jsc: { parser: { syntax: "typescript" }, target: "es2024" }, module: { type: "commonjs" } },
 ];
 
-const isLong = process.env.FAILURES === "long";
+/** Paths of a long family: skipped, unless its variable is set or an argument names one of its files. CONTRIBUTING.md lists the commands. */
+const byHand = (isRun, ...paths) =>
+  paths
+    .filter((path) => !isRun && !process.argv.some((arg) => new RegExp(path).test(arg)))
+    .map((path) => `<rootDir>/${path}`);
 
 export default {
   // Node's, and a test file that leaves sockets, timers, child processes or databases behind fails.
@@ -17,24 +21,30 @@ export default {
   // What tools of the reference are installed from there has a package.json of the same name.
   modulePathIgnorePatterns: ["<rootDir>/.cache/"],
   testPathIgnorePatterns: [
-    // They need Chromium, 400 MB to fetch: `npm run test:browser`.
-    ...(process.env.BROWSER ? [] : ["<rootDir>/test/browser/"]),
-    // What each of them does to a cluster the short case of test/chaos, or crash.test.ts with the engine alone, does too: `npm run test:failures`, or a file by name.
-    ...(isLong || process.argv.some((arg) => arg.includes("test/cluster/"))
-      ? []
-      : ["<rootDir>/test/cluster/(?:cut-off|failover|failures|hour-limit|step-aside|vanished-senders)"]),
-    // It makes a company of half a million rows, and asks for the plan of each read: a minute of CPU.
-    ...(isLong || process.argv.some((arg) => arg.includes("api/plans"))
-      ? []
-      : ["<rootDir>/test/integration/api/plans"]),
-    // They start version 0.1.0 beside this one, and take minutes: `npm run test:upgrade`, or a file of them by name.
-    ...(process.argv.some((arg) => arg.includes("test/upgrade")) ? [] : ["<rootDir>/test/upgrade/"]),
-    // They take minutes and root: `npm run test:mta`, or a file of them by name. One short case always runs.
-    ...(process.argv.some((arg) => arg.includes("test/mta")) ? [] : ["<rootDir>/test/mta/(?!postfix-plain)"]),
-    // A fuzzer that pip fetches, for two minutes: `npm run test:fuzz`.
-    ...(process.env.FUZZ === "long" ? [] : ["<rootDir>/test/integration/api/schemathesis"]),
-    // They build the image and run the cluster's pods, as root and for minutes: `npm run test:image`.
-    ...(process.env.IMAGE === "long" ? [] : ["<rootDir>/test/image/"]),
+    // `npm run test:browser`: fetches Chromium, 400 MB.
+    ...byHand(process.env.BROWSER, "test/browser/"),
+    // `npm run test:failures`: installations of several processes and servers that are killed, stopped or cut off, and large tables.
+    // crash.test.ts kills a sender in `npm test`, too.
+    ...byHand(
+      process.env.FAILURES === "long",
+      "test/cluster/",
+      "test/integration/api/plans",
+      "test/integration/bounces/killed-listener",
+      "test/integration/campaigns/(?:expand-large|nats)",
+      "test/integration/postgres/(?:hosts|pgbouncer)",
+      "test/integration/process/(?:cluster|demo|restart-in-place|tour)",
+      "test/integration/webhooks/killed-node",
+    ),
+    // `npm run test:chaos`: faults at random, for 30 minutes.
+    ...byHand(false, "test/chaos"),
+    // `npm run test:upgrade`: starts version 0.1.0 beside this one, for minutes.
+    ...byHand(false, "test/upgrade"),
+    // `npm run test:mta`: real mail servers; needs root.
+    ...byHand(false, "test/mta"),
+    // `npm run test:fuzz`: a fuzzer that pip fetches, for two minutes.
+    ...byHand(process.env.FUZZ === "long", "test/integration/api/schemathesis"),
+    // `npm run test:image`: builds the image and runs the cluster's pods, as root.
+    ...byHand(process.env.IMAGE === "long", "test/image/"),
   ],
   transform: { "^.+\\.ts$": swc },
   // Two more than cores: more than half of the time a file waits, for a lease to run out or a process to start. Beyond four

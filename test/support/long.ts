@@ -1,6 +1,5 @@
 /**
- * The long families: what takes minutes, or what a shorter case brings about too, runs by hand (`npm run test:failures`), so that
- * `npm test` stays within its ten minutes.
+ * Cases of the long family (`npm run test:failures`): they take minutes, or a shorter case in `npm test` proves the same promise.
  */
 export const long = process.env.FAILURES === "long";
 
