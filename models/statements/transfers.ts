@@ -8,7 +8,8 @@ import { unavailable } from "../../services/lib/errors.ts";
 import { firstIdAt, newId } from "../../services/lib/ids.ts";
 import { query, queryOne } from "../database/db.ts";
 
-const PART_BYTES = 256 * 1024;
+/** PostgreSQL gives a part as a text of twice its length: a longer one would stay in memory until the next full garbage collection. */
+const PART_BYTES = 48 * 1024;
 /** Longer than any call that takes an upload. */
 const KEPT_MS = 3_600_000;
 /** For what belongs to no company. */

@@ -23,7 +23,7 @@ export const FILE_FIELDS = ["filename", "content_type", "size"];
 const LIMITS = { files: 1, fields: 20, fieldSize: 64 * 1024, fieldNameSize: 200, parts: 25, headerPairs: 50 };
 /** Form-data adds its boundaries and small fields to the file. */
 const FORM_BYTES = 2 * 1024 * 1024;
-/** As large as the parts in which an upload goes to another node (models/statements/transfers.ts). */
+/** Large enough for few reads, and small beside what a process has. */
 const READ_BYTES = 256 * 1024;
 /**
  * For one of the company's uploads to end, with the body unread. A refusal is sent at once again by whoever is in a hurry, and
