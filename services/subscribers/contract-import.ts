@@ -46,6 +46,12 @@ const DateOrderField = Type.Unsafe<"dmy" | "mdy">({
     "How days such as 03/04/2000 are read. Without it a column decides by its own cells (31/12 can only be one); else they stay text.",
 });
 
+const HasHeader = Type.Boolean({
+  ...Bool,
+  description:
+    'False: the first line is a person, and `mapping` names columns by their numbers, `{"1": "email"}`; those that it does not name are left out. Default true.',
+});
+
 /** The fields of the form, besides the file. */
 export const IMPORT_FIELDS = {
   list_id: Type.Optional(Type.String({ ...Uuid, description: "All of them are added to this list." })),
@@ -67,6 +73,7 @@ export const IMPORT_FIELDS = {
   ),
   on_conflict: Type.Optional(OnConflict),
   date_order: Type.Optional(DateOrderField),
+  header: Type.Optional(HasHeader),
 };
 
 const REPORT = {
@@ -150,6 +157,7 @@ export const ImportState = Type.Object({
     description: "What becomes of known subscribers.",
   }),
   date_order: Nullable(DateOrderField),
+  header: HasHeader,
   dry_run: Type.Boolean({ description: "It counts and reports, and writes nothing." }),
   startable: Type.Boolean({
     description: "Its file is kept: it can be started, also after a dry run or a failure.",
@@ -179,6 +187,10 @@ export const FileColumns = Type.Object({
   charset: Type.String({
     description: "That the file was read in: the one asked for, else the one that its bytes look like.",
     examples: ["utf-8"],
+  }),
+  header: Type.Boolean({
+    description: "Whether the first line names the columns. False: they are named by their numbers.",
+    examples: [true],
   }),
   delimiter: Nullable(Type.String({ description: "What separates its cells.", examples: [";"] })),
   columns: Type.Array(
@@ -238,6 +250,11 @@ export const imports = {
       mapping: Type.Optional(
         Described(Type.String({ maxLength: 64 * 1024 }), "Which column is what.", '{"Ort": "city"}'),
       ),
+      header: Type.Optional(
+        Type.Boolean({
+          description: "Whether the first line names the columns; unset: false where it has an address.",
+        }),
+      ),
     }),
     returns: FileColumns,
   },
@@ -260,6 +277,7 @@ export const imports = {
       dry_run: IMPORT_FIELDS.dry_run,
       on_conflict: Type.Optional(OnConflict),
       date_order: Type.Optional(DateOrderField),
+      header: Type.Optional(HasHeader),
     }),
     returns: ImportState,
     example: { mapping: { Ort: "city", Notes: null }, dry_run: true },

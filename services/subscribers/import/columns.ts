@@ -2,6 +2,7 @@
  * Which column of a file is what: by the header names of our own export and of other products', and by the request's
  * `mapping`, which wins.
  */
+import { addressText, isAddress } from "../../lib/address.ts";
 import { isAttributeName, MAX_ATTRIBUTES } from "../../lib/attributes.ts";
 import { withoutGuard } from "../../lib/csv.ts";
 import { type FieldErrors, invalid } from "../../lib/errors.ts";
@@ -208,6 +209,28 @@ export function addressColumn(names: readonly string[]): number {
 export const missingColumn = (column: string, names: readonly string[]) =>
   fileError(`The header has no column "${column}". It has: ${shown(names)}.`);
 
+/** Names of the columns of a file without a header: their numbers, from 1. */
+export const numbersOf = (cells: readonly string[]): string[] => cells.map((_, at) => String(at + 1));
+
+/** A mapping that leaves out all other columns. */
+export const onlyMapped = (names: readonly string[], mapping: Mapping): Mapping => ({
+  ...Object.fromEntries(names.map((name) => [name, null])),
+  ...mapping,
+});
+
+/** Columns of a file without a header; those that the mapping does not name are left out. */
+export function numberedColumns(cells: readonly string[], mapping: Mapping): Columns {
+  const names = numbersOf(cells);
+  const columns = readColumns(names, onlyMapped(names, mapping));
+  if (columns.email === -1) {
+    throw invalid({
+      mapping: ['Without a header the mapping names the column of addresses by its number: {"1": "email"}.'],
+    });
+  }
+  requireUsable(columns, names);
+  return columns;
+}
+
 /** What each column is; `email` may be -1, and attributes may have names that cannot be used. */
 export function readColumns(names: readonly string[], mapping: Mapping): Columns {
   const header = new Header(names, mapping);
@@ -231,8 +254,15 @@ export function readColumns(names: readonly string[], mapping: Mapping): Columns
   };
 }
 
+/** A first line with an address is a person, who would be lost as the names of columns. */
+export const looksLikeData = (names: readonly string[]): boolean => names.some((name) => isAddress(addressText(name)));
+
+const NO_HEADER =
+  'The first line has an address, so it looks like a person and not like a header. Send `header` false and a `mapping` with column numbers: {"1": "email", "2": "first_name"}.';
+
 export function columnsOf(cells: readonly string[], mapping: Mapping = {}): Columns {
   const names = namesOf(cells);
+  if (looksLikeData(names)) throw fileError(NO_HEADER);
   const columns = readColumns(names, mapping);
   requireUsable(columns, names);
   return columns;

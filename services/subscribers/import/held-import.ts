@@ -21,7 +21,8 @@ import { lookInto } from "./look-into-file.ts";
 type State = Static<typeof ImportState>;
 
 /** What is asked of a file when it is started: its mapping is an object, because the request is JSON. */
-export interface StartForm extends Pick<ImportForm, "list_id" | "charset" | "dry_run" | "on_conflict" | "date_order"> {
+export interface StartForm
+  extends Pick<ImportForm, "list_id" | "charset" | "dry_run" | "on_conflict" | "date_order" | "header"> {
   mapping?: Mapping;
 }
 
@@ -55,6 +56,7 @@ function stateOf({ form, report, held, created_at, kept_until, ...row }: ImportR
     charset: asked.charset ?? null,
     on_conflict: asked.on_conflict ?? "update",
     date_order: asked.date_order ?? null,
+    header: asked.header ?? true,
     dry_run: asked.dry_run ?? false,
     startable: held,
     created_at: created_at.toISOString(),
@@ -89,14 +91,14 @@ const RUNNING = "This import is running. Wait until it is over.";
 
 export async function importColumns(
   companyId: string,
-  { id, charset, mapping }: { id: string; charset?: string; mapping?: string },
+  { id, charset, mapping, header }: { id: string; charset?: string; mapping?: string; header?: boolean },
 ): Promise<Static<typeof FileColumns>> {
   await requireImport(companyId, id);
   const first = await readPart(companyId, id, 0);
   if (!first) throw wrongState(GONE);
   return lookInto(
     { companyId, id, first },
-    { charset, mapping: mappingOf({ ...(mapping === undefined ? {} : { mapping }) }) },
+    { charset, header, mapping: mappingOf({ ...(mapping === undefined ? {} : { mapping }) }) },
   );
 }
 

@@ -16,6 +16,7 @@ export interface ImportForm {
   dry_run?: boolean;
   on_conflict?: "update" | "skip";
   date_order?: DateOrder;
+  header?: boolean;
   background?: boolean;
   size?: number;
 }
@@ -44,6 +45,7 @@ export function jobOf(form: ImportForm): Omit<ImportJob, "companyId" | "limit"> 
     bytes: form.size ?? 0,
     onConflict: form.on_conflict,
     dateOrder: form.date_order,
+    header: form.header,
   };
 }
 

@@ -15,7 +15,7 @@ import type { Static } from "../../lib/shapes.ts";
 import { type Limit, lockBulkWrites, roomFor } from "../company-locks.ts";
 import type { ImportReport as ImportReportSchema } from "../contract-import.ts";
 import type { DateOrder } from "./cell-types.ts";
-import { type Columns, columnsOf, type Mapping } from "./columns.ts";
+import { type Columns, columnsOf, type Mapping, numberedColumns } from "./columns.ts";
 import { type CsvRow, readCsv } from "./csv-reader.ts";
 import { decodeText, fileError } from "./decode-text.ts";
 import { ErrorFile } from "./error-file.ts";
@@ -35,6 +35,8 @@ export interface ImportJob {
   listId?: string | undefined;
   charset?: string | undefined;
   mapping?: Mapping;
+  /** False: the first line is a person, and `mapping` names columns by their numbers. */
+  header?: boolean | undefined;
   onConflict?: "update" | "skip" | undefined;
   /** How days such as 03/04/2000 are read. */
   dateOrder?: DateOrder | undefined;
@@ -53,11 +55,11 @@ interface OpenCsv<C> {
   rows: AsyncIterable<CsvRow[]>;
 }
 
-/** The header and the rows after it. A file without a usable header is refused before anything is written. */
+/** The first line's cells as columns, and the rows. A file whose columns are not usable is refused before anything is written. */
 export async function openCsv<C>(
   stream: AsyncIterable<unknown>,
-  charset: string | undefined,
-  read: (header: string[]) => C,
+  { charset, header: hasHeader = true }: { charset?: string | undefined; header?: boolean | undefined },
+  read: (first: string[]) => C,
 ): Promise<OpenCsv<C>> {
   const batches = readCsv(decodeText(stream, charset));
   async function* rows(rest: CsvRow[]): AsyncGenerator<CsvRow[]> {
@@ -72,7 +74,7 @@ export async function openCsv<C>(
       if (at === -1) continue;
       const header = batch[at]!;
       if (header.error) throw fileError(header.error);
-      return { columns: read(header.cells), rows: rows(batch.slice(at + 1)) };
+      return { columns: read(header.cells), rows: rows(batch.slice(hasHeader ? at + 1 : at)) };
     }
   } catch (error) {
     // Closes the stream, which will not be read further.
@@ -149,7 +151,9 @@ export async function importSubscribers(
   job: ImportJob,
 ): Promise<ImportReport> {
   if (!stream) throw fileError("No file was submitted.");
-  const csv = await openCsv(stream, job.charset, (header) => columnsOf(header, job.mapping));
+  const csv = await openCsv(stream, job, (first) =>
+    job.header === false ? numberedColumns(first, job.mapping ?? {}) : columnsOf(first, job.mapping),
+  );
   const file = new ErrorFile(job);
   const report = await importRows(csv, job, file).catch(async (error: unknown) => {
     await file.drop();

@@ -112,7 +112,7 @@ function linesOfItems(items: readonly BlockItem[]): Lines {
 
 /** A file without a column of addresses or domains is refused before anything is written. */
 async function linesOfFile(stream: NodeJS.ReadableStream, charset: string | undefined): Promise<Lines> {
-  const { columns, rows } = await openCsv(stream, charset, (header) => {
+  const { columns, rows } = await openCsv(stream, { charset }, (header) => {
     const names = namesOf(header);
     const at = (column: string) => names.findIndex((name) => squashed(name) === column);
     const [email, domain] = [addressColumn(names), at("domain")];

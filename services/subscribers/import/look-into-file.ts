@@ -4,7 +4,16 @@ import { SUBSCRIBER_STATUSES } from "../../../models/subscriber.ts";
 import { isServiceError } from "../../lib/errors.ts";
 import type { Static } from "../../lib/shapes.ts";
 import type { ColumnMeaning, FileColumns } from "../contract-import.ts";
-import { type Columns, type Mapping, namesOf, readColumns, requireUsable } from "./columns.ts";
+import {
+  type Columns,
+  looksLikeData,
+  type Mapping,
+  namesOf,
+  numbersOf,
+  onlyMapped,
+  readColumns,
+  requireUsable,
+} from "./columns.ts";
 import { type CsvRow, delimiterOf } from "./csv-reader.ts";
 import { decodeText, guessCharset } from "./decode-text.ts";
 import { isBlank } from "./import-rows.ts";
@@ -71,14 +80,16 @@ function readAs(
   }
 }
 
-async function firstRows(rows: AsyncIterable<CsvRow[]>): Promise<string[][]> {
+/** `rows` begin with the file's first line, which is left out where it is a header. */
+async function firstRows(rows: AsyncIterable<CsvRow[]>, header: boolean): Promise<string[][]> {
   const found: string[][] = [];
+  const wanted = SHOWN_ROWS + (header ? 1 : 0);
   for await (const batch of rows) {
     const usable = batch.filter((row) => !row.error && !isBlank(row));
-    found.push(...usable.slice(0, SHOWN_ROWS - found.length).map(({ cells }) => cells));
-    if (found.length === SHOWN_ROWS) break;
+    found.push(...usable.slice(0, wanted - found.length).map(({ cells }) => cells));
+    if (found.length === wanted) break;
   }
-  return found;
+  return header ? found.slice(1) : found;
 }
 
 const cut = (text: string) => (text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text).toWellFormed();
@@ -90,24 +101,26 @@ async function headText(first: Buffer, charset: string): Promise<string> {
   return "";
 }
 
-const NO_COLUMNS = { delimiter: null, columns: [] };
+const NO_COLUMNS = { header: true, delimiter: null, columns: [] };
 
 /** `first`: the first part of the file. */
 export async function lookInto(
   { companyId, id, first }: { companyId: string; id: string; first: Buffer },
-  { charset = guessCharset(first), mapping }: { charset?: string | undefined; mapping: Mapping },
+  asked: { charset?: string | undefined; mapping: Mapping; header?: boolean | undefined },
 ): Promise<Look> {
+  const { charset = guessCharset(first), mapping } = asked;
   try {
-    const csv = await openCsv(partsFrom(companyId, id, first), charset, namesOf);
-    const names = csv.columns;
-    const [rows, text] = await Promise.all([firstRows(csv.rows), headText(first, charset)]);
-    const { meanings, problem } = readAs(names, mapping);
+    const csv = await openCsv(partsFrom(companyId, id, first), { charset, header: false }, namesOf);
+    const header = asked.header ?? !looksLikeData(csv.columns);
+    const names = header ? csv.columns : numbersOf(csv.columns);
+    const [rows, text] = await Promise.all([firstRows(csv.rows, header), headText(first, charset)]);
+    const { meanings, problem } = readAs(names, header ? mapping : onlyMapped(names, mapping));
     const columns = names.slice(0, MAX_COLUMNS).map((name, at) => ({
       name: name.slice(0, NAME_CHARS).toWellFormed(),
       values: rows.map((cells) => cut(cells[at]?.trim() ?? "")),
       ...(meanings.get(at) ?? { as: "ignored" as const, attribute: null }),
     }));
-    return { charset, delimiter: delimiterOf(text), columns, problem };
+    return { charset, header, delimiter: delimiterOf(text), columns, problem };
   } catch (error) {
     return { charset, ...NO_COLUMNS, problem: sentenceOf(error) };
   }
