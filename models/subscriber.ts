@@ -31,6 +31,8 @@ export class Subscriber extends Model<InferAttributes<Subscriber>, InferCreation
   declare attributes: CreationOptional<Attributes>;
   /** Whether the index that search uses has it; until then it is found by reading it. */
   declare inSearch: CreationOptional<boolean>;
+  /** The import that created the person. */
+  declare importId: CreationOptional<string | null>;
   declare confirmMailedAt: CreationOptional<Date | null>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
@@ -47,6 +49,7 @@ export class Subscriber extends Model<InferAttributes<Subscriber>, InferCreation
         status: required(DataTypes.TEXT, "active"),
         attributes: required(DataTypes.JSONB, {}),
         inSearch: required(DataTypes.BOOLEAN, false),
+        importId: nullable(DataTypes.UUID),
         confirmMailedAt: nullable(DataTypes.DATE),
         createdAt: required(DataTypes.DATE),
         updatedAt: required(DataTypes.DATE),

@@ -46,6 +46,7 @@ const TABLE = {
   "subscribers.importColumns": reads("subscribers"),
   "subscribers.startImport": writes("subscribers"),
   "subscribers.removeImport": writes("subscribers"),
+  "subscribers.undoImport": writes("subscribers"),
   "subscribers.importErrors": reads("subscribers"),
   "subscribers.bulkDelete": writes("subscribers"),
   "subscribers.bulkUpdateLists": writes("subscribers"),

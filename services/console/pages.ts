@@ -63,6 +63,7 @@ import {
   refusedRows,
   startImport,
   tryImport,
+  undoImport,
   uploadImport,
 } from "./pages/import.ts";
 import { acceptInvitation, invitationPage, signInAndAccept } from "./pages/invitation.ts";
@@ -234,6 +235,7 @@ export const companyPages: Table<CompanyVisit> = {
   import: { page: importPage, form: uploadImport },
   "import/:id": { page: importStatePage, form: tryImport },
   "import/:id/start": { form: startImport },
+  "import/:id/undo": { form: undoImport },
   "import/:id/discard": { form: discardImport },
   "import/:id/refused": { page: refusedRows },
   suppressions: { page: suppressionsPage, form: suppress },

@@ -108,6 +108,7 @@ export const routes: readonly Route[] = [
   route("POST", `${E}/imports/`, "subscribers.uploadImport", { ...created, upload: "import" }),
   route("GET", `${E}/imports/:id/`, "subscribers.getImport"),
   route("DELETE", `${E}/imports/:id/`, "subscribers.removeImport"),
+  route("POST", `${E}/imports/:id/undo/`, "subscribers.undoImport"),
   route("GET", `${E}/imports/:id/columns/`, "subscribers.importColumns"),
   route("POST", `${E}/imports/:id/start/`, "subscribers.startImport", { status: 202 }),
   route("GET", `${E}/imports/:id/errors/`, "subscribers.importErrors", csv),

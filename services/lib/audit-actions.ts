@@ -24,6 +24,7 @@ export const AUDIT_ACTIONS = [
   "inbound_source.created",
   "inbound_source.deleted",
   "subscribers.imported",
+  "subscribers.import_undone",
   "subscribers.exported",
   "subscribers.deleted",
   "subscribers.erased",

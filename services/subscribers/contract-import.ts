@@ -77,6 +77,7 @@ export const IMPORT_FIELDS = {
 };
 
 const REPORT = {
+  import_id: Described(Uuid, "Names the import, for `POST /api/emails/imports/{id}/undo/`."),
   total: Described(Type.Integer(), "Rows of the file.", 1200),
   created: Described(Type.Integer(), "Who or what is new.", 1000),
   updated: Described(Type.Integer(), "Who is changed.", 150),
@@ -287,6 +288,20 @@ export const imports = {
     description: "With its file and its errors. What it has imported stays. One that is running is a 400.",
     params: ById,
     returns: Nothing,
+  },
+  undoImport: {
+    summary: "Undo an import",
+    description:
+      "For 7 days: deletes the people whom the import created and who were not edited, got no mail, and are on no other list. Known people whom it changed stay as they are now.",
+    params: ById,
+    returns: Type.Object({
+      deleted: Type.Integer({ description: "People who were deleted.", examples: [1190] }),
+      kept: Type.Integer({ description: "People of the import who stay.", examples: [10] }),
+      remaining: Type.Integer({
+        description: "People who can still be deleted: a very large import takes several requests.",
+        examples: [0],
+      }),
+    }),
   },
   importErrors: {
     summary: "Download the errors of an import as CSV",

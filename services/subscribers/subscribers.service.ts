@@ -36,6 +36,7 @@ import {
 } from "./import/held-import.ts";
 import { importErrors, importFile } from "./import/import-request.ts";
 import { blocksErrors, importSuppressions } from "./import/import-suppressions.ts";
+import { undoImport } from "./import/undo-import.ts";
 import { companySubscribers, listMembers } from "./list-subscribers.ts";
 import { createList, getList, listLists, listSettingErrors, removeList, updateList } from "./lists.ts";
 import { bulkErrors, membershipsOf, subscriberIdErrors, updateLists } from "./members.ts";
@@ -159,6 +160,11 @@ export default defineService("subscribers", contract, {
       handler: (ctx) => startImport(ctx),
     },
     removeImport: (ctx) => removeImport(companyOf(ctx), ctx.params.id),
+    async undoImport(ctx) {
+      const undone = await undoImport(companyOf(ctx), ctx.params.id);
+      await logged(ctx, "subscribers.import_undone", ctx.params.id, { deleted: undone.deleted, kept: undone.kept });
+      return undone;
+    },
     getImport: (ctx) => importView(companyOf(ctx), ctx.params.id),
     runImports: async (ctx) => ({ done: await runImports(ctx) }),
     importErrors: (ctx) => importErrorsCsv(companyOf(ctx), ctx.params.id, cursorOf(ctx)),

@@ -654,6 +654,7 @@ export type SegmentRules = {
 
 /** What an import has done. */
 export type ImportReport = {
+  import_id: ImportId;
   total: Total;
   created: Created;
   updated: Updated;
@@ -674,6 +675,7 @@ export type Import = {
   bytes: number;
   /** How much of it is read. */
   bytes_read: number;
+  import_id: ImportId;
   total: Total;
   created: Created;
   updated: Updated;
@@ -698,6 +700,7 @@ export type Import = {
   on_conflict: "update" | "skip";
   /** How days such as 03/04/2000 are read. Without it a column decides by its own cells (31/12 can only be one); else they stay text. */
   date_order: "dmy" | "mdy" | null;
+  header: Header;
   /** It counts and reports, and writes nothing. */
   dry_run: boolean;
   /** Its file is kept: it can be started, also after a dry run or a failure. */
@@ -1182,6 +1185,9 @@ export type OnConflict = "update" | "skip";
 
 /** How days such as 03/04/2000 are read. Without it a column decides by its own cells (31/12 can only be one); else they stay text. */
 export type DateOrder = "dmy" | "mdy";
+
+/** False: the first line is a person, and `mapping` names columns by their numbers, `{"1": "email"}`; those that it does not name are left out. Default true. */
+export type Header = boolean;
 
 /** The file, as a part of form-data with a file name. */
 export type FileOfImportSubscribers = Blob;
@@ -1813,6 +1819,9 @@ export type Value3 = string[];
 
 export type Field = string;
 
+/** Names the import, for `POST /api/emails/imports/{id}/undo/`. */
+export type ImportId = string;
+
 /** Rows that were left out. */
 export type Skipped = number;
 
@@ -2315,6 +2324,7 @@ export interface Operations {
         background?: boolean;
         on_conflict?: OnConflict;
         date_order?: DateOrder;
+        header?: Header;
         file: FileOfImportSubscribers;
       };
     };
@@ -2390,6 +2400,27 @@ export interface Operations {
     };
     answer: null;
   };
+  /** Undo an import */
+  undoImport: {
+    request: {
+      path: {
+        /** Its id. */
+        id: string;
+      };
+      query?: {
+        /** Required with a bearer token, else the key's company. */
+        company?: string;
+      };
+    };
+    answer: {
+      /** People who were deleted. */
+      deleted: number;
+      /** People of the import who stay. */
+      kept: number;
+      /** People who can still be deleted: a very large import takes several requests. */
+      remaining: number;
+    };
+  };
   /** Look into a file that waits for its import */
   importColumns: {
     request: {
@@ -2402,6 +2433,8 @@ export interface Operations {
         charset?: string;
         /** Which column is what. */
         mapping?: string;
+        /** Whether the first line names the columns; unset: false where it has an address. */
+        header?: boolean;
         /** Required with a bearer token, else the key's company. */
         company?: string;
       };
@@ -2409,6 +2442,8 @@ export interface Operations {
     answer: {
       /** That the file was read in: the one asked for, else the one that its bytes look like. */
       charset: string;
+      /** Whether the first line names the columns. False: they are named by their numbers. */
+      header: boolean;
       /** What separates its cells. */
       delimiter: string | null;
       /** In the file's order. */
@@ -2458,6 +2493,7 @@ export interface Operations {
         dry_run?: DryRun;
         on_conflict?: OnConflict;
         date_order?: DateOrder;
+        header?: Header;
       };
     };
     answer: Import;
@@ -5059,6 +5095,7 @@ export interface Operations {
           | "inbound_source.created"
           | "inbound_source.deleted"
           | "subscribers.imported"
+          | "subscribers.import_undone"
           | "subscribers.exported"
           | "subscribers.deleted"
           | "subscribers.erased"
@@ -5226,6 +5263,7 @@ export const operations: { readonly [O in keyof Operations]: OperationEntry } = 
   uploadImport: { method: "POST", path: "/api/emails/imports/", answer: "json", form: true },
   getImport: { method: "GET", path: "/api/emails/imports/{id}/", answer: "json" },
   deleteImport: { method: "DELETE", path: "/api/emails/imports/{id}/", answer: "none" },
+  undoImport: { method: "POST", path: "/api/emails/imports/{id}/undo/", answer: "json" },
   importColumns: { method: "GET", path: "/api/emails/imports/{id}/columns/", answer: "json" },
   startImport: { method: "POST", path: "/api/emails/imports/{id}/start/", answer: "json" },
   downloadImportErrors: { method: "GET", path: "/api/emails/imports/{id}/errors/", answer: "text" },

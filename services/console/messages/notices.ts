@@ -20,6 +20,7 @@ export const notices = {
   campaignStopped: "The campaign is being stopped: no further mail leaves within 2 seconds.",
   requeued: "The deliveries are on their way again.",
   sessionEnded: "Ended.",
+  importUndone: "Import undone. People who were edited, got an email, or joined another list since stay.",
   discarded: "The file is gone. Nothing of it was imported.",
   campaignSent: "It is on its way.",
   campaignScheduled: "It is scheduled. Until then you can change or cancel it.",

@@ -200,6 +200,7 @@ const auditActions: Record<AuditAction, string> = {
   "inbound_source.created": "Added a source of reports",
   "inbound_source.deleted": "Deleted a source of reports",
   "subscribers.imported": "Imported subscribers",
+  "subscribers.import_undone": "Undid an import",
   "subscribers.exported": "Exported subscribers",
   "subscribers.deleted": "Deleted subscribers",
   "subscribers.erased": "Erased a person",

@@ -57,19 +57,32 @@ export const uploadImport = (visit: CompanyVisit): Promise<Outcome | Answer> =>
 const allLists = async (visit: CompanyVisit) =>
   (await callIn(visit, "subscribers.listLists", { page_size: MAX_LISTS, ordering: "name" })).results;
 
-const columnsAs = (visit: CompanyVisit, { id }: Import, charset: string | null, mapping?: Import["mapping"]) =>
+interface LookedAt {
+  charset: string | null;
+  header?: boolean | undefined;
+  mapping?: Import["mapping"];
+}
+
+const columnsAs = (visit: CompanyVisit, { id }: Import, { charset, header, mapping }: LookedAt) =>
   callIn(visit, "subscribers.importColumns", {
     id,
+    ...(header === undefined ? {} : { header }),
     ...(charset === null ? {} : { charset }),
     ...(mapping && Object.keys(mapping).length > 0 ? { mapping: JSON.stringify(mapping) } : {}),
   });
 
 /** The form as the last try was asked for, so that its choices are shown again. */
-const askedBefore = ({ charset, list_id, on_conflict }: Import): Record<string, string> => ({
+const askedBefore = ({ charset, list_id, on_conflict, header, date_order }: Import): Record<string, string> => ({
   ...(charset === null ? {} : { charset }),
-  ...(list_id === null ? {} : { list: list_id }),
+  list: list_id ?? "",
   on_conflict,
+  header: header ? "yes" : "no",
+  date_order: date_order ?? "",
 });
+
+/** Unset until somebody has chosen: then the file's first line decides. */
+const hasHeader = ({ header }: Record<string, string>): boolean | undefined =>
+  header === undefined ? undefined : header !== "no";
 
 interface Choosing {
   form: Record<string, string>;
@@ -79,12 +92,15 @@ interface Choosing {
 /** What the file's columns are, and what is to become of them. */
 async function showColumns(visit: CompanyVisit, state: Import, { form, errors = {} }: Choosing): Promise<Answer> {
   const charset = form.charset || null;
-  const [look, mapped, lists] = await Promise.all([
-    columnsAs(visit, state, charset),
-    columnsAs(visit, state, charset, state.mapping),
+  const [look, lists] = await Promise.all([
+    columnsAs(visit, state, { charset, header: hasHeader(form) }),
     allLists(visit),
   ]);
-  const named = { list: "", on_conflict: "update", new_list: nameOf(state).replace(/\.\w+$/, ""), ...form };
+  const { header } = look;
+  // Names of columns mean nothing once the first line is a person, and the other way round.
+  const mapping = header === state.header ? state.mapping : {};
+  const mapped = await columnsAs(visit, state, { charset, header, mapping });
+  const named = { list: NEW_LIST, on_conflict: "update", new_list: nameOf(state).replace(/\.\w+$/, ""), ...form };
   return {
     view: "import-columns",
     title: nameOf(state),
@@ -97,6 +113,9 @@ async function showColumns(visit: CompanyVisit, state: Import, { form, errors = 
       columns: shownColumns(look, mapped, form),
       separator: t.separators[look.delimiter as keyof typeof t.separators] ?? look.delimiter,
       charsets: Object.entries({ [look.charset]: look.charset, ...t.charsets }),
+      firstLine: header ? "yes" : "no",
+      firstLines: Object.entries(t.firstLines),
+      dateOrders: Object.entries(t.dateOrders),
       lists,
       form: named,
       conflicts: Object.entries(t.conflicts),
@@ -117,7 +136,7 @@ async function showState(visit: CompanyVisit, state: Import, errors: Errors = {}
   const here = pathOf(visit, state.id);
   const isTried = stateOf(state) === "tried" && state.startable;
   const [look, list] = await Promise.all([
-    isTried ? columnsAs(visit, state, state.charset, state.mapping) : undefined,
+    isTried ? columnsAs(visit, state, state) : undefined,
     isTried && state.list_id ? callIn(visit, "subscribers.getList", { id: state.list_id }).catch(ifGone) : undefined,
   ]);
   return {
@@ -138,6 +157,7 @@ async function showState(visit: CompanyVisit, state: Import, errors: Errors = {}
       back: companyPath(visit, "import"),
       subscribers: companyPath(visit, "subscribers"),
       mayWrite,
+      mayUndo: stateOf(state) === "done" && state.created > 0 && may(visit, "subscribers.undoImport"),
     },
   };
 }
@@ -159,15 +179,20 @@ interface Asked {
   mapping: Import["mapping"];
   charset: string;
   on_conflict: "update" | "skip";
+  header: boolean;
+  date_order?: "dmy" | "mdy";
 }
 
 async function askedIn(visit: CompanyVisit, state: Import): Promise<Asked> {
   const { form } = visit;
-  const recognised = await columnsAs(visit, state, form.charset || null);
+  const recognised = await columnsAs(visit, state, { charset: form.charset || null, header: hasHeader(form) });
+  const { charset, header } = recognised;
   return {
     mapping: mappingOf(recognised, form),
-    charset: recognised.charset,
+    charset,
+    header,
     on_conflict: form.on_conflict === "skip" ? "skip" : "update",
+    ...(form.date_order === "dmy" || form.date_order === "mdy" ? { date_order: form.date_order } : {}),
   };
 }
 
@@ -194,7 +219,7 @@ export async function tryImport(visit: CompanyVisit): Promise<Outcome | Answer> 
 export async function startImport(visit: CompanyVisit): Promise<Outcome | Answer> {
   requirePermission("subscribers.startImport", { role: visit.company.role });
   const state = await read(visit);
-  const { id, mapping, charset, on_conflict } = state;
+  const { id, mapping, charset, on_conflict, header, date_order } = state;
   const name = visit.form.new_list ?? "";
   return orAgain(
     async () => {
@@ -205,6 +230,8 @@ export async function startImport(visit: CompanyVisit): Promise<Outcome | Answer
         id,
         mapping,
         on_conflict,
+        header,
+        ...(date_order === null ? {} : { date_order }),
         ...(charset === null ? {} : { charset }),
         ...(list_id === null ? {} : { list_id }),
         dry_run: false,
@@ -213,6 +240,13 @@ export async function startImport(visit: CompanyVisit): Promise<Outcome | Answer
     },
     async (errors) => showState(visit, await read(visit), errors),
   );
+}
+
+export async function undoImport(visit: CompanyVisit): Promise<Answer> {
+  const id = visit.params.id!;
+  const undo = () => callIn(visit, "subscribers.undoImport", { id });
+  while ((await undo()).remaining > 0);
+  return { goTo: pathOf(visit, id), notice: "importUndone" };
 }
 
 export async function discardImport(visit: CompanyVisit): Promise<Answer> {

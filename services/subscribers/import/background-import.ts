@@ -92,8 +92,8 @@ export async function storeImport(ctx: Ctx, { complete, ...given }: ToStore): Pr
 
 /** Answers once the file is stored; from then on it is imported, whatever becomes of this node. */
 export async function beginImport(ctx: Ctx<ImportForm>): Promise<{ import_id: string }> {
-  const { filename, list_id, mapping, charset, dry_run, on_conflict, size = 0 } = ctx.params;
-  const form = { filename, list_id, mapping, charset, dry_run, on_conflict, size };
+  const { background: _, ...form } = ctx.params;
+  const { size = 0 } = form;
   return { import_id: await storeImport(ctx, { form, bytes: size, complete: startImport }) };
 }
 

@@ -44,6 +44,11 @@ export class ErrorFile {
     this.#hasRow = !this.#isForeground;
   }
 
+  /** The import's id. */
+  get id(): string {
+    return this.#own.id;
+  }
+
   add(row: number, email: string, error: string): void {
     if (this.#written > MAX_CHARS) return;
     const line = csvRow([row, email, error]);

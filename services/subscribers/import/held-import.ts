@@ -49,6 +49,7 @@ function stateOf({ form, report, held, created_at, kept_until, ...row }: ImportR
   return {
     ...row,
     ...EMPTY,
+    import_id: row.id,
     ...(report as Partial<State> | null),
     filename: asked.filename ?? "",
     list_id: asked.list_id ?? null,

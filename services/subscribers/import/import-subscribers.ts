@@ -125,7 +125,7 @@ async function importRows(csv: OpenCsv<Columns>, job: ImportJob, file: ErrorFile
     const beganMs = Date.now();
     await readInto(client, job, csv, tally);
     await file.end();
-    const merging = { companyId, listId, onConflict, state: tally.state };
+    const merging = { companyId, importId: file.id, listId, onConflict, state: tally.state };
     const rows = tally.total - tally.skipped;
     const types = tally.types.decide(job.dateOrder);
     const repeated = await dropRepeated(client, merging, { rows, beganMs, types });
@@ -135,6 +135,7 @@ async function importRows(csv: OpenCsv<Columns>, job: ImportJob, file: ErrorFile
     if ((await countNew(client, companyId, room)) > room) throw subscriberLimitReached(job.limit!);
     const merged = await (job.dryRun ? tryMerge(client, merging) : merge(client, merging, rows));
     const report = {
+      import_id: file.id,
       ...counted(merged, repeated, tally, merging),
       errors_url: file.url,
       columns: types,

@@ -98,6 +98,8 @@ export interface RowsRead {
 /** What the rows of a file are merged by. */
 export interface MergeJob {
   companyId: string;
+  /** Kept with the people whom it creates. */
+  importId: string;
   listId?: string | undefined;
   /** What becomes of known subscribers: names, attributes and lists are updated, or stay. */
   onConflict: "update" | "skip";

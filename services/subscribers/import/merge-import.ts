@@ -68,8 +68,8 @@ const CHANGE = `
 const NEW = `from people i where ${OF_SLICE} and not exists (select from known k where k.email_key = i.email_key)`;
 
 const CREATE = `
-  insert into subscribers (id, company_id, email, email_key, first_name, last_name, attributes, status)
-  select i.id, $1, i.email, i.email_key, i.first_name, i.last_name, coalesce(i.attributes, '{}'), (${STATUSES})[i.state + 1]
+  insert into subscribers (id, company_id, email, email_key, first_name, last_name, attributes, status, import_id)
+  select i.id, $1, i.email, i.email_key, i.first_name, i.last_name, coalesce(i.attributes, '{}'), (${STATUSES})[i.state + 1], $4
   ${NEW}`;
 
 const JOIN = `insert into list_members (company_id, list_id, subscriber_id) select $1, $4, i.id ${NEW}`;
@@ -133,7 +133,7 @@ async function mergeSlice(
   await client.query("truncate known");
   const matched = await write(KNOWN, [companyId, from, to, low, high]);
   if (updates) await write(CHANGE, [companyId, low, high]);
-  const created = await write(CREATE, [companyId, from, to]);
+  const created = await write(CREATE, [companyId, from, to, job.importId]);
   if (listId) await write(JOIN, [companyId, from, to, listId]);
   if (listId && updates) await write(REJOIN, [companyId, listId]);
   return [created, matched];

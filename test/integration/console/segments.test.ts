@@ -165,7 +165,7 @@ describe("an import", () => {
     const start = `${location}/start`;
     const started = await browser.send(start, fieldsOf(result, start));
     const done = await over(started.location!);
-    expect(done.html).toContain("It is imported");
+    expect(done.html).toContain("Import finished");
     const [made] = (await company.api.get(`${E}/lists/`, { query: { search: "Autumn" } })).body.results;
     expect(made).toMatchObject({ name: "Autumn fair", subscriber_count: 2 });
     const [person] = (await company.api.get(`${E}/subscribers/`, { query: { search: "new@" } })).body.results;
@@ -192,6 +192,30 @@ describe("an import", () => {
     expect((await browser.open(location!)).status).toBe(404);
   });
 
+  test("of a file without a header takes its first line as a person, offers a new list, and can be undone", async () => {
+    const { location } = await browser.attach(
+      at("import"),
+      file("una@y.org,Una,03/04/2000,yes\ndos@y.org,Dos,31/12/1999,no\n", "no-header.csv"),
+    );
+    const choosing = await browser.open(location!);
+    expect(choosing.html).toContain("The first line has an email address, so it looks like a person.");
+    const fields = fieldsOf(choosing, location!);
+    expect(fields).toMatchObject({ header: "no", list: "new", new_list: "no-header", "column.0": "email" });
+    const chosen = { ...fields, "column.1": "first_name", "column.2": "attribute", "attribute.2": "birthday" };
+    const tried = await browser.send(location!, { ...chosen, do: "try", date_order: "mdy" });
+    const result = await over(tried.location!);
+    expect(result.html).toMatch(/birthday: Dates<\/dt><dd>2 values; 0 stay text/);
+    const start = `${location}/start`;
+    const done = await over((await browser.send(start, fieldsOf(result, start))).location!);
+    expect(done.html).toContain("Undo this import");
+    const una = async () => (await company.api.get(`${E}/subscribers/`, { query: { search: "una@" } })).body;
+    expect((await una()).results[0]).toMatchObject({ first_name: "Una", attributes: { birthday: "2000-03-04" } });
+    const undone = await browser.send(`${location}/undo`);
+    expect(undone.status).toBe(303);
+    expect((await browser.open(undone.location!)).html).toContain("Import undone.");
+    expect((await una()).count).toBe(0);
+  });
+
   test("without a file says so at its field", async () => {
     const { status, html } = await browser.attach(at("import"), file(""));
     expect([status, html.includes("<main")]).toEqual([400, true]);
@@ -214,7 +238,7 @@ test("a viewer reads both, sees no form that writes, and gets 403 for every writ
     expect(await viewer.open(at(path, mine))).toMatchObject({ status: 403, title: "You may not do this" });
   }
   const writes = ["segments/new", `segments/${id}`, `segments/${id}/delete`].concat(
-    ["", "/start", "/discard"].map((rest) => `import/${held}${rest}`),
+    ["", "/start", "/undo", "/discard"].map((rest) => `import/${held}${rest}`),
   );
   for (const path of writes) {
     for (const wanted of ["count", "look", "save"]) {

@@ -1,4 +1,7 @@
 /** Files as people really export them: what a cell says is what is stored, and what could not be read is said. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { query } from "../../../models/database/db.ts";
+import { newIdAt } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client, fileForm, newCompany, someIp, type TestCompany } from "../../support/client.ts";
 
@@ -232,4 +235,72 @@ test("HTML entities that end in a semicolon are decoded once, and counted", asyn
   const { a, b, c } = await people();
   expect(a).toMatchObject({ first_name: "Renée", attributes: { company: "R&D" } });
   expect([b!.attributes.company, c!.attributes.company]).toEqual(["A&amp;B", "AT&T &copy 2020"]);
+});
+
+describe("a file without a header", () => {
+  const file = csv("anna@example.com,Anna,Berlin", "ben@example.com,Ben,Bonn");
+
+  test("is refused, and loses nobody", async () => {
+    const answer = await upload(file);
+    expect([answer.status, answer.body.file]).toEqual([400, [expect.stringContaining("`header` false")]]);
+    const mapping = JSON.stringify({ "anna@example.com": "email" });
+    expect((await upload(file, { mapping })).status).toBe(400);
+  });
+
+  test("is read by column numbers, from its first line on", async () => {
+    const mapping = JSON.stringify({ 1: "email", 2: "first_name" });
+    expect((await upload(file, { header: "false", mapping })).body).toMatchObject({ created: 2, errors: [] });
+    expect((await people()).anna).toMatchObject({ first_name: "Anna", attributes: {} });
+    const background = await upload(csv("cy@example.com,Cy"), { header: "false", mapping, background: "true" });
+    await untilDone(background.body.import_id);
+    expect((await people()).cy).toMatchObject({ first_name: "Cy" });
+  });
+
+  test.each([
+    ["no mapping", {}],
+    ["a mapping by names", { mapping: '{"email": "email"}' }],
+    ["a mapping without the address", { mapping: '{"2": "first_name"}' }],
+    ["a column that the file has not", { mapping: '{"9": "email"}' }],
+  ])("and with %s: 400 on mapping", async (_name, fields) => {
+    const answer = await upload(file, { header: "false", ...fields });
+    expect([answer.status, Object.keys(answer.body)]).toEqual([400, ["mapping"]]);
+  });
+});
+
+async function untilDone(id: string): Promise<void> {
+  const ends = Date.now() + 20_000;
+  while ((await company.api.get(`/api/emails/imports/${id}/`)).body.status !== "done" && Date.now() < ends) {
+    await sleep(50);
+  }
+}
+
+describe("undoing an import", () => {
+  const undo = (id: string, of = company) => of.api.post(`/api/emails/imports/${id}/undo/`);
+
+  test("deletes whom it created, and keeps those who were edited, are on another list, or were there before", async () => {
+    await company.api.post(SUBSCRIBERS, { email: "before@example.com" });
+    const listOf = async (name: string) => (await company.api.post("/api/emails/lists/", { name })).body.id;
+    const [list, other] = [await listOf("Own"), await listOf("Other")];
+    const names = ["before", "a", "b", "edited", "listed"];
+    const { body } = await upload(csv("email", ...names.map((name) => `${name}@example.com`)), { list_id: list });
+    const { edited, listed } = (await people()) as unknown as Record<string, { id: string }>;
+    await company.api.patch(`${SUBSCRIBERS}${edited!.id}/`, { first_name: "Eddi" });
+    await company.api.post(`${SUBSCRIBERS}bulk-update-lists/`, { subscriber_ids: [listed!.id], add_to_lists: [other] });
+    const stranger = await newCompany(app);
+    expect((await undo(body.import_id, stranger)).status).toBe(404);
+    const undone = await undo(body.import_id);
+    expect([undone.status, undone.body]).toEqual([200, { deleted: 2, kept: 2, remaining: 0 }]);
+    expect(Object.keys(await people()).sort()).toEqual(["before", "edited", "listed"]);
+    expect((await undo(body.import_id)).body).toEqual({ deleted: 0, kept: 2, remaining: 0 });
+  });
+
+  test("is over after a week, and unknown ids are a 404", async () => {
+    const { body } = await upload(csv("email", "a@example.com"));
+    const old = newIdAt(Date.now() - 8 * 86_400_000);
+    await query("update subscribers set import_id = $2 where company_id = $1", [company.id, old]);
+    expect((await undo(old)).body).toEqual({ detail: "An import can be undone for 7 days." });
+    expect((await undo(body.import_id)).status).toBe(404);
+    expect((await undo("nothing")).status).toBe(404);
+    expect(Object.keys(await people())).toEqual(["a"]);
+  });
 });

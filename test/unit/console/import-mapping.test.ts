@@ -1,6 +1,7 @@
 import { type FileColumns, guessedAddress, mappingOf, shownColumns } from "../../../services/console/import-mapping.ts";
 
 const columnsOf = (...columns: [name: string, as: string, attribute?: string][]): FileColumns => ({
+  header: true,
   charset: "utf-8",
   delimiter: ",",
   problem: null,

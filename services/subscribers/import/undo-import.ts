@@ -1,0 +1,61 @@
+/**
+ * Undo of an import: deletes the people whom it created and who have nothing but what it gave them. Whoever was edited, got
+ * mail, or is on a list that the import did not put them on, stays. Works in slices, so it can be asked for again at any time.
+ */
+import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
+import { removeSubscribers } from "../../../models/statements/remove-subscribers.ts";
+import { notFound, wrongState } from "../../lib/errors.ts";
+import { idTime } from "../../lib/ids.ts";
+
+const UNDO_DAYS = 7;
+const SLICE = 2_500;
+/** An answer takes no longer; `remaining` says whether to ask again. */
+const MAX_MS = 20_000;
+
+// An import writes a person and their membership in one transaction, so all of its times are equal.
+const UNTOUCHED = `
+  s.company_id = $1 and s.import_id = $2 and s.updated_at = s.created_at
+  and not exists (select from sent_emails e where e.subscriber_id = s.id)
+  and not exists (select from list_wishes w where w.company_id = s.company_id and w.subscriber_id = s.id)
+  and not exists (
+    select from list_members m where m.company_id = s.company_id and m.subscriber_id = s.id
+      and (m.created_at <> s.created_at or m.left_at is not null))`;
+
+const NEXT = `select s.id from subscribers s where ${UNTOUCHED} limit ${SLICE} for update`;
+const LEFT = `
+  select count(*)::integer as all, (count(*) filter (where ${UNTOUCHED}))::integer as untouched
+  from subscribers s where s.company_id = $1 and s.import_id = $2`;
+const KNOWN = "select from imports where company_id = $1 and id = $2";
+
+async function removeSome(client: Client, companyId: string, importId: string): Promise<number> {
+  const ids = await query<{ id: string }>(NEXT, [companyId, importId], client);
+  return removeSubscribers(
+    companyId,
+    ids.map(({ id }) => id),
+    client,
+  );
+}
+
+interface Undone {
+  deleted: number;
+  /** People of the import who stay. */
+  kept: number;
+  /** People who can still be deleted by asking again. */
+  remaining: number;
+}
+
+export async function undoImport(companyId: string, importId: string): Promise<Undone> {
+  const countLeft = async () => (await queryOne<{ all: number; untouched: number }>(LEFT, [companyId, importId]))!;
+  const before = await countLeft();
+  if (before.all === 0 && !(await queryOne(KNOWN, [companyId, importId]))) throw notFound();
+  if (Date.now() - idTime(importId) > UNDO_DAYS * 86_400_000) {
+    throw wrongState(`An import can be undone for ${UNDO_DAYS} days.`);
+  }
+  const endMs = Date.now() + MAX_MS;
+  let deleted = 0;
+  for (let some = SLICE; some > 0 && Date.now() < endMs; deleted += some) {
+    some = await transaction((client) => removeSome(client, companyId, importId));
+  }
+  const { all, untouched } = await countLeft();
+  return { deleted, kept: all - untouched, remaining: untouched };
+}
