@@ -162,6 +162,7 @@ describe("every operation", () => {
     const [one, other] = [await held(), await held()];
     expect((await call(`GET ${E}/imports/:id/columns/`, { id: one })).body).toMatchObject({ problem: null });
     await call(`POST ${E}/imports/:id/start/`, { id: one }, { dry_run: true });
+    await call(`POST ${E}/imports/:id/undo/`, { id: other });
     await call(`DELETE ${E}/imports/:id/`, { id: other });
     expect((await call(`GET ${E}/imports/`)).body.count).toBe(2);
     const bob = (await client(app, { key: company.key }).get(`${E}/subscribers/`, { query: { search: "bob@" } })).body
