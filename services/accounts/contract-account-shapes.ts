@@ -2,7 +2,7 @@ import { ROLES, SCOPES } from "../lib/rights.ts";
 import { CreatedAt, Described, Id, Nullable, OneOf, type Static, Time, Type, UpdatedAt, Uuid } from "../lib/shapes.ts";
 import { Branding } from "./contract-branding.ts";
 
-export const RoleName = Described(OneOf(...ROLES), "What the person may do there.");
+export const RoleName = Described(OneOf(...ROLES), "Role of the person in the company.");
 
 /** A company's name stands in mail headers (List-Id): one line. */
 export const CompanyName = Type.String({ minLength: 1, maxLength: 255, pattern: "\\S", format: "line" });
@@ -23,20 +23,20 @@ export const IndividualTracking = Type.Boolean({
 
 export const Company = Type.Object({
   id: Id,
-  name: Described(Type.String(), "What it is called; it stands in the mails' headers.", "Lantern Books"),
+  name: Described(Type.String(), "Name; it stands in the headers of mails.", "Lantern Books"),
   reply_to_email: Described(
     Nullable(Type.String()),
-    "Where answers go, where the SMTP configuration does not say.",
+    "Address for replies, unless the SMTP configuration has one.",
     "hello@lantern.example",
   ),
-  website: Described(Nullable(Type.String()), "Its site.", "https://lantern.example/"),
+  website: Described(Nullable(Type.String()), "Website.", "https://lantern.example/"),
   footer_text: Described(
     Type.String(),
     "At the foot of every marketing mail.",
     "Lantern Books, 1 Quay Street, Bristol",
   ),
   double_opt_in: Described(Type.Boolean(), "Who comes by the public form must confirm by a mailed link."),
-  default_smtp_config_id: Described(Nullable(Uuid), "What confirmations leave by."),
+  default_smtp_config_id: Described(Nullable(Uuid), "SMTP configuration that sends confirmation mails."),
   tracking_enabled: Described(Type.Boolean(), "Opens and clicks are recorded."),
   individual_tracking: IndividualTracking,
   retention_days: Described(
@@ -79,9 +79,9 @@ export type Company = Static<typeof Company>;
 
 export const ApiKey = Type.Object({
   id: Id,
-  name: Described(Type.String(), "What it is called.", "Website"),
+  name: Described(Type.String(), "Name.", "Website"),
   prefix: Type.String({ description: "How the key begins, to distinguish keys.", examples: ["fm_4f7a9c"] }),
-  scopes: Described(Type.Array(OneOf(...SCOPES)), "What the key may do."),
+  scopes: Described(Type.Array(OneOf(...SCOPES)), "Scopes of the key."),
   allowed_ips: Described(
     Type.Array(Type.String({ description: "Addresses and networks that may use it; none: all." })),
     "Addresses and networks that may use it; none: all.",
@@ -89,7 +89,7 @@ export const ApiKey = Type.Object({
   ),
   created_by: Described(
     Nullable(Type.Object({ id: Id, name: Described(Type.String(), "Name or address of that user.", "Grace Hopper") })),
-    "Who made it; null where that user is gone.",
+    "User who created it; null after that user was deleted.",
   ),
   expires_at: Described(Nullable(Time), "When it ends; null: never."),
   last_used_at: Described(Nullable(Time), "When it was used last; null: never."),
@@ -111,7 +111,7 @@ export const Member = Type.Object({
   first_name: Described(Type.String(), "First name.", "Ann"),
   last_name: Described(Type.String(), "Last name.", "Lee"),
   role: RoleName,
-  status: Described(OneOf("active", "invited"), "Its state."),
+  status: Described(OneOf("active", "invited"), "State."),
   joined_at: Described(Nullable(Time), "When the invitation was accepted."),
   expires_at: Described(Nullable(Time), "When it ends; null: never."),
 });
@@ -133,9 +133,9 @@ export const Limits = Type.Object({
 });
 
 export const Plan = Type.Object({
-  plan: Described(Type.String(), "What it is called.", "pro"),
-  features: Described(Type.Array(Type.String()), "What the plan includes.", ["segments", "webhooks"]),
-  limits: Described(Limits, "What the plan allows; null: no limit."),
+  plan: Described(Type.String(), "Name.", "pro"),
+  features: Described(Type.Array(Type.String()), "Features of the plan.", ["segments", "webhooks"]),
+  limits: Described(Limits, "Limits of the plan; null: no limit."),
 });
 export type Plan = Static<typeof Plan>;
 
@@ -149,10 +149,10 @@ export const PlanUsage = Type.Object({
       smtp_per_hour: Described(Type.Integer(), "Mails of any 60 minutes.", 50000),
       media_bytes: Described(Type.Integer(), "Bytes of media files.", 1073741824),
     }),
-    "What is used of it.",
+    "Usage in this period.",
   ),
   period: Described(
-    Type.Object({ start: Described(Time, "Its begin."), end: Described(Time, "Its end.") }),
+    Type.Object({ start: Described(Time, "Start."), end: Described(Time, "End.") }),
     "The month that mails are counted in.",
   ),
 });

@@ -26,11 +26,7 @@ export const contract = {
         "At least 10 characters, and not easy to guess.",
         "correct horse battery",
       ),
-      company_name: Described(
-        CompanyName,
-        "What the company is called; it stands in the mails' headers.",
-        "Lantern Books",
-      ),
+      company_name: Described(CompanyName, "Company name; it stands in the headers of mails.", "Lantern Books"),
       first_name: Type.Optional(Described(Line(150), "First name.", "Ann")),
       last_name: Type.Optional(Described(Line(150), "Last name.", "Lee")),
     }),

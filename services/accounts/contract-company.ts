@@ -52,11 +52,11 @@ const Percent = (description: string, example: number) =>
 
 const Settings = Patch(
   Type.Object({
-    name: Described(CompanyName, "What it is called.", "Readers"),
-    reply_to_email: Described(Nullable(Email), "Where answers go.", "hello@lantern.example"),
+    name: Described(CompanyName, "Name.", "Readers"),
+    reply_to_email: Described(Nullable(Email), "Address for replies.", "hello@lantern.example"),
     website: Described(
       Nullable(Type.String({ format: "uri", maxLength: 2048 })),
-      "Its site.",
+      "Website.",
       "https://lantern.example/",
     ),
     footer_text: Described(
@@ -65,7 +65,7 @@ const Settings = Patch(
       "Lantern Books, 1 Quay Street, Bristol",
     ),
     double_opt_in: Described(Bool, "Who comes by the public form must confirm by a mailed link."),
-    default_smtp_config_id: Described(Nullable(Uuid), "What confirmations leave by."),
+    default_smtp_config_id: Described(Nullable(Uuid), "SMTP configuration that sends confirmation mails."),
     tracking_enabled: Described(Bool, "Opens and clicks are recorded."),
     individual_tracking: IndividualTracking,
     retention_days: Described(
@@ -174,7 +174,7 @@ export const contract = {
     description: "The key itself is in this answer and nowhere else. A company holds at most 20.",
     params: Type.Object({
       ...ById.properties,
-      name: Described(Name, "What it is called.", "Website"),
+      name: Described(Name, "Name.", "Website"),
       expires_at: Type.Optional(Described(Nullable(Time), "When it ends; null: never.")),
       scopes: Type.Optional(
         Type.Array(OneOf(...SCOPES), { minItems: 1, maxItems: 10, description: "Default: `full`, all of them." }),
@@ -217,17 +217,17 @@ export const contract = {
     returns: CountedPage(
       Type.Object({
         id: Id,
-        at: Described(Time, "When it happened."),
+        at: Described(Time, "Time of the event."),
         actor: Described(
           Type.Object({
-            type: Described(OneOf("user", "api_key", "operator", "system"), "What kind of caller."),
+            type: Described(OneOf("user", "api_key", "operator", "system"), "Type of caller."),
             id: Described(Nullable(Uuid), "The user or key; null for the operator and the system."),
             name: Described(Type.String(), "An address, or a key's name.", "grace@example.com"),
           }),
-          "Who did it.",
+          "User or API key that did it.",
         ),
-        action: Described(Type.String(), "What was done.", "apiKey.created"),
-        target: Described(Nullable(Type.String()), "What it was done to.", "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"),
+        action: Described(Type.String(), "Action.", "apiKey.created"),
+        target: Described(Nullable(Type.String()), "Target of the action.", "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"),
         ip: Described(Nullable(Type.String()), "The address that it came from.", "192.0.2.7"),
         detail: Described(Type.Record(Type.String(), Type.Unknown()), "What else is known of it.", { name: "Website" }),
       }),
@@ -254,7 +254,7 @@ export const contract = {
       id: Id,
       email: Described(Type.String(), "An email address.", "ann@example.com"),
       role: RoleName,
-      status: Described(OneOf("invited"), "Its state."),
+      status: Described(OneOf("invited"), "State."),
       expires_at: Described(Time, "When it ends; null: never."),
       invite_url: Type.Optional(
         Described(

@@ -32,13 +32,13 @@ export const contract = {
           email_verified: Described(Bool, "Whether the address was proved by a mailed link."),
           totp_enabled: Described(Bool, "Whether a second factor is asked for."),
         }),
-        "Who it is.",
+        "The user.",
       ),
       companies: Described(
         Type.Array(
           Type.Object({
             id: Id,
-            name: Described(Type.String(), "What it is called.", "Readers"),
+            name: Described(Type.String(), "Name.", "Readers"),
             role: RoleName,
           }),
         ),
@@ -50,7 +50,7 @@ export const contract = {
     summary: "Add a company of one's own",
     description:
       "Whoever is signed in becomes its owner. Only where registration is open (`REGISTRATION`), else 403. Five an hour.",
-    params: Type.Object({ name: Described(CompanyName, "What it is called.", "Readers") }),
+    params: Type.Object({ name: Described(CompanyName, "Name.", "Readers") }),
     returns: Type.Object({ ...Company.properties, role: RoleName }),
     example: { name: "Lantern Books" },
   },
@@ -159,7 +159,7 @@ export const contract = {
     description:
       "With the bearer token of the invited address, or with a password for a new account. Accepting by a mailed link takes over an account that somebody registered with this address and never verified.",
     params: Type.Object({
-      token: Described(Token, "As the link in the mail has it.", "kJ3…"),
+      token: Described(Token, "Token from the link in the mail.", "kJ3…"),
       password: Type.Optional(
         Described(Password, "At least 10 characters, and not easy to guess.", "correct horse battery"),
       ),

@@ -7,7 +7,7 @@ const Provider = OneOf(...PROVIDERS);
 
 const Source = Type.Object({
   id: Id,
-  provider: Described(Provider, "Who reports."),
+  provider: Described(Provider, "Email provider that sends the reports."),
   url: Type.String({ format: "uri", description: "Where the provider posts to. It holds a token: keep it secret." }),
   created_at: CreatedAt,
 });
@@ -23,7 +23,7 @@ const Address = {
 };
 
 const NewSource = Type.Object({
-  provider: Described(Provider, "Who reports."),
+  provider: Described(Provider, "Email provider that sends the reports."),
   secret: Type.Optional(
     Type.String({
       maxLength: 4_096,

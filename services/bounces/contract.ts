@@ -24,7 +24,7 @@ import { sources } from "./contract-sources.ts";
 
 const Inbound = Type.Object({
   id: Id,
-  received_at: Described(Time, "When it came in."),
+  received_at: Described(Time, "Time of arrival."),
   /** `smtp`: the listener, `imap`: a mailbox, `api`, or the provider. */
   via: Described(OneOf(...WAYS_IN), "`smtp`: the listener, `imap`: a mailbox, `api`, or the provider."),
   sent_email_id: Described(Nullable(Uuid), "The sent email; null where it belongs to none."),
@@ -38,7 +38,11 @@ const Inbound = Type.Object({
     Nullable(OneOf(...BOUNCE_TYPES)),
     "`hard`: no such mailbox; `soft`: it cannot take this mail now; `block`: the server refuses us.",
   ),
-  diagnostic: Described(Nullable(Type.String()), "What the refusing server said.", "550 5.1.1 User unknown"),
+  diagnostic: Described(
+    Nullable(Type.String()),
+    "Reply of the server that refused the mail.",
+    "550 5.1.1 User unknown",
+  ),
   /** The message as it came, for 30 days; null where there is none. */
   raw_url: Described(
     Nullable(Type.String()),
@@ -58,8 +62,10 @@ const Reported = Type.Object({
     ),
   ),
   email: Type.Optional(Described(Email, "An email address.")),
-  type: Described(OneOf(...BOUNCE_TYPES, "complaint"), "What happened."),
-  diagnostic: Type.Optional(Described(Text(1_000), "What the refusing server said.", "550 5.1.1 User unknown")),
+  type: Described(OneOf(...BOUNCE_TYPES, "complaint"), "Type of event."),
+  diagnostic: Type.Optional(
+    Described(Text(1_000), "Reply of the server that refused the mail.", "550 5.1.1 User unknown"),
+  ),
 });
 export type Reported = Static<typeof Reported>;
 

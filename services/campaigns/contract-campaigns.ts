@@ -36,7 +36,7 @@ const PeopleWho = (did: string, example: number) =>
 
 export const Campaign = Type.Object({
   id: Id,
-  name: Described(Type.String(), "What it is called; recipients do not see it.", "October newsletter"),
+  name: Described(Type.String(), "Name; recipients do not see it.", "October newsletter"),
   campaign_type: Described(OneOf(...CAMPAIGN_TYPES), "Which of the three sends it came by."),
   status: Described(
     OneOf(...CAMPAIGN_STATUSES),
@@ -50,7 +50,7 @@ export const Campaign = Type.Object({
       "Receivers who were suppressed or unsubscribed, or had not confirmed, when the campaign started. Not part of `total_emails`. Those that a request named are sent emails with the status `suppressed`; of a list or segment they are only counted.",
     examples: [3],
   }),
-  scheduled_for: Described(Nullable(Time), "When it is to begin; null: at once."),
+  scheduled_for: Described(Nullable(Time), "Start time; null: at once."),
   timezone: Nullable(
     Type.Unsafe<"recipient">({
       type: "string",
@@ -87,7 +87,7 @@ export const Campaign = Type.Object({
   ),
   ...VariantsShown,
   started_at: Described(Nullable(Time), "When the first recipients were written."),
-  finished_at: Described(Nullable(Time), "When it came to rest."),
+  finished_at: Described(Nullable(Time), "Time of the end of sending."),
   opens: PeopleWho("opened it", 420),
   clicks: PeopleWho("clicked", 80),
   created_at: CreatedAt,
@@ -113,8 +113,8 @@ const Failures = Type.Array(
         examples: ["nobody@example.com"],
       }),
     ),
-    help: Described(Type.String(), "What to do about it.", "Publish the record that `expected` shows."),
-    estimated: Type.Optional(Described(Bool, "Extension. There where `count` is an estimate.")),
+    help: Described(Type.String(), "How to fix it.", "Publish the record that `expected` shows."),
+    estimated: Type.Optional(Described(Bool, "Present only when `count` is an estimate.")),
   }),
 );
 
@@ -141,7 +141,7 @@ export const campaigns = {
     params: Type.Composite([
       ById,
       Type.Object({
-        name: Type.Optional(Described(Name, "What it is called.", "Readers")),
+        name: Type.Optional(Described(Name, "Name.", "Readers")),
         scheduled_for: Type.Optional(Described(Time, "The new time.")),
         template_id: Type.Optional(Described(Uuid, "The template that it is made from.")),
         list_id: Type.Optional(Described(Uuid, "The list that it goes to.")),

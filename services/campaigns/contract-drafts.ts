@@ -67,7 +67,7 @@ export const drafts = {
     summary: "Create a draft of a send",
     description: `A company has at most ${MAX_DRAFTS} of them. Without \`name\` it is the name in the body, or "Draft".`,
     params: Type.Object({
-      name: Type.Optional(Described(Name, "What it is called.", "Readers")),
+      name: Type.Optional(Described(Name, "Name.", "Readers")),
       kind: Kind,
       body: Type.Optional(Body),
     }),
@@ -82,7 +82,7 @@ export const drafts = {
     description: "`body` takes the place of the whole body.",
     params: Type.Object({
       ...ById.properties,
-      name: Type.Optional(Described(Name, "What it is called.", "Readers")),
+      name: Type.Optional(Described(Name, "Name.", "Readers")),
       kind: Type.Optional(Kind),
       body: Type.Optional(Body),
     }),
@@ -99,7 +99,7 @@ export const drafts = {
         Type.Record(Type.String(), Type.Array(Type.String()), {
           examples: [{ smtp_config_id: ["This field is required."] }],
         }),
-        "What could not be used, the first 100.",
+        "The first 100 errors.",
       ),
     }),
   },

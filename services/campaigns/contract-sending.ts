@@ -11,7 +11,7 @@ export const MAX_RECEIVERS = 10_000;
 
 const Send = Type.Object({
   company: Type.Optional(Described(Uuid, "The company that it belongs to.")),
-  name: Described(Name, "What it is called.", "Readers"),
+  name: Described(Name, "Name.", "Readers"),
   smtp_config_id: Described(Uuid, "The SMTP configuration that it leaves by."),
   attachment_ids: Type.Optional(
     Described(Type.Array(Uuid, { maxItems: MAX_ATTACHMENTS }), "Media files that are attached.", [
@@ -85,7 +85,7 @@ export const sending = {
         template_id: Described(Uuid, "The template that it is made from."),
         list_id: Type.Optional(Described(Uuid, "The list that it goes to.")),
         segment_id: Type.Optional(Described(Uuid, "The segment that it goes to.")),
-        scheduled_for: Described(ScheduledFor, "When it is to begin; null: at once."),
+        scheduled_for: Described(ScheduledFor, "Start time; null: at once."),
         timezone: Type.Optional(Nullable(RecipientTimezone)),
         ...VariantsAsked,
       }),
@@ -106,8 +106,8 @@ export const sending = {
       Send,
       Type.Object({
         template_id: Described(Uuid, "The template that it is made from."),
-        receivers: Described(Receivers, "Whom it goes to, each with the values of its variables."),
-        scheduled_for: Described(ScheduledFor, "When it is to begin; null: at once."),
+        receivers: Described(Receivers, "Recipients, each with values for the variables."),
+        scheduled_for: Described(ScheduledFor, "Start time; null: at once."),
       }),
     ]),
     returns: Sent,
@@ -139,7 +139,7 @@ export const sending = {
           "<p>Hello [[first_name]].</p>",
         ),
         ...ContentFields,
-        receivers: Described(Receivers, "Whom it goes to, each with the values of its variables."),
+        receivers: Described(Receivers, "Recipients, each with values for the variables."),
         scheduled_for: Type.Optional(Type.Unknown({ description: "Must be null or absent.", examples: [null] })),
       }),
     ]),

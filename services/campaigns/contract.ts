@@ -44,13 +44,13 @@ const Media = Type.Object({
   created_at: CreatedAt,
 });
 
-const Use = Type.Object({ id: Id, name: Described(Type.String(), "What it is called.", "Readers") });
+const Use = Type.Object({ id: Id, name: Described(Type.String(), "Name.", "Readers") });
 const MediaUsage = Type.Object({
   template_count: Type.Integer({ description: "Templates whose body names the file.", examples: [2] }),
   templates: Type.Array(Use, { description: "The newest of them." }),
   campaign_count: Type.Integer({ description: "Campaigns whose mails name or attach the file.", examples: [7] }),
   campaigns: Type.Array(
-    Type.Composite([Use, Type.Object({ status: Described(OneOf(...CAMPAIGN_STATUSES), "Its state.") })]),
+    Type.Composite([Use, Type.Object({ status: Described(OneOf(...CAMPAIGN_STATUSES), "State.") })]),
     {
       description: "The newest of them.",
     },

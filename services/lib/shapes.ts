@@ -9,11 +9,11 @@ export const Described = <T extends TSchema>(schema: T, description: string, exa
 });
 
 export const Uuid = Type.String({ format: "uuid" });
-export const Id = Described(Uuid, "Its id.");
+export const Id = Described(Uuid, "Id.");
 export const Email = Type.String({ format: "email", maxLength: 254 });
 export const Time = Type.String({ format: "date-time" });
-export const CreatedAt = Described(Time, "When it was made.");
-export const UpdatedAt = Described(Time, "When it was changed last.");
+export const CreatedAt = Described(Time, "Time of creation.");
+export const UpdatedAt = Described(Time, "Time of the last change.");
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
 /** Text that must say something: neither empty nor white space only. */
@@ -46,10 +46,8 @@ export const ById = Type.Object({ id: Id });
 
 /** Query of every list; extend with a resource's own filters. */
 export const ListQuery = Type.Object({
-  page: Type.Optional(Described(Type.Integer({ minimum: 1 }), "Which page, from 1.", 2)),
-  page_size: Type.Optional(
-    Described(Type.Integer({ minimum: 1, maximum: 100 }), "Rows on a page; 20 unless it is said.", 100),
-  ),
+  page: Type.Optional(Described(Type.Integer({ minimum: 1 }), "Page number, from 1.", 2)),
+  page_size: Type.Optional(Described(Type.Integer({ minimum: 1, maximum: 100 }), "Rows on a page; default 20.", 100)),
   search: Type.Optional(
     Type.String({ maxLength: 255, description: "Part of a text, without regard to case.", examples: ["lantern"] }),
   ),

@@ -30,7 +30,7 @@ const Mode = Type.Unsafe<TemplateMode>({
 
 export const EmailTemplate = Type.Object({
   id: Id,
-  name: Described(Type.String(), "What it is called; recipients do not see it.", "June newsletter"),
+  name: Described(Type.String(), "Name; recipients do not see it.", "June newsletter"),
   subject: Described(
     Type.String(),
     "Subject of the mail; variables allowed in what is to be sent.",
@@ -39,7 +39,7 @@ export const EmailTemplate = Type.Object({
   body: Described(Type.String(), "The mail in HTML, with variables.", "<p>Hello [[first_name]].</p>"),
   ...ContentView,
   template_mode: Mode,
-  template_type: Described(OneOf("marketing", "transactional"), "What it is meant for."),
+  template_type: Described(OneOf("marketing", "transactional"), "Purpose."),
   created_at: CreatedAt,
   updated_at: UpdatedAt,
 });
@@ -72,9 +72,9 @@ const Content = {
   ),
   ...ContentFields,
   template_mode: Type.Optional(Mode),
-  template_type: Type.Optional(Described(OneOf("marketing", "transactional"), "What it is meant for.")),
+  template_type: Type.Optional(Described(OneOf("marketing", "transactional"), "Purpose.")),
 };
-const Input = Type.Object({ name: Described(Name, "What it is called.", "Readers"), ...Content });
+const Input = Type.Object({ name: Described(Name, "Name.", "Readers"), ...Content });
 
 const UNCHANGED_SINCE =
   "Extension. The template's `updated_at` as it was read: where it was saved after that, the answer is 409 and nothing changes.";

@@ -45,7 +45,7 @@ const DomainLimit = Type.Object({
 /** `password` is write-only. In a PATCH what is left out stays; null removes the mailbox. */
 const BounceMailbox = Type.Object({
   host: Type.Optional(Described(Host, "Host of the server.", "smtp.relay.example")),
-  port: Type.Optional(Described(Port, "Its port.", 587)),
+  port: Type.Optional(Described(Port, "Port.", 587)),
   username: Type.Optional(Described(Line(255), "For the login; empty: none.", "lantern")),
   password: Type.Optional(Described(Text(1_024), "For the login. Write-only.", "secret")),
   use_tls: Type.Optional(Described(Bool, "TLS is required.")),
@@ -55,9 +55,9 @@ const BounceMailbox = Type.Object({
 
 export const SmtpConfig = Type.Object({
   id: Id,
-  name: Described(Type.String(), "What it is called.", "Readers"),
+  name: Described(Type.String(), "Name.", "Readers"),
   host: Described(Type.String(), "Host of the server.", "smtp.relay.example"),
-  port: Described(Type.Integer(), "Its port.", 587),
+  port: Described(Type.Integer(), "Port.", 587),
   use_tls: Described(Bool, "TLS is required."),
   tls_mode: Described(
     OneOf(...TLS_MODES),
@@ -65,7 +65,7 @@ export const SmtpConfig = Type.Object({
   ),
   sender_name: Described(Type.String(), "Name in From.", "Lantern Books"),
   sender_email: Described(Type.String(), "Address in From.", "news@lantern.example"),
-  reply_to_email: Described(Nullable(Type.String()), "Where answers go.", "hello@lantern.example"),
+  reply_to_email: Described(Nullable(Type.String()), "Address for replies.", "hello@lantern.example"),
   /** Where bounces go: each mail's envelope sender is this with a token before the @. Null: it is `sender_email`. */
   bounce_address: Described(
     Nullable(Type.String()),
@@ -77,13 +77,13 @@ export const SmtpConfig = Type.Object({
     Nullable(
       Type.Object({
         host: Described(Type.String(), "Host of the server.", "smtp.relay.example"),
-        port: Described(Type.Integer(), "Its port.", 587),
+        port: Described(Type.Integer(), "Port.", 587),
         username: Described(Type.String(), "For the login; empty: none.", "lantern"),
         use_tls: Described(Bool, "TLS is required."),
         folder: Described(Type.String(), "The folder that is read.", "INBOX"),
         processed_folder: Described(Type.String(), "Where mails go that were read.", "Processed"),
-        last_error: Described(Nullable(Type.String()), "What went wrong last.", "535 5.7.8 Authentication failed"),
-        last_error_at: Described(Nullable(Time), "When that was."),
+        last_error: Described(Nullable(Type.String()), "Last error.", "535 5.7.8 Authentication failed"),
+        last_error_at: Described(Nullable(Time), "Time of the last error."),
       }),
     ),
     "A mailbox that bounces arrive in, read by IMAP; null: none.",
@@ -101,7 +101,7 @@ export const SmtpConfig = Type.Object({
         until_per_day: Described(Type.Integer(), "Never more than this.", 20000),
       }),
     ),
-    "The first days of a sender whom nobody knows yet; null: no limit.",
+    "Daily limits while the reputation of a new sender builds up; null: no limit.",
   ),
   /** What goes to one recipient domain at most, over all campaigns of this configuration and all nodes. */
   domain_limits: Described(
@@ -119,9 +119,9 @@ export const SmtpConfig = Type.Object({
   is_default: Described(Bool, "Confirmations leave by it where the company names no other."),
   /** False while the server takes no mail: then the reason, and until when it is left alone. */
   working: Described(Bool, "False while the server takes no mail."),
-  last_error: Described(Nullable(Type.String()), "What went wrong last.", "535 5.7.8 Authentication failed"),
-  last_error_at: Described(Nullable(Time), "When that was."),
-  backing_off_until: Described(Nullable(Time), "Until when the server is left alone."),
+  last_error: Described(Nullable(Type.String()), "Last error.", "535 5.7.8 Authentication failed"),
+  last_error_at: Described(Nullable(Time), "Time of the last error."),
+  backing_off_until: Described(Nullable(Time), "Time of the next attempt with this server."),
   /** Of the last deliverability report: looked up once a day before a send, and whenever it is asked for. */
   checked_at: Described(
     Nullable(Time),
@@ -130,8 +130,8 @@ export const SmtpConfig = Type.Object({
   check_failures: Described(
     Type.Array(
       Type.Object({
-        name: Described(OneOf(...CHECK_NAMES), "Which check."),
-        help: Described(Type.String(), "What to do.", "_dmarc.lantern.example has no record: publish it as shown."),
+        name: Described(OneOf(...CHECK_NAMES), "Name of the check."),
+        help: Described(Type.String(), "How to fix it.", "_dmarc.lantern.example has no record: publish it as shown."),
       }),
     ),
     "What failed then: the `fail`s of the deliverability report.",
@@ -162,7 +162,7 @@ const optional = {
     ),
   ),
   sender_name: Type.Optional(Described(Line(255), "Name in From.", "Lantern Books")),
-  reply_to_email: Type.Optional(Described(Nullable(Email), "Where answers go.", "hello@lantern.example")),
+  reply_to_email: Type.Optional(Described(Nullable(Email), "Address for replies.", "hello@lantern.example")),
   bounce_address: Type.Optional(
     Described(
       Nullable(Email),
@@ -188,9 +188,9 @@ const optional = {
 };
 
 const required = {
-  name: Described(Name, "What it is called.", "Readers"),
+  name: Described(Name, "Name.", "Readers"),
   host: Described(Host, "Host of the server.", "smtp.relay.example"),
-  port: Described(Port, "Its port.", 587),
+  port: Described(Port, "Port.", 587),
   username: Described(Line(255), "For the login; empty: none.", "lantern"),
   password: Described(Text(1_024), "For the login; empty: none. Write-only.", "secret"),
   sender_email: Described(Email, "Address in From.", "news@lantern.example"),
@@ -203,7 +203,7 @@ export type ConfigPatch = Static<typeof ConfigPatch>;
 
 const Login = Type.Object({
   host: Described(Host, "Host of the server.", "smtp.relay.example"),
-  port: Described(Port, "Its port.", 587),
+  port: Described(Port, "Port.", 587),
   username: Described(Line(255), "For the login; empty: none.", "lantern"),
   password: Described(Text(1_024), "For the login; empty: none.", "secret"),
   use_tls: Type.Optional(Described(Bool, "TLS is required.")),
@@ -221,11 +221,11 @@ export type TryServerParams = Static<typeof Login>;
 
 const STAGES = ["dns", "connect", "tls", "auth", "ok"] as const;
 const TryServerResult = Type.Object({
-  valid: Described(Bool, "Whether it can be sent with."),
+  valid: Described(Bool, "Whether the configuration can send."),
   /** Where it failed; "ok" when it did not. */
-  stage: Described(OneOf(...STAGES), "Where it failed; `ok` where it did not."),
-  message: Described(Type.String(), "What the server or the network said.", "250 2.0.0 OK"),
-  duration_ms: Described(Type.Integer(), "How long it took, in milliseconds.", 180),
+  stage: Described(OneOf(...STAGES), "Stage that failed; `ok` if none did."),
+  message: Described(Type.String(), "Reply of the server, or the network error.", "250 2.0.0 OK"),
+  duration_ms: Described(Type.Integer(), "Duration in milliseconds.", 180),
 });
 export type TryServerResult = Static<typeof TryServerResult>;
 
@@ -239,10 +239,10 @@ export const DeliverabilityReport = Type.Object({
   checks: Described(
     Type.Array(
       Type.Object({
-        name: Described(OneOf(...CHECK_NAMES), "What was looked at."),
+        name: Described(OneOf(...CHECK_NAMES), "Name of the check."),
         status: Described(OneOf("pass", "warn", "fail", "unknown"), "Whether receivers accept it."),
-        found: Described(Value, "What is published.", "v=spf1 -all"),
-        expected: Described(Value, "What should be published.", "v=spf1 include:spf.relay.example -all"),
+        found: Described(Value, "Published value.", "v=spf1 -all"),
+        expected: Described(Value, "Value to publish.", "v=spf1 include:spf.relay.example -all"),
         help: Nullable(
           Type.String({
             description: "What to do, where the check does not pass.",

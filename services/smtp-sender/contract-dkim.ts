@@ -19,7 +19,7 @@ const made = {
   /** The TXT record to publish; `value` is one text, which DNS consoles cut into strings of 255 octets themselves. */
   record: Described(
     Type.Object({
-      name: Described(Type.String(), "Its name.", "fm1._domainkey.lantern.example"),
+      name: Described(Type.String(), "Name.", "fm1._domainkey.lantern.example"),
       value: Described(Type.String(), "Its value, one text.", "v=DKIM1; k=rsa; p=MIIB…"),
     }),
     "The TXT record to publish.",

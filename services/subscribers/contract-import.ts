@@ -79,20 +79,20 @@ export const IMPORT_FIELDS = {
 const REPORT = {
   import_id: Described(Uuid, "Names the import, for `POST /api/emails/imports/{id}/undo/`."),
   total: Described(Type.Integer(), "Rows of the file.", 1200),
-  created: Described(Type.Integer(), "Who or what is new.", 1000),
-  updated: Described(Type.Integer(), "Who is changed.", 150),
+  created: Described(Type.Integer(), "Number created.", 1000),
+  updated: Described(Type.Integer(), "Number changed.", 150),
   skipped: Described(Type.Integer(), "Rows that were left out.", 50),
   errors: Described(
     Type.Array(
       Type.Object({
         row: Described(Type.Integer(), "Line of the file, or place in the array from 1.", 17),
         email: Described(Type.String(), "The address as it was given.", "ann@"),
-        error: Described(Type.String(), "Why it could not be used.", "Enter a valid email address."),
+        error: Described(Type.String(), "Error message.", "Enter a valid email address."),
       }),
     ),
-    "What could not be used, the first 100.",
+    "The first 100 errors.",
   ),
-  errors_count: Described(Type.Integer(), "How many could not be used.", 3),
+  errors_count: Described(Type.Integer(), "Number of errors.", 3),
   errors_url: Nullable(
     Type.String({
       format: "uri",
@@ -128,7 +128,7 @@ const REPORT = {
 
 export const ImportReport = Type.Object(REPORT);
 
-export const ImportStarted = Type.Object({ import_id: Described(Uuid, "The import, to ask for.") });
+export const ImportStarted = Type.Object({ import_id: Described(Uuid, "Id of the import; poll it for progress.") });
 
 /** What the action returns: one of them by the form's `background`; `returnsBy` documents it. */
 export const ImportAnswer = Type.Unsafe<Static<typeof ImportReport> | Static<typeof ImportStarted>>(ImportReport);
@@ -142,7 +142,7 @@ const Mapping = Type.Unsafe<Record<string, string | null>>({
 
 export const ImportState = Type.Object({
   id: Id,
-  status: Described(OneOf(...IMPORT_STATUSES), "Its state."),
+  status: Described(OneOf(...IMPORT_STATUSES), "State."),
   bytes: Type.Integer({ description: "Of the file.", examples: [1048576] }),
   bytes_read: Described(Type.Integer(), "How much of it is read.", 524288),
   ...REPORT,

@@ -44,7 +44,7 @@ const RulesShape = Type.Unsafe<Rules>({
 
 const Segment = Type.Object({
   id: Id,
-  name: Described(Type.String(), "What it is called.", "Londoners who read"),
+  name: Described(Type.String(), "Name.", "Londoners who read"),
   description: Described(
     Type.String(),
     "For those who work with it; recipients do not see it.",
@@ -56,7 +56,7 @@ const Segment = Type.Object({
 const SegmentWithCount = Type.Composite([
   Segment,
   Type.Object({
-    subscriber_count: Described(Nullable(Type.Integer()), "How many it holds.", 1234),
+    subscriber_count: Described(Nullable(Type.Integer()), "Number of subscribers.", 1234),
     subscriber_count_is_estimate: Described(
       Type.Boolean(),
       "The number is an estimate from a part of the subscribers.",
@@ -76,7 +76,7 @@ export const segments = {
     description:
       "What each field can be asked is in the schema of a condition. Text is compared without regard to case. A list or campaign in a value must exist. Needs the plan's feature segments.",
     params: Type.Object({
-      name: Described(Name, "What it is called.", "Readers"),
+      name: Described(Name, "Name.", "Readers"),
       description: Type.Optional(
         Described(
           Description,
@@ -104,7 +104,7 @@ export const segments = {
       "`subscriber_count` as of a segment with these rules, and up to five of them, the newest. Needs the plan's feature segments.",
     params: Type.Object({ rules: RulesShape }),
     returns: Type.Object({
-      subscriber_count: Described(Type.Integer(), "How many it holds.", 1234),
+      subscriber_count: Described(Type.Integer(), "Number of subscribers.", 1234),
       subscriber_count_is_estimate: Described(
         Type.Boolean(),
         "The number is an estimate from a part of the subscribers.",
@@ -137,7 +137,7 @@ export const segments = {
     summary: "Update a segment",
     params: Type.Object({
       id: Id,
-      name: Type.Optional(Described(Name, "What it is called.", "Readers")),
+      name: Type.Optional(Described(Name, "Name.", "Readers")),
       description: Type.Optional(
         Described(
           Description,

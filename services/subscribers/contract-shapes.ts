@@ -74,7 +74,7 @@ export const DoubleOptIn = Nullable(
 
 export const List = Type.Object({
   id: Id,
-  name: Described(Type.String(), "What it is called; recipients see it where the list is public.", "Newsletter"),
+  name: Described(Type.String(), "Name; recipients see it when the list is public.", "Newsletter"),
   description: Described(
     Type.String(),
     "For those who work with it; recipients do not see it.",
@@ -93,7 +93,7 @@ export const List = Type.Object({
   ),
   archive: Archive,
   double_opt_in: DoubleOptIn,
-  subscriber_count: Described(Type.Integer(), "How many it holds.", 1234),
+  subscriber_count: Described(Type.Integer(), "Number of subscribers.", 1234),
   created_at: CreatedAt,
 });
 
@@ -112,7 +112,7 @@ export const Suppression = Type.Object({
     "example.org",
   ),
   kind: Described(Kind, "Why it gets no mail; the stronger kind stays."),
-  reason: Described(Type.String(), "Why.", "Asked us to stop"),
+  reason: Described(Type.String(), "Reason.", "Asked us to stop"),
   created_at: CreatedAt,
 });
 

@@ -88,7 +88,7 @@ export const subscribers = {
     returns: Type.Array(
       Type.Object({
         id: Id,
-        name: Described(Type.String(), "What it is called.", "Readers"),
+        name: Described(Type.String(), "Name.", "Readers"),
         state: Type.Unsafe<"on" | "left" | "waiting">({
           ...OneOf("on", "left", "waiting"),
           description: "`waiting`: asked for, and not confirmed yet.",
@@ -215,7 +215,7 @@ export const subscribers = {
       remove_from_lists: Described(listIds, "Lists that they leave.", ["0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5c"]),
     }),
     returns: Type.Object({
-      updated: Described(Type.Integer(), "Who is changed.", 150),
+      updated: Described(Type.Integer(), "Number changed.", 150),
       added: Described(Type.Integer(), "Memberships that are new.", 2),
       removed: Described(Type.Integer(), "Memberships that ended.", 1),
     }),

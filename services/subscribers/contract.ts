@@ -69,7 +69,7 @@ const lists = {
   createList: {
     summary: "Create a subscriber list",
     description: "`double_opt_in: true` needs an SMTP configuration to mail the confirmations through.",
-    params: Type.Object({ name: Described(ListName, "What it is called.", "Readers"), ...ListSettings }),
+    params: Type.Object({ name: Described(ListName, "Name.", "Readers"), ...ListSettings }),
     returns: List,
     example: { name: "Newsletter", description: "Everyone who asked for it" },
   },
@@ -78,7 +78,7 @@ const lists = {
     summary: "Update a subscriber list",
     params: Type.Object({
       id: Id,
-      name: Type.Optional(Described(ListName, "What it is called.", "Readers")),
+      name: Type.Optional(Described(ListName, "Name.", "Readers")),
       ...ListSettings,
     }),
     returns: List,
@@ -105,7 +105,7 @@ const NullableText = Type.Optional(Nullable(Type.String()));
 const BlockItem = Type.Object({
   email: Described(NullableText, "An email address.", "ann@example.com"),
   domain: Described(NullableText, "A domain.", "example.org"),
-  reason: Described(NullableText, "Why.", "Asked us to stop"),
+  reason: Described(NullableText, "Reason.", "Asked us to stop"),
   kind: Described(NullableText, "Why it gets no mail; the stronger kind stays.", "unsubscribed"),
 });
 
@@ -125,7 +125,7 @@ const suppressions = {
       domain: Type.Optional(
         Described(Nullable(Type.String({ maxLength: 253 })), "The domain that is to get no mail.", "example.org"),
       ),
-      reason: Type.Optional(Described(Text(1_000), "Why.", "Asked us to stop")),
+      reason: Type.Optional(Described(Text(1_000), "Reason.", "Asked us to stop")),
       kind: Type.Optional(Type.Unsafe<SuppressionKind>({ ...Kind, description: "Default manual." })),
     }),
     returns: Suppression,
@@ -145,7 +145,7 @@ const suppressions = {
     }),
     returns: Type.Object({
       total: Described(Type.Integer(), "Rows of the file.", 1200),
-      created: Described(Type.Integer(), "Who or what is new.", 1000),
+      created: Described(Type.Integer(), "Number created.", 1000),
       existing: Described(Type.Integer(), "How many were there before.", 7),
       errors: Described(
         Type.Array(
@@ -153,10 +153,10 @@ const suppressions = {
             row: Described(Type.Integer(), "Line of the file, or place in the array from 1.", 17),
             email: Described(Type.String(), "The address as it was given.", "ann@"),
             domain: Described(Type.String(), "The domain as it was given.", "example"),
-            error: Described(Type.String(), "Why it could not be used.", "Enter a valid email address."),
+            error: Described(Type.String(), "Error message.", "Enter a valid email address."),
           }),
         ),
-        "What could not be used, the first 100.",
+        "The first 100 errors.",
       ),
     }),
     example: { items: [{ email: "ada@example.com", kind: "unsubscribed" }, { domain: "example.org" }] },

@@ -24,7 +24,7 @@ const Copy = Type.Object({
   kind: Described(OneOf("cc", "bcc"), "Which of the two it stands in."),
   status: Described(SentEmailStatus, "What became of this copy; it changes nothing for the mail itself."),
   error: Described(Nullable(Type.String()), "Why there is no mail.", "550 5.1.1 User unknown"),
-  sent_at: Described(Nullable(Time), "When a mail server took it."),
+  sent_at: Described(Nullable(Time), "Time at which a mail server accepted it."),
 });
 
 const SentEmail = Type.Object({
@@ -41,29 +41,29 @@ const SentEmail = Type.Object({
     SentEmailStatus,
     "`unknown`: handed over, and no answer came; `suppressed`: left out, `error` says why. The others are what they say.",
   ),
-  attempts: Described(Type.Integer(), "How many times it was tried.", 1),
+  attempts: Described(Type.Integer(), "Number of attempts.", 1),
   error: Described(Nullable(Type.String()), "Why there is no mail.", "550 5.1.1 User unknown"),
   smtp_response: Described(
     Nullable(Type.String()),
-    "What the mail server said when it took it.",
+    "Reply of the mail server that accepted it.",
     "250 2.0.0 Ok: queued as 4XyZ",
   ),
   message_id: Described(Type.String(), "Message-ID of the mail.", "<0199f0a2.4b1e@lantern.example>"),
-  opened_at: Described(Nullable(Time), "When a person opened it first."),
-  clicked_at: Described(Nullable(Time), "When a person clicked first."),
-  bounced_at: Described(Nullable(Time), "When it came back."),
-  sent_at: Described(Nullable(Time), "When a mail server took it."),
+  opened_at: Described(Nullable(Time), "Time of the first open by a person."),
+  clicked_at: Described(Nullable(Time), "Time of the first click by a person."),
+  bounced_at: Described(Nullable(Time), "Time of the bounce."),
+  sent_at: Described(Nullable(Time), "Time at which a mail server accepted it."),
   created_at: CreatedAt,
 });
 
 const Event = Type.Object({
   id: Id,
-  type: Described(OneOf("opened", "clicked", "bounced", "unsubscribed", "complained"), "What happened."),
+  type: Described(OneOf("opened", "clicked", "bounced", "unsubscribed", "complained"), "Type of event."),
   recipient: Described(Type.String(), "The address that it goes to.", "ann@example.com"),
   sent_email_id: Described(Nullable(Uuid), "The sent email; null where it belongs to none."),
   campaign_id: Described(Nullable(Uuid), "The campaign."),
   metadata: Described(Type.Object({}, { additionalProperties: true }), "What else is known of it, by type."),
-  timestamp: Described(Time, "When it happened."),
+  timestamp: Described(Time, "Time of the event."),
 });
 
 const People = Nullable(
@@ -160,7 +160,7 @@ const DomainStats = Type.Object({
     "What its servers said when they refused last.",
     "421 4.7.0 Try again later",
   ),
-  estimated: Type.Optional(Described(Bool, "Extension. There where `sent`, `delivered` and `opens` are estimates.")),
+  estimated: Type.Optional(Described(Bool, "Present only when `sent`, `delivered` and `opens` are estimates.")),
 });
 
 export const contract = {

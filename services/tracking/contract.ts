@@ -5,7 +5,7 @@ import { companyStats } from "./contract-company-stats.ts";
 import { contract as events } from "./contract-events.ts";
 
 const ByToken = Type.Object({
-  token: Described(Type.String({ maxLength: 256 }), "As the link in the mail has it.", "kJ3…"),
+  token: Described(Type.String({ maxLength: 256 }), "Token from the link in the mail.", "kJ3…"),
 });
 const ByMail = Type.Object({ sent_email_id: Described(Uuid, "The sent email's id, as the link in the mail has it.") });
 
@@ -49,7 +49,7 @@ export const contract = {
     summary: "Tracked link",
     description: "Redirects to the campaign's link of that number. A forged token is 404 and never redirects.",
     params: Type.Object({
-      token: Described(Type.String({ maxLength: 4096 }), "As the link in the mail has it.", "kJ3…"),
+      token: Described(Type.String({ maxLength: 4096 }), "Token from the link in the mail.", "kJ3…"),
     }),
     returns: Document,
   },
@@ -172,7 +172,7 @@ export const contract = {
     description:
       "Fields that are not given stay. Another `email` is not taken at once: a link goes to the new address, and the answer has the one that holds until the link is used. It is the same where the address is another subscriber's, or blocked, and nothing is mailed then. `lists` are the company's public lists, joined or not; others stay as they are.",
     params: Type.Object({
-      token: Described(Type.String({ maxLength: 256 }), "As the link in the mail has it.", "kJ3…"),
+      token: Described(Type.String({ maxLength: 256 }), "Token from the link in the mail.", "kJ3…"),
       first_name: Type.Optional(Described(Line(255), "First name.", "Ann")),
       last_name: Type.Optional(Described(Line(255), "Last name.", "Lee")),
       email: Type.Optional(Described(Email, "An email address.")),

@@ -28,8 +28,8 @@ const Secret = Type.String({
 
 const Endpoint = Type.Object({
   id: Id,
-  url: Described(Type.String({ format: "uri" }), "Where events are posted to.", "https://example.com/hooks/mail"),
-  events: Described(Type.Array(EventType), "What is reported."),
+  url: Described(Type.String({ format: "uri" }), "URL that receives the events.", "https://example.com/hooks/mail"),
+  events: Described(Type.Array(EventType), "Types of events that are sent."),
   failing_since: Described(
     Nullable(Time),
     "Since when every attempt has failed; after three days the endpoint is disabled.",
@@ -44,16 +44,16 @@ const Endpoint = Type.Object({
 const Delivery = Type.Object({
   id: Id,
   event_id: Described(Uuid, "The event's id: the header `webhook-id`."),
-  event_type: Described(EventType, "What happened."),
+  event_type: Described(EventType, "Type of event."),
   status: Described(OneOf(...WEBHOOK_DELIVERY_STATUSES), "`dead`: it was tried for the last time."),
-  attempts: Described(Type.Integer(), "How many times it was tried.", 1),
+  attempts: Described(Type.Integer(), "Number of attempts.", 1),
   response_status: Described(Nullable(Type.Integer()), "The status that the receiver answered with.", 200),
   last_error: Described(
     Nullable(Type.String()),
     "Why the last attempt failed; of a refusal also how its body began.",
     "Answered 500: database is away",
   ),
-  next_attempt_at: Described(Nullable(Time), "When it is tried again."),
+  next_attempt_at: Described(Nullable(Time), "Time of the next attempt."),
   created_at: CreatedAt,
 });
 
@@ -121,7 +121,7 @@ export const contract = {
       id: Id,
       ...ListQuery.properties,
       status: Type.Optional(Described(OneOf(...WEBHOOK_DELIVERY_STATUSES), "Only those in this state.")),
-      event_type: Type.Optional(Described(EventType, "What happened.")),
+      event_type: Type.Optional(Described(EventType, "Type of event.")),
     }),
     returns: CountedPage(Delivery),
   },

@@ -58,11 +58,11 @@ export type SmtpRateLimited = {
 /** Our fault; the log has it under `request_id`. */
 export type InternalError = {
   detail: Detail;
-  /** What the service's log has this request under. */
+  /** Id of this request in the service's log. */
   request_id: string;
 };
 
-/** How many there are on all pages. */
+/** Total number on all pages. */
 export type Count = number;
 
 /** True where `count` is an estimate, because many fit or would have to be looked at; left out where it is exact. */
@@ -100,7 +100,7 @@ export type WebhookEvent = {
   metadata: {
     [name: string]: unknown;
   };
-  /** When it happened. */
+  /** Time of the event. */
   timestamp: string;
 };
 
@@ -186,9 +186,9 @@ export type CampaignFailure = {
   count: number;
   /** An address of those recipients; null where they have no rows. */
   example: string | null;
-  /** What to do about it. */
+  /** How to fix it. */
   help: string;
-  /** Extension. There where `count` is an estimate. */
+  /** Present only when `count` is an estimate. */
   estimated?: boolean;
 };
 
@@ -214,7 +214,7 @@ export type SubscriberAttributes = {
 /** A list that subscribers are on. */
 export type SubscriberList = {
   id: Id;
-  /** What it is called; recipients see it where the list is public. */
+  /** Name; recipients see it when the list is public. */
   name: string;
   description: DescriptionOfSubscriberList;
   visibility: Visibility;
@@ -272,7 +272,7 @@ export type SmtpConfiguration = {
   sender_name: string;
   /** Address in From. */
   sender_email: string;
-  /** Where answers go. */
+  /** Address for replies. */
   reply_to_email: string | null;
   /** Where bounces go; each mail's envelope sender is this with a token. */
   bounce_address: string | null;
@@ -313,7 +313,7 @@ export type SmtpConfiguration = {
   max_connections: MaxConnectionsOfSmtpConfiguration;
   /** Mails a second, at most; null: no limit. */
   max_per_second: number | null;
-  /** The first days of a sender whom nobody knows yet; null: no limit. */
+  /** Daily limits while the reputation of a new sender builds up; null: no limit. */
   warmup: {
     /** Mails on the first day. */
     start_per_day: number;
@@ -335,15 +335,14 @@ export type SmtpConfiguration = {
   working: boolean;
   last_error: LastErrorOfSmtpConfiguration;
   last_error_at: LastErrorAt;
-  /** Until when the server is left alone. */
+  /** Time of the next attempt with this server. */
   backing_off_until: string | null;
   /** When the DNS was last asked what receivers would find wrong; null: not since the last change. */
   checked_at: string | null;
   /** What failed then: the `fail`s of the deliverability report. */
   check_failures: {
-    /** Which check. */
-    name: "spf" | "dkim" | "dmarc" | "alignment" | "mx" | "links" | "bounce_address";
-    /** What to do. */
+    name: NameOfGetDeliverability;
+    /** How to fix it. */
     help: string;
   }[];
   created_at: CreatedAt;
@@ -387,7 +386,7 @@ export type GivenBounceMailbox = {
   processed_folder?: string;
 } | null;
 
-/** The first days of a sender whom nobody knows yet; null: no limit. */
+/** Daily limits while the reputation of a new sender builds up; null: no limit. */
 export type WarmUp = {
   /** Mails on the first day. */
   start_per_day: number;
@@ -408,7 +407,7 @@ export type GivenDomainLimits =
     }[]
   | null;
 
-/** Where events are posted to. */
+/** URL that receives the events. */
 export type WebhookEndpoint = {
   id: Id;
   url: UrlOfCreateWebhookEndpoint;
@@ -434,7 +433,7 @@ export type WebhookDelivery = {
 /** A bounce, a complaint or another message that came in. */
 export type InboundMessage = {
   id: Id;
-  /** When it came in. */
+  /** Time of arrival. */
   received_at: string;
   /** `smtp`: the listener, `imap`: a mailbox, `api`, or the provider. */
   via: "smtp" | "imap" | "api" | "ses" | "sendgrid" | "mailgun" | "postmark" | "sparkpost" | "brevo";
@@ -444,7 +443,7 @@ export type InboundMessage = {
   /** `unmatched`: it belongs to no mail of the company, and has changed nothing. */
   result: "bounced" | "complained" | "ignored" | "unmatched";
   bounce_type: BounceType;
-  /** What the refusing server said. */
+  /** Reply of the server that refused the mail. */
   diagnostic: string | null;
   /** The message as it came, for 30 days. */
   raw_url: string | null;
@@ -468,7 +467,7 @@ export type Suppression = {
   domain: string | null;
   /** Why it gets no mail; the stronger kind stays. */
   kind: "manual" | "unsubscribed" | "bounced" | "complained";
-  /** Why. */
+  /** Reason. */
   reason: string;
   created_at: CreatedAt;
 };
@@ -480,7 +479,7 @@ export type Segment = {
   description: DescriptionOfSubscriberList;
   rules: SegmentRules;
   created_at: CreatedAt;
-  /** How many it holds. */
+  /** Number of subscribers. */
   subscriber_count: number | null;
   subscriber_count_is_estimate: SubscriberCountIsEstimate;
 };
@@ -669,7 +668,7 @@ export type ImportReport = {
 /** A file that waits for its import, or is imported in the background. */
 export type Import = {
   id: Id;
-  /** Its state. */
+  /** State. */
   status: "waiting" | "running" | "done" | "failed";
   /** Of the file. */
   bytes: number;
@@ -829,15 +828,15 @@ export type SentEmail = {
   status: "queued" | "sending" | "sent" | "failed" | "bounced" | "suppressed" | "unknown";
   attempts: Attempts;
   error: ErrorOfSentEmail;
-  /** What the mail server said when it took it. */
+  /** Reply of the mail server that accepted it. */
   smtp_response: string | null;
   /** Message-ID of the mail. */
   message_id: string;
-  /** When a person opened it first. */
+  /** Time of the first open by a person. */
   opened_at: string | null;
-  /** When a person clicked first. */
+  /** Time of the first click by a person. */
   clicked_at: string | null;
-  /** When it came back. */
+  /** Time of the bounce. */
   bounced_at: string | null;
   sent_at: SentAt;
   created_at: CreatedAt;
@@ -846,7 +845,7 @@ export type SentEmail = {
 /** Something that happened to a mail. */
 export type EmailEvent = {
   id: Id;
-  /** What happened. */
+  /** Type of event. */
   type: "opened" | "clicked" | "bounced" | "unsubscribed" | "complained";
   recipient: Recipient;
   sent_email_id: SentEmailId;
@@ -963,7 +962,7 @@ export type Member = {
   first_name: FirstNameOfGetMe;
   last_name: LastNameOfGetMe;
   role: Role;
-  /** Its state. */
+  /** State. */
   status: "active" | "invited";
   /** When the invitation was accepted. */
   joined_at: string | null;
@@ -972,11 +971,11 @@ export type Member = {
 
 /** The company's plan, and what is used of it. */
 export type PlanUsage = {
-  /** What it is called. */
+  /** Name. */
   plan: string;
-  /** What the plan includes. */
+  /** Features of the plan. */
   features: string[];
-  /** What the plan allows; null: no limit. */
+  /** Limits of the plan; null: no limit. */
   limits: {
     /** API calls of a day (UTC). */
     api_calls_per_day: number | null;
@@ -989,7 +988,7 @@ export type PlanUsage = {
     /** Bytes of media files. */
     media_bytes: number | null;
   };
-  /** What is used of it. */
+  /** Usage in this period. */
   usage: {
     /** API calls of a day (UTC). */
     api_calls_per_day: number;
@@ -1004,9 +1003,9 @@ export type PlanUsage = {
   };
   /** The month that mails are counted in. */
   period: {
-    /** Its begin. */
+    /** Start. */
     start: string;
-    /** Its end. */
+    /** End. */
     end: string;
   };
 };
@@ -1014,7 +1013,7 @@ export type PlanUsage = {
 /** The company that it belongs to. */
 export type CompanyOfSendToList = string;
 
-/** What it is called. */
+/** Name. */
 export type Name = string;
 
 /** The SMTP configuration that it leaves by. */
@@ -1059,7 +1058,7 @@ export type ListIdOfSendToList = string;
 /** The segment that it goes to. */
 export type SegmentId = string;
 
-/** When it is to begin; null: at once. */
+/** Start time; null: at once. */
 export type ScheduledFor = string | null;
 
 /** The variant's share of the recipients, at most two decimals. The number of its recipients differs from the exact share by less than one. */
@@ -1071,7 +1070,7 @@ export type Metric = "opens" | "clicks";
 /** How long opens and clicks are waited for, from when each recipient of the test has been tried once. */
 export type AfterMinutes = number;
 
-/** Whom it goes to, each with the values of its variables. */
+/** Recipients, each with values for the variables. */
 export type Receivers = {
   email: Email;
   cc?: Cc;
@@ -1103,7 +1102,7 @@ export type TextBody = string | null;
 /** Writes the rules of the style sheets into the `style` of the elements they apply to, when it is saved or sent. An element's own style wins, unless a rule is `!important`. Media queries, other at-rules and rules for states such as `:hover` stay in the sheets, and so do sheets with a `media` attribute, `data-embed`, or conditions or loops within. Sheets stay whole, and elements as they are, where a variable stands in a `class` or `id`. Nothing is fetched: linked and imported sheets stay links. */
 export type InlineCss = boolean;
 
-/** Its id. */
+/** Id. */
 export type Id = string;
 
 /** The campaign's, where the body has none. */
@@ -1112,10 +1111,10 @@ export type NameOfListDrafts = string;
 /** The send whose request the body is: `POST /api/emails/send/{kind}/`. */
 export type Kind = "to-list" | "to-receivers" | "custom";
 
-/** When it was made. */
+/** Time of creation. */
 export type CreatedAt = string;
 
-/** When it was changed last. */
+/** Time of the last change. */
 export type UpdatedAt = string;
 
 /** The request of that send, kept as given. It may be incomplete: what is wrong with it is reported when it is sent. */
@@ -1159,7 +1158,7 @@ export type ListSubscribersBody = {
   count_estimated?: CountEstimated;
 };
 
-/** What is on this page. */
+/** The entries of this page. */
 export type Results = Subscriber[];
 
 /** First name. */
@@ -1195,14 +1194,14 @@ export type FileOfImportSubscribers = Blob;
 /** Subscribers. */
 export type SubscriberIds = string[];
 
-/** Who is changed. */
+/** Number changed. */
 export type Updated = number;
 
 export type ErasePersonBody = {
   email: Email;
 };
 
-/** What it is called. */
+/** Name. */
 export type NameOfListListsOfSubscriber = string;
 
 /** For those who work with it; recipients do not see it. */
@@ -1232,7 +1231,7 @@ export type BodyOfCreateTemplate = string;
 /** `mjml` is an extension: the body is MJML, which is compiled when it is saved. `basic` and `visual` bodies are HTML, and differ for editors alone. */
 export type TemplateMode = "basic" | "visual" | "mjml";
 
-/** What it is meant for. */
+/** Purpose. */
 export type TemplateType = "marketing" | "transactional";
 
 /** Values of the template's variables. */
@@ -1267,7 +1266,7 @@ export type TextBodyOfGetTemplateVersion = string | null;
 /** Host of the server. */
 export type Host = string;
 
-/** Its port. */
+/** Port. */
 export type Port = number;
 
 /** For the login; empty: none. */
@@ -1285,7 +1284,7 @@ export type TlsMode = "auto" | "implicit" | "starttls" | "none";
 /** Name in From. */
 export type SenderName = string;
 
-/** Where answers go. */
+/** Address for replies. */
 export type ReplyToEmail = string | null;
 
 /** Where bounces go; each mail's envelope sender is this with a token. */
@@ -1307,16 +1306,16 @@ export type ValidateSmtpConfigBody = {
   duration_ms: DurationMs;
 };
 
-/** Whether it can be sent with. */
+/** Whether the configuration can send. */
 export type Valid = boolean;
 
-/** Where it failed; `ok` where it did not. */
+/** Stage that failed; `ok` if none did. */
 export type Stage = "dns" | "connect" | "tls" | "auth" | "ok";
 
-/** What the server or the network said. */
+/** Reply of the server, or the network error. */
 export type Message = string;
 
-/** How long it took, in milliseconds. */
+/** Duration in milliseconds. */
 export type DurationMs = number;
 
 /** A domain. */
@@ -1327,6 +1326,9 @@ export type Selector = string;
 
 /** Of the key. */
 export type Algorithm = "rsa" | "ed25519";
+
+/** Name of the check. */
+export type NameOfGetDeliverability = "spf" | "dkim" | "dmarc" | "alignment" | "mx" | "links" | "bounce_address";
 
 /** https, without credentials. */
 export type Url = string;
@@ -1345,10 +1347,10 @@ export type Events = (
   | "confirmed"
 )[];
 
-/** Where events are posted to. */
+/** URL that receives the events. */
 export type UrlOfCreateWebhookEndpoint = string;
 
-/** What is reported. */
+/** Types of events that are sent. */
 export type EventsOfCreateWebhookEndpoint = (
   | "delivered"
   | "opened"
@@ -1374,7 +1376,7 @@ export type Secret = string;
 /** The event's id: the header `webhook-id`. */
 export type EventId = string;
 
-/** What happened. */
+/** Type of event. */
 export type EventType =
   | "delivered"
   | "opened"
@@ -1390,7 +1392,7 @@ export type EventType =
 /** `dead`: it was tried for the last time. */
 export type Status = "pending" | "succeeded" | "dead";
 
-/** How many times it was tried. */
+/** Number of attempts. */
 export type Attempts = number;
 
 /** The status that the receiver answered with. */
@@ -1399,13 +1401,13 @@ export type ResponseStatus = number | null;
 /** Why the last attempt failed; of a refusal also how its body began. */
 export type LastError = string | null;
 
-/** When it is tried again. */
+/** Time of the next attempt. */
 export type NextAttemptAt = string | null;
 
 /** Rows of the file. */
 export type Total = number;
 
-/** Who or what is new. */
+/** Number created. */
 export type Created = number;
 
 /** Line of the file, or place in the array from 1. */
@@ -1414,10 +1416,10 @@ export type Row = number;
 /** The address as it was given. */
 export type EmailOfImportSuppressions = string;
 
-/** Why it could not be used. */
+/** Error message. */
 export type ErrorOfImportSuppressions = string;
 
-/** How many it holds. */
+/** Number of subscribers. */
 export type SubscriberCount = number;
 
 /** The number is an estimate from a part of the subscribers. */
@@ -1447,7 +1449,7 @@ export type Complaints = number;
 /** A domain. */
 export type DomainOfListSlowDomains = string;
 
-/** Who reports. */
+/** Email provider that sends the reports. */
 export type Provider = "ses" | "sendgrid" | "mailgun" | "postmark" | "sparkpost" | "brevo";
 
 export type SubscribePubliclyBody = {
@@ -1573,7 +1575,7 @@ export type FirstNameOfGetMe = string;
 /** Last name. */
 export type LastNameOfGetMe = string;
 
-/** What the person may do there. */
+/** Role of the person in the company. */
 export type Role = "viewer" | "member" | "admin" | "owner";
 
 /** The address that it came from. */
@@ -1585,7 +1587,7 @@ export type PasswordOfDisableTotp = string;
 /** Who comes by the public form must confirm by a mailed link. */
 export type DoubleOptInOfUpdateCompany = boolean;
 
-/** What confirmations leave by. */
+/** SMTP configuration that sends confirmation mails. */
 export type DefaultSmtpConfigId = string | null;
 
 /** Opens and clicks are recorded. */
@@ -1609,19 +1611,19 @@ export type Language = "en" | "de" | "fr" | "es" | "ar" | null;
 /** When it ends; null: never. */
 export type ExpiresAt = string | null;
 
-/** What it is called. */
+/** Name. */
 export type NameOfCreateApiKey = string;
 
 /** How the key begins, to distinguish keys. */
 export type Prefix = string;
 
-/** What the key may do. */
+/** Scopes of the key. */
 export type Scopes = ("full" | "send" | "campaigns" | "subscribers" | "settings" | "read" | "export")[];
 
 /** Addresses and networks that may use it; none: all. */
 export type AllowedIps = string[];
 
-/** Who made it; null where that user is gone. */
+/** User who created it; null after that user was deleted. */
 export type CreatedByOfCreateApiKey = {
   id: Id;
   name: Name2;
@@ -1633,7 +1635,7 @@ export type Name2 = string;
 /** When it was used last; null: never. */
 export type LastUsedAt = string | null;
 
-/** When it happened. */
+/** Time of the event. */
 export type At = string;
 
 /** What the mail server said. */
@@ -1663,7 +1665,7 @@ export type SubscriberId = string;
 /** The lists that were joined. */
 export type ListsOfOnSubscribed = string[];
 
-/** What it is called; recipients do not see it. */
+/** Name; recipients do not see it. */
 export type NameOfCampaign = string;
 
 /** Which of the three sends it came by. */
@@ -1740,7 +1742,7 @@ export type DecidedAt = string | null;
 /** When the first recipients were written. */
 export type StartedAt = string | null;
 
-/** When it came to rest. */
+/** Time of the end of sending. */
 export type FinishedAt = string | null;
 
 /** How many of the recipients opened it; machines are not counted. Null for a campaign without individual tracking. */
@@ -1755,7 +1757,7 @@ export type BounceType = "hard" | "soft" | "block" | null;
 /** For those who work with it; recipients do not see it. */
 export type DescriptionOfSubscriberList = string;
 
-/** What it is called; recipients do not see it. */
+/** Name; recipients do not see it. */
 export type NameOfEmailTemplate = string;
 
 /** Subject of the mail; variables allowed in what is to be sent. */
@@ -1767,13 +1769,13 @@ export type BodyOfEmailTemplate = string;
 /** Host of the server. */
 export type HostOfSmtpConfiguration = string;
 
-/** Its port. */
+/** Port. */
 export type PortOfSmtpConfiguration = number;
 
-/** What went wrong last. */
+/** Last error. */
 export type LastErrorOfSmtpConfiguration = string | null;
 
-/** When that was. */
+/** Time of the last error. */
 export type LastErrorAt = string | null;
 
 /** The key's selector in the DNS. */
@@ -1785,7 +1787,7 @@ export type RecordOfSmtpConfiguration = {
   value: Value;
 };
 
-/** Its name. */
+/** Name. */
 export type NameOfSmtpConfiguration = string;
 
 /** Its value, one text. */
@@ -1803,7 +1805,7 @@ export type PrivateKey = string;
 /** The sent email; null where it belongs to none. */
 export type SentEmailId = string | null;
 
-/** What it is called. */
+/** Name. */
 export type NameOfSegment = string;
 
 export type Operator = "equals" | "not_equals" | "contains" | "not_contains" | "starts_with" | "ends_with";
@@ -1825,14 +1827,14 @@ export type ImportId = string;
 /** Rows that were left out. */
 export type Skipped = number;
 
-/** What could not be used, the first 100. */
+/** The first 100 errors. */
 export type Errors = {
   row: Row;
   email: EmailOfImportSuppressions;
   error: ErrorOfImportSuppressions;
 }[];
 
-/** How many could not be used. */
+/** Number of errors. */
 export type ErrorsCount = number;
 
 /** All errors as CSV, for 24 hours; null without any. */
@@ -1883,16 +1885,16 @@ export type Recipient = string;
 /** Why there is no mail. */
 export type ErrorOfSentEmail = string | null;
 
-/** When a mail server took it. */
+/** Time at which a mail server accepted it. */
 export type SentAt = string | null;
 
-/** What it is called; it stands in the mails' headers. */
+/** Name; it stands in the headers of mails. */
 export type NameOfCompany = string;
 
-/** Where answers go, where the SMTP configuration does not say. */
+/** Address for replies, unless the SMTP configuration has one. */
 export type ReplyToEmailOfCompany = string | null;
 
-/** Its site. */
+/** Website. */
 export type WebsiteOfCompany = string | null;
 
 /** At the foot of every marketing mail. */
@@ -2116,9 +2118,9 @@ export interface Operations {
   listDrafts: {
     request: {
       query?: {
-        /** Which page, from 1. */
+        /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; 20 unless it is said. */
+        /** Rows on a page; default 20. */
         page_size?: number;
         /** Part of a text, without regard to case. */
         search?: string;
@@ -2132,7 +2134,7 @@ export interface Operations {
       count: Count;
       next: NextPage;
       previous: PreviousPage;
-      /** What is on this page. */
+      /** The entries of this page. */
       results: {
         id: Id;
         name: NameOfListDrafts;
@@ -2165,7 +2167,7 @@ export interface Operations {
   getDraft: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -2179,7 +2181,7 @@ export interface Operations {
   updateDraft: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -2198,7 +2200,7 @@ export interface Operations {
   deleteDraft: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -2212,7 +2214,7 @@ export interface Operations {
   checkDraft: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -2221,7 +2223,7 @@ export interface Operations {
       };
     };
     answer: {
-      /** What could not be used, the first 100. */
+      /** The first 100 errors. */
       errors: {
         [name: string]: unknown;
       };
@@ -2231,7 +2233,7 @@ export interface Operations {
   previewDraft: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -2250,7 +2252,7 @@ export interface Operations {
   sendDraft: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -2264,9 +2266,9 @@ export interface Operations {
   listSubscribers: {
     request: {
       query?: {
-        /** Which page, from 1. */
+        /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; 20 unless it is said. */
+        /** Rows on a page; default 20. */
         page_size?: number;
         /** Part of a text, without regard to case. */
         search?: string;
@@ -2331,7 +2333,7 @@ export interface Operations {
     answer:
       | ImportReport
       | {
-          /** The import, to ask for. */
+          /** Id of the import; poll it for progress. */
           import_id: string;
         };
   };
@@ -2339,9 +2341,9 @@ export interface Operations {
   listImports: {
     request: {
       query?: {
-        /** Which page, from 1. */
+        /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; 20 unless it is said. */
+        /** Rows on a page; default 20. */
         page_size?: number;
         /** Part of a text, without regard to case. */
         search?: string;
@@ -2355,7 +2357,7 @@ export interface Operations {
       count: Count;
       next: NextPage;
       previous: PreviousPage;
-      /** What is on this page. */
+      /** The entries of this page. */
       results: Import[];
     };
   };
@@ -2376,7 +2378,7 @@ export interface Operations {
   getImport: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -2390,7 +2392,7 @@ export interface Operations {
   deleteImport: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -2425,7 +2427,7 @@ export interface Operations {
   importColumns: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -2476,7 +2478,7 @@ export interface Operations {
   startImport: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -2502,7 +2504,7 @@ export interface Operations {
   downloadImportErrors: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -2629,7 +2631,7 @@ export interface Operations {
   getPersonData: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -2681,7 +2683,7 @@ export interface Operations {
   listListsOfSubscriber: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -2706,7 +2708,7 @@ export interface Operations {
   getSubscriber: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -2720,7 +2722,7 @@ export interface Operations {
   updateSubscriber: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -2743,7 +2745,7 @@ export interface Operations {
   deleteSubscriber: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -2757,9 +2759,9 @@ export interface Operations {
   listLists: {
     request: {
       query?: {
-        /** Which page, from 1. */
+        /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; 20 unless it is said. */
+        /** Rows on a page; default 20. */
         page_size?: number;
         /** Part of a text, without regard to case. */
         search?: string;
@@ -2773,7 +2775,7 @@ export interface Operations {
       count: Count;
       next: NextPage;
       previous: PreviousPage;
-      /** What is on this page. */
+      /** The entries of this page. */
       results: SubscriberList[];
     };
   };
@@ -2800,7 +2802,7 @@ export interface Operations {
   getList: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -2814,7 +2816,7 @@ export interface Operations {
   updateList: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -2837,7 +2839,7 @@ export interface Operations {
   deleteList: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -2851,13 +2853,13 @@ export interface Operations {
   listSubscribersOfList: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
-        /** Which page, from 1. */
+        /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; 20 unless it is said. */
+        /** Rows on a page; default 20. */
         page_size?: number;
         /** Part of a text, without regard to case. */
         search?: string;
@@ -2883,9 +2885,9 @@ export interface Operations {
   listTemplates: {
     request: {
       query?: {
-        /** Which page, from 1. */
+        /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; 20 unless it is said. */
+        /** Rows on a page; default 20. */
         page_size?: number;
         /** Part of a text, without regard to case. */
         search?: string;
@@ -2903,7 +2905,7 @@ export interface Operations {
       count: Count;
       next: NextPage;
       previous: PreviousPage;
-      /** What is on this page. */
+      /** The entries of this page. */
       results: EmailTemplate[];
     };
   };
@@ -2988,7 +2990,7 @@ export interface Operations {
   getTemplate: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3002,7 +3004,7 @@ export interface Operations {
   updateTemplate: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3028,7 +3030,7 @@ export interface Operations {
   deleteTemplate: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3042,7 +3044,7 @@ export interface Operations {
   previewTemplate: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3059,7 +3061,7 @@ export interface Operations {
   listTemplateVersions: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3078,7 +3080,7 @@ export interface Operations {
   getTemplateVersion: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
         /** Its number. */
         version: number;
@@ -3104,7 +3106,7 @@ export interface Operations {
   restoreTemplateVersion: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
         /** Its number. */
         version: number;
@@ -3120,9 +3122,9 @@ export interface Operations {
   listSmtpConfigs: {
     request: {
       query?: {
-        /** Which page, from 1. */
+        /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; 20 unless it is said. */
+        /** Rows on a page; default 20. */
         page_size?: number;
         /** Part of a text, without regard to case. */
         search?: string;
@@ -3136,7 +3138,7 @@ export interface Operations {
       count: Count;
       next: NextPage;
       previous: PreviousPage;
-      /** What is on this page. */
+      /** The entries of this page. */
       results: SmtpConfiguration[];
     };
   };
@@ -3175,7 +3177,7 @@ export interface Operations {
   getSmtpConfig: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3189,7 +3191,7 @@ export interface Operations {
   updateSmtpConfig: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3224,7 +3226,7 @@ export interface Operations {
   deleteSmtpConfig: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3238,7 +3240,7 @@ export interface Operations {
   validateSmtpConfig: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3252,7 +3254,7 @@ export interface Operations {
   createDkimKey: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3271,7 +3273,7 @@ export interface Operations {
   getDeliverability: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3282,11 +3284,10 @@ export interface Operations {
     answer: {
       /** One for each thing that receivers look at. */
       checks: {
-        /** What was looked at. */
-        name: "spf" | "dkim" | "dmarc" | "alignment" | "mx" | "links" | "bounce_address";
+        name: NameOfGetDeliverability;
         /** Whether receivers accept it. */
         status: "pass" | "warn" | "fail" | "unknown";
-        /** What is published. */
+        /** Published value. */
         found:
           | string
           | string[]
@@ -3294,7 +3295,7 @@ export interface Operations {
               [name: string]: unknown;
             }
           | null;
-        /** What should be published. */
+        /** Value to publish. */
         expected:
           | string
           | string[]
@@ -3332,9 +3333,9 @@ export interface Operations {
   listCampaigns: {
     request: {
       query?: {
-        /** Which page, from 1. */
+        /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; 20 unless it is said. */
+        /** Rows on a page; default 20. */
         page_size?: number;
         /** Part of a text, without regard to case. */
         search?: string;
@@ -3372,7 +3373,7 @@ export interface Operations {
       count: Count;
       next: NextPage;
       previous: PreviousPage;
-      /** What is on this page. */
+      /** The entries of this page. */
       results: Campaign[];
       count_estimated?: CountEstimated;
     };
@@ -3381,7 +3382,7 @@ export interface Operations {
   getCampaign: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3395,7 +3396,7 @@ export interface Operations {
   updateCampaign: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3420,7 +3421,7 @@ export interface Operations {
   deleteCampaign: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3434,7 +3435,7 @@ export interface Operations {
   watchCampaign: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3448,7 +3449,7 @@ export interface Operations {
   resumeCampaign: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3462,7 +3463,7 @@ export interface Operations {
   cancelCampaign: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3476,7 +3477,7 @@ export interface Operations {
   stopCampaign: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3490,7 +3491,7 @@ export interface Operations {
   resendCampaign: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3512,7 +3513,7 @@ export interface Operations {
   duplicateCampaign: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3526,7 +3527,7 @@ export interface Operations {
   getCampaignAnalytics: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3540,7 +3541,7 @@ export interface Operations {
   getCampaignContent: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3561,7 +3562,7 @@ export interface Operations {
   listCampaignFailures: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3575,7 +3576,7 @@ export interface Operations {
   exportCampaign: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3589,9 +3590,9 @@ export interface Operations {
   listWebhookEndpoints: {
     request: {
       query?: {
-        /** Which page, from 1. */
+        /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; 20 unless it is said. */
+        /** Rows on a page; default 20. */
         page_size?: number;
         /** Part of a text, without regard to case. */
         search?: string;
@@ -3605,7 +3606,7 @@ export interface Operations {
       count: Count;
       next: NextPage;
       previous: PreviousPage;
-      /** What is on this page. */
+      /** The entries of this page. */
       results: WebhookEndpoint[];
     };
   };
@@ -3635,7 +3636,7 @@ export interface Operations {
   getWebhookEndpoint: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3649,7 +3650,7 @@ export interface Operations {
   updateWebhookEndpoint: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3669,7 +3670,7 @@ export interface Operations {
   deleteWebhookEndpoint: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3683,7 +3684,7 @@ export interface Operations {
   rotateWebhookSecret: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3699,7 +3700,7 @@ export interface Operations {
   testWebhookEndpoint: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3713,13 +3714,13 @@ export interface Operations {
   listWebhookDeliveries: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
-        /** Which page, from 1. */
+        /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; 20 unless it is said. */
+        /** Rows on a page; default 20. */
         page_size?: number;
         /** Part of a text, without regard to case. */
         search?: string;
@@ -3727,7 +3728,7 @@ export interface Operations {
         ordering?: string;
         /** Only those in this state. */
         status?: "pending" | "succeeded" | "dead";
-        /** What happened. */
+        /** Type of event. */
         event_type?:
           | "delivered"
           | "opened"
@@ -3747,7 +3748,7 @@ export interface Operations {
       count: Count;
       next: NextPage;
       previous: PreviousPage;
-      /** What is on this page. */
+      /** The entries of this page. */
       results: WebhookDelivery[];
       count_estimated?: CountEstimated;
     };
@@ -3756,7 +3757,7 @@ export interface Operations {
   getWebhookDelivery: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
         /** The delivery's id. */
         delivery_id: string;
@@ -3786,7 +3787,7 @@ export interface Operations {
   redeliverWebhook: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
         /** The delivery's id. */
         delivery_id: string;
@@ -3802,9 +3803,9 @@ export interface Operations {
   listSuppressions: {
     request: {
       query?: {
-        /** Which page, from 1. */
+        /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; 20 unless it is said. */
+        /** Rows on a page; default 20. */
         page_size?: number;
         /** Part of a text, without regard to case. */
         search?: string;
@@ -3820,7 +3821,7 @@ export interface Operations {
       count: Count;
       next: NextPage;
       previous: PreviousPage;
-      /** What is on this page. */
+      /** The entries of this page. */
       results: Suppression[];
       count_estimated?: CountEstimated;
     };
@@ -3837,7 +3838,7 @@ export interface Operations {
         email?: string | null;
         /** The domain that is to get no mail. */
         domain?: string | null;
-        /** Why. */
+        /** Reason. */
         reason?: string;
         /** Default manual. */
         kind?: "manual" | "unsubscribed" | "bounced" | "complained";
@@ -3864,7 +3865,7 @@ export interface Operations {
               email?: string | null;
               /** A domain. */
               domain?: string | null;
-              /** Why. */
+              /** Reason. */
               reason?: string | null;
               /** Why it gets no mail; the stronger kind stays. */
               kind?: string | null;
@@ -3876,7 +3877,7 @@ export interface Operations {
       created: Created;
       /** How many were there before. */
       existing: number;
-      /** What could not be used, the first 100. */
+      /** The first 100 errors. */
       errors: {
         row: Row;
         email: EmailOfImportSuppressions;
@@ -3900,7 +3901,7 @@ export interface Operations {
   getSuppression: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3914,7 +3915,7 @@ export interface Operations {
   deleteSuppression: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -3928,9 +3929,9 @@ export interface Operations {
   listSegments: {
     request: {
       query?: {
-        /** Which page, from 1. */
+        /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; 20 unless it is said. */
+        /** Rows on a page; default 20. */
         page_size?: number;
         /** Part of a text, without regard to case. */
         search?: string;
@@ -3944,7 +3945,7 @@ export interface Operations {
       count: Count;
       next: NextPage;
       previous: PreviousPage;
-      /** What is on this page. */
+      /** The entries of this page. */
       results: SegmentDefinition[];
     };
   };
@@ -3985,7 +3986,7 @@ export interface Operations {
   getSegment: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -4001,7 +4002,7 @@ export interface Operations {
   updateSegment: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -4020,7 +4021,7 @@ export interface Operations {
   deleteSegment: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -4034,13 +4035,13 @@ export interface Operations {
   listSubscribersOfSegment: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
-        /** Which page, from 1. */
+        /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; 20 unless it is said. */
+        /** Rows on a page; default 20. */
         page_size?: number;
         /** Part of a text, without regard to case. */
         search?: string;
@@ -4064,9 +4065,9 @@ export interface Operations {
   listMedia: {
     request: {
       query?: {
-        /** Which page, from 1. */
+        /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; 20 unless it is said. */
+        /** Rows on a page; default 20. */
         page_size?: number;
         /** Part of a text, without regard to case. */
         search?: string;
@@ -4090,7 +4091,7 @@ export interface Operations {
       count: Count;
       next: NextPage;
       previous: PreviousPage;
-      /** What is on this page. */
+      /** The entries of this page. */
       results: MediaFile[];
     };
   };
@@ -4111,7 +4112,7 @@ export interface Operations {
   getMedia: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -4125,7 +4126,7 @@ export interface Operations {
   deleteMedia: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -4139,7 +4140,7 @@ export interface Operations {
   getMediaUsage: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -4161,7 +4162,7 @@ export interface Operations {
       campaigns: {
         id: Id;
         name: NameOfListListsOfSubscriber;
-        /** Its state. */
+        /** State. */
         status: "pending" | "sending" | "completed" | "partial" | "failed" | "scheduled" | "cancelled";
       }[];
     };
@@ -4170,9 +4171,9 @@ export interface Operations {
   listSentEmails: {
     request: {
       query?: {
-        /** Which page, from 1. */
+        /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; 20 unless it is said. */
+        /** Rows on a page; default 20. */
         page_size?: number;
         /** Part of a text, without regard to case. */
         search?: string;
@@ -4192,7 +4193,7 @@ export interface Operations {
       count: Count;
       next: NextPage;
       previous: PreviousPage;
-      /** What is on this page. */
+      /** The entries of this page. */
       results: SentEmail[];
       count_estimated?: CountEstimated;
     };
@@ -4201,9 +4202,9 @@ export interface Operations {
   listEvents: {
     request: {
       query?: {
-        /** Which page, from 1. */
+        /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; 20 unless it is said. */
+        /** Rows on a page; default 20. */
         page_size?: number;
         /** Part of a text, without regard to case. */
         search?: string;
@@ -4227,7 +4228,7 @@ export interface Operations {
       count: Count;
       next: NextPage;
       previous: PreviousPage;
-      /** What is on this page. */
+      /** The entries of this page. */
       results: EmailEvent[];
       count_estimated?: CountEstimated;
     };
@@ -4328,7 +4329,7 @@ export interface Operations {
       opens: number;
       /** What its servers said when they refused last. */
       last_refusal: string | null;
-      /** Extension. There where `sent`, `delivered` and `opens` are estimates. */
+      /** Present only when `sent`, `delivered` and `opens` are estimates. */
       estimated?: boolean;
     }[];
   };
@@ -4362,9 +4363,9 @@ export interface Operations {
         /** Message-ID of the mail. */
         message_id?: string;
         email?: Email;
-        /** What happened. */
+        /** Type of event. */
         type: "hard" | "soft" | "block" | "complaint";
-        /** What the refusing server said. */
+        /** Reply of the server that refused the mail. */
         diagnostic?: string;
       };
     };
@@ -4374,9 +4375,9 @@ export interface Operations {
   listInboundMessages: {
     request: {
       query?: {
-        /** Which page, from 1. */
+        /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; 20 unless it is said. */
+        /** Rows on a page; default 20. */
         page_size?: number;
         /** Part of a text, without regard to case. */
         search?: string;
@@ -4396,7 +4397,7 @@ export interface Operations {
       count: Count;
       next: NextPage;
       previous: PreviousPage;
-      /** What is on this page. */
+      /** The entries of this page. */
       results: InboundMessage[];
       count_estimated?: CountEstimated;
     };
@@ -4405,7 +4406,7 @@ export interface Operations {
   downloadInboundMessage: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -4419,9 +4420,9 @@ export interface Operations {
   listInboundSources: {
     request: {
       query?: {
-        /** Which page, from 1. */
+        /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; 20 unless it is said. */
+        /** Rows on a page; default 20. */
         page_size?: number;
         /** Part of a text, without regard to case. */
         search?: string;
@@ -4435,7 +4436,7 @@ export interface Operations {
       count: Count;
       next: NextPage;
       previous: PreviousPage;
-      /** What is on this page. */
+      /** The entries of this page. */
       results: InboundSource[];
     };
   };
@@ -4460,7 +4461,7 @@ export interface Operations {
   deleteInboundSource: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
@@ -4504,7 +4505,7 @@ export interface Operations {
   showConfirmationPage: {
     request: {
       path: {
-        /** As the link in the mail has it. */
+        /** Token from the link in the mail. */
         token: string;
       };
     };
@@ -4514,7 +4515,7 @@ export interface Operations {
   confirmSubscription: {
     request: {
       path: {
-        /** As the link in the mail has it. */
+        /** Token from the link in the mail. */
         token: string;
       };
     };
@@ -4594,7 +4595,7 @@ export interface Operations {
   showAddressChangePage: {
     request: {
       path: {
-        /** As the link in the mail has it. */
+        /** Token from the link in the mail. */
         token: string;
       };
     };
@@ -4604,7 +4605,7 @@ export interface Operations {
   confirmAddressChange: {
     request: {
       path: {
-        /** As the link in the mail has it. */
+        /** Token from the link in the mail. */
         token: string;
       };
     };
@@ -4614,7 +4615,7 @@ export interface Operations {
   getPreferences: {
     request: {
       path: {
-        /** As the link in the mail has it. */
+        /** Token from the link in the mail. */
         token: string;
       };
     };
@@ -4624,7 +4625,7 @@ export interface Operations {
   updatePreferences: {
     request: {
       path: {
-        /** As the link in the mail has it. */
+        /** Token from the link in the mail. */
         token: string;
       };
       body?: UpdatePreferencesJsonBody | UpdatePreferencesBody;
@@ -4635,7 +4636,7 @@ export interface Operations {
   updatePreferencesByForm: {
     request: {
       path: {
-        /** As the link in the mail has it. */
+        /** Token from the link in the mail. */
         token: string;
       };
       body?: UpdatePreferencesJsonBody | UpdatePreferencesBody;
@@ -4646,7 +4647,7 @@ export interface Operations {
   trackOpen: {
     request: {
       path: {
-        /** As the link in the mail has it. */
+        /** Token from the link in the mail. */
         token: string;
       };
     };
@@ -4656,7 +4657,7 @@ export interface Operations {
   trackClick: {
     request: {
       path: {
-        /** As the link in the mail has it. */
+        /** Token from the link in the mail. */
         token: string;
       };
     };
@@ -4666,7 +4667,7 @@ export interface Operations {
   downloadMedia: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
         /** The file's name, as it was uploaded. */
         filename: string;
@@ -4680,7 +4681,7 @@ export interface Operations {
       body: {
         email: Email;
         password: PasswordOfRegisterCompany;
-        /** What the company is called; it stands in the mails' headers. */
+        /** Company name; it stands in the headers of mails. */
         company_name: string;
         first_name?: FirstNameOfRegisterCompany;
         last_name?: LastNameOfRegisterCompany;
@@ -4760,7 +4761,7 @@ export interface Operations {
   acceptInvitation: {
     request: {
       path: {
-        /** As the link in the mail has it. */
+        /** Token from the link in the mail. */
         token: string;
       };
       body?: {
@@ -4780,7 +4781,7 @@ export interface Operations {
   getMe: {
     request: Record<string, never>;
     answer: {
-      /** Who it is. */
+      /** The user. */
       user: {
         id: Id;
         email: EmailOfConfirmSubscription;
@@ -4817,7 +4818,7 @@ export interface Operations {
   endSession: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
     };
@@ -4884,7 +4885,7 @@ export interface Operations {
   getCompany: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
     };
@@ -4894,13 +4895,13 @@ export interface Operations {
   updateCompany: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       body?: {
         name?: Name;
         reply_to_email?: ReplyToEmail;
-        /** Its site. */
+        /** Website. */
         website?: string | null;
         /** At the foot of every marketing mail. */
         footer_text?: string;
@@ -4953,7 +4954,7 @@ export interface Operations {
   deleteCompany: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       body: {
@@ -4968,7 +4969,7 @@ export interface Operations {
   getPlan: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
     };
@@ -4978,13 +4979,13 @@ export interface Operations {
   listApiKeys: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
-        /** Which page, from 1. */
+        /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; 20 unless it is said. */
+        /** Rows on a page; default 20. */
         page_size?: number;
         /** Part of a text, without regard to case. */
         search?: string;
@@ -5004,7 +5005,7 @@ export interface Operations {
       count: Count;
       next: NextPage;
       previous: PreviousPage;
-      /** What is on this page. */
+      /** The entries of this page. */
       results: ApiKey[];
     };
   };
@@ -5012,11 +5013,11 @@ export interface Operations {
   createApiKey: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       body: {
-        /** What it is called. */
+        /** Name. */
         name: string;
         expires_at?: ExpiresAt;
         /** Default: `full`, all of them. */
@@ -5043,7 +5044,7 @@ export interface Operations {
   deleteApiKey: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
         /** The key's id. */
         key_id: string;
@@ -5055,13 +5056,13 @@ export interface Operations {
   listAuditLog: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
-        /** Which page, from 1. */
+        /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; 20 unless it is said. */
+        /** Rows on a page; default 20. */
         page_size?: number;
         /** Part of a text, without regard to case. */
         search?: string;
@@ -5123,22 +5124,22 @@ export interface Operations {
       count: Count;
       next: NextPage;
       previous: PreviousPage;
-      /** What is on this page. */
+      /** The entries of this page. */
       results: {
         id: Id;
         at: At;
-        /** Who did it. */
+        /** User or API key that did it. */
         actor: {
-          /** What kind of caller. */
+          /** Type of caller. */
           type: "user" | "api_key" | "operator" | "system";
           /** The user or key; null for the operator and the system. */
           id: string | null;
           /** An address, or a key's name. */
           name: string;
         };
-        /** What was done. */
+        /** Action. */
         action: string;
-        /** What it was done to. */
+        /** Target of the action. */
         target: string | null;
         ip: Ip;
         /** What else is known of it. */
@@ -5153,13 +5154,13 @@ export interface Operations {
   listMembers: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
-        /** Which page, from 1. */
+        /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; 20 unless it is said. */
+        /** Rows on a page; default 20. */
         page_size?: number;
         /** Part of a text, without regard to case. */
         search?: string;
@@ -5171,7 +5172,7 @@ export interface Operations {
       count: Count;
       next: NextPage;
       previous: PreviousPage;
-      /** What is on this page. */
+      /** The entries of this page. */
       results: Member[];
     };
   };
@@ -5179,7 +5180,7 @@ export interface Operations {
   inviteMember: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       body: {
@@ -5191,7 +5192,7 @@ export interface Operations {
       id: Id;
       email: EmailOfConfirmSubscription;
       role: Role;
-      /** Its state. */
+      /** State. */
       status: "invited";
       /** When it ends; null: never. */
       expires_at: string;
@@ -5203,7 +5204,7 @@ export interface Operations {
   updateMember: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
         /** The user's id, or the invitation's. */
         user_id: string;
@@ -5218,7 +5219,7 @@ export interface Operations {
   removeMember: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
         /** The user's id, or the invitation's. */
         user_id: string;

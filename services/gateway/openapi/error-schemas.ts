@@ -79,7 +79,7 @@ export const errorSchemas: Record<string, Schema> = {
       detail: detailText,
       request_id: {
         type: "string",
-        description: "What the service's log has this request under.",
+        description: "Id of this request in the service's log.",
         examples: ["0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"],
       },
     },

@@ -11,7 +11,7 @@ const link = { type: ["string", "null"], format: "uri" };
 
 /** Of every list, besides its rows. */
 export const pageSchemas: Record<string, Schema> = {
-  Count: { type: "integer", description: "How many there are on all pages.", examples: [42] },
+  Count: { type: "integer", description: "Total number on all pages.", examples: [42] },
   CountEstimated: {
     type: "boolean",
     description:
@@ -36,7 +36,7 @@ function page(items: object, mayEstimate: boolean): object {
     count: ref("Count"),
     next: ref("NextPage"),
     previous: ref("PreviousPage"),
-    results: { description: "What is on this page.", ...items },
+    results: { description: "The entries of this page.", ...items },
   };
   const required = Object.keys(properties);
   if (!mayEstimate) return { type: "object", required, properties };

@@ -40,7 +40,7 @@ const KINDS: Record<WebhookEventType, Kind> = {
   delivered: { summary: "A mail server took the mail.", metadata: SERVER, about: "mail" },
   failed: {
     summary: "A recipient gets no mail, and it is not tried again.",
-    metadata: { ...SERVER, error: [text, "Why.", "550 5.1.1 User unknown"] },
+    metadata: { ...SERVER, error: [text, "Reason.", "550 5.1.1 User unknown"] },
     about: "mail",
   },
   opened: { summary: "A mail was opened.", metadata: HIT, about: "mail" },
@@ -73,7 +73,7 @@ const KINDS: Record<WebhookEventType, Kind> = {
   "campaign.completed": {
     summary: "A campaign came to rest.",
     metadata: {
-      name: [text, "What it is called.", "October newsletter"],
+      name: [text, "Name.", "October newsletter"],
       status: [{ enum: ["completed", "partial", "failed"] }, "How it ended.", "completed"],
       total_emails: [integer, "Recipients that it had mails for.", 1200],
       sent_count: [integer, "Mails that a mail server took.", 1180],
@@ -169,7 +169,7 @@ export const webhookSchemas: Record<string, Schema> = {
       timestamp: {
         type: "string",
         format: "date-time",
-        description: "When it happened.",
+        description: "Time of the event.",
         examples: ["2026-10-05T08:00:00.000Z"],
       },
     },
