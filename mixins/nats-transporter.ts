@@ -2,8 +2,9 @@
  * Moleculer's transporter over NATS, made for servers and networks that vanish without a word. Moleculer's own leaves
  * a silent server after six minutes and reports to nobody what was lost meanwhile.
  *
- * NATS delivers at most once: what was on its way when the connection broke is gone, calls and answers alike. So both sides give up what they wait for at once: this node when it loses the connection, the others when it
- * joins again, because it takes leave first.
+ * NATS delivers at most once: what was on its way when the connection broke is gone, calls and answers alike. So both sides
+ * give up what they wait for at once: this node when it loses the connection, the others when it joins again, because it
+ * takes leave first.
  */
 import { buffer } from "node:stream/consumers";
 import { type ServiceBroker, Transporters } from "moleculer";
