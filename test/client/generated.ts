@@ -2406,7 +2406,7 @@ export interface Operations {
   undoImport: {
     request: {
       path: {
-        /** Its id. */
+        /** Id. */
         id: string;
       };
       query?: {
