@@ -120,7 +120,7 @@ export default defineService("smtp-sender", contract, {
       nodeOf(this).engine.lookForWork();
     },
     async "campaign.stopped"() {
-      nodeOf(this).engine.lookForStops();
+      nodeOf(this).engine.stops.lookNow();
     },
     async "smtpConfig.changed"(ctx) {
       await nodeOf(this).engine.configChanged(ctx.params.smtpConfigId);

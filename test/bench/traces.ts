@@ -13,7 +13,7 @@ import { setImmediate as pass } from "node:timers/promises";
 import { newId } from "../../services/lib/ids.ts";
 import { openTracer } from "../../services/lib/tracing/open-tracer.ts";
 import { setTracer } from "../../services/lib/tracing/tracer.ts";
-import type { Mail } from "../../services/smtp-sender/delivery/batch.ts";
+import type { Mail } from "../../services/smtp-sender/delivery/mail.ts";
 import { mailAnswered } from "../../services/smtp-sender/delivery/spans.ts";
 import type { TransactionResult } from "../../services/smtp-sender/smtp/transaction.ts";
 

@@ -21,7 +21,7 @@ const LIVING_WAIT_MS = 30_000;
 export type AskedLease = Pick<ExpiredLease, "campaign_id" | "no" | "seq" | "fence">;
 
 /** A result as it travels between senders: its chunk by number. */
-export type TravellingResult = Omit<RecordedResult, "chunk" | "by"> & { no: number | null };
+export type TravellingResult = Omit<RecordedResult, "chunk" | "by" | "permit"> & { no: number | null };
 
 export interface GivenUp {
   /** The owner's name in the rows. */

@@ -3,24 +3,23 @@
  * so there are only so many; and a server that answers late, or may be given one mail a second, keeps its batches for a
  * long time. None of that may cost the others:
  *
- * - a transport gets no more newsletters than keep it busy;
+ * - a server gets no more newsletters than keep it busy;
  * - a company gets no more newsletters than MAX_BATCHES_PER_COMPANY, however many servers and campaigns it has;
  * - a company that has no batch here gets one, even when the others have all there should be;
  * - transactional mail always gets one.
  */
-import type { BatchKind } from "../delivery/batch.ts";
-import type { ClaimableCampaign } from "../delivery/rows.ts";
-import type { SmtpTransport } from "../transport/smtp-transport.ts";
-import type { SmtpTransports } from "../transport/smtp-transports.ts";
+import type { BatchKind, ClaimableCampaign } from "../delivery/rows.ts";
+import type { Server } from "../server/server.ts";
+import type { Servers } from "../server/servers.ts";
 
-/** Per transport, whatever its throughput: its campaigns go side by side. */
-const MIN_BATCHES_PER_TRANSPORT = 10;
+/** Per server, whatever its throughput: its campaigns go side by side. */
+const MIN_BATCHES_PER_SERVER = 10;
 /** So that no company takes all batches of a process. */
 const MAX_BATCHES_PER_COMPANY = 50;
 /** How far the soft limit may be exceeded, when each further batch is the first one of its company. */
 const HARD_CAP_FACTOR = 5;
 
-/** What a transport may still get of newsletters: as long as one of both is left, another batch. */
+/** What a server may still get of newsletters: as long as one of both is left, another batch. */
 interface Demand {
   batches: number;
   recipients: number;
@@ -34,15 +33,15 @@ export class BatchAdmission {
   #softLimit: number;
   #batches = 0;
   #batchesOf = new Map<string, number>();
-  #demand = new Map<SmtpTransport, Demand>();
+  #demand = new Map<Server, Demand>();
 
-  constructor(transports: SmtpTransports, kind: BatchKind, maxBatches: number) {
+  constructor(servers: Servers, kind: BatchKind, maxBatches: number) {
     this.#kind = kind;
     this.#softLimit = maxBatches;
-    for (const { campaign } of transports.batches()) {
+    for (const { campaign } of servers.batches()) {
       this.#add(campaign.company_id);
     }
-    for (const transport of transports.all) this.#demand.set(transport, this.#demandOf(transport));
+    for (const server of servers.all) this.#demand.set(server, this.#demandOf(server));
   }
 
   #add(companyId: string): void {
@@ -50,7 +49,7 @@ export class BatchAdmission {
     this.#batchesOf.set(companyId, (this.#batchesOf.get(companyId) ?? 0) + 1);
   }
 
-  #demandOf({ batches, connections, throughput }: SmtpTransport): Demand {
+  #demandOf({ batches, connections, throughput }: Server): Demand {
     let held = 0;
     let left = 0;
     for (const batch of batches) {
@@ -60,7 +59,7 @@ export class BatchAdmission {
     }
     // Enough for the next fifth of a second, as with chunks read ahead.
     const wanted = connections.size === 0 ? 0 : Math.max(2 * connections.size, 4 * throughput.recent);
-    return { batches: MIN_BATCHES_PER_TRANSPORT - held, recipients: wanted - left };
+    return { batches: MIN_BATCHES_PER_SERVER - held, recipients: wanted - left };
   }
 
   /** SMTP configurations that get no newsletters for now. */
@@ -68,7 +67,7 @@ export class BatchAdmission {
     return [...this.#demand].flatMap(([{ config }, demand]) => (isMet(demand) ? [config.id] : []));
   }
 
-  /** Asked before the transport is known: whether reading its configuration is worth it. */
+  /** Asked before the server is known: whether reading its configuration is worth it. */
   mayServe({ company_id, is_transactional }: ClaimableCampaign): boolean {
     if (is_transactional) return true;
     const own = this.#batchesOf.get(company_id) ?? 0;
@@ -77,14 +76,14 @@ export class BatchAdmission {
   }
 
   /** Takes the room for a batch, where there is room. */
-  admit({ company_id, is_transactional, next_recipients }: ClaimableCampaign, transport: SmtpTransport): boolean {
+  admit({ company_id, is_transactional, next_recipients }: ClaimableCampaign, server: Server): boolean {
     if (!is_transactional) {
-      const demand = this.#demand.get(transport) ?? { batches: MIN_BATCHES_PER_TRANSPORT, recipients: 0 };
+      const demand = this.#demand.get(server) ?? { batches: MIN_BATCHES_PER_SERVER, recipients: 0 };
       if (isMet(demand)) return false;
       // By what it brings: a hundred large ones side by side would be made and recorded one mail at a time.
       demand.batches--;
       demand.recipients -= next_recipients;
-      this.#demand.set(transport, demand);
+      this.#demand.set(server, demand);
     }
     this.#add(company_id);
     return true;

@@ -4,17 +4,17 @@
  */
 import { performance } from "node:perf_hooks";
 import { bounceTokens } from "../../../models/statements/mail-key.ts";
-import type { Batch } from "../delivery/batch.ts";
-import { BatchDelivery } from "../delivery/batch-delivery.ts";
+import type { BounceTokens } from "../../lib/tokens/bounce-token.ts";
+import { Batch, type BatchEnd } from "../delivery/batch.ts";
 import { envelopeSender } from "../delivery/envelope-sender.ts";
 import { queueNeverLeft } from "../delivery/late-results.ts";
-import { ChunkSource, DueSource } from "../delivery/recipient-source.ts";
+import { ChunkSource, DueSource, type RecipientSource } from "../delivery/recipient-source.ts";
 import type { LeasedChunk } from "../delivery/recorded-result.ts";
 import type { ClaimableCampaign } from "../delivery/rows.ts";
 import { batchClaimed, batchOver } from "../delivery/spans.ts";
-import type { EngineContext } from "../engine/context.ts";
-import type { SmtpTransport } from "../transport/smtp-transport.ts";
-import type { SmtpTransports } from "../transport/smtp-transports.ts";
+import type { Claims, EngineContext } from "../engine/context.ts";
+import type { Server } from "../server/server.ts";
+import type { Servers } from "../server/servers.ts";
 import { BatchAdmission } from "./batch-admission.ts";
 import {
   campaignsWithDueCopies,
@@ -32,9 +32,9 @@ const SKIPPED_MS = 5_000;
 const RETRIES_PAUSE_MS = 100;
 const COPIES_PAUSE_MS = 250;
 
-export class Claimer {
+export class Claimer implements Claims {
   #context: EngineContext;
-  #transports: SmtpTransports;
+  #servers: Servers;
   #round: Promise<void> | undefined;
   #again = false;
   #stopped = false;
@@ -48,9 +48,9 @@ export class Claimer {
   /** Their batch is over, and their lease is being given back. */
   readonly endingChunks = new Set<LeasedChunk>();
 
-  constructor(context: EngineContext, transports: SmtpTransports) {
+  constructor(context: EngineContext, servers: Servers) {
     this.#context = context;
-    this.#transports = transports;
+    this.#servers = servers;
   }
 
   park(companyId: string, ms: number): void {
@@ -79,7 +79,7 @@ export class Claimer {
       return;
     }
     this.#round = this.#claim()
-      .catch((error: Error) => this.#context.reportOutage(error))
+      .catch((error: Error) => this.#context.outage.report(error))
       .finally(() => {
         this.#round = undefined;
         if (this.#again) setTimeout(() => this.look(), MIN_PAUSE_MS);
@@ -106,8 +106,7 @@ export class Claimer {
       for (const [id, until] of times) if (until < now) times.delete(id);
     }
     const backingOff: string[] = [];
-    for (const { config, backingOffUntil } of this.#transports.all)
-      if (backingOffUntil > now) backingOff.push(config.id);
+    for (const { config, backingOffUntil } of this.#servers.all) if (backingOffUntil > now) backingOff.push(config.id);
     return {
       companyIds: [...this.#parked.keys()],
       smtpConfigIds: [...backingOff, ...this.#parkedConfigs.keys()],
@@ -116,43 +115,43 @@ export class Claimer {
     };
   }
 
-  #needsChunk(transport: SmtpTransport, campaignId: string): boolean {
-    const batches = transport.batches.filter(
+  #needsChunk(server: Server, campaignId: string): boolean {
+    const batches = server.batches.filter(
       ({ campaign, chunk }) => campaign.campaign_id === campaignId && chunk !== null,
     );
     if (batches.length >= 2) return false;
-    return batches.length === 0 || batches[0]!.left < transport.throughput.readAheadAt;
+    return batches.length === 0 || batches[0]!.left < server.throughput.readAheadAt;
   }
 
   /** Campaigns that have all the chunks they need for now. */
   #suppliedCampaigns(): Set<string> {
     const supplied = new Set<string>();
-    for (const transport of this.#transports.all) {
-      for (const { campaign } of transport.batches) {
-        if (!this.#needsChunk(transport, campaign.campaign_id)) supplied.add(campaign.campaign_id);
+    for (const server of this.#servers.all) {
+      for (const { campaign } of server.batches) {
+        if (!this.#needsChunk(server, campaign.campaign_id)) supplied.add(campaign.campaign_id);
       }
     }
     return supplied;
   }
 
-  #transportsFor(campaigns: readonly ClaimableCampaign[], admission: BatchAdmission) {
-    return this.#transports.forCampaigns(campaigns.filter((campaign) => admission.mayServe(campaign)));
+  #serversFor(campaigns: readonly ClaimableCampaign[], admission: BatchAdmission) {
+    return this.#servers.forCampaigns(campaigns.filter((campaign) => admission.mayServe(campaign)));
   }
 
   /** True: another look may find more. */
   async #claimChunks(): Promise<boolean> {
     const { owner, settings, reads } = this.#context;
-    const timeline = this.#context.timeline();
+    const timeline = this.#context.history.timeline;
     if (timeline === undefined) return false;
-    const admission = new BatchAdmission(this.#transports, "chunk", settings.maxBatches);
+    const admission = new BatchAdmission(this.#servers, "chunk", settings.maxBatches);
     const found = await claimableCampaigns(this.#excluded(admission, this.#suppliedCampaigns()), reads);
-    const served = new Map<string, { campaign: ClaimableCampaign; transport: SmtpTransport }>();
-    const transports = await this.#transportsFor(found, admission);
+    const served = new Map<string, { campaign: ClaimableCampaign; server: Server }>();
+    const servers = await this.#serversFor(found, admission);
     for (const campaign of found) {
-      const transport = transports.get(campaign.smtp_config_id);
-      if (!transport || !admission.mayServe(campaign)) continue;
-      if (!this.#needsChunk(transport, campaign.campaign_id) || !admission.admit(campaign, transport)) continue;
-      served.set(campaign.campaign_id, { campaign, transport });
+      const server = servers.get(campaign.smtp_config_id);
+      if (!server || !admission.mayServe(campaign)) continue;
+      if (!this.#needsChunk(server, campaign.campaign_id) || !admission.admit(campaign, server)) continue;
+      served.set(campaign.campaign_id, { campaign, server });
     }
     if (served.size === 0 || this.#stopped) return false;
     const tokens = await bounceTokens();
@@ -160,7 +159,7 @@ export class Claimer {
     const campaigns = [...served.values()].map(({ campaign }) => campaign);
     const leased = await leaseChunks(campaigns, owner, settings.leaseMs, timeline);
     for (const lease of leased) {
-      const { campaign, transport } = served.get(lease.campaign_id)!;
+      const { campaign, server } = served.get(lease.campaign_id)!;
       const chunk: LeasedChunk = {
         ...lease,
         companyId: campaign.company_id,
@@ -169,23 +168,21 @@ export class Claimer {
         validFrom,
       };
       const source = new ChunkSource(this.#context, campaign, chunk);
-      const sender = envelopeSender(campaign, tokens);
-      const batch = new BatchDelivery(this.#context, transport, { campaign, source, sender });
+      const batch = this.#begin(server, campaign, source, tokens);
       batchClaimed(batch, validFrom);
-      transport.addBatch(batch);
       if (this.#stopped || this.#skipped.has(campaign.campaign_id)) batch.end();
     }
     if (leased.length === 0) return false;
     if (found.length === MAX_CAMPAIGNS) return true;
-    return [...served.values()].some(({ campaign, transport }) => this.#needsChunk(transport, campaign.campaign_id));
+    return [...served.values()].some(({ campaign, server }) => this.#needsChunk(server, campaign.campaign_id));
   }
 
   /** What was deferred and is due: each campaign has one batch for each kind of it, beside and never behind its chunks. */
   async #claimDue(kind: "retries" | "copies"): Promise<void> {
     const { settings, reads } = this.#context;
-    if (this.#context.timeline() === undefined) return;
-    const admission = new BatchAdmission(this.#transports, kind, settings.maxBatches);
-    const batches = [...this.#transports.batches()].filter((batch) => batch.kind === kind);
+    if (this.#context.history.timeline === undefined) return;
+    const admission = new BatchAdmission(this.#servers, kind, settings.maxBatches);
+    const batches = [...this.#servers.batches()].filter((batch) => batch.kind === kind);
     const campaignIds = batches.map(({ campaign }) => campaign.campaign_id);
     const excluded = this.#excluded(admission, campaignIds);
     const found =
@@ -193,51 +190,63 @@ export class Claimer {
         ? await campaignsWithDueRetries(excluded, reads)
         : await campaignsWithDueCopies(excluded, reads);
     const tokens = await bounceTokens();
-    const transports = await this.#transportsFor(found, admission);
+    const servers = await this.#serversFor(found, admission);
     for (const campaign of found) {
-      const transport = transports.get(campaign.smtp_config_id);
-      if (!transport || this.#stopped || !admission.mayServe(campaign)) continue;
-      if (!admission.admit(campaign, transport)) continue;
+      const server = servers.get(campaign.smtp_config_id);
+      if (!server || this.#stopped || !admission.mayServe(campaign)) continue;
+      if (!admission.admit(campaign, server)) continue;
       const source = new DueSource(this.#context, campaign, kind);
-      const sender = envelopeSender(campaign, tokens);
-      const batch = new BatchDelivery(this.#context, transport, { campaign, source, sender });
-      batchClaimed(batch, performance.now());
-      transport.addBatch(batch);
+      batchClaimed(this.#begin(server, campaign, source, tokens), performance.now());
     }
   }
 
-  /** The batch is over: its chunk is done, or goes back. True: whatever it had is final. */
-  giveBack(batch: Batch, complete: boolean, leaseIsLost: boolean): Promise<boolean> {
-    const work = this.#giveBack(batch, complete, leaseIsLost).catch((error: Error) => {
-      this.#context.reportOutage(error);
+  #begin(server: Server, campaign: ClaimableCampaign, source: RecipientSource, tokens: BounceTokens): Batch {
+    const sender = envelopeSender(campaign, tokens);
+    const granters = server.granters(campaign, source.kind);
+    const batch = new Batch(this.#context, server, { campaign, source, sender, granters });
+    server.add(batch);
+    void batch.over.then((end) => this.giveBack(batch, end));
+    return batch;
+  }
+
+  /** The batch is over: its chunk is done, or goes back. */
+  async giveBack(batch: Batch, end: BatchEnd): Promise<void> {
+    const { chunk } = batch;
+    const { campaign_id } = batch.campaign;
+    batchOver(batch, end.complete && !end.leaseIsLost);
+    const work = this.#giveLeaseBack(chunk, end).catch((error: Error) => {
+      this.#context.outage.report(error);
       return false;
     });
-    const { chunk } = batch;
-    batchOver(batch, complete && !leaseIsLost);
     this.#ending.add(work);
     if (chunk) this.endingChunks.add(chunk);
-    void work.finally(() => {
-      this.#ending.delete(work);
-      if (chunk) this.endingChunks.delete(chunk);
-    });
-    return work;
+    const isFinal = await work;
+    this.#ending.delete(work);
+    if (chunk) this.endingChunks.delete(chunk);
+    batch.leaseReturned();
+    const more = [...this.#servers.batches()].some(({ campaign }) => campaign.campaign_id === campaign_id);
+    if (isFinal && !more) this.#context.outputs.campaignDrained(campaign_id);
+    this.look();
   }
 
   /**
    * All that was handed over has been recorded, so the rest was certainly not sent: the lease is given back even where it
    * seems lost (the database was away for longer than it), or marked recipients would end in doubt. If recovery has taken
-   * it by now, those whom it took for in doubt are queued again.
+   * it by now, those whom it took for in doubt are queued again. True: whatever the batch had is final.
    */
-  async #giveBack({ chunk }: Batch, complete: boolean, leaseIsLost: boolean): Promise<boolean> {
+  async #giveLeaseBack(chunk: LeasedChunk | null, { complete, leaseIsLost }: BatchEnd): Promise<boolean> {
     if (!chunk) return true;
     // One result could not be stored: only the end of the lease may decide about its recipient.
     if (chunk.abandonedTo !== undefined) return false;
-    const { owner, recorder, retryUntilDone } = this.#context;
+    const { owner, recorder, outage } = this.#context;
     if (complete && !leaseIsLost) return recorder.close(chunk);
-    await retryUntilDone(`giving back the lease on chunk ${chunk.no} of campaign ${chunk.campaignId}`, async () => {
-      const held = await releaseChunks([{ ...chunk, company_id: chunk.companyId }], owner);
-      if (held === 0 && !chunk.historyIsLost) await queueNeverLeft(chunk);
-    });
+    await outage.retryUntilDone(
+      `giving back the lease on chunk ${chunk.no} of campaign ${chunk.campaignId}`,
+      async () => {
+        const held = await releaseChunks([{ ...chunk, company_id: chunk.companyId }], owner);
+        if (held === 0 && !chunk.historyIsLost) await queueNeverLeft(chunk);
+      },
+    );
     return true;
   }
 

@@ -15,7 +15,7 @@ interface Held {
 const isOf = (lease: AskedLease) => (chunk: LeasedChunk | null) =>
   chunk !== null && chunk.campaignId === lease.campaign_id && chunk.no === lease.no && chunk.fence === lease.fence;
 
-const travelling = ({ chunk, by: _, ...result }: RecordedResult): TravellingResult => ({
+const travelling = ({ chunk, by: _, permit: __, ...result }: RecordedResult): TravellingResult => ({
   ...result,
   no: chunk?.no ?? null,
 });

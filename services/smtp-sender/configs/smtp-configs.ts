@@ -284,7 +284,7 @@ async function noticeOfHost(
   await noticeToOwners(companyId, "smtp_host_changed", { company: company!.name, config: name, host, by }, transaction);
 }
 
-/** Campaigns that still send through it fail what is left: their transport finds it gone (transport/smtp-transports.ts). */
+/** Campaigns that still send through it fail what is left: their server finds it gone (server/servers.ts). */
 export async function removeConfig(ctx: Ctx<{ id: string }>): Promise<void> {
   const companyId = companyOf(ctx);
   const { id } = ctx.params;

@@ -10,7 +10,7 @@
  * | a copy (cc, bcc)                                | as a recipient; it waits for no server: what cannot go out |
  * |                                                 | behind its mail is queued by itself, untried               |
  * | a server that takes no mail for now             | 2 seconds, doubling to 5 minutes, then one mail as a       |
- * | (transport/server-health.ts)                    | probe; stored in its row, so that all nodes know. After    |
+ * | (server/health.ts)                              | probe; stored in its row, so that all nodes know. After    |
  * |                                                 | 24 hours its campaigns are stopped                         |
  * | a session that the server has used up           | the next connection, without a count: it has taken mail    |
  * | a server's own limit on connections             | kept for a minute                                          |

@@ -1,211 +1,377 @@
 /**
- * The interfaces between a batch, the source of its recipients and the transport that delivers it. A batch never imports
- * the transport, and the transport knows of a batch only what stands here.
+ * What was leased, on its way: rows of a source → mails with permits → marked in the database → ready. Its server asks it to
+ * prepare mails, and takes them one by one with `next`, so a slow server never holds more than it asks for. A mail is made
+ * when it is taken.
+ *
+ * open      prepares groups while there are rows.
+ * ending    prepares nothing more; what was handed over is waited for, then the lease is given back.
+ * over      nothing of it is left in this process.
+ *
+ * The budget in doubt: each mail has a permit before it is marked, and keeps it until its result is written. Those of a
+ * chunk may be taken in the place of results that are on their way (`promised`): their mark is written with these, not
+ * before, so that one statement does for a group of recipients instead of two. One that is
+ * put back keeps its permit (`#reserved`) until the mark in the database no longer covers it, or the lease is given back.
  */
-import type { CopyAddress } from "../../../models/sent-email-copy.ts";
-import type { Warmup } from "../../../models/warmup-ledger.ts";
-import type { MakeMail, Rendered } from "../../renderer/contract.ts";
-import type { DomainGate, DomainRoom } from "../domains/domain-gate.ts";
-import type { HourGrant, HourToken, HourTokens } from "../limits/hour-limit.ts";
-import type { Reply } from "../smtp/replies.ts";
-import type { OutgoingMessage } from "../smtp/transaction.ts";
+import { performance } from "node:perf_hooks";
+import type { EngineContext } from "../engine/context.ts";
+import { limiterWaited, mailSettled } from "../engine/metrics.ts";
+import type { HourGrant } from "../limits/hour-limit.ts";
 import type { CopyOutcome } from "./copies.ts";
 import type { EnvelopeSender } from "./envelope-sender.ts";
-import type { Outcome } from "./outcome.ts";
-import type { LeasedChunk } from "./recorded-result.ts";
-import type { ClaimableCampaign, RecipientRow } from "./rows.ts";
+import { Mail, type MailBatch, notRendered } from "./mail.ts";
+import { type Outcome, QUEUED } from "./outcome.ts";
+import { type Granters, Permit } from "./permit.ts";
+import type { RecipientSource } from "./recipient-source.ts";
+import type { LeasedChunk, RecordedResult } from "./recorded-result.ts";
+import type { BatchKind, ClaimableCampaign } from "./rows.ts";
+import { prepareGroup } from "./steps.ts";
+import { checkAgain, MAX_CHECK_AGE_MS, outcomeUnsent, RECHECK_AFTER_MS } from "./suppression.ts";
 
-/** One recipient's mail before a connection asks for it: marked in the database, and not made yet unless it is signed. */
-export interface WaitingMail {
-  row: RecipientRow;
-  mail: Rendered | MakeMail;
-  /** Its token of the company's hour. */
-  token: HourToken;
-  /** Its room within the limits of its domain. */
-  room: DomainRoom | undefined;
-  /** When it was last asked whether the recipient may get it. */
-  checkedAtMs: number;
-  /** How many sessions it was given to that ended before they could send it. */
-  endedSessions: number;
+/** A company whose hour, or a configuration whose day, has no room for longer than this gives its leases back. */
+const MAX_HOUR_WAIT_MS = 2_000;
+const OUTAGE_PAUSE_MS = 1_000;
+
+/** How it ended. */
+export interface BatchEnd {
+  /** Every recipient of it is final or waits by itself. */
+  complete: boolean;
+  leaseIsLost: boolean;
 }
 
-/** One recipient's mail on its way, made for the connection that has asked; or a transaction with copies of it. */
-export class Mail implements OutgoingMessage {
-  readonly from: string;
-  readonly to: readonly string[];
-  readonly body: OutgoingMessage["body"];
-  readonly bytes: number;
-  readonly smtpUtf8: boolean;
-  readonly eightBit: boolean;
-  readonly batch: Batch;
-  readonly row: RecipientRow;
-  /** As it waited. */
-  readonly mail: Rendered | MakeMail;
-  /** Its token of the company's hour. */
-  readonly token: HourToken;
-  /** Its room within the limits of its domain; not any more once it was handed over. */
-  room: DomainRoom | undefined;
-  /** When it was last asked whether the recipient may get it. */
-  checkedAtMs: number;
-  /** When a connection took it last. */
-  handedAtMs = 0;
-  /** How many sessions it was given to that ended before they could send it. */
-  endedSessions: number;
-  /** For cc and bcc, sent when it was accepted. */
-  copies: PreparedCopies | undefined;
-  /** Set on a transaction with copies: what it belongs to, and to whom it goes (in the order of `to`). */
-  copyOf: CopyDelivery | undefined;
-  addresses: readonly CopyAddress[] | undefined;
-
-  constructor(batch: Batch, waiting: WaitingMail, message: OutgoingMessage) {
-    this.from = message.from;
-    this.to = message.to;
-    this.body = message.body;
-    this.bytes = message.bytes;
-    this.smtpUtf8 = message.smtpUtf8;
-    this.eightBit = message.eightBit;
-    this.batch = batch;
-    this.row = waiting.row;
-    this.mail = waiting.mail;
-    this.token = waiting.token;
-    this.room = waiting.room;
-    this.checkedAtMs = waiting.checkedAtMs;
-    this.endedSessions = waiting.endedSessions;
-  }
-
-  /** A transaction with these copies of it. */
-  copy(copyOf: CopyDelivery, { addresses, ...message }: CopyMessage): Mail {
-    const copy = new Mail(this.batch, { ...this, endedSessions: this.copyOf ? this.endedSessions : 0 }, message);
-    copy.copyOf = copyOf;
-    copy.addresses = addresses;
-    return copy;
-  }
-
-  /** The lease is ours, and its room in the hour has not expired. Copies count in no hour once their mail is out. */
-  mayStillSend(): boolean {
-    const { batch, row, token } = this;
-    return batch.source.leaseIsOurs(row) && (this.copyOf !== undefined || batch.hour.isValid(token));
-  }
+interface BatchParts {
+  campaign: ClaimableCampaign;
+  source: RecipientSource;
+  sender: EnvelopeSender;
+  granters: Granters;
 }
 
-type CopyMessage = OutgoingMessage & { addresses: readonly CopyAddress[] };
-
-/** The copies of one mail. */
-export interface PreparedCopies {
-  suppressed: readonly CopyOutcome[];
-  messages: readonly CopyMessage[];
+/** What a batch tells its server. */
+export interface BatchServer {
+  /** So many of its results were written. */
+  recorded(n: number): void;
+  /** There may be something to send. */
+  wake(): void;
+  noteMailBytes(bytes: number): void;
 }
 
-/** The copies of a mail that was accepted, under way. */
-export interface CopyDelivery {
-  readonly primary: Mail;
-  /** What the server said when it accepted the primary. */
-  readonly accepted: Reply;
-  readonly outcomes: CopyOutcome[];
-  /** Transactions that are not over. */
-  underWay: number;
-}
-
-/** A leased chunk, due retries, or due copies. */
-export type BatchKind = "chunk" | "retries" | "copies";
-
-/** Where the recipients of a batch come from: the rows of a leased chunk, or due retries and copies claimed one by one. */
-export interface RecipientSource {
-  readonly kind: BatchKind;
-  readonly chunk: LeasedChunk | null;
-  readonly exhausted: boolean;
-  /** About how many it has. */
-  readonly left: number;
-  /** When the oldest of the rows that were taken last was read. */
-  readonly readAtMs: number;
-  take(n: number): Promise<RecipientRow[]>;
-  /** False: they cannot be taken from here again, so their state must be written. */
-  putBack(rows: readonly RecipientRow[]): boolean;
-  /** Recipients up to `seq` may be handed over from now on. False: the lease is no longer ours. */
-  mark(seq: number, urgent: boolean): Promise<boolean>;
-  unmark(seq: number): Promise<boolean>;
-  /** Whether the mark in the database may cover the row: a crash now would put it in doubt. */
-  isMarked(row: RecipientRow): boolean;
-  leaseIsOurs(row: RecipientRow): boolean;
-  /** The recipient was claimed by itself, with this number of tries, and has no result yet. */
-  holds(seq: number, attempts: number): boolean;
-  /** Its result is on its way to the database. */
-  settled(row: RecipientRow): void;
-  renew(): Promise<boolean>;
-}
-
-/** Recipients of one campaign that this node delivers: a leased chunk, due retries, or due copies. */
-export interface Batch {
-  readonly kind: BatchKind;
+export class Batch implements MailBatch {
   readonly campaign: ClaimableCampaign;
   readonly source: RecipientSource;
-  readonly chunk: LeasedChunk | null;
-  readonly hour: HourTokens;
   readonly sender: EnvelopeSender;
-  readonly ready: WaitingMail[];
+  readonly ready: Mail[] = [];
   /** Recipients taken from the source, and neither recorded nor put back. */
-  unrecorded: number;
-  readonly state: "open" | "ending" | "over";
-  /** Put back while the database still has them marked: they keep their share of the budget. */
-  readonly reserved: number;
-  /** Recipients of a chunk whose results are written before, or together with, the next mark (Recorder.promised). */
-  readonly promised: number;
-  /** About how many more recipients it will bring. */
-  readonly left: number;
-  /** How many connections have in hand. */
-  readonly handedOver: number;
+  unrecorded = 0;
+  state: "open" | "ending" | "over" = "open";
   /** The batch with the campaign's chunk before this one, while there is one. */
   previous: Batch | undefined;
   /** The next chunk has been looked for. */
-  askedForMore: boolean;
-  /** Prepares the next group, if the transport and the budget have room for one. */
-  fill(): void;
-  next(): Mail | undefined;
+  askedForMore = false;
+  readonly over: Promise<BatchEnd>;
+  readonly #context: EngineContext;
+  readonly #server: BatchServer;
+  readonly #granters: Granters;
+  #resolveOver!: (end: BatchEnd) => void;
+  /** A group is being prepared, or the mark is being moved back. */
+  #preparing = false;
+  #rechecking = false;
+  #pausedUntil = 0;
+  #leaseIsLost = false;
+  #endsWhenEmpty = false;
+  #takesBackWhenPrepared = false;
+  readonly #handedOver = new Set<Mail>();
+  /** Results that the recorder has and has not written. */
+  #promised = 0;
+  /** Permits of recipients that were put back while they are marked, by their seq. */
+  readonly #reserved = new Map<number, Permit>();
+
+  constructor(context: EngineContext, server: BatchServer, { campaign, source, sender, granters }: BatchParts) {
+    this.#context = context;
+    this.#server = server;
+    this.#granters = granters;
+    this.campaign = campaign;
+    this.source = source;
+    this.sender = sender;
+    this.over = new Promise((resolve) => {
+      this.#resolveOver = resolve;
+    });
+  }
+
+  get kind(): BatchKind {
+    return this.source.kind;
+  }
+
+  /** How many connections have in hand. */
+  get handedOver(): number {
+    return this.#handedOver.size;
+  }
+
+  /** Put back while the database still has them marked: they keep their share of the budget. */
+  get reserved(): number {
+    return this.#reserved.size;
+  }
+
+  /** Recipients of a chunk whose results are written before, or together with, the next mark (Recorder.promised). */
+  get promised(): number {
+    return this.chunk ? this.#promised : 0;
+  }
+
+  get chunk(): LeasedChunk | null {
+    return this.source.chunk;
+  }
+
+  /** About how many more recipients it will bring. */
+  get left(): number {
+    return this.ready.length + this.source.left;
+  }
+
+  get mayPrepare(): boolean {
+    if (this.#preparing || this.state !== "open" || this.#endsWhenEmpty) return false;
+    return (!this.source.exhausted || this.#reserved.size > 0) && performance.now() >= this.#pausedUntil;
+  }
+
+  noteMailBytes(bytes: number): void {
+    this.#server.noteMailBytes(bytes);
+  }
+
+  /** Prepares up to `n` more mails, as far as the budget goes. Resolves with how long to wait before it is asked again. */
+  async prepare(n: number, connections: number): Promise<number> {
+    // Reserved recipients come first from the source, and bring their permits with them.
+    const reused = [...this.#reserved.keys()].sort((a, b) => a - b).slice(0, n);
+    const permits = this.#takePermits(n - reused.length);
+    if (reused.length + permits.length === 0) return 0;
+    this.#preparing = true;
+    try {
+      await this.#prepare(reused, permits, connections);
+    } catch (error) {
+      this.#context.outage.report(error as Error);
+      this.#pausedUntil = performance.now() + OUTAGE_PAUSE_MS;
+    }
+    this.#preparing = false;
+    if (this.#takesBackWhenPrepared) this.takeBackReady();
+    this.#server.wake();
+    this.endIfDone();
+    return Math.max(0, this.#pausedUntil - performance.now());
+  }
+
+  #takePermits(n: number): Permit[] {
+    if (this.source.exhausted) return [];
+    // Of a chunk: others are in doubt as soon as they are claimed, and not with the next flush.
+    const promised = this.chunk ? this.#context.recorder.promised : 0;
+    return Permit.take(this.#granters, n, this.campaign.is_transactional, promised);
+  }
+
+  async #prepare(reused: readonly number[], permits: Permit[], connections: number): Promise<void> {
+    try {
+      const rows = await this.source.take(reused.length + permits.length);
+      for (const seq of reused) {
+        permits.push(this.#reserved.get(seq)!);
+        this.#reserved.delete(seq);
+      }
+      const mails = rows.map((row) => {
+        const reserved = this.#reserved.get(row.seq);
+        this.#reserved.delete(row.seq);
+        return new Mail(this, row, reserved ?? permits.pop()!, this.source.readAtMs);
+      });
+      this.unrecorded += mails.length;
+      // Now: the campaign's next chunk begins with them, and its mark goes along with that of these.
+      for (const permit of permits.splice(0)) permit.end();
+      await prepareGroup({ batch: this, granters: this.#granters, context: this.#context, mails, connections });
+    } finally {
+      for (const permit of permits) permit.end();
+    }
+  }
+
+  waitForRoom({ retryAfterMs: ms, waitsForDay }: HourGrant): void {
+    limiterWaited(waitsForDay ? "day" : "hour");
+    if (ms <= MAX_HOUR_WAIT_MS) {
+      this.#pausedUntil = performance.now() + ms;
+      return;
+    }
+    const { claims, settings } = this.#context;
+    const { company_id, smtp_config_id } = this.campaign;
+    if (waitsForDay) claims.parkConfig(smtp_config_id, Math.min(ms, settings.roomAgainMs));
+    else claims.park(company_id, Math.min(ms, settings.roomAgainMs));
+    // Not at once: those for whom there was room are on their way.
+    this.#endsWhenEmpty = true;
+  }
+
+  /** Mails that were taken and not handed over: back to the chunk, or to the queue of the deferred. */
+  putBack(mails: readonly Mail[]): void {
+    Permit.giveBack(mails.map(({ permit }) => permit));
+    if (!this.source.putBack(mails.map(({ row }) => row))) {
+      for (const mail of mails) this.record(mail, QUEUED, 0);
+      return;
+    }
+    this.unrecorded -= mails.length;
+    for (const { row, permit } of mails) {
+      if (this.source.isMarked(row)) this.#reserved.set(row.seq, permit);
+      else permit.end();
+    }
+  }
+
+  /** The next mail, made. `pipelined`: its connection has another one under way. */
+  next(pipelined: boolean): Mail | undefined {
+    const { domains } = this.#granters;
+    for (let mail = domains.next(this.ready, pipelined); mail; mail = domains.next(this.ready, pipelined)) {
+      if (performance.now() - mail.checkedAtMs > MAX_CHECK_AGE_MS) {
+        this.ready.unshift(mail);
+        this.recheck();
+        return undefined;
+      }
+      if (!mail.permit.isFresh || !domains.mayGo(mail)) {
+        this.putBack([mail]);
+        continue;
+      }
+      // A lease may run out while a mail waits for a slow connection.
+      if (!this.source.leaseIsOurs(mail.row)) {
+        this.putBack([mail]);
+        this.leaseLost();
+        return undefined;
+      }
+      const error = mail.make();
+      if (error === undefined) {
+        this.#handedOver.add(mail);
+        return mail;
+      }
+      this.record(mail, notRendered(error));
+    }
+    return undefined;
+  }
+
   /** Checks mails that have been waiting: called a few times a second. */
-  recheck(): void;
-  /** A connection ended before it could send this one. */
-  again(mail: Mail): void;
-  /**
-   * Final result of a mail that was handed over; `countsInHour`: it was accepted, or may have been. `copies`: what became of
-   * its copies, where it was accepted.
-   */
-  answered(
+  recheck(): void {
+    const now = performance.now();
+    if (this.#rechecking || !this.ready.some(({ checkedAtMs }) => now - checkedAtMs > RECHECK_AFTER_MS)) return;
+    this.#rechecking = true;
+    const waiting = [...this.ready];
+    checkAgain(
+      this.#context.reads,
+      this.campaign,
+      waiting.map(({ row }) => row),
+    )
+      .then(() => {
+        for (const mail of waiting) mail.checkedAtMs = now;
+        this.#removeSuppressed();
+      })
+      .catch((error: Error) => this.#context.outage.report(error))
+      .finally(() => {
+        this.#rechecking = false;
+        this.#server.wake();
+      });
+  }
+
+  #removeSuppressed(): void {
+    for (const mail of [...this.ready]) {
+      const unsent = outcomeUnsent(mail.row, this.campaign);
+      if (!unsent) continue;
+      this.ready.splice(this.ready.indexOf(mail), 1);
+      this.record(mail, unsent);
+    }
+  }
+
+  /** A connection that was given the mail has not sent it. */
+  again(mail: Mail): void {
+    this.#handedOver.delete(mail);
+    if (this.state === "open") {
+      this.ready.unshift(mail);
+    } else {
+      this.putBack([mail]);
+      this.endIfDone();
+    }
+  }
+
+  record(
     mail: Mail,
     outcome: Outcome,
-    delayMs: number | null,
-    countsInHour: boolean,
-    copies?: readonly CopyOutcome[],
-  ): void;
-  /** Queued: it is looked at again after `delayMs`. */
-  record(row: RecipientRow, outcome: Outcome, delayMs?: number | null): void;
-  putBack(rows: readonly RecipientRow[]): void;
+    delayMs: number | null = null,
+    isUsed = false,
+    copies: readonly CopyOutcome[] = [],
+  ): void {
+    const { row, permit } = mail;
+    this.#handedOver.delete(mail);
+    permit.settle(isUsed);
+    this.source.settled(row);
+    this.#promised++;
+    this.#context.recorder.add({
+      companyId: this.campaign.company_id,
+      campaignId: this.campaign.campaign_id,
+      mail: { campaignNo: row.campaign_no, id: row.id, email: row.email, messageId: row.message_id },
+      chunk: this.chunk,
+      seq: row.seq,
+      attempts: row.attempts,
+      copyNo: row.copy_no ?? null,
+      outcome,
+      delayMs: outcome.status === "queued" && !this.chunk ? (delayMs ?? 0) : delayMs,
+      copies,
+      by: this,
+      permit,
+    });
+    if (row.copy_no === undefined) mailSettled(this.#context.counts, outcome.status);
+  }
+
+  recorded(results: readonly RecordedResult[]): void {
+    for (const { permit } of results) permit?.end();
+    this.unrecorded -= results.length;
+    this.#promised -= results.length;
+    this.#server.recorded(results.length);
+    this.endIfDone();
+  }
+
   /** Gives ready mails back, so that a server which hangs keeps none of the budget for them. */
-  takeBackReady(): void;
-  waitForRoom(grant: HourGrant): void;
-  /** Prepares nothing more; what was handed over is waited for. */
-  end(): void;
-  /** Another sender has the lease, or will have: nothing more may be handed over or written. */
-  leaseLost(): void;
-  endIfDone(): void;
-}
+  takeBackReady(): void {
+    this.#takesBackWhenPrepared = this.#preparing;
+    if (this.#preparing || this.ready.length + this.#reserved.size === 0) return;
+    const mails = this.ready.splice(0);
+    if (!this.chunk || this.state !== "open") {
+      this.putBack(mails);
+      return;
+    }
+    Permit.giveBack(mails.map(({ permit }) => permit));
+    // They were marked last: the mark goes back behind what was handed over, and only then their permits end.
+    const before = Math.min(...mails.map(({ row }) => row.seq), ...this.#reserved.keys()) - 1;
+    const mark = Math.max(before, ...[...this.#handedOver].map(({ row }) => row.seq));
+    this.#preparing = true;
+    void this.source.unmark(mark).then((held) => {
+      this.#preparing = false;
+      this.putBack(mails);
+      for (const [seq, permit] of this.#reserved) {
+        if (seq <= mark) continue;
+        this.#reserved.delete(seq);
+        permit.end();
+      }
+      if (!held) this.leaseLost();
+      this.endIfDone();
+    });
+  }
 
-/** What a batch asks of the transport that delivers it. */
-export interface BatchHost {
-  /** Null: any number of mails may leave on a day. */
-  readonly warmup: Warmup | null;
-  readonly connectionCount: number;
-  readonly domains: DomainGate;
-  /** How many more recipients the batch may prepare now. */
-  allowance(batch: Batch): number;
-  takeBudget(wanted: number, batch: Batch): number;
-  returnBudget(n: number): void;
-  /** The size of a mail that was made. */
-  noteMailBytes(bytes: number): void;
-  /** There may be something to send. */
-  wake(): void;
-  recorded(n: number): void;
-  removeBatch(batch: Batch): void;
-}
+  end(): void {
+    if (this.state !== "open") return;
+    this.state = "ending";
+    this.putBack(this.ready.splice(0));
+    this.endIfDone();
+  }
 
-/** A node prepares and marks recipients in groups of at most so many, because each group costs two statements. */
-export const MAX_GROUP = 100;
+  leaseLost(): void {
+    this.#leaseIsLost = true;
+    this.end();
+  }
+
+  /** Called after each step that may have been the last, and by a timer: a forgotten batch would hold its lease for ever. */
+  endIfDone(): void {
+    if (this.state === "over" || this.#preparing || this.unrecorded + this.handedOver + this.ready.length > 0) return;
+    if (this.state === "open" && this.#endsWhenEmpty) {
+      this.end();
+      return;
+    }
+    if (this.state === "open" && !this.source.exhausted) return;
+    const complete = this.state === "open";
+    this.state = "over";
+    this.#resolveOver({ complete, leaseIsLost: this.#leaseIsLost });
+  }
+
+  /** Its lease is given back: the database has nothing of it marked. */
+  leaseReturned(): void {
+    for (const permit of this.#reserved.values()) permit.end();
+    this.#reserved.clear();
+  }
+}

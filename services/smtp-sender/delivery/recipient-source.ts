@@ -2,7 +2,6 @@
 import { performance } from "node:perf_hooks";
 import { withIds } from "../../../models/statements/mail-key.ts";
 import type { EngineContext } from "../engine/context.ts";
-import type { RecipientSource } from "./batch.ts";
 import {
   BYTES_AHEAD,
   CLAIM_DUE,
@@ -13,7 +12,32 @@ import {
   RENEW_COPIES,
 } from "./recipient-statements.ts";
 import type { LeasedChunk } from "./recorded-result.ts";
-import type { ClaimableCampaign, RecipientRow } from "./rows.ts";
+import type { BatchKind, ClaimableCampaign, RecipientRow } from "./rows.ts";
+
+/** Where the recipients of a batch come from: the rows of a leased chunk, or due retries and copies claimed one by one. */
+export interface RecipientSource {
+  readonly kind: BatchKind;
+  readonly chunk: LeasedChunk | null;
+  readonly exhausted: boolean;
+  /** About how many it has. */
+  readonly left: number;
+  /** When the oldest of the rows that were taken last was read. */
+  readonly readAtMs: number;
+  take(n: number): Promise<RecipientRow[]>;
+  /** False: they cannot be taken from here again, so their state must be written. */
+  putBack(rows: readonly RecipientRow[]): boolean;
+  /** Recipients up to `seq` may be handed over from now on. False: the lease is no longer ours. */
+  mark(seq: number, urgent: boolean): Promise<boolean>;
+  unmark(seq: number): Promise<boolean>;
+  /** Whether the mark in the database may cover the row: a crash now would put it in doubt. */
+  isMarked(row: RecipientRow): boolean;
+  leaseIsOurs(row: RecipientRow): boolean;
+  /** The recipient was claimed by itself, with this number of tries, and has no result yet. */
+  holds(seq: number, attempts: number): boolean;
+  /** Its result is on its way to the database. */
+  settled(row: RecipientRow): void;
+  renew(): Promise<boolean>;
+}
 
 /** The clock of this process may be a little late: the last tenth of a lease is not used. */
 const USABLE_PART = 0.9;
@@ -179,7 +203,7 @@ export class DueSource implements RecipientSource {
     const { campaign_id, company_id, is_transactional } = this.#campaign;
     const at = performance.now();
     const { leaseMs } = this.#context.settings;
-    const timeline = this.#context.timeline();
+    const timeline = this.#context.history.timeline;
     // Another history is being looked at: what is there now is not for this batch, which ends.
     if (timeline === undefined) {
       this.exhausted = true;

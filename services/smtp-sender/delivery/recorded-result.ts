@@ -52,8 +52,10 @@ export interface RecordedResult {
   copies: readonly CopyOutcome[];
   /** Deferred: until the next try. Queued and claimed by itself: 0. */
   delayMs: number | null;
-  /** Learns how many of its results were written. */
-  by: { recorded(n: number): void };
+  /** Learns which of its results were written. */
+  by: { recorded(results: readonly RecordedResult[]): void };
+  /** Ends when it is written (permit.ts). */
+  permit?: { end(): void };
 }
 
 /** What a flush does to a chunk besides its results. */
@@ -69,7 +71,7 @@ export interface ChunkUpdate {
 }
 
 /**
- * Decides which marks a statement writes. One that went back (BatchDelivery.takeBackReady) must not be written before the
+ * Decides which marks a statement writes. One that went back (Batch.takeBackReady) must not be written before the
  * results it went back behind. `later` are results that this statement does not write: they came after the flush was put
  * together, which may be retried for long while the database is away.
  */

@@ -184,9 +184,8 @@ export class Recorder {
   #notify(results: RecordedResult[], chunks: Chunks, report: FlushReport): void {
     const lost = new Set(report.lost);
     for (const [chunk, { resolve }] of chunks) for (const notify of resolve) notify(!lost.has(chunk));
-    const recorded = new Map<RecordedResult["by"], number>();
-    for (const { by } of results) recorded.set(by, (recorded.get(by) ?? 0) + 1);
-    for (const [by, n] of recorded) this.#guarded(() => by.recorded(n));
+    const recorded = Map.groupBy(results, ({ by }) => by);
+    for (const [by, own] of recorded) this.#guarded(() => by.recorded(own));
     this.#guarded(() => this.#options.onFlushed(report));
   }
 

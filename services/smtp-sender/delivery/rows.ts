@@ -51,6 +51,9 @@ export interface ClaimableCampaign {
   next_recipients: number;
 }
 
+/** A leased chunk, due retries, or due copies. */
+export type BatchKind = "chunk" | "retries" | "copies";
+
 /** A leased chunk: the recipients lo to hi of a campaign, for one sender at a time. */
 export interface ChunkLease {
   campaign_id: string;

@@ -9,13 +9,13 @@ import { readTraceparent } from "../../lib/tracing/trace-context.ts";
 import { tracer } from "../../lib/tracing/tracer.ts";
 import type { Reply } from "../smtp/replies.ts";
 import type { TransactionResult } from "../smtp/transaction.ts";
-import type { Batch, Mail } from "./batch.ts";
+import type { Mail, MailBatch } from "./mail.ts";
 
 /** Those that are recorded and not over. */
-const batches = new WeakMap<Batch, Span>();
+const batches = new WeakMap<MailBatch, Span>();
 
 /** From the claim to the end of its lease. `claimedAtMs`: by the monotonic clock. */
-export function batchClaimed(batch: Batch, claimedAtMs: number): void {
+export function batchClaimed(batch: MailBatch, claimedAtMs: number): void {
   const recorder = tracer();
   if (!recorder) return;
   const { campaign, chunk, kind } = batch;
@@ -34,7 +34,7 @@ export function batchClaimed(batch: Batch, claimedAtMs: number): void {
 }
 
 /** `complete`: every recipient of it is final or waits by itself. */
-export function batchOver(batch: Batch, complete: boolean): void {
+export function batchOver(batch: MailBatch, complete: boolean): void {
   const span = batches.get(batch);
   span?.setAttribute("flockmail.complete", complete);
   span?.end();

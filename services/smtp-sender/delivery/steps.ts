@@ -1,102 +1,89 @@
 /**
- * The life of a mail, from its row to its recorded outcome. Read the two lists: BEFORE_SMTP runs for a group of recipients
- * at a time, because each group costs two statements; AFTER_SMTP runs for each mail when its transaction is over.
- * Between them the mail waits in `batch.ready` until a connection asks for it (transport/).
+ * The life of a mail, from its row to its recorded outcome. Read the two lists: BEFORE_SMTP runs for a group of mails at a
+ * time, because each group costs two statements; AFTER_SMTP decides what becomes of a mail when its transaction is over.
+ * Between them the mail waits in `batch.ready` until a connection asks for it (server/server.ts).
  */
 import { performance } from "node:perf_hooks";
-import type { MakeMail, Rendered } from "../../renderer/contract.ts";
-import type { DomainRoom } from "../domains/domain-gate.ts";
+import type { DomainBackOffs } from "../domains/domain-back-off.ts";
+import { recipientDomain } from "../domains/recipient-domain.ts";
 import type { EngineContext } from "../engine/context.ts";
-import { smtpAnswered } from "../engine/metrics.ts";
-import type { HourToken } from "../limits/hour-limit.ts";
+import type { ServerHealth } from "../server/health.ts";
+import type { Connection } from "../smtp/connection.ts";
 import type { Reply } from "../smtp/replies.ts";
 import type { TransactionResult } from "../smtp/transaction.ts";
 import { deferredForMs, MAX_SESSIONS_PER_MAIL } from "./back-off.ts";
-import type { Batch, BatchHost, Mail } from "./batch.ts";
 import { copyOutcome, mailsOf } from "./copies.ts";
+import { type Mail, type MailBatch, memoryOf, notRendered } from "./mail.ts";
 import { type Outcome, outcomeOf, QUEUED } from "./outcome.ts";
-import { memoryOf, notRendered } from "./prepared-mail.ts";
+import { type Granters, Permit } from "./permit.ts";
 import { isSessionUsedUp } from "./refusals.ts";
-import type { RecipientRow } from "./rows.ts";
-import { mailAnswered } from "./spans.ts";
 import { checkAgain, outcomeUnsent, RECHECK_AFTER_MS } from "./suppression.ts";
 
 interface Group {
-  readonly batch: Batch;
-  readonly host: BatchHost;
+  readonly batch: MailBatch;
+  readonly granters: Granters;
   readonly context: EngineContext;
+  /** Of the server. */
+  readonly connections: number;
   /** Those that have passed the steps so far. */
-  rows: RecipientRow[];
-  /** When the oldest of them was read, by the monotonic clock. */
-  checkedAtMs: number;
-  /** One for each of them. */
-  tokens?: HourToken[];
-  /** One for each of them, where a domain has a limit. */
-  rooms?: (DomainRoom | undefined)[];
-  mails?: (Rendered | MakeMail)[];
+  mails: Mail[];
 }
 
 type GroupStep = (group: Group) => void | Promise<void>;
 
+const rowsOf = (mails: readonly Mail[]) => mails.map(({ row }) => row);
+
 /** Rows may have waited in their source. */
-const recheckStale: GroupStep = async (group) => {
-  const { batch, context, rows } = group;
+const recheckStale: GroupStep = async ({ batch, context, mails }) => {
   const now = performance.now();
-  if (now - group.checkedAtMs < RECHECK_AFTER_MS) return;
-  await checkAgain(context.reads, batch.campaign, rows).catch((error) => {
-    batch.putBack(rows);
+  if (now - mails[0]!.checkedAtMs < RECHECK_AFTER_MS) return;
+  await checkAgain(context.reads, batch.campaign, rowsOf(mails)).catch((error) => {
+    batch.putBack(mails);
     throw error;
   });
-  group.checkedAtMs = now;
+  for (const mail of mails) mail.checkedAtMs = now;
 };
 
 const suppressIneligible: GroupStep = (group) => {
-  const { batch, rows } = group;
-  group.rows = rows.filter((row) => {
-    const unsent = outcomeUnsent(row, batch.campaign);
-    if (unsent) batch.record(row, unsent);
+  const { batch, mails } = group;
+  group.mails = mails.filter((mail) => {
+    const unsent = outcomeUnsent(mail.row, batch.campaign);
+    if (unsent) batch.record(mail, unsent);
     return !unsent;
   });
 };
 
 /** Those for whom the company's hour, or the configuration's day, has no room go back to the source. */
 const takeHourTokens: GroupStep = async (group) => {
-  const { batch, context, rows } = group;
-  const grant = await batch.hour.take(rows.map(mailsOf)).catch((error) => {
-    batch.putBack(rows);
+  const { batch, granters, context, mails } = group;
+  const grant = await granters.hour.take(rowsOf(mails).map(mailsOf)).catch((error) => {
+    batch.putBack(mails);
     const { company_id, smtp_config_id, smtp_per_hour } = batch.campaign;
-    if (smtp_per_hour !== null) context.limitsUnknown(company_id, smtp_config_id);
+    if (smtp_per_hour !== null) context.unknownLimits.note(company_id, smtp_config_id);
     throw error;
   });
   const { tokens } = grant;
-  group.rows = rows.slice(0, tokens.length);
-  group.tokens = tokens;
-  if (tokens.length === rows.length) return;
-  batch.putBack(rows.slice(tokens.length));
+  for (const [n, token] of tokens.entries()) mails[n]!.permit.grantHour(token);
+  group.mails = mails.slice(0, tokens.length);
+  if (tokens.length === mails.length) return;
+  batch.putBack(mails.slice(tokens.length));
   batch.waitForRoom(grant);
 };
 
 /** Those for whom their domain has no room wait in their rows, and do not count as tried. */
 const takeDomainRoom: GroupStep = async (group) => {
-  const { batch, host, rows } = group;
-  if (!host.domains.active) return;
-  const tokens = group.tokens!;
-  const admissions = await host.domains.admit(rows, batch.campaign.is_transactional);
-  const postponed: HourToken[] = [];
-  group.rows = [];
-  group.rooms = [];
-  group.tokens = [];
-  for (const [n, admission] of admissions.entries()) {
-    if ("room" in admission) {
-      group.rows.push(rows[n]!);
-      group.rooms.push(admission.room);
-      group.tokens.push(tokens[n]!);
-    } else {
-      postponed.push(tokens[n]!);
-      batch.record(rows[n]!, QUEUED, admission.postponedMs);
-    }
-  }
-  void batch.hour.give(...postponed);
+  const { batch, granters, mails } = group;
+  if (!granters.domains.active) return;
+  const admissions = await granters.domains.admit(rowsOf(mails), batch.campaign.is_transactional);
+  const postponed: { mail: Mail; ms: number }[] = [];
+  group.mails = mails.filter((mail, n) => {
+    const admission = admissions[n]!;
+    if ("room" in admission) mail.permit.grantDomain(admission.room);
+    else postponed.push({ mail, ms: admission.postponedMs });
+    return "room" in admission;
+  });
+  Permit.giveBack(postponed.map(({ mail }) => mail.permit));
+  for (const { mail, ms } of postponed) batch.record(mail, QUEUED, ms);
 };
 
 /**
@@ -104,44 +91,35 @@ const takeDomainRoom: GroupStep = async (group) => {
  * compiles the campaign, and makes the mails that are signed.
  */
 const markAndRender: GroupStep = async (group) => {
-  const { batch, host, context, rows } = group;
+  const { batch, context, connections, mails } = group;
   const [marked, rendered] = await Promise.allSettled([
-    batch.source.mark(rows.at(-1)!.seq, batch.ready.length < 2 * host.connectionCount),
-    context.render(batch.campaign.campaign_id, rows),
+    batch.source.mark(mails.at(-1)!.row.seq, batch.ready.length < 2 * connections),
+    context.outputs.render(batch.campaign.campaign_id, rowsOf(mails)),
   ]);
   const held = marked.status === "fulfilled" && marked.value;
   if (held && rendered.status === "fulfilled" && batch.state === "open") {
-    group.mails = rendered.value;
+    for (const [n, mail] of mails.entries()) mail.rendered = rendered.value[n]!;
     return;
   }
-  group.rows = [];
-  void batch.hour.give(...group.tokens!);
-  host.domains.give(...(group.rooms ?? []));
-  batch.putBack(rows);
+  group.mails = [];
+  batch.putBack(mails);
   if (marked.status === "rejected") throw marked.reason;
   if (!held) batch.leaseLost();
   // They were marked and not handed over: giving the lease back says so in the database.
   else batch.end();
   if (rendered.status === "rejected") {
-    context.skipCampaign(batch.campaign.campaign_id);
+    context.claims.skip(batch.campaign.campaign_id);
     throw rendered.reason;
   }
 };
 
 /** Rendering never throws for one recipient: a mail that cannot be rendered says why, here or when it is made. */
-const makeReady: GroupStep = ({ batch, host, rows, mails, tokens, rooms, checkedAtMs }) => {
-  for (const [i, row] of rows.entries()) {
-    const mail = mails![i]!;
-    const token = tokens![i]!;
-    const room = rooms?.[i];
-    if (typeof mail !== "function") host.noteMailBytes(memoryOf(mail));
-    if (typeof mail === "function" || mail.ok) {
-      batch.ready.push({ row, mail, token, room, checkedAtMs, endedSessions: 0 });
-    } else {
-      void batch.hour.give(token);
-      host.domains.give(room);
-      batch.record(row, notRendered(mail.error));
-    }
+const makeReady: GroupStep = ({ batch, mails }) => {
+  for (const mail of mails) {
+    const rendered = mail.rendered!;
+    if (typeof rendered !== "function") batch.noteMailBytes(memoryOf(rendered));
+    if (typeof rendered === "function" || rendered.ok) batch.ready.push(mail);
+    else batch.record(mail, notRendered(rendered.error));
   }
 };
 
@@ -157,137 +135,101 @@ const BEFORE_SMTP: readonly GroupStep[] = [
 /** Throws when the database, the limiter or the renderer is away; the rows are back in their source then. */
 export async function prepareGroup(group: Group): Promise<void> {
   for (const step of BEFORE_SMTP) {
-    if (group.rows.length === 0) return;
+    if (group.mails.length === 0) return;
     await step(group);
   }
 }
 
-/** What the steps after a transaction ask of the transport. */
-export interface AnswerEffects {
-  /** Sends the copies for cc and bcc; their mail is answered when that is over. */
-  sendCopies(mail: Mail, accepted: Reply): void;
-  sendCopyAgain(copy: Mail): void;
-  copyAnswered(copy: Mail, result: TransactionResult): void;
-  stopCampaignOf(batch: Batch, error: string): void;
-  /**
-   * It deferred a mail for its recipient's domain, and takes the mail of others. `sinceMs`: of what time the answer is, by the
-   * monotonic clock.
-   */
-  isDeferralOfDomain(mail: Mail, result: TransactionResult, sinceMs: number): boolean;
-  /** Why the server is to be left alone after this result; undefined where it is not. */
-  reasonToPause(result: TransactionResult): string | undefined;
-  pauseServer(reason: string): void;
-}
-
+/** A transaction that is over, and what else decides. */
 interface Answer {
   readonly mail: Mail;
   readonly result: TransactionResult;
-  readonly session: {
-    /** It had accepted mail: it ended for a limit or a time-out, not because the server refuses everything. */
-    readonly hadAccepted: boolean;
-    readonly openedAtMs: number;
-    quit(): void;
-  };
-  readonly effects: AnswerEffects;
+  readonly connection: Pick<Connection, "accepted" | "openedAtMs">;
+  readonly health: ServerHealth;
+  readonly backOffs: DomainBackOffs;
   readonly retryBaseMs: number;
-  outcome?: Outcome;
 }
 
-/** True: nothing more is to be done. */
-type AnswerStep = (answer: Answer) => boolean;
+/** What becomes of the mail. */
+type Fate =
+  /** Another session gets it, at once or, where the server is to be left alone for a `pause`, after that. */
+  | { kind: "again"; pause?: string }
+  /** It was accepted, and its copies go out before that is recorded. */
+  | { kind: "sendCopies"; reply: Reply }
+  /** It is a transaction with copies of a mail. */
+  | { kind: "copyAnswered" }
+  /** `isUsed`: it was accepted, or may have been. */
+  | { kind: "record"; outcome: Outcome; delayMs: number | null; isUsed: boolean };
 
-const measureDuration: AnswerStep = ({ mail, result }) => {
-  smtpAnswered(result.kind, (performance.now() - mail.handedAtMs) / 1_000);
-  return false;
-};
+/** `endsSession`: the session is of no use any more. */
+export type Decision = Fate & { endsSession?: boolean };
 
-const traceTransaction: AnswerStep = ({ mail, result, session }) => {
-  mailAnswered(mail, result, !session.hadAccepted);
-  return false;
-};
+/** Undefined: the next step decides. */
+type AnswerStep = (answer: Answer) => Decision | undefined;
 
-const again = ({ mail, effects }: Answer): void => {
-  if (mail.copyOf) effects.sendCopyAgain(mail);
-  else mail.batch.again(mail);
-};
+const hadAccepted = ({ connection }: Answer): boolean => connection.accepted > 0;
 
 const giveToAnotherConnection: AnswerStep = (answer) => {
-  const { mail, result, session } = answer;
-  if (result.kind !== "unsent" || !session.hadAccepted || ++mail.endedSessions >= MAX_SESSIONS_PER_MAIL) return false;
-  again(answer);
-  return true;
+  const { mail, result } = answer;
+  if (result.kind !== "unsent" || !hadAccepted(answer) || ++mail.endedSessions >= MAX_SESSIONS_PER_MAIL)
+    return undefined;
+  return { kind: "again" };
 };
 
 const replaceUsedUpSession: AnswerStep = (answer) => {
-  const { mail, result, session } = answer;
-  if (result.kind !== "refused" || !session.hadAccepted || !isSessionUsedUp(result)) return false;
+  const { mail, result } = answer;
+  if (result.kind !== "refused" || !hadAccepted(answer) || !isSessionUsedUp(result)) return undefined;
   // While its copies are under way a mail is not recorded: they may not wait for ever for a session that takes them.
-  if (mail.copyOf && ++mail.endedSessions >= MAX_SESSIONS_PER_MAIL) return false;
-  session.quit();
-  again(answer);
-  return true;
+  if (mail.copyOf && ++mail.endedSessions >= MAX_SESSIONS_PER_MAIL) return undefined;
+  return { kind: "again", endsSession: true };
+};
+
+/** The recipient is deferred, its domain is slowed down, and no other mail waits. */
+const slowDownDomain: AnswerStep = (answer) => {
+  const { mail, result, connection, backOffs } = answer;
+  // A server that only looks at newcomers (Postfix's postscreen) answers 450 until the session ends, whatever it has thought of
+  // the client meanwhile: what a session says that has accepted nothing is as old as the session.
+  const sinceMs = hadAccepted(answer) ? mail.handedAtMs : connection.openedAtMs;
+  if (mail.copyOf || !backOffs.deferred(recipientDomain(mail.row), result, sinceMs)) return undefined;
+  return { ...recordOutcome(answer)!, endsSession: !hadAccepted(answer) };
 };
 
 /** The mail merely revealed it, so this does not count as a try. */
-const pauseUnavailableServer: AnswerStep = (answer) => {
-  const { mail, result, session, effects } = answer;
-  // A server that only looks at newcomers (Postfix's postscreen) answers 450 until the session ends, whatever it has thought of
-  // the client meanwhile: what a session says that has accepted nothing is as old as the session.
-  const sinceMs = session.hadAccepted ? mail.handedAtMs : session.openedAtMs;
-  if (!mail.copyOf && effects.isDeferralOfDomain(mail, result, sinceMs)) {
-    // The recipient is deferred, and its domain slowed.
-    if (!session.hadAccepted) session.quit();
-    return false;
-  }
-  const reason = effects.reasonToPause(result);
-  if (reason === undefined) return false;
-  again(answer);
-  effects.pauseServer(reason);
-  return true;
+const pauseUnavailableServer: AnswerStep = ({ result, health }) => {
+  const reason = health.reasonToPause(result);
+  return reason === undefined ? undefined : { kind: "again", pause: reason };
 };
 
-const finishCopies: AnswerStep = ({ mail, result, effects }) => {
-  if (mail.copyOf) effects.copyAnswered(mail, result);
-  return mail.copyOf !== undefined;
-};
+const finishCopies: AnswerStep = ({ mail }) => (mail.copyOf ? { kind: "copyAnswered" } : undefined);
 
-const sendCopiesFirst: AnswerStep = ({ mail, result, effects }) => {
-  if (result.kind !== "accepted" || !mail.copies?.messages.length) return false;
-  effects.sendCopies(mail, result.reply);
-  return true;
-};
+const sendCopiesFirst: AnswerStep = ({ mail, result }) =>
+  result.kind === "accepted" && mail.copies?.messages.length ? { kind: "sendCopies", reply: result.reply } : undefined;
 
-const recordOutcome: AnswerStep = (answer) => {
-  const { mail, result, retryBaseMs } = answer;
+const recordOutcome: AnswerStep = ({ mail, result, retryBaseMs }) => {
   const { batch, row } = mail;
   // The claim of a retry has counted this try already.
   const tries = row.attempts + (batch.chunk ? 1 : 0);
   const tried = { tries, isTransactional: batch.campaign.is_transactional };
   const outcome = row.copy_no === undefined ? outcomeOf(result, tried) : copyOutcome(result, tried);
   const delayMs = outcome.status === "deferred" ? deferredForMs(tries, retryBaseMs) : null;
-  const accepted = result.kind === "accepted";
-  batch.answered(mail, outcome, delayMs, accepted || result.kind === "doubt", accepted ? mail.copies?.suppressed : []);
-  answer.outcome = outcome;
-  return false;
-};
-
-const stopCampaignOfRefusedSender: AnswerStep = ({ mail, outcome, effects }) => {
-  if (outcome!.stops) effects.stopCampaignOf(mail.batch, outcome!.stops);
-  return false;
+  return { kind: "record", outcome, delayMs, isUsed: result.kind === "accepted" || result.kind === "doubt" };
 };
 
 const AFTER_SMTP: readonly AnswerStep[] = [
-  measureDuration,
-  traceTransaction,
   giveToAnotherConnection,
   replaceUsedUpSession,
+  slowDownDomain,
   pauseUnavailableServer,
   finishCopies,
   sendCopiesFirst,
   recordOutcome,
-  stopCampaignOfRefusedSender,
 ];
 
-export function takeAnswer(answer: Answer): void {
-  for (const step of AFTER_SMTP) if (step(answer)) return;
+/** The first step that decides. */
+export function decide(answer: Answer): Decision {
+  for (const step of AFTER_SMTP) {
+    const decision = step(answer);
+    if (decision) return decision;
+  }
+  throw new Error("No step has decided");
 }

@@ -9,7 +9,7 @@
  * | the fifth 4xx since mail was accepted, of at most fifteen mails | the same                                             |
  * | accepted, a minute or more after the last change                | the interval halves; below 60 ms the back-off ends (`MIN_INTERVAL`) |
  * | no change for an hour                                           | the back-off ends                                    |
- * | a further 4xx, and the server has accepted no mail since the back-off began | the back-off ends: it is the server that takes nothing (transport/server-health.ts) |
+ * | a further 4xx, and the server has accepted no mail since the back-off began | the back-off ends: it is the server that takes nothing (server/health.ts) |
  *
  * Refusals that concern the recipient alone (mailbox, greylisting) or the sender, and answers to mails that were handed over
  * before the last change, do not count. A few deferrals among many accepted mails do not either: where one of several servers

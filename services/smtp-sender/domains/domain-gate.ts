@@ -10,6 +10,7 @@ import { performance } from "node:perf_hooks";
 import type { DomainLimit } from "../../../models/smtp-config.ts";
 import { type Limiter, minuteWindow, tokenLifeMs, type Window } from "../../lib/limits/limiter.ts";
 import type { RecipientRow } from "../delivery/rows.ts";
+import type { Claims } from "../engine/context.ts";
 import { limiterWaited } from "../engine/metrics.ts";
 import type { ConnectionSlots } from "../limits/connection-slots.ts";
 import type { DomainBackOffs } from "./domain-back-off.ts";
@@ -38,8 +39,8 @@ interface Options {
   windowSeconds: number;
   slots(key: string, hasWork: () => boolean): ConnectionSlots;
   backOffs: DomainBackOffs;
+  claims: Pick<Claims, "look">;
   wake(): void;
-  lookForWork(): void;
   reportOutage(error: Error): void;
 }
 
@@ -61,18 +62,14 @@ const MAX_WAITS = 1_000;
 /** As batches and transports have them, before and after they are made. */
 interface Waiting {
   readonly row: RecipientRow;
-  room?: DomainRoom | undefined;
+  readonly permit: { readonly room: DomainRoom | undefined };
 }
 
 export class DomainGate {
-  /** The connection that asks for a mail has another one under way. */
-  pipelined = false;
   #options: Options;
   #limits: ReadonlyMap<string, DomainLimit> = new Map();
   #waits = new Map<string, Wait>();
   #connections = new Map<string, DomainConnections>();
-  /** Mails in the hands of connections that count for their domain, with when they were handed over. */
-  #handedOver = new Map<object, { connections: DomainConnections; atMs: number }>();
   #lookTimer: NodeJS.Timeout | undefined;
   #lookAtMs = Number.POSITIVE_INFINITY;
 
@@ -196,7 +193,7 @@ export class DomainGate {
     this.#lookAtMs = atMs;
     this.#lookTimer = setTimeout(() => {
       this.#lookAtMs = Number.POSITIVE_INFINITY;
-      this.#options.lookForWork();
+      this.#options.claims.look();
     }, ms + 1).unref();
   }
 
@@ -223,21 +220,21 @@ export class DomainGate {
   waiting(ready: readonly Waiting[]): number {
     if (this.#connections.size === 0) return 0;
     let waiting = 0;
-    for (const { room } of ready) if (room?.connections) waiting++;
+    for (const { permit } of ready) if (permit.room?.connections) waiting++;
     return waiting;
   }
 
-  /** Takes the first one whose domain has a connection free. */
-  next<T extends Waiting>(ready: T[]): T | undefined {
+  /** Takes the first one whose domain has a connection free. `pipelined`: the connection has another one under way. */
+  next<T extends Waiting>(ready: T[], pipelined: boolean): T | undefined {
     if (this.#connections.size === 0) return ready.shift();
     // Behind another mail on its connection it would take up a place and not move.
-    const mayGo = ({ room }: T) => !room?.connections || (!this.pipelined && room.connections.isFree());
+    const mayGo = ({ permit: { room } }: T) => !room?.connections || (!pipelined && room.connections.isFree());
     const at = ready.findIndex(mayGo);
     return at < 0 ? undefined : ready.splice(at, 1)[0];
   }
 
   /** False: its room is too old, or there is none although its domain has a limit by now. */
-  mayGo({ row, room }: Waiting): boolean {
+  mayGo({ row, permit: { room } }: Waiting): boolean {
     if (!this.active) return true;
     const domain = recipientDomain(row);
     if (!this.#isLimited(domain)) return true;
@@ -247,23 +244,6 @@ export class DomainGate {
   /** First transactions of copies do not ask for room: one to such a domain is left to the copy by itself. */
   mayCopyTo(addresses: readonly { email: string }[]): boolean {
     return !this.active || addresses.every(({ email }) => !this.#isLimited(wireDomain(email)));
-  }
-
-  handedOver(mail: Waiting): void {
-    const { room } = mail;
-    if (!room) return;
-    mail.room = undefined;
-    if (!room.connections) return;
-    room.connections.begin();
-    this.#handedOver.set(mail, { connections: room.connections, atMs: performance.now() });
-  }
-
-  answered(mail: object): void {
-    if (this.#handedOver.size === 0) return;
-    const held = this.#handedOver.get(mail);
-    if (!held) return;
-    this.#handedOver.delete(mail);
-    held.connections.end(performance.now() - held.atMs);
   }
 
   tick(): void {

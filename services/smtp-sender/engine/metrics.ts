@@ -10,7 +10,19 @@ const transactions = histogram(
 );
 const waits = counter("flockmail_limiter_waits_total", "Times a batch found no room within a limit.", ["limit"]);
 
-export const mailSettled = (outcome: Outcome["status"]): void => mails.inc({ outcome });
+/** What became of recipients at this node. */
+export interface OutcomeCounts {
+  sent: number;
+  failed: number;
+  deferred: number;
+}
+
+export function mailSettled(counts: OutcomeCounts, outcome: Outcome["status"]): void {
+  if (outcome === "queued") return;
+  mails.inc({ outcome });
+  counts[outcome === "sent" || outcome === "deferred" ? outcome : "failed"]++;
+}
+
 export const smtpAnswered = (kind: string, seconds: number): void => transactions.observe({ result: kind }, seconds);
 
 /** The same as `waits`, for the node's status: prom-client's counters can only be read with all others. */

@@ -11,7 +11,7 @@ import { endAllLeases } from "../claim/recover-leases.ts";
 import type { SlowDomain } from "../contract-configs.ts";
 import { RedisSlots } from "../limits/connection-slots-redis.ts";
 import { ownLimiter, SenderLimiter } from "../limits/sender-limiter.ts";
-import type { SmtpTransport } from "../transport/smtp-transport.ts";
+import type { Server } from "../server/server.ts";
 import { Engine } from "./engine.ts";
 import { limiterWaits } from "./metrics.ts";
 import { reportReplication } from "./replication.ts";
@@ -73,7 +73,7 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
     webhooksQueued: (companyIds) => void emitWebhookQueued(broker, companyIds).catch(() => {}),
   });
   gauge("flockmail_slow_domains", "Recipient domains that defer and get less mail for now.", () =>
-    [...engine.transports.all].reduce((sum, { domainBackOffs }) => sum + domainBackOffs.size, 0),
+    [...engine.servers.all].reduce((sum, { domainBackOffs }) => sum + domainBackOffs.size, 0),
   );
   engine.start();
   await reportReplication(logger);
@@ -84,8 +84,8 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
 export const broadcastConfigChanged = (from: Parameters<typeof broadcast>[0], smtpConfigId: string) =>
   broadcast(from, "smtpConfig.changed", { smtpConfigId }).catch(() => {});
 
-function backingOffUntil(transport: SmtpTransport): string | null {
-  const ms = transport.backingOffUntil - performance.now();
+function backingOffUntil(server: Server): string | null {
+  const ms = server.backingOffUntil - performance.now();
   return ms > 0 ? new Date(Date.now() + ms).toISOString() : null;
 }
 
@@ -117,7 +117,7 @@ export const statusOf = (node: string, engine: Engine) => ({
   max_in_doubt: engine.budget.total,
   ...engine.counts,
   limiter_waits: limiterWaits(),
-  lanes: [...engine.transports.batches()].map(({ campaign, kind, ready, handedOver }) => ({
+  lanes: [...engine.servers.batches()].map(({ campaign, kind, ready, handedOver }) => ({
     campaign_id: campaign.campaign_id,
     company_id: campaign.company_id,
     smtp_config_id: campaign.smtp_config_id,
@@ -125,16 +125,16 @@ export const statusOf = (node: string, engine: Engine) => ({
     ready: ready.length,
     handed_over: handedOver,
   })),
-  servers: [...engine.transports.all].map((transport) => ({
-    smtp_config_id: transport.config.id,
-    host: `${transport.config.host}:${transport.config.port}`,
-    connections: transport.connections.size,
-    max_connections: transport.config.maxConnections,
-    in_doubt: transport.held,
-    mails_per_second: transport.throughput.perSecond,
-    backing_off_until: backingOffUntil(transport),
-    last_error: transport.lastError,
-    slow_domains: transport.domainBackOffs.all.map(({ domain, perMinute, text }) => ({
+  servers: [...engine.servers.all].map((server) => ({
+    smtp_config_id: server.config.id,
+    host: `${server.config.host}:${server.config.port}`,
+    connections: server.connections.size,
+    max_connections: server.config.maxConnections,
+    in_doubt: server.held,
+    mails_per_second: server.throughput.perSecond,
+    backing_off_until: backingOffUntil(server),
+    last_error: server.lastError,
+    slow_domains: server.domainBackOffs.all.map(({ domain, perMinute, text }) => ({
       domain,
       per_minute: perMinute,
       says: text,

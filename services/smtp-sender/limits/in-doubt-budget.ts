@@ -2,8 +2,8 @@
  * MAX_IN_DOUBT: the recipients that a process may have marked and not yet recorded, which is what a crash can leave in
  * doubt. Not a rate. Shared by demand, so that the fast servers get most of it and a slow or hung one holds little:
  *
- * - how much a transport may hold at once follows its throughput (SmtpTransport.allowance);
- * - transports that answer slowly share at most half of it;
+ * - how much a server may hold at once follows its throughput (Server.#allowance);
+ * - servers that answer slowly share at most half of it;
  * - a tenth is kept for transactional mail, which never waits for newsletters;
  * - what is marked in the database together with the results of others may have their place before it is returned;
  * - a client that gets nothing is served first when something is returned, before one that holds more than its fair share.
@@ -23,6 +23,7 @@ export class InDoubtBudget {
   #slowHeld = 0;
   #refused = new Set<BudgetClient>();
   #clients = new Set<BudgetClient>();
+  #serving = false;
 
   constructor(total: number) {
     this.total = total;
@@ -74,7 +75,14 @@ export class InDoubtBudget {
     client.held -= n;
     if (client.slow) this.#slowHeld -= n;
     if (client.held === 0) this.#clients.delete(client);
-    if (this.#refused.size === 0) return;
+    if (this.#refused.size === 0 || this.#serving) return;
+    this.#serving = true;
+    // Once for all that is given back in one step.
+    queueMicrotask(() => this.#serveRefused());
+  }
+
+  #serveRefused(): void {
+    this.#serving = false;
     const waiting = [...this.#refused];
     this.#refused.clear();
     for (const one of waiting) one.budgetReturned();

@@ -117,7 +117,7 @@ test("a limit that is lifted lets what waits go, and one that is set holds for m
       from.companyId,
       JSON.stringify(limits),
     ]);
-    await engine.transports.reload(from.smtpConfigId);
+    await engine.servers.reload(from.smtpConfigId);
   };
   await setLimits([]);
   // They come back when they were to; a minute is too long for a test.

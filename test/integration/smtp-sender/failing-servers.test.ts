@@ -64,7 +64,7 @@ test("a server that accepts mail here has not been failing, whatever another nod
   await server.received(5);
   await fails(smtpConfigId, "-25 hours", "-1 minute");
   await server.received(server.accepted + 5);
-  await engine.transports.reload(smtpConfigId);
+  await engine.servers.reload(smtpConfigId);
   await sending.until(
     () => serverRow(smtpConfigId),
     (row) => row!.failing_for_hours === null,

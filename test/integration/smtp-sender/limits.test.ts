@@ -261,7 +261,7 @@ test("a sender that has all connections of a server gives another one its part, 
   const companyId = await sending.company();
   const smtpConfigId = await sending.smtpConfig(companyId, server, { maxConnections: 8 });
   const id = await sending.campaign({ companyId, smtpConfigId, recipients: 2_000, chunk: 50 });
-  const open = (engine: Engine) => engine.transports.get(smtpConfigId)?.connections.size ?? 0;
+  const open = (engine: Engine) => engine.servers.get(smtpConfigId)?.connections.size ?? 0;
   const first = sending.engine(overRedis(clients[0]!));
   await sending.until(
     async () => open(first),
@@ -309,14 +309,14 @@ test("a server that hangs with its only connection gets more as soon as the conf
   await sending.campaign({ companyId, smtpConfigId, recipients: 20, chunk: 5 });
   const engine = sending.engine(overRedis(client));
   await sending.until(
-    async () => engine.transports.get(smtpConfigId)?.connections.busy ?? 0,
+    async () => engine.servers.get(smtpConfigId)?.connections.busy ?? 0,
     (busy) => busy === 1,
   );
   await query("update smtp_configs set max_connections = 4, updated_at = now() where id = $1 and company_id = $2", [
     smtpConfigId,
     companyId,
   ]);
-  await engine.transports.reload(smtpConfigId);
+  await engine.servers.reload(smtpConfigId);
   await server.received(10);
   await sending.stopEngines();
   client.disconnect();

@@ -21,7 +21,7 @@ test("of a hundred that wait for a slow server no more are made than its connect
       rows.map((row) => () => {
         made++;
         mostInHand = Math.max(mostInHand, made - server.accepted);
-        for (const { ready } of engine.transports.batches()) mostWaiting = Math.max(mostWaiting, ready.length);
+        for (const { ready } of engine.servers.batches()) mostWaiting = Math.max(mostWaiting, ready.length);
         return plainMail(row);
       }),
   });

@@ -46,7 +46,7 @@ test("a configuration that is edited again and again while it sends: nobody is l
       "update smtp_configs set port = $2, max_connections = $3, updated_at = clock_timestamp() where id = $1",
       [smtpConfigId, port, 2 + n],
     );
-    await Promise.all(engines.map((engine) => engine.transports.reload(smtpConfigId)));
+    await Promise.all(engines.map((engine) => engine.servers.reload(smtpConfigId)));
   }
   await expectEachOnce(id);
   expect(second.accepted).toBeGreaterThan(0);
@@ -80,7 +80,7 @@ test("very many campaigns at once: all are sent, and no more are held in memory 
   let most = 0;
   await sending.until(
     async () => {
-      most = Math.max(most, [...engine.transports.batches()].length);
+      most = Math.max(most, [...engine.servers.batches()].length);
       return accepted();
     },
     (seen) => seen === 3 * ids.length,

@@ -32,7 +32,7 @@ test("campaigns of 16 MB of values each are not read ahead as a whole", async ()
   const before = process.memoryUsage().heapUsed;
   const engine = sending.engine();
   await sending.until(
-    async () => [...engine.transports.batches()].length,
+    async () => [...engine.servers.batches()].length,
     (batches) => batches === 15,
   );
   await new Promise((done) => setTimeout(done, 1_500));

@@ -39,7 +39,7 @@ async function mute() {
 
 async function sendsBeside(engine: ReturnType<Sending["engine"]>, batches: number): Promise<void> {
   await sending.until(
-    async () => [...engine.transports.batches()].length,
+    async () => [...engine.servers.batches()].length,
     (n) => n >= batches,
   );
   const [id] = await campaigns(1, 100, server);
@@ -85,7 +85,7 @@ test("a configuration with a server that never says a word is corrected: the nex
     companyId,
     server.port,
   ]);
-  await engine.transports.reload(smtpConfigId);
+  await engine.servers.reload(smtpConfigId);
   expect(await sending.finished(id, 5_000)).toMatchObject({ status: "completed", sent_count: 5 });
   await sending.stopEngines();
   await silent.stop();

@@ -116,7 +116,7 @@ test("a password that is changed at the server: the configuration says why; corr
 
   const patched = await change({ id: smtpConfigId, password: auth.pass });
   expect(patched).toMatchObject({ working: true, last_error: null, backing_off_until: null });
-  await sending.engines[0]!.transports.reload(smtpConfigId);
+  await sending.engines[0]!.servers.reload(smtpConfigId);
   await resume({ meta: { companyId }, emit: async () => {} } as unknown as Ctx, id);
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 300, failed_count: 0 });
   expect(await serverRow(smtpConfigId)).toMatchObject({ last_error: null, failing_since: null });

@@ -48,7 +48,7 @@ test("nothing can be written for two seconds: mails that are ready wait, however
   const smtpConfigId = await sending.smtpConfig(companyId, slow, { maxConnections: 5 });
   const id = await sending.campaign({ companyId, smtpConfigId, recipients: 3_000, chunk: 3_000 });
   const engine = sending.engine({ leaseMs: 60_000, maxInDoubt: 200 });
-  const batches = () => [...engine.transports.batches()];
+  const batches = () => [...engine.servers.batches()];
   await slow.received(600);
   await sending.until(
     async () => batches().reduce((sum, { ready }) => sum + ready.length, 0),

@@ -31,7 +31,7 @@ test.each([
       (others) => others === 4 * EACH,
     );
     expect(slow.taken).toBeLessThan(EACH);
-    expect(engine.transports.get(smtpConfigId)?.domainBackOffs.all).toEqual([
+    expect(engine.servers.get(smtpConfigId)?.domainBackOffs.all).toEqual([
       { domain: SLOW, perMinute: expect.any(Number), text: expect.stringMatching(/^451 .*rate of mail/) },
     ]);
     // The server itself has never been left alone.

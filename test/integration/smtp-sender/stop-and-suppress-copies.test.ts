@@ -169,7 +169,7 @@ sideBySide({
 });
 
 test("of a campaign that is over: they are claimed once, and transactional ones pass an unsubscription", async () => {
-  const batchesOver = jest.spyOn(sending.engine({ retryBaseMs: 500 }).claimer, "giveBack");
+  const batchesOver = jest.spyOn(sending.engine({ retryBaseMs: 500 }).claims, "giveBack");
   const { id, accepted, begunCopies } = await start({ ...RETRIES, transactional: true });
   await begunCopies(2);
   await query(SUPPRESS.unsubscribed, [id]);

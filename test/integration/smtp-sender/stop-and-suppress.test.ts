@@ -110,7 +110,7 @@ test.each([
   ).toEqual([]);
   const { sent, unknown } = await sending.states(other);
   expect({ sent, unknown }).toEqual({ sent: otherServer.accepted, unknown: undefined });
-  expect([...engine.transports.batches()].map(({ campaign }) => campaign.campaign_id)).not.toContain(other);
+  expect([...engine.servers.batches()].map(({ campaign }) => campaign.campaign_id)).not.toContain(other);
   // The neighbour is not held up.
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 60 });
 });

@@ -69,7 +69,7 @@ async function campaign(recipients: number, { plan, ...limits }: Limits = {}) {
   const companyId = await sending.company(plan);
   const smtpConfigId = await sending.smtpConfig(companyId, server, { maxConnections: MAX_CONNECTIONS, ...limits });
   const id = await sending.campaign({ companyId, smtpConfigId, recipients, chunk: 50 });
-  const open = (engine: Engine) => engine.transports.get(smtpConfigId)?.connections.size ?? 0;
+  const open = (engine: Engine) => engine.servers.get(smtpConfigId)?.connections.size ?? 0;
   return { id, server, open };
 }
 

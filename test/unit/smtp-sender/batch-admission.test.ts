@@ -1,8 +1,8 @@
 /** How many newsletters a transport gets at once: enough to keep it busy, by what each of them brings. */
 import { BatchAdmission } from "../../../services/smtp-sender/claim/batch-admission.ts";
 import type { ClaimableCampaign } from "../../../services/smtp-sender/delivery/rows.ts";
-import type { SmtpTransport } from "../../../services/smtp-sender/transport/smtp-transport.ts";
-import type { SmtpTransports } from "../../../services/smtp-sender/transport/smtp-transports.ts";
+import type { Server } from "../../../services/smtp-sender/server/server.ts";
+import type { Servers } from "../../../services/smtp-sender/server/servers.ts";
 
 interface At {
   /** Recipients that are left of each batch it has. */
@@ -18,8 +18,8 @@ function transportAt({ lefts, connections, recent }: At) {
   const transport = { config: { id: "s" }, batches, connections: { size: connections }, throughput: { recent } };
   const transports = { all: [transport], batches: () => batches };
   return {
-    transport: transport as unknown as SmtpTransport,
-    admission: new BatchAdmission(transports as unknown as SmtpTransports, "chunk", 200),
+    transport: transport as unknown as Server,
+    admission: new BatchAdmission(transports as unknown as Servers, "chunk", 200),
   };
 }
 

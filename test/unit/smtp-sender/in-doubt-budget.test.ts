@@ -46,7 +46,7 @@ test("a transport that became slow counts as such with what it holds", () => {
   expect(budget.take(two, 10, false)).toBe(10);
 });
 
-test("a client that got nothing is called when something is returned, and served before one that holds more than its share", () => {
+test("a client that got nothing is called when something is returned, and served before one that holds more than its share", async () => {
   const budget = new InDoubtBudget(100);
   const [greedy, late] = [client(), client()];
   budget.take(greedy, 90, false);
@@ -55,6 +55,7 @@ test("a client that got nothing is called when something is returned, and served
   const taken: number[] = [];
   late.budgetReturned = () => taken.push(budget.take(late, 10, false));
   budget.give(greedy, 10);
+  await Promise.resolve();
   expect(taken).toEqual([10]);
 });
 

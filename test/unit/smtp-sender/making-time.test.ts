@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { MakingTime } from "../../../services/smtp-sender/transport/making-time.ts";
+import { MakingTime } from "../../../services/smtp-sender/server/making-time.ts";
 
 /** Takes so much CPU. */
 const takeMs = (ms: number) => () => {

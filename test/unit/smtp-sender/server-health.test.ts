@@ -1,5 +1,5 @@
+import { ServerHealth } from "../../../services/smtp-sender/server/health.ts";
 import type { RefusedStage, TransactionResult } from "../../../services/smtp-sender/smtp/transaction.ts";
-import { ServerHealth } from "../../../services/smtp-sender/transport/server-health.ts";
 
 const refused = (stage: RefusedStage, text: string): TransactionResult => ({
   kind: "refused",

@@ -5,32 +5,26 @@
  * retries. At a slow server they are checked again before they go, as their mails are (delivery/suppression.ts).
  */
 import { performance } from "node:perf_hooks";
-import type { CopyAddress } from "../../../models/sent-email-copy.ts";
-import type { Batch, CopyDelivery, Mail, PreparedCopies } from "../delivery/batch.ts";
 import { allowedCopies, copyOutcomes, untriedCopy } from "../delivery/copies.ts";
-import { copyMessages } from "../delivery/prepared-mail.ts";
-import type { ClaimableCampaign, RecipientRow } from "../delivery/rows.ts";
-import { MAX_CHECK_AGE_MS, RECHECK_AFTER_MS } from "../delivery/suppression.ts";
+import { type CopyDelivery, copyMessages, type Mail, type MailBatch } from "../delivery/mail.ts";
+import { checkAgain, MAX_CHECK_AGE_MS, RECHECK_AFTER_MS } from "../delivery/suppression.ts";
+import type { DomainGate } from "../domains/domain-gate.ts";
+import type { EngineContext } from "../engine/context.ts";
 import type { Reply } from "../smtp/replies.ts";
 import type { TransactionResult } from "../smtp/transaction.ts";
 
-interface CopyQueueInput {
-  /** Brings the rows of these mails up to date. */
-  checkAgain(campaign: ClaimableCampaign, rows: readonly RecipientRow[]): Promise<void>;
-  /** False: each asks for its room by itself. */
-  mayGo(addresses: readonly CopyAddress[]): boolean;
-  reportOutage(error: Error): void;
-  /** They have been checked, and may go. */
-  wake(): void;
-}
-
 export class CopyQueue {
+  readonly #context: EngineContext;
+  readonly #domains: DomainGate;
+  /** They have been checked, and may go. */
+  readonly #wake: () => void;
   #waiting: Mail[] = [];
   #rechecking = false;
-  #input: CopyQueueInput;
 
-  constructor(input: CopyQueueInput) {
-    this.#input = input;
+  constructor(context: EngineContext, domains: DomainGate, wake: () => void) {
+    this.#context = context;
+    this.#domains = domains;
+    this.#wake = wake;
   }
 
   get size(): number {
@@ -43,7 +37,7 @@ export class CopyQueue {
     for (const message of copies.messages) this.#push(delivery, message);
   }
 
-  #push(delivery: CopyDelivery, message: PreparedCopies["messages"][number]): void {
+  #push(delivery: CopyDelivery, message: Parameters<Mail["copy"]>[1]): void {
     delivery.underWay++;
     this.#waiting.push(delivery.primary.copy(delivery, message));
   }
@@ -51,7 +45,7 @@ export class CopyQueue {
   /** Undefined also while the next one is being checked again. */
   next(): Mail | undefined {
     for (let copy = this.#waiting.shift(); copy; copy = this.#waiting.shift()) {
-      if (copy.batch.state !== "open" || !this.#input.mayGo(copy.addresses!)) {
+      if (copy.batch.state !== "open" || !this.#domains.mayCopyTo(copy.addresses!)) {
         this.#leaveToRetries(copy);
       } else if (performance.now() - copy.checkedAtMs > MAX_CHECK_AGE_MS) {
         this.#waiting.unshift(copy);
@@ -81,17 +75,17 @@ export class CopyQueue {
     const old = this.#waiting.filter(({ checkedAtMs }) => now - checkedAtMs > RECHECK_AFTER_MS);
     if (this.#rechecking || old.length === 0) return;
     this.#rechecking = true;
-    const byBatch = new Map<Batch, Mail[]>();
+    const byBatch = new Map<MailBatch, Mail[]>();
     for (const copy of old) byBatch.set(copy.batch, [...(byBatch.get(copy.batch) ?? []), copy]);
     const checks = [...byBatch].map(async ([{ campaign }, copies]) => {
-      await this.#input.checkAgain(campaign, [...new Set(copies.map(({ row }) => row))]);
+      await checkAgain(this.#context.reads, campaign, [...new Set(copies.map(({ row }) => row))]);
       for (const copy of copies) copy.checkedAtMs = now;
     });
     Promise.all(checks)
-      .catch((error: Error) => this.#input.reportOutage(error))
+      .catch((error: Error) => this.#context.outage.report(error))
       .finally(() => {
         this.#rechecking = false;
-        this.#input.wake();
+        this.#wake();
       });
   }
 
@@ -99,7 +93,8 @@ export class CopyQueue {
     this.#waiting.push(copy);
   }
 
-  answered(mail: Mail, result: TransactionResult, retryBaseMs: number): void {
+  answered(mail: Mail, result: TransactionResult): void {
+    const { retryBaseMs } = this.#context.settings;
     const delivery = mail.copyOf!;
     const isTransactional = mail.batch.campaign.is_transactional;
     const tried = { to: mail.to, copies: mail.addresses!, isTransactional, retryBaseMs };
@@ -112,7 +107,7 @@ export class CopyQueue {
   #over(delivery: CopyDelivery): void {
     if (--delivery.underWay > 0) return;
     const { primary, accepted, outcomes } = delivery;
-    primary.batch.answered(primary, { status: "sent", error: null, reply: accepted }, null, true, outcomes);
+    primary.batch.record(primary, { status: "sent", error: null, reply: accepted }, null, true, outcomes);
   }
 
   #leaveToRetries({ copyOf, addresses }: Mail): void {

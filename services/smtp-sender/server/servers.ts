@@ -1,22 +1,22 @@
-/** The transports of a node, one for each SMTP configuration in use: made at the first claim, dropped when idle. */
+/** The servers of a node, one for each SMTP configuration in use: made at the first claim, dropped when idle. */
 import { performance } from "node:perf_hooks";
 import { readTransportConfigs, UnreadablePassword } from "../configs/transport-config.ts";
 import type { Batch } from "../delivery/batch.ts";
 import type { ClaimableCampaign } from "../delivery/rows.ts";
 import type { EngineContext } from "../engine/context.ts";
-import { SmtpTransport } from "./smtp-transport.ts";
+import { Server } from "./server.ts";
 
 /** In case the event about a changed configuration is lost. */
 const RELOAD_MS = 15_000;
 /** Above so many connections, idle ones are closed soon: thousands of companies that send a little would keep theirs. */
 const MANY_CONNECTIONS = 400;
 const MANY_CONNECTIONS_IDLE_MS = 500;
-/** A transport that was just asked for has no batch yet: its lease is being taken. Dropped now, the lease would hang. */
+/** A server that was just asked for has no batch yet: its lease is being taken. Dropped now, the lease would hang. */
 const UNUSED_MS = 10_000;
 
-export class SmtpTransports {
+export class Servers {
   #context: EngineContext;
-  #transports = new Map<string, SmtpTransport>();
+  #servers = new Map<string, Server>();
   #reloadAt = performance.now() + RELOAD_MS;
   #askedAt = new Map<string, number>();
 
@@ -24,42 +24,42 @@ export class SmtpTransports {
     this.#context = context;
   }
 
-  get all(): Iterable<SmtpTransport> {
-    return this.#transports.values();
+  get all(): Iterable<Server> {
+    return this.#servers.values();
   }
 
-  get(smtpConfigId: string): SmtpTransport | undefined {
-    return this.#transports.get(smtpConfigId);
+  get(smtpConfigId: string): Server | undefined {
+    return this.#servers.get(smtpConfigId);
   }
 
   *batches(): Generator<Batch> {
-    for (const transport of this.#transports.values()) yield* transport.batches;
+    for (const server of this.#servers.values()) yield* server.batches;
   }
 
   /**
-   * The transports for these campaigns, by the id of their configuration; new ones are read in one statement. A campaign
-   * whose configuration was deleted or is unreadable is stopped, and its transport is missing.
+   * The servers for these campaigns, by the id of their configuration; new ones are read in one statement. A campaign
+   * whose configuration was deleted or is unreadable is stopped, and its server is missing.
    */
-  async forCampaigns(campaigns: readonly ClaimableCampaign[]): Promise<Map<string, SmtpTransport>> {
-    const found = new Map<string, SmtpTransport>();
+  async forCampaigns(campaigns: readonly ClaimableCampaign[]): Promise<Map<string, Server>> {
+    const found = new Map<string, Server>();
     const wanted = new Map<string, { id: string; companyId: string }>();
     for (const { smtp_config_id: id, company_id: companyId } of campaigns) {
-      const known = this.#transports.get(id);
+      const known = this.#servers.get(id);
       if (!known || known.deleted) wanted.set(id, { id, companyId });
       else found.set(id, known);
     }
     const configs = wanted.size === 0 ? new Map() : await readTransportConfigs([...wanted.values()]);
     for (const [id, config] of configs) {
       if (config instanceof UnreadablePassword) continue;
-      const transport = this.#transports.get(id) ?? new SmtpTransport(this.#context, config);
-      this.#transports.set(id, transport);
-      found.set(id, transport);
+      const server = this.#servers.get(id) ?? new Server(this.#context, config);
+      this.#servers.set(id, server);
+      found.set(id, server);
     }
     for (const id of found.keys()) this.#askedAt.set(id, performance.now());
     for (const { smtp_config_id, company_id, campaign_id } of campaigns) {
       if (found.has(smtp_config_id)) continue;
       const error = configs.get(smtp_config_id)?.message ?? "The SMTP configuration was deleted.";
-      await this.#context.stopCampaign(company_id, campaign_id, error);
+      await this.#context.stops.stop(company_id, campaign_id, error);
     }
     return found;
   }
@@ -67,31 +67,31 @@ export class SmtpTransports {
   tick(): void {
     const now = performance.now();
     let connections = 0;
-    for (const transport of this.#transports.values()) connections += transport.connections.size;
+    for (const server of this.#servers.values()) connections += server.connections.size;
     const { idleMs } = this.#context.settings;
     const idle = connections > MANY_CONNECTIONS ? Math.min(idleMs, MANY_CONNECTIONS_IDLE_MS) : idleMs;
     const reload = now > this.#reloadAt;
     if (reload) this.#reloadAt = now + RELOAD_MS;
-    for (const [id, transport] of this.#transports) {
-      if (transport.idle && now - (this.#askedAt.get(id) ?? 0) > UNUSED_MS) {
-        this.#transports.delete(id);
+    for (const [id, server] of this.#servers) {
+      if (server.idle && now - (this.#askedAt.get(id) ?? 0) > UNUSED_MS) {
+        this.#servers.delete(id);
         this.#askedAt.delete(id);
-        void transport.close(0);
+        void server.close(0);
         continue;
       }
-      transport.tick(idle);
+      server.tick(idle);
       if (reload) void this.reload(id);
     }
   }
 
   async reload(smtpConfigId: string): Promise<void> {
-    await this.#transports
+    await this.#servers
       .get(smtpConfigId)
       ?.reload()
-      .catch((error: Error) => this.#context.reportOutage(error));
+      .catch((error: Error) => this.#context.outage.report(error));
   }
 
   async close(withinMs: number): Promise<void> {
-    await Promise.all([...this.#transports.values()].map((transport) => transport.close(withinMs)));
+    await Promise.all([...this.#servers.values()].map((server) => server.close(withinMs)));
   }
 }

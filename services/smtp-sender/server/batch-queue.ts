@@ -1,16 +1,19 @@
 /**
- * The batches of one transport. Connections take from transactional ones first, then from each in turn, so that a campaign
+ * The batches of one server. Connections take from transactional ones first, then from each in turn, so that a campaign
  * of a hundred does not wait for one of a million. How many recipients a batch may prepare is decided here, too.
  */
-import { type Batch, MAX_GROUP, type Mail } from "../delivery/batch.ts";
+import type { Batch } from "../delivery/batch.ts";
+import type { Mail } from "../delivery/mail.ts";
 
 /** A campaign prepares no less than this part of its fair share at once: fewer are not worth the two statements. */
 const GROUPS_PER_SHARE = 4;
+/** A node prepares and marks recipients in groups of at most so many, because each group costs two statements. */
+const MAX_GROUP = 100;
 /** A batch that has more ready prepares no further group yet: groups are larger then, and each costs a statement. */
 const REFILL_BELOW = MAX_GROUP / 2;
 
 interface Capacity {
-  /** Recipients that the transport may hold. */
+  /** Recipients that the server may hold. */
   window: number;
   /** Of the window, by all batches; without those whose results are promised. */
   held: number;
@@ -23,7 +26,7 @@ interface Capacity {
 /** A campaign's chunks go one after the other, so that the second one is still whole when the first one ends. */
 const waitsForPrevious = ({ previous }: Batch): boolean => previous?.state === "open" && !previous.source.exhausted;
 
-export class TransportQueue {
+export class BatchQueue {
   readonly all: Batch[] = [];
   #urgent: readonly Batch[] = [];
   /** How many campaigns they belong to; the due copies of one count as another, so that neither holds up the other. */
@@ -90,23 +93,16 @@ export class TransportQueue {
     return room < minGroup ? 0 : Math.min(room, MAX_GROUP);
   }
 
-  next(): Mail | undefined {
-    for (;;) {
-      const mail = this.#nextOf(this.#urgent) ?? this.#nextOf(this.all);
-      // A lease may run out while a mail waits for a slow connection.
-      if (!mail || mail.batch.source.leaseIsOurs(mail.row)) return mail;
-      mail.batch.again(mail);
-      mail.batch.leaseLost();
-    }
-  }
-
-  #nextOf(batches: readonly Batch[]): Mail | undefined {
-    for (let tried = 0; tried < batches.length; tried++) {
-      this.#position = (this.#position + 1) % batches.length;
-      const batch = batches[this.#position]!;
-      const mail = batch.next();
-      if (batch.ready.length < REFILL_BELOW) batch.fill();
-      if (mail) return mail;
+  /** `pipelined`: its connection has another one under way. `refill`: called with batches that have few mails ready. */
+  next(pipelined: boolean, refill: (batch: Batch) => void): Mail | undefined {
+    for (const batches of [this.#urgent, this.all]) {
+      for (let tried = 0; tried < batches.length; tried++) {
+        this.#position = (this.#position + 1) % batches.length;
+        const batch = batches[this.#position]!;
+        const mail = batch.next(pipelined);
+        if (batch.ready.length < REFILL_BELOW) refill(batch);
+        if (mail) return mail;
+      }
     }
     return undefined;
   }

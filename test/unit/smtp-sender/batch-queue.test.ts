@@ -1,9 +1,9 @@
-/** How many recipients each of a server's batches may prepare, and which of them is next (services/smtp-sender/transport/transport-queue.ts). */
+/** How many recipients each of a server's batches may prepare, and which of them is next (services/smtp-sender/server/batch-queue.ts). */
 import type { Batch } from "../../../services/smtp-sender/delivery/batch.ts";
-import { TransportQueue } from "../../../services/smtp-sender/transport/transport-queue.ts";
+import { BatchQueue } from "../../../services/smtp-sender/server/batch-queue.ts";
 
 function campaigns(n: number, window: number) {
-  const queue = new TransportQueue();
+  const queue = new BatchQueue();
   const batches = Array.from({ length: n }, (_, no) => {
     const campaign = { campaign_id: `campaign ${no}`, is_transactional: false };
     const open = { state: "open", ready: [], unrecorded: 0, reserved: 0, promised: 0, left: 1_000 };
@@ -12,7 +12,7 @@ function campaigns(n: number, window: number) {
   });
   for (const batch of batches) queue.add(batch);
   const held = () => batches.reduce((sum, { unrecorded }) => sum + unrecorded, 0);
-  /** As a transport does: each is asked, and prepares what it may. */
+  /** As a server does: each is asked, and prepares what it may. */
   const fill = () => {
     const groups: [batch: number, mails: number][] = [];
     for (const batch of queue.inTurn) {

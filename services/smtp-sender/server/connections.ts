@@ -1,0 +1,174 @@
+/**
+ * The connections to one SMTP server. One is tried first; when it is open and there is work for more, their number
+ * doubles up to what the configuration (over all nodes) and the server allow. A server that refuses the next connection
+ * while others are open is not away: it has a limit of its own, which is kept for a while.
+ */
+import { performance } from "node:perf_hooks";
+import { NO_SLOT_PAUSE_MS, SERVER_LIMIT_KEPT_MS } from "../delivery/back-off.ts";
+import type { EngineSettings } from "../engine/settings.ts";
+import type { ConnectionSlots } from "../limits/connection-slots.ts";
+import { Connection } from "../smtp/connection.ts";
+import { type Endpoint, OpenError, openSession } from "../smtp/session.ts";
+
+/** A session that is being opened. */
+interface Attempt {
+  freeSlot: (() => void) | undefined;
+  /** The configuration has changed meanwhile: its outcome is not wanted any more. */
+  cancelled: boolean;
+}
+
+/**
+ * What came of opening a connection. A `NoSlot`: other nodes have all connections that are allowed to this server; with an
+ * error: nobody can say (Redis is away). Undefined: nothing, and nothing is to be done about it.
+ */
+type Opened = Connection | OpenError | NoSlot | undefined;
+
+export interface NoSlot {
+  error: Error | undefined;
+}
+
+export class Connections {
+  readonly #settings: EngineSettings;
+  readonly #slots: ConnectionSlots;
+  readonly #open = new Set<Connection>();
+  readonly #attempts = new Set<Attempt>();
+  #serverLimit = Number.POSITIVE_INFINITY;
+  #serverLimitUntil = 0;
+  #noSlotUntil = 0;
+  #closed = false;
+
+  constructor(settings: EngineSettings, slots: ConnectionSlots) {
+    this.#settings = settings;
+    this.#slots = slots;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  get all(): Iterable<Connection> {
+    return this.#open;
+  }
+
+  get busy(): number {
+    let busy = 0;
+    for (const { busySince } of this.#open) if (busySince !== undefined) busy++;
+    return busy;
+  }
+
+  wake(): void {
+    for (const connection of this.#open) connection.wake();
+  }
+
+  /** How many more are to be opened now for so many mails that wait. */
+  missing(work: number, maxConnections: number): number {
+    if (this.#closed || this.#attempts.size > 0) return 0;
+    const now = performance.now();
+    if (now < this.#noSlotUntil) return 0;
+    if (now > this.#serverLimitUntil) this.#serverLimit = Number.POSITIVE_INFINITY;
+    const size = this.#open.size;
+    const allowed = Math.min(maxConnections, this.#serverLimit, this.#slots.fairShare(maxConnections));
+    const wanted = Math.min(allowed, size + work);
+    // While one of the open connections is idle, the work is for it.
+    if (size >= wanted || (size > 0 && this.busy < size)) return 0;
+    return Math.min(wanted - size, Math.max(1, size));
+  }
+
+  async open(endpoint: Endpoint & { maxConnections: number }): Promise<Opened> {
+    const attempt: Attempt = { freeSlot: undefined, cancelled: false };
+    this.#attempts.add(attempt);
+    try {
+      return await this.#tryToOpen(endpoint, attempt);
+    } catch (error) {
+      attempt.freeSlot?.();
+      if (attempt.cancelled) return undefined;
+      if (!(error instanceof OpenError)) {
+        this.#noSlotUntil = performance.now() + NO_SLOT_PAUSE_MS;
+        return { error: error as Error };
+      }
+      if (this.#closed) return undefined;
+      if (this.#open.size === 0) return error;
+      // While others are open, the server has a limit or a hiccup: one refused connection says nothing about a campaign.
+      this.limitToOpen();
+      return undefined;
+    } finally {
+      this.#attempts.delete(attempt);
+    }
+  }
+
+  async #tryToOpen(endpoint: Endpoint & { maxConnections: number }, attempt: Attempt): Promise<Opened> {
+    const { allowPrivate, ehloName, greetingTimeoutMs, timeouts } = this.#settings;
+    const freeSlot = await this.#slots.take(endpoint.maxConnections);
+    attempt.freeSlot = freeSlot;
+    if (!freeSlot) {
+      this.#noSlotUntil = performance.now() + NO_SLOT_PAUSE_MS;
+      const isLast = this.#open.size === 0 && this.#attempts.size === 1 && !this.#closed;
+      return isLast ? { error: undefined } : undefined;
+    }
+    if (attempt.cancelled) {
+      freeSlot();
+      return undefined;
+    }
+    const session = await openSession(endpoint, {
+      allowPrivate,
+      ...(ehloName ? { name: ehloName } : {}),
+      ...(greetingTimeoutMs ? { greetingTimeoutMs } : {}),
+    });
+    if (this.#closed || attempt.cancelled) {
+      session.socket.destroy();
+      freeSlot();
+      return undefined;
+    }
+    const connection = new Connection(session, timeouts);
+    this.#open.add(connection);
+    void connection.ended.then(() => {
+      freeSlot();
+      this.#open.delete(connection);
+    });
+    return connection;
+  }
+
+  /** The server takes no more connections than these for now. */
+  limitToOpen(): void {
+    this.#serverLimit = this.#open.size;
+    this.#serverLimitUntil = performance.now() + SERVER_LIMIT_KEPT_MS;
+  }
+
+  /** All end after their present mail. */
+  quitAll(): void {
+    for (const connection of this.#open) connection.quit();
+  }
+
+  /** New connections from now on; open ones end after their present mail. */
+  renew(): void {
+    this.quitAll();
+    // A server that never greets holds an attempt for minutes: once the address is corrected nobody waits for that.
+    for (const attempt of this.#attempts) {
+      attempt.cancelled = true;
+      attempt.freeSlot?.();
+    }
+    this.#attempts.clear();
+    this.#serverLimit = Number.POSITIVE_INFINITY;
+  }
+
+  /** Called a few times a second. Connections beyond our fair share end, too: other nodes have work and wait for them. */
+  closeUnneeded(idleMs: number, maxConnections: number): void {
+    let excess = this.#open.size - this.#slots.fairShare(maxConnections);
+    for (const connection of this.#open) if (excess-- > 0) connection.quit();
+    const before = performance.now() - idleMs;
+    for (const connection of this.#open) {
+      if (connection.idleSince !== undefined && connection.idleSince < before) connection.quit();
+    }
+  }
+
+  /** Ends all: waits for mails under way, says QUIT, at most `withinMs`. */
+  async close(withinMs: number): Promise<void> {
+    this.#closed = true;
+    this.quitAll();
+    const until = performance.now() + withinMs;
+    while (this.#open.size > 0 && performance.now() < until) await new Promise((done) => setTimeout(done, 10));
+    const left = [...this.#open];
+    for (const connection of left) connection.abort("the sender was stopped before the answer came");
+    await Promise.all(left.map(({ ended }) => ended));
+  }
+}

@@ -1,0 +1,448 @@
+/**
+ * One SMTP configuration at work: its batches on one side, its connections on the other. `#work` is the way of each mail over
+ * a connection: copies of accepted mails first, then what the batches give in turn. What an answer means is decided in
+ * delivery/steps.ts, whether the server takes mail at the moment in health.ts.
+ */
+import { performance } from "node:perf_hooks";
+import { readTransportConfig, type TransportConfig } from "../configs/transport-config.ts";
+import { NO_SLOT_PAUSE_MS } from "../delivery/back-off.ts";
+import type { Batch, BatchServer } from "../delivery/batch.ts";
+import type { Mail, MailBatch } from "../delivery/mail.ts";
+import type { Granters } from "../delivery/permit.ts";
+import type { BatchKind, ClaimableCampaign } from "../delivery/rows.ts";
+import { mailAnswered } from "../delivery/spans.ts";
+import { type Decision, decide } from "../delivery/steps.ts";
+import { DomainBackOffs } from "../domains/domain-back-off.ts";
+import { DomainGate } from "../domains/domain-gate.ts";
+import { recipientDomain } from "../domains/recipient-domain.ts";
+import type { EngineContext } from "../engine/context.ts";
+import { smtpAnswered } from "../engine/metrics.ts";
+import { DayTokens } from "../limits/day-tokens.ts";
+import { HourLimit, UNCOUNTED } from "../limits/hour-limit.ts";
+import type { BudgetClient } from "../limits/in-doubt-budget.ts";
+import { PerSecondLimit } from "../limits/per-second-limit.ts";
+import type { Connection, SessionEnd } from "../smtp/connection.ts";
+import { OpenError } from "../smtp/session.ts";
+import type { TransactionResult } from "../smtp/transaction.ts";
+import { BatchQueue } from "./batch-queue.ts";
+import { Connections, type NoSlot } from "./connections.ts";
+import { CopyQueue } from "./copy-queue.ts";
+import { ServerPauses } from "./health.ts";
+import { ThroughputMeter } from "./throughput-meter.ts";
+
+const SLOW_MS = 1_000;
+/** Rendered mails of the process. Any server may hold one, however large. */
+const MAX_MAIL_BYTES = 48 * 1024 * 1024;
+/** A timer may be a little early. */
+const AFTER_PAUSE_MS = 10;
+/**
+ * Servers slow a session down after errors (Postfix by a second for each after ten, and ends it after twenty), also where
+ * each was greylisting of another recipient. A new session begins without them. Each refusal is two errors: RCPT, and the
+ * DATA that was pipelined behind it.
+ */
+const MAX_REFUSED_IN_A_ROW = 4;
+
+export class Server implements BudgetClient, BatchServer {
+  held = 0;
+  slow = false;
+  mailBytes = 1;
+  /** Its configuration is gone: mails in flight end, and nothing begins. */
+  deleted = false;
+  readonly connections: Connections;
+  readonly throughput = new ThroughputMeter();
+  readonly domains: DomainGate;
+  readonly domainBackOffs: DomainBackOffs;
+  readonly #context: EngineContext;
+  readonly #pauses: ServerPauses;
+  readonly #queue = new BatchQueue();
+  readonly #copies: CopyQueue;
+  readonly #perSecond: PerSecondLimit;
+  #closed = false;
+  #growing = false;
+
+  constructor(context: EngineContext, config: TransportConfig) {
+    const { limiter, settings, outage, claims } = context;
+    const reportOutage = (error: Error) => this.#limitsUnknown(error);
+    this.#context = context;
+    this.#pauses = new ServerPauses(config, { retryBaseMs: settings.retryBaseMs, outage });
+    this.domainBackOffs = new DomainBackOffs(settings.domainWindowSeconds * 1_000);
+    this.domains = new DomainGate({
+      smtpConfigId: config.id,
+      limiter,
+      windowSeconds: settings.domainWindowSeconds,
+      slots: (key, hasWork) => context.slots(key, hasWork),
+      backOffs: this.domainBackOffs,
+      claims,
+      wake: () => this.wake(),
+      reportOutage,
+    });
+    this.domains.configure(config.domainLimits);
+    this.#copies = new CopyQueue(context, this.domains, () => this.wake());
+    this.#perSecond = new PerSecondLimit({
+      limiter,
+      smtpConfigId: config.id,
+      onCredit: () => this.wake(),
+      reportOutage,
+    });
+    this.connections = new Connections(
+      settings,
+      context.slots(config.id, () => this.#waiting > 0),
+    );
+  }
+
+  get config(): TransportConfig {
+    return this.#pauses.config;
+  }
+
+  get lastError(): string | null {
+    return this.#pauses.lastError;
+  }
+
+  /** Nothing is sent before this, by the monotonic clock. */
+  get backingOffUntil(): number {
+    return this.#pauses.until;
+  }
+
+  get batches(): readonly Batch[] {
+    return this.#queue.all;
+  }
+
+  get idle(): boolean {
+    const slowed = !this.deleted && this.domainBackOffs.size > 0;
+    return this.batches.length === 0 && this.#copies.size === 0 && this.connections.size === 0 && !slowed;
+  }
+
+  /** Where mails of the campaign get their permits from. Copies that are tried again by themselves count in no hour. */
+  granters(campaign: ClaimableCampaign, kind: BatchKind): Granters {
+    const { limiter, settings, budget } = this.#context;
+    const hour = kind === "copies" ? UNCOUNTED : new HourLimit(limiter, campaign, settings.windowSeconds);
+    const days = new DayTokens(hour, campaign, () => this.config.warmup);
+    return { hour: days, domains: this.domains, budget, client: this };
+  }
+
+  #limitsUnknown(error: Error): void {
+    this.#context.outage.report(error);
+    this.#context.unknownLimits.note(this.config.companyId, this.config.id);
+  }
+
+  add(batch: Batch): void {
+    this.#queue.add(batch);
+    void batch.over.then(() => this.#queue.remove(batch));
+    this.wake();
+  }
+
+  get #maySend(): boolean {
+    return !this.#closed && this.#pauses.maySend;
+  }
+
+  /** Mails that connections could be sending. None while the server is left alone: copies wait, too. */
+  get #waiting(): number {
+    if (!this.#maySend) return 0;
+    const waiting = this.#copies.size + this.#queue.work;
+    return this.#pauses.working ? waiting : Math.min(1, waiting);
+  }
+
+  get #maxConnections(): number {
+    return this.#pauses.working ? this.config.maxConnections : 1;
+  }
+
+  wake(): void {
+    if (this.#closed) return;
+    if (this.#pauses.mayProbe && this.#queue.work + this.#copies.size > 0) void this.#claimProbe();
+    this.connections.wake();
+    if (this.connections.size > 0) for (const batch of this.#queue.inTurn) this.#fill(batch);
+    if (this.#growing) return;
+    this.#growing = true;
+    // Behind the connections that look for a mail now: the work is for them.
+    queueMicrotask(() => {
+      this.#growing = false;
+      this.#grow();
+    });
+  }
+
+  budgetReturned(): void {
+    this.wake();
+  }
+
+  /** Lets the batch prepare its next mails, if there is room for some. */
+  readonly #fill = (batch: Batch): void => {
+    if (!batch.mayPrepare) return;
+    const allowed = this.#allowance(batch);
+    if (allowed === 0) return;
+    this.#queue.prepared(batch);
+    void batch.prepare(allowed, this.connections.size).then((pauseMs) => {
+      if (pauseMs > 0) setTimeout(() => this.#fill(batch), pauseMs + 1).unref();
+    });
+  };
+
+  /**
+   * How many recipients a batch may prepare now. What a server holds follows its throughput: two recipients for each connection
+   * (one being answered, one behind it), and as many as it recorded within the last moments.
+   */
+  #allowance(batch: Batch): number {
+    const { size } = this.connections;
+    if (size === 0 || this.#closed) return 0;
+    if (!this.#pauses.working && (!this.#maySend || this.#queue.anyReady)) return 0;
+    const busy = this.#pauses.working ? 2 * size + (this.slow ? 0 : 2 * this.throughput.recent) : 1;
+    const window = Math.min(this.#context.settings.maxInDoubt, busy, this.#roomInMemory);
+    const waiting = this.domains.waiting(batch.ready);
+    const connectionIdle = batch.ready.length === waiting && this.connections.busy < size;
+    let held = this.held;
+    for (const one of this.batches) held -= one.reserved + one.promised + this.domains.waiting(one.ready);
+    return this.#queue.allowance(batch, { window, held, waiting, connectionIdle });
+  }
+
+  /** Mails of a megabyte are held by the dozen, not by the hundred. */
+  get #roomInMemory(): number {
+    const free = MAX_MAIL_BYTES - this.#context.budget.bytes;
+    return Math.max(1, this.held + Math.floor(free / this.mailBytes));
+  }
+
+  /** About the largest of the last hundred: a small one says nothing about those that are under way. */
+  noteMailBytes(bytes: number): void {
+    this.mailBytes = Math.max(1, bytes, Math.floor(this.mailBytes * 0.99));
+  }
+
+  recorded(n: number): void {
+    this.throughput.add(n);
+    for (const batch of this.#queue.inTurn) {
+      this.#fill(batch);
+      if (!batch.askedForMore && batch.left < this.throughput.readAheadAt) {
+        batch.askedForMore = true;
+        this.#context.claims.look();
+      }
+    }
+  }
+
+  #grow(): void {
+    if (this.#closed) return;
+    for (let n = this.connections.missing(this.#waiting, this.#maxConnections); n > 0; n--) void this.#open();
+  }
+
+  async #open(): Promise<void> {
+    const opened = await this.connections.open({ ...this.config, maxConnections: this.#maxConnections });
+    if (this.#closed || opened === undefined) return;
+    if (opened instanceof OpenError) this.#cannotOpen(opened);
+    else if ("error" in opened) this.#noSlot(opened);
+    else this.#use(opened);
+    if (this.connections.size > 0) this.wake();
+  }
+
+  #use(connection: Connection): void {
+    this.#pauses.opened();
+    void connection.ended.then((end) => this.#ended(connection, end));
+    for (let n = 0; n < connection.maxUnderWay; n++) void this.#work(connection);
+  }
+
+  /** The way of each mail. Runs as often side by side as the connection may have mails under way. */
+  async #work(connection: Connection): Promise<void> {
+    while (connection.isOpen) {
+      const mail = connection.mayBegin ? this.#next(connection) : undefined;
+      if (!mail) {
+        await connection.wait();
+        continue;
+      }
+      const result = await connection.send(mail);
+      this.#note(mail, result, connection);
+      const { health } = this.#pauses;
+      const { retryBaseMs } = this.#context.settings;
+      const decision = decide({ mail, result, connection, health, backOffs: this.domainBackOffs, retryBaseMs });
+      this.#carryOut(decision, mail, result);
+      if (decision.endsSession || this.#isUsedUp(connection)) connection.quit();
+    }
+  }
+
+  /** The next mail for a connection, marked and made. */
+  #next(connection: Connection): Mail | undefined {
+    const { making, recorder } = this.#context;
+    if (!this.#maySend || recorder.stalled) return undefined;
+    const anyReady = this.#copies.size > 0 || this.#queue.anyReady;
+    if (anyReady && (making.mustWait(this) || !this.#perSecond.take(this.config.maxPerSecond))) return undefined;
+    const pipelined = connection.busySince !== undefined;
+    const mail = this.#copies.next() ?? making.spend(() => this.#queue.next(pipelined, this.#fill));
+    if (!mail) return undefined;
+    mail.handedAtMs = performance.now();
+    mail.permit.handedOver();
+    this.#pauses.handedOver(mail);
+    return mail;
+  }
+
+  /** What the answer says about the server and the domain. */
+  #note(mail: Mail, result: TransactionResult, connection: Connection): void {
+    smtpAnswered(result.kind, (performance.now() - mail.handedAtMs) / 1_000);
+    const isFirst = connection.accepted === 0;
+    mailAnswered(mail, result, isFirst);
+    mail.permit.answered();
+    if (result.kind === "accepted") this.domainBackOffs.accepted(recipientDomain(mail.row));
+    if (this.#pauses.answered(mail, result)) this.#context.claims.look();
+  }
+
+  #carryOut(decision: Decision, mail: Mail, result: TransactionResult): void {
+    const { batch } = mail;
+    switch (decision.kind) {
+      case "again":
+        if (mail.copyOf) this.#copies.again(mail);
+        else batch.again(mail);
+        if (decision.pause !== undefined) this.#refusesAll(decision.pause);
+        break;
+      case "sendCopies":
+        this.#copies.add(mail, decision.reply);
+        break;
+      case "copyAnswered":
+        this.#copies.answered(mail, result);
+        break;
+      case "record": {
+        const { outcome, delayMs, isUsed } = decision;
+        batch.record(mail, outcome, delayMs, isUsed, result.kind === "accepted" ? mail.copies?.suppressed : []);
+        if (outcome.stops) void this.#stop([batch], outcome.stops);
+      }
+    }
+    this.#copiesAdded();
+  }
+
+  /** While copies wait their mails are not recorded: they do so for a free connection, and for nothing else. */
+  #copiesAdded(): void {
+    if (this.#copies.size === 0) return;
+    if (this.#maySend && this.#pauses.working) this.connections.wake();
+    else this.#copies.giveUp();
+  }
+
+  #isUsedUp({ handled, refusedInARow }: Connection): boolean {
+    return handled >= this.#context.settings.maxMessagesPerConnection || refusedInARow >= MAX_REFUSED_IN_A_ROW;
+  }
+
+  #ended(connection: Connection, { reason, reply }: SessionEnd): void {
+    if (this.#closed) return;
+    if (reason === "QUIT") {
+      this.wake();
+      return;
+    }
+    this.#pauses.sessionBroke();
+    const others = this.connections.size > 0;
+    // A server that lets a session begin and ends it at the first mail has a limit, where others are at work.
+    if (others && connection.accepted === 0 && connection.tried > 0) this.connections.limitToOpen();
+    // It worked until now: a limit per connection, an idle time-out, a restart. Others take its place.
+    if (connection.accepted > 0 || others || (connection.tried === 0 && this.#waiting === 0)) {
+      if (reply === undefined) this.#context.claims.look();
+      this.wake();
+      return;
+    }
+    void this.#pause(reason);
+  }
+
+  /** Leases go back at once, to the nodes that have the connections. */
+  #noSlot({ error }: NoSlot): void {
+    if (error) this.#limitsUnknown(error);
+    if (this.connections.size > 0) return;
+    this.#pauses.until = performance.now() + NO_SLOT_PAUSE_MS;
+    for (const { campaign } of this.#giveBack()) {
+      if (campaign.is_transactional) this.#context.outputs.notifyOtherNodes?.(campaign);
+    }
+  }
+
+  #cannotOpen(error: OpenError): void {
+    this.#copies.giveUp();
+    if (error.isPermanent(this.config.workedBefore)) {
+      this.#pauses.failed(error.message);
+      void this.#stop([...this.batches], error.message);
+    } else {
+      void this.#pause(error.message);
+    }
+  }
+
+  #refusesAll(reason: string): void {
+    this.domainBackOffs.serverPaused();
+    void this.#pause(`The SMTP server accepts no mail at the moment: ${reason}`);
+  }
+
+  /** Leaves the server alone for a while; the leases go back, its mail is not touched. */
+  async #pause(error: string): Promise<void> {
+    if (this.#pauses.paused) return;
+    const pausing = this.#pauses.pause(error);
+    // What a server holds against a session ends with it: postscreen defers everybody on the first one.
+    this.connections.quitAll();
+    const batches = this.#giveBack();
+    const pause = await pausing;
+    if (!pause) return;
+    if (pause.hopeless) await this.#stop(batches, `The SMTP server could not be used for 24 hours. ${error}`);
+    this.#lookAfter(pause.ms);
+  }
+
+  async #claimProbe(): Promise<void> {
+    const claim = await this.#pauses.claimProbe();
+    if (claim === "away") return;
+    if (claim === "sends") {
+      this.wake();
+    } else {
+      this.#giveBack();
+      this.#lookAfter(claim.waitMs);
+    }
+  }
+
+  #lookAfter(ms: number): void {
+    setTimeout(() => this.#context.claims.look(), ms + AFTER_PAUSE_MS).unref();
+  }
+
+  /** Copies are left to retries; returns the batches that ended. */
+  #giveBack(): readonly Batch[] {
+    this.#copies.giveUp();
+    const batches = [...this.batches];
+    for (const batch of batches) batch.end();
+    return batches;
+  }
+
+  async #stop(batches: readonly MailBatch[], error: string): Promise<void> {
+    for (const batch of batches) batch.end();
+    const campaigns = new Map(batches.map(({ campaign }) => [campaign.campaign_id, campaign.company_id]));
+    for (const [campaignId, companyId] of campaigns) await this.#context.stops.stop(companyId, campaignId, error);
+  }
+
+  /** Reads the configuration again; connections made from the old one end after the mail they are at. */
+  async reload(): Promise<void> {
+    const fresh = await readTransportConfig(this.config.companyId, this.config.id);
+    if (!fresh) {
+      this.deleted = true;
+      this.#copies.giveUp();
+      await this.#stop([...this.batches], "The SMTP configuration was deleted.");
+      this.connections.renew();
+      return;
+    }
+    const changed = fresh.version !== this.config.version;
+    this.#pauses.reloaded(fresh);
+    if (changed) this.domains.configure(fresh.domainLimits);
+    if (changed) this.connections.renew();
+  }
+
+  /** Called a few times a second: is it slow, is it idle. */
+  tick(idleMs: number): void {
+    this.throughput.tick();
+    const now = performance.now();
+    let oldest = 0;
+    for (const { busySince } of this.connections.all) {
+      if (busySince !== undefined) oldest = Math.max(oldest, now - busySince);
+    }
+    const slow = oldest > SLOW_MS;
+    if (slow && !this.slow) for (const batch of [...this.batches]) batch.takeBackReady();
+    this.#context.budget.setSlow(this, slow);
+    for (const batch of [...this.batches]) {
+      batch.recheck();
+      batch.endIfDone();
+    }
+    this.#copies.recheck();
+    this.domainBackOffs.tick();
+    this.domains.tick();
+    if (this.#pauses.probeIsUnused && this.#queue.work + this.#copies.size === 0)
+      void this.#pauses.returnProbe().then(() => this.#context.claims.look());
+    this.connections.closeUnneeded(idleMs, this.#maxConnections);
+    this.wake();
+  }
+
+  async close(withinMs: number): Promise<void> {
+    this.#closed = true;
+    for (const batch of [...this.batches]) batch.end();
+    await this.connections.close(withinMs);
+    this.domains.close();
+    this.#copies.giveUp();
+    this.#context.budget.forget(this);
+  }
+}
