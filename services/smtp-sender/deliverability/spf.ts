@@ -2,8 +2,12 @@
  * SPF (RFC 7208) of the envelope's domain: whether its record can be evaluated by a receiver, whatever address mail comes
  * from. The relay's own address is judged only where the record names it: mail may leave a relay from other ones.
  */
+import { isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
+import { asciiDomain } from "../../lib/address.ts";
 import type { Lookups } from "../../lib/dns-lookups.ts";
+import { isPublicAddress, literalAddress } from "../../lib/ssrf/address-range.ts";
+import { isLocalHost } from "../../lib/ssrf/local-host.ts";
 import { type Check, conclude, dnsUnknown, type Finding } from "./check.ts";
 
 /** RFC 7208 section 4.6.4. */
@@ -224,8 +228,29 @@ function judgeRelay(walk: Walk, named: Qualifier | undefined, { relayHost }: Spf
   }
 }
 
-/** What to publish where there is no record: the relay by its name. */
-const expectedRecord = ({ domain, relayHost }: SpfAsked) => ({ name: domain, value: `v=spf1 a:${relayHost} ~all` });
+/** The addresses that stand for the relay in a record; undefined where its name in the public DNS does. */
+function addressesOf({ relayHost, relayAddresses }: SpfAsked): readonly string[] | undefined {
+  const literal = literalAddress(relayHost);
+  if (literal !== null) return [ipaddr.process(literal).toString()];
+  return isLocalHost(relayHost) || asciiDomain(relayHost) === null ? relayAddresses : undefined;
+}
+
+/** What to publish where there is no record; null where the relay has neither a public name nor an address. */
+function expectedRecord(asked: SpfAsked): { name: string; value: string } | null {
+  const addresses = addressesOf(asked);
+  const terms = addresses?.map((address) => `${isIPv6(address) ? "ip6" : "ip4"}:${address}`) ?? [
+    `a:${asciiDomain(asked.relayHost)}`,
+  ];
+  return terms.length === 0 ? null : { name: asked.domain, value: `v=spf1 ${terms.join(" ")} ~all` };
+}
+
+function noRecordHelp(asked: SpfAsked): string {
+  const help = `${asked.domain} has no SPF record. Publish one that names your relay: its provider says what to write (often an include).`;
+  const local = addressesOf(asked)?.find((address) => !isPublicAddress(address));
+  return local === undefined
+    ? help
+    : `${help} Receivers never see ${local}: write the public address that this relay sends from instead.`;
+}
 
 /** `found` is null or `{record, lookups}`. */
 export async function checkSpf(dns: Lookups, asked: SpfAsked): Promise<Check> {
@@ -238,7 +263,7 @@ export async function checkSpf(dns: Lookups, asked: SpfAsked): Promise<Check> {
   } else if (walk.findings.length === 0 && walk.unknown.length === 0) {
     walk.findings.push({
       status: "warn",
-      help: `${domain} has no SPF record. Publish one that names your relay: its provider says what to write (often an include).`,
+      help: noRecordHelp(asked),
     });
   }
   if (walk.lookups > MAX_LOOKUPS) {
