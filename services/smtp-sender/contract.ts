@@ -54,7 +54,8 @@ const work = {
   checkDeliverability: {
     summary: "Look at what receivers will find, unless that was done today; the checks that fail",
     visibility: "public",
-    description: "Nothing is looked up for a relay on this machine or a private network: what it sends is a test.",
+    description:
+      "Nothing is looked up for a sender in a reserved domain (`.test`, `.example`, `.invalid`, `.localhost`): its mail is a trial.",
     params: Type.Object({ id: Uuid }),
     returns: Type.Object({ failures: Type.Array(Type.Object({ name: Type.String(), help: Type.String() })) }),
   },

@@ -1,6 +1,6 @@
 import type { ServiceBroker } from "moleculer";
 import { baseUrlWarning } from "../../mixins/base-url.middleware.ts";
-import { isLocalHost, isLoopbackHost } from "../../services/lib/ssrf/local-host.ts";
+import { isLocalHost, isLoopbackHost, isReservedDomain } from "../../services/lib/ssrf/local-host.ts";
 
 describe("by its spelling", () => {
   test.each(["localhost", "LOCALHOST.", "app.localhost", "127.0.0.1", "127.8.9.1", "[::1]", "0.0.0.0", "2130706433"])(
@@ -21,6 +21,15 @@ describe("by its spelling", () => {
       expect({ loopback: isLoopbackHost(host), local: isLocalHost(host) }).toEqual({ loopback: false, local: false }),
   );
 });
+
+test.each(["acme.test", "Acme.Example.", "x.invalid", "localhost", "a.localhost", "[127.0.0.1]"])(
+  "%s is a reserved sender domain",
+  (domain) => expect(isReservedDomain(domain)).toBe(true),
+);
+
+test.each(["example.com", "test.com", "contest", "acme.local", "10.0.0.1", "xexample"])("%s is none", (domain) =>
+  expect(isReservedDomain(domain)).toBe(false),
+);
 
 describe("at the start", () => {
   const warnings = (BASE_URL: string, services: string[]) => {

@@ -22,3 +22,10 @@ export function isLocalHost(host: string): boolean {
   const literal = literalAddress(host.trim());
   return literal === null ? PRIVATE_NAME.test(nameOf(host)) : !isPublicAddress(literal);
 }
+
+/** Top-level names that nobody can own (RFC 2606, RFC 6761): mail in their names is a trial. */
+const RESERVED_NAME = /(?:^|\.)(?:test|example|invalid)$/;
+
+/** A sender's domain that no receiver could ever look up. */
+export const isReservedDomain = (domain: string): boolean =>
+  isLoopbackHost(domain) || RESERVED_NAME.test(nameOf(domain));

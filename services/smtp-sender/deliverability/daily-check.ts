@@ -1,7 +1,8 @@
 /** The report's failures, kept with the configuration: looked up once a day, before the first send, and after each change. */
 import { queryOne } from "../../../models/database/db.ts";
 import { type CheckFailure, SmtpConfig } from "../../../models/smtp-config.ts";
-import { isLocalHost } from "../../lib/ssrf/local-host.ts";
+import { domainOf } from "../../lib/address.ts";
+import { isReservedDomain } from "../../lib/ssrf/local-host.ts";
 import { activate } from "../dkim/activation.ts";
 import { keysOf } from "../dkim/key-set.ts";
 import type { Check } from "./check.ts";
@@ -39,7 +40,7 @@ const dayOf = (at: Date) => at.toISOString().slice(0, 10);
 /** Of today's report, which is made if there is none yet. */
 export async function failuresOf(companyId: string, id: string, activated: Activated): Promise<CheckFailure[]> {
   const stored = await SmtpConfig.findOne({ where: { companyId, id } });
-  if (!stored || isLocalHost(stored.host)) return [];
+  if (!stored || isReservedDomain(domainOf(stored.senderEmail))) return [];
   if (stored.checkedAt && dayOf(stored.checkedAt) === dayOf(new Date())) return stored.checkFailures;
   return (await reportOn(stored, activated)).failures;
 }

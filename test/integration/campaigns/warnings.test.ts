@@ -17,12 +17,12 @@ afterAll(async () => {
   process.env.BASE_URL = "";
 });
 
-async function sends(host: string) {
+async function sends(host: string, sender: string) {
   const company = await newCompany(app);
   const ids = await query<{ id: string }>(
     `insert into smtp_configs (id, company_id, name, host, port, sender_name, sender_email)
-     values ($1, $1, 'S', $2, 1, 'Acme', 'news@acme.example') returning id`,
-    [company.id, host],
+     values ($1, $1, 'S', $2, 1, 'Acme', $3) returning id`,
+    [company.id, host, sender],
   );
   const list = (await company.api.post(`${API}/lists/`, { name: "L" })).body.id;
   const template = (await company.api.post(`${API}/templates/`, { name: "T", subject: "S", body: "B" })).body.id;
@@ -38,11 +38,17 @@ async function sends(host: string) {
   return answers.map(({ body }) => body.warnings);
 }
 
-test("without a public BASE_URL a send through a server on the internet answers that its links lead nowhere", async () => {
-  const warning = [expect.stringMatching(/^The links of these mails.* http:\/\/localhost:3000 .*Set BASE_URL/)];
-  expect(await sends("smtp.example.com")).toEqual([warning, warning, warning]);
-});
+test.each(["smtp.example.com", "127.0.0.1", "10.1.2.3", "mailpit"])(
+  "without a public BASE_URL a send through %s answers that its links lead nowhere",
+  async (host) => {
+    const warning = [expect.stringMatching(/^The links of these mails.* http:\/\/localhost:3000 .*Set BASE_URL/)];
+    expect(await sends(host, "news@shop.example.com")).toEqual([warning, warning, warning]);
+  },
+);
 
-test.each(["127.0.0.1", "mailpit"])("through %s, where mails stay near, there is nothing to warn of", async (host) => {
-  expect(await sends(host)).toEqual([[], [], []]);
-});
+test.each(["news@acme.example", "news@acme.test", "news@nobody.invalid", "root@localhost", "me@app.localhost"])(
+  "for the sender %s, whose domain is reserved, there is nothing to warn of",
+  async (sender) => {
+    expect(await sends("smtp.example.com", sender)).toEqual([[], [], []]);
+  },
+);

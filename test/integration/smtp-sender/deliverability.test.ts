@@ -122,6 +122,7 @@ test("another company's configuration is not found, and reports are 20 a minute"
 });
 
 describe("before the first send of a day", () => {
+  const SENDER = { sender_email: "news@shop.example.com" };
   const checkedAt = async (id: string) =>
     (await query<{ checked_at: Date | null }>("select checked_at from smtp_configs where id = $1", [id]))[0]!
       .checked_at;
@@ -141,17 +142,18 @@ describe("before the first send of a day", () => {
   };
   const broken = () => {
     server.zones.clear();
-    for (const name of ["mail", "mx"]) server.zones.set(`${name}.acme.example`, { a: ["192.0.2.1"] });
-    server.zones.set("acme.example", { txt: ["v=spf1 -all", "v=spf1 ~all"], mx: [[1, "mx.acme.example"]] });
+    server.zones.set("mail.acme.example", { a: ["192.0.2.1"] });
+    for (const name of ["mail", "mx"]) server.zones.set(`${name}.shop.example.com`, { a: ["192.0.2.1"] });
+    server.zones.set("shop.example.com", { txt: ["v=spf1 -all", "v=spf1 ~all"], mx: [[1, "mx.shop.example.com"]] });
   };
 
   test("what fails is a warning, looked up once; after a change of the configuration it is looked up again", async () => {
     broken();
-    const id = await configuration();
+    const id = await configuration(SENDER);
     await untilChecked(id);
-    const warning = expect.stringMatching(/^Deliverability \(spf\): acme.example has 2 SPF records/);
+    const warning = expect.stringMatching(/^Deliverability \(spf\): shop.example.com has 2 SPF records/);
     expect(await send(id)).toMatchObject({ status: 201, body: { warnings: [warning] } });
-    server.zones.set("acme.example", { txt: ["v=spf1 -all"], mx: [[1, "mx.acme.example"]] });
+    server.zones.set("shop.example.com", { txt: ["v=spf1 -all"], mx: [[1, "mx.shop.example.com"]] });
     expect((await send(id)).body.warnings).toEqual([warning]);
     const stored = (await company.api.get(`${CONFIGS}${id}/`)).body;
     expect(stored.check_failures).toEqual([{ name: "spf", help: expect.stringContaining("2 SPF records") }]);
@@ -165,20 +167,33 @@ describe("before the first send of a day", () => {
 
   test("a company that requires authentication does not send through a server whose SPF fails", async () => {
     broken();
-    const id = await configuration();
+    const id = await configuration(SENDER);
     const set = await company.api.patch(`/api/companies/${company.id}/`, { require_authentication: true });
     expect(set.body.require_authentication).toBe(true);
     expect(await send(id)).toMatchObject({ status: 403, body: { detail: expect.stringContaining("2 SPF records") } });
-    server.zones.set("acme.example", { txt: ["v=spf1 -all"], mx: [[1, "mx.acme.example"]] });
+    server.zones.set("shop.example.com", { txt: ["v=spf1 -all"], mx: [[1, "mx.shop.example.com"]] });
     // The report asked for by the user lets him through at once.
     await report(id);
     expect((await send(id)).status).toBe(201);
     await company.api.patch(`/api/companies/${company.id}/`, { require_authentication: false });
   });
 
-  test("for a relay on a private network nothing is looked up", async () => {
+  test.each(["127.0.0.1", "10.0.0.1", "postfix"])(
+    "through %s what counts is the sender's domain, too",
+    async (host) => {
+      broken();
+      const id = await configuration({ ...SENDER, host });
+      await company.api.patch(`/api/companies/${company.id}/`, { require_authentication: true });
+      expect(await send(id)).toMatchObject({ status: 403, body: { detail: expect.stringContaining("2 SPF records") } });
+      await company.api.patch(`/api/companies/${company.id}/`, { require_authentication: false });
+      const { warnings } = (await send(id)).body;
+      expect(warnings).toEqual([expect.stringMatching(/^Deliverability \(spf\)/)]);
+    },
+  );
+
+  test("for a sender in a reserved domain nothing is looked up", async () => {
     broken();
-    const id = await configuration({ host: "10.0.0.1" });
+    const id = await configuration();
     expect((await send(id)).body.warnings).toEqual([]);
     expect(await checkedAt(id)).toBeNull();
   });
