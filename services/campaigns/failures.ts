@@ -1,4 +1,5 @@
 /** Whom a campaign did not reach, by reason: everything in its `failed_count`, in doubt and not tried included. */
+import { isOver } from "../../models/campaign.ts";
 import { costlyRead } from "../../models/database/bulk.ts";
 import { campaignNo } from "../../models/database/campaign-no.ts";
 import { type Client, query, queryOne } from "../../models/database/db.ts";
@@ -7,6 +8,8 @@ import { withIds } from "../../models/statements/mail-key.ts";
 import type { ReturnsOf } from "../contracts.ts";
 import { notFound } from "../lib/errors.ts";
 import { enhancedCode } from "../lib/replies/codes.ts";
+import { causeOf, helpOf, type Remedy } from "./failure-help.ts";
+import { type Resumable, whyNotResumable } from "./lifecycle/resume.ts";
 
 type Failures = ReturnsOf<"campaigns.failures">;
 type BounceType = Failures[number]["bounce_type"];
@@ -16,15 +19,15 @@ const MAX_REASONS = 200;
 const MAX_REASON_LENGTH = 300;
 
 const CAMPAIGN = `
-  select failed_count, unwritten, error from campaigns where company_id = $1 and id = $2 and deleted_at is null`;
+  select id, status, recipients_state, sent_count, failed_count, unwritten, error from campaigns where company_id = $1 and id = $2 and deleted_at is null`;
 
-interface Campaign {
+interface Campaign extends Resumable {
   failed_count: number;
   unwritten: number;
   error: string | null;
 }
 
-const { sent, suppressed, unknown, bounced } = SENT_EMAIL_STATUS;
+const { sent, bounced } = SENT_EMAIL_STATUS;
 
 const ADDRESS = "'<?[^\\s<>@]+@[^\\s<>@]*[^\\s<>@.,;:)]>?'";
 const reply = (e: string, p: string) => `reply_text(${p}.pattern, ${e}.smtp_response)`;
@@ -134,49 +137,33 @@ function codesOf(text: string | null): { smtp_code: number | null; enhanced_code
   return { smtp_code: code ? Number(code) : null, enhanced_code: enhancedCode(words, text ?? "") ?? null };
 }
 
-const HELP = {
-  hard: "These mailboxes do not exist. They are suppressed and get no more mail.",
-  soft: "These mailboxes exist and could not take the mail: they are full, or it was too large for them. Resume tries them again.",
-  block:
-    "The server refuses the sender or the mail, not the mailbox. Look at the SMTP configuration's deliverability report (SPF, DKIM, DMARC) and at the account there, then resume.",
-  later: "The server took the mail at none of its tries. Resume tries it again.",
-  refused: "The server refused the mail for good. Its words say why.",
-  unknown:
-    "These mails were handed over, and the server's answer never came: they may have arrived. Resume sends them again, also to those who have them.",
-  suppressed: "These people may get no mail: they unsubscribed, complained, or are on the suppression list.",
-  stopped: "The campaign was stopped before these were tried. Resume sends to them.",
-  quota:
-    "The month's quota had no room for them. Resume sends to them once there is room, in the next month or on a larger plan.",
-  other: "The mail did not leave. The reason says what was in the way; resume tries it again.",
-};
-
-function helpFor({ status, reason }: Group, code: number | null, bounce: BounceType, stopped: boolean): string {
-  if (status === unknown) return HELP.unknown;
-  if (status === suppressed) return HELP.suppressed;
-  if (bounce) return HELP[bounce];
-  if (stopped) return HELP.stopped;
-  if (code === null) return reason.startsWith("Given up") ? HELP.later : HELP.other;
-  return code < 500 ? HELP.later : HELP.refused;
-}
-
-function viewOf(group: Group, campaign: Campaign, found: BounceType | undefined): Failures[number] {
+function viewOf(group: Group, campaign: Campaign, remedy: Remedy, found: BounceType | undefined): Failures[number] {
   const { reason, count, example, status } = group;
   const codes = codesOf(group.reply);
   // Its event may be older than events are kept.
   const bounce_type = found ?? (status === bounced ? "hard" : null);
-  const help = helpFor(group, codes.smtp_code, bounce_type, reason === campaign.error);
+  const why = causeOf(group, { code: codes.smtp_code, bounce: bounce_type, isStopped: reason === campaign.error });
+  const help = helpOf(why, remedy);
   return { reason, ...codes, bounce_type, count, example, help, ...(group.estimated ? { estimated: true } : {}) };
 }
 
-const overQuota = (count: number): Failures[number] => ({
+const overQuota = (count: number, remedy: Remedy): Failures[number] => ({
   reason: "The monthly email quota left no room.",
   smtp_code: null,
   enhanced_code: null,
   bounce_type: null,
   count,
   example: null,
-  help: HELP.quota,
+  help: helpOf("quota", remedy),
 });
+
+/** What can be done about recipients that were not sent to: the same decision as a resume makes. */
+async function remedyOf(companyId: string, campaign: Campaign): Promise<Remedy> {
+  if (!isOver(campaign.status)) return "later";
+  const refusal = await costlyRead(companyId, (client) => whyNotResumable(client, campaign, companyId));
+  if (refusal === undefined) return "resume";
+  return campaign.recipients_state === "kept" ? "duplicate" : "none";
+}
 
 export async function failures(companyId: string, campaignId: string): Promise<Failures> {
   const campaign = await queryOne<Campaign>(CAMPAIGN, [companyId, campaignId]);
@@ -187,6 +174,7 @@ export async function failures(companyId: string, campaignId: string): Promise<F
   const groups =
     written > 0 ? await costlyRead(companyId, (client) => groupsWithin(client, companyId, campaignId, written)) : [];
   const bounces = await bouncesOf(companyId, groups);
-  const views = groups.map((group) => viewOf(group, campaign, bounces.get(group.id)));
-  return [...views, ...(unwritten > 0 ? [overQuota(unwritten)] : [])].toSorted((a, b) => b.count - a.count);
+  const remedy = await remedyOf(companyId, campaign);
+  const views = groups.map((group) => viewOf(group, campaign, remedy, bounces.get(group.id)));
+  return [...views, ...(unwritten > 0 ? [overQuota(unwritten, remedy)] : [])].toSorted((a, b) => b.count - a.count);
 }

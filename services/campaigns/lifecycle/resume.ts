@@ -22,16 +22,20 @@ interface Read extends CampaignRow {
   recipients_state: string;
 }
 
-async function requireResumable(client: Client, campaign: Read, companyId: string): Promise<void> {
-  if (campaign.status !== "partial" && campaign.status !== "failed") {
-    throw wrongState(`Only a partial or failed campaign can be resumed. This one is ${campaign.status}.`);
-  }
-  if (campaign.recipients_state !== "kept") {
-    throw wrongState("The recipients of this campaign are no longer kept, so it cannot be resumed.");
-  }
-  if (campaign.status === "partial" || campaign.sent_count > 0) return;
-  if (!(await hasUnknown(client, companyId, campaign.id)))
-    throw wrongState("This campaign failed before any email was sent, so it cannot be resumed.");
+export type Resumable = Pick<Read, "id" | "status" | "recipients_state" | "sent_count">;
+
+/** The sentence that resume refuses the campaign with; undefined where it may be resumed. */
+export async function whyNotResumable(
+  client: Client,
+  { id, status, recipients_state, sent_count }: Resumable,
+  companyId: string,
+): Promise<string | undefined> {
+  if (status !== "partial" && status !== "failed")
+    return `Only a partial or failed campaign can be resumed. This one is ${status}.`;
+  if (recipients_state !== "kept")
+    return "The recipients of this campaign are no longer kept, so it cannot be resumed.";
+  if (status === "partial" || sent_count > 0 || (await hasUnknown(client, companyId, id))) return undefined;
+  return "This campaign failed before any email was sent, so it cannot be resumed.";
 }
 
 export async function resume(ctx: Ctx, campaignId: string) {
@@ -39,7 +43,8 @@ export async function resume(ctx: Ctx, campaignId: string) {
   const campaign = await transaction(async (client) => {
     const before = await holdCampaign<Read>(client, companyId, campaignId);
     if (!before) throw notFound();
-    await requireResumable(client, before, companyId);
+    const reason = await whyNotResumable(client, before, companyId);
+    if (reason !== undefined) throw wrongState(reason);
     await moveTo(client, campaignId, "pending");
     await client.query(
       `update campaigns set error = null, stopped_at = null, blocks_in_a_row = 0, repeated_refusal = null, expanded_at = null, requeue_from = 1,

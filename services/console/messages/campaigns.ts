@@ -161,10 +161,10 @@ export const campaigns = {
     statusesTitle: "What the status means",
     meanings: {
       sent: "The mail server took it, and it has not come back.",
-      failed: "It could not be sent. The reason stands beside it; Resume tries it again.",
+      failed: "It could not be sent. The reason is shown beside it.",
       bounced: "It came back: the mailbox does not exist or refused it.",
       unknown:
-        "It may have arrived: the connection ended before the mail server answered. It is not sent again by itself; Resume sends it, and an open or a click settles it.",
+        "It may have arrived: the connection ended before the mail server answered. It is sent again only if you resume the campaign; an open or a click shows that it arrived.",
       queued: "It waits for its turn, or is tried again later.",
       sending: "It is with the mail server at this moment.",
       suppressed: "It was left out: the address is suppressed or unsubscribed.",

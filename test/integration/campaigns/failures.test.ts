@@ -85,6 +85,43 @@ describe("failures of a campaign", () => {
     });
   });
 
+  describe("advice", () => {
+    const STOPPED = 'Stopped by the API key "x".';
+    const outcomes = [
+      { status: 3, error: STOPPED },
+      { status: 3, error: "Given up after 12 tries. Deferred: 451 later", reply: "451 later" },
+      { status: 3, error: "No connection" },
+      { status: 4, error: "Refused: 550 5.1.1 gone", reply: "550 5.1.1 gone" },
+    ];
+    const refused = (id: string) =>
+      as(world, company)("campaigns.resume", { id }).then(
+        () => false,
+        () => true,
+      );
+    const helpsOf = async (id: string) => (await failures(id)).map(({ help }) => help).join("\n");
+
+    test.each([
+      ["partial", 10, "kept", /Resume the campaign to send to them/],
+      ["failed", 10, "kept", /Then resume the campaign/],
+      ["failed", 0, "kept", /duplicate it, and send the copy/],
+      ["cancelled", 0, "kept", /duplicate it, and send the copy/],
+      ["partial", 10, "removed", /no longer kept/],
+      ["sending", 10, "kept", /once it has ended/],
+    ])(
+      "of a campaign that is %s with %d sent and recipients %s names what works",
+      async (status, sent, state, says) => {
+        const id = await campaign(14, outcomes);
+        await query(
+          "update campaigns set status = $2, sent_count = $3, recipients_state = $4, error = $5 where id = $1",
+          [id, status, sent, state, STOPPED],
+        );
+        const help = await helpsOf(id);
+        expect(help).toMatch(says);
+        expect(/to try (?:them|these) again|to send to them|Then resume/.test(help)).toBe(!(await refused(id)));
+      },
+    );
+  });
+
   test("are those too for whom the quota left no room; none where nobody failed", async () => {
     const id = await campaign(2, []);
     expect(await failures(id)).toEqual([]);

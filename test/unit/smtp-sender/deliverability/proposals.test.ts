@@ -1,5 +1,5 @@
 /** The records that the report proposes, read by mailauth, which nobody here wrote, and then by the report itself. */
-import { generateKeyPairSync } from "node:crypto";
+import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import getDmarcRecord from "mailauth/lib/dmarc/get-dmarc-record.js";
 import { spf as verifySpf } from "mailauth/lib/spf/index.js";
 import { getPublicKey } from "mailauth/lib/tools.js";
@@ -30,7 +30,7 @@ const ADDRESS = "192.0.2.4";
 const resolverOf =
   (txt: Record_, a: string[] = []) =>
   async (name: string, type: string) => {
-    if (type === "TXT" && name === txt.name) return [txt.value.match(/.{1,255}/g)];
+    if (type === "TXT" && name === txt.name) return [txt.value.match(/.{1,255}/g) ?? []];
     if (type === "A" && a.includes(name)) return [ADDRESS];
     throw Object.assign(new Error(name), { code: "ENOTFOUND" });
   };
@@ -80,14 +80,14 @@ test("SPF for a relay of the own network asks for its public address; without an
 test.each([
   ["rsa", generateKeyPairSync("rsa", { modulusLength: 2_048 }).privateKey],
   ["ed25519", generateKeyPairSync("ed25519").privateKey],
-] as const)("DKIM of a key of type %s is read as that key", async (type, key) => {
+] as const)("DKIM of a key of type %s is read as that key", async (_type, key) => {
   const privateKey = key.export({ format: "pem", type: "pkcs8" }) as string;
   const signature = { domain: DOMAIN, selector: "s1", privateKey };
   const { expected } = await checkDkim(dns, signature);
   expect(expected).toEqual(dkimRecord(signature));
   const record = expected as Record_;
   const read = await getPublicKey("DKIM", record.name, 1_024, resolverOf(record));
-  expect(read.publicKey.asymmetricKeyType ?? type).toBe(type);
+  expect(createPublicKey(read.publicKey).equals(createPublicKey(key))).toBe(true);
   publish(record);
   expect(await checkDkim(dns, signature)).toMatchObject({ status: "pass" });
 });

@@ -1,0 +1,77 @@
+/** Advice on recipients that were not sent to: the cause, and the remedy that works for this campaign. */
+import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
+import type { ReturnsOf } from "../contracts.ts";
+
+const { suppressed, unknown } = SENT_EMAIL_STATUS;
+
+/** `later`: the campaign is still being sent. `none`: its recipients are no longer kept. */
+export type Remedy = "resume" | "later" | "duplicate" | "none";
+
+interface Advice {
+  cause: string;
+  /** What resuming does; absent where no remedy reaches these people. */
+  resume?: string;
+}
+
+const ADVICE = {
+  hard: { cause: "These mailboxes do not exist. They are suppressed and get no more mail." },
+  soft: {
+    cause: "These mailboxes exist and could not take the mail: they are full, or it was too large for them.",
+    resume: "Resume the campaign to try them again.",
+  },
+  block: {
+    cause:
+      "The server refuses the sender or the mail, not the mailbox. Check the SMTP configuration's deliverability report (SPF, DKIM, DMARC) and your account with the provider first.",
+    resume: "Then resume the campaign to try these again.",
+  },
+  later: { cause: "The server deferred the mail at every try.", resume: "Resume the campaign to try these again." },
+  refused: { cause: "The server refused the mail for good. The reason quotes its answer." },
+  unknown: {
+    cause: "The server never confirmed these mails, so they may have arrived.",
+    resume: "Resume the campaign to send them again, also to those who have them.",
+  },
+  suppressed: { cause: "These people may get no mail: they unsubscribed, complained, or are on the suppression list." },
+  stopped: {
+    cause: "The campaign was stopped before these were tried.",
+    resume: "Resume the campaign to send to them.",
+  },
+  quota: {
+    cause: "The month's quota had no room for them.",
+    resume: "Resume the campaign once there is room, in the next month or on a larger plan.",
+  },
+  other: { cause: "The mail was not sent. Correct what the reason names.", resume: "Then resume the campaign." },
+} satisfies Record<string, Advice>;
+
+export type Cause = keyof typeof ADVICE;
+
+const OTHERWISE: Record<Exclude<Remedy, "resume">, string> = {
+  later: "You can resume the campaign once it has ended.",
+  duplicate: "This campaign cannot be resumed, because nothing of it was sent: duplicate it, and send the copy.",
+  none: "Its recipients are no longer kept, so it cannot be resumed.",
+};
+
+interface Group {
+  status: number;
+  reason: string;
+}
+
+interface Known {
+  code: number | null;
+  bounce: ReturnsOf<"campaigns.failures">[number]["bounce_type"];
+  isStopped: boolean;
+}
+
+export function causeOf({ status, reason }: Group, { code, bounce, isStopped }: Known): Cause {
+  if (status === unknown) return "unknown";
+  if (status === suppressed) return "suppressed";
+  if (bounce) return bounce;
+  if (isStopped) return "stopped";
+  if (code === null) return reason.startsWith("Given up") ? "later" : "other";
+  return code < 500 ? "later" : "refused";
+}
+
+export function helpOf(name: Cause, remedy: Remedy): string {
+  const { cause, resume }: Advice = ADVICE[name];
+  if (resume === undefined) return cause;
+  return `${cause} ${remedy === "resume" ? resume : OTHERWISE[remedy]}`;
+}
