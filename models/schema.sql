@@ -1617,7 +1617,7 @@ create table list_members (
   left_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
   constraint list_members_pkey PRIMARY KEY (company_id, list_id, subscriber_id) INCLUDE (left_at)
-) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
+) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_freeze_min_age=1000000, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=1000);
 CREATE INDEX list_members_by_subscriber ON public.list_members USING btree (subscriber_id);
 CREATE TRIGGER list_members_added AFTER INSERT ON public.list_members REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_list_members();
 CREATE TRIGGER list_members_left AFTER UPDATE ON public.list_members REFERENCING OLD TABLE AS old_rows NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_list_leavers();
@@ -2024,17 +2024,13 @@ create table subscribers (
   confirm_mailed_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
-  in_search boolean default false not null,
   import_id uuid,
   constraint subscribers_pkey PRIMARY KEY (company_id, id),
   constraint subscribers_company_id_email_key_key UNIQUE (company_id, email_key),
   constraint subscribers_status_check CHECK ((status = ANY (ARRAY['active'::text, 'unconfirmed'::text, 'unsubscribed'::text, 'bounced'::text, 'complained'::text])))
-) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05);
-CREATE INDEX subscribers_of_first_name ON public.subscribers USING btree (company_id, lower(first_name), id) WHERE in_search;
-CREATE INDEX subscribers_of_last_name ON public.subscribers USING btree (company_id, lower(last_name), id) WHERE in_search;
+) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=1000);
 CREATE INDEX subscribers_of_status ON public.subscribers USING btree (company_id, status, id) WHERE (status <> 'active'::text);
-CREATE INDEX subscribers_search_of_company ON public.subscribers USING gin (company_id, (((((email || ' '::text) || first_name) || ' '::text) || last_name)) gin_trgm_ops) WITH (gin_pending_list_limit='4096') WHERE in_search;
-CREATE INDEX subscribers_to_search ON public.subscribers USING btree (company_id) WHERE (NOT in_search);
+CREATE INDEX subscribers_search ON public.subscribers USING gin (company_id, (((((email || ' '::text) || first_name) || ' '::text) || last_name)) gin_trgm_ops) WITH (gin_pending_list_limit='4096');
 CREATE TRIGGER subscribers_address BEFORE UPDATE OF email ON public.subscribers FOR EACH ROW WHEN ((old.email IS DISTINCT FROM new.email)) EXECUTE FUNCTION keep_address();
 CREATE TRIGGER subscribers_counted AFTER INSERT ON public.subscribers REFERENCING NEW TABLE AS now_rows FOR EACH STATEMENT EXECUTE FUNCTION count_new_people();
 CREATE TRIGGER subscribers_key BEFORE INSERT ON public.subscribers FOR EACH ROW WHEN ((new.email_key IS NULL)) EXECUTE FUNCTION set_address_key();
@@ -2057,7 +2053,7 @@ create table suppressions (
   constraint suppressions_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE,
   constraint suppressions_check CHECK ((num_nonnulls(email, domain) = 1)),
   constraint suppressions_kind_check CHECK ((kind = ANY (ARRAY['manual'::text, 'unsubscribed'::text, 'bounced'::text, 'complained'::text])))
-);
+) with (autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=1000);
 CREATE UNIQUE INDEX suppressions_domain ON public.suppressions USING btree (company_id, domain) WHERE (domain IS NOT NULL);
 CREATE INDEX suppressions_domain_unicode ON public.suppressions USING btree (company_id, domain_unicode) WHERE (domain_unicode IS NOT NULL);
 CREATE UNIQUE INDEX suppressions_email ON public.suppressions USING btree (company_id, email_key) WHERE (email_key IS NOT NULL);

@@ -13,7 +13,7 @@ import { company, id, nullable, required } from "./database/columns.ts";
 export const SUBSCRIBER_STATUSES = ["active", "unconfirmed", "unsubscribed", "bounced", "complained"] as const;
 export type SubscriberStatus = (typeof SUBSCRIBER_STATUSES)[number];
 
-/** What a search looks into, over the alias `s`; subscribers_search_of_company is the index on it. */
+/** What a search looks into, over the alias `s`; subscribers_search is the index on it. */
 export const SEARCHED_TEXT = "s.email || ' ' || s.first_name || ' ' || s.last_name";
 
 /**
@@ -29,8 +29,6 @@ export class Subscriber extends Model<InferAttributes<Subscriber>, InferCreation
   declare lastName: CreationOptional<string>;
   declare status: CreationOptional<SubscriberStatus>;
   declare attributes: CreationOptional<Attributes>;
-  /** Whether the index that search uses has it; until then it is found by reading it. */
-  declare inSearch: CreationOptional<boolean>;
   /** The import that created the person. */
   declare importId: CreationOptional<string | null>;
   declare confirmMailedAt: CreationOptional<Date | null>;
@@ -48,7 +46,6 @@ export class Subscriber extends Model<InferAttributes<Subscriber>, InferCreation
         lastName: required(DataTypes.TEXT, ""),
         status: required(DataTypes.TEXT, "active"),
         attributes: required(DataTypes.JSONB, {}),
-        inSearch: required(DataTypes.BOOLEAN, false),
         importId: nullable(DataTypes.UUID),
         confirmMailedAt: nullable(DataTypes.DATE),
         createdAt: required(DataTypes.DATE),

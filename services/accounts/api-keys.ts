@@ -31,7 +31,7 @@ interface Row extends Omit<View, "expires_at" | "last_used_at" | "created_at"> {
 }
 
 export async function listKeys(ctx: Ctx<ListQuery & { id: string }>) {
-  const { count, results } = await listPage<Row>(
+  const { results, ...page } = await listPage<Row>(
     {
       from: "api_keys k left join users u on u.id = k.created_by",
       columns: `k.id, k.name, k.prefix, k.scopes, k.allowed_ips, k.expires_at, k.last_used_at, k.created_at,
@@ -39,7 +39,11 @@ export async function listKeys(ctx: Ctx<ListQuery & { id: string }>) {
       where: ["k.company_id = $1"],
       values: [ownCompany(ctx)],
       id: "k.id",
-      orderings: { name: "k.name", expires_at: "k.expires_at", last_used_at: "k.last_used_at" },
+      orderings: {
+        name: "k.name",
+        expires_at: "coalesce(k.expires_at, 'infinity')",
+        last_used_at: "coalesce(k.last_used_at, 'infinity')",
+      },
       searchIn: ["k.name"],
     },
     ctx.params,
@@ -50,7 +54,7 @@ export async function listKeys(ctx: Ctx<ListQuery & { id: string }>) {
     last_used_at: row.last_used_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
   });
-  return { count, results: results.map(view) };
+  return { ...page, results: results.map(view) };
 }
 
 export const newKeyErrors: Validate<(typeof contract)["createKey"]> = (ctx, isValid): FieldErrors => {

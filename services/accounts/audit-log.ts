@@ -42,8 +42,6 @@ export async function listAuditLog(ctx: Ctx<ParamsOf<"accounts.listAuditLog">>) 
       orderings: { at: "a.id", action: "a.action" },
       searchIn: ["a.action", "a.actor_name", "a.target"],
       large: true,
-      indexed: ["at"],
-      narrowedBy: "`actor`, `action`, `since` or `until`",
     },
     ctx.params,
   );

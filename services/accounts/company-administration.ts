@@ -28,7 +28,7 @@ interface Row extends Omit<Tenant, "created_at" | "sending_paused_at"> {
 
 /** SQL: owners, counters and usage of a page of companies in one statement. */
 export async function listCompanies(params: ParamsOf<"accounts.listCompanies">): Promise<Page> {
-  const { count, results } = await listPage<Row>(
+  const { results, ...page } = await listPage<Row>(
     {
       from: "companies c",
       columns: `c.id, c.name, c.plan, count_of(c.id, 'subscribers', c.id) as subscribers,
@@ -50,7 +50,7 @@ export async function listCompanies(params: ParamsOf<"accounts.listCompanies">):
     sending_paused_at: row.sending_paused_at?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
   });
-  return { count, results: results.map(view) };
+  return { ...page, results: results.map(view) };
 }
 
 async function requirePlan(name: string): Promise<void> {

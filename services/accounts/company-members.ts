@@ -30,7 +30,7 @@ const MEMBERS = `(
 type MemberRow = Omit<Member, "joined_at" | "expires_at"> & { joined_at: Date | null; expires_at: Date | null };
 
 export async function listMembers(ctx: Ctx<ListQuery & { id: string }>) {
-  const { count, results } = await listPage<MemberRow>(
+  const { results, ...page } = await listPage<MemberRow>(
     {
       from: MEMBERS,
       columns: "m.id, m.user_id, m.email, m.first_name, m.last_name, m.role, m.status, m.joined_at, m.expires_at",
@@ -48,7 +48,7 @@ export async function listMembers(ctx: Ctx<ListQuery & { id: string }>) {
     joined_at: row.joined_at?.toISOString() ?? null,
     expires_at: row.expires_at?.toISOString() ?? null,
   });
-  return { count, results: results.map(view) };
+  return { ...page, results: results.map(view) };
 }
 
 async function memberOf(companyId: string, userId: string, transaction: Transaction | null = null) {

@@ -3,10 +3,8 @@ import type { ServiceContract } from "../define.ts";
 import { AUDIT_ACTIONS } from "../lib/audit-actions.ts";
 import { SCOPES } from "../lib/rights.ts";
 import {
-  BOUNDED,
   Bool,
   ById,
-  CountedPage,
   Described,
   Email,
   Id,
@@ -199,7 +197,7 @@ export const contract = {
 
   listAuditLog: {
     summary: "Who did what",
-    description: `Logins, keys, members, settings, SMTP configurations, webhooks, exports, imports, sends and deletions. \`actor\` is an id, an address or a key's name. Sortable: created_at, at, action. ${BOUNDED}`,
+    description: `Logins, keys, members, settings, SMTP configurations, webhooks, exports, imports, sends and deletions. \`actor\` is an id, an address or a key's name. Sortable: created_at, at, action.`,
     params: Type.Object({
       ...ById.properties,
       ...ListQuery.properties,
@@ -214,7 +212,7 @@ export const contract = {
       since: Type.Optional(Described(Time, "Only from this moment on.")),
       until: Type.Optional(Described(Time, "Only before this moment.")),
     }),
-    returns: CountedPage(
+    returns: Page(
       Type.Object({
         id: Id,
         at: Described(Time, "Time of the event."),

@@ -2,9 +2,7 @@
 import { BOUNCE_TYPES, INBOUND_RESULTS } from "../../models/inbound-message.ts";
 import type { ServiceContract } from "../define.ts";
 import {
-  BOUNDED,
   ById,
-  CountedPage,
   Described,
   Document,
   Email,
@@ -13,6 +11,7 @@ import {
   Nothing,
   Nullable,
   OneOf,
+  Page,
   type Static,
   Text,
   Time,
@@ -81,14 +80,14 @@ export const contract = {
   },
   listInbound: {
     summary: "List bounces, complaints and other messages that came in",
-    description: `Search looks into the recipient. Sortable: created_at, received_at. ${BOUNDED}`,
+    description: `Search looks into the recipient. Sortable: created_at, received_at.`,
     params: Type.Object({
       ...ListQuery.properties,
       result: Type.Optional(Described(OneOf(...INBOUND_RESULTS), "Only with this result.")),
       via: Type.Optional(Described(OneOf(...WAYS_IN), "Only what came in this way.")),
       recipient: Type.Optional(Described(Email, "Only those to this address.")),
     }),
-    returns: CountedPage(Inbound),
+    returns: Page(Inbound),
   },
   inboundRaw: {
     summary: "Get a message as it came in",

@@ -49,8 +49,6 @@ export async function listInbound(ctx: Ctx<ParamsOf<"bounces.listInbound">>): Pr
       counter: [companyId, "inbound_messages", companyId],
       filtered: where.length > 1,
       large: true,
-      indexed: ["received_at"],
-      narrowedBy: "`result`, `via` or `recipient`",
     },
     ctx.params,
   );

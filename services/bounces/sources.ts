@@ -1,6 +1,6 @@
 /** The addresses that providers report to, as a resource. Secrets go in and never come out. */
 import { createHash, randomBytes } from "node:crypto";
-import { listModels } from "../../models/database/listing.ts";
+import { listModels, type Page } from "../../models/database/listing.ts";
 import { InboundSource, type ProviderName } from "../../models/inbound-source.ts";
 import { SmtpConfig } from "../../models/smtp-config.ts";
 import type { AuditedChange } from "../../models/statements/audit-log.ts";
@@ -26,9 +26,9 @@ function viewOf({ id, provider, tokenSealed, createdAt }: InboundSource): View {
   return { id, provider, url, created_at: createdAt.toISOString() };
 }
 
-export async function listSources(ctx: Ctx<ListQuery>): Promise<{ count: number; results: View[] }> {
+export async function listSources(ctx: Ctx<ListQuery>): Promise<Page<View>> {
   const companyId = companyOf(ctx);
-  const { count, results } = await listModels(
+  const { results, ...page } = await listModels(
     InboundSource,
     {
       from: "inbound_sources",
@@ -42,7 +42,7 @@ export async function listSources(ctx: Ctx<ListQuery>): Promise<{ count: number;
     },
     ctx.params,
   );
-  return { count, results: results.map(viewOf) };
+  return { ...page, results: results.map(viewOf) };
 }
 
 export async function sourceErrors(

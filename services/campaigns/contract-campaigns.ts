@@ -1,10 +1,8 @@
 import { CAMPAIGN_STATUSES, CAMPAIGN_TYPES } from "../../models/campaign.ts";
 import type { ServiceContract } from "../define.ts";
 import {
-  BOUNDED,
   Bool,
   ById,
-  CountedPage,
   CreatedAt,
   Described,
   DownloadPage,
@@ -15,6 +13,7 @@ import {
   Nothing,
   Nullable,
   OneOf,
+  Page,
   Text,
   Time,
   Type,
@@ -121,7 +120,7 @@ const Failures = Type.Array(
 export const campaigns = {
   list: {
     summary: "List campaigns",
-    description: `Search looks into the name. Sortable: created_at, failed_count, name, scheduled_for, sent_count, status, total_emails, updated_at. ${BOUNDED}`,
+    description: `Search looks into the name. Sortable: created_at, failed_count, name, scheduled_for, sent_count, status, total_emails, updated_at.`,
     params: Type.Composite([
       ListQuery,
       Type.Object({
@@ -131,7 +130,7 @@ export const campaigns = {
         created_before: Type.Optional(Type.String({ format: "date-time", description: "Exclusive." })),
       }),
     ]),
-    returns: CountedPage(Campaign),
+    returns: Page(Campaign),
   },
   get: { summary: "Campaign details and status", params: ById, returns: Campaign },
   update: {

@@ -63,7 +63,6 @@ export async function listCampaigns(ctx: Ctx<Asked>) {
       counter: [companyId, byStatus ? `campaigns:${asked.status}` : "campaigns", companyId],
       filtered: values.length > 1 && !byStatus,
       large: true,
-      narrowedBy: "`status`, `campaign_type`, `created_after` or `created_before`",
     },
     asked,
   );

@@ -1,5 +1,5 @@
 /** Pages of a list: which one is shown, and the links to its neighbours with all that the person asked for. */
-import { LAST_PAGE } from "../../models/database/filtered-count.ts";
+import type { Page } from "../../models/database/listing.ts";
 import { messages } from "./messages.ts";
 import { formatted } from "./render.ts";
 
@@ -11,7 +11,7 @@ export const numberOf = (count: number, isEstimate = false): string =>
 
 type Query = Record<string, string>;
 
-/** 1 for what is no number of a page; one beyond the last is the action's 404. */
+/** 1 for what is no number of a page; one beyond the last is the action's 404. Beside a cursor it only numbers the page. */
 export function pageOf({ page }: Query): number {
   return page !== undefined && /^[1-9]\d{0,8}$/.test(page) ? Number(page) : 1;
 }
@@ -20,12 +20,13 @@ export function pageOf({ page }: Query): number {
 export const askedOf = (query: Query) => ({
   page: pageOf(query),
   page_size: PAGE_SIZE,
+  ...(query.cursor ? { cursor: query.cursor } : {}),
   ...(query.search ? { search: query.search } : {}),
 });
 
 export interface Pager {
   page: number;
-  pages: number;
+  pages: string;
   previous: string | null;
   next: string | null;
 }
@@ -33,12 +34,15 @@ export interface Pager {
 export function pagerOf(
   path: string,
   { notice: _, result: __, ...query }: Query,
-  count: number,
-  isEstimate = false,
+  { count, count_estimated, next, previous }: Omit<Page<unknown>, "results">,
 ): Pager {
   const page = pageOf(query);
-  const all = Math.max(1, Math.ceil(count / PAGE_SIZE));
-  const pages = isEstimate ? Math.min(all, LAST_PAGE) : all;
-  const link = (to: number) => `${path}?${new URLSearchParams({ ...query, page: `${to}` })}`;
-  return { page, pages, previous: page > 1 ? link(page - 1) : null, next: page < pages ? link(page + 1) : null };
+  const link = (to: number, cursor: string | null) =>
+    cursor && `${path}?${new URLSearchParams({ ...query, page: `${Math.max(1, to)}`, cursor })}`;
+  return {
+    page,
+    pages: numberOf(Math.max(page, Math.ceil(count / PAGE_SIZE)), count_estimated),
+    previous: link(page - 1, previous),
+    next: link(page + 1, next),
+  };
 }

@@ -48,6 +48,14 @@ export const ById = Type.Object({ id: Id });
 export const ListQuery = Type.Object({
   page: Type.Optional(Described(Type.Integer({ minimum: 1 }), "Page number, from 1.", 2)),
   page_size: Type.Optional(Described(Type.Integer({ minimum: 1, maximum: 100 }), "Rows on a page; default 20.", 100)),
+  cursor: Type.Optional(
+    Type.String({
+      maxLength: 8_192,
+      description:
+        "The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then.",
+      examples: ["Zk3xq0c2"],
+    }),
+  ),
   search: Type.Optional(
     Type.String({ maxLength: 255, description: "Part of a text, without regard to case.", examples: ["lantern"] }),
   ),
@@ -63,17 +71,17 @@ export const ListQuery = Type.Object({
 export type ListQuery = Static<typeof ListQuery>;
 
 /**
- * What a list action returns: the rows and the count; the gateway turns it into the paginated envelope
- * (count, next, previous, results), because only it knows the URL.
+ * What a list action returns. The gateway turns it into the paginated envelope (count, next, previous, results): of the
+ * cursors it makes addresses, because only it knows the URL.
  */
-export const Page = <T extends TSchema>(item: T) => Type.Object({ count: Type.Integer(), results: Type.Array(item) });
-
-/** Of a list that may have more rows than are counted: the field stands there where `count` is an estimate. */
-export const CountedPage = <T extends TSchema>(item: T) =>
-  Type.Composite([Page(item), Type.Object({ count_estimated: Type.Optional(Bool) })]);
-/** Numbers: models/database/filtered-count.ts. */
-export const BOUNDED =
-  "Where more than 10,000 entries fit a filter or a search, `count` is an estimate (`count_estimated`) and page 500 is the last. More than 50,000 are neither searched nor sorted by a field without an index: the 400 says how to narrow them.";
+export const Page = <T extends TSchema>(item: T) =>
+  Type.Object({
+    count: Type.Integer(),
+    count_estimated: Type.Optional(Type.Literal(true)),
+    next: Nullable(Type.String()),
+    previous: Nullable(Type.String()),
+    results: Type.Array(item),
+  });
 
 /** The same object with every field optional: a PATCH body. */
 export const Patch = <T extends TObject>(schema: T) => Type.Partial(schema);

@@ -1,7 +1,7 @@
 /** Templates as resources of the API. */
 import type { LOCK, Transaction } from "sequelize";
 import { sequelize } from "../../models/database/db.ts";
-import { listModels } from "../../models/database/listing.ts";
+import { listModels, type Page } from "../../models/database/listing.ts";
 import { contentOf, keepUnkept, keepVersion } from "../../models/statements/template-versions.ts";
 import { Template } from "../../models/template.ts";
 import type { Validate } from "../define.ts";
@@ -47,7 +47,7 @@ async function bodyErrors(companyId: string, id: string | undefined, changes: In
 const COLUMNS =
   "id, name, subject, body, preheader, text_body, inline_css, template_mode, template_type, created_at, updated_at";
 
-export async function listTemplates(companyId: string, asked: Filters): Promise<{ count: number; results: View[] }> {
+export async function listTemplates(companyId: string, asked: Filters): Promise<Page<View>> {
   const where = ["company_id = $1"];
   const values: unknown[] = [companyId];
   for (const field of ["template_mode", "template_type"] as const) {
@@ -63,8 +63,8 @@ export async function listTemplates(companyId: string, asked: Filters): Promise<
     orderings,
     searchIn: ["name", "subject"],
   };
-  const { count, results } = await listModels(Template, listing, asked);
-  return { count, results: results.map((template) => template.view()) };
+  const { results, ...page } = await listModels(Template, listing, asked);
+  return { ...page, results: results.map((template) => template.view()) };
 }
 
 async function find(

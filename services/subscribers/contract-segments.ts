@@ -1,20 +1,7 @@
 import { conditionSchema } from "../../models/segment-rules/condition-schema.ts";
 import { MAX_CONDITIONS, type Rules } from "../../models/segment-rules/segment-sql.ts";
 import type { ServiceContract } from "../define.ts";
-import {
-  BOUNDED,
-  ById,
-  CountedPage,
-  CreatedAt,
-  Described,
-  Id,
-  ListQuery,
-  Name,
-  Nothing,
-  Nullable,
-  Page,
-  Type,
-} from "../lib/shapes.ts";
+import { ById, CreatedAt, Described, Id, ListQuery, Name, Nothing, Nullable, Page, Type } from "../lib/shapes.ts";
 import { Description, Subscriber } from "./contract-shapes.ts";
 
 /** Loose on purpose: models/segment-rules/segment-sql.ts reports errors by the condition's index. */
@@ -153,8 +140,8 @@ export const segments = {
   removeSegment: { summary: "Delete a segment", params: ById, returns: Nothing },
   listSegmentSubscribers: {
     summary: "List the subscribers that a segment holds now",
-    description: `Search looks into email and names. Sortable: created_at, email, first_name, last_name. ${BOUNDED} Where more than 100,000 people would have to be looked at for a number, it is an estimate, too; the last page has the exact number.`,
+    description: `Search looks into email and names. Sortable: created_at, email, first_name, last_name.`,
     params: Type.Composite([ListQuery, Type.Object({ id: Id })]),
-    returns: CountedPage(Subscriber),
+    returns: Page(Subscriber),
   },
 } as const satisfies ServiceContract;

@@ -4,20 +4,7 @@ import { SUBSCRIBER_STATUSES } from "../../models/subscriber.ts";
 import { SUPPRESSION_KINDS } from "../../models/suppression.ts";
 import type { AttributeValue, AttributeChanges as Changes } from "../lib/attributes.ts";
 import { MAX_ATTRIBUTES, MAX_TEXT, MAX_TEXTS, NAME_PATTERN } from "../lib/attributes.ts";
-import {
-  CountedPage,
-  CreatedAt,
-  Described,
-  Email,
-  Id,
-  Line,
-  Nullable,
-  OneOf,
-  Text,
-  Time,
-  Type,
-  Uuid,
-} from "../lib/shapes.ts";
+import { CreatedAt, Described, Email, Id, Line, Nullable, OneOf, Page, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 
 export const PersonName = Line(255);
 
@@ -53,9 +40,7 @@ export const Subscriber = Type.Object({
   created_at: CreatedAt,
 });
 
-export const SubscriberPage = CountedPage(Subscriber);
-export const ESTIMATED =
-  "Where more than 10,000 fit a search, or a list and a status, or more than 15,000 people would have to be looked at for a number, `count` is an estimate and `count_estimated` is true; the last page has the exact number.";
+export const SubscriberPage = Page(Subscriber);
 
 /** Public lists are shown to subscribers on the preferences page. */
 export const Visibility = OneOf(...LIST_VISIBILITIES);

@@ -21,7 +21,6 @@ import { IMPORT_DESCRIPTION, IMPORT_FIELDS, ImportAnswer, ImportStarted } from "
 import {
   AttributeChanges,
   Attributes,
-  ESTIMATED,
   PersonData,
   PersonName,
   Status,
@@ -70,7 +69,7 @@ const Receiver = Type.Object({
 export const subscribers = {
   list: {
     summary: "List subscribers",
-    description: `Search looks into email and names. Sortable: created_at, email, first_name, last_name. ${ESTIMATED}`,
+    description: `Search looks into email and names. Sortable: created_at, email, first_name, last_name.`,
     params: Type.Composite([
       ListQuery,
       Type.Object({
@@ -157,12 +156,6 @@ export const subscribers = {
       "For a person who asks what is known. Of each kind the newest 10,000 rows; `truncated` names the kinds that have more.",
     params: ById,
     returns: PersonData,
-  },
-  addToSearch: {
-    summary: "Put those who came into the index of searches",
-    visibility: "protected",
-    params: None,
-    returns: Done,
   },
   finishErasures: {
     summary: "Go on with erasures",

@@ -1,9 +1,7 @@
 import type { SuppressionKind } from "../../models/suppression.ts";
 import type { ServiceContract } from "../define.ts";
 import {
-  BOUNDED,
   ById,
-  CountedPage,
   Described,
   DownloadPage,
   Email,
@@ -23,7 +21,6 @@ import {
   Archive,
   Description,
   DoubleOptIn,
-  ESTIMATED,
   Kind,
   List,
   Status,
@@ -92,7 +89,7 @@ const lists = {
   },
   listMembers: {
     summary: "List the subscribers of a list",
-    description: `Search looks into email and names. Sortable: created_at, email, first_name, last_name. ${ESTIMATED}`,
+    description: `Search looks into email and names. Sortable: created_at, email, first_name, last_name.`,
     params: Type.Composite([
       ListQuery,
       Type.Object({ id: Id, status: Type.Optional(Described(Status, "Only those in this state.")) }),
@@ -112,9 +109,9 @@ const BlockItem = Type.Object({
 const suppressions = {
   listSuppressions: {
     summary: "List suppressions",
-    description: `Search looks into email and domain. Sortable: created_at, email, domain. ${BOUNDED}`,
+    description: `Search looks into email and domain. Sortable: created_at, email, domain.`,
     params: Type.Composite([ListQuery, Type.Object({ kind: Type.Optional(Described(Kind, "Only of this kind.")) })]),
-    returns: CountedPage(Suppression),
+    returns: Page(Suppression),
   },
   createSuppression: {
     summary: "Block an address or a domain",

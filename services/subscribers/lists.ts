@@ -83,7 +83,7 @@ interface Row {
 }
 
 export async function listLists(companyId: string, asked: ListQuery) {
-  const { count, results } = await listPage<Row>(
+  const { results, ...page } = await listPage<Row>(
     {
       from: "lists l",
       columns: `l.id, l.name, l.description, l.visibility, l.public_name, l.public_description, l.archive, l.double_opt_in, l.created_at,
@@ -96,5 +96,5 @@ export async function listLists(companyId: string, asked: ListQuery) {
     },
     asked,
   );
-  return { count, results: results.map((row) => ({ ...row, created_at: row.created_at.toISOString() })) };
+  return { ...page, results: results.map((row) => ({ ...row, created_at: row.created_at.toISOString() })) };
 }

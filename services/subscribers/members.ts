@@ -2,7 +2,6 @@
 import { binary } from "../../models/database/binary-arrays.ts";
 import { writeManyRows } from "../../models/database/bulk.ts";
 import { type Client, type Queryable, query, queryOne } from "../../models/database/db.ts";
-import { refreshStatistics } from "../../models/statements/refresh-statistics.ts";
 import { type FieldErrors, missingObject } from "../lib/errors.ts";
 
 /** More error sentences than this help nobody. */
@@ -127,8 +126,6 @@ interface ChangedLists {
   removed: number;
 }
 
-/** From so many on PostgreSQL may know too little of the company. */
-const MANY_ADDED = 1_000;
 /** Of memberships in one statement: some 70 ms. */
 const SLICE = 5_000;
 
@@ -145,6 +142,5 @@ export async function updateLists(companyId: string, given: BulkLists): Promise<
     done.removed += changed!.removed;
   };
   await writeManyRows(companyId, { ids, slice, write });
-  if (done.added >= MANY_ADDED) await refreshStatistics(companyId);
   return done;
 }

@@ -145,11 +145,11 @@ export async function listSegments(companyId: string, asked: ListQuery) {
     orderings: { name: "lower(g.name)" },
     searchIn: ["g.name", "g.description"],
   };
-  const { count, results } = await listModels(Segment, listing, asked);
-  return { count, results: results.map((segment) => segment.view()) };
+  const { results, ...page } = await listModels(Segment, listing, asked);
+  return { ...page, results: results.map((segment) => segment.view()) };
 }
 
 export async function listSegmentSubscribers(companyId: string, id: string, asked: ListQuery) {
   const segment = await findSegment(companyId, id);
-  return segmentMembers(companyId, (first) => segmentSql(segment.rules, companyId, first), asked);
+  return segmentMembers(segmentSql(segment.rules, companyId, 1), asked);
 }

@@ -42,7 +42,6 @@ import { createList, getList, listLists, listSettingErrors, removeList, updateLi
 import { bulkErrors, membershipsOf, subscriberIdErrors, updateLists } from "./members.ts";
 import { formErrors } from "./public-form.ts";
 import { saveReceivers, saveWaiting } from "./save-receivers.ts";
-import { ANY_TO_SEARCH, addToSearch } from "./search-index.ts";
 import {
   createSegment,
   getSegment,
@@ -66,7 +65,6 @@ interface Subscribers extends Service {
 const SAVE_PAUSE_MS = 500;
 /** Where nothing is going on. */
 const IDLE = { idlePauseMs: 2_000 };
-const SEARCH_PAUSE_MS = 5_000;
 const ERASE_PAUSE_MS = 5_000;
 const IMPORT_PAUSE_MS = 1_000;
 const PURGE_PAUSE_MS = 600_000;
@@ -86,7 +84,6 @@ async function logged(
 export default defineService("subscribers", contract, {
   mixins: [
     every(SAVE_PAUSE_MS, "saveWaiting", { ...IDLE, looksFor: ANY_UNSAVED }),
-    every(SEARCH_PAUSE_MS, "addToSearch", { looksFor: ANY_TO_SEARCH }),
     every(ERASE_PAUSE_MS, "finishErasures", { looksFor: ANY_ERASURE_DUE }),
     every(IMPORT_PAUSE_MS, "runImports", { warnAfterMs: null, ...IDLE, looksFor: ANY_IMPORT_DUE }),
     every(PURGE_PAUSE_MS, "purgeImports"),
@@ -123,7 +120,6 @@ export default defineService("subscribers", contract, {
     },
     erase,
     exportPerson,
-    addToSearch: async (ctx) => ({ done: await addToSearch(ctx.broker) }),
     finishErasures: async (ctx) => ({ done: await finishErasures(ctx.broker) }),
     export: {
       validate: (ctx, isValid) => exportErrors(companyOf(ctx), ctx.params, isValid),

@@ -94,11 +94,9 @@ export async function listSuppressions(companyId: string, asked: ListQuery & { k
     where: ["x.company_id = $1", ...(asked.kind ? ["x.kind = $2"] : [])],
     values: [companyId, ...(asked.kind ? [asked.kind] : [])],
     id: "x.id",
-    orderings: { email: "x.email_key", domain: "x.domain" },
+    orderings: { email: "coalesce(x.email_key, '')", domain: "coalesce(x.domain, '')" },
     searchIn: [SEARCHED_TEXT],
-    searchIsIndexed: true,
     large: true,
-    narrowedBy: "`kind` or a longer `search`",
     counter: [companyId, "suppressions", companyId] as [string, string, string],
     filtered: Boolean(asked.kind),
   };

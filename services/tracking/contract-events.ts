@@ -2,9 +2,7 @@
 import { EMAIL_EVENT_TYPES } from "../../models/email-event.ts";
 import type { ServiceContract } from "../define.ts";
 import {
-  BOUNDED,
   Bool,
-  CountedPage,
   CreatedAt,
   Described,
   Email,
@@ -12,6 +10,7 @@ import {
   ListQuery,
   Nullable,
   OneOf,
+  Page,
   Time,
   Type,
   Uuid,
@@ -166,18 +165,18 @@ const DomainStats = Type.Object({
 export const contract = {
   listSentEmails: {
     summary: "List sent emails with their delivery status",
-    description: `Search looks into the recipient. Sortable: created_at, recipient, sent_at. ${BOUNDED}`,
+    description: `Search looks into the recipient. Sortable: created_at, recipient, sent_at.`,
     params: Type.Object({
       ...ListQuery.properties,
       campaign: Type.Optional(Described(Uuid, "Only those of this campaign.")),
       status: Type.Optional(Described(SentEmailStatus, "Only those in this state.")),
       recipient: Type.Optional(Described(Email, "Only those to this address.")),
     }),
-    returns: CountedPage(SentEmail),
+    returns: Page(SentEmail),
   },
   listEvents: {
     summary: "List opens, clicks, bounces, unsubscribes and complaints",
-    description: `\`delivered\` is reported by webhooks and by the sent email's status. Search looks into the recipient. Sortable: created_at, timestamp. ${BOUNDED}`,
+    description: `\`delivered\` is reported by webhooks and by the sent email's status. Search looks into the recipient. Sortable: created_at, timestamp.`,
     params: Type.Object({
       ...ListQuery.properties,
       type: Type.Optional(Described(OneOf(...EMAIL_EVENT_TYPES), "Only of this type.")),
@@ -186,7 +185,7 @@ export const contract = {
       since: Type.Optional(Described(Time, "Only from this moment on.")),
       until: Type.Optional(Type.String({ format: "date-time", description: "Exclusive." })),
     }),
-    returns: CountedPage(Event),
+    returns: Page(Event),
   },
   analytics: {
     summary: "Opens, clicks and bounces of a campaign",

@@ -2,9 +2,7 @@ import { WEBHOOK_EVENT_TYPES } from "../../models/email-event.ts";
 import { WEBHOOK_DELIVERY_STATUSES } from "../../models/webhook-delivery.ts";
 import type { ServiceContract } from "../define.ts";
 import {
-  BOUNDED,
   Bool,
-  CountedPage,
   CreatedAt,
   Described,
   Id,
@@ -116,14 +114,13 @@ export const contract = {
   },
   listDeliveries: {
     summary: "List deliveries of a webhook endpoint",
-    description: BOUNDED,
     params: Type.Object({
       id: Id,
       ...ListQuery.properties,
       status: Type.Optional(Described(OneOf(...WEBHOOK_DELIVERY_STATUSES), "Only those in this state.")),
       event_type: Type.Optional(Described(EventType, "Type of event.")),
     }),
-    returns: CountedPage(Delivery),
+    returns: Page(Delivery),
   },
   getDelivery: {
     summary: "Get a delivery with what is posted",

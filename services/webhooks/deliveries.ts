@@ -32,7 +32,6 @@ export async function listDeliveries(ctx: Ctx<ParamsOf<"webhooks.listDeliveries"
       counter: [companyId, "webhook_deliveries", id],
       filtered: values.length > 2,
       large: true,
-      narrowedBy: "`status` or `event_type`",
     },
     ctx.params,
   );

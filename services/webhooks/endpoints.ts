@@ -21,7 +21,7 @@ type Input = Pick<ParamsOf<"webhooks.create">, "url" | "events">;
 
 export async function listEndpoints(ctx: Ctx<ListQuery>) {
   const companyId = companyOf(ctx);
-  const { count, results } = await listModels(
+  const { results, ...page } = await listModels(
     WebhookEndpoint,
     {
       from: "webhook_endpoints w",
@@ -35,7 +35,7 @@ export async function listEndpoints(ctx: Ctx<ListQuery>) {
     },
     ctx.params,
   );
-  return { count, results: results.map((endpoint) => endpoint.view()) };
+  return { ...page, results: results.map((endpoint) => endpoint.view()) };
 }
 
 /** What is wrong with a webhook's address, as a sentence, or null. Its host is resolved and checked again at each delivery. */

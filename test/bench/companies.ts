@@ -189,8 +189,8 @@ async function fill(url: string, [smtpPort, hookPort]: readonly number[]): Promi
   );
   await query(
     `with added as (
-       insert into subscribers (company_id, email, first_name, in_search)
-       select c.id, 'reader' || p || '@' || case c.n when 1 then 'noisy.example' else 'c' || c.n - 1 || $4 end, 'Reader', true
+       insert into subscribers (company_id, email, first_name)
+       select c.id, 'reader' || p || '@' || case c.n when 1 then 'noisy.example' else 'c' || c.n - 1 || $4 end, 'Reader'
        from unnest($1::uuid[]) with ordinality c (id, n), generate_series(1, case c.n when 1 then $3::int else $2::int end) p
        returning id, company_id)
      insert into list_members (company_id, list_id, subscriber_id)

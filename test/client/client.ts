@@ -184,9 +184,10 @@ export async function* each<Row, const Given extends { query?: object }>(
   request: Given,
   options?: CallOptions,
 ): AsyncGenerator<Row> {
-  for (let page = 1; ; page++) {
-    const { results, next } = await list({ ...request, query: { ...request.query, page } }, options);
+  for (let place: { cursor?: string } = {}; ; ) {
+    const { results, next } = await list({ ...request, query: { ...request.query, ...place } }, options);
     yield* results;
     if (!next) return;
+    place = { cursor: new URL(next).searchParams.get("cursor")! };
   }
 }

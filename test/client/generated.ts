@@ -65,10 +65,10 @@ export type InternalError = {
 /** Total number on all pages. */
 export type Count = number;
 
-/** True where `count` is an estimate, because many fit or would have to be looked at; left out where it is exact. */
+/** True where `count` is an estimate, because counting takes more than 2 seconds; left out where it is exact. */
 export type CountEstimated = boolean;
 
-/** The next page; null on the last one. */
+/** The next page, to be requested as it is; null on the last one. */
 export type NextPage = string | null;
 
 /** The page before; null on the first one. */
@@ -2122,6 +2122,8 @@ export interface Operations {
         page?: number;
         /** Rows on a page; default 20. */
         page_size?: number;
+        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        cursor?: string;
         /** Part of a text, without regard to case. */
         search?: string;
         /** A field, or `-` and a field for descending. Without it: newest first. */
@@ -2146,6 +2148,7 @@ export interface Operations {
           [name: string]: unknown;
         } | null;
       }[];
+      count_estimated?: CountEstimated;
     };
   };
   /** Create a draft of a send */
@@ -2270,6 +2273,8 @@ export interface Operations {
         page?: number;
         /** Rows on a page; default 20. */
         page_size?: number;
+        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        cursor?: string;
         /** Part of a text, without regard to case. */
         search?: string;
         /** A field, or `-` and a field for descending. Without it: newest first. */
@@ -2345,6 +2350,8 @@ export interface Operations {
         page?: number;
         /** Rows on a page; default 20. */
         page_size?: number;
+        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        cursor?: string;
         /** Part of a text, without regard to case. */
         search?: string;
         /** A field, or `-` and a field for descending. Without it: newest first. */
@@ -2359,6 +2366,7 @@ export interface Operations {
       previous: PreviousPage;
       /** The entries of this page. */
       results: Import[];
+      count_estimated?: CountEstimated;
     };
   };
   /** Upload a file to import later */
@@ -2763,6 +2771,8 @@ export interface Operations {
         page?: number;
         /** Rows on a page; default 20. */
         page_size?: number;
+        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        cursor?: string;
         /** Part of a text, without regard to case. */
         search?: string;
         /** A field, or `-` and a field for descending. Without it: newest first. */
@@ -2777,6 +2787,7 @@ export interface Operations {
       previous: PreviousPage;
       /** The entries of this page. */
       results: SubscriberList[];
+      count_estimated?: CountEstimated;
     };
   };
   /** Create a subscriber list */
@@ -2861,6 +2872,8 @@ export interface Operations {
         page?: number;
         /** Rows on a page; default 20. */
         page_size?: number;
+        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        cursor?: string;
         /** Part of a text, without regard to case. */
         search?: string;
         /** A field, or `-` and a field for descending. Without it: newest first. */
@@ -2889,6 +2902,8 @@ export interface Operations {
         page?: number;
         /** Rows on a page; default 20. */
         page_size?: number;
+        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        cursor?: string;
         /** Part of a text, without regard to case. */
         search?: string;
         /** A field, or `-` and a field for descending. Without it: newest first. */
@@ -2907,6 +2922,7 @@ export interface Operations {
       previous: PreviousPage;
       /** The entries of this page. */
       results: EmailTemplate[];
+      count_estimated?: CountEstimated;
     };
   };
   /** Create a template */
@@ -3126,6 +3142,8 @@ export interface Operations {
         page?: number;
         /** Rows on a page; default 20. */
         page_size?: number;
+        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        cursor?: string;
         /** Part of a text, without regard to case. */
         search?: string;
         /** A field, or `-` and a field for descending. Without it: newest first. The 400 for another names the fields. */
@@ -3140,6 +3158,7 @@ export interface Operations {
       previous: PreviousPage;
       /** The entries of this page. */
       results: SmtpConfiguration[];
+      count_estimated?: CountEstimated;
     };
   };
   /** Create an SMTP configuration */
@@ -3337,6 +3356,8 @@ export interface Operations {
         page?: number;
         /** Rows on a page; default 20. */
         page_size?: number;
+        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        cursor?: string;
         /** Part of a text, without regard to case. */
         search?: string;
         /** A field, or `-` and a field for descending. Without it: newest first. */
@@ -3594,6 +3615,8 @@ export interface Operations {
         page?: number;
         /** Rows on a page; default 20. */
         page_size?: number;
+        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        cursor?: string;
         /** Part of a text, without regard to case. */
         search?: string;
         /** A field, or `-` and a field for descending. Without it: newest first. */
@@ -3608,6 +3631,7 @@ export interface Operations {
       previous: PreviousPage;
       /** The entries of this page. */
       results: WebhookEndpoint[];
+      count_estimated?: CountEstimated;
     };
   };
   /** Create a webhook endpoint */
@@ -3722,6 +3746,8 @@ export interface Operations {
         page?: number;
         /** Rows on a page; default 20. */
         page_size?: number;
+        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        cursor?: string;
         /** Part of a text, without regard to case. */
         search?: string;
         /** A field, or `-` and a field for descending. Without it: newest first. The 400 for another names the fields. */
@@ -3807,6 +3833,8 @@ export interface Operations {
         page?: number;
         /** Rows on a page; default 20. */
         page_size?: number;
+        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        cursor?: string;
         /** Part of a text, without regard to case. */
         search?: string;
         /** A field, or `-` and a field for descending. Without it: newest first. */
@@ -3933,6 +3961,8 @@ export interface Operations {
         page?: number;
         /** Rows on a page; default 20. */
         page_size?: number;
+        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        cursor?: string;
         /** Part of a text, without regard to case. */
         search?: string;
         /** A field, or `-` and a field for descending. Without it: newest first. */
@@ -3947,6 +3977,7 @@ export interface Operations {
       previous: PreviousPage;
       /** The entries of this page. */
       results: SegmentDefinition[];
+      count_estimated?: CountEstimated;
     };
   };
   /** Create a segment */
@@ -4043,6 +4074,8 @@ export interface Operations {
         page?: number;
         /** Rows on a page; default 20. */
         page_size?: number;
+        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        cursor?: string;
         /** Part of a text, without regard to case. */
         search?: string;
         /** A field, or `-` and a field for descending. Without it: newest first. */
@@ -4069,6 +4102,8 @@ export interface Operations {
         page?: number;
         /** Rows on a page; default 20. */
         page_size?: number;
+        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        cursor?: string;
         /** Part of a text, without regard to case. */
         search?: string;
         /** A field, or `-` and a field for descending. Without it: newest first. */
@@ -4093,6 +4128,7 @@ export interface Operations {
       previous: PreviousPage;
       /** The entries of this page. */
       results: MediaFile[];
+      count_estimated?: CountEstimated;
     };
   };
   /** Upload a media file */
@@ -4175,6 +4211,8 @@ export interface Operations {
         page?: number;
         /** Rows on a page; default 20. */
         page_size?: number;
+        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        cursor?: string;
         /** Part of a text, without regard to case. */
         search?: string;
         /** A field, or `-` and a field for descending. Without it: newest first. */
@@ -4206,6 +4244,8 @@ export interface Operations {
         page?: number;
         /** Rows on a page; default 20. */
         page_size?: number;
+        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        cursor?: string;
         /** Part of a text, without regard to case. */
         search?: string;
         /** A field, or `-` and a field for descending. Without it: newest first. */
@@ -4379,6 +4419,8 @@ export interface Operations {
         page?: number;
         /** Rows on a page; default 20. */
         page_size?: number;
+        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        cursor?: string;
         /** Part of a text, without regard to case. */
         search?: string;
         /** A field, or `-` and a field for descending. Without it: newest first. */
@@ -4424,6 +4466,8 @@ export interface Operations {
         page?: number;
         /** Rows on a page; default 20. */
         page_size?: number;
+        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        cursor?: string;
         /** Part of a text, without regard to case. */
         search?: string;
         /** A field, or `-` and a field for descending. Without it: newest first. The 400 for another names the fields. */
@@ -4438,6 +4482,7 @@ export interface Operations {
       previous: PreviousPage;
       /** The entries of this page. */
       results: InboundSource[];
+      count_estimated?: CountEstimated;
     };
   };
   /** Create an address for a provider's reports */
@@ -4987,6 +5032,8 @@ export interface Operations {
         page?: number;
         /** Rows on a page; default 20. */
         page_size?: number;
+        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        cursor?: string;
         /** Part of a text, without regard to case. */
         search?: string;
         /** A field, or `-` and a field for descending. Without it: newest first. */
@@ -5007,6 +5054,7 @@ export interface Operations {
       previous: PreviousPage;
       /** The entries of this page. */
       results: ApiKey[];
+      count_estimated?: CountEstimated;
     };
   };
   /** Create an API key */
@@ -5064,6 +5112,8 @@ export interface Operations {
         page?: number;
         /** Rows on a page; default 20. */
         page_size?: number;
+        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        cursor?: string;
         /** Part of a text, without regard to case. */
         search?: string;
         /** A field, or `-` and a field for descending. Without it: newest first. */
@@ -5162,6 +5212,8 @@ export interface Operations {
         page?: number;
         /** Rows on a page; default 20. */
         page_size?: number;
+        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        cursor?: string;
         /** Part of a text, without regard to case. */
         search?: string;
         /** A field, or `-` and a field for descending. Without it: newest first. */
@@ -5174,6 +5226,7 @@ export interface Operations {
       previous: PreviousPage;
       /** The entries of this page. */
       results: Member[];
+      count_estimated?: CountEstimated;
     };
   };
   /** Invite somebody into a company */

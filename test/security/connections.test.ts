@@ -51,8 +51,7 @@ const waitingForLocks = async (kind?: string) =>
   (await queryOne<{ n: number }>(
     `select count(*) n from pg_stat_activity
      where datname = current_database() and wait_event_type = 'Lock' and coalesce(wait_event = $1, true)
-       -- The service's own work on the same table is nobody's reading.
-       and query not like '%set in_search%'`,
+`,
     [kind ?? null],
   ))!.n;
 

@@ -83,10 +83,10 @@ async function addPeople(company: string, tag: string, { people, others }: Large
   await query("alter table large_people add primary key (n)");
   await inBatches(people, (from, to) =>
     query(
-      `insert into subscribers (id, company_id, email, email_key, first_name, last_name, status, attributes, created_at, in_search)
+      `insert into subscribers (id, company_id, email, email_key, first_name, last_name, status, attributes, created_at)
        select id, $1, email, email, ${nth(FIRST, "n * 7 + n / 31")}, ${nth(LAST, "n * 11 + n / 17")},
          case when n <= 3 then 'complained' when n % 20 = 0 then 'unsubscribed' when n % 50 = 1 then 'bounced' else 'active' end,
-         jsonb_build_object('city', 'Town ' || n % 40, 'orders', n % 40), at, true
+         jsonb_build_object('city', 'Town ' || n % 40, 'orders', n % 40), at
        from large_people where n between $2 and $3`,
       [company, from, to],
     ),

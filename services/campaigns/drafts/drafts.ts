@@ -20,7 +20,7 @@ interface ListedRow extends Omit<View, "created_at" | "updated_at" | "body"> {
 }
 
 export async function listDrafts(companyId: string, asked: ListQuery) {
-  const { count, results } = await listPage<ListedRow>(
+  const { results, ...page } = await listPage<ListedRow>(
     {
       from: "drafts d",
       columns: `d.id, d.name, d.kind, case when d.bytes <= ${MAX_LISTED_BYTES} then d.body end as body, d.created_at, d.updated_at`,
@@ -37,7 +37,7 @@ export async function listDrafts(companyId: string, asked: ListQuery) {
     created_at: created_at.toISOString(),
     updated_at: updated_at.toISOString(),
   }));
-  return { count, results: shown };
+  return { ...page, results: shown };
 }
 
 export async function findDraft(companyId: string, id: string, transaction?: Transaction): Promise<Draft> {

@@ -23,8 +23,8 @@ export async function listMedia(companyId: string, asked: ListQuery & { content_
     orderings: { filename: "m.filename", size: "m.size", content_type: "m.content_type" },
     searchIn: ["m.filename"],
   };
-  const { count, results } = await listModels(Media, listing, asked);
-  return { count, results: results.map((media) => media.view()) };
+  const { results, ...page } = await listModels(Media, listing, asked);
+  return { ...page, results: results.map((media) => media.view()) };
 }
 
 export async function getMedia(companyId: string, id: string) {

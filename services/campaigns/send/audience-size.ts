@@ -5,7 +5,7 @@
  */
 import { costlyRead, isTooCostly } from "../../../models/database/bulk.ts";
 import { query, queryOne } from "../../../models/database/db.ts";
-import { guessedCount } from "../../../models/database/filtered-count.ts";
+import { guessedCount } from "../../../models/database/guessed-count.ts";
 import { Segment } from "../../../models/segment.ts";
 import { segmentSql } from "../../../models/segment-rules/segment-sql.ts";
 import { reachableStatuses } from "../../../models/statements/write-audience-slice.ts";

@@ -34,7 +34,7 @@ export async function auditLogPage(visit: CompanyVisit): Promise<Answer> {
   const action = AUDIT_ACTIONS.find((one) => one === query.action);
   const actor = query.actor?.trim();
   const [since, until] = [dayOf(query.since), dayOf(query.until, 1)];
-  const { count, count_estimated, results } = await callIn(visit, "accounts.listAuditLog", {
+  const { results, ...paging } = await callIn(visit, "accounts.listAuditLog", {
     id: visit.company.id,
     ...askedOf(query),
     ...(actor ? { actor } : {}),
@@ -52,13 +52,13 @@ export async function auditLogPage(visit: CompanyVisit): Promise<Answer> {
         what: wordsOf(entry.action),
         about: aboutOf(entry.target, entry.detail),
       })),
-      found: numberOf(count, count_estimated),
+      found: numberOf(paging.count, paging.count_estimated),
       actions: AUDIT_ACTIONS.map((one) => ({ value: one, label: wordsOf(one) })).toSorted((a, b) =>
         a.label.localeCompare(b.label),
       ),
       asked: query,
       here,
-      pager: pagerOf(here, query, count, count_estimated),
+      pager: pagerOf(here, query, paging),
     },
   };
 }

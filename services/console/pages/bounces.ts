@@ -62,7 +62,7 @@ async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
       serversPath: companyPath(visit, "servers"),
       campaigns: companyPath(visit, "campaigns"),
       subscribers: companyPath(visit, "subscribers"),
-      pager: pagerOf(here, query, inbound.count, inbound.count_estimated),
+      pager: pagerOf(here, query, inbound),
       mayWrite: may(visit, "bounces.createSource"),
     },
   };

@@ -20,7 +20,7 @@ export async function recipientsPage(visit: CompanyVisit): Promise<Answer> {
   const status = STATUSES.find((one) => one === query.status);
   const { search = "", ...paged } = askedOf(query);
   const sought = search.trim();
-  const [campaign, { count, count_estimated, results }] = await Promise.all([
+  const [campaign, { results, ...paging }] = await Promise.all([
     callIn(visit, "campaigns.get", { id }),
     callIn(visit, "tracking.listSentEmails", {
       ...paged,
@@ -36,14 +36,14 @@ export async function recipientsPage(visit: CompanyVisit): Promise<Answer> {
     values: {
       campaign,
       recipients: results,
-      found: numberOf(count, count_estimated),
+      found: numberOf(paging.count, paging.count_estimated),
       statuses: STATUSES,
       shown: status,
       asked: query,
       here,
       onePath: campaignPath(visit, "recipient"),
       tabs: tabsOf(visit, "recipients"),
-      pager: pagerOf(here, query, count, count_estimated),
+      pager: pagerOf(here, query, paging),
     },
   };
 }

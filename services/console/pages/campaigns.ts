@@ -15,7 +15,7 @@ export async function campaignsPage(visit: CompanyVisit): Promise<Answer> {
   const status = one(CAMPAIGN_STATUSES, query.status);
   const campaign_type = one(CAMPAIGN_TYPES, query.type);
   const ordering = one(ORDERINGS, query.ordering);
-  const { count, count_estimated, results } = await callIn(visit, "campaigns.list", {
+  const { results, ...paging } = await callIn(visit, "campaigns.list", {
     ...askedOf(query),
     ...(status ? { status } : {}),
     ...(campaign_type ? { campaign_type } : {}),
@@ -28,12 +28,12 @@ export async function campaignsPage(visit: CompanyVisit): Promise<Answer> {
     values: {
       campaigns: results,
       here: path,
-      found: numberOf(count, count_estimated),
+      found: numberOf(paging.count, paging.count_estimated),
       isFiltered: Boolean(status || campaign_type || query.search),
       statuses: CAMPAIGN_STATUSES,
       types: CAMPAIGN_TYPES,
       asked: query,
-      pager: pagerOf(path, query, count, count_estimated),
+      pager: pagerOf(path, query, paging),
       newPath: may(visit, "campaigns.createDraft") ? companyPath(visit, "campaigns/new") : null,
     },
   };

@@ -14,10 +14,11 @@ const domainOf = (address: string): string => address.slice(address.lastIndexOf(
 
 async function showAll(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
   const { query, form, company } = visit;
-  const [{ count, results }, { tracking_domain, tracking_domain_status, tracking_domain_token }] = await Promise.all([
-    callIn(visit, "smtp-sender.listConfigs", { ...askedOf(query), ordering: "name" }),
-    callIn(visit, "accounts.getCompany", { id: company.id }),
-  ]);
+  const [{ results, ...paging }, { tracking_domain, tracking_domain_status, tracking_domain_token }] =
+    await Promise.all([
+      callIn(visit, "smtp-sender.listConfigs", { ...askedOf(query), ordering: "name" }),
+      callIn(visit, "accounts.getCompany", { id: company.id }),
+    ]);
   const here = companyPath(visit, "domains");
   return {
     view: "domains",
@@ -38,7 +39,7 @@ async function showAll(visit: CompanyVisit, errors: Errors = {}): Promise<Answer
       typed: form,
       here,
       servers: companyPath(visit, "servers"),
-      pager: pagerOf(here, query, count),
+      pager: pagerOf(here, query, paging),
       mayWrite: may(visit, "accounts.updateCompany"),
     },
   };

@@ -47,16 +47,16 @@ async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
     callIn(visit, "accounts.getCompany", { id: visit.company.id }),
   ]);
   const here = companyPath(visit, `lists/${list.id}`);
-  const { count, count_estimated, results } = members;
+  const { results, ...paging } = members;
   return {
     view: "list",
     title: list.name,
     values: {
       list,
       members: results,
-      found: count_estimated
-        ? messages.subscribers.about(formatted(Number(count.toPrecision(2))))
-        : messages.subscribers.found(count),
+      found: paging.count_estimated
+        ? messages.subscribers.about(formatted(Number(paging.count.toPrecision(2))))
+        : messages.subscribers.found(paging.count),
       statuses: SUBSCRIBER_STATUSES,
       isFiltered: Boolean(query.search || status),
       typed: form,
@@ -76,7 +76,7 @@ async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
       root: companyPath(visit),
       deleteHint: t.deleteHint(list.subscriber_count),
       exportPath: `${companyPath(visit, "subscribers")}/export?${new URLSearchParams({ list: list.id })}`,
-      pager: pagerOf(here, query, count, count_estimated),
+      pager: pagerOf(here, query, paging),
       result: resultOf(visit),
       mayWrite: may(visit, "subscribers.updateList"),
       mayExport: may(visit, "subscribers.export"),

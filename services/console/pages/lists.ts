@@ -11,7 +11,7 @@ const optInOf = (choice: boolean | null) => (choice === null ? t.optIns.company 
 
 async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
   const { query, form } = visit;
-  const { count, results } = await callIn(visit, "subscribers.listLists", askedOf(query));
+  const { results, ...paging } = await callIn(visit, "subscribers.listLists", askedOf(query));
   const here = companyPath(visit, "lists");
   return {
     view: "lists",
@@ -23,7 +23,7 @@ async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
       asked: query,
       typed: form,
       here,
-      pager: pagerOf(here, query, count),
+      pager: pagerOf(here, query, paging),
       result: resultOf(visit),
       mayWrite: may(visit, "subscribers.createList"),
     },

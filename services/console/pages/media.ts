@@ -24,7 +24,7 @@ function tileOf(file: Media) {
 
 async function show(visit: CompanyVisit, sentences: string[] = [], status = 200): Promise<Answer> {
   const { query } = visit;
-  const [{ count, results }, { limits, usage }] = await Promise.all([
+  const [{ results, ...paging }, { limits, usage }] = await Promise.all([
     callIn(visit, "campaigns.listMedia", askedOf(query)),
     callIn(visit, "accounts.getPlan", { id: visit.company.id }),
   ]);
@@ -44,7 +44,7 @@ async function show(visit: CompanyVisit, sentences: string[] = [], status = 200)
       largest: sizeText(config().MAX_UPLOAD_BYTES),
       sentences,
       here,
-      pager: pagerOf(here, query, count),
+      pager: pagerOf(here, query, paging),
       mayWrite: may(visit, "campaigns.createMedia"),
     },
   };

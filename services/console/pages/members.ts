@@ -14,8 +14,8 @@ type Role = (typeof ROLES)[number];
 
 async function show(visit: CompanyVisit, { errors = {}, invited }: Shown = {}): Promise<Answer> {
   const { query, company } = visit;
-  const { page, page_size } = askedOf(query);
-  const { count, results } = await callIn(visit, "accounts.listMembers", { id: company.id, page, page_size });
+  const { search: _, ...asked } = askedOf(query);
+  const { results, ...paging } = await callIn(visit, "accounts.listMembers", { id: company.id, ...asked });
   const here = companyPath(visit, "settings/members");
   return {
     view: "members",
@@ -27,7 +27,7 @@ async function show(visit: CompanyVisit, { errors = {}, invited }: Shown = {}): 
       invited,
       typed: visit.form,
       here,
-      pager: pagerOf(here, query, count),
+      pager: pagerOf(here, query, paging),
       mayWrite: may(visit, "accounts.addMember"),
     },
   };

@@ -14,7 +14,7 @@ const t = messages.operator;
 
 export async function companiesPage(visit: OperatorVisit): Promise<Answer> {
   const { query } = visit;
-  const { count, results } = await callFor(visit, "accounts.listCompanies", askedOf(query));
+  const { results, ...paging } = await callFor(visit, "accounts.listCompanies", askedOf(query));
   const rows = results.map((company) => ({ ...company, owners: company.owners.join(", ") }));
   return {
     view: "operator-companies",
@@ -23,7 +23,7 @@ export async function companiesPage(visit: OperatorVisit): Promise<Answer> {
       tenants: tableOf("companies", rows, { path: COMPANIES, linkBy: "id" }),
       here: COMPANIES,
       asked: query,
-      pager: pagerOf(COMPANIES, query, count),
+      pager: pagerOf(COMPANIES, query, paging),
     },
   };
 }

@@ -23,7 +23,7 @@ const requireMay = ({ company: { role } }: CompanyVisit): void => requirePermiss
 export async function segmentsPage(visit: CompanyVisit): Promise<Answer> {
   const { query } = visit;
   const here = companyPath(visit, "segments");
-  const { count, results } = await callIn(visit, "subscribers.listSegments", askedOf(query));
+  const { results, ...paging } = await callIn(visit, "subscribers.listSegments", askedOf(query));
   return {
     view: "segments",
     title: t.title,
@@ -31,7 +31,7 @@ export async function segmentsPage(visit: CompanyVisit): Promise<Answer> {
       segments: results.map((one) => ({ ...one, rules: one.rules.conditions.length })),
       asked: query,
       here,
-      pager: pagerOf(here, query, count),
+      pager: pagerOf(here, query, paging),
       mayWrite: may(visit, WRITES),
     },
   };

@@ -12,7 +12,10 @@ const t = messages.servers;
 
 export async function serversPage(visit: CompanyVisit): Promise<Answer> {
   const { query } = visit;
-  const { count, results } = await callIn(visit, "smtp-sender.listConfigs", { ...askedOf(query), ordering: "name" });
+  const { results, ...paging } = await callIn(visit, "smtp-sender.listConfigs", {
+    ...askedOf(query),
+    ordering: "name",
+  });
   const here = companyPath(visit, "servers");
   return {
     view: "servers",
@@ -21,7 +24,7 @@ export async function serversPage(visit: CompanyVisit): Promise<Answer> {
       servers: results,
       asked: query,
       here,
-      pager: pagerOf(here, query, count),
+      pager: pagerOf(here, query, paging),
       mayWrite: may(visit, "smtp-sender.createConfig"),
     },
   };

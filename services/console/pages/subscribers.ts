@@ -28,19 +28,23 @@ const rounded = (n: number) => formatted(Number(n.toPrecision(2)));
 
 async function showAll(visit: CompanyVisit, errors: Errors = {}, picked = false): Promise<Answer> {
   const { query } = visit;
-  const [{ count, count_estimated, results }, lists] = await Promise.all([
+  const [{ results, ...paging }, lists] = await Promise.all([
     callIn(visit, "subscribers.list", { ...askedOf(query), ...filtersIn(query) }),
     allLists(visit),
   ]);
   const here = companyPath(visit, "subscribers");
   const filters = new URLSearchParams({ ...filtersIn(query), ...(query.search ? { search: query.search } : {}) });
-  const page = new URLSearchParams({ ...Object.fromEntries(filters), ...(query.page ? { page: query.page } : {}) });
+  const { page: number, cursor } = query;
+  const place = { ...(number ? { page: number } : {}), ...(cursor ? { cursor } : {}) };
+  const page = new URLSearchParams({ ...Object.fromEntries(filters), ...place });
   return {
     view: "subscribers",
     title: messages.subscribers.title,
     values: {
       subscribers: results,
-      found: count_estimated ? messages.subscribers.about(rounded(count)) : messages.subscribers.found(count),
+      found: paging.count_estimated
+        ? messages.subscribers.about(rounded(paging.count))
+        : messages.subscribers.found(paging.count),
       lists,
       statuses: SUBSCRIBER_STATUSES,
       asked: query,
@@ -49,7 +53,7 @@ async function showAll(visit: CompanyVisit, errors: Errors = {}, picked = false)
       errors,
       here,
       root: companyPath(visit),
-      pager: pagerOf(here, query, count, count_estimated),
+      pager: pagerOf(here, query, paging),
       result: resultOf(visit),
       picked: picked || query.picked === "all",
       pickAll: `${here}?${new URLSearchParams({ ...Object.fromEntries(page), picked: "all" })}`,
@@ -149,7 +153,7 @@ async function deleteAll(visit: CompanyVisit, ids: string[]): Promise<Answer> {
   const { deleted } = await callIn(visit, "subscribers.bulkDelete", { subscriber_ids: ids });
   const { query } = backOf(visit);
   // The page that they were on may be gone with them.
-  const { page: _, ...filters } = query;
+  const { page: _, cursor: __, ...filters } = query;
   const search = `${new URLSearchParams(filters)}`;
   return withResult(visit, `subscribers${search && `?${search}`}`, { text: messages.people.deleted(deleted) });
 }

@@ -25,21 +25,21 @@ async function show(visit: CompanyVisit, { errors = {}, imported }: More = {}): 
   const { query, form } = visit;
   const kind = kindOf(query.kind);
   const asked = { ...askedOf(query), ...(kind ? { kind } : {}) };
-  const { count, count_estimated, results } = await callIn(visit, "subscribers.listSuppressions", asked);
+  const { results, ...paging } = await callIn(visit, "subscribers.listSuppressions", asked);
   const here = companyPath(visit, "suppressions");
   return {
     view: "suppressions",
     title: t.title,
     values: {
       suppressions: results,
-      found: count_estimated ? t.many(numberOf(count, true)) : t.found(count),
+      found: paging.count_estimated ? t.many(numberOf(paging.count, true)) : t.found(paging.count),
       kinds: SUPPRESSION_KINDS,
       isFiltered: Boolean(query.search || kind),
       errors,
       asked: query,
       typed: form,
       here,
-      pager: pagerOf(here, query, count, count_estimated),
+      pager: pagerOf(here, query, paging),
       result: resultOf(visit),
       imported: imported && {
         text: t.imported(imported.total, imported.created, imported.existing),

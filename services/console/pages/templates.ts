@@ -11,7 +11,7 @@ export const templatesPath = (visit: CompanyVisit, rest = ""): string =>
 
 export async function templatesPage(visit: CompanyVisit): Promise<Answer> {
   const { query } = visit;
-  const { count, results } = await callIn(visit, "renderer.listTemplates", {
+  const { results, ...paging } = await callIn(visit, "renderer.listTemplates", {
     ...askedOf(query),
     ordering: "-updated_at",
   });
@@ -23,7 +23,7 @@ export async function templatesPage(visit: CompanyVisit): Promise<Answer> {
       templates: results,
       asked: query,
       here,
-      pager: pagerOf(here, query, count),
+      pager: pagerOf(here, query, paging),
       mayWrite: may(visit, "renderer.createTemplate"),
     },
   };

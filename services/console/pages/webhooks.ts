@@ -20,7 +20,7 @@ export function stateOf({ disabled_at, failing_since }: Endpoint): keyof typeof 
 
 export async function webhooksPage(visit: CompanyVisit): Promise<Answer> {
   const { query } = visit;
-  const { count, results } = await callIn(visit, "webhooks.list", askedOf(query));
+  const { results, ...paging } = await callIn(visit, "webhooks.list", askedOf(query));
   const here = companyPath(visit, "webhooks");
   return {
     view: "webhooks",
@@ -28,7 +28,7 @@ export async function webhooksPage(visit: CompanyVisit): Promise<Answer> {
     values: {
       endpoints: results.map((endpoint) => ({ ...endpoint, state: stateOf(endpoint) })),
       here,
-      pager: pagerOf(here, query, count),
+      pager: pagerOf(here, query, paging),
       mayWrite: may(visit, "webhooks.create"),
     },
   };
@@ -104,7 +104,7 @@ async function show(visit: CompanyVisit, { errors = {}, secret }: Shown = {}): P
       errors,
       secret,
       here,
-      pager: pagerOf(here, query, deliveries.count, deliveries.count_estimated),
+      pager: pagerOf(here, query, deliveries),
       mayWrite: may(visit, "webhooks.update"),
     },
   };

@@ -11,7 +11,6 @@ export type Params = Record<string, unknown>;
 type Property = TSchema & { type?: string; format?: string; anyOf?: TSchema[] };
 
 const MAX_PAGE_SIZE = 100;
-export const PAGE_SIZE = 20;
 
 export const propertiesOf = (contract: ActionContract): Record<string, Property> =>
   (contract.params as { properties?: Record<string, Property> }).properties ?? {};

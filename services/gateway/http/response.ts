@@ -4,23 +4,25 @@ import type { Document } from "../../lib/shapes.ts";
 import type { Answer, Route } from "../routes.ts";
 import type { Context } from "./context.ts";
 import { setDevice } from "./device-cookie.ts";
-import { PAGE_SIZE, type Params } from "./params.ts";
+import type { Params } from "./params.ts";
 
 type Write = (context: Context, result: unknown, request: { params: Params; baseUrl: string; route: Route }) => unknown;
 
 interface Rows {
   count: number;
   count_estimated?: boolean;
+  next: string | null;
+  previous: string | null;
   results: unknown[];
 }
 
-/** The same address with another page, all other query parameters kept. */
-function pageUrl(context: Context, baseUrl: string, page: number): string {
+/** The same address with another place in the list, all other query parameters kept. `page` numbers the page for people. */
+function pageUrl(context: Context, baseUrl: string, page: number, cursor: string | null): string | null {
+  if (cursor === null) return null;
   const query = new URLSearchParams(context.querystring);
-  if (page === 1) query.delete("page");
-  else query.set("page", String(page));
-  const text = query.toString();
-  return `${baseUrl}${context.path}${text === "" ? "" : `?${text}`}`;
+  query.set("page", String(Math.max(1, page)));
+  query.set("cursor", cursor);
+  return `${baseUrl}${context.path}?${query}`;
 }
 
 /** As Koa would, which asks back for what it set itself: that took twice as long. */
@@ -30,14 +32,13 @@ function writeJson(context: Context, result: unknown): void {
 }
 
 const list: Write = (context, result, { params, baseUrl }) => {
-  const { count, count_estimated, results } = result as Rows;
+  const { count, count_estimated, next, previous, results } = result as Rows;
   const page = (params.page as number | undefined) ?? 1;
-  const pages = Math.ceil(count / ((params.page_size as number | undefined) ?? PAGE_SIZE));
   context.body = {
     count,
     ...(count_estimated ? { count_estimated } : {}),
-    next: page < pages ? pageUrl(context, baseUrl, page + 1) : null,
-    previous: page > 1 ? pageUrl(context, baseUrl, page - 1) : null,
+    next: pageUrl(context, baseUrl, page + 1, next),
+    previous: pageUrl(context, baseUrl, page - 1, previous),
     results,
   };
 };

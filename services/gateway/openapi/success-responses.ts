@@ -15,23 +15,23 @@ export const pageSchemas: Record<string, Schema> = {
   CountEstimated: {
     type: "boolean",
     description:
-      "True where `count` is an estimate, because many fit or would have to be looked at; left out where it is exact.",
+      "True where `count` is an estimate, because counting takes more than 2 seconds; left out where it is exact.",
   },
   NextPage: {
     ...link,
-    description: "The next page; null on the last one.",
-    examples: ["https://mail.lantern.example/api/emails/lists/?page=3"],
+    description: "The next page, to be requested as it is; null on the last one.",
+    examples: ["https://mail.lantern.example/api/emails/lists/?page=3&cursor=Zk3xq0c2"],
   },
   PreviousPage: {
     ...link,
     description: "The page before; null on the first one.",
-    examples: ["https://mail.lantern.example/api/emails/lists/?page=1"],
+    examples: ["https://mail.lantern.example/api/emails/lists/?page=1&cursor=Qm9pd1f0"],
   },
 };
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-function page(items: object, mayEstimate: boolean): object {
+function page(items: object): object {
   const properties = {
     count: ref("Count"),
     next: ref("NextPage"),
@@ -39,7 +39,6 @@ function page(items: object, mayEstimate: boolean): object {
     results: { description: "The entries of this page.", ...items },
   };
   const required = Object.keys(properties);
-  if (!mayEstimate) return { type: "object", required, properties };
   return { type: "object", required, properties: { ...properties, count_estimated: ref("CountEstimated") } };
 }
 
@@ -49,8 +48,8 @@ function successContent({ route, contract, components }: Success): object {
     case "json":
       return { "application/json": json(contract.returns) };
     case "list": {
-      const { results, count_estimated } = propertiesOf({ ...contract, params: contract.returns });
-      return { "application/json": { schema: page(json(results!).schema, count_estimated !== undefined) } };
+      const { results } = propertiesOf({ ...contract, params: contract.returns });
+      return { "application/json": { schema: page(json(results!).schema) } };
     }
     case "csv":
       return { "text/csv": { schema: { type: "string" }, example: "email,status\r\nann@example.com,active\r\n" } };

@@ -3,7 +3,7 @@
 import type { Transaction } from "sequelize";
 import { Company } from "../../../models/company.ts";
 import { sequelize } from "../../../models/database/db.ts";
-import { listPage } from "../../../models/database/listing.ts";
+import { listPage, type Page } from "../../../models/database/listing.ts";
 import { SmtpConfig } from "../../../models/smtp-config.ts";
 import { audit } from "../../../models/statements/audit-log.ts";
 import { currentRights } from "../../../models/statements/current-rights.ts";
@@ -51,10 +51,7 @@ type ConfigRow = Omit<View, Times | "dkim" | "dkim_waiting"> & {
   dkim_keys: ShownKeys | null;
 };
 
-export async function listConfigs(
-  companyId: string,
-  listQuery: ListQuery,
-): Promise<{ count: number; results: View[] }> {
+export async function listConfigs(companyId: string, listQuery: ListQuery): Promise<Page<View>> {
   const page = await listPage<ConfigRow>(
     {
       from: "smtp_configs",

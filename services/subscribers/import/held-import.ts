@@ -76,8 +76,8 @@ export const importView = async (companyId: string, id: string): Promise<State> 
 
 export async function listImports(companyId: string, asked: ListQuery) {
   const listing = { ...IMPORT_LISTING, values: [companyId], id: "i.id", orderings: {}, searchIn: [] };
-  const { count, results } = await listPage<ImportRow>(listing, asked);
-  return { count, results: results.map(stateOf) };
+  const { results, ...page } = await listPage<ImportRow>(listing, asked);
+  return { ...page, results: results.map(stateOf) };
 }
 
 export async function uploadImport(ctx: Ctx<{ filename?: string; size?: number }>): Promise<State> {

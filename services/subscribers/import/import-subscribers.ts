@@ -9,18 +9,18 @@ import { importTransaction } from "../../../models/database/bulk.ts";
 import type { Client } from "../../../models/database/db.ts";
 import { ERASED_ERROR, erasedTest } from "../../../models/statements/erased-addresses.ts";
 import type { OwnImport } from "../../../models/statements/imports.ts";
-import { refreshStatistics } from "../../../models/statements/refresh-statistics.ts";
 import { subscriberLimitReached } from "../../lib/errors.ts";
 import type { Static } from "../../lib/shapes.ts";
 import { type Limit, lockBulkWrites, roomFor } from "../company-locks.ts";
 import type { ImportReport as ImportReportSchema } from "../contract-import.ts";
+import { analyzeTables } from "./analyze-tables.ts";
 import type { DateOrder } from "./cell-types.ts";
 import { type Columns, columnsOf, type Mapping, numberedColumns } from "./columns.ts";
 import { type CsvRow, readCsv } from "./csv-reader.ts";
 import { decodeText, fileError } from "./decode-text.ts";
 import { ErrorFile } from "./error-file.ts";
 import { copyLines, isBlank, Tally } from "./import-rows.ts";
-import { countNew, dropRepeated, LARGE, type MergeJob, prepareImport } from "./import-tables.ts";
+import { countNew, dropRepeated, type MergeJob, prepareImport } from "./import-tables.ts";
 import { type Merged, mergeImport, tryMerge } from "./merge-import.ts";
 
 type ImportReport = Static<typeof ImportReportSchema>;
@@ -161,7 +161,6 @@ export async function importSubscribers(
     throw error;
   });
   await file.keep();
-  // After a large one also for a company that is known: the list that they are on may be new.
-  if (!job.dryRun) await refreshStatistics(job.companyId, { alsoIfKnown: report.created >= LARGE });
+  if (!job.dryRun) await analyzeTables(report.created);
   return report;
 }

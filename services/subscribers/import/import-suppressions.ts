@@ -11,7 +11,6 @@ import { importTransaction } from "../../../models/database/bulk.ts";
 import { type Client, query, queryOne } from "../../../models/database/db.ts";
 import { allowLonger } from "../../../models/database/silence.ts";
 import { erasedTest } from "../../../models/statements/erased-addresses.ts";
-import { refreshStatistics } from "../../../models/statements/refresh-statistics.ts";
 import { IS_STRONGER, RESTRICT_SUBSCRIBERS, STRENGTH } from "../../../models/statements/suppress.ts";
 import { SUBSCRIBER_STATUSES } from "../../../models/subscriber.ts";
 import { SUPPRESSION_KINDS, type SuppressionKind } from "../../../models/suppression.ts";
@@ -20,6 +19,7 @@ import { withoutGuard } from "../../lib/csv.ts";
 import type { FieldErrors } from "../../lib/errors.ts";
 import { lockBulkWrites } from "../company-locks.ts";
 import { bareDomain } from "../suppressions.ts";
+import { analyzeTables } from "./analyze-tables.ts";
 import { addressColumn, missingColumn, namesOf } from "./columns.ts";
 import { charsetErrors } from "./decode-text.ts";
 import { copyText, isBlank, isUnreadable } from "./import-rows.ts";
@@ -200,6 +200,6 @@ export async function importSuppressions(companyId: string, { items, stream, cha
     const { created, given } = await merge(client, companyId);
     return { total: blocks.total, created, existing: given - created + blocks.blocked, errors: blocks.errors };
   });
-  await refreshStatistics(companyId);
+  await analyzeTables(report.created);
   return report;
 }

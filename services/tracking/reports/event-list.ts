@@ -4,7 +4,7 @@
  */
 import { campaignNo } from "../../../models/database/campaign-no.ts";
 import { query, queryOne } from "../../../models/database/db.ts";
-import { type Listing, listPage, type Page } from "../../../models/database/listing.ts";
+import { isBehind, type Listing, listPage, type Page, type Stretch } from "../../../models/database/listing.ts";
 import { EMAIL_EVENT_TYPES } from "../../../models/email-event.ts";
 import { companyNo, HIT_RECIPIENT, type HitKey, hitsAt, hitsOfMails } from "../../../models/statements/hits.ts";
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
@@ -65,6 +65,8 @@ interface Source {
   from: string;
   where: string[];
   order: string[];
+  /** The place in this order of an event's id, a parameter. */
+  placeOf: (id: string) => string[];
 }
 
 const RECIPIENT_OF_HIT = `left join sent_emails s on s.campaign_no = h.campaign_no and s.seq = h.seq
@@ -115,6 +117,7 @@ function sources(companyId: string, asked: Asked): { sources: Source[]; values: 
         from: "email_events e",
         where: events,
         order: ["e.id"],
+        placeOf: (id) => [`${id}::uuid`],
       },
       ...(mayBeHits
         ? [
@@ -123,6 +126,7 @@ function sources(companyId: string, asked: Asked): { sources: Source[]; values: 
               from: search ? `${from} ${RECIPIENT_OF_HIT}` : from,
               where: hits,
               order: ["hit_stretch(h.id)", "h.id"],
+              placeOf: (id: string) => [`hit_stretch(${id}::uuid)`, `${id}::uuid`],
             },
           ]
         : []),
@@ -130,13 +134,16 @@ function sources(companyId: string, asked: Asked): { sources: Source[]; values: 
   };
 }
 
-const all = (given: readonly Source[], nearest?: { n: number; direction: string }) => {
-  const ordered = ({ order }: Source) =>
-    nearest ? ` order by ${order.map((by) => `${by} ${nearest.direction}`).join(", ")} limit ${nearest.n}` : "";
-  const selects = given.map(
-    (one) => `(select ${one.columns} from ${one.from} where ${one.where.join(" and ")}${ordered(one)})`,
-  );
-  return `(${selects.join("\n union all\n ")}) e`;
+/** `stretch`: of each source no more rows than the page needs. */
+const all = (given: readonly Source[], stretch?: Stretch) => {
+  const selectOf = ({ columns, from, where, order, placeOf }: Source) => {
+    if (!stretch) return `(select ${columns} from ${from} where ${where.join(" and ")})`;
+    const { direction, limit, place } = stretch;
+    const behind = isBehind(order, { ...stretch, place: place && placeOf(place[0]!) });
+    const sorted = order.map((by) => `${by} ${direction}`).join(", ");
+    return `(select ${columns} from ${from} where ${where.join(" and ")} and ${behind} order by ${sorted} limit ${limit})`;
+  };
+  return `(${given.map(selectOf).join("\n union all\n ")}) e`;
 };
 
 function listing(companyId: string, asked: Asked): Listing {
@@ -147,12 +154,11 @@ function listing(companyId: string, asked: Asked): Listing {
     where: ["true"],
     values,
     id: "e.id",
-    orderings: { timestamp: "e.created_at" },
+    // Ids are made when an event is written.
+    orderings: { timestamp: "e.id" },
     searchIn: ["e.recipient"],
     large: true,
-    narrowedBy: "`campaign`, `recipient`, `since` or `until`",
-    isOfKeys: true,
-    ...(asked.search ? {} : { nearest: (n, direction) => all(both, { n, direction }) }),
+    nearest: (stretch) => all(both, stretch),
     ...counterFor(companyId, asked),
   };
 }

@@ -1,7 +1,7 @@
 /** The list of sent emails: one row per recipient, whatever became of it. */
 import { campaignNo } from "../../../models/database/campaign-no.ts";
 import { query, queryOne } from "../../../models/database/db.ts";
-import { type Listing, listPage, type Page } from "../../../models/database/listing.ts";
+import { isBehind, type Listing, listPage, type Page } from "../../../models/database/listing.ts";
 import { subscriberAt } from "../../../models/database/row-at.ts";
 import { SENT_EMAIL_STATUSES } from "../../../models/sent-email-status.ts";
 import { withIds } from "../../../models/statements/mail-key.ts";
@@ -88,25 +88,26 @@ const OTHERS = `left join subscribers p on p.company_id = $1 and p.id = s.subscr
  * read for each campaign: of 21 campaigns and 2,000 subscribers that took 12 ms of a page's 14.
  */
 const OTHERS_BY_KEY = `left join lateral (${subscriberAt("$1", "s.subscriber_id", "r.email")}) p on true ${REPLY}`;
-/** Of more rows only the keys are asked for, and a join of which no column is wanted is left out of the plan. */
+/** More rows than these are passed over for a page by its number: no column of the subscribers is wanted, and a plain join is left out. */
 const MOST_BY_KEY = 2_000;
 
 /**
- * Of each campaign no more rows are read than the page may need, newest campaign first. They are the list's own rows: joined to
- * it by their numbers, they would be read once for each other. How many is not told to the planner: beside a hundred thousand
- * campaigns of one mail it takes each for small, and would rather sort all rows of a large one than read them in their order.
+ * Reads no more rows of each campaign than the page needs. The limit is a sub-select, so that the planner does not know it: beside a
+ * hundred thousand campaigns of one mail it takes each campaign for small, and would sort all rows of a large one.
  */
 const nearestOf =
   ({ campaign, status }: Asked): NonNullable<Listing["nearest"]> =>
-  (n, direction) =>
-    `${campaign ? "campaigns c" : campaignsOf(status, `order by no ${direction} offset 0`)}
-  cross join lateral (${mailsOf(status, `order by s.seq ${direction} limit (select ${n})`)}) s
-  ${n > MOST_BY_KEY ? OTHERS : OTHERS_BY_KEY}`;
-
-/** Each one by itself, by its key: a join is planned as a scan of all. */
-const atPlaces = (ids: string) => `(${ids}) k (campaign_no, seq)
-  join campaigns c on c.no = k.campaign_no
-  cross join lateral (select * from sent_emails x where x.campaign_no = k.campaign_no and x.seq = k.seq offset 0) s ${OTHERS_BY_KEY}`;
+  (stretch) => {
+    const { direction, limit, place } = stretch;
+    const fromCampaign = !campaign && place ? `no ${direction === "desc" ? "<=" : ">="} ${place[0]}` : "true";
+    const behind = isBehind(campaign ? ["s.seq"] : ["s.campaign_no", "s.seq"], stretch);
+    const campaigns = campaign
+      ? "campaigns c"
+      : campaignsOf(status, `where ${fromCampaign} order by no ${direction} offset 0`);
+    const mails = mailsOf(status, `and ${behind} order by s.seq ${direction} limit (select ${limit})`);
+    return `${campaigns} join lateral (${mails}) s on ${fromCampaign === "true" ? "true" : `c.${fromCampaign}`}
+      ${limit > MOST_BY_KEY ? OTHERS : OTHERS_BY_KEY}`;
+  };
 
 function listing(companyId: string, asked: Asked): Listing {
   const where = ["c.company_id = $1", "c.recipients_state = 'kept'"];
@@ -130,13 +131,12 @@ function listing(companyId: string, asked: Asked): Listing {
     values,
     // Within a campaign the number is the order of creation too, and its index is at hand.
     id: campaign ? "s.seq" : ["s.campaign_no", "s.seq"],
-    orderings: { recipient: ADDRESS, sent_at: "s.sent_at" },
+    orderings: { recipient: `coalesce(${ADDRESS}, '')`, sent_at: "coalesce(s.sent_at, 'infinity')" },
     searchIn: [ADDRESS],
     large: true,
-    narrowedBy: "`campaign`, `status` or `recipient`",
     ...(known ? { count: () => knownCount(companyId, asked) } : {}),
     ...(isByNumber ? { nearest: nearestOf(asked) } : {}),
-    ...(isByNumber && !campaign ? { id: ["c.no", "s.seq"], at: atPlaces } : {}),
+    ...(isByNumber && !campaign ? { id: ["c.no", "s.seq"] } : {}),
     filtered: true,
   };
 }

@@ -38,7 +38,7 @@ describe("reading campaigns", () => {
     await expect(ask("campaigns.list", { ordering: "worker_task_id" })).rejects.toMatchObject({ code: "INVALID" });
     await expect(ask("campaigns.list", { status: "done" as "failed" })).rejects.toMatchObject({ code: "INVALID" });
     await expect(ask("campaigns.list", { page: 4 })).rejects.toMatchObject({ code: "INVALID_PAGE" });
-    expect(await as(world, await newCompany())("campaigns.list", {})).toEqual({ count: 0, results: [] });
+    expect(await as(world, await newCompany())("campaigns.list", {})).toMatchObject({ count: 0, results: [] });
   });
 
   test("the list by time of creation", async () => {
@@ -237,7 +237,7 @@ describe("reading campaigns", () => {
       expect(await queryOne("select emails from usage_months where company_id = $1", [company.id])).toEqual({
         emails: 1,
       });
-      expect(await ask("campaigns.list", {})).toEqual({ count: 0, results: [] });
+      expect(await ask("campaigns.list", {})).toMatchObject({ count: 0, results: [] });
       expect(world.emitted).toContainEqual({
         event: "campaign.queued",
         payload: { campaignId: campaign_id, companyId: company.id },

@@ -41,6 +41,8 @@ const samples: Record<string, Sample> = {
   ),
   list: sample({ method: "GET", path: "/api/emails/things/", answer: "list" }, Listed, Any, ({ params }) => ({
     count: 45,
+    next: "onward",
+    previous: "page" in params ? "back" : null,
     results: [params],
   })),
   create: sample(

@@ -21,7 +21,6 @@ import { ANY_DUE } from "../../../services/campaigns/lifecycle/schedule.ts";
 import { ANY_FINISHED } from "../../../services/campaigns/lifecycle/settle.ts";
 import { ANY_ZONE_DUE } from "../../../services/campaigns/lifecycle/start-by-zone.ts";
 import { ANY_TO_CLAIM } from "../../../services/smtp-sender/claim/claim-statements.ts";
-import { ANY_TO_SEARCH } from "../../../services/subscribers/search-index.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { statementsOf } from "../../support/statements.ts";
 
@@ -70,8 +69,6 @@ const mailbox = (at: string) =>
    values (${ID}, ${ID}, 'imap.x.example', 993, 'news', '\\x00', true, 'INBOX', 'Done', ${ID}, ${at})`;
 const company = (deletedAt: string) =>
   `insert into companies (id, name, plan, deleted_at) values (${ID}, 'Acme', 'free', ${deletedAt})`;
-const subscriber = (isInSearch: boolean) =>
-  `insert into subscribers (id, company_id, email, in_search) values (${ID}, ${ID}, 'a@x.example', ${isInSearch})`;
 const copy = (at: string) =>
   `insert into sent_email_copies (campaign_id, seq, no, company_id, email, kind, status, next_attempt_at)
    values (${ID}, 1, 1, ${ID}, 'a@x.example', 'cc', 0, ${at})`;
@@ -133,7 +130,6 @@ const QUESTIONS: [name: string, question: string, nothing: string[], work: strin
   ["reports that are due", ANY_REPORT_DUE, [report(LATER)], [report(PAST)]],
   ["mailboxes that are due", ANY_MAILBOX, [mailbox(LATER)], [mailbox(PAST)]],
   ["companies to be taken away", ANY_DELETED, [company("null")], [company(PAST)]],
-  ["people to be put into the index of searches", ANY_TO_SEARCH, [subscriber(true)], [subscriber(false)]],
   ["erasures that are due", ANY_ERASURE_DUE, [erased("null"), erased(LATER)], [erased(PAST)]],
   [
     "mails to be claimed",

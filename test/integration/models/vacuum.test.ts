@@ -22,5 +22,9 @@ test("tables that grow to millions of rows, and each part of the recipients, are
     "select count(*)::int as indexes from pg_index where indrelid = 'sent_emails_0'::regclass",
   );
   expect(newest).toEqual(first);
-  for (const { name, scales } of rows) expect([name, scales]).toEqual([name, ["0.05", "0.05", "0.05"]]);
+  // Analysed after each thousand rows: companies must be known soon after they have grown.
+  const analyzed = ["list_members", "subscribers"];
+  for (const { name, scales } of rows) {
+    expect([name, scales]).toEqual([name, [analyzed.includes(name) ? "0" : "0.05", "0.05", "0.05"]]);
+  }
 });

@@ -155,7 +155,7 @@ describe("lists for API users", () => {
       );
       for (const params of [{}, { status: "sent" as const }]) {
         const asked = await statementsOf(() => sent(params));
-        const page = asked.find(({ text }) => text.includes("cross join lateral"))!;
+        const page = asked.find(({ text }) => text.includes("join lateral"))!;
         const [row] = await query<{ "QUERY PLAN": [{ Plan: Record<string, number> }] }>(
           `explain (analyze, buffers, format json) ${page.text}`,
           page.values,
@@ -251,15 +251,18 @@ describe("lists for API users", () => {
       await query("update sent_emails set subscriber_id = null where id = $1", [world.mails[0]!.id]);
       await query("delete from subscribers where id = $1", [world.mails[0]!.subscriberId]);
       expect(await recipients({ recipient: email })).toEqual([email]);
-      expect(await sent({ recipient: "nobody@example.com" })).toEqual({ count: 0, results: [] });
+      expect(await sent({ recipient: "nobody@example.com" })).toMatchObject({ count: 0, results: [] });
       expect(await recipients({ search: email.slice(0, 4) })).toEqual([email]);
     });
 
     test("of another company nothing is seen", async () => {
       const stranger = await newWorld();
       expect((await sent({}, stranger.companyId)).count).toBe(1);
-      expect(await sent({ campaign: world.campaignId }, stranger.companyId)).toEqual({ count: 0, results: [] });
-      expect(await sent({ recipient: world.mails[0]!.email }, stranger.companyId)).toEqual({ count: 0, results: [] });
+      expect(await sent({ campaign: world.campaignId }, stranger.companyId)).toMatchObject({ count: 0, results: [] });
+      expect(await sent({ recipient: world.mails[0]!.email }, stranger.companyId)).toMatchObject({
+        count: 0,
+        results: [],
+      });
       await expect(
         call(app.broker, "tracking.analytics", { id: world.campaignId }, { meta: { companyId: stranger.companyId } }),
       ).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -341,7 +344,7 @@ describe("lists for API users", () => {
     test("of another company nothing is seen", async () => {
       const stranger = await newWorld();
       for (const params of [{}, { campaign: world.campaignId }, { recipient: world.mails[0]!.email }]) {
-        expect(await events(params, stranger.companyId)).toEqual({ count: 0, results: [] });
+        expect(await events(params, stranger.companyId)).toMatchObject({ count: 0, results: [] });
       }
     });
   });

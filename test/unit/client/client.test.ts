@@ -131,8 +131,9 @@ describe("the client", () => {
   test("goes through all pages of a list", () =>
     withServer(
       (request, response) => {
-        const page = Number(new URL(request.url!, "http://x").searchParams.get("page"));
-        json(response, 200, { count: 3, next: page < 3 ? "more" : null, previous: null, results: [{ id: `${page}` }] });
+        const place = Number(new URL(request.url!, "http://x").searchParams.get("cursor") ?? "1");
+        const next = place < 3 ? `http://x/?page=7&cursor=${place + 1}` : null;
+        json(response, 200, { count: 3, next, previous: null, results: [{ id: `${place}` }] });
       },
       async ({ client }) => {
         const ids: string[] = [];

@@ -32,10 +32,15 @@ test("a list's pages: the neighbours keep what was asked for; what is no page is
   expect(["0", "-1", "x", "1e3", undefined].map((page) => pageOf(page === undefined ? {} : { page }))).toEqual([
     1, 1, 1, 1, 1,
   ]);
-  expect(pagerOf("/app/c/lists", { search: "a&b", page: "2" }, 60)).toEqual({
+  const paging = { count: 60, next: "n", previous: "p" };
+  expect(pagerOf("/app/c/lists", { search: "a&b", page: "2", cursor: "here" }, paging)).toEqual({
     page: 2,
-    pages: 3,
-    previous: "/app/c/lists?search=a%26b&page=1",
-    next: "/app/c/lists?search=a%26b&page=3",
+    pages: "3",
+    previous: "/app/c/lists?search=a%26b&page=1&cursor=p",
+    next: "/app/c/lists?search=a%26b&page=3&cursor=n",
+  });
+  expect(pagerOf("/app/c/lists", {}, { count: 20, next: null, previous: null })).toMatchObject({
+    previous: null,
+    next: null,
   });
 });

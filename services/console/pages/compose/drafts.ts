@@ -6,7 +6,7 @@ import { draftsPath } from "./draft.ts";
 
 export async function draftsPage(visit: CompanyVisit): Promise<Answer> {
   const { query } = visit;
-  const { count, results } = await callIn(visit, "campaigns.listDrafts", {
+  const { results, ...paging } = await callIn(visit, "campaigns.listDrafts", {
     ...askedOf(query),
     ordering: "-updated_at",
   });
@@ -18,7 +18,7 @@ export async function draftsPage(visit: CompanyVisit): Promise<Answer> {
       drafts: results,
       here,
       asked: query,
-      pager: pagerOf(here, query, count),
+      pager: pagerOf(here, query, paging),
       mayWrite: may(visit, "campaigns.updateDraft"),
       newPath: companyPath(visit, "campaigns/new"),
     },
