@@ -2,9 +2,7 @@
  * Mail as other software finds it where it ends: relayed by Postfix, filed by Dovecot's LMTP, read by Dovecot's IMAP and
  * by Python's strict parser. What they read is what was asked for, header by header and part by part.
  */
-import { spawnSync } from "node:child_process";
 import { createHash, generateKeyPairSync } from "node:crypto";
-import { join } from "node:path";
 import { dkimVerify } from "mailauth/lib/dkim/verify.js";
 import { fileForm } from "../support/client.ts";
 import { faultsOfBytes, fieldOf } from "../support/message.ts";
@@ -14,10 +12,10 @@ import { ALL_ARRIVED, SENDER_DOMAIN, tally } from "../support/mta/deliveries.ts"
 import { type Dovecot, type ImapMail, startDovecot } from "../support/mta/dovecot.ts";
 import { startPostfix } from "../support/mta/postfix.ts";
 import { addresses, type CampaignView, type MailService, openService, type Receiver } from "../support/mta/service.ts";
+import { readByPython } from "../support/python-policy.ts";
 
 jest.setTimeout(180_000);
 
-const READ_MAIL = join(import.meta.dirname, "../support/read-mail.py");
 const sha256 = (content: Uint8Array | string) => createHash("sha256").update(content).digest("hex");
 
 const SENDER = "Книжная лавка «Фонарь»";
@@ -166,9 +164,7 @@ describe.each(PEOPLE)("the mail for $email", ({ email, first_name: name, cc = []
 
   test("has the same headers, texts and attachments by Python's strict parser", () => {
     for (const { raw, parts } of arrived()) {
-      const { stdout, stderr } = spawnSync("python3", [READ_MAIL], { input: raw, maxBuffer: 16 * 1024 * 1024 });
-      if (stdout.length === 0) throw new Error(stderr.toString());
-      const found = JSON.parse(stdout.toString()) as { text: string; html: string };
+      const found = readByPython([raw])[0]!;
       expect(found).toEqual({
         defects: [],
         subject: subjectFor(name),

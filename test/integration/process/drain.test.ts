@@ -93,6 +93,8 @@ describe("a service with something in the air", () => {
     });
     const answered = once(post, "response");
     post.write(head);
+    // A second SIGTERM changes nothing.
+    service.child.signal("SIGTERM");
     service.child.signal("SIGTERM");
     await untilDraining();
     // Longer than an interactive stop takes.

@@ -1,3 +1,5 @@
+import { chownSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
 import pg from "pg";
 import { startEmbeddedPostgres } from "../../../services/lib/processes/embedded-postgres.ts";
 import { dataFolder } from "../../support/service-process.ts";
@@ -29,4 +31,14 @@ test("an end that takes too long is cut short, and nothing that was committed is
   const second = await startEmbeddedPostgres(data.path);
   expect(await ask(second.url, "select n from kept")).toEqual([{ n: 42 }]);
   await second.stop();
+});
+
+// Only root can give a folder away.
+const testAsRoot = process.getuid?.() === 0 ? test : test.skip;
+testAsRoot("a database that another user made is refused in words that say whose it is", async () => {
+  const foreign = dataFolder();
+  mkdirSync(join(foreign.path, "postgres"), { mode: 0o700 });
+  chownSync(join(foreign.path, "postgres"), 4_242, 4_242);
+  await expect(startEmbeddedPostgres(foreign.path)).rejects.toThrow("belongs to another user (uid 4242, this is 0)");
+  foreign.remove();
 });

@@ -13,6 +13,7 @@ import { brokerOptions } from "../../../moleculer.config.ts";
 import { readConfig } from "../../../services/lib/config.ts";
 import { type Child, startChild } from "../../support/child.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { longTest } from "../../support/long.ts";
 import { type Server, startNats } from "../../support/servers.ts";
 import { node } from "../../support/service-process.ts";
 
@@ -97,15 +98,18 @@ afterAll(async () => {
   await database?.drop();
 });
 
-test("a process that was absent for long does not take the others for gone: it was silent, and not they", async () => {
-  const gone: string[] = [];
-  (
-    caller as unknown as { localBus: { on(event: string, listener: (p: { node: { id: string } }) => void): void } }
-  ).localBus.on("$node.disconnected", ({ node: { id } }) => gone.push(id));
-  absent(LONG_ABSENT_MS);
-  await sleep(1_000);
-  expect(gone).toEqual([]);
-});
+longTest(
+  "a process that was absent for long does not take the others for gone: it was silent, and not they",
+  async () => {
+    const gone: string[] = [];
+    (
+      caller as unknown as { localBus: { on(event: string, listener: (p: { node: { id: string } }) => void): void } }
+    ).localBus.on("$node.disconnected", ({ node: { id } }) => gone.push(id));
+    absent(LONG_ABSENT_MS);
+    await sleep(1_000);
+    expect(gone).toEqual([]);
+  },
+);
 
 /** What a node that leaves is asked nevertheless, by a caller that does not know it yet. */
 async function askEverything() {

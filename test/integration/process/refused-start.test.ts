@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { chownSync, mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -24,15 +24,6 @@ describe("a start that cannot be", () => {
   const data = dataFolder();
   afterAll(() => data.remove());
 
-  test("a second instance on the same DATA_DIR is refused with one line, and harms the first in nothing", async () => {
-    const first = await (await startService({ env: { DATA_DIR: data.path } })).ready();
-    const { code, lines } = await outcome({ DATA_DIR: data.path });
-    expect(code).toBe(1);
-    expect(lines).toEqual([expect.stringContaining(`Another Flockmail is running on ${data.path}`)]);
-    expect((await fetch(`${first.healthUrl}/ready`)).status).toBe(200);
-    await first.child.stop();
-  });
-
   test.each(long ? ["PORT", "HEALTH_PORT"] : ["PORT"])(
     "a taken %s is refused with one line that names it",
     async (name) => {
@@ -49,7 +40,7 @@ describe("a start that cannot be", () => {
     },
   );
 
-  test("one port for both is refused with one line", async () => {
+  longTest("one port for both is refused with one line", async () => {
     const { code, lines } = await outcome({ DATA_DIR: data.path, PORT: "3999", HEALTH_PORT: "3999" }, ["gateway"]);
     expect({ code, lines }).toEqual({
       code: 1,
@@ -71,18 +62,6 @@ describe("a start that cannot be", () => {
       const message = [`Flockmail cannot start: cannot use ${path} (DATA_DIR): it is no directory`];
       expect({ code, lines }).toEqual({ code: 1, lines: message });
     }
-  });
-
-  // Only root can give a folder away.
-  const testAsRoot = process.getuid?.() === 0 ? test : test.skip;
-  testAsRoot("a database that another user made is refused with one line that says whose it is", async () => {
-    const foreign = dataFolder();
-    mkdirSync(join(foreign.path, "postgres"), { mode: 0o700 });
-    chownSync(join(foreign.path, "postgres"), 4_242, 4_242);
-    const { code, lines } = await outcome({ DATA_DIR: foreign.path });
-    expect(code).toBe(1);
-    expect(lines).toEqual([expect.stringContaining("belongs to another user (uid 4242, this is 0)")]);
-    foreign.remove();
   });
 
   const KEY = { SECRET_KEY: "0123456789abcdef" };
@@ -139,7 +118,7 @@ describe("a start that cannot be", () => {
     expect(await child.ended).toBe(0);
   });
 
-  test("a PostgreSQL that refuses is not waited for", async () => {
+  longTest("a PostgreSQL that refuses is not waited for", async () => {
     const DATABASE_URL = new URL(process.env.TEST_SERVER_URL!);
     DATABASE_URL.pathname = "/there_is_none";
     const { code, lines } = await outcome({ ...KEY, DATABASE_URL: DATABASE_URL.href, LOGLEVEL: "fatal" });
