@@ -36,7 +36,6 @@ import { Suppression } from "./suppression.ts";
 import { SystemMail } from "./system-mail.ts";
 import { Template } from "./template.ts";
 import { TrackingDomain } from "./tracking-domain.ts";
-import { UnsavedReceiver } from "./unsaved-receiver.ts";
 import { User } from "./user.ts";
 import { WebhookDelivery } from "./webhook-delivery.ts";
 import { WebhookEndpoint } from "./webhook-endpoint.ts";
@@ -75,7 +74,6 @@ const MODELS = [
   SystemMail,
   Template,
   TrackingDomain,
-  UnsavedReceiver,
   User,
   WebhookDelivery,
   WebhookEndpoint,

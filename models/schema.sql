@@ -147,7 +147,6 @@ CREATE OR REPLACE FUNCTION public.companies_removed()
 AS $function$
 begin
   delete from subscribers s using changed c where s.company_id = c.id;
-  delete from unsaved_receivers u using changed c where u.company_id = c.id;
   return null;
 end
 $function$;
@@ -2129,16 +2128,6 @@ create unlogged table transfer_parts (
   company_id uuid not null,
   data bytea storage e not null,
   constraint transfer_parts_pkey PRIMARY KEY (transfer_id, no)
-);
-
-create table unsaved_receivers (
-  company_id uuid not null,
-  campaign_id uuid not null,
-  no integer not null,
-  email text not null,
-  first_name text default ''::text not null,
-  last_name text default ''::text not null,
-  constraint unsaved_receivers_pkey PRIMARY KEY (company_id, campaign_id, no)
 );
 
 create table unsent_confirmations (

@@ -127,9 +127,6 @@ export function writeManyRows(companyId: string, { ids, slice, write }: SlicedWr
 export const writeNewsletter = <T>(companyId: string, work: Work<T>): Promise<T> =>
   limits().newsletters.run(companyId, () => transaction(work));
 
-/** For receivers that are saved as subscribers. One at a time, by a repeated action. */
-export const saveTransaction = <T>(companyId: string, work: Work<T>): Promise<T> => onBulk(companyId, work);
-
 /** For a part of the recipients that a stopped campaign leaves: somebody may stop hundreds of campaigns at once. */
 export const endTransaction = <T>(companyId: string, work: Work<T>): Promise<T> =>
   limits().ends.run(companyId, () => onBulk(companyId, work));

@@ -153,17 +153,6 @@ const RECEIVERS: Place[] = [
       changed: "touched",
     }),
   },
-  {
-    counted: "receivers",
-    sql: untilFew(
-      [
-        `gone as (delete from unsaved_receivers where company_id = $1 and (campaign_id, no) in (
-          select campaign_id, no from unsaved_receivers where company_id = $1 and lower(email) = any ($2) limit ${WRITTEN})
-          returning 1)`,
-      ],
-      "gone",
-    ),
-  },
 ];
 
 const EVENTS: Place[] = [

@@ -56,7 +56,6 @@ const OF_COMPANY = [
     "inbound_messages",
     "inbound_raws",
     "inbound_seen",
-    "unsaved_receivers",
     "list_members",
     "subscribers",
     "lists",

@@ -60,12 +60,6 @@ const listIds = Type.Optional(Type.Array(Uuid, { maxItems: 100 }));
 const None = Type.Object({});
 const Done = Type.Object({ done: Type.Integer() });
 
-const Receiver = Type.Object({
-  email: Type.String(),
-  first_name: Type.Optional(Type.String()),
-  last_name: Type.Optional(Type.String()),
-});
-
 export const subscribers = {
   list: {
     summary: "List subscribers",
@@ -265,19 +259,5 @@ export const subscribers = {
     visibility: "protected",
     params: None,
     returns: Nothing,
-  },
-  saveWaiting: {
-    summary: "Keep the receivers of sends as subscribers",
-    visibility: "protected",
-    params: None,
-    returns: Done,
-  },
-  saveReceivers: {
-    summary: "Keep the receivers of a send as subscribers, for nodes of the release before",
-    visibility: "public",
-    description:
-      "Best effort: where the plan's limit leaves no room a receiver is not kept (id null). Blank names are filled in, nothing else of an existing subscriber changes.",
-    params: Type.Object({ receivers: Type.Array(Receiver, { maxItems: 10_000 }) }),
-    returns: Type.Object({ ids: Type.Array(Type.Union([Uuid, Type.Null()])) }),
   },
 } as const satisfies ServiceContract;

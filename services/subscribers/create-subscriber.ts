@@ -5,6 +5,7 @@
 
 import { type Client, INTERACTIVE, pool, type Queryable, queryOne, transaction } from "../../models/database/db.ts";
 import { ERASED_ERROR, erasedAmong } from "../../models/statements/erased-addresses.ts";
+import { type Limit, roomFor } from "../../models/statements/subscriber-locks.ts";
 import { addressText } from "../lib/address.ts";
 import { type Attributes, attributesError } from "../lib/attributes.ts";
 import { invalid, subscriberLimitReached } from "../lib/errors.ts";
@@ -12,7 +13,6 @@ import { type GroupCommit, groupCommit } from "../lib/group-commit.ts";
 import { newId } from "../lib/ids.ts";
 import { asOwner } from "../lib/owner.ts";
 import { withTimeout } from "../lib/timeouts.ts";
-import { type Limit, roomFor } from "./company-locks.ts";
 import { addToLists } from "./members.ts";
 import { COLUMNS, type SubscriberRow, type SubscriberView, subscriberView, subscriberWithin } from "./subscriber.ts";
 

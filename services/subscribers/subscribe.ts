@@ -5,6 +5,7 @@ import { type Client, INTERACTIVE, queryOne, transaction } from "../../models/da
 import { List } from "../../models/list.ts";
 import { askToConfirm, confirmMailbox } from "../../models/statements/ask-to-confirm.ts";
 import { isErased, liftErasure } from "../../models/statements/erased-addresses.ts";
+import { roomFor } from "../../models/statements/subscriber-locks.ts";
 import type { SubscriberStatus } from "../../models/subscriber.ts";
 import { addressText } from "../lib/address.ts";
 import { type Attributes, MAX_BYTES } from "../lib/attributes.ts";
@@ -14,9 +15,9 @@ import { evenly } from "../lib/even-time.ts";
 import { newId } from "../lib/ids.ts";
 import type { Document } from "../lib/shapes.ts";
 import { readPersonToken } from "../lib/tokens/person-token.ts";
-import { roomFor, subscriberLimit } from "./company-locks.ts";
 import { addToLists, missing } from "./members.ts";
 import { attributesIn, formAnswer, isTrapped } from "./public-form.ts";
+import { subscriberLimit } from "./subscriber-limit.ts";
 
 const MAX_LANGUAGES = 200;
 
@@ -30,10 +31,12 @@ interface SubscribeRequest {
   website?: unknown;
 }
 
-// Anybody may type any address into a public form: what is blank is filled in, nothing that is there is changed.
+// Anybody may type any address into a public form: what is blank is filled in, nothing that is there is changed. An address
+// without a subscriber may have unsubscribed by a link in its mail; that holds until a confirmation.
 const SAVE = `
   insert into subscribers as s (id, company_id, email, first_name, last_name, status, attributes)
-  values ($2, $1, $3, $4, $5, $6, $7)
+  values ($2, $1, $3, $4, $5, case when exists (select from suppressions x
+    where x.company_id = $1 and x.email_key = address_key($3) and x.kind = 'unsubscribed') then 'unsubscribed' else $6 end, $7)
   on conflict (company_id, email_key) do update set
     first_name = coalesce(nullif(s.first_name, ''), excluded.first_name),
     last_name = coalesce(nullif(s.last_name, ''), excluded.last_name),

@@ -11,13 +11,11 @@ import { audit } from "../../models/statements/audit-log.ts";
 import { ANY_ERASURE_DUE } from "../../models/statements/erase-person.ts";
 import { ANY_IMPORT_DUE, purgeImports } from "../../models/statements/imports.ts";
 import { removeManySubscribers } from "../../models/statements/remove-subscribers.ts";
-import { ANY_UNSAVED } from "../../models/statements/save-receivers.ts";
 import { defineService } from "../define.ts";
 import type { AuditAction } from "../lib/audit-actions.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
 import { cursorOf } from "../lib/download.ts";
 import { removeSubscriber, subscriberErrors, updateSubscriber } from "./change-subscriber.ts";
-import { subscriberLimit } from "./company-locks.ts";
 import { contract } from "./contract.ts";
 import { SubscriberWriter } from "./create-subscriber.ts";
 import { erase, finishErasures } from "./erase-person.ts";
@@ -41,7 +39,6 @@ import { companySubscribers, listMembers } from "./list-subscribers.ts";
 import { createList, getList, listLists, listSettingErrors, removeList, updateList } from "./lists.ts";
 import { bulkErrors, membershipsOf, subscriberIdErrors, updateLists } from "./members.ts";
 import { formErrors } from "./public-form.ts";
-import { saveReceivers, saveWaiting } from "./save-receivers.ts";
 import {
   createSegment,
   getSegment,
@@ -55,6 +52,7 @@ import {
 } from "./segments.ts";
 import { confirm, subscribe } from "./subscribe.ts";
 import { SubscriberReader } from "./subscriber.ts";
+import { subscriberLimit } from "./subscriber-limit.ts";
 import { getSuppression, liftSuppression, listSuppressions, suppress, suppressionErrors } from "./suppressions.ts";
 import { exportSuppressions } from "./suppressions-csv.ts";
 
@@ -62,8 +60,7 @@ interface Subscribers extends Service {
   subscriberReader: SubscriberReader;
   subscriberWriter: SubscriberWriter;
 }
-const SAVE_PAUSE_MS = 500;
-/** Where nothing is going on. */
+/** While nothing is due. */
 const IDLE = { idlePauseMs: 2_000 };
 const ERASE_PAUSE_MS = 5_000;
 const IMPORT_PAUSE_MS = 1_000;
@@ -83,7 +80,6 @@ async function logged(
 
 export default defineService("subscribers", contract, {
   mixins: [
-    every(SAVE_PAUSE_MS, "saveWaiting", { ...IDLE, looksFor: ANY_UNSAVED }),
     every(ERASE_PAUSE_MS, "finishErasures", { looksFor: ANY_ERASURE_DUE }),
     every(IMPORT_PAUSE_MS, "runImports", { warnAfterMs: null, ...IDLE, looksFor: ANY_IMPORT_DUE }),
     every(PURGE_PAUSE_MS, "purgeImports"),
@@ -251,9 +247,5 @@ export default defineService("subscribers", contract, {
 
     subscribe: { validate: formErrors, handler: (ctx) => subscribe(ctx) },
     confirm: (ctx) => confirm(ctx.params.token),
-    saveWaiting: async (ctx) => ({ done: await saveWaiting(ctx.broker) }),
-    saveReceivers: async (ctx) => ({
-      ids: await saveReceivers(companyOf(ctx), await subscriberLimit(ctx), ctx.params.receivers),
-    }),
   },
 });

@@ -41,11 +41,10 @@ async function send(api: Api, ids: Ids, count: number): Promise<void> {
   }
 }
 
-/** Results are recorded, and receivers become subscribers, shortly after the mails left. */
+/** Results are recorded shortly after the mails left. */
 async function untilSettled(database: pg.Client): Promise<void> {
   const open = "select from campaigns where status not in ('completed', 'partial', 'failed') limit 1";
-  const unsaved = "select from unsaved_receivers limit 1";
-  for (const sql of [open, unsaved]) while ((await database.query(sql)).rowCount) await sleep(POLL_MS);
+  while ((await database.query(open)).rowCount) await sleep(POLL_MS);
 }
 
 const folder = dataFolder();

@@ -22,7 +22,7 @@ import { fixVariants } from "../../../models/statements/campaign-variants.ts";
 import { chargeMonth, type MonthRoom, RoomWasTaken, roomThisMonth } from "../../../models/statements/monthly-quota.ts";
 import { takeNonOpeners } from "../../../models/statements/non-openers.ts";
 import { requeueSlice } from "../../../models/statements/requeue-recipients.ts";
-import { keepUnsaved } from "../../../models/statements/save-receivers.ts";
+import { saveReceivers } from "../../../models/statements/save-receivers.ts";
 import {
   type ExpandingCampaign,
   type Slice,
@@ -68,6 +68,10 @@ const BOOK_SLICE = `
       else greatest(total_emails, next_seq + $3 - 1 + unwritten + $7) end,
     expanded_at = case when $5 then now() end, updated_at = now()
   where company_id = $1 and id = $2`;
+
+// Their data is in the recipients' rows by now.
+const DROP_RECEIVERS =
+  "delete from campaign_receivers where company_id = $1 and campaign_id = $2 and no <= coalesce($3::int, no)";
 
 function sliceSize({ campaign_type, expand_cursor, unwritten_cursor }: ExpandingCampaign): number {
   if ((unwritten_cursor ?? expand_cursor) === null) return FIRST_SLICE;
@@ -116,8 +120,12 @@ async function writeSlice(client: Client, campaignId: string): Promise<Written |
   }
   await query(HOLD_ADDRESSES, [company_id], client);
   const isCounting = campaign.unwritten_cursor !== null;
-  const room = await roomThisMonth(client, company_id);
   const limit = sliceSize(campaign);
+  if (take === takeReceivers && !isCounting) {
+    const after = Number(campaign.expand_cursor ?? 0);
+    await saveReceivers(client, { companyId: company_id, campaignId, after, limit });
+  }
+  const room = await roomThisMonth(client, company_id);
   const size = {
     limit,
     room: isCounting ? undefined : room.mails,
@@ -163,7 +171,7 @@ async function bookSlice(client: Client, campaign: ExpandingCampaign, book: Book
   if (takerOf(campaign) !== takeReceivers) return;
   // Those who were only counted may be written yet, unless nothing was sent at all: such a campaign is never resumed.
   const upTo = isCounting ? (slice.written_to ?? campaign.expand_cursor) : done ? null : cursor;
-  if (done || rowsTo !== null) await keepUnsaved(client, company_id, id, upTo === null ? null : Number(upTo));
+  if (done || rowsTo !== null) await query(DROP_RECEIVERS, [company_id, id, upTo && Number(upTo)], client);
 }
 
 /** What the audience is read from was deleted. Recipients written before get the mail; a campaign without any has failed. */

@@ -1,8 +1,8 @@
 /** An import as it is asked for: the form's fields, and what is wrong with them. */
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import type { FieldErrors } from "../../lib/errors.ts";
-import { subscriberLimit } from "../company-locks.ts";
 import { listErrors } from "../members.ts";
+import { subscriberLimit } from "../subscriber-limit.ts";
 import type { DateOrder } from "./cell-types.ts";
 import { readMapping } from "./columns.ts";
 import { charsetErrors } from "./decode-text.ts";

@@ -401,4 +401,62 @@ describe("the whole way", () => {
     );
     expect(delivered.map(({ recipient }) => recipient).sort()).toEqual([fetched, objects, silent]);
   });
+
+  /** Runs `work` for another company, whose server, list of suppressions and people are its own. */
+  async function inNewCompany(work: () => Promise<void>): Promise<void> {
+    const outer = { company, relay };
+    company = await newCompany(app);
+    const server = { name: "Relay", host: "127.0.0.1", port: smtp.port, username: "", password: "", use_tls: false };
+    const addresses = { sender_email: "news@acme.example", bounce_address: "bounces@first.example" };
+    relay = (await make("smtp-configs", { ...server, ...addresses })).id;
+    await work().finally(() => ({ company, relay } = outer));
+  }
+  const sendFirst = async (emails: string[]) => {
+    const body = '<p><a href="[[preferences_url]]">Preferences</a> <a href="[[unsubscribe_url]]">Unsubscribe</a></p>';
+    const receivers = emails.map((email) => ({ email }));
+    await make("send/custom", { name: "First", smtp_config_id: relay, subject: "Hi", body, receivers });
+    await until(
+      () => emails.map(mailTo),
+      (mails) => mails.every((mail) => mail !== undefined),
+    );
+  };
+  const linkTo = (page: string, recipient: string) => {
+    const html = mailTo(recipient).raw.replace(/=\r\n/g, "").replaceAll("=3D", "=");
+    return new RegExp(`http[^"\\s]*/public/${page}/[^"\\s]+(?=")`).exec(html)![0];
+  };
+  const person = async (email: string) => (await get("subscribers/", { search: email })).results[0];
+
+  test("a first mail to a receiver has the links of a subscriber, and its unsubscribe and bounce find them", () =>
+    inNewCompany(async () => {
+      const [leaves, bounces] = ["first1@to.example", "first2@to.example"] as const;
+      await sendFirst([leaves, bounces]);
+      const browser = client(app, { ip: someIp() });
+      const preferences = await browser.get(linkTo("preferences", leaves), { headers: { accept: "text/html" } });
+      expect(preferences.status).toBe(200);
+      expect(preferences.text).toContain(leaves);
+
+      expect((await browser.post(linkTo("unsubscribe", leaves))).status).toBe(200);
+      expect(await person(leaves)).toMatchObject({ status: "unsubscribed" });
+      expect((await browser.post(`${E}/public/subscribe/${company.id}/`, { email: leaves })).status).toBe(201);
+      expect(await person(leaves)).toMatchObject({ status: "unsubscribed" });
+
+      expect(await listener.send([mailTo(bounces).from], bounceMessage({ recipient: bounces }))).toMatch(/^250/);
+      expect(await person(bounces)).toMatchObject({ status: "bounced" });
+    }));
+
+  test("a receiver for whom the plan has no room gets the mail, and unsubscribes until a confirmation", () =>
+    inNewCompany(async () => {
+      const email = "noroom@to.example";
+      await query("insert into plans (name, subscribers) values ('of none', 0)");
+      await query("update companies set plan = 'of none' where id = $1", [company.id]);
+      await sendFirst([email]);
+      const browser = client(app, { ip: someIp() });
+      expect((await browser.post(linkTo("unsubscribe", email))).status).toBe(200);
+      await query("update companies set plan = 'unlimited' where id = $1", [company.id]);
+      await until(
+        () => browser.post(`${E}/public/subscribe/${company.id}/`, { email }),
+        ({ status }) => status === 201,
+      );
+      expect(await person(email)).toMatchObject({ status: "unsubscribed" });
+    }));
 });

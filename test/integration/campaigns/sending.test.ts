@@ -55,7 +55,7 @@ describe("sending", () => {
     expect(await contents(id)).toMatchObject({ reply_to_email: expected });
   });
 
-  test("to receivers: variables, copies and the company as List-Id; kept to be saved as subscribers", async () => {
+  test("to receivers: variables, copies and the company as List-Id; saved as subscribers", async () => {
     const company = await newCompany();
     const sent = await as(world, company)(
       "campaigns.sendToReceivers",
@@ -80,10 +80,10 @@ describe("sending", () => {
       },
       { email: "bob@example.com", cc: null, bcc: null, variables: { last_name: 7 } },
     ]);
-    const unsaved = "select email, first_name, last_name from unsaved_receivers where campaign_id = $1 order by no";
-    expect(await query(unsaved, [sent.id])).toEqual([
-      { email: "ann@example.com", first_name: "Ann", last_name: "" },
-      { email: "bob@example.com", first_name: "", last_name: "" },
+    const saved = "select email, first_name, last_name, status from subscribers where company_id = $1 order by email";
+    expect(await query(saved, [company.id])).toEqual([
+      { email: "ann@example.com", first_name: "Ann", last_name: "", status: "active" },
+      { email: "bob@example.com", first_name: "", last_name: "", status: "active" },
     ]);
     expect(await contents(sent.id)).toMatchObject({ list_id_name: "Acme", list_id_ref: company.id });
   });

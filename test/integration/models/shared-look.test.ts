@@ -14,7 +14,6 @@ import { ANY_ERASURE_DUE } from "../../../models/statements/erase-person.ts";
 import { ANY_IMPORT_DUE } from "../../../models/statements/imports.ts";
 import { ANY_REPORT_DUE } from "../../../models/statements/inbound-reports.ts";
 import { ANY_DELETED } from "../../../models/statements/remove-company.ts";
-import { ANY_UNSAVED } from "../../../models/statements/save-receivers.ts";
 import { ANY_DELIVERY_WAITING } from "../../../models/statements/webhook-deliveries.ts";
 import { ANY_WAITING } from "../../../services/campaigns/expansion/expansion-queue.ts";
 import { ANY_DUE } from "../../../services/campaigns/lifecycle/schedule.ts";
@@ -119,12 +118,6 @@ const QUESTIONS: [name: string, question: string, nothing: string[], work: strin
     ],
   ],
   ["changes of address to be mailed", ANY_UNSENT_CHANGE, [change(false)], [change(true)]],
-  [
-    "receivers to be saved",
-    ANY_UNSAVED,
-    [],
-    [`insert into unsaved_receivers (company_id, campaign_id, no, email) values (${ID}, ${ID}, 1, 'a@x.example')`],
-  ],
   ["imports that are due", ANY_IMPORT_DUE, [imported("null"), imported(LATER)], [imported(PAST)]],
   ["webhooks that wait", ANY_DELIVERY_WAITING, [delivery("succeeded", "null")], [delivery("pending", PAST)]],
   ["reports that are due", ANY_REPORT_DUE, [report(LATER)], [report(PAST)]],

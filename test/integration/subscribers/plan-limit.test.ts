@@ -1,6 +1,5 @@
 import { query } from "../../../models/database/db.ts";
 import { forgetPlan } from "../../../services/accounts/plans.ts";
-import { call } from "../../../services/call.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client, fileForm, newCompany, someIp, type TestCompany } from "../../support/client.ts";
 
@@ -58,43 +57,5 @@ describe("the plan's limit of subscribers", () => {
     expect((await subscribe("c@x.org")).status).toBe(201);
     expect(await subscribe("d@x.org")).toMatchObject({ status: 403, body: refused });
     expect((await subscribe("b@x.org")).status).toBe(201);
-  });
-
-  test("receivers of a send are saved up to the limit, in order, and nothing fails", async () => {
-    const receivers = ["B@x.org", "c@x.org", "nonsense", "d@x.org", "C@x.org"].map((email) => ({ email }));
-    const { ids } = await call(
-      app.broker,
-      "subscribers.saveReceivers",
-      { receivers },
-      { meta: { companyId: company.id } },
-    );
-    expect(ids.map((id) => id !== null)).toEqual([true, true, false, false, true]);
-    expect(ids[4]).toBe(ids[1]);
-    expect(await count()).toBe(3);
-  });
-});
-
-describe("saving receivers", () => {
-  const save = async (receivers: { email: string; first_name?: string; last_name?: string }[], of: TestCompany) =>
-    (await call(app.broker, "subscribers.saveReceivers", { receivers }, { meta: { companyId: of.id } })).ids;
-
-  test("fills in blank names and changes nothing else", async () => {
-    const rich = await newCompany(app);
-    const { id } = (await rich.api.post(PATH, { email: "ann@x.org", first_name: "Ann" })).body;
-    const ids = await save(
-      [
-        { email: " ANN@x.org", first_name: "Other", last_name: "Lee" },
-        { email: "new@x.org", first_name: "N" },
-      ],
-      rich,
-    );
-    expect(ids[0]).toBe(id);
-    expect((await rich.api.get(`${PATH}${id}/`)).body).toMatchObject({
-      email: "ann@x.org",
-      first_name: "Ann",
-      last_name: "Lee",
-    });
-    expect((await rich.api.get(`${PATH}${ids[1]}/`)).body).toMatchObject({ first_name: "N", status: "active" });
-    expect(await save([], rich)).toEqual([]);
   });
 });

@@ -9,7 +9,6 @@ import { markResubscribed, markUnsubscribed } from "../../../models/statements/u
 import { READ } from "../../../services/smtp-sender/delivery/recipient-statements.ts";
 import { SubscriberWriter } from "../../../services/subscribers/create-subscriber.ts";
 import { importSubscribers } from "../../../services/subscribers/import/import-subscribers.ts";
-import { saveReceivers } from "../../../services/subscribers/save-receivers.ts";
 import { liftSuppression, suppress } from "../../../services/subscribers/suppressions.ts";
 import { expandAll, newCampaign, useRows } from "../campaigns/rows.ts";
 import { recipients, useCompany } from "../campaigns/world.ts";
@@ -34,10 +33,10 @@ describe("an address in any spelling", () => {
     );
   const kindOf = async (address: string) =>
     (await queryOne<{ kind: string | null }>("select blocked_by($1, $2) as kind", [company.id, address]))!.kind;
-  const receiver = (campaign: string, email: string) =>
+  const receiver = (campaign: string, email: string, no = 1) =>
     query(
-      "insert into campaign_receivers (company_id, campaign_id, no, email, variables) values ($1, $2, 1, $3, '{}')",
-      [company.id, campaign, email],
+      "insert into campaign_receivers (company_id, campaign_id, no, email, variables) values ($1, $2, $4, $3, '{}')",
+      [company.id, campaign, email, no],
     );
 
   test.each([
@@ -69,12 +68,11 @@ describe("an address in any spelling", () => {
     const csv = Readable.from([`email,first_name\n${SPELLINGS.map((email) => `${email},Ann`).join("\n")}\n`]);
     const imported = await importSubscribers(csv, { companyId: company.id, limit: null });
     expect(imported).toMatchObject({ created: 0 });
-    const ids = await saveReceivers(
-      company.id,
-      null,
-      SPELLINGS.map((email) => ({ email })),
-    );
-    expect(new Set(ids)).toEqual(new Set([first.id]));
+    const sent = await newCampaign(company, { campaign_type: "to_receivers", list_id: null });
+    for (const [n, email] of SPELLINGS.entries()) await receiver(sent, email, n + 1);
+    await expandAll(rows, sent);
+    const ids = (await recipients(sent)).map(({ subscriber_id }) => subscriber_id);
+    expect(ids).toEqual(SPELLINGS.map(() => first.id));
     expect(await people()).toEqual([{ id: first.id, email: LETTERS, status: "active" }]);
   });
 
