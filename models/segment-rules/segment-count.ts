@@ -3,9 +3,6 @@
  * addresses cost 1 µs of a core for each person, in an attribute 28 µs. Where that takes too long a part of them is asked,
  * chosen by a hash of the id, so that it is no special part: of 10,000 asked the share is right to within one percent of
  * all, 19 times of 20. Measured with 200,000 people, in time of PostgreSQL's CPU.
- *
- * Without a trigram index (pg_trgm): it answers texts in addresses at once, but not those in attributes, which are what
- * costs, and an import takes 1.8 times as much CPU with it (6.6 s instead of 3.7).
  */
 import { costlyRead } from "../database/bulk.ts";
 import { type Client, queryOne } from "../database/db.ts";

@@ -72,7 +72,7 @@ const QUIET_SHARE = 0.02;
 const MOST_WAIT_MS = 120_000;
 
 /**
- * Until the process (PostgreSQL) has nothing left to do for what came before: after an import the index of searches and the
+ * Until the process (PostgreSQL) has nothing left to do for what came before: after an import the
  * vacuum's statistics follow for half a minute, and their CPU is none of a mail's.
  */
 export async function untilQuiet(pid: number): Promise<void> {

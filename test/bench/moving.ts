@@ -1,6 +1,6 @@
 /**
  * Data in and out over HTTP, beside another company that goes on with its work: `node test/bench moving [rows=200000]`. A file
- * of so many people is imported into a list, twice, the index of searches catches up, and all of them and those of the list are
+ * of so many people is imported into a list, twice, and all of them and those of the list are
  * exported. Prints rows/s, rows for each second of CPU (service and PostgreSQL together, and each one's µs a row), when the first
  * byte came, the service's peak memory, and p50 and p99 of the other company's requests with the ratio to those in silence.
  *
