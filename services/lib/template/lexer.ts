@@ -14,8 +14,8 @@ export interface ValueTag {
   raw: boolean;
   /** What stands there where the value is missing or empty. */
   defaultText?: string;
-  /** As the template says, or because the value is a part of an address (renderer). */
-  urlEncoded?: true;
+  /** As the template says, or because the value is a part of an address (renderer); in the one of a `mailto:` "@" stays. */
+  urlEncoded?: true | "mailbox";
   at: number;
 }
 

@@ -9,10 +9,10 @@ export type Path =
 
 export type Node =
   | { kind: "text"; text: string }
-  | { kind: "value"; path: Path; raw: boolean; defaultText?: string; urlEncoded?: true }
+  | { kind: "value"; path: Path; raw: boolean; defaultText?: string; urlEncoded?: true | "mailbox" }
   | { kind: "if"; path: Path; body: Node[]; otherwise: Node[] }
   | { kind: "each"; path: Path; body: Node[] }
-  /** An `<a href>`: its template as text, and the nodes that render it. */
+  /** The address of a link: its template as text, and the nodes that render it. */
   | { kind: "link"; template: string; quoted: boolean; body: Node[] }
   /** Where the open pixel goes. */
   | { kind: "pixel" };
@@ -91,7 +91,7 @@ export function parse(tokens: readonly (Token | MarkToken)[]): { nodes: Node[]; 
           path: pathOf(token),
           raw: token.raw,
           ...(token.defaultText !== undefined && { defaultText: token.defaultText }),
-          ...(token.urlEncoded && { urlEncoded: true }),
+          ...(token.urlEncoded && { urlEncoded: token.urlEncoded }),
         });
         break;
       case "if": {

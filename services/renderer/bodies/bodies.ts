@@ -13,6 +13,7 @@ import { plainWriter, type Writer } from "../program/writer.ts";
 import { withFooter, withTextFooter } from "./footer.ts";
 import { withPageHead } from "./page-head.ts";
 import { withPreheader } from "./preheader.ts";
+import { withValuesInAddresses } from "./query-values.ts";
 import { textInHtml, withoutPlaces } from "./text-in-html.ts";
 import { textNodes } from "./text-part.ts";
 import { markLinks, trackedLinks } from "./tracked-links.ts";
@@ -79,8 +80,8 @@ function withHiddenText(
 function ownTextNodes(source: Source, { nodes }: Template): Node[] {
   const hasUnsubscribe = source.isTransactional || writesAlways(nodes, "unsubscribe_url");
   const whole = hasUnsubscribe ? source.textBody! : withTextFooter(source.textBody!, source, source.body);
-  return parse(tokenize(whole).tokens.map((token) => (token.type === "value" ? { ...token, raw: false } : token)))
-    .nodes;
+  const tokens = withValuesInAddresses(tokenize(whole).tokens);
+  return parse(tokens.map((token) => (token.type === "value" ? { ...token, raw: false } : token))).nodes;
 }
 
 type Tracking = Required<Pick<Uses, "numberOf" | "tokenFor">>;

@@ -3,17 +3,22 @@
  * its like, attributes (HTML Living Standard, 13.2.5, as far as mail needs it). One pass, in linear time, over the
  * source with its `[[…]]` still in it.
  */
-
-/** The value of an `href`, without its quotes. */
-interface Href {
-  start: number;
-  end: number;
-  quoted: boolean;
-}
+import { type AddressUse, addressUse, CSS_URL, MAY_HOLD_ADDRESS } from "./address-uses.ts";
 
 interface Span {
   start: number;
   end: number;
+}
+
+/** The value of an attribute that holds an address, without its quotes. */
+interface Address extends Span {
+  quoted: boolean;
+  use: AddressUse;
+}
+
+interface Attribute extends Span {
+  name: string;
+  quoted: boolean;
 }
 
 interface DocumentTag {
@@ -24,8 +29,8 @@ interface DocumentTag {
 }
 
 interface HtmlOutline {
-  /** Of `<a>`, and of the shapes of VML that Outlook's buttons are made of; also within conditional comments. */
-  hrefs: Href[];
+  /** By the list in address-uses.ts, in order; also within conditional comments. */
+  addresses: Address[];
   /** Start tags of the document, outside of comments. */
   opens: DocumentTag[];
   /** End tags of the document, outside of comments. */
@@ -39,7 +44,7 @@ interface HtmlOutline {
 }
 
 /** Bounds the memory of one campaign's links. */
-const MAX_LINKS = 10_000;
+const MAX_ADDRESSES = 10_000;
 /** Longer than any `[[…]]` that compiles (lexer.ts). */
 const MAX_TEMPLATE_TAG = 300;
 
@@ -71,13 +76,13 @@ function skipTo(html: string, from: number, stops: (char: string) => boolean): n
 
 const isSpace = (char: string) => /[\s/]/.test(char);
 
-/** The href values of the tag whose name ends before `from`, and where its ">" is (or the end of the text). */
-function attributesOf(html: string, from: number): { hrefs: Href[]; end: number } {
-  const hrefs: Href[] = [];
+/** The attributes that may hold addresses of the tag whose name ends before `from`, and where its ">" is (or the end). */
+function attributesOf(html: string, from: number): { attributes: Attribute[]; end: number } {
+  const attributes: Attribute[] = [];
   let i = from;
   for (;;) {
     i = skipTo(html, i, (char) => !isSpace(char));
-    if (i >= html.length || html[i] === ">") return { hrefs, end: i };
+    if (i >= html.length || html[i] === ">") return { attributes, end: i };
     const nameEnd = skipTo(html, i + 1, (char) => isSpace(char) || char === "=" || char === ">");
     const name = html
       .slice(i, nameEnd)
@@ -89,7 +94,8 @@ function attributesOf(html: string, from: number): { hrefs: Href[]; end: number 
     const quote = html[i] === '"' || html[i] === "'" ? html[i]! : "";
     const start = quote ? i + 1 : i;
     const end = skipTo(html, start, quote ? (char) => char === quote : (char) => /[\s>]/.test(char));
-    if (name === "href" && (end < html.length || !quote)) hrefs.push({ start, end, quoted: quote !== "" });
+    if (MAY_HOLD_ADDRESS.has(name) && (end < html.length || !quote))
+      attributes.push({ name, start, end, quoted: quote !== "" });
     i = quote ? end + 1 : end;
   }
 }
@@ -104,7 +110,7 @@ function commentEnd(html: string, at: number): number {
 }
 
 class Outliner implements HtmlOutline {
-  readonly hrefs: Href[] = [];
+  readonly addresses: Address[] = [];
   readonly opens: DocumentTag[] = [];
   readonly closes: DocumentTag[] = [];
   readonly titles: Span[] = [];
@@ -140,11 +146,11 @@ class Outliner implements HtmlOutline {
         markup.lastIndex = end;
         continue;
       }
-      const { hrefs, end } = attributesOf(html, markup.lastIndex);
+      const { attributes, end } = attributesOf(html, markup.lastIndex);
       const closing = html[start + 1] === "/";
-      if (!closing) this.#addLinks(name, hrefs);
+      if (!closing) for (const attribute of attributes) this.#addAddresses(html, name, attribute);
       if (end >= html.length) return start;
-      if (!inComment) this.#hideTag(html, { start, end }, name === "a" && !closing ? hrefs : []);
+      if (!inComment) this.#hideTag(html, { start, end }, name === "a" && !closing ? attributes : []);
       if (!inComment && DOCUMENT.has(name))
         (closing ? this.closes : this.opens).push({ name, at: start, end: end + 1 });
       markup.lastIndex = end + 1;
@@ -160,14 +166,24 @@ class Outliner implements HtmlOutline {
     return html.length;
   }
 
-  #addLinks(name: string, hrefs: readonly Href[]): void {
-    if (name !== "a" && !name.startsWith("v:")) return;
-    for (const href of hrefs) if (this.hrefs.length < MAX_LINKS) this.hrefs.push(href);
+  #addAddresses(html: string, element: string, { name, ...value }: Attribute): void {
+    const found: Address[] = [];
+    if (name === "style") {
+      for (const match of html.slice(value.start, value.end).matchAll(CSS_URL)) {
+        const start = value.start + match.index + match[1]!.length;
+        found.push({ start, end: start + match[2]!.length, quoted: value.quoted, use: "image" });
+      }
+    } else {
+      const use = addressUse(element, name);
+      if (use) found.push({ ...value, use });
+    }
+    for (const address of found) if (this.addresses.length < MAX_ADDRESSES) this.addresses.push(address);
   }
 
-  #hideTag(html: string, tag: Span, seen: readonly Href[]): void {
+  #hideTag(html: string, tag: Span, seen: readonly Attribute[]): void {
     let at = tag.start;
-    for (const { start, end } of seen) {
+    for (const { name, start, end } of seen) {
+      if (name !== "href") continue;
       this.#hide(html, at, start);
       at = end;
     }

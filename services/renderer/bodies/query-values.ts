@@ -1,48 +1,61 @@
-/** Finds the values of an address that stand in its query or fragment, where "&", "+" or "#" would mean something. */
+/**
+ * Finds the values within addresses, where "&", "+" or "#" would mean something: behind "?" or "#" of any address, and
+ * everywhere in `mailto:`, where "?" and "&" would add fields to the mail (RFC 6068).
+ */
 import type { Token } from "../../lib/template/lexer.ts";
+import type { MarkToken } from "../../lib/template/parser.ts";
 import { unescapeHtml } from "../program/escape.ts";
 
 interface Place {
   /** How the address begins, up to what names its scheme; a value at its beginning stands as VALUE. */
   start: string;
   inQuery: boolean;
+  /** False in text outside of any address. */
+  isAddress: boolean;
 }
 
 /** A value that an address begins with is taken for that of a page, which may bring a "?": then "&" goes on. */
 const VALUE = "\0";
 const SCHEME_LENGTH = 8;
-const isWeb = (start: string) => start.startsWith(VALUE) || /^https?:/i.test(start);
+const isMailto = ({ start }: Place) => /^mailto:/i.test(start);
 
 /** Behind a condition: what any of its branches may have brought. */
 const either = (a: Place, b: Place): Place => ({
-  start: isWeb(a.start) ? a.start : b.start,
+  start: a.start.startsWith(VALUE) || /^[a-z]+:/i.test(a.start) ? a.start : b.start,
   inQuery: a.inQuery || b.inQuery,
+  isAddress: a.isAddress || b.isAddress,
 });
 
-const behindText = ({ start, inQuery }: Place, source: string): Place => {
-  const text = unescapeHtml(source);
-  return {
-    start: start.length < SCHEME_LENGTH ? (start + text).trimStart().slice(0, SCHEME_LENGTH) : start,
-    inQuery: inQuery || (start.startsWith(VALUE) ? /[?#&]/ : /[?#]/).test(text),
-  };
-};
+const behind = ({ start, inQuery }: Place, text: string): Place => ({
+  start: start.length < SCHEME_LENGTH ? (start + text).trimStart().slice(0, SCHEME_LENGTH) : start,
+  inQuery: inQuery || (start.startsWith(VALUE) ? /[?#&]/ : /[?#]/).test(text),
+  isAddress: true,
+});
+
+type AnyToken = Token | MarkToken;
 
 /**
- * The tokens of one http(s) address, its values behind "?" or "#" marked. `[[[raw]]]` ones are not, nor is the one that
- * the address begins with: it may be a whole address itself.
+ * Marks the values. `[[[raw]]]` ones are not marked, nor is the one that an address begins with: it may be a whole address
+ * itself.
  */
-export function withQueryValues(address: readonly Token[]): Token[] {
-  let place: Place = { start: "", inQuery: false };
+function marked<T extends AnyToken>(
+  tokens: readonly T[],
+  first: Place,
+  behindText: (place: Place, text: string) => Place,
+) {
+  let place = first;
   const before: Place[] = [];
-  return address.map((token) => {
+  return tokens.map((token): T => {
     switch (token.type) {
       case "text":
         place = behindText(place, token.text);
         return token;
       case "value": {
-        const isQuery = place.inQuery && isWeb(place.start) && !token.raw;
+        const { inQuery, isAddress } = place;
+        const isMailbox = isMailto(place) && !inQuery;
         if (place.start === "") place = { ...place, start: VALUE };
-        return isQuery ? { ...token, urlEncoded: true } : token;
+        if (!isAddress || token.raw || token.urlEncoded || !(inQuery || isMailbox)) return token;
+        return { ...token, urlEncoded: isMailbox ? "mailbox" : true };
       }
       case "if":
       case "each":
@@ -54,9 +67,39 @@ export function withQueryValues(address: readonly Token[]): Token[] {
         place = start;
         return token;
       }
-      default:
+      case "endif":
+      case "endeach":
         place = either(before.pop() ?? place, place);
+        return token;
+      default:
         return token;
     }
   });
 }
+
+const START: Place = { start: "", inQuery: false, isAddress: true };
+const OUTSIDE: Place = { start: "", inQuery: false, isAddress: false };
+
+/** The tokens of one address in HTML. */
+export const withQueryValues = (address: readonly Token[]): Token[] =>
+  marked(address, START, (place, text) => behind(place, unescapeHtml(text)));
+
+/** Ends an address in text, in an attribute, and in `url()`. */
+const ENDS_ADDRESS = /[\s"'<>()]/;
+const BEGINS_ADDRESS = /(?:https?:\/\/|mailto:).*$/is;
+
+/** The part of a text that its last address may still go on in. */
+function tailOf(text: string): string | undefined {
+  let at = text.length;
+  while (at > 0 && !ENDS_ADDRESS.test(text[at - 1]!)) at--;
+  return at === 0 ? undefined : text.slice(at);
+}
+
+/** The tokens of a text, or of HTML, in which addresses stand that begin with a scheme. */
+export const withValuesInAddresses = <T extends AnyToken>(tokens: readonly T[], decode = (text: string) => text): T[] =>
+  marked(tokens, OUTSIDE, (place, text) => {
+    const tail = tailOf(text);
+    if (tail === undefined && place.isAddress) return behind(place, decode(text));
+    const address = BEGINS_ADDRESS.exec(decode(tail ?? text))?.[0];
+    return address === undefined ? OUTSIDE : behind(START, address);
+  });

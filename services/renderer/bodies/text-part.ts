@@ -58,6 +58,13 @@ function numbering() {
   return { tags, numberOf };
 }
 
+/** The mailbox of a `mailto:` is written without its scheme, to be read. */
+function readable(tag: Tag): Tag {
+  if (tag.type !== "value" || tag.urlEncoded !== "mailbox") return tag;
+  const { urlEncoded: _, ...plain } = tag;
+  return plain;
+}
+
 /** Removes the indent that the conversion gives to tags between the items of a list. */
 function flushTags(text: string, tags: readonly Tag[]): string {
   const isTagLine = (line: string) => {
@@ -89,7 +96,8 @@ export function textNodes(body: readonly (Token | MarkToken)[]): Node[] {
   const marked = body
     .map((token) => {
       if (isMark(token)) return "";
-      return token.type === "text" ? token.text.replace(RESERVED, "") : `${OPEN}${numberOf(token)}${CLOSE}`;
+      if (token.type === "text") return token.text.replace(RESERVED, "");
+      return `${OPEN}${numberOf(readable(token))}${CLOSE}`;
     })
     .join("");
   const parts = flushTags(htmlToText().convert(marked, options), tags).replace(SPACERS, "\n\n\n").split(PLACE);

@@ -1,5 +1,5 @@
 /**
- * Finds what is tracked in a body: the hrefs of `<a>` and of VML shapes (Outlook's buttons), and the place of the open pixel.
+ * Finds what is tracked in a body: its links, by the list in address-uses.ts, and the place of the open pixel.
  *
  * A static http(s) address is stored once with the campaign and looked up by its number. An address with variables
  * ("[[this.url]]" in a loop of products) is tracked as well: its number identifies the template, so that its clicks are
@@ -11,7 +11,7 @@ import { type Token, tokenize } from "../../lib/template/lexer.ts";
 import type { MarkToken, Node } from "../../lib/template/parser.ts";
 import { unescapeHtml } from "../program/escape.ts";
 import { outlineOf } from "./html-outline.ts";
-import { withQueryValues } from "./query-values.ts";
+import { withQueryValues, withValuesInAddresses } from "./query-values.ts";
 import { bodyEnd } from "./visible.ts";
 
 type LinkNode = Extract<Node, { kind: "link" }>;
@@ -66,10 +66,15 @@ export function markLinks(html: string): (Token | MarkToken)[] {
     }
     takeText(end);
   };
-  for (const { start, end, quoted } of outline.hrefs) {
+  for (const { start, end, quoted, use } of outline.addresses) {
     const within = tokenize(html.slice(start, end)).tokens;
     if (!balanced(within) || start < position) continue;
     take(start);
+    if (use !== "link") {
+      for (const token of withQueryValues(within)) tokens.push(token);
+      position = end;
+      continue;
+    }
     const template = templateOf(html.slice(start, end), within);
     tokens.push({ type: "link", template, quoted, at: start }, ...withQueryValues(within), {
       type: "endlink",
@@ -79,7 +84,7 @@ export function markLinks(html: string): (Token | MarkToken)[] {
   }
   take(html.length);
   if (!tokens.some(({ type }) => type === "pixel")) tokens.push({ type: "pixel", at: pixelAt });
-  return tokens;
+  return withValuesInAddresses(tokens, unescapeHtml);
 }
 
 /** The tracked addresses of a body in order of appearance, each once. */

@@ -65,16 +65,19 @@ function addressKind(path: Path): string | undefined {
   return path.from === "variables" && Object.hasOwn(ADDRESSES, path.name) ? ADDRESSES[path.name] : undefined;
 }
 
-/** The value as a part of an address's query: "&", "+", "#" and spaces in it are its own (RFC 3986 section 2.1). */
-function urlEncoded(read: Read): Read {
-  return (scope, item, index) => encodeURIComponent(textOf(read(scope, item, index), scope).toWellFormed());
+/** The value as a part of an address: "&", "+", "#" and spaces in it are its own (RFC 3986 section 2.1, RFC 6068 section 5). */
+function urlEncoded(read: Read, keepsAt: boolean): Read {
+  return (scope, item, index) => {
+    const encoded = encodeURIComponent(textOf(read(scope, item, index), scope).toWellFormed());
+    return keepsAt ? encoded.replaceAll("%40", "@") : encoded;
+  };
 }
 
 function readerOf({ path, defaultText, urlEncoded: encoded }: Extract<Node, { kind: "value" }>): Read {
   const read = reader(path);
   const given: Read =
     defaultText === undefined ? read : (scope, item, index) => textOf(read(scope, item, index), scope) || defaultText;
-  return encoded ? urlEncoded(given) : given;
+  return encoded ? urlEncoded(given, encoded === "mailbox") : given;
 }
 
 /** An href that cannot become code whatever its values are: it begins with a safe scheme or one of our own pages. */

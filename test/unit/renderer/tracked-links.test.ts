@@ -25,6 +25,16 @@ async function hrefs(
 
 const link = (no: number) => ({ sentEmailId: RECIPIENT.id, link: no });
 
+/** As the issue gave it. */
+const IMAGE_MAP = `<p><a href="https://shop.example.com/all">Everything</a></p>
+<img src="https://img.example.com/map.png" width="600" height="200" usemap="#offers" alt="Two offers">
+<map name="offers">
+<area shape="rect" coords="0,0,300,200" href="https://shop.example.com/left?x=1&amp;y=2" alt="Left offer">
+<area shape="rect" coords="300,0,600,200" href="https://shop.example.com/right/[[first_name]]" alt="Right offer">
+<area shape="rect" coords="0,180,600,200" href="mailto:help@example.com" alt="Write to us">
+</map>
+<p><a href="[[unsubscribe_url]]">Unsubscribe</a></p>`;
+
 describe("static links", () => {
   test("are numbered in order of appearance, the same address once", async () => {
     const { links, targets } = await hrefs(
@@ -74,6 +84,31 @@ describe("static links", () => {
   test("are found at any allowed depth of a template", async () => {
     const body = `${"[[#if x]]".repeat(32)}<a href="https://a.example/">x</a>${"[[/if]]".repeat(32)}`;
     expect((await hrefs(body, { x: 1 })).targets).toEqual([link(1)]);
+  });
+
+  test("areas of an image map are tracked like <a>", async () => {
+    const { links, targets } = await hrefs(IMAGE_MAP);
+    expect(links).toEqual([
+      "https://shop.example.com/all",
+      "https://shop.example.com/left?x=1&y=2",
+      "https://shop.example.com/right/[[first_name]]",
+    ]);
+    expect(targets.slice(0, 4)).toEqual([
+      link(1),
+      link(2),
+      { ...link(3), url: "https://shop.example.com/right/" },
+      "mailto:help@example.com",
+    ]);
+    expect((await hrefs('<area href="[[x]]">', { x: "javascript:alert(1)" })).targets).toEqual(["#"]);
+  });
+
+  test("images, backgrounds and forms are not tracked", async () => {
+    const address = "https://a.example/x";
+    const { links, html } = await hrefs(
+      `<table background="${address}"><img src="${address}"><form action="${address}"><base href="${address}"><!--[if mso]><v:fill src="${address}"/><![endif]-->`,
+    );
+    expect(links).toEqual([]);
+    expect(html.split(address)).toHaveLength(6);
   });
 
   test("within conditional comments for Outlook are tracked", async () => {
