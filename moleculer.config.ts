@@ -17,7 +17,6 @@ import { OthersFirst, stepAside } from "./mixins/step-aside.middleware.ts";
 import { tracing } from "./mixins/tracing.middleware.ts";
 import { uploads } from "./mixins/uploads.middleware.ts";
 import { workerThreads } from "./mixins/workers.middleware.ts";
-import { NODE_METADATA } from "./services/campaigns/expansion/compact-rows.ts";
 import { events } from "./services/events.ts";
 import { type Config, ConfigError, config } from "./services/lib/config.ts";
 import { ownProcess } from "./services/lib/processes/lifetime.ts";
@@ -44,7 +43,6 @@ export function brokerOptions(settings: Config): BrokerOptions {
   return {
     namespace: "flockmail",
     nodeID: nodeIdOfThisStart(),
-    metadata: NODE_METADATA,
     transporter: (settings.TRANSPORTER ? new NatsTransporter(settings) : null) as never,
     // Dates and Buffers arrive alike in one process and over NATS.
     serializer: "JSONExt",

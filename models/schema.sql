@@ -1582,10 +1582,8 @@ CREATE TRIGGER inbound_sources_removed AFTER DELETE ON public.inbound_sources RE
 create table installation (
   id uuid default '00000000-0000-0000-0000-000000000001'::uuid not null,
   mail_key_sealed bytea,
-  compact_since timestamp with time zone,
   worked_on text,
   worked_on_timeline text,
-  compact_hits_since timestamp with time zone,
   constraint installation_pkey PRIMARY KEY (id),
   constraint installation_id_check CHECK ((id = '00000000-0000-0000-0000-000000000001'::uuid))
 );

@@ -12,7 +12,7 @@ const CAMPAIGN = `
   insert into campaigns (id, company_id, name, campaign_type, status, total_emails, smtp_config_id, is_transactional,
     is_internal, worker_task_id, next_seq, expansion_began_at, expanded_at, no)
   values ($1, $2, 'Confirmation', 'custom', 'pending', 1, $3, true, true, $4, 2, now(), now(),
-    case when (select compact_since from installation) is null then nextval('full_campaign_no') else next_campaign_no() end)
+    next_campaign_no())
   returning no`;
 
 // Not tracked: the only link must arrive unchanged.

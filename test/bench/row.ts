@@ -1,10 +1,10 @@
 /**
- * What the row of a mail costs: `node test/bench row [recipients=100000] [compact=1] [full_page_writes=1]`.
+ * What the row of a mail costs: `node test/bench row [recipients=100000] [full_page_writes=1]`.
  *
  * A list is expanded by the service's own slices, and each recipient's result is recorded by the sender's own statement, 200
  * at a time (MAX_IN_DOUBT), with a reply as Postfix gives it; nothing is sent. Prints bytes on disk for a recorded mail, by
  * table and index, bytes of WAL, CPU of PostgreSQL for both steps, and the share of HOT updates. A checkpoint comes first,
- * so that the full-page images of all pages that are read before they are written are counted. `compact=0`: rows in full.
+ * so that the full-page images of all pages that are read before they are written are counted.
  * Then each mail is opened, clicked, opened once more, and opened with a webhook: the same of each hit.
  */
 import { join } from "node:path";
@@ -23,7 +23,7 @@ import { cpuUs, postmasterOf } from "./cpu.ts";
 import { addLinks, addWebhook, hitEach } from "./row-hits.ts";
 import { grown, type Size, sizesNow } from "./sizes.ts";
 
-const [recipients = 100_000, compact = 1, fullPageWrites = 1] = process.argv.slice(2).map(Number);
+const [recipients = 100_000, fullPageWrites = 1] = process.argv.slice(2).map(Number);
 const GROUP = 200;
 const OWNER = "bench:1";
 
@@ -43,7 +43,6 @@ async function prepare(): Promise<{ company: string; campaign: string }> {
      values ($1, $2, 'N', 'to_list', 'pending', $1, $3, $1)`,
     [campaign, company, list],
   );
-  if (compact) await query("update installation set compact_since = now(), compact_hits_since = now()");
   await addLinks(company, campaign);
   await query("vacuum analyze");
   return { company, campaign };
@@ -153,9 +152,7 @@ try {
     `${use.cpuUs.toFixed(1)} µs of PostgreSQL, ${(recipients / use.seconds).toFixed(0)} rows/s`;
   const wal = (use: Use) => `${use.wal.toFixed(0)} bytes of WAL (${use.images} full-page images)`;
   const print = (line: string) => process.stdout.write(`${line}\n`);
-  print(
-    `${recipients} recipients, rows ${compact ? "compact" : "in full"}, full_page_writes ${fullPageWrites ? "on" : "off"}; for each:`,
-  );
+  print(`${recipients} recipients, full_page_writes ${fullPageWrites ? "on" : "off"}; for each:`);
   print(`expansion  ${rate(expansion)}, ${wal(expansion)}`);
   print(`recording  ${rate(recording)}, ${wal(recording)}`);
   print(`together   ${(expansion.wal + recording.wal).toFixed(0)} bytes of WAL`);

@@ -39,7 +39,6 @@ async function prepare(): Promise<void> {
       [company, list, from, Math.min(from + PART - 1, people), zones],
     );
   }
-  await query("update installation set compact_since = now()");
   await query("vacuum analyze");
 }
 

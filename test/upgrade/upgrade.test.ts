@@ -165,8 +165,6 @@ describe("an update from 0.1.0, and back, and forward again, in a running cluste
 
   test("the old ones leave", async () => {
     await scene.stopParts(old, ...STOPPING);
-    // Otherwise some minutes after the last old one was heard of (services/campaigns/expansion/compact-rows.ts).
-    await scene.query("update installation set compact_since = now() where compact_since is null");
     const some = addresses("waits", SMALL);
     await sendToList(company, {
       phase: "new alone",

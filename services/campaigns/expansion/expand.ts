@@ -51,7 +51,7 @@ const UNEXPANDED = `select id, company_id, no, campaign_type, smtp_config_id, li
 // The campaign's month is the one in which this runs. Nobody sends for it yet, so nobody waits for its row.
 const BEGIN = `
   update campaigns set expansion_began_at = now(),
-    no = case when (select compact_since from installation) is null then no else next_campaign_no() end
+    no = next_campaign_no()
   where company_id = $1 and id = $2 and expansion_began_at is null
   returning no`;
 // Whoever takes an address away waits until the slice is written, and finds its rows.

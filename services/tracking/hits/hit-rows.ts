@@ -17,7 +17,7 @@ export interface MailOfRow {
   seq: number;
   version: string;
   variant: number | null;
-  /** Its recipient is compact, and all nodes know hits. */
+  /** Its recipient is compact. */
   in_hits: boolean;
   /**
    * Kinds of hits that the company's endpoints waited for when the mail was read. One that was made after that was made after the

@@ -179,63 +179,54 @@ describe("expansion", () => {
       expect(await query("select 1 from campaign_receivers where campaign_id = $1", [id])).toEqual([]);
     });
 
-    test.each([
-      ["full", null],
-      ["compact", new Date()],
-    ])(
-      "links those that are subscribers; who unsubscribed or is suppressed has a %s row that says why",
-      async (_, since) => {
-        await query("select prepare_recipient_parts()");
-        await query("update installation set compact_since = $1", [since]);
-        await addMembers(company, 3);
-        await setStatus(company, "u2@example.com", "unsubscribed");
-        await setStatus(company, "u3@example.com", "unconfirmed");
-        await suppress(company, { email: "new@example.com" });
-        await suppress(company, { domain: "blocked.example" });
-        const id = await newCampaign(company, type);
-        await addReceivers(company, id, [
-          { email: "U1@example.com" },
-          { email: "u2@example.com" },
-          { email: "u3@example.com" },
-          { email: "new@example.com", variables: { order: 4 } },
-          { email: "a@mail.blocked.example" },
-          { email: "" },
-          { email: "other@example.com" },
-        ]);
-        await expandAll(rows, id);
-        await query("update installation set compact_since = null");
-        const known = await queryOne<{ id: string }>(
-          "select id from subscribers where company_id = $1 and email = 'u1@example.com'",
-          [company.id],
-        );
-        const suppressed = { status: 5, attempts: 0, next_attempt_at: null };
-        const blocked = "The address or its domain is suppressed.";
-        expect(await recipients(id)).toMatchObject([
-          { ...suppressed, email: "", error: "The recipient was erased." },
-          { ...suppressed, email: "a@mail.blocked.example", error: blocked },
-          {
-            ...suppressed,
-            email: "new@example.com",
-            error: blocked,
-            subscriber_id: expect.any(String),
-            variables: { order: 4 },
-          },
-          { ...suppressed, email: "u3@example.com", error: "The subscriber has not confirmed the subscription." },
-          { ...suppressed, email: "u2@example.com", error: "The recipient has unsubscribed." },
-          { email: "U1@example.com", subscriber_id: known!.id, status: 0, error: null },
-          { email: "other@example.com", subscriber_id: expect.any(String), status: 0 },
-        ]);
-        expect(await campaignRow(id)).toMatchObject({
-          total_emails: 2,
-          suppressed_count: 5,
-          failed_count: 0,
-          next_seq: 3,
-        });
-        expect(await queryOne("select max(hi) as hi from send_chunks where campaign_id = $1", [id])).toEqual({ hi: 2 });
-        expect(await queryOne("select count_of($1, 'sent_emails', $1) n", [company.id])).toEqual({ n: 7 });
-        expect(await query("select from subscribers where company_id = $1 and email = ''", [company.id])).toEqual([]);
-      },
-    );
+    test("links those that are subscribers; who unsubscribed or is suppressed has a row that says why", async () => {
+      await addMembers(company, 3);
+      await setStatus(company, "u2@example.com", "unsubscribed");
+      await setStatus(company, "u3@example.com", "unconfirmed");
+      await suppress(company, { email: "new@example.com" });
+      await suppress(company, { domain: "blocked.example" });
+      const id = await newCampaign(company, type);
+      await addReceivers(company, id, [
+        { email: "U1@example.com" },
+        { email: "u2@example.com" },
+        { email: "u3@example.com" },
+        { email: "new@example.com", variables: { order: 4 } },
+        { email: "a@mail.blocked.example" },
+        { email: "" },
+        { email: "other@example.com" },
+      ]);
+      await expandAll(rows, id);
+      const known = await queryOne<{ id: string }>(
+        "select id from subscribers where company_id = $1 and email = 'u1@example.com'",
+        [company.id],
+      );
+      const suppressed = { status: 5, attempts: 0, next_attempt_at: null };
+      const blocked = "The address or its domain is suppressed.";
+      expect(await recipients(id)).toMatchObject([
+        { ...suppressed, email: "", error: "The recipient was erased." },
+        { ...suppressed, email: "a@mail.blocked.example", error: blocked },
+        {
+          ...suppressed,
+          email: "new@example.com",
+          error: blocked,
+          subscriber_id: expect.any(String),
+          variables: { order: 4 },
+        },
+        { ...suppressed, email: "u3@example.com", error: "The subscriber has not confirmed the subscription." },
+        { ...suppressed, email: "u2@example.com", error: "The recipient has unsubscribed." },
+        { email: "U1@example.com", subscriber_id: known!.id, status: 0, error: null },
+        { email: "other@example.com", subscriber_id: expect.any(String), status: 0 },
+      ]);
+      expect(await campaignRow(id)).toMatchObject({
+        total_emails: 2,
+        suppressed_count: 5,
+        failed_count: 0,
+        next_seq: 3,
+      });
+      expect(await queryOne("select max(hi) as hi from send_chunks where campaign_id = $1", [id])).toEqual({ hi: 2 });
+      expect(await queryOne("select count_of($1, 'sent_emails', $1) n", [company.id])).toEqual({ n: 7 });
+      expect(await query("select from subscribers where company_id = $1 and email = ''", [company.id])).toEqual([]);
+    });
 
     test("of a transactional send says what is in the way beside an unsubscription", async () => {
       await suppress(company, { email: "a@blocked.example", kind: "unsubscribed" });

@@ -112,7 +112,6 @@ test("applied beside the version before, killed and begun again, they number eac
   });
   expect(await first("select sum(opens)::int as n from company_days")).toEqual({ n: load.written });
   expect(await first("select count(*)::int as n from hit_parts where detached_at is null")).toEqual({ n: 3 });
-  expect(await first("select compact_hits_since is null as off from installation")).toEqual({ off: true });
 }, 300_000);
 
 test("neither holds a lock that is waited for longer than two seconds", () => {

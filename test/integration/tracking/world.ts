@@ -62,7 +62,6 @@ export async function newWorld(mails = 1, company?: { id: string }, form: Form =
 }
 
 async function writeCompactly(campaignId: string, rows: World["mails"]): Promise<World["mails"]> {
-  await query("update installation set compact_hits_since = now()");
   const numbers = await query<MailNumber>(
     `insert into sent_emails (campaign_no, seq, subscriber_id, email, status, attempts, sent_at, id, opens, clicks, created_at)
      select c.no, m.seq, m.subscriber_id, null, 2, 1, now() - interval '1 hour', null, null, null, null
