@@ -86,8 +86,7 @@ export const waitedTooLong = (error: unknown): boolean => isServiceError(error, 
 /** Of a costly read that its caller can do without: it took too long, or waited for too long. */
 export const isTooCostly = (error: unknown): boolean => isQueryCanceled(error) || waitedTooLong(error);
 
-/** Times come as text (text-rows.ts), and those of UTC are written as they are. */
-const EXPORT: Settings = { ...costly(MAX_EXPORT_MS), timezone: "UTC" };
+const EXPORT: Settings = costly(MAX_EXPORT_MS);
 
 /** One page of an export; between two pages others are served. */
 export const exportRead = <T>(companyId: string, work: Work<T>, settings: Settings = {}): Promise<T> =>

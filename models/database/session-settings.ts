@@ -11,6 +11,8 @@
  *
  * The first needs no network, so it also holds behind a proxy or a NAT that goes on acknowledging. A statement that runs by
  * itself is committed when it ends, whether anybody listens or not: what many wait for is therefore written as one statement.
+ *
+ * SESSION also fixes the formats and the isolation level that statements rely on.
  */
 import { escapeLiteral } from "pg";
 
@@ -38,6 +40,17 @@ export const SESSION: Settings = {
   // Compiles what the planner calls expensive: 20 ms for five expressions (PostgreSQL 15), each time. Where its estimate is
   // too high, and for statements of thousands of rows that take milliseconds, that is longer than the statement.
   jit: "off",
+  // How texts are read and written, whatever the server, the database or the role has.
+  datestyle: "ISO, MDY",
+  intervalstyle: "postgres",
+  timezone: "UTC",
+  bytea_output: "hex",
+  extra_float_digits: 1,
+  standard_conforming_strings: "on",
+  transform_null_equals: "off",
+  array_nulls: "on",
+  // What waited for a lock reads the row as it is then, and is not failed as under stricter levels.
+  default_transaction_isolation: "read committed",
 };
 
 /** A migration takes the time it takes, and waits for one that another node applies. */

@@ -15,7 +15,7 @@ export async function textRows(text: string, values: unknown[], on: Client): Pro
 
 const parsed = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ) as (text: string) => Date;
 
-/** Any year of four digits, where the session's time zone is UTC (bulk.ts). */
+/** Any year of four digits, where the session's time zone is UTC (session-settings.ts). */
 const USUAL = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?\+00$/;
 
 /** As `toISOString()` has it. */
