@@ -3,15 +3,13 @@
  * it takes away. What is spared must be back within the bounds of report.ts counted from the fault's begin, the rest
  * counted from its end.
  */
-import { CHAOS_LONG } from "./size.ts";
 
 const numbered = (name: string, count: number) => Array.from({ length: count }, (_, n) => `${name}-${n + 1}`);
 
 export const SENDERS = numbered("sender", 3);
 export const CORES = numbered("core", 2);
-/** The short case, which runs beside other tests, has one gateway and one NATS server, and no replica of PostgreSQL. */
-export const GATEWAYS = numbered("gateway", CHAOS_LONG ? 2 : 1);
-export const NATS = numbered("nats", CHAOS_LONG ? 3 : 1);
+export const GATEWAYS = numbered("gateway", 2);
+export const NATS = numbered("nats", 3);
 export const PROCESSES = [...GATEWAYS, ...CORES, ...SENDERS];
 export const SERVERS = ["postgres", "redis", ...NATS];
 
@@ -48,7 +46,7 @@ const table = define([
   { name: "server killed", weight: 3, targets: SERVERS, longestMs: 8_000 },
   { name: "server frozen", weight: 3, targets: SERVERS },
   { name: "server swallowed", weight: 2, targets: SERVERS },
-  { name: "PostgreSQL fails over", weight: CHAOS_LONG ? 2 : 0, targets: ["postgres"], longestMs: 5_000 },
+  { name: "PostgreSQL fails over", weight: 2, targets: ["postgres"], longestMs: 5_000 },
   { name: "Redis emptied", weight: 1, targets: ["redis"], longestMs: 1_000 },
   { name: "Redis evicts half", weight: 1, targets: ["redis"], longestMs: 1_000 },
   { name: "Redis read-only", weight: 1, targets: ["redis"] },

@@ -85,8 +85,8 @@ const seconds = (ms: number) => (ms / 1_000).toFixed(1);
 const some = (all: readonly string[]) =>
   (all.length > 5 ? [...all.slice(0, 5), `… ${all.length} in all`] : all).join("; ");
 
-/** The promises that this run broke, in words; empty is what a test wants. `slack` multiplies the bounds in seconds. */
-export function broken(run: Run, slack = 1): string[] {
+/** The promises that this run broke, in words; empty is what a test wants. */
+export function broken(run: Run): string[] {
   const { account, ledger } = run;
   const { mail, webhooks } = account;
   const marketing = [...mail.newsletter.doubled, ...mail.limited.doubled];
@@ -105,10 +105,10 @@ export function broken(run: Run, slack = 1): string[] {
   const times = effectsOf(run)
     .filter(({ alone }) => alone)
     .flatMap(({ fault, stallBeyondMs, apiBeyondMs }) => [
-      ...(stallBeyondMs > BOUNDS.stallSeconds * slack * 1_000
+      ...(stallBeyondMs > BOUNDS.stallSeconds * 1_000
         ? [`no newsletter left for ${seconds(stallBeyondMs)} s: ${named(fault)}`]
         : []),
-      ...(apiBeyondMs > BOUNDS.apiErrorSeconds * slack * 1_000
+      ...(apiBeyondMs > BOUNDS.apiErrorSeconds * 1_000
         ? [`the API failed for ${seconds(apiBeyondMs)} s: ${named(fault)}`]
         : []),
     ]);

@@ -17,11 +17,9 @@ import {
   type BreakablePostgres,
   type BreakableRedis,
   breakableNats,
-  breakablePostgres,
   breakableRedis,
   replicatedPostgres,
 } from "./servers.ts";
-import { CHAOS_LONG } from "./size.ts";
 
 /** So long that some mails are always between hand-over and answer. */
 const DOT_MS = 150;
@@ -121,7 +119,7 @@ async function open(
   opened: <T extends { stop(): unknown }>(part: T) => T,
   stop: () => Promise<void>,
 ): Promise<Scene> {
-  const postgres = opened(await (CHAOS_LONG ? replicatedPostgres() : breakablePostgres()));
+  const postgres = opened(await replicatedPostgres());
   const redis = opened(await breakableRedis());
   const { nodes } = opened(await startNatsCluster(NATS.length, { advertise: false }));
   const servers = new Map<string, Breakable>([

@@ -1,15 +1,12 @@
 /** The servers that a cluster uses, each of which can be killed, frozen and put back where it was. */
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import pg from "pg";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
-import { unusedPort } from "../../services/lib/processes/unused-port.ts";
 import type { NatsNode } from "../support/nats-cluster.ts";
 import { type Postgres15, startPostgres15 } from "../support/postgres15.ts";
 import { startRedis } from "../support/servers.ts";
-import { dataFolder, untilDatabaseStarts } from "../support/service-process.ts";
+import { untilDatabaseStarts } from "../support/service-process.ts";
 
 const REDIS_COMMAND_MS = 5_000;
 const QUERY_MS = 30_000;
@@ -39,7 +36,7 @@ const signalAll = (pids: number[], signal: NodeJS.Signals) => {
 
 export interface BreakablePostgres extends Breakable {
   query<T>(sql: string, values?: unknown[], timeoutMs?: number): Promise<T[]>;
-  /** After `kill`, where there is a replica: it takes writes, and this is where it listens. */
+  /** After `kill`: the replica takes writes, and this is where it listens. */
   takeOver(): Promise<number>;
   /** A new replica for the one that took over. */
   replicate(): Promise<void>;
@@ -62,35 +59,6 @@ async function queryAt<T>(url: string, sql: string, values: unknown[] = [], time
 function processesOf(postmaster: number): number[] {
   const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, "utf8").trim();
   return [postmaster, ...children.split(" ").filter(Boolean).map(Number)];
-}
-
-export async function breakablePostgres(): Promise<BreakablePostgres> {
-  const folder = dataFolder();
-  const port = await unusedPort();
-  const start = () => startEmbeddedPostgres(folder.path, { port, max_connections: 400, fsync: "off" });
-  let running: EmbeddedPostgres = await start();
-  const postmaster = () => Number(readFileSync(join(folder.path, "postgres/postmaster.pid"), "utf8").split("\n")[0]);
-  const { url } = running;
-  return {
-    port,
-    url,
-    async kill() {
-      process.kill(postmaster(), "SIGKILL");
-      await running.ended;
-    },
-    async start() {
-      running = await untilDatabaseStarts(start);
-    },
-    freeze: () => signalAll(processesOf(postmaster()), "SIGSTOP"),
-    thaw: () => signalAll(processesOf(postmaster()).reverse(), "SIGCONT"),
-    async stop() {
-      await running.stop();
-      folder.remove();
-    },
-    query: (sql, values, timeoutMs) => queryAt(url, sql, values, timeoutMs),
-    takeOver: () => Promise.reject(new Error("There is no replica")),
-    replicate: () => Promise.reject(new Error("There is no replica")),
-  };
 }
 
 const REPLICATED = ["max_connections=400", "wal_keep_size=512MB", "wal_retrieve_retry_interval=500ms"];
