@@ -50,8 +50,8 @@ async function askOverNats(env: Env): Promise<unknown> {
   const [asks, answers] = nodes as [ServiceBroker, ServiceBroker];
   answers.createService({ name: "other", actions: { where: (ctx) => ctx.broker.nodeID } });
   try {
-    for (const node of nodes) await node.start();
-    await asks.waitForServices("other", 10_000);
+    await Promise.all(nodes.map((node) => node.start()));
+    await asks.waitForServices("other", 10_000, 20);
     return await asks.call("other.where");
   } finally {
     await Promise.all(nodes.map((node) => node.stop()));
