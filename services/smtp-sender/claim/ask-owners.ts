@@ -1,7 +1,7 @@
 /**
  * Before leases that ran out are recovered, the senders that live are asked for what they know. A sender that PostgreSQL
- * does not hear may still be heard over NATS: it gives its leases up, and says what became of the recipients it had handed
- * over. Those results are written for it, so that nobody is in doubt and no transactional mail is sent twice.
+ * cannot be reached by may still be reached over NATS: it gives its leases up, and reports the results of the recipients it had
+ * handed over. Those results are written for it, so that no recipient is in doubt and no transactional mail is sent twice.
  *
  * Only what a sender has not heard of yet, because its mail server takes long to answer, waits, and not for ever. Who does
  * not live (no node of that name), or knows nothing of a lease, is not waited for.
@@ -26,16 +26,16 @@ export type TravellingResult = Omit<RecordedResult, "chunk" | "by" | "permit"> &
 export interface GivenUp {
   /** The owner's name in the rows. */
   owner: string;
-  /** Those of the leases that it holds and may still hear of. */
+  /** Leases that it holds, and for which an answer of the mail server may still come. */
   unsettled: AskedLease[];
-  /** Those that it has given up: whoever has no result among these was not handed over. */
+  /** Leases that it has given up: a recipient without a result among these was not handed over. */
   settled: AskedLease[];
   results: TravellingResult[];
 }
 
 /** The other sender nodes, as the broker knows them. */
 export interface Peers {
-  /** Those that are believed to live. */
+  /** Nodes that are believed to live. */
   nodes(): string[];
   /** The history of the database in which each of the others has written all it knows; undefined: no answer. */
   histories(): Promise<(string | undefined)[]>;

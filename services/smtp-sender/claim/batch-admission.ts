@@ -14,12 +14,12 @@ import type { Servers } from "../server/servers.ts";
 
 /** Per server, whatever its throughput: its campaigns go side by side. */
 const MIN_BATCHES_PER_SERVER = 10;
-/** So that no company takes all batches of a process. */
+/** Concurrency limit: no company takes all batches of a process. */
 const MAX_BATCHES_PER_COMPANY = 50;
 /** How far the soft limit may be exceeded, when each further batch is the first one of its company. */
 const HARD_CAP_FACTOR = 5;
 
-/** What a server may still get of newsletters: as long as one of both is left, another batch. */
+/** Newsletters that a server may still get: another batch as long as one of both is above 0. */
 interface Demand {
   batches: number;
   recipients: number;
@@ -49,7 +49,7 @@ export class BatchAdmission {
     this.#batchesOf.set(companyId, (this.#batchesOf.get(companyId) ?? 0) + 1);
   }
 
-  #demandOf({ batches, connections, throughput }: Server): Demand {
+  #demandOf({ batches, connections, preparation: { throughput } }: Server): Demand {
     let held = 0;
     let left = 0;
     for (const batch of batches) {

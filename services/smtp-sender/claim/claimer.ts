@@ -120,7 +120,7 @@ export class Claimer implements Claims {
       ({ campaign, chunk }) => campaign.campaign_id === campaignId && chunk !== null,
     );
     if (batches.length >= 2) return false;
-    return batches.length === 0 || batches[0]!.left < server.throughput.readAheadAt;
+    return batches.length === 0 || batches[0]!.left < server.preparation.throughput.readAheadAt;
   }
 
   /** Campaigns that have all the chunks they need for now. */
@@ -177,7 +177,7 @@ export class Claimer implements Claims {
     return [...served.values()].some(({ campaign, server }) => this.#needsChunk(server, campaign.campaign_id));
   }
 
-  /** What was deferred and is due: each campaign has one batch for each kind of it, beside and never behind its chunks. */
+  /** Claims deferred recipients or copies that are due: one batch per campaign and kind, beside its chunks and not behind them. */
   async #claimDue(kind: "retries" | "copies"): Promise<void> {
     const { settings, reads } = this.#context;
     if (this.#context.history.timeline === undefined) return;
@@ -203,7 +203,7 @@ export class Claimer implements Claims {
   #begin(server: Server, campaign: ClaimableCampaign, source: RecipientSource, tokens: BounceTokens): Batch {
     const sender = envelopeSender(campaign, tokens);
     const granters = server.granters(campaign, source.kind);
-    const batch = new Batch(this.#context, server, { campaign, source, sender, granters });
+    const batch = new Batch(this.#context, server.preparation, { campaign, source, sender, granters });
     server.add(batch);
     void batch.over.then((end) => this.giveBack(batch, end));
     return batch;
@@ -230,7 +230,7 @@ export class Claimer implements Claims {
   }
 
   /**
-   * All that was handed over has been recorded, so the rest was certainly not sent: the lease is given back even where it
+   * All that was handed over has been recorded, so the others were certainly not sent: the lease is given back even where it
    * seems lost (the database was away for longer than it), or marked recipients would end in doubt. If recovery has taken
    * it by now, those whom it took for in doubt are queued again. True: whatever the batch had is final.
    */

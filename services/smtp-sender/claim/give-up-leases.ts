@@ -1,4 +1,4 @@
-/** What a sender answers to those who find that its leases ran out (ask-owners.ts). */
+/** A sender's answer to another one that found its leases expired (ask-owners.ts). */
 import type { Batch } from "../delivery/batch.ts";
 import type { LeasedChunk, RecordedResult } from "../delivery/recorded-result.ts";
 import type { AskedLease, GivenUp, TravellingResult } from "./ask-owners.ts";
@@ -32,7 +32,7 @@ function chunkState(lease: AskedLease, { batches, ending }: Held): State {
   return batch && batch.handedOver > 0 ? "unsettled" : "settled";
 }
 
-/** Of a recipient that was claimed by itself the result is all there is to give up. */
+/** A recipient that was claimed by itself has nothing to give up but its result. */
 function rowState({ campaign_id, seq, fence }: AskedLease, { batches }: Held): State {
   const batch = [...batches()].find(
     ({ campaign, source }) => campaign.campaign_id === campaign_id && source.holds(seq, fence),
@@ -47,7 +47,7 @@ export function giveUpLeases(leases: readonly AskedLease[], held: Held): GivenUp
     (lease) => [lease, lease.no === null ? rowState(lease, held) : chunkState(lease, held)] as const,
   );
   const answer: GivenUp = { owner: held.owner, settled: [], unsettled: [], results: [] };
-  // What was ready has its result only now: it goes back.
+  // Ready mails have got their result only now: they go back.
   const unwritten = held.unwritten();
   for (const [lease, state] of states) {
     const isIt = isOf(lease);

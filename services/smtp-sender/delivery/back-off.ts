@@ -18,7 +18,7 @@
  *
  * The first two rows scale with RETRY_BASE_SECONDS (a minute); a server's pauses do where it is below 2 seconds.
  *
- * What a 4xx is the sign of is asked in the order of AFTER_SMTP in steps.ts, and the first that fits decides:
+ * Causes of a 4xx, in the order of AFTER_SMTP in steps.ts; the first that fits decides:
  *
  * | sign                                            | then                                                       |
  * |-------------------------------------------------|------------------------------------------------------------|
@@ -55,8 +55,8 @@ const PAUSE_FACTOR = 150;
 
 const GIVE_UP_AFTER = "24 hours";
 /**
- * While it has mail, a failing server is tried every 5 minutes at the latest. After an hour without a try nobody knows
- * what it did meanwhile, and the time of failing begins anew.
+ * While it has mail, a failing server is tried every 5 minutes at the latest. After an hour without a try its state
+ * is unknown, and the time of failing starts again.
  */
 const UNTRIED_AFTER = "1 hour";
 
@@ -104,7 +104,7 @@ export async function recordServerFailure(
   return { ms: Math.max(0, row?.pause_ms ?? 0), hopeless: row?.hopeless ?? false };
 }
 
-/** What only the user can change: a refused login, a certificate. Later campaigns try it again, and a resume where it is allowed. */
+/** An error that only the user can correct: a refused login, a certificate. Later campaigns try it again, and a resume where it is allowed. */
 export async function recordServerError({ id, companyId }: ServerRow, error: string): Promise<void> {
   await query(
     `update smtp_configs set last_error = $3, last_error_at = now(), failing_since = coalesce(failing_since, now())

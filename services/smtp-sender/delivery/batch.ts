@@ -1,5 +1,5 @@
 /**
- * What was leased, on its way: rows of a source → mails with permits → marked in the database → ready. Its server asks it to
+ * Delivers what was leased: rows of a source → mails with permits → marked in the database → ready. Its server asks it to
  * prepare mails, and takes them one by one with `next`, so a slow server never holds more than it asks for. A mail is made
  * when it is taken.
  *
@@ -45,9 +45,9 @@ interface BatchParts {
   granters: Granters;
 }
 
-/** What a batch tells its server. */
+/** Events that a batch reports to its server. */
 export interface BatchServer {
-  /** So many of its results were written. */
+  /** `n` of its results were written. */
   recorded(n: number): void;
   /** There may be something to send. */
   wake(): void;
@@ -155,7 +155,7 @@ export class Batch implements MailBatch {
 
   #takePermits(n: number): Permit[] {
     if (this.source.exhausted) return [];
-    // Of a chunk: others are in doubt as soon as they are claimed, and not with the next flush.
+    // Only for a chunk: retries and copies are in doubt as soon as they are claimed, and not with the next flush.
     const promised = this.chunk ? this.#context.recorder.promised : 0;
     return Permit.take(this.#granters, n, this.campaign.is_transactional, promised);
   }

@@ -2,8 +2,8 @@
  * Copies (cc, bcc) of a mail: who gets one, in which transactions, and what a result means for each. Pure.
  *
  * When their mail was accepted, its copies go out in one transaction of their own: further ones where the server takes fewer
- * recipients at a time, and one for those that need SMTPUTF8, so that a server without it refuses nobody else. What that
- * leads to is recorded together with the mail. A copy that is deferred is tried again by itself, as a recipient of its own.
+ * recipients at a time, and one for those that need SMTPUTF8, so that a server without it refuses no other copy. The
+ * results are recorded together with the mail. A copy that is deferred is tried again by itself, as a recipient of its own.
  */
 import { type CopyAddress, copyAddresses } from "../../../models/sent-email-copy.ts";
 import type { Reply } from "../smtp/replies.ts";
@@ -22,7 +22,7 @@ export interface CopyOutcome extends CopyAddress {
   delayMs: number | null;
 }
 
-/** Those of a mail's copies that may go out as of its row's last check, and the outcomes of the others. */
+/** Splits a mail's copies, as of its row's last check, into those that may go out and the outcomes of the others. */
 export function allowedCopies(
   row: RecipientRow,
   copies: readonly CopyAddress[] = copyAddresses(row),
@@ -73,7 +73,7 @@ interface FirstTransaction {
   retryBaseMs: number;
 }
 
-/** What the result of a mail's first transaction with copies means for each of them. `rest`: goes out once more, at once. */
+/** Outcomes of the copies in a mail's first transaction with copies. `rest`: these are sent again at once. */
 export function copyOutcomes(
   result: TransactionResult,
   { to, copies, isTransactional, retryBaseMs }: FirstTransaction,

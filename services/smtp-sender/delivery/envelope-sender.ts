@@ -1,4 +1,4 @@
-/** Who a mail's envelope says it is from: where it comes back to. */
+/** Envelope senders: the addresses that bounces go to. */
 import { domainToASCII } from "node:url";
 import { type BounceTokens, tokenAddress } from "../../lib/tokens/bounce-token.ts";
 import type { MailNumber } from "../../lib/tokens/mail-id.ts";
@@ -28,7 +28,7 @@ export function wireAddress(address: string): WireAddress {
 /** `copy`: of the transactions of a mail's copies. */
 export type EnvelopeSender = (mail: MailNumber, copy: boolean) => WireAddress;
 
-/** Of one campaign's mails. With a bounce address each mail has a sender of its own; without one it is the campaign's. */
+/** Envelope senders of one campaign. With a bounce address each mail has its own sender; without one it is the campaign's. */
 export function envelopeSender(
   { sender_email, bounce_address }: Pick<ClaimableCampaign, "sender_email" | "bounce_address">,
   tokens: BounceTokens,

@@ -27,7 +27,7 @@ async function write(connection: PinnedConnection, name: string, text: string, v
   return { campaignIds: answer!.campaign_ids ?? [], webhookCompanyIds: answer!.webhook_company_ids ?? [] };
 }
 
-/** Settles those that nobody else has settled meanwhile. */
+/** Writes results whose recipients no other sender has settled since. */
 export const writeLateResults = (connection: PinnedConnection, results: readonly RecordedResult[]) =>
   write(connection, "record-late", RECORD_LATE, lateValues(results));
 

@@ -1,4 +1,4 @@
-/** One recipient's mail on its way, from its row to its result. It is made when a connection asks for it. */
+/** One recipient's mail, from its row to its result. It is made when a connection asks for it. */
 import type { CopyAddress } from "../../../models/sent-email-copy.ts";
 import type { MakeMail, Rendered } from "../../renderer/contract.ts";
 import type { HourGrant } from "../limits/hour-limit.ts";
@@ -12,7 +12,7 @@ import type { RecipientSource } from "./recipient-source.ts";
 import type { LeasedChunk } from "./recorded-result.ts";
 import type { BatchKind, ClaimableCampaign, RecipientRow } from "./rows.ts";
 
-/** What a mail, and the steps of its life, need of the batch that it belongs to (batch.ts). */
+/** The batch (batch.ts) as its mails, and the steps of their life, see it. */
 export interface MailBatch {
   readonly kind: BatchKind;
   readonly campaign: ClaimableCampaign;
@@ -54,7 +54,7 @@ interface MailCopies {
 /** The copies of a mail that was accepted, under way. */
 export interface CopyDelivery {
   readonly primary: Mail;
-  /** What the server said when it accepted the primary. */
+  /** The reply that accepted the primary. */
   readonly accepted: Reply;
   readonly outcomes: CopyOutcome[];
   /** Transactions that are not over. */
@@ -114,11 +114,11 @@ export class Mail implements OutgoingMessage {
   readonly permit: Permit;
   /** When it was last asked whether the recipient may get it, by the monotonic clock. */
   checkedAtMs: number;
-  /** What it is made of; signed mails are made with their group. */
+  /** The function that makes it; a signed mail is made with its group. */
   rendered: Rendered | MakeMail | undefined;
   /** When a connection took it last. */
   handedAtMs = 0;
-  /** How many sessions it was given to that ended before they could send it. */
+  /** Sessions that ended before they could send it. */
   endedSessions = 0;
   /** For cc and bcc, sent when it was accepted. */
   copies: MailCopies | undefined;

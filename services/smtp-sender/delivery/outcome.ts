@@ -1,5 +1,5 @@
 /**
- * What the result of an SMTP transaction means for the recipient and the campaign, once the steps before it
+ * Decides what the result of an SMTP transaction means for the recipient and the campaign, once the steps before it
  * (AFTER_SMTP in steps.ts) have not taken the mail back: a used-up session, a server that is paused and 4xx at MAIL never
  * come here. Pure. Copies take the recipient's column only: they never suppress and never stop a campaign.
  *
@@ -26,7 +26,7 @@ export interface Outcome {
   error: string | null;
   reply: Reply | null;
   bounce?: BounceType;
-  /** Of a refusal that stops the campaign when many recipients in a row get the same one: what is the same in it. */
+  /** Text that is equal in refusals to many recipients; many such refusals in a row stop the campaign. */
   repeated?: string | undefined;
   /** Stops the whole campaign, with this sentence. */
   stops?: string;

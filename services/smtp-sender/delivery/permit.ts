@@ -14,7 +14,7 @@ import type { DomainGate, DomainRoom } from "../domains/domain-gate.ts";
 import type { HourToken, HourTokens } from "../limits/hour-limit.ts";
 import type { BudgetClient, InDoubtBudget } from "../limits/in-doubt-budget.ts";
 
-/** Where the mails of a batch get their permits from. */
+/** Limits that grant the permits of a batch. */
 export interface Granters {
   readonly hour: HourTokens;
   readonly domains: DomainGate;
@@ -39,7 +39,9 @@ export class Permit {
   static take(granters: Granters, n: number, isTransactional: boolean, promised: number): Permit[] {
     const { budget, client } = granters;
     const taken = n === 0 ? 0 : budget.take(client, n, isTransactional, promised);
-    return Array.from({ length: taken }, () => new Permit(granters));
+    const permits: Permit[] = [];
+    while (permits.length < taken) permits.push(new Permit(granters));
+    return permits;
   }
 
   grantHour(token: HourToken): void {
@@ -55,7 +57,7 @@ export class Permit {
     return this.#room;
   }
 
-  /** With half of its time left, the body of the mail will be written in time. */
+  /** More than half of its time is left: enough to write the body of the mail. */
   get isFresh(): boolean {
     return this.#hour === undefined || this.#granters.hour.isFresh(this.#hour);
   }
@@ -82,13 +84,13 @@ export class Permit {
     this.#connections = undefined;
   }
 
-  /** `isUsed`: the mail was accepted, or may have been. Else it does not go now. Again has no effect. */
+  /** `isUsed`: the mail was accepted, or may have been. Else it does not go now. A second call has no effect. */
   settle(isUsed: boolean): void {
     if (isUsed) this.#hour = undefined;
     else if (this.#hour || this.#room) Permit.giveBack([this]);
   }
 
-  /** Those of mails that do not go now; all of one batch. Together, because a return may be a statement. */
+  /** Gives back the permits of mails that do not go now; all of one batch. Grouped, because a return may be a statement. */
   static giveBack(permits: readonly Permit[]): void {
     const rooms: DomainRoom[] = [];
     const tokens = new Map<string, HourToken[]>();
@@ -107,7 +109,7 @@ export class Permit {
     for (const same of tokens.values()) void permits[0]!.#granters.hour.give(...same);
   }
 
-  /** Nobody can be in doubt of the recipient any more. Again has no effect. */
+  /** The recipient cannot be in doubt any more. A second call has no effect. */
   end(): void {
     if (!this.#isInDoubt) return;
     this.#isInDoubt = false;

@@ -1,6 +1,6 @@
 /**
  * Gathers results and marks, and has them written asynchronously (result-writer.ts), one flush at a time; the next one takes
- * what has come together meanwhile. While PostgreSQL is away a flush lasts: nothing is forgotten, and nothing new is handed
+ * what has come together since. While PostgreSQL is away a flush lasts: nothing is forgotten, and nothing new is handed
  * over, because marks come back with the flush.
  */
 import { performance } from "node:perf_hooks";
@@ -12,7 +12,7 @@ interface Options {
   connection: PinnedConnection;
   owner: string;
   leaseMs: number;
-  /** So many results are worth a statement at once. */
+  /** This many results are written at once. */
   groupSize: number;
   log: { error(text: string, data?: object): void };
   onFlushed(report: FlushReport): void;

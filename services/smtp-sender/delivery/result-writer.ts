@@ -7,7 +7,7 @@
  * its texts, and reported. Where even that is refused, its lease is left to run out: recovery then treats the recipient as
  * in doubt, as if this sender had died with it.
  *
- * Results whose lease was lost meanwhile (the sender was frozen or cut off) are not thrown away: late-results.ts.
+ * Results whose lease was lost before they were written (the sender was frozen or cut off) are not thrown away: late-results.ts.
  */
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -35,7 +35,7 @@ export interface Group {
 }
 
 export interface Answer {
-  /** Those that are held. */
+  /** Leases that are held. */
   leases: [campaignId: string, no: number][] | null;
   stopped: [campaignId: string, error: string][] | null;
   over_guard: [companyId: string, campaignId: string][] | null;
@@ -53,13 +53,13 @@ export interface RefusedResult {
   stateStored: boolean;
 }
 
-/** What came of a flush. */
+/** The effects of a flush. */
 export interface FlushReport {
   /** Leases that are no longer ours. */
   lost: readonly LeasedChunk[];
-  /** Campaigns that an error stopped, whoever set it. */
+  /** Campaigns that an error stopped, set here or elsewhere. */
   stopped: readonly (readonly [campaignId: string, error: string])[];
-  /** Campaigns of which more comes back than their company allows: to be stopped. */
+  /** Campaigns with more bounces and complaints than their company allows: to be stopped. */
   overGuard: readonly (readonly [companyId: string, campaignId: string])[];
   /** Companies with webhooks to deliver. */
   webhookCompanyIds: readonly string[];
@@ -218,7 +218,7 @@ export class ResultWriter {
     };
   }
 
-  /** Of chunks that are lost, and of recipients claimed by themselves, of which nobody says whether they are. */
+  /** Writes results of lost chunks, and of recipients claimed by themselves, whose leases the answer does not name. */
   async #writeLate(
     results: readonly RecordedResult[],
     lost: readonly LeasedChunk[],
@@ -258,7 +258,7 @@ export class ResultWriter {
     return results.some(({ companyId }) => this.#withWebhooks.has(companyId));
   }
 
-  /** What is not learnt now is learnt with the next reply of its kind. */
+  /** A pattern that is not learnt now is learnt with the next reply of its kind. */
   async learnReplies(): Promise<void> {
     await this.#replies.learn(this.#writer.connection).catch(() => {});
   }

@@ -11,7 +11,7 @@ import type { Reply } from "../smtp/replies.ts";
 import type { TransactionResult } from "../smtp/transaction.ts";
 import type { Mail, MailBatch } from "./mail.ts";
 
-/** Those that are recorded and not over. */
+/** Spans of batches that are recorded and not over. */
 const batches = new WeakMap<MailBatch, Span>();
 
 /** From the claim to the end of its lease. `claimedAtMs`: by the monotonic clock. */
@@ -61,7 +61,7 @@ function attributesOf(mail: Mail, result: TransactionResult, newSession: boolean
   };
 }
 
-/** What its trace begins with, and all else of it belongs to: its first transaction. */
+/** The mail's first transaction is the root of its trace. */
 const isFirst = ({ batch, row, copyOf, endedSessions }: Mail): boolean =>
   batch.chunk !== null && row.attempts === 0 && copyOf === undefined && endedSessions === 0;
 

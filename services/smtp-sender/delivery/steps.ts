@@ -23,9 +23,9 @@ interface Group {
   readonly batch: MailBatch;
   readonly granters: Granters;
   readonly context: EngineContext;
-  /** Of the server. */
+  /** Number of open connections of the server. */
   readonly connections: number;
-  /** Those that have passed the steps so far. */
+  /** Mails that have passed the steps so far. */
   mails: Mail[];
 }
 
@@ -53,7 +53,7 @@ const suppressIneligible: GroupStep = (group) => {
   });
 };
 
-/** Those for whom the company's hour, or the configuration's day, has no room go back to the source. */
+/** Mails for which the company's hour, or the configuration's day, has no room go back to the source. */
 const takeHourTokens: GroupStep = async (group) => {
   const { batch, granters, context, mails } = group;
   const grant = await granters.hour.take(rowsOf(mails).map(mailsOf)).catch((error) => {
@@ -70,7 +70,7 @@ const takeHourTokens: GroupStep = async (group) => {
   batch.waitForRoom(grant);
 };
 
-/** Those for whom their domain has no room wait in their rows, and do not count as tried. */
+/** Mails for which their domain has no room wait in their rows, and do not count as tried. */
 const takeDomainRoom: GroupStep = async (group) => {
   const { batch, granters, mails } = group;
   if (!granters.domains.active) return;
@@ -87,8 +87,8 @@ const takeDomainRoom: GroupStep = async (group) => {
 };
 
 /**
- * The mark says in the database, before anything is handed over, that these may have been handed over. Meanwhile the renderer
- * compiles the campaign, and makes the mails that are signed.
+ * Marks these in the database as possibly handed over, before any is handed over. At the same time the renderer compiles the
+ * campaign, and makes the mails that are signed.
  */
 const markAndRender: GroupStep = async (group) => {
   const { batch, context, connections, mails } = group;
@@ -150,7 +150,7 @@ interface Answer {
   readonly retryBaseMs: number;
 }
 
-/** What becomes of the mail. */
+/** The next thing to happen to the mail. */
 type Fate =
   /** Another session gets it, at once or, where the server is to be left alone for a `pause`, after that. */
   | { kind: "again"; pause?: string }
@@ -187,8 +187,8 @@ const replaceUsedUpSession: AnswerStep = (answer) => {
 /** The recipient is deferred, its domain is slowed down, and no other mail waits. */
 const slowDownDomain: AnswerStep = (answer) => {
   const { mail, result, connection, backOffs } = answer;
-  // A server that only looks at newcomers (Postfix's postscreen) answers 450 until the session ends, whatever it has thought of
-  // the client meanwhile: what a session says that has accepted nothing is as old as the session.
+  // A server that tests new clients (Postfix's postscreen) answers 450 until the session ends, even after the client has
+  // passed: an answer in a session that has accepted nothing is as old as the session.
   const sinceMs = hadAccepted(answer) ? mail.handedAtMs : connection.openedAtMs;
   if (mail.copyOf || !backOffs.deferred(recipientDomain(mail.row), result, sinceMs)) return undefined;
   return { ...recordOutcome(answer)!, endsSession: !hadAccepted(answer) };

@@ -1,8 +1,8 @@
 /**
- * Who may not get a mail any more. It is asked when a recipient's row is read, and again while the mail, or a copy of it,
- * waits: whoever is suppressed or unsubscribes gets no mail whose envelope begins more than 2 seconds later, however slow the
- * server. At a fast one mails wait for less than RECHECK_AFTER_MS, and nothing is asked twice. Membership is not asked again: who only
- * leaves the list once their row is written still gets the campaign.
+ * Checks who may not get a mail any more: when a recipient's row is read, and again while the mail, or a copy of it, waits. A
+ * person who is suppressed or unsubscribes gets no mail whose envelope begins more than 2 seconds later, however slow the
+ * server. At a fast server mails wait for less than RECHECK_AFTER_MS, and nothing is checked twice. Membership is not checked again: a
+ * person who only leaves the list once the row is written still gets the campaign.
  */
 import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import { SUPPRESSION_SENTENCES } from "../../../models/suppression.ts";
@@ -10,7 +10,7 @@ import type { Outcome } from "./outcome.ts";
 import { RECHECK, RECHECK_COPIES } from "./recipient-statements.ts";
 import type { ClaimableCampaign, RecipientRow } from "./rows.ts";
 
-/** What waits for longer is checked again: a few times a second all that waits is looked at. */
+/** A mail that waits for longer is checked again, a few times a second together with all others. */
 export const RECHECK_AFTER_MS = 700;
 /** No mail is handed over whose last check is older. */
 export const MAX_CHECK_AGE_MS = 1_250;
@@ -36,7 +36,7 @@ function suppressionOf(row: RecipientRow, campaign: Campaign): string | undefine
 }
 
 /**
- * What becomes of a mail that may not go out, as of its row's last check; undefined where nothing is in the way. The
+ * Returns the outcome of a mail that may not go out, as of its row's last check; undefined if it may. The
  * recipients of a stopped campaign are failed by the campaigns service, its copies here.
  */
 export function outcomeUnsent(row: RecipientRow, campaign: Campaign): Outcome | undefined {

@@ -1,4 +1,4 @@
-/** What claims, batches and servers need of the engine. */
+/** The engine as claims, batches and servers see it. */
 import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import type { Limiter } from "../../lib/limits/limiter.ts";
 import type { MakeMail, Rendered } from "../../renderer/contract.ts";
@@ -24,7 +24,7 @@ export interface Claims {
   skip(campaignId: string): void;
 }
 
-/** What the sender's node does for it. */
+/** Functions of the node that the sender runs on. */
 export interface NodeOutputs {
   render(campaignId: string, rows: readonly RecipientRow[]): Promise<(Rendered | MakeMail)[]>;
   /** A campaign may have nothing left to send. */

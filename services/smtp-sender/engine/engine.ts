@@ -33,7 +33,7 @@ const TICK_MS = 250;
 const RECOVER_MS = 2_000;
 const SETTLE_PAUSE_MS = 5;
 
-/** What the engine is given. */
+/** Functions and connections that the engine is given. */
 export interface EngineOutputs extends NodeOutputs {
   limiter: Limiter;
   log: Log;
@@ -213,7 +213,7 @@ export class Engine implements EngineContext {
   }
 
   /**
-   * Claims nothing more, waits for mails in flight (bounded), writes their results, gives the rest back, says QUIT. Mails
+   * Claims nothing more, waits for mails under way (bounded), writes their results, gives the others back, says QUIT. Mails
    * without an answer by then are recorded as in doubt.
    */
   stop(): Promise<void> {
@@ -239,7 +239,7 @@ export class Engine implements EngineContext {
     this.#writes.close();
   }
 
-  /** A batch may still wait for the renderer: recipients marked for it meanwhile must go back, or they end in doubt. */
+  /** A batch may still wait for the renderer: recipients that are marked for it must go back, or they end in doubt. */
   async #settled(until: number): Promise<void> {
     for (let over = false; !over && performance.now() < until; ) {
       over = this.servers.batches().next().done === true;

@@ -10,7 +10,7 @@ const transactions = histogram(
 );
 const waits = counter("flockmail_limiter_waits_total", "Times a batch found no room within a limit.", ["limit"]);
 
-/** What became of recipients at this node. */
+/** Recipients of this node by outcome. */
 export interface OutcomeCounts {
   sent: number;
   failed: number;

@@ -130,8 +130,8 @@ export const statusOf = (node: string, engine: Engine) => ({
     host: `${server.config.host}:${server.config.port}`,
     connections: server.connections.size,
     max_connections: server.config.maxConnections,
-    in_doubt: server.held,
-    mails_per_second: server.throughput.perSecond,
+    in_doubt: server.preparation.held,
+    mails_per_second: server.preparation.throughput.perSecond,
     backing_off_until: backingOffUntil(server),
     last_error: server.lastError,
     slow_domains: server.domainBackOffs.all.map(({ domain, perMinute, text }) => ({

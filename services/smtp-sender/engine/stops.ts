@@ -28,7 +28,7 @@ const keyOf = ({ campaign, kind }: Batch) => key(campaign.campaign_id, kind === 
 export class Stops {
   readonly #context: EngineContext;
   readonly #log: Log;
-  /** Those of all servers. */
+  /** The batches of all servers. */
   readonly #batches: () => Iterable<Batch>;
   #lookAtMs = 0;
   /** Campaigns that are being stopped by the guard: until that is written, each flush finds them again. */
@@ -44,7 +44,7 @@ export class Stops {
     for (const batch of [...this.#batches()]) if (batch.campaign.campaign_id === campaignId) batch.end();
   }
 
-  /** For what only the user can change. */
+  /** Stops it for an error that only the user can correct. */
   async stop(companyId: string, campaignId: string, error: string): Promise<void> {
     const { claims, outage, outputs } = this.#context;
     claims.skip(campaignId);
@@ -57,7 +57,7 @@ export class Stops {
     outputs.campaignDrained(campaignId);
   }
 
-  /** More comes back of it than its company allows. */
+  /** Stops it because more bounces and complaints come back than its company allows. */
   async stopOverGuard(companyId: string, campaignId: string): Promise<void> {
     if (this.#guarded.has(campaignId)) return;
     this.#guarded.add(campaignId);
@@ -74,7 +74,7 @@ export class Stops {
     outputs.campaignDrained(campaignId);
   }
 
-  /** Somebody stopped a campaign, perhaps one that is at work here. */
+  /** A campaign was stopped, perhaps one that is at work here. */
   lookNow(): void {
     this.#lookAtMs = 0;
     void this.look();

@@ -2,7 +2,7 @@
  * MAX_IN_DOUBT: the recipients that a process may have marked and not yet recorded, which is what a crash can leave in
  * doubt. Not a rate. Shared by demand, so that the fast servers get most of it and a slow or hung one holds little:
  *
- * - how much a server may hold at once follows its throughput (Server.#allowance);
+ * - how much a server may hold at once follows its throughput (Preparation.#allowance);
  * - servers that answer slowly share at most half of it;
  * - a tenth is kept for transactional mail, which never waits for newsletters;
  * - what is marked in the database together with the results of others may have their place before it is returned;

@@ -15,7 +15,7 @@ const REFILL_BELOW = MAX_GROUP / 2;
 interface Capacity {
   /** Recipients that the server may hold. */
   window: number;
-  /** Of the window, by all batches; without those whose results are promised. */
+  /** Recipients that all batches hold, without those whose results are promised. */
   held: number;
   /** Ready in the batch, for connections of their domain alone. */
   waiting: number;
@@ -56,13 +56,13 @@ export class BatchQueue {
     ).size;
   }
 
-  /** All, the one behind which prepared last first. */
+  /** All batches in rotation, beginning behind the one that prepared last. */
   get inTurn(): readonly Batch[] {
     const at = this.#preparedLast ? this.all.indexOf(this.#preparedLast) + 1 : 0;
     return [...this.all.slice(at), ...this.all.slice(0, at)];
   }
 
-  /** Transactional mail has no turn, and takes nobody's. */
+  /** Transactional mail is outside the rotation. */
   prepared(batch: Batch): void {
     if (!batch.campaign.is_transactional) this.#preparedLast = batch;
   }

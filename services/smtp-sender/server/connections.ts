@@ -13,13 +13,13 @@ import { type Endpoint, OpenError, openSession } from "../smtp/session.ts";
 /** A session that is being opened. */
 interface Attempt {
   freeSlot: (() => void) | undefined;
-  /** The configuration has changed meanwhile: its outcome is not wanted any more. */
+  /** The configuration has changed since: the outcome is not wanted any more. */
   cancelled: boolean;
 }
 
 /**
- * What came of opening a connection. A `NoSlot`: other nodes have all connections that are allowed to this server; with an
- * error: nobody can say (Redis is away). Undefined: nothing, and nothing is to be done about it.
+ * Result of opening a connection. A `NoSlot`: other nodes have all connections that are allowed to this server; with an
+ * error: the slots are unknown (Redis is away). Undefined: no connection, and nothing to do about it.
  */
 type Opened = Connection | OpenError | NoSlot | undefined;
 
@@ -142,7 +142,7 @@ export class Connections {
   /** New connections from now on; open ones end after their present mail. */
   renew(): void {
     this.quitAll();
-    // A server that never greets holds an attempt for minutes: once the address is corrected nobody waits for that.
+    // A server that never greets holds an attempt for minutes: once the address is corrected no mail waits for that.
     for (const attempt of this.#attempts) {
       attempt.cancelled = true;
       attempt.freeSlot?.();

@@ -133,7 +133,7 @@ export class ServerPauses {
     this.#write(recordServerOpened(this.config));
   }
 
-  /** What only the user can change. */
+  /** Stores an error that only the user can correct. */
   failed(error: string): void {
     this.lastError = error;
     this.#write(recordServerError(this.config, error));
@@ -201,7 +201,7 @@ export class ServerPauses {
     const changed = config.version !== this.config.version;
     this.config = config;
     if (changed) {
-      // Whoever changed it expects it to be tried now.
+      // The user who changed it expects it to be tried now.
       if (config.failingForMs === null) this.health.become("working");
       this.until = 0;
     }

@@ -1,7 +1,7 @@
 /**
- * Mails are made while connections are served, 20 µs each. Where each takes long (a template of many loops: up to 40 ms),
- * other work of the process runs in between: nobody makes one when 20 ms of this turn of the event loop are used up, and
- * those who wanted to are woken in the next turn, in the order in which they asked. What counts is CPU time: a process that
+ * Limits how long mails are made at a time. They are made while connections are served, and a template with many loops takes up
+ * to 40 ms. No mail is made once 20 ms of this turn of the event loop are used up; the servers that wanted to make one are
+ * woken in the next turn, in the order in which they asked. CPU time counts: a process that
  * has to share its core with others is not slowed down further.
  */
 import { performance } from "node:perf_hooks";
@@ -14,7 +14,7 @@ interface Maker {
 }
 
 export class MakingTime {
-  /** Since the turn began, at most: other processes may have had the core meanwhile. */
+  /** Upper bound since the turn began: other processes may have had the core in between. */
   #usedMs = 0;
   #cpuAtBegin: NodeJS.CpuUsage | undefined;
   #waiting = new Set<Maker>();

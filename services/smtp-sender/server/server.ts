@@ -6,7 +6,7 @@
 import { performance } from "node:perf_hooks";
 import { readTransportConfig, type TransportConfig } from "../configs/transport-config.ts";
 import { NO_SLOT_PAUSE_MS } from "../delivery/back-off.ts";
-import type { Batch, BatchServer } from "../delivery/batch.ts";
+import type { Batch } from "../delivery/batch.ts";
 import type { Mail, MailBatch } from "../delivery/mail.ts";
 import type { Granters } from "../delivery/permit.ts";
 import type { BatchKind, ClaimableCampaign } from "../delivery/rows.ts";
@@ -19,20 +19,16 @@ import type { EngineContext } from "../engine/context.ts";
 import { smtpAnswered } from "../engine/metrics.ts";
 import { DayTokens } from "../limits/day-tokens.ts";
 import { HourLimit, UNCOUNTED } from "../limits/hour-limit.ts";
-import type { BudgetClient } from "../limits/in-doubt-budget.ts";
 import { PerSecondLimit } from "../limits/per-second-limit.ts";
 import type { Connection, SessionEnd } from "../smtp/connection.ts";
 import { OpenError } from "../smtp/session.ts";
 import type { TransactionResult } from "../smtp/transaction.ts";
-import { BatchQueue } from "./batch-queue.ts";
+import type { BatchQueue } from "./batch-queue.ts";
 import { Connections, type NoSlot } from "./connections.ts";
 import { CopyQueue } from "./copy-queue.ts";
 import { ServerPauses } from "./health.ts";
-import { ThroughputMeter } from "./throughput-meter.ts";
+import { Preparation } from "./preparation.ts";
 
-const SLOW_MS = 1_000;
-/** Rendered mails of the process. Any server may hold one, however large. */
-const MAX_MAIL_BYTES = 48 * 1024 * 1024;
 /** A timer may be a little early. */
 const AFTER_PAUSE_MS = 10;
 /**
@@ -42,19 +38,16 @@ const AFTER_PAUSE_MS = 10;
  */
 const MAX_REFUSED_IN_A_ROW = 4;
 
-export class Server implements BudgetClient, BatchServer {
-  held = 0;
-  slow = false;
-  mailBytes = 1;
-  /** Its configuration is gone: mails in flight end, and nothing begins. */
+export class Server {
+  /** Its configuration is gone: mails under way end, and nothing begins. */
   deleted = false;
   readonly connections: Connections;
-  readonly throughput = new ThroughputMeter();
+  readonly preparation: Preparation;
   readonly domains: DomainGate;
   readonly domainBackOffs: DomainBackOffs;
   readonly #context: EngineContext;
   readonly #pauses: ServerPauses;
-  readonly #queue = new BatchQueue();
+  readonly #queue: BatchQueue;
   readonly #copies: CopyQueue;
   readonly #perSecond: PerSecondLimit;
   #closed = false;
@@ -88,6 +81,9 @@ export class Server implements BudgetClient, BatchServer {
       settings,
       context.slots(config.id, () => this.#waiting > 0),
     );
+    const parts = { connections: this.connections, pauses: this.#pauses, domains: this.domains };
+    this.preparation = new Preparation(context, parts, () => this.wake());
+    this.#queue = this.preparation.queue;
   }
 
   get config(): TransportConfig {
@@ -112,12 +108,12 @@ export class Server implements BudgetClient, BatchServer {
     return this.batches.length === 0 && this.#copies.size === 0 && this.connections.size === 0 && !slowed;
   }
 
-  /** Where mails of the campaign get their permits from. Copies that are tried again by themselves count in no hour. */
+  /** The limits that apply to mails of the campaign. Copies that are tried again by themselves count in no hour. */
   granters(campaign: ClaimableCampaign, kind: BatchKind): Granters {
     const { limiter, settings, budget } = this.#context;
     const hour = kind === "copies" ? UNCOUNTED : new HourLimit(limiter, campaign, settings.windowSeconds);
     const days = new DayTokens(hour, campaign, () => this.config.warmup);
-    return { hour: days, domains: this.domains, budget, client: this };
+    return { hour: days, domains: this.domains, budget, client: this.preparation };
   }
 
   #limitsUnknown(error: Error): void {
@@ -150,7 +146,7 @@ export class Server implements BudgetClient, BatchServer {
     if (this.#closed) return;
     if (this.#pauses.mayProbe && this.#queue.work + this.#copies.size > 0) void this.#claimProbe();
     this.connections.wake();
-    if (this.connections.size > 0) for (const batch of this.#queue.inTurn) this.#fill(batch);
+    this.preparation.fillAll();
     if (this.#growing) return;
     this.#growing = true;
     // Behind the connections that look for a mail now: the work is for them.
@@ -158,60 +154,6 @@ export class Server implements BudgetClient, BatchServer {
       this.#growing = false;
       this.#grow();
     });
-  }
-
-  budgetReturned(): void {
-    this.wake();
-  }
-
-  /** Lets the batch prepare its next mails, if there is room for some. */
-  readonly #fill = (batch: Batch): void => {
-    if (!batch.mayPrepare) return;
-    const allowed = this.#allowance(batch);
-    if (allowed === 0) return;
-    this.#queue.prepared(batch);
-    void batch.prepare(allowed, this.connections.size).then((pauseMs) => {
-      if (pauseMs > 0) setTimeout(() => this.#fill(batch), pauseMs + 1).unref();
-    });
-  };
-
-  /**
-   * How many recipients a batch may prepare now. What a server holds follows its throughput: two recipients for each connection
-   * (one being answered, one behind it), and as many as it recorded within the last moments.
-   */
-  #allowance(batch: Batch): number {
-    const { size } = this.connections;
-    if (size === 0 || this.#closed) return 0;
-    if (!this.#pauses.working && (!this.#maySend || this.#queue.anyReady)) return 0;
-    const busy = this.#pauses.working ? 2 * size + (this.slow ? 0 : 2 * this.throughput.recent) : 1;
-    const window = Math.min(this.#context.settings.maxInDoubt, busy, this.#roomInMemory);
-    const waiting = this.domains.waiting(batch.ready);
-    const connectionIdle = batch.ready.length === waiting && this.connections.busy < size;
-    let held = this.held;
-    for (const one of this.batches) held -= one.reserved + one.promised + this.domains.waiting(one.ready);
-    return this.#queue.allowance(batch, { window, held, waiting, connectionIdle });
-  }
-
-  /** Mails of a megabyte are held by the dozen, not by the hundred. */
-  get #roomInMemory(): number {
-    const free = MAX_MAIL_BYTES - this.#context.budget.bytes;
-    return Math.max(1, this.held + Math.floor(free / this.mailBytes));
-  }
-
-  /** About the largest of the last hundred: a small one says nothing about those that are under way. */
-  noteMailBytes(bytes: number): void {
-    this.mailBytes = Math.max(1, bytes, Math.floor(this.mailBytes * 0.99));
-  }
-
-  recorded(n: number): void {
-    this.throughput.add(n);
-    for (const batch of this.#queue.inTurn) {
-      this.#fill(batch);
-      if (!batch.askedForMore && batch.left < this.throughput.readAheadAt) {
-        batch.askedForMore = true;
-        this.#context.claims.look();
-      }
-    }
   }
 
   #grow(): void {
@@ -259,7 +201,7 @@ export class Server implements BudgetClient, BatchServer {
     const anyReady = this.#copies.size > 0 || this.#queue.anyReady;
     if (anyReady && (making.mustWait(this) || !this.#perSecond.take(this.config.maxPerSecond))) return undefined;
     const pipelined = connection.busySince !== undefined;
-    const mail = this.#copies.next() ?? making.spend(() => this.#queue.next(pipelined, this.#fill));
+    const mail = this.#copies.next() ?? making.spend(() => this.#queue.next(pipelined, this.preparation.fill));
     if (!mail) return undefined;
     mail.handedAtMs = performance.now();
     mail.permit.handedOver();
@@ -267,7 +209,7 @@ export class Server implements BudgetClient, BatchServer {
     return mail;
   }
 
-  /** What the answer says about the server and the domain. */
+  /** Notes what the answer says about the server and the domain. */
   #note(mail: Mail, result: TransactionResult, connection: Connection): void {
     smtpAnswered(result.kind, (performance.now() - mail.handedAtMs) / 1_000);
     const isFirst = connection.accepted === 0;
@@ -359,7 +301,7 @@ export class Server implements BudgetClient, BatchServer {
   async #pause(error: string): Promise<void> {
     if (this.#pauses.paused) return;
     const pausing = this.#pauses.pause(error);
-    // What a server holds against a session ends with it: postscreen defers everybody on the first one.
+    // A server may defer all mail of one session and none of the next: postscreen does so with a new client.
     this.connections.quitAll();
     const batches = this.#giveBack();
     const pause = await pausing;
@@ -413,21 +355,9 @@ export class Server implements BudgetClient, BatchServer {
     if (changed) this.connections.renew();
   }
 
-  /** Called a few times a second: is it slow, is it idle. */
+  /** Called a few times a second. */
   tick(idleMs: number): void {
-    this.throughput.tick();
-    const now = performance.now();
-    let oldest = 0;
-    for (const { busySince } of this.connections.all) {
-      if (busySince !== undefined) oldest = Math.max(oldest, now - busySince);
-    }
-    const slow = oldest > SLOW_MS;
-    if (slow && !this.slow) for (const batch of [...this.batches]) batch.takeBackReady();
-    this.#context.budget.setSlow(this, slow);
-    for (const batch of [...this.batches]) {
-      batch.recheck();
-      batch.endIfDone();
-    }
+    this.preparation.tick();
     this.#copies.recheck();
     this.domainBackOffs.tick();
     this.domains.tick();
@@ -443,6 +373,6 @@ export class Server implements BudgetClient, BatchServer {
     await this.connections.close(withinMs);
     this.domains.close();
     this.#copies.giveUp();
-    this.#context.budget.forget(this);
+    this.#context.budget.forget(this.preparation);
   }
 }

@@ -46,7 +46,7 @@ export class BodyWriter {
   #underWay: MailBytes[] = [];
   readonly #written = (error?: Error | null) => {
     const mail = this.#underWay.shift();
-    // After an error nobody says whether the system still reads them.
+    // After an error it is unknown whether the system still reads them.
     if (!error) mail?.release();
   };
   /** A large message is being written. */

@@ -267,7 +267,7 @@ export class Connection {
     const open = transaction!;
     const { expectsMessage, hasRecipients, failure } = dataReply(open, reply);
     if (expectsMessage && hasRecipients) {
-      this.#bodyIsDue(open);
+      void this.#bodyIsDue(open);
       return;
     }
     this.#open = undefined;
@@ -286,8 +286,8 @@ export class Connection {
     }
   }
 
-  /** The body is written in a microtask: whoever waits takes the next mail before, so that its envelope goes out with it. */
-  #bodyIsDue(transaction: Transaction): void {
+  /** The body is written a microtask later: a connection that waits takes the next mail first, so that its envelope goes out with it. */
+  async #bodyIsDue(transaction: Transaction): Promise<void> {
     if (transaction.message.mayStillSend?.() === false) {
       this.#finish("The lease on this message ran out");
       return;
@@ -295,12 +295,9 @@ export class Connection {
     this.#open = undefined;
     this.#due = transaction;
     this.wake();
-    queueMicrotask(() => this.#writeBody());
-  }
-
-  #writeBody(): void {
-    const transaction = this.#due;
-    if (!transaction) return;
+    await undefined;
+    // The session may be over.
+    if (this.#due !== transaction) return;
     this.#due = undefined;
     this.#unanswered.push({ stage: "endOfData", text: "", transaction });
     this.#write(this.#behind, transaction.message.body);

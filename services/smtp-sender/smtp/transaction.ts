@@ -34,7 +34,7 @@ export type TransactionResult =
   /** This server cannot take it, now or later. */
   | { kind: "impossible"; reason: string };
 
-/** What a reply belongs to. "emptyData" ends an empty message that nobody gets, "endOfData" a real one. */
+/** Command that a reply belongs to. "emptyData" ends an empty message without recipients, "endOfData" a real one. */
 export type Stage = "rset" | "mail" | "rcpt" | "data" | "endOfData" | "emptyData" | "quit";
 
 interface Failure {

@@ -56,7 +56,7 @@ interface Delivery {
 
 type Results = Map<number, TransactionResult>;
 
-/** What became of each in this session, at the latest when the time is up. */
+/** Resolves with the result of each message, at the latest when the time is up. */
 async function converse(
   session: Session,
   { transport, limiter, messages, untilMs, withinMs }: Delivery,
@@ -112,7 +112,7 @@ async function inOneSession(delivery: Delivery): Promise<Results> {
   return converse(session, delivery);
 }
 
-/** A server may end a session after each mail: while one brings something the rest goes by another. */
+/** A server may end a session after each mail: the others go by the next one, as long as each brings a result. */
 async function deliver(delivery: Delivery): Promise<Map<number, TestResult>> {
   const results = new Map<number, TestResult>();
   let left = delivery.messages;

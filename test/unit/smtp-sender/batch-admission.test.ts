@@ -15,7 +15,12 @@ interface At {
 function transportAt({ lefts, connections, recent }: At) {
   const campaign = { company_id: "a", is_transactional: false };
   const batches = lefts.map((left) => ({ campaign, kind: "chunk", left }));
-  const transport = { config: { id: "s" }, batches, connections: { size: connections }, throughput: { recent } };
+  const transport = {
+    config: { id: "s" },
+    batches,
+    connections: { size: connections },
+    preparation: { throughput: { recent } },
+  };
   const transports = { all: [transport], batches: () => batches };
   return {
     transport: transport as unknown as Server,
