@@ -489,6 +489,15 @@ AS $function$
   select coalesce(nullif(current_setting('flockmail.slot', true), '')::integer, pg_backend_pid() % 32)
 $function$;
 
+CREATE OR REPLACE FUNCTION public.day_start(day date, zone text)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select case when local_time(m.at - interval '1 hour', zone)::date = day then m.at - interval '1 hour' else m.at end
+  from (select day::timestamp at time zone zone_rule(zone) as at) m
+$function$;
+
 CREATE OR REPLACE FUNCTION public.detach_hit_part(part date, default_days integer)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -658,6 +667,14 @@ begin
   delete from counters n using changed c where n.company_id = c.company_id and n.name = 'list_members' and n.ref = c.id;
   return null;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.local_time(at timestamp with time zone, zone text)
+ RETURNS timestamp without time zone
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select at at time zone zone_rule(zone)
 $function$;
 
 CREATE OR REPLACE FUNCTION public.lock_addresses(company uuid)
@@ -948,6 +965,15 @@ AS $function$
   end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.time_zone_names()
+ RETURNS SETOF text
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select name from pg_timezone_names
+  where name !~ '^(posix|right)/' and name not in ('Factory', 'localtime', 'posixrules')
+$function$;
+
 CREATE OR REPLACE FUNCTION public.unchanged(is_so boolean)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -990,9 +1016,16 @@ CREATE OR REPLACE FUNCTION public.zone_instants(clock timestamp without time zon
  LANGUAGE sql
  STABLE PARALLEL SAFE
 AS $function$
-  select lower(n.name), clock at time zone case n.name when 'CET' then 'Europe/Brussels' when 'MET' then 'Europe/Brussels'
-    when 'EET' then 'Europe/Athens' when 'WET' then 'Europe/Lisbon' else n.name end
-  from pg_timezone_names n where n.name !~ '^(posix|right)/'
+  select lower(n), clock at time zone zone_rule(n) from time_zone_names() n
+$function$;
+
+CREATE OR REPLACE FUNCTION public.zone_rule(zone text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select case zone when 'CET' then 'Europe/Brussels' when 'MET' then 'Europe/Brussels'
+    when 'EET' then 'Europe/Athens' when 'WET' then 'Europe/Lisbon' else zone end
 $function$;
 
 create table account_tokens (

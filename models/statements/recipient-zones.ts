@@ -3,8 +3,7 @@
  * `scheduled_for` in the zone that the subscriber's attribute `timezone` names, whatever its case. Where that is missing or
  * no IANA name, the company's timezone counts. Stands with the models because slices are written by it, and start times read.
  *
- * The names come from PostgreSQL, as where a company's timezone is checked. Reading them takes 15 ms a statement, and 0.16 s
- * the first time on a connection.
+ * The names are those of time-zones.ts. Reading them takes 15 ms a statement, and 0.16 s the first time on a connection.
  */
 import { type Client, queryOne } from "../database/db.ts";
 import { type Rules, segmentSql } from "../segment-rules/segment-sql.ts";

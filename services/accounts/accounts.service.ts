@@ -4,11 +4,13 @@ import { expireAuditLog } from "../../models/statements/audit-log.ts";
 import { deleteExpiredTokens } from "../../models/statements/refresh-tokens.ts";
 import { ANY_DELETED } from "../../models/statements/remove-company.ts";
 import { purgeSystemMails } from "../../models/statements/system-mails.ts";
+import { clocksAt, instantOf, zoneNames } from "../../models/statements/time-zones.ts";
 import { purgeTransfers } from "../../models/statements/transfers.ts";
 import { defineService } from "../define.ts";
 import { Background } from "../lib/background.ts";
 import { companyOf } from "../lib/caller.ts";
 import { config } from "../lib/config.ts";
+import { notFound } from "../lib/errors.ts";
 import { createKey, listKeys, newKeyErrors, removeKey } from "./api-keys.ts";
 import { listAuditLog } from "./audit-log.ts";
 import {
@@ -117,6 +119,17 @@ export default defineService("accounts", contract, {
 
     getPlan,
     planOf: (ctx) => planOf(companyOf(ctx)),
+    timeZones: zoneNames,
+    async clocksAt(ctx) {
+      const found = await clocksAt(companyOf(ctx), ctx.params.instants);
+      if (!found) throw notFound();
+      return found;
+    },
+    async instantOf(ctx) {
+      const instant = await instantOf(companyOf(ctx), ctx.params.clock);
+      if (!instant) throw notFound();
+      return instant.toISOString();
+    },
     requireFeature: (ctx) => requireFeature(companyOf(ctx), ctx.params.feature),
     admitEmails: (ctx) =>
       admitEmails(companyOf(ctx), ctx.params.emails, ctx.params.due ? new Date(ctx.params.due) : null),

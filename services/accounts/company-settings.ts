@@ -2,10 +2,11 @@
 
 import { ForeignKeyConstraintError } from "sequelize";
 import { Company } from "../../models/company.ts";
-import { query, sequelize } from "../../models/database/db.ts";
+import { sequelize } from "../../models/database/db.ts";
 import { SmtpConfig } from "../../models/smtp-config.ts";
 import { audit } from "../../models/statements/audit-log.ts";
 import { noConfirmationServer } from "../../models/statements/confirmation-server.ts";
+import { isZone } from "../../models/statements/time-zones.ts";
 import { TrackingDomain } from "../../models/tracking-domain.ts";
 import type { ParamsOf } from "../contracts.ts";
 import type { Validate } from "../define.ts";
@@ -28,12 +29,6 @@ export async function getCompany(ctx: Ctx<{ id: string }>): Promise<CompanyView>
 
 async function smtpConfigExists(companyId: string, id: string): Promise<boolean> {
   return (await SmtpConfig.findOne({ attributes: ["id"], where: { companyId, id } })) !== null;
-}
-
-/** As PostgreSQL knows it, which makes days of it; an abbreviation or an offset is no zone. */
-async function isTimezone(name: string): Promise<boolean> {
-  const found = await query("select from pg_timezone_names where name = $1 and name !~ '^(posix|right)/'", [name]);
-  return found.length > 0;
 }
 
 /** Fields that the form has anyway. */
@@ -87,7 +82,7 @@ export const companyErrors: Validate<(typeof contract)["updateCompany"]> = async
   } = ctx.params;
   // It becomes a link on public pages: no javascript: and the like.
   if (isValid("website") && website && !/^https?:\/\//i.test(website)) errors.website = ["Enter a valid URL."];
-  if (isValid("timezone") && timezone !== undefined && !(await isTimezone(timezone))) {
+  if (isValid("timezone") && timezone !== undefined && !(await isZone(timezone))) {
     errors.timezone = ["Enter the name of a time zone, such as Europe/Berlin."];
   }
   if (isValid("default_smtp_config_id") && smtp && !(await smtpConfigExists(companyId, smtp))) {

@@ -301,6 +301,24 @@ export const contract = {
     params: Type.Object({}),
     returns: Plan,
   },
+  timeZones: {
+    summary: "Names of time zones that a company can have",
+    visibility: "public",
+    params: Type.Object({}),
+    returns: Type.Array(Type.String()),
+  },
+  clocksAt: {
+    summary: "The company's clocks at instants: `2026-12-01T09:00:00`, and the name of its time zone",
+    visibility: "public",
+    params: Type.Object({ instants: Type.Array(Time, { maxItems: 10_000 }) }),
+    returns: Type.Object({ timezone: Type.String(), clocks: Type.Array(Type.String()) }),
+  },
+  instantOf: {
+    summary: "The instant at which the company's clocks show this",
+    visibility: "public",
+    params: Type.Object({ clock: Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(:\\d\\d)?$" }) }),
+    returns: Time,
+  },
   requireFeature: {
     summary: "403 when the company's plan lacks a feature",
     visibility: "public",

@@ -5,14 +5,12 @@ import { requirePermission } from "../../permissions.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { passwordField } from "../form-fields.ts";
 import { messages } from "../messages.ts";
-import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome } from "../request.ts";
+import { type Answer, type CompanyVisit, callIn, callUnder, companyPath, may, type Outcome } from "../request.ts";
 import { changesOf, errorsAt, fieldsOf, type Setting } from "../settings-form.ts";
 
 const ALL = { page_size: 100 };
 
 type Group = keyof typeof messages.company.groups;
-
-const zones = (): string[] => ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")];
 
 const days = (name: string, label: string, hint: string, min: number): Setting => ({
   name: `retention_days.${name}`,
@@ -27,9 +25,12 @@ function percent(name: "hard_bounce_percent" | "complaint_percent", label: strin
 }
 
 async function settingsOf(visit: CompanyVisit, timezone: string): Promise<Record<Group, Setting[]>> {
-  const { results: servers } = await callIn(visit, "smtp-sender.listConfigs", { ...ALL, ordering: "name" });
+  const [{ results: servers }, zones] = await Promise.all([
+    callIn(visit, "smtp-sender.listConfigs", { ...ALL, ordering: "name" }),
+    callUnder(visit, "accounts.timeZones", {}),
+  ]);
   const t = messages.company.fields;
-  const known = zones();
+  const known = ["UTC", ...zones.filter((zone) => zone !== "UTC")];
   const options = (known.includes(timezone) ? known : [timezone, ...known]).map((zone) => ({
     value: zone,
     label: zone.replaceAll("_", " "),

@@ -38,7 +38,7 @@ const NUMBER_OF_DAY = `least(w.until_per_day, case when (d.step - 1) * ln(w.fact
 // or a time zone in which it has not come yet. Days on which nothing was sent do not count.
 const TAKE = `
   with config as materialized (
-    select w.*, o.timezone, (clock_timestamp() at time zone o.timezone)::date as today
+    select w.*, o.timezone, local_time(clock_timestamp(), o.timezone)::date as today
     from smtp_configs s join companies o on o.id = s.company_id
     cross join lateral jsonb_to_record(s.warmup) w (start_per_day numeric, factor numeric, until_per_day numeric)
     where s.company_id = $1 and s.id = $2 and s.warmup is not null),
@@ -53,7 +53,7 @@ const TAKE = `
   room as (
     select d.*, t.ends, extract(epoch from t.ends - clock_timestamp())::float8 * 1000 as left_ms, n.of_day
     from day d cross join config w
-    cross join lateral (select ((d.day + 1)::timestamp at time zone w.timezone) as ends) t
+    cross join lateral (select day_start(d.day + 1, w.timezone) as ends) t
     cross join lateral (select ${NUMBER_OF_DAY} as of_day) n),
   granted as (
     select r.*, case when r.left_ms < ${LAST_MS} then 0 else greatest(0, least($3, r.of_day - r.taken)) end as granted
@@ -67,7 +67,7 @@ const TAKE = `
 
 const FIRST = `
   insert into warmup_ledgers (company_id, smtp_config_id, day, step, taken)
-  select s.company_id, s.id, (clock_timestamp() at time zone o.timezone)::date, 1, 0
+  select s.company_id, s.id, local_time(clock_timestamp(), o.timezone)::date, 1, 0
   from smtp_configs s join companies o on o.id = s.company_id
   where s.company_id = $1 and s.id = $2 and s.warmup is not null
   on conflict do nothing`;

@@ -59,13 +59,13 @@ export async function archivePage(ctx: Ctx<ParamsOf<"tracking.archivePage">>): P
   const issues = await titled(ctx, list, found.slice(0, PAGE_SIZE));
   const { http } = ctx.meta;
   const { code } = catalogueFor(http?.acceptLanguage ?? "", company.language);
-  const dates = new Intl.DateTimeFormat(code, { dateStyle: "long", timeZone: list.timezone });
+  const dates = new Intl.DateTimeFormat(code, { dateStyle: "long", timeZone: "UTC" });
   return cacheable(
     page("archive", http, {
       company,
       list: list.name,
       description: list.description,
-      issues: issues.map(({ id, title, at }) => ({ id, title, at: at.toISOString(), date: dates.format(at) })),
+      issues: issues.map(({ id, title, at, day }) => ({ id, title, at: at.toISOString(), date: dates.format(day) })),
       newer: number > 1 ? number - 1 : undefined,
       older: found.length > PAGE_SIZE && number < MAX_PAGES ? number + 1 : undefined,
     }),

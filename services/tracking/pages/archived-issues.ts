@@ -6,12 +6,11 @@ export interface ArchivedList {
   company_id: string;
   name: string;
   description: string;
-  timezone: string;
 }
 
 // The list's id is all that a reader has.
 const LIST = `
-  select l.id, l.company_id, coalesce(nullif(l.public_name, ''), l.name) as name, l.public_description as description, c.timezone
+  select l.id, l.company_id, coalesce(nullif(l.public_name, ''), l.name) as name, l.public_description as description
   from lists l join companies c on c.id = l.company_id and c.deleted_at is null
   where l.id = $1 and l.visibility = 'public' and l.archive`;
 
@@ -22,11 +21,15 @@ export const archivedList = (listId: string): Promise<ArchivedList | undefined> 
 export interface Issue {
   id: string;
   at: Date;
+  /** The day of the company's time zone, as midnight in UTC. */
+  day: Date;
 }
 
 // Read along campaigns_to_lists, in which the rows stand in this order.
 const ISSUES = `
-  select c.id, coalesce(c.started_at, c.created_at) as at from campaigns c
+  select c.id, coalesce(c.started_at, c.created_at) as at,
+    date_trunc('day', local_time(coalesce(c.started_at, c.created_at), (select timezone from companies where id = $1))) at time zone 'UTC' as day
+  from campaigns c
   where c.company_id = $1 and c.list_id = $2 and c.campaign_type = 'to_list' and c.resend_of is null
     and c.status in ('completed', 'partial') and not c.is_transactional and c.deleted_at is null`;
 

@@ -26,7 +26,7 @@ import {
 import { TAGS, tagsIn } from "./from.ts";
 import { chosenOf, previewChoices, previewOf } from "./preview.ts";
 import { variantsIn } from "./variants.ts";
-import { clockIn, whenIn, zoneOf } from "./when.ts";
+import { clocksOf, whenIn } from "./when.ts";
 
 const t = () => messages.newCampaign;
 
@@ -48,10 +48,10 @@ async function named(visit: CompanyVisit, body: Body) {
 
 type Named = Awaited<ReturnType<typeof named>>;
 
-function whenWords(body: Body, zone: string): string {
+function whenWords(body: Body, { zone, clock: given }: { zone: string; clock: string }): string {
   const when = whenIn(body);
   if (when === "now") return t().isNow;
-  const clock = clockIn(body, zone).replace("T", " ");
+  const clock = given.replace("T", " ");
   const utc = `${textIn(body, "scheduled_for").slice(0, 16).replace("T", " ")} UTC`;
   return when === "local" ? t().isLocal(clock) : t().isAt(clock, zone, utc);
 }
@@ -105,15 +105,15 @@ async function show(visit: CompanyVisit, draft: Draft, { errors, refusal = [], t
   const { body, id } = draft;
   const isWritten = textIn(body, "template_id") !== "" || hasText(body);
   const isCounted = visit.query.count !== undefined || (await orNothing(isCountedAtOnce(visit, body))) === true;
-  const [found, names, zone, audience, choices, shown] = await Promise.all([
+  const [found, names, clocks, audience, choices, shown] = await Promise.all([
     errors ?? checkErrors(visit, draft),
     named(visit, body),
-    zoneOf(visit),
+    clocksOf(visit, body),
     isCounted ? audienceOf(visit, body) : undefined,
     previewChoices(visit, draft),
     isWritten ? previewOrErrors(visit, draft) : {},
   ]);
-  const when = whenWords(body, zone);
+  const when = whenWords(body, clocks);
   const words = {
     whom: [names.audience ?? (receiversIn(body).length > 0 ? t().typed : "")].filter((text) => text !== ""),
     what: whatWords(body, names),

@@ -1,7 +1,7 @@
 /** Fourth step: now, at a time of the company's clock, or at an hour of each reader's. */
 import { type Errors, orAgain } from "../../form-errors.ts";
 import { messages } from "../../messages.ts";
-import { type Answer, type CompanyVisit, callIn } from "../../request.ts";
+import { type Answer, type CompanyVisit, callUnder } from "../../request.ts";
 import {
   afterSaving,
   askedFor,
@@ -13,7 +13,14 @@ import {
   stepsOf,
   textIn,
 } from "./draft.ts";
-import { clockAt, instantOf, isClock } from "./zone-time.ts";
+
+const CLOCK = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/;
+
+/** Whether it is what a field for date and time gives. */
+export function isClock(text: string): boolean {
+  const at = new Date(CLOCK.test(text) ? `${text}Z` : Number.NaN);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
+}
 
 export type When = "now" | "at" | "local";
 
@@ -23,19 +30,25 @@ export function whenIn(body: Body): When {
 }
 
 /** As a field for date and time shows it: the company's clock, or the one that is the same for all readers. */
-export function clockIn(body: Body, zone: string): string {
+function clockIn(body: Body, ofCompany: string | undefined): string {
   const scheduled = textIn(body, "scheduled_for");
   if (body.timezone === "recipient") return isClock(scheduled.slice(0, 16)) ? scheduled.slice(0, 16) : "";
-  const instant = new Date(scheduled);
-  return Number.isNaN(instant.getTime()) ? "" : clockAt(instant, zone);
+  return ofCompany ?? "";
 }
 
-export const zoneOf = async (visit: CompanyVisit): Promise<string> =>
-  (await callIn(visit, "accounts.getCompany", { id: visit.company.id })).timezone;
+/** The company's time zone, its clock now, and the draft's clock. */
+export async function clocksOf(visit: CompanyVisit, body: Body): Promise<{ zone: string; now: string; clock: string }> {
+  const instant = new Date(textIn(body, "scheduled_for"));
+  const isInstant = body.timezone !== "recipient" && !Number.isNaN(instant.getTime());
+  const instants = [new Date(), ...(isInstant ? [instant] : [])].map((at) => at.toISOString());
+  const { timezone, clocks } = await callUnder(visit, "accounts.clocksAt", { instants });
+  const [now, scheduled] = clocks.map((clock) => clock.slice(0, 16));
+  return { zone: timezone, now: now!, clock: clockIn(body, scheduled) };
+}
 
 async function show(visit: CompanyVisit, draft: Draft, errors: Errors = {}): Promise<Answer> {
-  const zone = await zoneOf(visit);
   const { body, kind } = draft;
+  const { zone, now, clock } = await clocksOf(visit, body);
   return {
     view: "new-campaign-when",
     title: messages.newCampaign.titles.when,
@@ -43,8 +56,8 @@ async function show(visit: CompanyVisit, draft: Draft, errors: Errors = {}): Pro
       steps: stepsOf(visit, draft.id, "when"),
       here: draftPath(visit, draft.id, "when"),
       when: visit.form.when ?? whenIn(body),
-      clock: visit.form.clock ?? clockIn(body, zone),
-      now: clockAt(new Date(), zone),
+      clock: visit.form.clock ?? clock,
+      now,
       zone,
       mayWait: kind !== "custom",
       mayBeLocal: kind === "to-list" && body.variants === undefined,
@@ -57,12 +70,12 @@ async function show(visit: CompanyVisit, draft: Draft, errors: Errors = {}): Pro
 export const whenPage = ofDraft((visit, draft) => show(visit, draft));
 
 /** A clock that is none is kept as it was typed, for the API to refuse. */
-function changesOf({ form }: CompanyVisit, zone: string): Body {
-  const { when = "now", clock = "" } = form;
+async function changesOf(visit: CompanyVisit): Promise<Body> {
+  const { when = "now", clock = "" } = visit.form;
   if (when === "now") return { scheduled_for: undefined, timezone: undefined };
   if (when === "local")
     return { scheduled_for: isClock(clock) ? `${clock.slice(0, 16)}:00Z` : clock, timezone: "recipient" };
-  const at = isClock(clock) ? instantOf(clock, zone).toISOString() : clock;
+  const at = isClock(clock) ? await callUnder(visit, "accounts.instantOf", { clock }) : clock;
   return { scheduled_for: at, timezone: undefined };
 }
 
@@ -70,7 +83,7 @@ export const saveWhen = ofDraft((visit, draft) => {
   let saved = draft;
   return orAgain(
     async () => {
-      saved = await saveDraft(visit, draft, changesOf(visit, await zoneOf(visit)));
+      saved = await saveDraft(visit, draft, await changesOf(visit));
       return afterSaving(visit, saved, "when", (now, errors) => show(visit, now, errors));
     },
     (errors) => show(visit, saved, errors),

@@ -1,0 +1,35 @@
+/**
+ * Time zones. PostgreSQL's table decides everything: slices of recipients' hours, days of statistics and filters are statements,
+ * and one server answers all nodes, while Node's own table differs from version to version. Nothing else turns a clock into an
+ * instant; Node only writes clocks that it was given.
+ */
+import { query, queryOne } from "../database/db.ts";
+
+/** Names by which a company's time zone can be set, sorted. An abbreviation or an offset is none. */
+export const zoneNames = async (): Promise<string[]> =>
+  (await query<{ name: string }>("select n as name from time_zone_names() n order by n")).map(({ name }) => name);
+
+export const isZone = async (name: string): Promise<boolean> =>
+  (await query("select from time_zone_names() n where n = $1", [name])).length > 0;
+
+/** "2026-12-01T09:00:00": what the company's clocks show at the instants, in their order. */
+export const clocksAt = (
+  companyId: string,
+  instants: readonly string[],
+): Promise<{ timezone: string; clocks: string[] } | undefined> =>
+  queryOne(
+    `select c.timezone, array(
+       select to_char(local_time(i.at, c.timezone), 'YYYY-MM-DD"T"HH24:MI:SS')
+       from unnest($2::timestamptz[]) with ordinality i (at, n) order by i.n) as clocks
+     from companies c where c.id = $1`,
+    [companyId, instants],
+  );
+
+/**
+ * The instant at which the company's clocks show this. A clock that a change to summer time leaves out is moved on by what is
+ * left out; of one that comes twice the second counts.
+ */
+export async function instantOf(companyId: string, clock: string): Promise<Date | undefined> {
+  const sql = "select $2::timestamp at time zone zone_rule(timezone) as at from companies where id = $1";
+  return (await queryOne<{ at: Date }>(sql, [companyId, clock]))?.at;
+}
