@@ -1,0 +1,79 @@
+/** All that is granted for a mail is used or given back, once (services/smtp-sender/delivery/permit.ts). */
+import { type Granters, Permit } from "../../../services/smtp-sender/delivery/permit.ts";
+import type { DomainRoom } from "../../../services/smtp-sender/domains/domain-gate.ts";
+import type { HourToken } from "../../../services/smtp-sender/limits/hour-limit.ts";
+import { InDoubtBudget } from "../../../services/smtp-sender/limits/in-doubt-budget.ts";
+
+function granting() {
+  const given: string[] = [];
+  const budget = new InDoubtBudget(10);
+  const client = { held: 0, mailBytes: 1, slow: false, budgetReturned: () => {} };
+  const granters = {
+    hour: {
+      give: async (...tokens: HourToken[]) => void given.push(`hour ${tokens[0]!.bucket}: ${tokens.length}`),
+      isFresh: ({ until }: HourToken) => until !== 0,
+      isValid: ({ until }: HourToken) => until !== 0,
+    },
+    domains: { give: (...rooms: DomainRoom[]) => void given.push(`domain: ${rooms.length}`) },
+    budget,
+    client,
+  } as unknown as Granters;
+  return { given, budget, take: (n: number) => Permit.take(granters, n, true, 0) };
+}
+
+const token = (bucket: number, until?: number): HourToken => ({ bucket, mails: 1, until });
+const room = (connections?: object) => ({ domain: "a.example", connections }) as unknown as DomainRoom;
+
+test("no more permits than the budget in doubt allows; each gives its unit back once", () => {
+  const { budget, take } = granting();
+  const permits = take(15);
+  expect([permits.length, budget.held]).toEqual([10, 10]);
+  permits[0]!.end();
+  permits[0]!.end();
+  expect(budget.held).toBe(9);
+  for (const permit of permits) permit.end();
+  expect(budget.held).toBe(0);
+});
+
+test("a mail that was accepted, or may have been, has used its hour; one that was not gives it back, once", () => {
+  const { given, take } = granting();
+  const [used, unused] = take(2);
+  for (const permit of [used!, unused!]) permit.grantHour(token(1));
+  used!.settle(true);
+  used!.settle(false);
+  expect(given).toEqual([]);
+  unused!.settle(false);
+  unused!.settle(false);
+  expect(given).toEqual(["hour 1: 1"]);
+});
+
+test("the room of its domain is used with the hand-over, whatever the answer, and its connection until the answer", () => {
+  const { given, take } = granting();
+  const [permit] = take(1);
+  const held: string[] = [];
+  permit!.grantDomain(room({ begin: () => held.push("begun"), end: () => held.push("ended") }));
+  permit!.handedOver();
+  expect([permit!.room, held]).toEqual([undefined, ["begun"]]);
+  permit!.answered();
+  permit!.answered();
+  permit!.settle(false);
+  expect([held, given]).toEqual([["begun", "ended"], []]);
+});
+
+test("mails that go back together give back together, by the bucket that each was granted from", () => {
+  const { given, take } = granting();
+  const permits = take(4);
+  for (const [n, permit] of permits.entries()) {
+    permit.grantHour(token(n < 3 ? 1 : 2));
+    if (n % 2 === 0) permit.grantDomain(room());
+  }
+  Permit.giveBack(permits);
+  Permit.giveBack(permits);
+  expect(given).toEqual(["domain: 2", "hour 1: 3", "hour 2: 1"]);
+});
+
+test("a permit whose hour has expired is neither fresh nor valid; without an hour it does not expire", () => {
+  const [expired, plain] = granting().take(2);
+  expired!.grantHour(token(1, 0));
+  expect([expired!.isFresh, expired!.isValid, plain!.isFresh, plain!.isValid]).toEqual([false, false, true, true]);
+});
