@@ -85,6 +85,7 @@ const TABLE = {
   "renderer.removeTemplate": writes("campaigns"),
   "renderer.preview": writes("campaigns"),
   "renderer.previewContent": writes("campaigns"),
+  "renderer.convertContent": writes("campaigns"),
   "renderer.checkTemplate": writes("campaigns"),
   "renderer.listVersions": reads("campaigns"),
   "renderer.getVersion": reads("campaigns"),

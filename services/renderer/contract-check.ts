@@ -1,5 +1,5 @@
 /** What is looked at in a template before it is used. */
-import { Described, Nullable, Type } from "../lib/shapes.ts";
+import { Described, Nullable, OneOf, Type } from "../lib/shapes.ts";
 import { MAX_LINKS } from "./check/check-links.ts";
 
 const Link = Type.Object({
@@ -10,6 +10,7 @@ const Link = Type.Object({
       examples: [200],
     }),
   ),
+  kind: Described(OneOf("link", "image"), "What the address is in the mail."),
   ok: Type.Boolean({ description: "The last answer, behind at most five redirects, is a success." }),
 });
 
@@ -31,11 +32,11 @@ const Spam = Type.Object({
 export const TemplateCheck = Type.Object({
   warnings: Type.Array(Type.String(), {
     description: "As saving it would answer with.",
-    examples: [["`fist_name` is no variable that any subscriber has."]],
+    examples: [['The address "www.example.com" opens nothing in a mail. Write "https://www.example.com".']],
   }),
   size: Type.Integer({ description: "Bytes of the HTML.", examples: [18_240] }),
   links: Type.Array(Link, {
-    description: `The http and https links of the body, each once and without those that have variables; the first ${MAX_LINKS}.`,
+    description: `The http and https addresses of the body, each once and without those that have variables: first its links, then its images and backgrounds; the first ${MAX_LINKS}.`,
   }),
   spam: Nullable(
     Type.Object(Spam.properties, {

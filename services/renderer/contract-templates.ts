@@ -46,8 +46,8 @@ export const EmailTemplate = Type.Object({
 
 const Warnings = Type.Array(Type.String(), {
   description:
-    "Extension. Sentences on variables that neither are built in nor any subscriber has, on HTML over 102 KB, and on a missing visible way to unsubscribe.",
-  examples: [["`fist_name` is no variable that any subscriber has."]],
+    "Extension. Sentences on placeholders of other products and MJML, which are sent as they stand; on addresses that open nothing, such as those without a scheme; on a body of several lines without tags; on variables that neither are built in nor any subscriber has, and those that subscribers lack, with their number; on HTML over 102 KB; and on a missing visible way to unsubscribe.",
+  examples: [['The address "www.example.com" opens nothing in a mail. Write "https://www.example.com".']],
 });
 const SavedTemplate = Type.Composite([EmailTemplate, Type.Object({ warnings: Warnings })]);
 
@@ -74,6 +74,13 @@ const Content = {
   template_mode: Type.Optional(Mode),
   template_type: Type.Optional(Described(OneOf("marketing", "transactional"), "Purpose.")),
 };
+const Convertible = Type.Object({
+  subject: Type.String(),
+  preheader: Type.String(),
+  body: Type.String({ maxLength: MAX_BODY_LENGTH }),
+  text_body: Type.String({ maxLength: MAX_BODY_LENGTH }),
+  template_mode: Mode,
+});
 const Input = Type.Object({ name: Described(Name, "Name.", "Readers"), ...Content });
 
 const UNCHANGED_SINCE =
@@ -83,7 +90,8 @@ const LANGUAGE =
   "Subject and body take `[[name]]` (dots reach into objects), `[[#if name]]…[[#else]]…[[/if]]`, `[[#each items]]…[[this]]…[[/each]]` " +
   "with `[[this.field]]` and `[[@index]]`, `[[[name]]]` for a value without HTML escaping, and `\\[[` for two brackets. " +
   "`[[name|default:friend]]` has a text for those without the value, `[[name|urlencode]]` is percent-encoded; both go together. " +
-  "In the query and fragment of a link values are percent-encoded, unescaped ones and the one it begins with excepted. " +
+  "In the query and fragment of any address (links, images, backgrounds, the text part), and everywhere in `mailto:`, values are percent-encoded, unescaped ones and the one it begins with excepted. " +
+  "Links are the `href` of `<a>`, of `<area>`, and of Outlook's VML shapes: they are tracked, and tagged with `utm`. " +
   "Built in: `email`, `first_name`, `last_name`, `unsubscribe_url`, `view_in_browser_url`, `preferences_url`, " +
   "`company.name`, `company.footer_text`. A syntax error is a 400 that names line and column; so is the 10,001st tag, and HTML " +
   "whose elements stand in each other more than 500 levels deep.";
@@ -165,6 +173,12 @@ export const contract = {
   },
   ...versions,
   restoreVersion: { ...RESTORE, returns: SavedTemplate },
+  convertContent: {
+    summary: "A content with placeholders of other products as ours, and links as they were meant",
+    visibility: "public",
+    params: Convertible,
+    returns: Convertible,
+  },
   preview: {
     summary: "Render a template with given variables",
     description: "As a recipient sees it, footer included; links are not tracked, and built-in addresses lead nowhere.",

@@ -74,6 +74,8 @@ export const DraftContent = Type.Object({
   preheader: Type.Optional(Nullable(Type.String())),
   text_body: Type.Optional(Nullable(Type.String())),
   is_transactional: Type.Optional(Bool),
+  /** The people it is meant for. */
+  list_id: Type.Optional(Uuid),
   /** Values come from `variables`, then from the subscriber who has this address. */
   email: Type.Optional(Type.String()),
   variables: Type.Optional(Data),

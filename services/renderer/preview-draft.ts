@@ -20,7 +20,16 @@ async function valuesOf(companyId: string, email: string): Promise<Data> {
 }
 
 export async function previewDraft(companyId: string, given: DraftContent): ReturnType<typeof shownOf> {
-  const { template_id, subject, body = "", preheader = null, text_body = null, is_transactional, email } = given;
+  const {
+    template_id,
+    subject,
+    body = "",
+    preheader = null,
+    text_body = null,
+    is_transactional,
+    email,
+    list_id,
+  } = given;
   const texts = template_id
     ? await textsOf(companyId, template_id)
     : { subject: "", body, preheader, textBody: text_body, isTransactional: false };
@@ -30,5 +39,5 @@ export async function previewDraft(companyId: string, given: DraftContent): Retu
     isTransactional: texts.isTransactional || is_transactional === true,
   };
   const person = email === undefined ? {} : await valuesOf(companyId, email);
-  return shownOf(companyId, own, { ...person, ...given.variables });
+  return shownOf(companyId, own, { ...person, ...given.variables }, list_id);
 }

@@ -34,7 +34,12 @@ const COMPANY = `
   left join tracking_domains t on t.company_id = c.id and t.proved_at is not null where c.id = $1`;
 
 /** Throws what reading the texts throws. */
-export async function shownOf(companyId: string, texts: Texts | Promise<Texts>, variables: Data): Promise<Shown> {
+export async function shownOf(
+  companyId: string,
+  texts: Texts | Promise<Texts>,
+  variables: Data,
+  listId?: string,
+): Promise<Shown> {
   const [read, company] = await Promise.all([texts, queryOne<Company>(COMPANY, [companyId])]);
   if (!company) throw notFound();
   const source = { ...read, companyName: company.name, footerText: company.footer_text };
@@ -47,6 +52,7 @@ export async function shownOf(companyId: string, texts: Texts | Promise<Texts>, 
       htmlBytes: Buffer.byteLength(shown.html),
       isTransactional,
       given: Object.keys(variables),
+      ...(listId && { listId }),
     };
     return { ...shown, warnings: await templateWarnings(companyId, described) };
   } catch (error) {

@@ -13,6 +13,7 @@ import { ArchivedMails } from "./render-archived.ts";
 import { renderMails } from "./render-mails.ts";
 import { subjects, WebViews } from "./render-sent.ts";
 import { renderTests } from "./render-tests.ts";
+import { convertContent } from "./repair/convert.ts";
 import { getVersion, listVersions } from "./template-versions.ts";
 import {
   createTemplate,
@@ -63,6 +64,7 @@ export default defineService("renderer", contract, {
         return checkTemplate(companyOf(ctx), ctx.params, onFilterFailure);
       },
     },
+    convertContent: async (ctx) => convertContent(ctx.params),
     preview: (ctx) => preview(companyOf(ctx), ctx.params.id, ctx.params.variables),
     previewContent: { validate: syntaxErrors, handler: (ctx) => previewContent(companyOf(ctx), ctx.params) },
 

@@ -1,6 +1,6 @@
-/** What whoever writes a template should know of it, in sentences: nothing here refuses anything. */
+/** Sentences for those who write a template. Nothing here refuses anything. */
 import { costlyRead, isTooCostly } from "../../models/database/bulk.ts";
-import { type Client, queryOne } from "../../models/database/db.ts";
+import { type Client, query, queryOne } from "../../models/database/db.ts";
 import { nearestField } from "../lib/unknown-fields.ts";
 import type { Facts } from "./bodies/facts.ts";
 import { isBuiltIn } from "./program/scope.ts";
@@ -30,9 +30,8 @@ interface Attributes {
   in_use: readonly string[];
 }
 
-/** Undefined where they could not be looked through in time. */
-async function attributesOf(companyId: string, names: readonly string[]): Promise<Attributes | undefined> {
-  const read = (client: Client) => queryOne<Attributes>(ATTRIBUTES, [companyId, names], client);
+/** Undefined where the read takes too long. */
+async function inTime<T>(companyId: string, read: (client: Client) => Promise<T>): Promise<T | undefined> {
   try {
     return await costlyRead(companyId, read, { statementMs: LOOK_MS, waitMs: LOOK_MS });
   } catch (error) {
@@ -40,6 +39,9 @@ async function attributesOf(companyId: string, names: readonly string[]): Promis
     return undefined;
   }
 }
+
+const attributesOf = (companyId: string, names: readonly string[]) =>
+  inTime(companyId, (client) => queryOne<Attributes>(ATTRIBUTES, [companyId, names], client));
 
 /** A name with a dot may be a whole name, or a field of what the first part names. */
 const rootOf = (name: string) => name.split(".", 1)[0]!;
@@ -67,17 +69,101 @@ async function unknownVariables(
     });
 }
 
+// A name with a dot is a whole name, or a path into an attribute. Each person is read once, whatever the number of names.
+const WITHOUT = `
+  select n.name, count(*)::int as without from subscribers s cross join unnest($2::text[]) n (name)
+  where s.company_id = $1 and s.status = 'active'
+    and ($3::uuid is null or exists (select from list_members m
+      where m.company_id = $1 and m.list_id = $3 and m.subscriber_id = s.id and m.left_at is null))
+    and case n.name when 'first_name' then s.first_name when 'last_name' then s.last_name
+      else coalesce(s.attributes ->> n.name, s.attributes #>> string_to_array(n.name, '.'), '') end in ('', '[]', '{}')
+  group by n.name`;
+
+const OF_PERSON = ["first_name", "last_name"];
+
+/** Variables that leave a gap in the mails of some subscribers, with their number where it can be counted in time. */
+async function gapWarnings(companyId: string, { facts, given = [], listId = null }: Described): Promise<string[]> {
+  const ownNames = facts.bare
+    .filter((name) => !isBuiltIn(name) && !COMPANY_VARIABLES.includes(name))
+    .slice(0, MAX_NAMES);
+  const known =
+    ownNames.length === 0 ? [] : ((await attributesOf(companyId, ownNames.map(rootOf).concat(ownNames)))?.known ?? []);
+  const names = facts.bare.filter(
+    (name) => OF_PERSON.includes(name) || known.includes(name) || known.includes(rootOf(name)),
+  );
+  if (names.length === 0) return [];
+  const rows = await inTime(companyId, (client) =>
+    query<{ name: string; without: number }>(WITHOUT, [companyId, names, listId], client),
+  );
+  const where = listId === null ? "" : " on this list";
+  return names.flatMap((name) => {
+    const without = rows?.find((row) => row.name === name)?.without ?? 0;
+    if (rows && without === 0) return [];
+    const people = rows ? (without === 1 ? "1 person" : `${without} people`) : "People";
+    const have = without === 1 ? "has" : "have";
+    const subject = rows ? `${people}${where} ${have} no [[${name}]]` : `[[${name}]] may be missing for some people`;
+    return `${subject}: their mail has a gap there. Write [[${name}|default:…]], or put it into [[#if ${name}]]…[[/if]].${given.includes(name) ? " The preview shows a value." : ""}`;
+  });
+}
+
+/** Nobody reads on. */
+const MAX_NAMED = 10;
+
+function foreignWarnings({ foreign, isMjml }: Facts): string[] {
+  const warnings = foreign.slice(0, MAX_NAMED).map(({ text, product, ours }) => {
+    const help = ours === undefined ? "Nothing here says the same." : ours === "" ? "Remove it." : `Write ${ours}.`;
+    return `"${text}" is a placeholder of ${product}, and is sent as it stands. ${help}`;
+  });
+  if (foreign.length > MAX_NAMED) {
+    warnings.push(`${foreign.length - MAX_NAMED} more placeholders of other products are sent as they stand.`);
+  }
+  if (isMjml) {
+    warnings.push(
+      "The body is MJML, which mail programs cannot show. Save it as a template with the template_mode `mjml`.",
+    );
+  }
+  return warnings;
+}
+
+function linkWarnings({ brokenLinks }: Facts): string[] {
+  const warnings = brokenLinks.slice(0, MAX_NAMED).map(({ address, meant }) => {
+    const shown = address.trim().slice(0, 200).toWellFormed();
+    return `The address "${shown}" opens nothing in a mail. ${meant === undefined ? "Write it in full, beginning with https://." : `Write "${meant.slice(0, 250).toWellFormed()}".`}`;
+  });
+  return brokenLinks.length > MAX_NAMED
+    ? [...warnings, `${brokenLinks.length - MAX_NAMED} more addresses open nothing in a mail.`]
+    : warnings;
+}
+
+/** Of the content alone. */
+const contentWarnings = (facts: Facts): string[] => [
+  ...foreignWarnings(facts),
+  ...linkWarnings(facts),
+  ...(facts.isTypedText
+    ? [
+        "The body has no HTML tags, so mail programs show all its lines as one paragraph. Write paragraphs as <p>…</p>, and line breaks as <br>.",
+      ]
+    : []),
+];
+
 interface Described {
   facts: Facts;
   htmlBytes: number;
   isTransactional: boolean;
   /** Variables that the request brings. */
   given?: readonly string[];
+  /** The people it is meant for; else all of the company's. */
+  listId?: string | null;
 }
 
 export async function templateWarnings(companyId: string, described: Described): Promise<string[]> {
   const { facts, htmlBytes, isTransactional, given = [] } = described;
-  const warnings = await unknownVariables(companyId, facts.variables, given);
+  const warnings = [
+    ...contentWarnings(facts),
+    ...(await unknownVariables(companyId, facts.variables, given)),
+    // The values of a transactional mail come with its request.
+    ...(isTransactional ? [] : await gapWarnings(companyId, described)),
+  ];
   if (htmlBytes > CLIPPED_BYTES) {
     warnings.push(
       `The HTML has ${Math.ceil(htmlBytes / 1024)} KB. Gmail shows the first 102 KB of a mail and hides the rest, the way to unsubscribe included.`,

@@ -59,7 +59,14 @@ export async function previewDraft(
   const person = email === undefined ? {} : { email, variables: valuesOf(body, email) };
   const isTransactional = body.is_transactional === true;
   try {
-    return await call(ctx, "renderer.previewDraft", { ...content, ...person, is_transactional: isTransactional });
+    const listId = textIn(body, "list_id");
+    const list = listId !== undefined && isUuid(listId) ? { list_id: listId } : {};
+    return await call(ctx, "renderer.previewDraft", {
+      ...content,
+      ...person,
+      ...list,
+      is_transactional: isTransactional,
+    });
   } catch (error) {
     const { template_id } = content as { template_id?: string };
     if (template_id === undefined || !isServiceError(error, "NOT_FOUND")) throw error;

@@ -1,6 +1,7 @@
 /** The editor's form: what of it the API takes, as whom it is shown, and where its errors stand. */
 import { TEMPLATE_MODES } from "../../../models/template.ts";
 import type { ParamsOf } from "../../contracts.ts";
+import { htmlOfTyped } from "../../lib/made-html/typed-text.ts";
 import { findSubscriber } from "../find-subscriber.ts";
 import type { Errors } from "../form-errors.ts";
 import { messages } from "../messages.ts";
@@ -25,9 +26,10 @@ export const typedOf = (form: Record<string, string>): Typed => ({
   template_type: TYPES.find((one) => one === form.template_type) ?? "marketing",
 });
 
-/** As the API takes it: a field without text is unset. */
+/** As the API takes it: a field without text is unset, and plain text has become HTML. */
 export const contentOf = (typed: Typed) => ({
   ...typed,
+  body: typed.template_mode === "mjml" ? typed.body : htmlOfTyped(typed.body),
   preheader: typed.preheader === "" ? null : typed.preheader,
   text_body: typed.text_body.trim() === "" ? null : typed.text_body,
 });

@@ -1,32 +1,78 @@
-/** What a subject and a body say about themselves, for warnings to whoever wrote them. */
+/** What a subject and a body say about themselves, for warnings to those who write them. */
+import { isTypedText } from "../../lib/made-html/typed-text.ts";
 import { compileTemplate } from "../../lib/template/compile.ts";
 import type { Node, Path } from "../../lib/template/parser.ts";
+import { unescapeHtml } from "../program/escape.ts";
+import { type BrokenLink, brokenLinks } from "../repair/broken-links.ts";
+import { type ForeignTag, foreignTags, isMjml } from "../repair/foreign-tags.ts";
 import type { Source } from "./bodies.ts";
+import { outlineOf } from "./html-outline.ts";
 import { showsAlways } from "./visible.ts";
 
 export interface Facts {
   /** The variables of the recipient that it names, each once, in order. */
   variables: string[];
+  /** Those of them that leave a gap in the mail of a person without a value: no default, and in no condition on them. */
+  bare: string[];
   /** Everybody who gets it can unsubscribe without the footer. */
   showsUnsubscribe: boolean;
+  /** Placeholders of other products. */
+  foreign: ForeignTag[];
+  brokenLinks: BrokenLink[];
+  /** Whole web addresses of images and backgrounds. */
+  images: string[];
+  /** A body of several lines without any tag. */
+  isTypedText: boolean;
+  /** MJML in a body that is sent as HTML. */
+  isMjml: boolean;
 }
 
-function collect(nodes: readonly Node[], names: Set<string>): void {
-  const add = (path: Path) => path.from === "variables" && names.add(path.name);
-  for (const node of nodes) {
-    if (node.kind === "value" || node.kind === "if" || node.kind === "each") add(node.path);
-    if (node.kind === "if" || node.kind === "each" || node.kind === "link") collect(node.body, names);
-    if (node.kind === "if") collect(node.otherwise, names);
+class Names {
+  readonly all = new Set<string>();
+  readonly bare = new Set<string>();
+
+  collect(nodes: readonly Node[], asked: ReadonlySet<string> = new Set()): void {
+    const add = (path: Path, isBare = false) => {
+      if (path.from !== "variables") return;
+      this.all.add(path.name);
+      if (isBare && !asked.has(path.name)) this.bare.add(path.name);
+    };
+    for (const node of nodes) {
+      if (node.kind === "value") add(node.path, node.defaultText === undefined);
+      if (node.kind === "if" || node.kind === "each") {
+        add(node.path);
+        const name = node.path.from === "variables" ? [node.path.name] : [];
+        this.collect(node.body, new Set([...asked, ...name]));
+      }
+      if (node.kind === "link") this.collect(node.body, asked);
+      if (node.kind === "if") this.collect(node.otherwise, asked);
+    }
   }
 }
 
+const imagesIn = (body: string): string[] =>
+  outlineOf(body)
+    .addresses.filter(({ use }) => use === "image")
+    .map(({ start, end }) => unescapeHtml(body.slice(start, end)).trim())
+    .filter((address) => /^https?:\/\//i.test(address) && !address.includes("[[") && URL.canParse(address));
+
 /** Nothing is said of what has a syntax error. */
 export function factsOf(source: Pick<Source, "subject" | "body" | "preheader" | "textBody">): Facts {
-  const { subject, body, preheader, textBody } = source;
-  const names = new Set<string>();
-  collect(compileTemplate(subject, "subject").template?.nodes ?? [], names);
-  collect(compileTemplate(preheader ?? "", "subject").template?.nodes ?? [], names);
-  collect(compileTemplate(body, "body").template?.nodes ?? [], names);
-  collect(compileTemplate(textBody ?? "", "text").template?.nodes ?? [], names);
-  return { variables: [...names], showsUnsubscribe: showsAlways(body, "unsubscribe_url") };
+  const { subject, body } = source;
+  const [preheader, textBody] = [source.preheader ?? "", source.textBody ?? ""];
+  const names = new Names();
+  names.collect(compileTemplate(subject, "subject").template?.nodes ?? []);
+  names.collect(compileTemplate(preheader, "subject").template?.nodes ?? []);
+  names.collect(compileTemplate(body, "body").template?.nodes ?? []);
+  names.collect(compileTemplate(textBody, "text").template?.nodes ?? []);
+  return {
+    variables: [...names.all],
+    bare: [...names.bare],
+    showsUnsubscribe: showsAlways(body, "unsubscribe_url"),
+    foreign: foreignTags([subject, preheader, body, textBody].join("\n")),
+    brokenLinks: brokenLinks(body),
+    images: [...new Set(imagesIn(body))],
+    isTypedText: isTypedText(body) && body.trim().includes("\n"),
+    isMjml: isMjml(body),
+  };
 }

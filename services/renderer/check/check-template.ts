@@ -57,10 +57,15 @@ export async function checkTemplate(
     const { links } = await pageBodies(companyId, source);
     const [warnings, checked, spam] = await Promise.all([
       templateWarnings(companyId, { facts, htmlBytes: size, isTransactional: false }),
-      checkLinks(companyId, links.filter(isWholeAddress), end),
+      checkLinks(companyId, [...links.filter(isWholeAddress), ...facts.images], end),
       scoreOrNull(companyId, { subject, body }, onFilterFailure),
     ]);
-    return { warnings, size, links: checked, spam };
+    const followed = new Set(links);
+    const kinds = checked.map((one) => ({
+      ...one,
+      kind: followed.has(one.url) ? ("link" as const) : ("image" as const),
+    }));
+    return { warnings, size, links: kinds, spam };
   } catch (error) {
     throw error instanceof UnusableTemplate ? invalid(error.fields) : error;
   }

@@ -91,7 +91,8 @@ test("each step is saved, what is missing stands at its field, and the send says
   };
   expect(await browser.send(`${path}/what`, written)).toMatchObject({ status: 303, location: `${path}/from` });
   const own = (await company.api.get(`${E}/templates/`, { query: { search: "October" } })).body.results[0];
-  expect(own).toMatchObject({ name: "October", body: "<p>Dear [[first_name]],</p>\n<p>hello &amp; welcome.</p>" });
+  const paragraphs = expect.stringContaining("<p>Dear [[first_name]],</p>\n<p>hello &amp; welcome.</p>");
+  expect(own).toMatchObject({ name: "October", body: paragraphs });
   expect(await bodyOf(draft.id)).toEqual({ list_id: list, template_id: own.id });
 
   const serverless = await browser.send(`${path}/from`, {});

@@ -84,18 +84,18 @@ test("of two people who save the same template the second one is warned, loses n
   const id = await make();
   const path = at(`templates/${id}`);
   const seen = seenOf((await browser.open(path)).html);
-  const theirs = await browser.send(path, { ...typed, body: "theirs", seen });
+  const theirs = await browser.send(path, { ...typed, body: "<p>theirs</p>", seen });
   expect(theirs.status).toBe(303);
-  const refused = await browser.send(path, { ...typed, body: "mine", seen });
+  const refused = await browser.send(path, { ...typed, body: "<p>mine</p>", seen });
   expect(refused.status).toBe(400);
   expect(refused.html).toContain(`${company.email} saved this template at`);
-  expect(refused.html).toContain(">mine</textarea>".replace(">", ">\n"));
+  expect(refused.html).toContain("\n&lt;p&gt;mine&lt;/p&gt;</textarea>");
   expect(refused.html).toContain(`href="${path}/versions/2"`);
-  expect((await read(id)).body).toBe("theirs");
+  expect((await read(id)).body).toBe("<p>theirs</p>");
   const overwrite = /name="overwrite" value="([^"]+)"/.exec(refused.html)![1]!;
-  expect((await browser.send(path, { ...typed, body: "mine", seen })).status).toBe(400);
-  expect((await browser.send(path, { ...typed, body: "mine", seen, overwrite })).status).toBe(303);
-  expect((await read(id)).body).toBe("mine");
+  expect((await browser.send(path, { ...typed, body: "<p>mine</p>", seen })).status).toBe(400);
+  expect((await browser.send(path, { ...typed, body: "<p>mine</p>", seen, overwrite })).status).toBe(303);
+  expect((await read(id)).body).toBe("<p>mine</p>");
 });
 
 test("versions are listed, compared by their lines, and brought back as the newest", async () => {

@@ -71,10 +71,10 @@ describe("templates", () => {
   });
 
   test("saving and preview warn of variables that nobody has", async () => {
-    await query("insert into subscribers (company_id, email, attributes) values ($1, 'a@b.example', $2)", [
-      company.id,
-      { city: "Liège", "a.b": 1, order: "x" },
-    ]);
+    await query(
+      "insert into subscribers (company_id, email, first_name, attributes) values ($1, 'a@b.example', 'Ann', $2)",
+      [company.id, { city: "Liège", "a.b": 1, order: { no: 7 } }],
+    );
     const body = `<p>[[fist_name]] [[city]] [[order.no]] [[a.b]] [[company.name]] [[#each items]][[this.x]] [[nick|default:x]][[/each]]</p>${LINK}`;
     const made = await create({ subject: "Hi [[email]] [[ctiy]]", body });
     const unknown = (name: string, meant?: string) =>
@@ -95,6 +95,93 @@ describe("templates", () => {
     expect(shown.body.warnings).toEqual(large.warnings.map((text: string) => text.replace("103", "104")));
     const hidden = await create({ body: `[[#if x]]${LINK}[[/if]]`, template_type: "transactional", subject: "Hi" });
     expect(hidden.warnings.filter((text: string) => text === NO_UNSUBSCRIBE)).toEqual([]);
+  });
+
+  describe("warn at save, in previews and at the check", () => {
+    /** Of all four, which say the same. */
+    async function warningsOf(subject: string, body: string, more: object = {}): Promise<string[]> {
+      const given = { subject, body: body + LINK, ...more };
+      const made = await create(given);
+      const [shown, unsaved, checked] = [
+        await company.api.post(`${PATH}${made.id}/preview/`, {}),
+        await company.api.post(`${PATH}preview/`, given),
+        await company.api.post(`${PATH}check/`, { subject, body: body + LINK }),
+      ];
+      expect([shown.body.warnings, unsaved.body.warnings]).toEqual([made.warnings, made.warnings]);
+      if (Object.keys(more).length === 0) expect(checked.body.warnings).toEqual(made.warnings);
+      return made.warnings;
+    }
+
+    test("of placeholders of other products", async () => {
+      const told = (text: string, ours: string) =>
+        expect.stringMatching(
+          new RegExp(
+            `^"${text.replace(/[^\w ]/g, "\\$&")}" is a placeholder of .*Write ${ours.replace(/[^\w ]/g, "\\$&")}\\.$`,
+          ),
+        );
+      expect(
+        await warningsOf(
+          "Hi *|FNAME|*",
+          "<p>{{ .Subscriber.FirstName }} {{first_name}} [First name] ${name} %recipient.city%</p>",
+        ),
+      ).toEqual([
+        told("*|FNAME|*", "[[first_name]]"),
+        told("{{ .Subscriber.FirstName }}", "[[first_name]]"),
+        told("{{first_name}}", "[[first_name]]"),
+        told("${name}", "[[first_name]] [[last_name]]"),
+        told("%recipient.city%", "[[city]]"),
+        told("[First name]", "[[first_name]]"),
+      ]);
+      expect(
+        await warningsOf("Hi", "<p>x</p>", { text_body: "*|X|* [[unsubscribe_url]]", preheader: "%FIRSTNAME%" }),
+      ).toHaveLength(2);
+    });
+
+    test("of MJML that would be sent as HTML", async () => {
+      expect(await warningsOf("Hi", "<mjml><mj-body></mj-body></mjml>")).toEqual([
+        expect.stringMatching(/MJML.*template_mode/),
+      ]);
+    });
+
+    test("of addresses that open nothing, with what they were meant to be", async () => {
+      const html =
+        '<a href="www.shop.example.com">x</a><area href="htps://shop.example.com/"><img src="//img.example.com/a.png"><a href="page.html">y</a>';
+      expect(await warningsOf("Hi", html)).toEqual([
+        'The address "www.shop.example.com" opens nothing in a mail. Write "https://www.shop.example.com".',
+        'The address "htps://shop.example.com/" opens nothing in a mail. Write "https://shop.example.com/".',
+        'The address "//img.example.com/a.png" opens nothing in a mail. Write "https://img.example.com/a.png".',
+        'The address "page.html" opens nothing in a mail. Write it in full, beginning with https://.',
+      ]);
+    });
+
+    test("of a body that is plain text, which is stored as it is", async () => {
+      const body = "Hello\n\n- a\n- b\n[[unsubscribe_url]]";
+      const made = await create({ subject: "Hi", body });
+      expect(made).toMatchObject({ body, warnings: [expect.stringMatching(/no HTML tags/)] });
+      expect((await create({ subject: "Hi", body: `Hello${LINK}` })).warnings).toEqual([]);
+    });
+
+    test("of people without a value, with their number, where the mail would have a gap", async () => {
+      await query(
+        `insert into subscribers (company_id, email, first_name, status, attributes)
+         select $1, n || '@gap.example', case when n < 3 then 'Bo' else '' end, case when n = 9 then 'unsubscribed' else 'active' end,
+           case when n = 1 then '{"town": "Rome", "tags": ["a"]}' when n = 2 then '{"town": "", "tags": []}' else '{}' end::jsonb
+         from generate_series(1, 9) n`,
+        [company.id],
+      );
+      const gap = (people: string, name: string) =>
+        expect.stringMatching(new RegExp(`^${people} no \\[\\[${name}\\]\\].*\\[\\[${name}\\|default:`));
+      expect(await warningsOf("Hi [[first_name]]", "<p>[[town]] [[#each tags]][[this]][[/each]]</p>")).toEqual([
+        gap("6 people have", "first_name"),
+        gap("8 people have", "town"),
+      ]);
+      const guarded =
+        "<p>[[first_name|default:there]] [[#if first_name]][[first_name]][[#else]]you[[/if]] [[email]] [[company.name]]</p>";
+      expect(await warningsOf("Hi", guarded)).toEqual([]);
+      expect(await warningsOf("Hi", "[[#if town]][[first_name]][[/if]]")).toEqual([gap("6 people have", "first_name")]);
+      expect((await create({ template_type: "transactional" })).warnings.join()).not.toContain("first_name");
+      await query("delete from subscribers where company_id = $1 and email like '%@gap.example'", [company.id]);
+    });
   });
 
   test("a preview of what is not saved is what the saved template would show, MJML and inlined styles included", async () => {
@@ -353,14 +440,34 @@ describe("the check of a template", () => {
     const others = '<a href="mailto:a@b.example">m</a><a href="#x">x</a><a href="[[unsubscribe_url]]">u</a>';
     const { body } = await check(`${paths.map(link).join("")}${others}${link("/[[nobody]]")}`);
     expect(body.links).toEqual([
-      { url: `${web.url}/ok?a=1&b=2#c`, status: 200, ok: true },
-      { url: `${web.url}/no-head`, status: 200, ok: true },
-      { url: `${web.url}/gone`, status: 404, ok: false },
-      { url: `${web.url}/hops/5`, status: 200, ok: true },
-      { url: `${web.url}/hops/6`, status: 302, ok: false },
+      { url: `${web.url}/ok?a=1&b=2#c`, status: 200, ok: true, kind: "link" },
+      { url: `${web.url}/no-head`, status: 200, ok: true, kind: "link" },
+      { url: `${web.url}/gone`, status: 404, ok: false, kind: "link" },
+      { url: `${web.url}/hops/5`, status: 200, ok: true, kind: "link" },
+      { url: `${web.url}/hops/6`, status: 302, ok: false, kind: "link" },
     ]);
     const whole = web.asked.filter(({ url }) => url.startsWith("/ok?"));
     expect(whole.map(({ method, url }) => `${method} ${url}`)).toEqual(["HEAD /ok?a=1&b=2"]);
+  });
+
+  test("asks areas, images and backgrounds, too, and says what is what", async () => {
+    web.on = ({ url }) => ({ status: url.startsWith("/ok") ? 200 : 404 });
+    const { body } = await check(
+      `<td background="${web.url}/ok.png" style="background:url('${web.url}/style.png')"><img src="${web.url}/gone.png" usemap="#m"><img src="${web.url}/[[email]].png"><img src="cid:x"><img src="data:image/png;base64,AA"><map name="m"><area href="${web.url}/ok?x=1&amp;y=2"><area href="mailto:a@b.example"></map><!--[if mso]><v:fill src="${web.url}/ok.gif"/><![endif]-->`,
+    );
+    const link = (path: string, status: number, kind: string) => ({
+      url: web.url + path,
+      status,
+      ok: status === 200,
+      kind,
+    });
+    expect(body.links).toEqual([
+      link("/ok?x=1&y=2", 200, "link"),
+      link("/ok.png", 200, "image"),
+      link("/style.png", 404, "image"),
+      link("/gone.png", 404, "image"),
+      link("/ok.gif", 200, "image"),
+    ]);
   });
 
   test("asks nothing on a private network, by itself or behind a redirect", async () => {

@@ -1,32 +1,7 @@
-/** The pure parts of a new campaign: typed text, clocks of timezones, A/B forms, kinds of drafts. */
+/** The pure parts of a new campaign: clocks of timezones, A/B forms, kinds of drafts. */
 import { changed, errorsOf } from "../../../services/console/pages/compose/draft.ts";
-import { htmlOfTyped } from "../../../services/console/pages/compose/plain-text.ts";
 import { rowsIn, variantsIn, variantsOf, winnerIn } from "../../../services/console/pages/compose/variants.ts";
 import { isClock } from "../../../services/console/pages/compose/when.ts";
-
-describe("plain text", () => {
-  test("has paragraphs at empty lines, and what would be markup is text", () => {
-    expect(htmlOfTyped("Dear [[first_name]],\r\n\r\n1 < 2 & 3\nnext\n \n\n")).toBe(
-      "<p>Dear [[first_name]],</p>\n<p>1 &lt; 2 &amp; 3<br>\nnext</p>",
-    );
-    expect(htmlOfTyped("  \n ")).toBe("");
-    expect(htmlOfTyped('[[R&D]] & [[[R&D]]] say "it\'s"')).toBe(
-      "<p>[[R&D]] &amp; [[[R&D]]] say &quot;it&#39;s&quot;</p>",
-    );
-  });
-
-  test("has addresses of the web as links, without the sentence's full stop and without variables", () => {
-    expect(htmlOfTyped("See https://example.com/a?b=1&c=2.")).toBe(
-      '<p>See <a href="https://example.com/a?b=1&amp;c=2">https://example.com/a?b=1&amp;c=2</a>.</p>',
-    );
-    expect(htmlOfTyped("(http://example.com)")).toContain('<a href="http://example.com">http://example.com</a>)');
-    expect(htmlOfTyped("javascript:alert(1)")).toBe("<p>javascript:alert(1)</p>");
-  });
-
-  test("that is HTML stays as it was written", () => {
-    for (const html of ["<p>Hi</p>", "<!-- note -->x", "Hi<br/>you"]) expect(htmlOfTyped(html)).toBe(html);
-  });
-});
 
 test("a clock is recognised as one, and a day that does not exist is none", () => {
   expect(["2031-01-01T09:00", "2031-01-01T09:00:30"].map(isClock)).toEqual([true, true]);

@@ -4,6 +4,7 @@
  */
 import { isServiceError } from "../../../lib/errors.ts";
 import { isUuid } from "../../../lib/ids.ts";
+import { htmlOfTyped } from "../../../lib/made-html/typed-text.ts";
 import { type Errors, orAgain } from "../../form-errors.ts";
 import { messages } from "../../messages.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, type Outcome } from "../../request.ts";
@@ -20,7 +21,6 @@ import {
   stepsOf,
   textIn,
 } from "./draft.ts";
-import { htmlOfTyped } from "./plain-text.ts";
 import { rowsIn, variantsOf, winnerIn } from "./variants.ts";
 
 /** Templates come with their bodies. */
@@ -96,14 +96,13 @@ function changesOf({ form }: CompanyVisit, body: Body): Body {
   if (form.content !== "own")
     return { ...tested, ...NO_TEXT, inline_css: undefined, template_id: orNone(form.template_id ?? "") };
   const [subject, preheader, text_body] = [form.subject ?? "", form.preheader ?? "", form.text_body ?? ""];
-  const isDone = form.do === "next" || form.do === undefined;
   return {
     ...tested,
     template_id: undefined,
     subject: orNone(subject),
     preheader: orNone(preheader),
     text_body: orNone(text_body),
-    body: orNone(isDone ? htmlOfTyped(form.body ?? "") : (form.body ?? "")),
+    body: orNone(htmlOfTyped(form.body ?? "")),
   };
 }
 

@@ -1,0 +1,81 @@
+/** HTML of what was typed as plain text: paragraphs, line breaks, lists and links in a default layout. HTML stays as it is. Pure. */
+import { escapeHtml } from "../escape-html.ts";
+import { compileTemplate } from "../template/compile.ts";
+
+/** A tag, or a comment: what nobody types who writes a letter. `[[[…]]]` may bring some. */
+const MARKUP = /<\/?[a-z][^>]*>|<!|\[\[\[/i;
+
+/** A text without any tag, which a mail program would show as one run of words. */
+export const isTypedText = (body: string): boolean => body.trim() !== "" && !MARKUP.test(body);
+
+const TAG = "\\[\\[[^\\]\\n]*\\]{2,3}";
+/** A variable, which stays as it was typed; or an address, without the full stop of its sentence. */
+const APART = new RegExp(`((?:https?://|\\bwww\\.)(?:${TAG}|[^\\s<>"'[\\]])*(?:${TAG}|[^\\s<>"'[\\].,;:!?)])|${TAG})`);
+
+/** Tags are no text: what is escaped in them would be another name. */
+const escaped = (text: string) =>
+  text
+    .split(new RegExp(`(${TAG})`))
+    .map((piece, n) => (n % 2 === 0 ? escapeHtml(piece) : piece))
+    .join("");
+
+function withoutMarkup(apart: string): string {
+  if (apart.startsWith("[[")) return apart;
+  const address = escaped(apart);
+  return `<a href="${/^https?:/.test(apart) ? "" : "https://"}${address}">${address}</a>`;
+}
+
+const inline = (text: string) =>
+  text
+    .split(APART)
+    .map((piece, n) => (n % 2 === 0 ? escapeHtml(piece) : withoutMarkup(piece)))
+    .join("");
+
+const ITEM = /^[ \t]*[-*•][ \t]+/;
+
+/** Lines between empty ones: items that follow each other are a list, all others a paragraph. */
+function blockOf(text: string): string {
+  const runs: { isList: boolean; lines: string[] }[] = [];
+  for (const line of text.split("\n")) {
+    const isList = ITEM.test(line);
+    const last = runs.at(-1);
+    if (last?.isList === isList) last.lines.push(line);
+    else runs.push({ isList, lines: [line] });
+  }
+  return runs
+    .map(({ isList, lines }) =>
+      isList
+        ? `<ul>\n${lines.map((line) => `<li>${inline(line.replace(ITEM, "").trimEnd())}</li>`).join("\n")}\n</ul>`
+        : `<p>${inline(lines.join("\n").trim()).replaceAll("\n", "<br>\n")}</p>`,
+    )
+    .join("\n");
+}
+
+/** Without the layout. */
+export const blocksOfTyped = (typed: string): string =>
+  typed
+    .replaceAll("\r\n", "\n")
+    .split(/\n[ \t]*\n/)
+    .filter((text) => text.trim() !== "")
+    .map((text) => blockOf(text.replace(/^\n+|\s+$/g, "")))
+    .join("\n");
+
+const BOX = "max-width:600px;margin:0 auto;padding:24px;font:16px/1.5 Arial,Helvetica,sans-serif;color:#1f2328";
+
+const withLayout = (blocks: string) => `<!doctype html>
+<html>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+</head>
+<body style="margin:0;background:#ffffff">
+<div style="${BOX}">
+${blocks}
+</div>
+</body>
+</html>
+`;
+
+/** A text with a syntax error stays as it is, so that the error names the line that was typed. */
+export const htmlOfTyped = (typed: string): string =>
+  isTypedText(typed) && !compileTemplate(typed, "text").errors ? withLayout(blocksOfTyped(typed)) : typed;

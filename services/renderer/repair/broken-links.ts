@@ -1,0 +1,84 @@
+/** Addresses that open nothing in a mail, because they have no scheme or a misspelled one, and what they were meant to be. */
+import { createRequire } from "node:module";
+import { isAddress } from "../../lib/address.ts";
+import { type Change, changed } from "../../lib/text-changes.ts";
+import { editDistance } from "../../lib/unknown-fields.ts";
+import { outlineOf } from "../bodies/html-outline.ts";
+import { unescapeHtml } from "../program/escape.ts";
+
+const require = createRequire(import.meta.url);
+
+export interface BrokenLink {
+  /** As it is written. */
+  address: string;
+  /** Undefined where nobody can tell. */
+  meant?: string;
+}
+
+/** What stands before the host, with what people type in place of "://". */
+const BEGINNING = /^([a-z]{2,7})(?:\s*[:;]\s*\/{0,3}|\s*[.,]?\/{2,3})\s*(?=[^\s/:;])/i;
+const WHOLE = /^https?:\/\/[^\s/]/i;
+const HAS_SCHEME = /^[a-z][a-z0-9+.-]+:/i;
+const OPENS_NOTHING = /^(?:https?|file):/i;
+const HOST = /^[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)+(?=[/?#:]|$)/iu;
+/** A value, a part of this page, or a placeholder of another product, which has a warning of its own. */
+const SOMETHING_ELSE = /^(?:#|\\?\[|\*\||\{[{%$!]|%|\$\{|<%)/;
+
+/** `https` or `http` where the word is one of them, or nearly; names of other schemes that look alike begin with other letters. */
+function webScheme(word: string): string | undefined {
+  if (!/^[ht]/i.test(word) || /^t[ef]/i.test(word)) return undefined;
+  const [secure, plain] = ["https", "http"].map((scheme) => editDistance(word.toLowerCase(), scheme));
+  if (plain! <= 1 && plain! <= secure!) return "http";
+  return secure! <= 2 ? "https" : undefined;
+}
+
+/** By the public suffix list: `readme.html` is the name of a file, `shop.example.com` one of a host. */
+function isHost(address: string): boolean {
+  const host = HOST.exec(address)?.[0];
+  if (host === undefined) return false;
+  const { parse } = require("tldts") as typeof import("tldts");
+  const { isIcann, domain } = parse(host);
+  return isIcann === true && domain !== null;
+}
+
+/** Undefined for an address that may open something. `[[…]]` may stand in it. */
+export function brokenLink(address: string): BrokenLink | undefined {
+  const text = address.trim();
+  if (text === "" || SOMETHING_ELSE.test(text)) return undefined;
+  if (WHOLE.test(text)) return text.includes("[[") || URL.canParse(text) ? undefined : { address };
+  const beginning = BEGINNING.exec(text);
+  const scheme = beginning && webScheme(beginning[1]!);
+  if (scheme) return { address, meant: `${scheme}://${text.slice(beginning[0].length)}` };
+  if (text.startsWith("//")) return { address, meant: `https:${text}` };
+  if (isAddress(text)) return { address, meant: `mailto:${text}` };
+  if (/^www\d?\./i.test(text) || isHost(text)) return { address, meant: `https://${text}` };
+  return HAS_SCHEME.test(text) && !OPENS_NOTHING.test(text) ? undefined : { address };
+}
+
+interface Found extends BrokenLink {
+  start: number;
+  end: number;
+  /** What to write there: names within tags must not be escaped. */
+  source: string | undefined;
+}
+
+function brokenIn(html: string): Found[] {
+  return outlineOf(html).addresses.flatMap(({ start, end }) => {
+    const source = html.slice(start, end);
+    const found = brokenLink(unescapeHtml(source));
+    return found ? [{ ...found, start, end, source: brokenLink(source)?.meant }] : [];
+  });
+}
+
+/** Each once, in order. */
+export function brokenLinks(html: string): BrokenLink[] {
+  const found = new Map(brokenIn(html).map(({ address, meant }) => [address, { address, ...(meant && { meant }) }]));
+  return [...found.values()];
+}
+
+export function withoutBrokenLinks(html: string): string {
+  const changes = brokenIn(html).flatMap(({ start, end, source }): Change[] =>
+    source === undefined ? [] : [{ start, end, text: source }],
+  );
+  return changed(html, changes);
+}

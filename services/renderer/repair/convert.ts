@@ -1,0 +1,19 @@
+/** A content with what its warnings offer: placeholders of other products as ours, and links as they were meant. */
+import type { Static } from "../../lib/shapes.ts";
+import type { contract } from "../contract-templates.ts";
+import { withoutBrokenLinks } from "./broken-links.ts";
+import { isMjml, withoutForeignTags } from "./foreign-tags.ts";
+
+type Content = Static<(typeof contract)["convertContent"]["params"]>;
+
+export function convertContent({ subject, preheader, body, text_body, template_mode }: Content): Content {
+  const isMjmlBody = template_mode === "mjml" || /^\s*(?:<\?xml[^>]*>\s*)?<mjml[\s>]/i.test(body);
+  const converted = withoutForeignTags(body, isMjmlBody ? "text" : "body");
+  return {
+    subject: withoutForeignTags(subject, "subject"),
+    preheader: withoutForeignTags(preheader, "subject"),
+    body: isMjmlBody ? converted : withoutBrokenLinks(converted),
+    text_body: withoutForeignTags(text_body, "text"),
+    template_mode: isMjmlBody && isMjml(body) ? "mjml" : template_mode,
+  };
+}

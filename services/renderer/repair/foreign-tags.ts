@@ -1,0 +1,180 @@
+/**
+ * Placeholders of other products, which are text here: found for warnings, and translated where somebody asks for it. The forms
+ * are those of the products' own documentation.
+ */
+import { compileTemplate, type Kind } from "../../lib/template/compile.ts";
+import { outsideOfRawText } from "./raw-text.ts";
+
+export interface ForeignTag {
+  /** As it is written. */
+  text: string;
+  product: string;
+  /** What says the same here; undefined where nothing does. */
+  ours?: string;
+}
+
+const ALIASES: Record<string, string> = {
+  first_name: "fname first firstname givenname vorname",
+  last_name: "lname last lastname surname familyname nachname",
+  email: "emailaddress mail recipientemail subscriberemail",
+  unsubscribe_url:
+    "unsub unsubscribe unsubscribeurl unsubscribelink unsubscriberawurl asmgroupunsubscriberawurl asmgroupunsubscribeurl " +
+    "asmglobalunsubscriberawurl unsubcenterurl optouturl optout listunsubscribe tagunsubscribeurl mailinglistunsubscribeurl",
+  view_in_browser_url:
+    "archive mirror webversion webcopy viewemailurl viewinbrowser viewinbrowserlink viewaspageurl messageurl browserview browserviewurl weblink",
+  preferences_url:
+    "updateprofile preferences managepreferences preferencesurl manageurl profilecenterurl subscriptioncenterurl asmpreferencesrawurl asmgrouppreferencesurl subscriptionpreferencesurl updatepreferences",
+  "company.name": "listcompany company companyname organizationname sendername siteconfigcompany",
+  both: "name fullname recipientname subscribername",
+};
+const NAMES = new Map(
+  Object.entries(ALIASES).flatMap(([ours, theirs]) =>
+    [ours.replace(/[._]/g, ""), ...theirs.split(" ")].map((name) => [name, ours] as const),
+  ),
+);
+
+const OWNERS =
+  /^\.?(?:(?:contact|subscriber|recipient|person|customer|user|profile|lead|attribs|attributes|params|data|vars)\.)+/i;
+
+const escapedText = (text: string) => text.replace(/[|[\]]/g, "").trim();
+
+/** A name as other products write it (`FNAME`, `contact.FIRSTNAME`, `.Subscriber.Attribs.city`, `First name`). */
+function nameOf(given: string): string | undefined {
+  const name = given.trim().replace(OWNERS, "").replace(/^\./, "");
+  const known = NAMES.get(name.toLowerCase().replace(/[\s._:-]/g, ""));
+  if (known) return known;
+  if (!/^[\p{L}_][\p{L}\p{N}_ .]*$/u.test(name)) return undefined;
+  return name === name.toUpperCase() ? name.toLowerCase() : name;
+}
+
+function tagFor(given: string, fallback?: string): string | undefined {
+  const name = nameOf(given);
+  if (name === undefined) return undefined;
+  const otherwise = fallback === undefined ? "" : `|default:${escapedText(fallback)}`;
+  return name === "both" ? `[[first_name${otherwise}]] [[last_name]]` : `[[${name}${otherwise}]]`;
+}
+
+const conditionOf = (given: string) => {
+  const name = nameOf(given);
+  return name === undefined ? undefined : `[[#if ${name === "both" ? "first_name" : name}]]`;
+};
+
+const QUOTED = `["'“”‘’]([^"'“”‘’]{0,80})["'“”‘’]`;
+const LIQUID_VALUE = new RegExp(`^([^|]+?)(?:\\s*\\|\\s*default\\s*[:(]\\s*${QUOTED}\\)?)?$`, "i");
+const INSERT = /^insert\s+(\S+)(?:\s+"default=([^"]{0,80})")?$/i;
+
+/** The content of `{{ }}`: Handlebars, Liquid and Go share the brackets. */
+function ofBraces(content: string): string | undefined {
+  const text = content.trim();
+  const block = /^#(if|each)\s+(\S+)$/.exec(text);
+  if (block) return block[1] === "each" ? `[[#each ${block[2]}]]` : conditionOf(block[2]!);
+  if (text === "else" || text === "/if" || text === "/each") return `[[${text === "else" ? "#else" : text}]]`;
+  if (/^this(?:\.\w+)*$|^@index$/.test(text)) return `[[${text}]]`;
+  const go = /^-?\s*if\s+(\.\S+)\s*-?$/.exec(text);
+  if (go) return conditionOf(go[1]!);
+  if (text === "end") return "[[/if]]";
+  const insert = INSERT.exec(text);
+  if (insert) return tagFor(insert[1]!, insert[2]);
+  const value = LIQUID_VALUE.exec(text);
+  return value ? tagFor(value[1]!, value[2]) : undefined;
+}
+
+function ofLiquidBlock(content: string): string | undefined {
+  const text = content.trim();
+  const condition = /^if\s+([\w.]+)$/.exec(text);
+  if (condition) return conditionOf(condition[1]!);
+  if (text === "else") return "[[#else]]";
+  if (text === "endif") return "[[/if]]";
+  return /^unsubscribe/.test(text) ? "[[unsubscribe_url]]" : undefined;
+}
+
+function ofMailchimp(content: string): string | undefined {
+  const condition = /^IF:(\w+)$/i.exec(content);
+  if (condition) return conditionOf(condition[1]!);
+  if (/^ELSE:$/i.test(content)) return "[[#else]]";
+  if (/^END:IF$/i.test(content)) return "[[/if]]";
+  return /^MC_/i.test(content) ? "" : tagFor(content);
+}
+
+interface Form {
+  product: string;
+  pattern: RegExp;
+  /** Of the groups of the match. */
+  ours: (first: string, second?: string) => string | undefined;
+}
+
+/** Names that stand in single brackets or percent signs, where any other word may be text. */
+const BRACKETED =
+  "first[ _]?name|fname|last[ _]?name|lname|full[ _]?name|name|e-?mail(?:[ _]address)?|company(?:[ _]name)?|city|country|unsubscribe|webversion|(?:customer|recipient|subscriber|contact)[ _]name";
+const PERCENT =
+  "recipient[._]\\w{1,60}|recipient|(?:tag_|mailing_list_)?unsubscribe_url|unsubscribe_email|FIRSTNAME|LASTNAME|FULLNAME|EMAIL|UNSUBSCRIBELINK|WEBCOPY|UPDATELINK";
+
+/** In the order in which they are looked for: what one has taken is no longer there for the others. */
+const FORMS: readonly Form[] = [
+  { product: "Mailchimp", pattern: /\*\|([^|*\n]{1,120})\|\*/g, ours: ofMailchimp },
+  { product: "Liquid", pattern: /\{%-?([^%{}\n]{1,200})-?%\}/g, ours: ofLiquidBlock },
+  { product: "Handlebars, Liquid or Go", pattern: /\{\{\{?([^{}\n]{1,200})\}?\}\}/g, ours: ofBraces },
+  { product: "SendGrid", pattern: /<%=?-?\s*([\w.]{1,80})\s*-?%>/g, ours: tagFor },
+  { product: "SendGrid", pattern: /\[%\s*([\w. ]{1,80}?)\s*(?:\|([^%\]]{1,80}))?%\]/g, ours: tagFor },
+  {
+    product: "Salesforce",
+    pattern: /%%=(?:v\(@|AttributeValue\(["'])([\w ]{1,60})["']?\)=%%/gi,
+    ours: (name) => tagFor(name),
+  },
+  { product: "Salesforce", pattern: /%%([A-Za-z_][\w .]{0,60})%%/g, ours: (name) => tagFor(name) },
+  { product: "Salesforce", pattern: /\{!([A-Za-z][\w.]{0,80})\}/g, ours: (name) => tagFor(name) },
+  { product: "MailerLite", pattern: /(?<!\$)\{\$([A-Za-z_]\w{0,60})\}/g, ours: (name) => tagFor(name) },
+  { product: "JavaScript", pattern: /\$\{\s*([A-Za-z_][\w.]{0,60})\s*\}/g, ours: (name) => tagFor(name) },
+  {
+    product: "Mailgun or ActiveCampaign",
+    pattern: new RegExp(`(?<![%\\w])%(${PERCENT})%(?![%\\w])`, "g"),
+    ours: (name) => tagFor(name.replace(/^recipient[._]/, "recipient.")),
+  },
+  {
+    product: "another product",
+    pattern: new RegExp(`(?<![[\\\\])\\[(${BRACKETED})(?:,\\s*fallback=([^\\]\\n]{0,80}))?\\](?![\\]([])`, "gi"),
+    ours: tagFor,
+  },
+];
+
+const MAX_FOUND = 1_000;
+
+/** Each once, in no particular order. */
+export function foreignTags(source: string): ForeignTag[] {
+  const found = new Map<string, ForeignTag>();
+  outsideOfRawText(source, (part) => {
+    let left = part;
+    for (const { product, pattern, ours } of FORMS) {
+      left = left.replace(pattern, (text: string, first: string, second: unknown) => {
+        const said = ours(first, typeof second === "string" ? second : undefined);
+        if (found.size < MAX_FOUND) found.set(text, { text, product, ...(said === undefined ? {} : { ours: said }) });
+        return "\0";
+      });
+    }
+    return part;
+  });
+  return [...found.values()];
+}
+
+const isBlock = (ours: string) => /^\[\[[#/]/.test(ours);
+
+function translated(source: string, takesBlocks: boolean): string {
+  return outsideOfRawText(source, (part) =>
+    FORMS.reduce(
+      (text, { pattern, ours }) =>
+        text.replace(pattern, (all: string, first: string, second: unknown) => {
+          const said = ours(first, typeof second === "string" ? second : undefined);
+          return said === undefined || (isBlock(said) && !takesBlocks) ? all : said;
+        }),
+      part,
+    ),
+  );
+}
+
+/** The template with its foreign placeholders as ours; conditions only where all of them can be translated. */
+export function withoutForeignTags(source: string, kind: Kind): string {
+  const whole = translated(source, true);
+  return compileTemplate(whole, kind).errors ? translated(source, false) : whole;
+}
+
+export const isMjml = (body: string): boolean => /<mj(?:ml|-[a-z]+)[\s/>]/i.test(body);

@@ -1,0 +1,48 @@
+/** HTML of what somebody typed as plain text. */
+import { blocksOfTyped, htmlOfTyped, isTypedText } from "../../services/lib/made-html/typed-text.ts";
+
+test("has paragraphs at empty lines, and what would be markup is text", () => {
+  expect(blocksOfTyped("Dear [[first_name]],\r\n\r\n1 < 2 & 3\nnext\n \n\n")).toBe(
+    "<p>Dear [[first_name]],</p>\n<p>1 &lt; 2 &amp; 3<br>\nnext</p>",
+  );
+  expect(blocksOfTyped('[[R&D]] & say "it\'s"')).toBe("<p>[[R&D]] &amp; say &quot;it&#39;s&quot;</p>");
+});
+
+test("lines that begin with a dash, a star or a bullet are a list", () => {
+  expect(blocksOfTyped("We have\n- tea & milk\n- [[item]]\nand more\n\n* a\n* b\n\n• c\n-d\n-- \nMax")).toBe(
+    "<p>We have</p>\n<ul>\n<li>tea &amp; milk</li>\n<li>[[item]]</li>\n</ul>\n<p>and more</p>\n<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n<ul>\n<li>c</li>\n</ul>\n<p>-d<br>\n-- <br>\nMax</p>",
+  );
+});
+
+test.each([
+  [
+    "See https://example.com/a?b=1&c=2.",
+    '<p>See <a href="https://example.com/a?b=1&amp;c=2">https://example.com/a?b=1&amp;c=2</a>.</p>',
+  ],
+  ["(http://example.com)", '<p>(<a href="http://example.com">http://example.com</a>)</p>'],
+  ["www.example.com, now", '<p><a href="https://www.example.com">www.example.com</a>, now</p>'],
+  [
+    "https://a.example/?m=[[email]]&n=[[R&D]] x",
+    '<p><a href="https://a.example/?m=[[email]]&amp;n=[[R&D]]">https://a.example/?m=[[email]]&amp;n=[[R&D]]</a> x</p>',
+  ],
+  ["javascript:alert(1)", "<p>javascript:alert(1)</p>"],
+])("addresses of the web are links: %s", (typed, html) => expect(blocksOfTyped(typed)).toBe(html));
+
+test("gets the default layout, once, and is readable on a phone", () => {
+  const html = htmlOfTyped("Hello\n\nyou");
+  for (const part of ["<!doctype html>", "width=device-width", "font:16px", "<p>Hello</p>\n<p>you</p>"]) {
+    expect(html).toContain(part);
+  }
+  expect(htmlOfTyped(html)).toBe(html);
+});
+
+test("HTML stays as it was written, and so does what may bring some", () => {
+  for (const html of ["<p>Hi</p>", "<!-- note -->x", "Hi<br/>you", "[[[html]]]", "", "  \n "]) {
+    expect(htmlOfTyped(html)).toBe(html);
+    expect(isTypedText(html)).toBe(false);
+  }
+});
+
+test("a text with a syntax error stays as it was typed, so that the error names its line", () => {
+  expect(htmlOfTyped("Hello\n\n[[#if x]]")).toBe("Hello\n\n[[#if x]]");
+});
