@@ -169,7 +169,7 @@ export type NewCampaign = {
   lists: string[];
   /** For clients that expect it; nothing takes it. */
   worker_task_id: string;
-  /** Extension. Sentences about what the sender should know of this send, which is accepted all the same. */
+  /** Extension. Sentences about what the sender should know of this send, which is accepted all the same. A sender in a reserved domain (`.test`, `.example`, `.invalid`, `.localhost`) gets none on deliverability. */
   warnings: string[];
 };
 
@@ -1147,7 +1147,7 @@ export type Html = string;
 /** The text part. */
 export type Text = string;
 
-/** Extension. Sentences on variables that neither are built in nor any subscriber has, on HTML over 102 KB, and on a missing visible way to unsubscribe. */
+/** Extension. Sentences on placeholders of other products and MJML, which are sent as they stand; on addresses that open nothing, such as those without a scheme; on a body of several lines without tags; on variables that neither are built in nor any subscriber has, and those that subscribers lack, with their number; on HTML over 102 KB; and on a missing visible way to unsubscribe. */
 export type Warnings = string[];
 
 export type ListSubscribersBody = {
@@ -2982,12 +2982,14 @@ export interface Operations {
       warnings: string[];
       /** Bytes of the HTML. */
       size: number;
-      /** The http and https links of the body, each once and without those that have variables; the first 100. */
+      /** The http and https addresses of the body, each once and without those that have variables: first its links, then its images and backgrounds; the first 100. */
       links: {
         /** An address (URL). */
         url: string;
         /** Of the last answer, redirects followed; null where none came in time. */
         status: number | null;
+        /** What the address is in the mail. */
+        kind: "link" | "image";
         /** The last answer, behind at most five redirects, is a success. */
         ok: boolean;
       }[];
