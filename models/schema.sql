@@ -2055,6 +2055,7 @@ create table subscribers (
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
   import_id uuid,
+  form_values jsonb,
   constraint subscribers_pkey PRIMARY KEY (company_id, id),
   constraint subscribers_company_id_email_key_key UNIQUE (company_id, email_key),
   constraint subscribers_status_check CHECK ((status = ANY (ARRAY['active'::text, 'unconfirmed'::text, 'unsubscribed'::text, 'bounced'::text, 'complained'::text])))

@@ -14,10 +14,16 @@
  * Lists that an unconfirmed subscriber asked for are theirs in name: who becomes active by a list that asks for no confirmation
  * leaves them again until the others' link is used.
  *
+ * Names and attributes that a form gives for a known person wait in `form_values`, in every row but the last, and fill in what
+ * is blank once a link of the latest mail is used: anybody may type any address into a form, and what they type would greet
+ * its owner. They ask for a confirmation by themselves. The last request's values count.
+ *
  * One mail at most goes to a mailbox in 24 hours, a change of address (change-address.ts) included. They end when it is
  * confirmed; its link confirms all that was asked for.
  */
-import { type Client, type Queryable, query, queryOne } from "../database/db.ts";
+
+import { type Attributes, MAX_BYTES } from "../../services/lib/attributes.ts";
+import { type Client, query, queryOne } from "../database/db.ts";
 import { markResubscribed } from "./unsubscribe.ts";
 import { outboxInsert, webhookNotice } from "./webhook-outbox.ts";
 
@@ -25,30 +31,34 @@ const ASK = `
   with person as (
     select s.id, s.email, s.email_key, s.status, blocked_by($1, s.email) as blocked,
       $3::uuid is not null and not exists (select from list_members m
-        where m.company_id = $1 and m.list_id = $3 and m.subscriber_id = $2 and m.left_at is null) as wants_list
+        where m.company_id = $1 and m.list_id = $3 and m.subscriber_id = $2 and m.left_at is null) as wants_list,
+      s.first_name = '' and $7::jsonb ->> 'first_name' <> '' or s.last_name = '' and $7::jsonb ->> 'last_name' <> ''
+        or exists (select from jsonb_object_keys($7::jsonb -> 'attributes') k where not s.attributes ? k) as tells,
+      (s.confirm_mailed_at is null or s.confirm_mailed_at < now() - interval '24 hours')
+        and not exists (select from address_changes a where a.company_id = $1 and a.email_key = s.email_key
+          and a.asked_at > now() - interval '24 hours') as mailable
     from subscribers s where s.company_id = $1 and s.id = $2),
   decided as (
-    select id, email, email_key, status, wants_list, case
-      when status not in ('active', 'unconfirmed', 'unsubscribed') or blocked <> 'unsubscribed' then 'nothing'
+    select id, email, email_key, status, wants_list, tells, mailable, case
+      when status not in ('active', 'unconfirmed', 'unsubscribed') or blocked <> 'unsubscribed' then 'refused'
       when status = 'unsubscribed' or blocked is not null then 'confirm'
       when not $4::boolean then 'join'
       when status = 'unconfirmed' or wants_list then 'confirm'
       else 'nothing' end as answer
     from person),
-  asked as (
-    update subscribers s set confirm_mailed_at = now(), updated_at = now() from decided d
-    where s.company_id = $1 and s.id = d.id and d.answer = 'confirm'
-      and (s.confirm_mailed_at is null or s.confirm_mailed_at < now() - interval '24 hours')
-      and not exists (select from address_changes a where a.company_id = $1 and a.email_key = d.email_key
-        and a.asked_at > now() - interval '24 hours')
-    returning s.id, s.confirm_mailed_at),
+  waiting as (select * from decided where answer = 'confirm' or (tells and answer <> 'refused')),
+  changed as (
+    update subscribers s set
+      status = case when d.answer = 'join' then 'active' else s.status end,
+      form_values = case when w.id is null then s.form_values else $7::jsonb end,
+      confirm_mailed_at = case when w.mailable then now() else s.confirm_mailed_at end,
+      updated_at = case when w.mailable or (d.answer = 'join' and d.status = 'unconfirmed') then now() else s.updated_at end
+    from decided d left join waiting w on w.id = d.id
+    where s.company_id = $1 and s.id = d.id and (w.id is not null or (d.answer = 'join' and d.status = 'unconfirmed'))),
   queued as (
     insert into unsent_confirmations (company_id, subscriber_id, asked_at, accept_language)
-    select $1, id, confirm_mailed_at, $5 from asked
+    select $1, id, now(), $5 from waiting where mailable
     on conflict (company_id, subscriber_id) do nothing),
-  activated as (
-    update subscribers s set status = 'active', updated_at = now() from decided d
-    where s.company_id = $1 and s.id = d.id and d.answer = 'join' and d.status = 'unconfirmed'),
   list as (select id from lists where company_id = $1 and id = $3 for key share),
   joined as (
     insert into list_members as m (company_id, list_id, subscriber_id)
@@ -77,12 +87,20 @@ interface Request {
   acceptLanguage: string;
   /** Nobody knew the address before. */
   isNew: boolean;
+  values: FormValues;
+}
+
+/** What a form says of a person. */
+export interface FormValues {
+  first_name: string;
+  last_name: string;
+  attributes: Attributes;
 }
 
 /** One statement, whoever it is: what differs is what it writes. */
 export async function askToConfirm(client: Client, request: Request): Promise<void> {
-  const { companyId, subscriberId, listId, doubleOptIn, acceptLanguage, isNew } = request;
-  await query(ASK, [companyId, subscriberId, listId, doubleOptIn, acceptLanguage, isNew], client);
+  const { companyId, subscriberId, listId, doubleOptIn, acceptLanguage, isNew, values } = request;
+  await query(ASK, [companyId, subscriberId, listId, doubleOptIn, acceptLanguage, isNew, values], client);
 }
 
 export interface UnsentConfirmationRow {
@@ -173,13 +191,12 @@ export async function confirmMailbox(
   if (!found) return "unknown";
   const { email, status, confirm_mailed_at: askedAt } = found;
   if (!["active", "unconfirmed", "unsubscribed"].includes(status)) return "void";
-  if (found.is_unsubscribed) {
-    const isLatest = askedAt !== null && confirmableUntil(askedAt).getTime() === expiresAt?.getTime();
-    if (!isLatest || !found.asked_since) return "void";
-  }
+  const isLatest = askedAt !== null && confirmableUntil(askedAt).getTime() === expiresAt?.getTime();
+  if (found.is_unsubscribed && !(isLatest && found.asked_since)) return "void";
   if (found.is_unsubscribed || status === "unconfirmed") await markResubscribed(client, { companyId, email });
   const wishes = await query<{ list_id: string }>(WISHES, [companyId, subscriberId], client);
-  await confirmed(client, companyId, subscriberId);
+  if (isLatest) await query(FILL_IN, [companyId, subscriberId], client);
+  await query(CONFIRMED, [companyId, subscriberId], client);
   const wished = wishes.map(({ list_id }) => list_id);
   const joins = listId ? [...new Set([...wished, listId])] : wished;
   // Not when the link is followed once more.
@@ -195,7 +212,14 @@ const CONFIRMED = `
   with free as (
     delete from address_changes a using subscribers s
     where s.company_id = $1 and s.id = $2 and a.company_id = $1 and a.email_key = s.email_key)
-  update subscribers set confirm_mailed_at = null where company_id = $1 and id = $2 and confirm_mailed_at is not null`;
+  update subscribers set confirm_mailed_at = null, form_values = null
+  where company_id = $1 and id = $2 and confirm_mailed_at is not null`;
 
-const confirmed = (on: Queryable, companyId: string, subscriberId: string) =>
-  query(CONFIRMED, [companyId, subscriberId], on);
+// Nothing that is there is changed.
+const FILL_IN = `
+  update subscribers set updated_at = now(),
+    first_name = coalesce(nullif(first_name, ''), form_values ->> 'first_name'),
+    last_name = coalesce(nullif(last_name, ''), form_values ->> 'last_name'),
+    attributes = case when octet_length(((form_values -> 'attributes') || attributes)::text) > ${MAX_BYTES} then attributes
+      else (form_values -> 'attributes') || attributes end
+  where company_id = $1 and id = $2 and form_values is not null`;

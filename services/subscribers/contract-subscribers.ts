@@ -215,7 +215,7 @@ export const subscribers = {
   subscribe: {
     summary: "Subscribe (public)",
     description:
-      "The answer is the same, after the same time, whether the address is known or not. With double opt-in (the list's own, else the company's) a new subscriber is unconfirmed until the link in a mail is followed, and an active one is not on the list before; one link confirms all lists that were asked for. Whoever unsubscribed stays so until then, with or without double opt-in; a bounce or a complaint is never lifted. A mailbox gets one such mail in 24 hours. The company's `form_attributes` are fields, too; they are set where the subscriber has none. A browser's form gets a page, or is led to `redirect_url`.",
+      "The answer is the same, after the same time, whether the address is known or not. With double opt-in (the list's own, else the company's) a new subscriber is unconfirmed until the link in a mail is followed, and an active one is not on the list before; one link confirms all lists that were asked for. Whoever unsubscribed stays so until then, with or without double opt-in; a bounce or a complaint is never lifted. A mailbox gets one such mail in 24 hours. The company's `form_attributes` are fields, too. Names and attributes that are given for a known address change nothing until the link in a mail to it is followed; then they fill in what is blank. A browser's form gets a page, or is led to `redirect_url`.",
     params: Type.Object({
       company_id: Described(Uuid, "The company's id."),
       email: Described(Email, "An email address."),

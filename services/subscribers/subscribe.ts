@@ -3,12 +3,11 @@
 import { Company } from "../../models/company.ts";
 import { type Client, INTERACTIVE, queryOne, transaction } from "../../models/database/db.ts";
 import { List } from "../../models/list.ts";
-import { askToConfirm, confirmMailbox } from "../../models/statements/ask-to-confirm.ts";
+import { askToConfirm, confirmMailbox, type FormValues } from "../../models/statements/ask-to-confirm.ts";
 import { isErased, liftErasure } from "../../models/statements/erased-addresses.ts";
 import { roomFor } from "../../models/statements/subscriber-locks.ts";
 import type { SubscriberStatus } from "../../models/subscriber.ts";
 import { addressText } from "../lib/address.ts";
-import { type Attributes, MAX_BYTES } from "../lib/attributes.ts";
 import { type Ctx, requireOwnHost } from "../lib/caller.ts";
 import { gone, invalid, missingObject, notFound, subscriberLimitReached } from "../lib/errors.ts";
 import { evenly } from "../lib/even-time.ts";
@@ -31,33 +30,28 @@ interface SubscribeRequest {
   website?: unknown;
 }
 
-// Anybody may type any address into a public form: what is blank is filled in, nothing that is there is changed. An address
-// without a subscriber may have unsubscribed by a link in its mail; that holds until a confirmation.
+// A known person stays as they are: what the form says of them waits for a confirmation (models/statements/ask-to-confirm.ts).
 const SAVE = `
   insert into subscribers as s (id, company_id, email, first_name, last_name, status, attributes)
-  values ($2, $1, $3, $4, $5, case when exists (select from suppressions x
-    where x.company_id = $1 and x.email_key = address_key($3) and x.kind = 'unsubscribed') then 'unsubscribed' else $6 end, $7)
-  on conflict (company_id, email_key) do update set
-    first_name = coalesce(nullif(s.first_name, ''), excluded.first_name),
-    last_name = coalesce(nullif(s.last_name, ''), excluded.last_name),
-    attributes = case when octet_length((excluded.attributes || s.attributes)::text) > ${MAX_BYTES} then s.attributes
-      else excluded.attributes || s.attributes end
+  values ($2, $1, $3, $4, $5, $6, $7)
+  on conflict (company_id, email_key) do update set status = s.status
   returning s.id, s.xmax = 0 as is_new`;
 
 async function save(
   client: Client,
   request: SubscribeRequest,
-  { status, attributes, limit }: { status: SubscriberStatus; attributes: Attributes; limit: number | null },
+  { status, values, limit }: { status: SubscriberStatus; values: FormValues; limit: number | null },
 ): Promise<{ id: string; is_new: boolean }> {
-  const { company_id: companyId, first_name = "", last_name = "" } = request;
+  const { company_id: companyId } = request;
+  const { first_name, last_name, attributes } = values;
   const email = addressText(request.email);
   const room = await roomFor(client, companyId, limit);
   if (room === 0) {
     const known = "select from subscribers where company_id = $1 and email_key = address_key($2)";
     if (!(await queryOne(known, [companyId, email], client))) throw subscriberLimitReached(limit!);
   }
-  const values = [companyId, newId(), email, first_name.trim(), last_name.trim(), status, attributes];
-  return (await queryOne<{ id: string; is_new: boolean }>(SAVE, values, client))!;
+  const row = [companyId, newId(), email, first_name, last_name, status, attributes];
+  return (await queryOne<{ id: string; is_new: boolean }>(SAVE, row, client))!;
 }
 
 /**
@@ -81,7 +75,11 @@ async function record(ctx: Ctx<SubscribeRequest>): Promise<boolean> {
   }
   const asksToConfirm = (await ownChoice(companyId, listId)) ?? company.doubleOptIn;
   if (isTrapped({ ...request })) return asksToConfirm;
-  const attributes = attributesIn({ ...request }, company.formAttributes);
+  const values = {
+    first_name: (request.first_name ?? "").trim(),
+    last_name: (request.last_name ?? "").trim(),
+    attributes: attributesIn({ ...request }, company.formAttributes),
+  };
   // Who was erased comes back by a confirmation alone: anybody may type an address into a form.
   const doubleOptIn = asksToConfirm || (await isErased(companyId, request.email));
   const limit = await subscriberLimit(ctx, companyId);
@@ -89,8 +87,8 @@ async function record(ctx: Ctx<SubscribeRequest>): Promise<boolean> {
   await transaction(
     async (client) => {
       const status = doubleOptIn ? "unconfirmed" : "active";
-      const { id: subscriberId, is_new: isNew } = await save(client, request, { status, attributes, limit });
-      await askToConfirm(client, { companyId, subscriberId, listId, doubleOptIn, acceptLanguage, isNew });
+      const { id: subscriberId, is_new: isNew } = await save(client, request, { status, values, limit });
+      await askToConfirm(client, { companyId, subscriberId, listId, doubleOptIn, acceptLanguage, isNew, values });
     },
     { ...INTERACTIVE, owner: companyId },
   );

@@ -36,6 +36,7 @@ describe("queued confirmations", () => {
       doubleOptIn: true,
       acceptLanguage: "de",
       isNew: true,
+      values: { first_name: "", last_name: "", attributes: {} },
     };
     await transaction((client) => askToConfirm(client, wish));
     return subscriberId;

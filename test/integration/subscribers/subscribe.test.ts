@@ -122,11 +122,13 @@ describe("a public form", () => {
     expect(asJson).toMatchObject({ status: 201, body: { detail: "Thank you." } });
   });
 
-  test("sets the attributes that the company declared, where the subscriber has none", async () => {
+  test("sets the attributes that the company declared, once confirmed where the subscriber has none", async () => {
     await forms(["city", "topics", "no"]);
     expect((await submit({ email: "ann@example.com", city: "Liège", no: "" })).status).toBe(201);
     expect(await attributesOf("ann@example.com")).toEqual({ city: "Liège" });
     await subscribe({ email: "ann@example.com", city: "Elsewhere", topics: ["a", "b"], no: 7 });
+    expect(await attributesOf("ann@example.com")).toEqual({ city: "Liège" });
+    await confirm(await mailedToken());
     expect(await attributesOf("ann@example.com")).toEqual({ city: "Liège", topics: ["a", "b"], no: 7 });
     const wrong = await subscribe({ email: "x", city: { a: 1 }, colour: "red", ctiy: "L" });
     expect([wrong.status, wrong.body]).toEqual([
@@ -203,10 +205,45 @@ describe("public subscribe", () => {
     expect(await notified()).toEqual(expected);
   });
 
-  test("fills in a blank name and never changes an existing one", async () => {
+  test("says nothing of a known person until the mailbox confirms it, then fills in what is blank", async () => {
+    const list = await newList();
+    const evil = "you won! https://evil.example/win";
+    for (const optIn of [false, true]) {
+      await query("update companies set double_opt_in = $2, form_attributes = '{city}' where id = $1", [
+        company.id,
+        optIn,
+      ]);
+      const email = `ann-${optIn}@example.com`;
+      await company.api.post("/api/emails/subscribers/", { email, last_name: "Lee" });
+      const { updated_at } = (await company.api.get(`/api/emails/subscribers/?search=${email}`)).body.results[0];
+      await subscribe({ email, first_name: evil, last_name: "Mallory", city: evil, list_id: list });
+      expect(await found(email)).toMatchObject({ status: "active", first_name: "", last_name: "Lee" });
+      expect([updated_at, await attributesOf(email)]).toEqual([updated_at, {}]);
+      // The request of the mailbox's owner takes the place of what others typed.
+      await subscribe({ email, first_name: "Ann", last_name: "Smith", city: "Bonn" });
+      expect(await found(email)).toMatchObject({ first_name: "", last_name: "Lee" });
+      await confirm(await mailedToken());
+      expect(await found(email)).toMatchObject({ status: "active", first_name: "Ann", last_name: "Lee" });
+      expect(await attributesOf(email)).toEqual({ city: "Bonn" });
+    }
+  });
+
+  test("a link that was used before confirms nothing that a form said since", async () => {
+    await doubleOptIn();
+    await subscribe({ email: "a@example.com" });
+    const token = await mailedToken();
+    await confirm(token);
+    await subscribe({ email: "a@example.com", first_name: "Mallory" });
+    await laterBy("1 minute");
+    await confirm(token);
+    expect(await found("a@example.com")).toMatchObject({ status: "active", first_name: "" });
+  });
+
+  test("a blocked person is neither changed nor asked", async () => {
+    await subscribe({ email: "a@example.com" });
+    await setStatus("bounced");
     await subscribe({ email: "a@example.com", first_name: "Ann" });
-    await subscribe({ email: "a@example.com", first_name: "Mallory", last_name: "Lee" });
-    expect(await found("a@example.com")).toMatchObject({ first_name: "Ann", last_name: "Lee" });
+    expect([await queued(), (await found("a@example.com"))?.first_name]).toEqual([[], ""]);
   });
 
   test("lifts no block: an unsubscribe by the mailed link, a bounce, a complaint or the owner's never", async () => {
