@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 
-/** Source is ESM TypeScript; swc turns it into CommonJS for jest, which needs no loader flags that way. */
+/** Compiles ESM TypeScript to CommonJS, for which jest needs no loader flags. */
 const swc = [
   "@swc/jest",
   { jsc: { parser: { syntax: "typescript" }, target: "es2024" }, module: { type: "commonjs" } },
@@ -13,12 +13,12 @@ const byHand = (isRun, ...paths) =>
     .map((path) => `<rootDir>/${path}`);
 
 export default {
-  // Node's, and a test file that leaves sockets, timers, child processes or databases behind fails.
+  // Fails a test file that leaves sockets, timers, child processes or databases behind.
   testEnvironment: "<rootDir>/test/support/leak-environment.ts",
-  // Packages are loaded once in a worker, and not once in each file.
+  // Loads packages once in a worker instead of once in each file.
   runtime: "<rootDir>/test/support/runtime.ts",
   testMatch: ["<rootDir>/test/**/*.test.ts"],
-  // What tools of the reference are installed from there has a package.json of the same name.
+  // Tools of `npm run reference` are installed there, with package.json files of our name.
   modulePathIgnorePatterns: ["<rootDir>/.cache/"],
   testPathIgnorePatterns: [
     // `npm run test:browser`: fetches Chromium, 400 MB.
@@ -47,14 +47,13 @@ export default {
     ...byHand(process.env.IMAGE === "long", "test/image/"),
   ],
   transform: { "^.+\\.ts$": swc },
-  // Two more than cores: more than half of the time a file waits, for a lease to run out or a process to start. Beyond four
-  // the one PostgreSQL runs out of connections.
+  // Two more than cores: a file waits for more than half of its time. With more than four workers PostgreSQL runs out of connections.
   maxWorkers: Math.min(4, availableParallelism() + 2),
   globalSetup: "<rootDir>/test/support/global-setup.ts",
   globalTeardown: "<rootDir>/test/support/global-teardown.ts",
-  // A busy machine takes long for what is quick: nothing here means to measure.
+  // No test measures elapsed time, and a busy machine is slow.
   testTimeout: 60_000,
-  // A worker exits within 1 ms, and then gives a gigabyte back: 0.2 s, and beside other work over 1 s. Jest calls it a leak after 0.5 s
-  // by the clock. What a file really leaves behind its environment has named before, or keeps the worker for longer than this.
+  // On a busy machine a worker takes over a second to return its memory; jest calls that a leak after half a second. The test
+  // environment reports real leaks.
   workerGracefulExitTimeout: 60_000,
 };

@@ -1,4 +1,6 @@
+import { text } from "node:stream/consumers";
 import { query, queryOne } from "../../../models/database/db.ts";
+import { downloadFrom } from "../../../services/lib/download.ts";
 import { emailQuotaExceeded } from "../../../services/lib/errors.ts";
 import {
   addMembers,
@@ -143,7 +145,10 @@ describe("reading campaigns", () => {
   });
 
   describe("the results as CSV", () => {
-    const csv = async (id: string) => String((await as(world, company)("campaigns.export", { id })).body);
+    const csv = async (id: string) => {
+      const asked = { action: "campaigns.export", params: { id } };
+      return text(await downloadFrom(world.app.broker, asked, { meta: { companyId: company.id } }));
+    };
 
     test("one line per recipient, quoted, and no cell that a spreadsheet would run as a formula", async () => {
       await addMembers(company, 2);

@@ -356,7 +356,7 @@ describe("an installation that has one role for everything", () => {
   afterAll(() => place.drop());
 
   const settings = { SECRET_KEY: "0123456789abcdef", HOST: "127.0.0.1" };
-  const broker = { logger: { info: () => {}, warn: () => {} } } as unknown as ServiceBroker;
+  const broker = { logger: { info: () => {}, warn: () => {} }, metadata: {} } as unknown as ServiceBroker;
   /** The database as a process opens it at its start. */
   async function started<T>(urls: Record<string, string>, work: () => Promise<T>): Promise<T> {
     const middleware = databaseMiddleware(readConfig({ ...settings, ...urls })) as unknown as Record<

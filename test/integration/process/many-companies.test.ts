@@ -22,7 +22,7 @@ interface Statement {
 }
 
 interface Sender extends Service {
-  sender: { engine: { recover(): Promise<unknown>; lookForWork(): void; lookForStops(): void } };
+  sender: { engine: { recover(): Promise<unknown>; stops: { look(): Promise<unknown> } } };
 }
 
 /** What each new connection begins with. */
@@ -136,7 +136,7 @@ describe("the background's work with many companies", () => {
     }
     const { engine } = (app.broker.getLocalService("smtp-sender") as Sender).sender;
     await listener.during("sender: recovers", () => engine.recover());
-    await listener.during("sender: looks for stops", () => engine.lookForStops());
+    await listener.during("sender: looks for stops", () => engine.stops.look());
     const counts: Record<string, number> = {};
     for (const { by } of listener.heard) counts[by] = (counts[by] ?? 0) + 1;
     return counts;

@@ -558,7 +558,10 @@ describe("the form", () => {
       const other = await newCompany(app);
       await upload("email\nknown@x.org\n", {}, other);
       const real = await upload(csv, { dry_run: "false", on_conflict }, other);
-      expect([real.status, real.body]).toEqual([201, { ...dry.body, errors_url: expect.any(String) }]);
+      expect([real.status, real.body]).toEqual([
+        201,
+        { ...dry.body, errors_url: expect.any(String), import_id: expect.any(String) },
+      ]);
     }
   });
 

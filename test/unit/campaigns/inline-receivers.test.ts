@@ -25,7 +25,10 @@ describe("errors of receivers", () => {
     [{ email: "" }, "is missing 'email'."],
     [{ email: 7 }, "has an 'email' that is not a valid string."],
     [{ email: "ann" }, "has an invalid 'email'. Enter a valid email address."],
-    [{ email: "ann@example.com\r\nBcc: x@example.com" }, "has an invalid 'email'. Enter a valid email address."],
+    [
+      { email: "ann@example.com\r\nBcc: x@example.com" },
+      "has an invalid 'email'. Enter a valid email address. It contains an invisible character (U+000D).",
+    ],
     [{ email: "a@example.com", cc: "b@example.com" }, "has a 'cc' that is not a list of email addresses."],
     [
       { email: "a@example.com", cc: ["b@example.com", "no"] },
