@@ -144,7 +144,7 @@ export const contract = {
     returns: Type.Object({ subject: Type.String(), html: Type.String(), companyId: Uuid }),
   },
   renderArchived: {
-    summary: "A campaign as anybody may read it: with all variables of a person empty",
+    summary: "A campaign as anybody may read it: with all variables of a person empty, or as their defaults are",
     visibility: "public",
     description: "Whether it may be read is the caller's business.",
     params: Type.Object({ companyId: Uuid, campaignId: Uuid, listId: Uuid }),

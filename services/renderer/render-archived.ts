@@ -1,6 +1,6 @@
 /**
- * A campaign as anybody may read it, in its list's archive: every variable of a person is empty, so it is rendered once for all
- * readers, and kept while it is read.
+ * A campaign as anybody may read it, in its list's archive: every variable of a person is empty or has its default, so it is
+ * rendered once for all readers, and kept while it is read.
  */
 import { LRUCache } from "lru-cache";
 import { atMost } from "../lib/at-most.ts";

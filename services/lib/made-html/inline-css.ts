@@ -26,6 +26,8 @@ interface Element {
   at: number;
   attributes: Record<string, string>;
   style: Span | null;
+  /** The whole attribute `class`. */
+  classes: Span | null;
   /** Of a sheet. */
   content: Span | null;
 }
@@ -33,17 +35,20 @@ interface Element {
 function elementsOf(html: string): Element[] {
   const elements: Element[] = [];
   let style: Span | null = null;
+  let classes: Span | null = null;
   let sheet: Element | null = null;
   const parser = new (htmlparser2().Parser)(
     {
       onopentagname() {
         style = null;
+        classes = null;
       },
       onattribute(name) {
+        if (name === "class") classes ??= { start: parser.startIndex, end: parser.endIndex };
         if (name === "style") style ??= { start: parser.startIndex, end: parser.endIndex };
       },
       onopentag(name, attributes) {
-        const element = { name, at: parser.startIndex + 1 + name.length, attributes, style, content: null };
+        const element = { name, at: parser.startIndex + 1 + name.length, attributes, style, classes, content: null };
         elements.push(element);
         sheet = name === "style" ? element : null;
       },
@@ -77,6 +82,68 @@ function stylesIn(html: string): Map<number, string> {
   return styles;
 }
 
+const stylesOf = (html: string, extraCss: string): Map<number, string> =>
+  stylesIn(
+    juice(html, {
+      extraCss,
+      insertPreservedExtraCss: false,
+      removeStyleTags: false,
+      applyWidthAttributes: false,
+      applyHeightAttributes: false,
+      applyAttributesTableElements: false,
+      decodeStyleAttributes: true,
+    }),
+  );
+
+interface Names {
+  classes: string[];
+  ids: string[];
+}
+const NO_NAMES: Names = { classes: [], ids: [] };
+const DECLARATIONS = /\{[^{}]*\}/g;
+
+/** The classes and ids that the selectors of style sheets name. */
+function namesIn(css: string): Names {
+  const selectors = css.replace(DECLARATIONS, "{}");
+  const all = (mark: string) => [
+    ...new Set([...selectors.matchAll(new RegExp(`${mark}(-?[_a-z][\\w-]*)`, "gi"))].map(([, name]) => name!)),
+  ];
+  return { classes: all("\\."), ids: all("#") };
+}
+
+/** The changes, and all these classes at each open element. */
+function withClasses(
+  changes: readonly Change[],
+  elements: readonly Element[],
+  isOpen: (element: Element) => boolean,
+  classes: readonly string[],
+): Change[] {
+  const more = elements.filter(isOpen).flatMap(({ classes: attribute, attributes }): Change[] => {
+    if (!attribute) return [];
+    const all = [attributes.class, ...classes].join(" ").replaceAll('"', "&quot;");
+    return [{ ...attribute, text: `class="${all}"` }];
+  });
+  return [...changes, ...more].toSorted((a, b) => a.start - b.start);
+}
+
+const declarationsIn = (style: string): [property: string, declaration: string][] =>
+  (style.match(/(?:[^;"'(]|"[^"]*"|'[^']*'|\([^)]*\))+/g) ?? [])
+    .map((text) => text.trim())
+    .filter((text) => text.includes(":"))
+    .map((text) => [text.slice(0, text.indexOf(":")).trim().toLowerCase(), text]);
+
+const isPartOf = (one: string, other: string) => one === other || one.startsWith(`${other}-`);
+
+/** What of a style holds whatever the variables are: no property that they may set, nor a shorthand or a part of one. */
+function decided(style: string | undefined, fully: string | undefined): string | undefined {
+  if (style === undefined || fully === undefined || style === fully) return style;
+  const own = declarationsIn(style);
+  const known = new Set(own.map(([, declaration]) => declaration));
+  const open = declarationsIn(fully).filter(([, declaration]) => !known.has(declaration));
+  const kept = own.filter(([name]) => !open.some(([other]) => isPartOf(name, other) || isPartOf(other, name)));
+  return kept.length === 0 ? undefined : `${kept.map(([, declaration]) => declaration).join("; ")};`;
+}
+
 const escaped = (style: string) => style.trim().replaceAll("&", "&amp;").replaceAll('"', "&quot;");
 
 const WHOLE_SCREEN = /^\s*(?:all|screen)?\s*$/i;
@@ -99,8 +166,12 @@ export function withInlinedCss(template: string, { extraCss = "", appliesSheets 
     !(EMBED in sheet.attributes) &&
     WHOLE_SCREEN.test(sheet.attributes.media ?? "") &&
     tags.blocksIn(contentOf(sheet)).length === 0;
-  // Which rules apply is known only for each recipient: the sheets themselves decide it there.
+  // Which rules a variable class or id brings is known only for each recipient: the sheets themselves decide about it there.
   const isOpen = ({ attributes }: Element) => tags.hasTag(`${attributes.class ?? ""}${attributes.id ?? ""}`);
+  const keepsSheets = elements.some(isOpen);
+  const names = keepsSheets ? namesIn(elements.filter(isApplied).map(contentOf).join("\n") + extraCss) : NO_NAMES;
+  const mayBeAnyId = ({ attributes: { id } }: Element) =>
+    id !== undefined && tags.hasTag(id) && names.ids.some((name) => tags.mayBecome(id, name));
   const hidesStyle = ({ attributes }: Element) => tags.blocksIn(attributes.style ?? "").length > 0;
 
   const numbered = elements.flatMap((element, no): Change[] => {
@@ -110,27 +181,20 @@ export function withInlinedCss(template: string, { extraCss = "", appliesSheets 
     const { start } = element.style;
     return [number, { start, end: start + "style".length, text: OWN_STYLE }];
   });
-  const styled = stylesIn(
-    juice(changed(text, numbered), {
-      extraCss,
-      insertPreservedExtraCss: false,
-      removeStyleTags: false,
-      applyWidthAttributes: false,
-      applyHeightAttributes: false,
-      applyAttributesTableElements: false,
-      decodeStyleAttributes: true,
-    }),
-  );
+  const styled = stylesOf(changed(text, numbered), extraCss);
+  // With every class that a variable might bring: a property that changes by it must be left to the sheets.
+  const fully = keepsSheets
+    ? stylesOf(changed(text, withClasses(numbered, elements, isOpen, names.classes)), extraCss)
+    : styled;
 
-  const keepsSheets = elements.some(isOpen);
   const changes = elements.flatMap((element, no): Change[] => {
     const { name, content, style, attributes, at } = element;
     if (name === "style" && content && isApplied(element) && !keepsSheets) {
       const kept = keptCss(contentOf(element));
       return [{ ...content, text: kept && `\n${kept}\n` }];
     }
-    const given = styled.get(no);
-    if (given === undefined || isOpen(element)) return [];
+    const given = decided(styled.get(no), fully.get(no));
+    if (given === undefined || mayBeAnyId(element)) return [];
     if (!style) return [insertion(at, ` style="${escaped(given)}"`)];
     if (!hidesStyle(element)) return [{ ...style, text: `style="${escaped(given)}"` }];
     const own = (attributes.style ?? "").replaceAll('"', "&quot;");

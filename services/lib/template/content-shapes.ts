@@ -7,7 +7,7 @@ const PREHEADER =
 const TEXT_BODY =
   "The text part, in place of the one that is derived from the HTML. Takes variables, nothing is escaped; without a link to unsubscribe it gets the footer. Null or blank: derived.";
 const INLINE_CSS =
-  "Writes the rules of the style sheets into the `style` of the elements they apply to, when it is saved or sent. An element's own style wins, unless a rule is `!important`. Media queries, other at-rules and rules for states such as `:hover` stay in the sheets, and so do sheets with a `media` attribute, `data-embed`, or conditions or loops within. Sheets stay whole, and elements as they are, where a variable stands in a `class` or `id`. Nothing is fetched: linked and imported sheets stay links.";
+  "Writes the rules of the style sheets into the `style` of the elements they apply to, when it is saved or sent. An element's own style wins, unless a rule is `!important`. Media queries, other at-rules and rules for states such as `:hover` stay in the sheets, and so do sheets with a `media` attribute, `data-embed`, or conditions or loops within. Where a variable stands in a `class` or `id`, the sheets stay whole, and properties that it may set are left to them. Nothing is fetched: linked and imported sheets stay links.";
 
 const PREHEADERS = ["Six books for [[first_name]]"];
 const TEXTS = ["Hello [[first_name]],\n\nsix books are waiting."];

@@ -76,6 +76,13 @@ export class TagsAside {
     return part.includes(this.#start);
   }
 
+  /** Whether a name may come of a part of `text` that has tags. */
+  mayBecome(part: string, name: string): boolean {
+    const fixed = part.trim().split(new RegExp(`${this.#start}\\d+z`));
+    const pattern = fixed.map((piece) => piece.replace(/[^\w-]/g, "\\$&")).join(".*");
+    return new RegExp(`^${pattern}$`, "i").test(name);
+  }
+
   /** The numbers of the conditions and loops in a part of `text`, and of their ends, in order. */
   blocksIn(part: string): number[] {
     return [...part.matchAll(this.#word)].map(([, no]) => Number(no)).filter((no) => this.#blocks.has(no));

@@ -60,9 +60,35 @@ describe("inlining styles", () => {
     expect(styles(html)).toEqual(["color: red; top:1px;[[#if x]]color:blue[[/if]]"]);
   });
 
-  test("what depends on the recipient is left to the sheet: a class with a variable, a rule within a condition", () => {
-    const open = '<style>.a{color:red}</style><p class="a">x</p><p class="a [[#if b]]c[[/if]]">y</p>';
-    expect(withInlinedCss(open)).toBe(open.replace('<p class="a">', '<p style="color: red;" class="a">'));
+  test("an element with a variable class has the rules of its other classes, and its sheet stays whole", () => {
+    const open =
+      '<style>.a{color:red;padding:8px} p{top:0}</style><p class="a [[#if b]]c[[/if]]">y</p><p class="[[x]] a" id="[[y]]">z</p>';
+    const style = ' style="top: 0; color: red; padding: 8px;"';
+    expect(withInlinedCss(open)).toBe(open.replaceAll("<p class", `<p${style} class`));
+  });
+
+  test.each([
+    // What a variable class may set is left to the sheet, so that it still wins there.
+    [".box{padding:8px;color:red} .vip{color:gold}", "box [[kind]]", "padding: 8px;"],
+    [".box{padding:8px;color:red} .vip{color:gold}", "box [[#if vip]]vip[[/if]]", "padding: 8px;"],
+    [".vip{color:gold} .box{padding:8px;color:red}", "box [[kind]]", "padding: 8px; color: red;"],
+    [".box{margin:8px;color:red} .vip{margin-left:0}", "box [[kind]]", "color: red;"],
+    [".box{border-left:0;color:red} .vip{border:1px}", "box [[kind]]", "color: red;"],
+    [".box{color:red} .vip{color:gold}", "box [[kind]]", undefined],
+    [".box{background:url(a;b.png);color:red} .vip{color:gold}", "box [[kind]]", "background: url(a;b.png);"],
+  ])('%s at class="%s" becomes %s', (css, className, style) => {
+    expect(styles(withInlinedCss(`<style>${css}</style><p class="${className}">x</p>`))).toEqual(style ? [style] : []);
+  });
+
+  test("a variable id takes no other rules away, unless it may be an id of the sheet", () => {
+    const html = (css: string, id: string) =>
+      withInlinedCss(`<style>.a{color:#fff}${css}</style><p class="a" id="${id}">x</p>`);
+    expect(styles(html("#outlook{top:0}", "row-[[n]]"))).toEqual(["color: #fff;"]);
+    expect(styles(html("", "[[n]]"))).toEqual(["color: #fff;"]);
+    expect(styles(html("#row-1{color:red}", "row-[[n]]"))).toEqual([]);
+  });
+
+  test("a rule within a condition is left to the sheet", () => {
     const conditional = '<style>[[#if dark]].a{color:white}[[/if]]</style><p class="a">x</p>';
     expect(withInlinedCss(conditional)).toBe(conditional);
   });
