@@ -33,6 +33,7 @@ export default {
       "test/integration/campaigns/(?:expand-large|nats)",
       "test/integration/postgres/(?:hosts|pgbouncer)",
       "test/integration/process/(?:cluster|demo|restart-in-place|tour)",
+      "test/integration/smtp-sender/outage",
       "test/integration/webhooks/killed-node",
     ),
     // `npm run test:chaos`: faults at random, for 30 minutes.
