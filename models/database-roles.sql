@@ -65,7 +65,7 @@ begin
   -- What there is. Rights beyond these (truncate, triggers, references) go.
   execute format('revoke all on all tables in schema public from %I, %I', application, scaling);
   execute format('grant select, insert, update, delete on all tables in schema public to %I', application);
-  execute format('revoke insert, update, delete on migrations, migration_steps, recipient_parts, hit_parts from %I', application);
+  execute format('revoke insert, update, delete on migrations, recipient_parts, hit_parts from %I', application);
   execute format('revoke all on all sequences in schema public from %I, %I', application, scaling);
   execute format('grant select, usage on all sequences in schema public to %I', application);
   execute format('grant select on send_chunks to %I', scaling);

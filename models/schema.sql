@@ -1718,12 +1718,6 @@ create table memberships (
 );
 CREATE INDEX memberships_of_user ON public.memberships USING btree (user_id);
 
-create table migration_steps (
-  name text not null,
-  step integer not null,
-  constraint migration_steps_pkey PRIMARY KEY (name, step)
-);
-
 create table migrations (
   name text not null,
   checksum text not null,
@@ -2046,7 +2040,7 @@ create table subscribers (
   id uuid default uuid_v7() not null,
   company_id uuid not null,
   email text not null,
-  email_key text,
+  email_key text collate "C",
   first_name text default ''::text not null,
   last_name text default ''::text not null,
   status text default 'active'::text not null,
@@ -2074,7 +2068,7 @@ create table suppressions (
   id uuid default uuid_v7() not null,
   company_id uuid not null,
   email text,
-  email_key text,
+  email_key text collate "C",
   domain text,
   domain_unicode text,
   kind text default 'manual'::text not null,

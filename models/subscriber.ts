@@ -31,6 +31,8 @@ export class Subscriber extends Model<InferAttributes<Subscriber>, InferCreation
   declare attributes: CreationOptional<Attributes>;
   /** The import that created the person. */
   declare importId: CreationOptional<string | null>;
+  /** Names and attributes of the public form that count once the person has confirmed. */
+  declare formValues: CreationOptional<Record<string, unknown> | null>;
   declare confirmMailedAt: CreationOptional<Date | null>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
@@ -47,6 +49,7 @@ export class Subscriber extends Model<InferAttributes<Subscriber>, InferCreation
         status: required(DataTypes.TEXT, "active"),
         attributes: required(DataTypes.JSONB, {}),
         importId: nullable(DataTypes.UUID),
+        formValues: nullable(DataTypes.JSONB),
         confirmMailedAt: nullable(DataTypes.DATE),
         createdAt: required(DataTypes.DATE),
         updatedAt: required(DataTypes.DATE),

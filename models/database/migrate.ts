@@ -1,19 +1,24 @@
 /**
- * Migrations: numbered SQL files, forward only, never edited once released. Applied at start under an advisory lock,
- * so that any number of nodes may start at once; each file in one transaction together with its record, or in steps
- * (run-steps.ts) where a table is large.
+ * Migrations: numbered SQL files, forward only, never edited once released. They only add, so that nodes of the version
+ * before go on beside them. Applied at start under an advisory lock, so any number of nodes may start at once.
+ *
+ * | first line of the file | is run                                                                             |
+ * |------------------------|------------------------------------------------------------------------------------|
+ * | `-- concurrently`      | one CREATE INDEX CONCURRENTLY each, between semicolons, outside of a transaction (build-index.ts) |
+ * | anything else          | in one transaction together with its record                                        |
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
+import { AGAIN_MS, buildIndex, isBusy, type MigrationClient, WAIT_SHORTLY } from "./build-index.ts";
 import { DatabaseClient } from "./client.ts";
 import { UnusableDatabase } from "./pooler.ts";
-import { AGAIN_MS, hasSteps, isBusy, runSteps, type StepClient, WAIT_SHORTLY } from "./run-steps.ts";
 import { MIGRATION } from "./session-settings.ts";
 
 const FOLDER = join(import.meta.dirname, "../migrations");
+const BASELINE = "0001_baseline.sql";
 // Any constant will do; it must only be the same in every Flockmail process.
 const LOCK = 7_305_512_061;
 
@@ -31,24 +36,36 @@ function migrations(folder = FOLDER): Migration[] {
   });
 }
 
-/** Those of this code, in order: name → checksum. */
+/** Migrations of this code, in order: name → checksum. */
 export const knownMigrations = (): Map<string, string> =>
   new Map(migrations().map(({ name, checksum }) => [name, checksum]));
 
 const TABLE =
   "create table if not exists migrations (name text primary key, checksum text not null, applied_at timestamptz not null default now())";
 
-async function applied(client: pg.Client): Promise<Map<string, string>> {
+async function recorded(client: pg.Client): Promise<Map<string, string>> {
   const { rows: found } = await client.query("select to_regclass('migrations') is not null as exists");
   if (!found[0].exists) return new Map();
   const { rows } = await client.query("select name, checksum from migrations");
   return new Map(rows.map((row) => [row.name, row.checksum]));
 }
 
+/** Names and checksums of what is applied. A database from before the first release is refused, untouched. */
+async function applied(client: pg.Client): Promise<Map<string, string>> {
+  const done = await recorded(client);
+  if (done.size > 0 && !done.has(BASELINE)) {
+    const [first] = [...done.keys()].sort();
+    throw new UnusableDatabase(
+      `the database was made by an unreleased version of Flockmail (its first migration is ${first}). This version cannot upgrade it and has changed nothing. Use an empty database; to keep the people, export them with the version that made it and import them here.`,
+    );
+  }
+  return done;
+}
+
 /** SQLSTATE insufficient_privilege. */
 const FORBIDDEN = "42501";
 
-/** What a role may not do is a matter of configuration: it ends the start in one line. */
+/** A missing right is a matter of configuration: it ends the start in one line. */
 function explained(error: unknown, what: string, help: string): unknown {
   const { code, message } = error as { code?: string; message: string };
   return code === FORBIDDEN ? new UnusableDatabase(`${what}: ${message}. ${help}`) : error;
@@ -65,14 +82,13 @@ export async function pending(url: string): Promise<string[]> {
 }
 
 /** Applies what is pending and returns its names. Throws when an applied file was edited afterwards. */
-export async function migrate(url: string): Promise<string[]> {
+export async function migrate(url: string, folder = FOLDER): Promise<string[]> {
   return withClient(url, async (client) => {
     const done = await applied(client);
     const fresh: string[] = [];
-    for (const migration of migrations()) {
+    for (const migration of migrations(folder)) {
       if (done.get(migration.name) === migration.checksum) continue;
-      const apply = hasSteps(migration.sql) ? applyInSteps(url, client, migration) : applyOnce(client, migration);
-      const isFresh = await apply.catch((error) => {
+      const isFresh = await apply(url, client, migration).catch((error) => {
         throw explained(error, `migration ${migration.name}`, "The tables' owner may: MIGRATION_DATABASE_URL.");
       });
       if (isFresh) fresh.push(migration.name);
@@ -84,9 +100,9 @@ export async function migrate(url: string): Promise<string[]> {
 const WAIT_MS = 200;
 
 /**
- * Begins a transaction that holds the lock, which ends with it, so that it holds behind a pooler, too. It is asked for again
- * and again: whoever waited for it within a statement would have a snapshot, and an index that another node builds
- * concurrently waits for every older snapshot, so both would wait for ever (no cycle that PostgreSQL could see).
+ * Begins a transaction that holds the lock and ends with it, so that it holds behind a pooler, too. The lock is tried again and
+ * again: a statement that waited for it would keep a snapshot, and an index that another node builds concurrently waits for
+ * every older snapshot, so both would wait for ever (a cycle that PostgreSQL does not see).
  */
 async function beginLocked(client: pg.Client): Promise<void> {
   for (;;) {
@@ -100,11 +116,22 @@ async function beginLocked(client: pg.Client): Promise<void> {
   }
 }
 
+const RECORD = "insert into migrations (name, checksum) values ($1, $2)";
+
+/** True where it was applied before. */
+async function isApplied(client: pg.Client, { name, checksum }: Migration): Promise<boolean> {
+  const known = (await applied(client)).get(name);
+  if (known && known !== checksum) throw new Error(`Migration ${name} was edited after it had been applied`);
+  return known !== undefined;
+}
+
 /**
- * False if it was applied before. While the version before is at work its locks are waited for as in a quick step (run-steps.ts),
- * and a deadlock with it is only a reason to begin anew: nothing of the transaction stays.
+ * False if it was applied before. Locks of the version at work are waited for shortly, and a deadlock with it only begins the
+ * migration again: nothing of its transaction stays.
  */
-async function applyOnce(client: pg.Client, migration: Migration): Promise<boolean> {
+async function apply(url: string, client: MigrationClient, migration: Migration): Promise<boolean> {
+  if (migration.sql.startsWith("-- concurrently\n"))
+    return withClient(url, (holder) => build(client, holder, migration));
   for (;;) {
     try {
       return await tryOnce(client, migration);
@@ -115,42 +142,38 @@ async function applyOnce(client: pg.Client, migration: Migration): Promise<boole
   }
 }
 
-async function tryOnce(client: pg.Client, { name, sql, checksum }: Migration): Promise<boolean> {
+async function tryOnce(client: pg.Client, migration: Migration): Promise<boolean> {
   await beginLocked(client);
   try {
     await client.query(TABLE);
-    const recorded = (await applied(client)).get(name);
-    if (recorded && recorded !== checksum) throw new Error(`Migration ${name} was edited after it had been applied`);
-    if (!recorded) {
+    const isFresh = !(await isApplied(client, migration));
+    if (isFresh) {
       await client.query(WAIT_SHORTLY);
-      await client.query(sql);
-      await client.query("insert into migrations (name, checksum) values ($1, $2)", [name, checksum]);
+      await client.query(migration.sql);
+      await client.query(RECORD, [migration.name, migration.checksum]);
     }
     await client.query("commit");
-    return !recorded;
+    return isFresh;
   } catch (error) {
     await client.query("rollback").catch(() => {});
     throw error;
   }
 }
 
-/** The lock is held by a transaction of a connection of its own. */
-async function applyInSteps(url: string, client: StepClient, migration: Migration): Promise<boolean> {
-  return withClient(url, async (holder) => {
-    await beginLocked(holder);
-    const { name, sql, checksum } = migration;
-    const recorded = (await applied(client)).get(name);
-    if (recorded && recorded !== checksum) throw new Error(`Migration ${name} was edited after it had been applied`);
-    if (!recorded) {
-      await runSteps(client, name, sql);
-      await client.query("insert into migrations (name, checksum) values ($1, $2)", [name, checksum]);
-    }
-    await holder.query("commit");
-    return !recorded;
-  });
+/** `holder`: a connection whose transaction holds the lock. */
+async function build(client: MigrationClient, holder: pg.Client, migration: Migration): Promise<boolean> {
+  await beginLocked(holder);
+  const isFresh = !(await isApplied(client, migration));
+  if (isFresh) {
+    const statements = migration.sql.replace(/^--.*$/gm, "").split(";");
+    for (const sql of statements) if (sql.trim() !== "") await buildIndex(client, sql.trim());
+    await client.query(RECORD, [migration.name, migration.checksum]);
+  }
+  await holder.query("commit");
+  return isFresh;
 }
 
-async function withClient<T>(url: string, work: (client: StepClient) => Promise<T>): Promise<T> {
+async function withClient<T>(url: string, work: (client: MigrationClient) => Promise<T>): Promise<T> {
   const client = new DatabaseClient(url, { settings: MIGRATION, silentMs: 0 });
   try {
     await client.connect();

@@ -4,7 +4,7 @@ import { randomFillSync } from "node:crypto";
 const pool = Buffer.alloc(16 * 256);
 let used = pool.length;
 
-/** UUIDv7 (RFC 9562 section 5.7): ordered by time, 74 random bits. The SQL twin is uuid_v7() in the first migration. */
+/** UUIDv7 (RFC 9562 section 5.7): ordered by time, 74 random bits. The SQL twin is uuid_v7() in models/schema.sql. */
 export const newId = (): string => newIdAt(Date.now());
 
 /** The same with a time that is given, in milliseconds since 1970. */

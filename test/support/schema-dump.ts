@@ -27,7 +27,8 @@ const TABLES = `
 const COLUMNS = `
   select a.attname as name, format_type(a.atttypid, a.atttypmod) as type, a.attnotnull as required,
     a.attgenerated as generated, a.attidentity as identity, pg_get_expr(d.adbin, d.adrelid) as value,
-    case when a.attstorage <> t.typstorage then a.attstorage end as storage
+    case when a.attstorage <> t.typstorage then a.attstorage end as storage,
+    case when a.attcollation <> t.typcollation then (select collname from pg_collation where oid = a.attcollation) end as collation
   from pg_attribute a join pg_type t on t.oid = a.atttypid
     left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
   where a.attrelid = $1 and a.attnum > 0 and not a.attisdropped
@@ -56,10 +57,12 @@ interface Column {
   identity: string;
   value: string | null;
   storage: string | null;
+  collation: string | null;
 }
 
-function column({ name, type, required, generated, identity, value, storage }: Column): string {
+function column({ name, type, required, generated, identity, value, storage, collation }: Column): string {
   const parts = [name, type];
+  if (collation) parts.push(`collate "${collation}"`);
   if (storage) parts.push(`storage ${storage}`);
   if (generated) parts.push(`generated always as (${value}) stored`);
   else if (value) parts.push(`default ${value}`);

@@ -20,8 +20,8 @@ const KEPT = "24 hours";
 
 interface Earlier {
   request_hash: Buffer;
-  /** The answer, its fields in their order. Up to 0.1.0 its JSON text: nodes of that version may still write it. */
-  response: object | string | null;
+  /** The answer, its fields in their order. */
+  response: object | null;
 }
 
 /** JSON with the keys of every object sorted: equal bodies have the same text. */
@@ -59,8 +59,7 @@ export async function answerOf<T>(
     throw conflict("This Idempotency-Key was used with another request body within the last 24 hours.");
   }
   const { response } = earlier;
-  if (response === null) return undefined;
-  return (typeof response === "string" ? JSON.parse(response) : response) as T;
+  return response === null ? undefined : (response as T);
 }
 
 /** True for the request that may go on. Waits until a concurrent request with the same key has ended. */

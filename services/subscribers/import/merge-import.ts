@@ -100,7 +100,7 @@ async function slicesOf(client: Client, rows: number): Promise<Slice[]> {
 }
 
 /**
- * What is counted meanwhile stays locked until the transaction ends, so it has a slot of its own (0069_import_slot.sql).
+ * What is counted meanwhile stays locked until the transaction ends, so it has a slot of its own (`counter_slot()`).
  * Of a large file each join goes once through both sides: with a company whose rows nobody has counted yet, PostgreSQL takes
  * them for few, and would go through a slice for each of them.
  */

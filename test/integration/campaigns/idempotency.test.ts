@@ -1,6 +1,4 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { query, queryOne, transaction } from "../../../models/database/db.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
 import { addMembers, as, newCompany, toList, toReceivers, useCompany, useWorld } from "./world.ts";
 
 describe("Idempotency-Key", () => {
@@ -28,26 +26,6 @@ describe("Idempotency-Key", () => {
       [company.id],
     );
     expect(stored).toEqual({ type: "object", id: first.id });
-  });
-
-  test("an answer stored as text by version 0.1.0 is given again, also while such nodes still run", async () => {
-    const first = await send({ idempotency_key: "k" });
-    await query("update idempotency_keys set response = to_json(response::text) where company_id = $1", [company.id]);
-    expect(JSON.stringify(await send({ idempotency_key: "k" }))).toBe(JSON.stringify(first));
-    expect(await campaigns()).toBe(1);
-  });
-
-  test("the migration turns stored texts into the JSON they hold", async () => {
-    const first = await send({ idempotency_key: "k" });
-    const migration = join(import.meta.dirname, "../../../models/migrations/0007_idempotency_response.sql");
-    await transaction(async (client) => {
-      await client.query(
-        "alter table idempotency_keys alter column response type jsonb using to_jsonb(response::text)",
-      );
-      await client.query(readFileSync(migration, "utf8"));
-      const sql = "select response::text as text from idempotency_keys where company_id = $1";
-      expect(await queryOne(sql, [company.id], client)).toEqual({ text: JSON.stringify(first) });
-    });
   });
 
   test("the order of a body's fields does not matter", async () => {

@@ -60,7 +60,7 @@ test("of several hosts every connection goes to the one that takes writes, also 
       await new Promise((done) => setTimeout(done, 100));
     }
   }
-  expect((await query("select count(*) n from migrations"))[0]!.n).toBeGreaterThan(5);
+  expect((await query("select count(*) n from migrations"))[0]!.n).toBeGreaterThan(0);
 });
 
 test("a standby alone is waited for, and then named as what it is", async () => {
