@@ -1374,6 +1374,14 @@ create table drafts (
   constraint drafts_kind_check CHECK ((kind = ANY (ARRAY['to-list'::text, 'to-receivers'::text, 'custom'::text])))
 );
 
+create table dropped_sign_ups (
+  company_id uuid not null,
+  count bigint default 1 not null,
+  last_at timestamp with time zone default now() not null,
+  constraint dropped_sign_ups_pkey PRIMARY KEY (company_id),
+  constraint dropped_sign_ups_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
+);
+
 create table email_events (
   id uuid default uuid_v7() not null,
   company_id uuid not null,

@@ -17,8 +17,10 @@ import { isOverLimit } from "./access/throttle.ts";
 import { BODY_LIMITS, type BodyLimits } from "./http/body-cost.ts";
 import { type Context, httpOf } from "./http/context.ts";
 import { deviceOf } from "./http/device-cookie.ts";
+import { prefersHtml } from "./http/error-handler.ts";
 import { withUpload } from "./http/multipart-upload.ts";
 import { formReader, type Params, pathNames, pathReader, propertiesOf, queryReader } from "./http/params.ts";
+import { problemOf } from "./http/problems.ts";
 import { type BodyBounds, mediaTypeOf, readForm, readJson, readRaw } from "./http/request-body.ts";
 import { responseWriter } from "./http/response.ts";
 import type { SharedBudget, UploadBudgets } from "./http/shared-budget.ts";
@@ -105,6 +107,11 @@ function requiredPermission({ access, action }: Route, deps: RouteDeps): Permiss
   }
   return permission;
 }
+
+/** A form of a page, of which the person in front of it wants to see what was wrong. */
+const isPersonsForm = (context: Context): boolean =>
+  /^(?:application\/x-www-form-urlencoded|multipart\/form-data)$/.test(mediaTypeOf(context) ?? "") &&
+  prefersHtml(context);
 
 export function routeHandler(route: Route, contract: ActionContract, deps: RouteDeps) {
   if (contract.visibility) throw new Error(`${route.action} is ${contract.visibility}: no route may lead to it`);
@@ -235,8 +242,26 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     return device ? { device } : {};
   };
 
+  /** Undefined where the error is not the form's, such as a company that does not exist. */
+  async function formAgain(context: Context, error: unknown): Promise<Document | undefined> {
+    const isInvalid = isServiceError(error, "INVALID");
+    if (!isInvalid && !isServiceError(error, "THROTTLED")) return undefined;
+    const { typed = {} } = context.state;
+    const { list_id } = typed;
+    const params = {
+      ...readPath(context),
+      ...(typeof list_id === "string" ? { list_id } : {}),
+      typed,
+      errors: isInvalid ? error.data.fields : {},
+      busy: !isInvalid,
+      status: isInvalid ? 400 : 429,
+    };
+    const options = { meta: { http: httpOf(context) }, requestID: context.state.requestId };
+    return (await broker.call(route.formAgain!, params, options).catch(() => undefined)) as Document | undefined;
+  }
+
   // What is known already is not awaited: each await of the dozen steps below took some 0.4 of the 114 µs of a request.
-  return async (context: Context): Promise<void> => {
+  const handle = async (context: Context): Promise<void> => {
     context.state.route = route.path;
     const overLimit = route.throttle ? await isOverLimit(context, route) : false;
     const identified = permission && authentication.identify(context, permission);
@@ -256,6 +281,7 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
       const early = known && (await callerIn(known, context, identity));
       const body = reservation && (await readBody!(context, { limits, reservation, early: companyInBody(identity) }));
       release ??= await admitForm(context, path, budget);
+      if (route.formAgain && body) context.state.typed = body;
       const params: Params = { ...readQuery(context), ...body, ...path };
       if (takesIdempotencyKey) setIdempotencyKey(context, params);
       const caller = identity && (early || callerIn(company.of(identity, params, context), context, identity));
@@ -276,6 +302,19 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     } finally {
       reservation?.release();
       release?.();
+    }
+  };
+
+  if (!route.formAgain) return handle;
+  return async (context: Context): Promise<void> => {
+    try {
+      await handle(context);
+    } catch (error) {
+      const document = isPersonsForm(context) ? await formAgain(context, error) : undefined;
+      if (!document) throw error;
+      context.set(problemOf(error, context.state.requestId).headers);
+      const written = writeResponse(context, document, {});
+      if (written instanceof Promise) await written;
     }
   };
 }

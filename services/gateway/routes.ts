@@ -40,6 +40,8 @@ export interface Route {
   throttle?: "auth" | "link" | "subscribe" | "tracking";
   /** Success may also be a 303 to an address of the caller's. */
   leadsOn?: boolean;
+  /** The action that shows a person's form again, with what was wrong in it. */
+  formAgain?: ActionOf;
   /** Reads a body although the method is DELETE. */
   deleteBody?: boolean;
   /** Its answers have an ETag: who has one already gets a 304. */
@@ -236,11 +238,13 @@ export const routes: readonly Route[] = [
   }),
 
   // Public endpoints, and what mails link to
+  route("GET", `${E}/public/subscribe/:company_id/`, "tracking.subscribePage", page),
   route("POST", `${E}/public/subscribe/:company_id/`, "subscribers.subscribe", {
     ...page,
     ...created,
     throttle: "subscribe",
     leadsOn: true,
+    formAgain: "tracking.subscribeAgain",
   }),
   route("GET", `${E}/public/confirm/:token/`, "tracking.confirmPage", page),
   route("POST", `${E}/public/confirm/:token/`, "tracking.confirm", page),

@@ -17,6 +17,7 @@ import {
   Type,
   Uuid,
 } from "../lib/shapes.ts";
+import { TRAP_FIELD } from "../lib/trap-field.ts";
 import { IMPORT_DESCRIPTION, IMPORT_FIELDS, ImportAnswer, ImportStarted } from "./contract-import.ts";
 import {
   AttributeChanges,
@@ -235,11 +236,23 @@ export const subscribers = {
           examples: [""],
         }),
       ),
+      [TRAP_FIELD]: Type.Optional(
+        Type.Unknown({
+          description: "As `website`, under a name that password managers leave alone.",
+          examples: [""],
+        }),
+      ),
     }),
     returns: Document,
     json: Type.Object({ detail: Described(Type.String(), "The same for everybody.", "Thank you.") }),
     unknownFields: "read",
     example: { email: "ada@example.com", first_name: "Ada" },
+  },
+  droppedSignUps: {
+    summary: "Sign-ups that the hidden field of a form dropped",
+    visibility: "public",
+    params: None,
+    returns: Type.Object({ count: Type.Integer(), last_at: Nullable(Type.String()) }),
   },
   confirm: {
     summary: "Confirm a subscription from its mailbox",

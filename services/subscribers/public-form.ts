@@ -9,6 +9,7 @@ import type { Caller, Ctx } from "../lib/caller.ts";
 import type { FieldErrors } from "../lib/errors.ts";
 import { parseAccept } from "../lib/i18n/languages.ts";
 import type { Document } from "../lib/shapes.ts";
+import { TRAP_FIELD } from "../lib/trap-field.ts";
 import { READ_ONLY_FIELDS, unknownFieldErrors } from "../lib/unknown-fields.ts";
 import { subscribers } from "./contract-subscribers.ts";
 
@@ -37,8 +38,10 @@ export const attributesIn = (given: Given, declared: readonly string[]): Attribu
  * A field that people do not see: who fills it in is a program that fills in all. No form sends an object, and one may have
  * nothing that makes a text of it.
  */
-export const isTrapped = ({ website }: Given): boolean =>
-  website !== undefined && website !== null && (typeof website === "object" || String(website).trim() !== "");
+export const isTrapped = (given: Given): boolean =>
+  [given.website, given[TRAP_FIELD]].some(
+    (value) => value !== undefined && value !== null && (typeof value === "object" || String(value).trim() !== ""),
+  );
 
 function mayLeadTo(text: string, hosts: readonly string[]): boolean {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;

@@ -4,6 +4,7 @@ import { Company } from "../../models/company.ts";
 import { type Client, INTERACTIVE, queryOne, transaction } from "../../models/database/db.ts";
 import { List } from "../../models/list.ts";
 import { askToConfirm, confirmMailbox, type FormValues } from "../../models/statements/ask-to-confirm.ts";
+import { countDropped } from "../../models/statements/dropped-sign-ups.ts";
 import { isErased, liftErasure } from "../../models/statements/erased-addresses.ts";
 import { roomFor } from "../../models/statements/subscriber-locks.ts";
 import type { SubscriberStatus } from "../../models/subscriber.ts";
@@ -74,7 +75,10 @@ async function record(ctx: Ctx<SubscribeRequest>): Promise<boolean> {
     throw invalid({ list_id: [missingObject(listId)] });
   }
   const asksToConfirm = (await ownChoice(companyId, listId)) ?? company.doubleOptIn;
-  if (isTrapped({ ...request })) return asksToConfirm;
+  if (isTrapped({ ...request })) {
+    await countDropped(companyId);
+    return asksToConfirm;
+  }
   const values = {
     first_name: (request.first_name ?? "").trim(),
     last_name: (request.last_name ?? "").trim(),

@@ -8,6 +8,7 @@
 import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
 import { audit } from "../../models/statements/audit-log.ts";
+import { droppedSignUps } from "../../models/statements/dropped-sign-ups.ts";
 import { ANY_ERASURE_DUE } from "../../models/statements/erase-person.ts";
 import { ANY_IMPORT_DUE, purgeImports } from "../../models/statements/imports.ts";
 import { removeManySubscribers } from "../../models/statements/remove-subscribers.ts";
@@ -246,6 +247,10 @@ export default defineService("subscribers", contract, {
     listSegmentSubscribers: (ctx) => listSegmentSubscribers(companyOf(ctx), ctx.params.id, ctx.params),
 
     subscribe: { validate: formErrors, handler: (ctx) => subscribe(ctx) },
+    async droppedSignUps(ctx) {
+      const dropped = await droppedSignUps(companyOf(ctx));
+      return { count: dropped?.count ?? 0, last_at: dropped?.last_at.toISOString() ?? null };
+    },
     confirm: (ctx) => confirm(ctx.params.token),
   },
 });

@@ -132,6 +132,29 @@ export const contract = {
   },
   view: { summary: "View an email in the browser", params: ByMail, returns: Document },
 
+  subscribePage: {
+    summary: "Sign-up page (public)",
+    description:
+      "The company's public form as a page in the reader's language, with its declared attributes as fields. A form with a fault comes back as this page, with the errors and what was typed.",
+    params: Type.Object({
+      company_id: Described(Uuid, "The company's id."),
+      list: Type.Optional(Described(Uuid, "The list that is joined.")),
+    }),
+    returns: Document,
+  },
+  subscribeAgain: {
+    summary: "The sign-up page after a form with a fault",
+    visibility: "public",
+    params: Type.Object({
+      company_id: Uuid,
+      list_id: Type.Optional(Type.String()),
+      typed: Type.Record(Type.String(), Type.Unknown()),
+      errors: Type.Record(Type.String(), Type.Array(Type.String())),
+      busy: Type.Optional(Bool),
+      status: Type.Integer(),
+    }),
+    returns: Document,
+  },
   subscribedPage: {
     summary: "What a person sees who has sent a public form",
     visibility: "public",

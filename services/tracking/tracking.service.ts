@@ -11,6 +11,7 @@ import { confirm, confirmPage, subscribedPage, unsubscribe, unsubscribePage, vie
 import { withProblemPage } from "./pages/page.ts";
 import { preferencesPage, updatePreferences } from "./pages/preferences-page.ts";
 import { previewPage } from "./pages/preview.ts";
+import { subscribeAgain, subscribePage } from "./pages/subscribe-page.ts";
 import { analytics } from "./reports/analytics.ts";
 import { companyStats } from "./reports/company-stats.ts";
 import { domainStats } from "./reports/domain-stats.ts";
@@ -65,6 +66,8 @@ export default defineService("tracking", contract, {
     archivePage: withProblemPage(archivePage),
     archiveFeed: withProblemPage(archiveFeed),
     archivedIssue: withProblemPage(archivedIssue),
+    subscribePage: withProblemPage(subscribePage),
+    subscribeAgain,
     subscribedPage,
     confirmPage: withProblemPage(confirmPage),
     confirm: withProblemPage(confirm),

@@ -4,6 +4,7 @@ import { newId } from "../../services/lib/ids.ts";
 import { personToken } from "../../services/lib/tokens/person-token.ts";
 import { newWorld, token, type World } from "../integration/tracking/world.ts";
 import { type App, startApp } from "../support/app.ts";
+import { someIp } from "../support/client.ts";
 import { storedEvents } from "../support/stored-events.ts";
 import { violations } from "./axe.ts";
 import { launchChromium } from "./chromium.ts";
@@ -17,7 +18,10 @@ describe("recipients' pages in Chromium", () => {
   let world: World;
   let listId: string;
   beforeAll(async () => {
-    app = await startApp({ services: ["gateway", "accounts", "subscribers", "campaigns", "renderer", "tracking"] });
+    app = await startApp({
+      services: ["gateway", "accounts", "subscribers", "campaigns", "renderer", "tracking"],
+      env: { TRUST_PROXY: "1" },
+    });
     browser = await launchChromium();
   }, 240_000);
   beforeEach(async () => {
@@ -47,6 +51,7 @@ describe("recipients' pages in Chromium", () => {
       `confirm/${personToken("confirm", world.companyId, mail().subscriberId, new Date(Date.now() + 60_000))}/`,
     ),
     archive: at(`archive/${listId}/`),
+    subscribe: at(`subscribe/${world.companyId}/?list=${listId}`),
     missing: at(`unsubscribe/${newId()}/`),
   });
   const statusOf = async () =>
@@ -76,6 +81,30 @@ describe("recipients' pages in Chromium", () => {
       }
     });
   });
+
+  test.each(looks)(
+    "a sign-up with a fault: $name px, $colorScheme, $locale",
+    async ({ viewport, colorScheme, locale }) => {
+      await query("update companies set form_attributes = '{Stadt}' where id = $1", [world.companyId]);
+      await open(
+        { viewport, colorScheme, locale, bypassCSP: true, extraHTTPHeaders: { "x-forwarded-for": someIp() } },
+        async (page) => {
+          await page.goto(paths().subscribe);
+          await page.fill("[name=email]", "anna@");
+          await page.fill("[name=first_name]", "Anna");
+          await page.click("button");
+          expect(await page.inputValue("[name=first_name]")).toBe("Anna");
+          expect(await page.evaluate("document.activeElement.name")).toBe("email");
+          expect(await page.locator("[aria-invalid=true]").count()).toBe(1);
+          expect(await violations(page)).toEqual([]);
+          expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+          await page.fill("[name=email]", `anna-${newId()}@example.com`);
+          await page.click("button");
+          expect(await page.locator("[role=status]").count()).toBe(1);
+        },
+      );
+    },
+  );
 
   describe("with a company's branding", () => {
     const LOGO = "https://cdn.example/logo.png";

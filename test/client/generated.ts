@@ -1459,6 +1459,7 @@ export type SubscribePubliclyBody = {
   list_id?: ListId;
   redirect_url?: RedirectUrl;
   website?: Website;
+  contact_url_2?: ContactUrl2;
 };
 
 /** The list that is joined. */
@@ -1469,6 +1470,9 @@ export type RedirectUrl = string;
 
 /** Hidden in the form. Filled in, the answer is the same and nothing happens. */
 export type Website = unknown;
+
+/** As `website`, under a name that password managers leave alone. */
+export type ContactUrl2 = unknown;
 
 export type ConfirmSubscriptionBody = {
   detail: Detail;
@@ -4534,6 +4538,20 @@ export interface Operations {
       accepted: number;
     };
   };
+  /** Sign-up page (public) */
+  subscribePage: {
+    request: {
+      path: {
+        /** The company's id. */
+        company_id: string;
+      };
+      query?: {
+        /** The list that is joined. */
+        list?: string;
+      };
+    };
+    answer: string;
+  };
   /** Subscribe (public) */
   subscribePublicly: {
     request: {
@@ -5425,6 +5443,7 @@ export const operations: { readonly [O in keyof Operations]: OperationEntry } = 
   createInboundSource: { method: "POST", path: "/api/emails/inbound-sources/", answer: "json" },
   deleteInboundSource: { method: "DELETE", path: "/api/emails/inbound-sources/{id}/", answer: "none" },
   receiveProviderReport: { method: "POST", path: "/api/emails/inbound/{provider}/{token}/", answer: "json" },
+  subscribePage: { method: "GET", path: "/api/emails/public/subscribe/{company_id}/", answer: "text" },
   subscribePublicly: { method: "POST", path: "/api/emails/public/subscribe/{company_id}/", answer: "json" },
   showConfirmationPage: { method: "GET", path: "/api/emails/public/confirm/{token}/", answer: "text" },
   confirmSubscription: { method: "POST", path: "/api/emails/public/confirm/{token}/", answer: "json" },

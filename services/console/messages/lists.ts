@@ -47,6 +47,10 @@ export const list = {
   formHint:
     "Copy this into a page of your site. Whoever fills it in is on this list, after a confirmation where the settings ask for one. The hidden field keeps programs out.",
   formCode: "HTML of the form",
+  signUpHint: "Or link to the page that we host, in the reader's language:",
+  signUpPage: "Sign-up page",
+  dropped: (n: number, day: string) =>
+    `${plural(n, "sign-up", "sign-ups")} through your forms dropped because a hidden field was filled in, the last on ${day}. Most are programs. An older copy of the form, with the field "website", also drops people whose password manager fills it in: replace it with the HTML below.`,
   export: "Download as CSV",
   several: "Choose several",
   delete: "Delete the list",

@@ -2,12 +2,13 @@
 import { SUBSCRIBER_STATUSES } from "../../../models/subscriber.ts";
 import { config } from "../../lib/config.ts";
 import { escapeHtml } from "../../lib/escape-html.ts";
+import { TRAP_ATTRIBUTES } from "../../lib/trap-field.ts";
 import { requirePermission } from "../../permissions.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
 import { askedOf, pagerOf } from "../pager.ts";
 import { formatted } from "../render.ts";
-import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome } from "../request.ts";
+import { type Answer, type CompanyVisit, callIn, callUnder, companyPath, may, type Outcome } from "../request.ts";
 import { resultOf, withResult } from "../results.ts";
 
 const t = messages.list;
@@ -29,7 +30,7 @@ export function formCode({ companyId, list, attributes }: FormOf): string {
     field("first_name", "First name", 'autocomplete="given-name"'),
     field("last_name", "Last name", 'autocomplete="family-name"'),
     ...attributes.map((name) => field(name, name, "")),
-    '  <p hidden><label>Leave this empty<br><input name="website" tabindex="-1" autocomplete="off"></label></p>',
+    `  <p hidden aria-hidden="true"><label>Leave this empty<br><input ${TRAP_ATTRIBUTES}></label></p>`,
     `  <p><button type="submit">${escapeHtml(`Subscribe to ${list.public_name || list.name}`)}</button></p>`,
     "</form>",
   ].join("\n");
@@ -41,10 +42,11 @@ async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
   const { query, form } = visit;
   const id = visit.params.id!;
   const status = SUBSCRIBER_STATUSES.find((one) => one === query.status);
-  const [list, members, company] = await Promise.all([
+  const [list, members, company, dropped] = await Promise.all([
     read(visit),
     callIn(visit, "subscribers.listMembers", { id, ...askedOf(query), ...(status ? { status } : {}) }),
     callIn(visit, "accounts.getCompany", { id: visit.company.id }),
+    callUnder(visit, "subscribers.droppedSignUps", {}),
   ]);
   const here = companyPath(visit, `lists/${list.id}`);
   const { results, ...paging } = members;
@@ -70,6 +72,8 @@ async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
       isArchived: form.name === undefined ? list.archive : form.archive !== undefined,
       archivePath: list.archive && list.visibility === "public" ? `/api/emails/public/archive/${list.id}/` : undefined,
       formCode: formCode({ companyId: visit.company.id, list, attributes: company.form_attributes }),
+      signUpPath: `/api/emails/public/subscribe/${visit.company.id}/?list=${list.id}`,
+      dropped: dropped.last_at ? t.dropped(dropped.count, dropped.last_at.slice(0, 10)) : undefined,
       errors,
       asked: query,
       here,

@@ -14,6 +14,8 @@ export interface State {
   hostOf?: string;
   /** Once the credentials are known. */
   companyId?: string;
+  /** What a person's form said, on routes that show it again. */
+  typed?: Record<string, unknown>;
   /** Of a 503: what is away, for the log alone. */
   reason?: string;
 }

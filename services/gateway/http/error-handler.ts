@@ -82,7 +82,7 @@ const PAGE_TITLES: Record<number, string> = {
 };
 
 /** Only pages are read by people: an API path answers JSON whatever a browser would like. */
-const prefersHtml = (context: Context): boolean =>
+export const prefersHtml = (context: Context): boolean =>
   /^\/(?:api\/emails\/public|app)\//.test(context.path) && context.accepts("json", "html") === "html";
 
 /** A problem as a person sees it who followed a link in a mail. */

@@ -18,6 +18,17 @@ export const ar: Catalogue = {
     title: "تم إلغاء اشتراكك",
     done: "لن ترسل {company} نشرات إخبارية إلى {email} بعد الآن.",
   },
+  subscribe: {
+    title: "الاشتراك",
+    intro: "استلم رسائل {company}.",
+    introList: "استلم {list} من {company}.",
+    button: "اشترك",
+    noAddress: "أدخل عنوان بريدك الإلكتروني.",
+    wrongAddress: "هذا ليس عنوان بريد إلكتروني. يكون العنوان على شكل \u2066name@example.com\u2069.",
+    wrong: "لا يمكن استخدام هذه القيمة. يرجى التحقق منها.",
+    busy: "وردت طلبات اشتراك كثيرة من شبكتك. انتظر دقيقة ثم أرسل النموذج مرة أخرى.",
+    leaveEmpty: "اترك هذا الحقل فارغًا",
+  },
   subscribed: {
     title: "شكرًا لك",
     done: "استلمت {company} طلب اشتراكك بالعنوان {email}.",

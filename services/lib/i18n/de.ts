@@ -18,6 +18,17 @@ export const de: Catalogue = {
     title: "Sie sind abgemeldet",
     done: "{company} schickt keine Newsletter mehr an {email}.",
   },
+  subscribe: {
+    title: "Anmelden",
+    intro: "E-Mails von {company} erhalten.",
+    introList: "{list} von {company} erhalten.",
+    button: "Anmelden",
+    noAddress: "Geben Sie Ihre E-Mail-Adresse ein.",
+    wrongAddress: "Das ist keine E-Mail-Adresse. Sie sieht aus wie name@example.com.",
+    wrong: "Dieser Wert kann nicht verwendet werden. Bitte prüfen Sie ihn.",
+    busy: "Aus Ihrem Netz kamen zu viele Anmeldungen. Warten Sie eine Minute und senden Sie das Formular noch einmal.",
+    leaveEmpty: "Bitte leer lassen",
+  },
   subscribed: {
     title: "Vielen Dank",
     done: "{company} hat Ihre Anmeldung für {email} erhalten.",

@@ -17,6 +17,17 @@ export const en = {
     title: "You are unsubscribed",
     done: "{company} will not send newsletters to {email} any more.",
   },
+  subscribe: {
+    title: "Subscribe",
+    intro: "Get emails from {company}.",
+    introList: "Get {list} from {company}.",
+    button: "Subscribe",
+    noAddress: "Enter your email address.",
+    wrongAddress: "This is not an email address. It looks like name@example.com.",
+    wrong: "This value cannot be used. Please check it.",
+    busy: "Too many sign-ups came from your network. Wait a minute and send the form again.",
+    leaveEmpty: "Leave this empty",
+  },
   subscribed: {
     title: "Thank you",
     done: "{company} has received your subscription for {email}.",

@@ -18,6 +18,17 @@ export const es: Catalogue = {
     title: "Su suscripción está cancelada",
     done: "{company} ya no enviará boletines a {email}.",
   },
+  subscribe: {
+    title: "Suscribirse",
+    intro: "Reciba los correos de {company}.",
+    introList: "Reciba {list} de {company}.",
+    button: "Suscribirse",
+    noAddress: "Escriba su dirección de correo.",
+    wrongAddress: "Esto no es una dirección de correo. Debe parecerse a name@example.com.",
+    wrong: "Este valor no se puede usar. Revíselo.",
+    busy: "Han llegado demasiadas suscripciones desde su red. Espere un minuto y envíe el formulario otra vez.",
+    leaveEmpty: "Deje este campo vacío",
+  },
   subscribed: {
     title: "Gracias",
     done: "{company} ha recibido su suscripción para {email}.",

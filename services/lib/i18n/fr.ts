@@ -18,6 +18,17 @@ export const fr: Catalogue = {
     title: "Vous êtes désabonné",
     done: "{company} n’enverra plus de newsletters à {email}.",
   },
+  subscribe: {
+    title: "S’inscrire",
+    intro: "Recevez les e-mails de {company}.",
+    introList: "Recevez {list} de {company}.",
+    button: "S’inscrire",
+    noAddress: "Saisissez votre adresse e-mail.",
+    wrongAddress: "Ce n’est pas une adresse e-mail. Elle ressemble à name@example.com.",
+    wrong: "Cette valeur ne peut pas être utilisée. Veuillez la vérifier.",
+    busy: "Trop d’inscriptions sont venues de votre réseau. Attendez une minute, puis envoyez de nouveau le formulaire.",
+    leaveEmpty: "Laissez ce champ vide",
+  },
   subscribed: {
     title: "Merci",
     done: "{company} a bien reçu votre inscription pour {email}.",

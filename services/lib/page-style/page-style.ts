@@ -15,15 +15,17 @@ export interface PageExtras {
   imageSource?: string | undefined;
   /** Shown within a page of the console, where it is only looked at. */
   framed?: boolean;
+  /** Scheme, host and port that a form's answer may lead to: browsers hold redirects to the policy, too. */
+  leadsTo?: string | undefined;
 }
 
 /** Style elements are named by their hashes, so that no other style, and no script at all, has an effect. */
-export const pageCsp = ({ css, imageSource, framed = false }: PageExtras = {}): string =>
+export const pageCsp = ({ css, imageSource, framed = false, leadsTo }: PageExtras = {}): string =>
   [
     "default-src 'none'",
     `style-src ${[PAGE_CSS, ...(css ? [css] : [])].map(hashOf).join(" ")}`,
     ...(imageSource ? [`img-src ${imageSource}`] : []),
-    `form-action ${framed ? "'none'" : "'self'"}`,
+    `form-action ${framed ? "'none'" : ["'self'", leadsTo].filter(Boolean).join(" ")}`,
     "base-uri 'none'",
     `frame-ancestors ${framed ? "'self'" : "'none'"}`,
     ...(framed ? ["sandbox"] : []),

@@ -36,6 +36,7 @@ type PageName =
   | "changed-address"
   | "preferences"
   | "subscribed"
+  | "subscribe"
   | "left-list"
   | "archive";
 
@@ -52,13 +53,20 @@ interface Values {
 interface Use {
   status?: number;
   framed?: boolean;
+  /** Where the page's form may lead besides this host. */
+  leadsTo?: string | undefined;
 }
 
-function html(template: string, http: Http, values: Values, { status = 200, framed = false }: Use = {}): Document {
+function html(
+  template: string,
+  http: Http,
+  values: Values,
+  { status = 200, framed = false, leadsTo }: Use = {},
+): Document {
   const { company } = values;
   const t = catalogueFor(http?.acceptLanguage ?? "", company?.language);
   const body = environment.render(`${template}.njk`, { ...values, t, css: PAGE_CSS });
-  const policy = pageCsp({ css: company?.css, imageSource: company?.logo?.source, framed });
+  const policy = pageCsp({ css: company?.css, imageSource: company?.logo?.source, framed, leadsTo });
   return {
     status,
     content_type: "text/html; charset=utf-8",

@@ -342,6 +342,7 @@ describe("every operation", () => {
       mail,
       new URLSearchParams({ "List-Unsubscribe": "One-Click" }),
     );
+    await call(`GET ${E}/public/subscribe/:company_id/`, { company_id: company.id });
     await call(`POST ${E}/public/subscribe/:company_id/`, { company_id: company.id }, { email: "fay@example.com" });
     const tokenFor = (kind: "confirm" | "preferences", expiresAt?: Date) => ({
       token: personToken(kind, company.id, things.subscriber!, expiresAt),

@@ -264,13 +264,16 @@ describe("a list", () => {
     const [, action] = /action="([^"]+)"/.exec(form)!;
     expect(form).toContain(`name="list_id" value="${list}"`);
     const fields = [...form.matchAll(/name="([^"]+)"/g)].map(([, name]) => name);
-    expect(fields).toEqual(["list_id", "email", "first_name", "last_name", "website"]);
+    expect(fields).toEqual(["list_id", "email", "first_name", "last_name", "contact_url_2"]);
+    expect(form).toMatch(
+      /<p hidden aria-hidden="true">.* tabindex="-1" autocomplete="off" data-1p-ignore data-lpignore="true" data-bwignore="true"/,
+    );
     const body = new URLSearchParams({
       list_id: list,
       email: "copied@example.com",
       first_name: "",
       last_name: "",
-      website: "",
+      contact_url_2: "",
     });
     const sent = await fetch(`${app.url}${new URL(action!).pathname}`, {
       method: "POST",
@@ -279,6 +282,11 @@ describe("a list", () => {
     });
     expect(sent.status).toBeLessThan(300);
     expect((await company.api.get(`/api/emails/lists/${list}/`)).body.subscriber_count).toBe(1);
+    expect(html).toContain(`/api/emails/public/subscribe/${company.id}/?list=${list}`);
+    expect(html).not.toContain("dropped because");
+    body.set("contact_url_2", "https://spam.example");
+    await fetch(`${app.url}${new URL(action!).pathname}`, { method: "POST", body });
+    expect((await browser.open(at(`lists/${list}`))).html).toContain("1 sign-up through your forms dropped");
   });
 });
 

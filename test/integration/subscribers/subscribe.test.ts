@@ -89,11 +89,75 @@ describe("a public form", () => {
     expect(await found("bob@example.com")).toMatchObject({ status: "unconfirmed" });
   });
 
-  test("with a fault gets a page that says which", async () => {
+  test("that its author misspelled says how", async () => {
     const answer = await submit({ email: "ann", frist_name: "Ann" });
     expect([answer.status, answer.headers.get("content-type")]).toEqual([400, "text/html; charset=utf-8"]);
-    expect(answer.text).toContain("Enter a valid email address.");
+    expect(answer.text).toContain("This is not an email address.");
     expect(answer.text).toContain("Did you mean &quot;first_name&quot;?");
+  });
+
+  test("with a fault comes back in the reader's language, with what was typed and the errors beside the fields", async () => {
+    await forms(["city"], ["example.org"]);
+    const list = await newList("Private");
+    const given = { email: '"><b>ann', first_name: "Ann & Co", city: "Liège", list_id: list };
+    const answer = await submit({ ...given, redirect_url: "https://example.org/a" }, { "Accept-Language": "de" });
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([400, "text/html; charset=utf-8"]);
+    expect(answer.headers.get("content-security-policy")).toContain("form-action 'self' https://example.org;");
+    const page = answer.text;
+    expect(page).toContain('<html lang="de" dir="ltr">');
+    expect(page).toContain("<style>");
+    expect(page).toMatch(
+      /Das ist keine E-Mail-Adresse[^<]*<\/p>\s*<input type="email" id="field-0"[^>]*aria-invalid="true"/,
+    );
+    for (const value of ["&quot;&gt;&lt;b&gt;ann", "Ann &amp; Co", "Liège", list, "https://example.org/a"]) {
+      expect(page).toContain(`value="${value}"`);
+    }
+    expect(page).not.toContain("Private");
+    const strays = await submit({ email: "ann@example.com", redirect_url: "https://evil.example/" });
+    expect([strays.status, strays.text.includes("form_hosts"), strays.text.includes("evil.example")]).toEqual([
+      400,
+      true,
+      false,
+    ]);
+    expect(await found("ann@example.com")).toBeUndefined();
+    expect((await submit({ email: "" }, { "Accept-Language": "ar" })).text).toContain("أدخل عنوان بريدك");
+  });
+
+  test("has a page of its own, whose form subscribes; without a company or list it is a page with 404", async () => {
+    await forms(["city"]);
+    const list = await newList("Readers");
+    await query("update lists set visibility = 'public', public_name = 'Letters' where id = $1", [list]);
+    const visitor = client(app, { ip: someIp() });
+    const headers = { Accept: "text/html", "Accept-Language": "fr" };
+    const path = `/api/emails/public/subscribe/${company.id}/`;
+    const page = await visitor.get(`${path}?list=${list}`, { headers });
+    expect(page.status).toBe(200);
+    expect(page.text).toContain('<html lang="fr" dir="ltr">');
+    expect(page.text).toContain("Letters");
+    const names = [...page.text.matchAll(/ name="([a-z_0-9]+)"/g)].map(([, name]) => name);
+    expect(names.slice(-6)).toEqual(["list_id", "email", "first_name", "last_name", "city", "contact_url_2"]);
+    expect((await submit({ email: "ann@example.com", list_id: list, contact_url_2: "" })).status).toBe(201);
+    expect(await members(list)).toBe(1);
+    for (const missing of [`${path}?list=${SOME_ID}`, path.replace(company.id, SOME_ID)]) {
+      const answer = await visitor.get(missing, { headers });
+      expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+    }
+  });
+
+  test("over the limit says so on the page, not in another", async () => {
+    const ip = someIp();
+    const headers = { Accept: "text/html", "Accept-Language": "es" };
+    const send = () =>
+      client(app, { ip }).post(
+        `/api/emails/public/subscribe/${company.id}/`,
+        new URLSearchParams({ email: "ann@example.com" }),
+        { headers },
+      );
+    for (let n = 0; n < 3; n++) expect((await send()).status).toBe(201);
+    const answer = await send();
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([429, expect.any(String)]);
+    expect(answer.text).toContain("Espere un minuto");
+    expect(answer.text).toContain('name="email"');
   });
 
   test("from a script gets JSON as ever", async () => {
@@ -150,8 +214,12 @@ describe("a public form", () => {
     for (const website of [{ toString: null }, {}, [["x"]], [{ toString: null }]]) {
       expect(await subscribe({ ...given, website })).toMatchObject({ status: json.status, body: json.body });
     }
+    expect((await submit({ ...given, contact_url_2: "x" })).text).toBe(page.text);
+    expect(await subscribe({ ...given, contact_url_2: "x" })).toMatchObject({ status: json.status, body: json.body });
     expect(await found("bot@example.com")).toBeUndefined();
     expect(await members(list)).toBe(0);
+    const dropped = await call(app.broker, "subscribers.droppedSignUps", {}, { meta: { companyId: company.id } });
+    expect(dropped).toEqual({ count: 8, last_at: expect.any(String) });
     expect((await submit({ ...given, website: "" })).text).toBe(page.text);
     expect(await found("bot@example.com")).toBeDefined();
     expect((await subscribe(given)).body).toEqual(json.body);
