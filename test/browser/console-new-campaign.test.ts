@@ -178,7 +178,11 @@ test("from sign-in to mail that arrived, by mouse: counts as it is chosen, saves
     await page.getByLabel("How", { exact: true }).selectOption("text");
     await page.frameLocator('iframe[src*="look=text"]').getByText("six books are waiting.").waitFor();
     await page.getByRole("link", { name: "Run the checks" }).click();
-    await page.getByText("The mail has no links to look at.").or(page.getByText("link answers")).first().waitFor();
+    await page
+      .getByText("The email has no links or images to check.")
+      .or(page.getByText("link or image works"))
+      .first()
+      .waitFor();
     await page.getByRole("button", { name: "Send the test" }).click();
     await page.getByText(`The test went to ${company.email}.`).waitFor();
     // Of the person who is shown.

@@ -109,7 +109,7 @@ test.each([LAPTOP, PHONE])(
       const arrived = async (name: string) => {
         if (name !== shotName(editor)) return;
         await inFrame(page, "Six books for Ann");
-        await seen(page, "Nothing to warn of.");
+        await seen(page, "No issues found.");
         for (const summary of await page.locator("summary").all()) await summary.click();
       };
       const pages = paths.map((path) => [shotName(path), at(path)] as const);

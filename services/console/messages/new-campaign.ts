@@ -62,7 +62,8 @@ export const newCampaign = {
   preheader: "Preview text",
   preheaderHint: "What mailboxes show behind the subject. May stay empty.",
   body: "Text",
-  bodyHint: "Plain text, where an empty line begins a new paragraph, or HTML.",
+  bodyHint: "HTML, or plain text: it becomes paragraphs, lists and links in a simple layout.",
+  convertHint: "Placeholders of other products become variables, and links get their missing https://.",
   textBody: "Text for mailboxes that show no HTML",
   textBodyHint: "May stay empty: it is made of the text above.",
   attachments: (n: string, count: number) => `${n} ${many(count, "file is", "files are")} attached.`,
@@ -145,16 +146,18 @@ export const newCampaign = {
 
   checks: "Checks",
   checksHint:
-    "Asks each link, the records of your sender's domain, and the spam filter where there is one. Takes up to half a minute.",
+    "Opens each link and image, and asks for the records of your sender's domain, and the spam filter where there is one. Takes up to half a minute.",
   runChecks: "Run the checks",
   back: "Back to the campaign",
   good: "Good",
   bad: "Needs a look",
   unknown: "Not known",
-  linksGood: (n: string, count: number) => `${n} ${many(count, "link answers", "links answer")}.`,
-  noLinks: "The mail has no links to look at.",
+  linksGood: (n: string, count: number) => `${n} ${many(count, "link or image works", "links and images work")}.`,
+  noLinks: "The email has no links or images to check.",
   linkBad: (url: string, status: number | null) =>
-    status === null ? `${url} does not answer.` : `${url} answers with ${status}: open it, and correct it in the text.`,
+    status === null
+      ? `${url} does not answer.`
+      : `${url} answers with ${status}. Open it, and correct it in the content.`,
   sizeGood: (kb: string) => `The mail has ${kb} KB.`,
   sizeBad: (kb: string) => `The mail has ${kb} KB: Gmail shows the first 102 and hides the rest. Make it shorter.`,
   spamScore: (score: string) =>
@@ -174,7 +177,7 @@ export const newCampaign = {
   dnsBad: (name: string, help: string | null) => `${name}: ${help ?? "needs a look."}`,
   dnsUnknown: (name: string) => `${name}: the DNS did not answer.`,
   notChecked: (why: string) => `Could not be checked: ${why}`,
-  checkNames: { links: "Links", size: "Size", spam: "Spam filter", domain: "Your domain" },
+  checkNames: { links: "Links and images", size: "Size", spam: "Spam filter", domain: "Your domain" },
   needsServer: "Choose a server first (step From).",
 
   test: "Send a test",

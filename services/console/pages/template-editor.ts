@@ -6,7 +6,7 @@ import { type Errors, orAgain } from "../form-errors.ts";
 import { VIEWS } from "../mail-look.ts";
 import { messages } from "../messages.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome } from "../request.ts";
-import { contentOf, problemsOf, readerOf, type Typed, typedOf } from "./template-form.ts";
+import { contentOf, convertedOf, isConvertible, problemsOf, readerOf, type Typed, typedOf } from "./template-form.ts";
 import { type Findings, findingsOf } from "./template-preview.ts";
 import { templatesPath } from "./templates.ts";
 
@@ -62,11 +62,12 @@ async function conflictOf(visit: CompanyVisit, template: Template) {
 }
 
 /** Of the template as it is saved, where the page is asked for them: after a save. */
-async function savedFindings(visit: CompanyVisit, { id }: Template): Promise<Findings | undefined> {
+async function savedFindings(visit: CompanyVisit, template: Template): Promise<Findings | undefined> {
   if (visit.query.checked === undefined) return undefined;
   try {
     const { variables } = await readerOf(visit);
-    return findingsOf(await callIn(visit, "renderer.preview", { id, variables }));
+    const shown = await callIn(visit, "renderer.preview", { id: template.id, variables });
+    return findingsOf(shown, await isConvertible(visit, typedFrom(template)));
   } catch (error) {
     // It is saved: a page that only said that the preview is busy would look as if it were not.
     if (!isServiceError(error)) throw error;
@@ -129,19 +130,29 @@ async function showOne(visit: CompanyVisit, errors: Errors = {}): Promise<Answer
 export const templatePage = (visit: CompanyVisit): Promise<Answer> => showOne(visit);
 export const newTemplatePage = (visit: CompanyVisit): Promise<Answer> => showNew(visit);
 
+/** The form with its content converted, to be looked at and saved. */
+async function showConverted(visit: CompanyVisit, show: (visit: CompanyVisit) => Promise<Answer>): Promise<Answer> {
+  const converted = await convertedOf(visit, typedOf(visit.form));
+  const page = await show({ ...visit, form: { ...visit.form, ...converted } });
+  return { ...page, values: { ...("values" in page ? page.values : {}), isConverted: true } } as Answer;
+}
+
 const saved = (visit: CompanyVisit, id: string): Answer => ({
   goTo: templatesPath(visit, `${id}?checked=1`),
   notice: "saved",
 });
 
-export const makeTemplate = (visit: CompanyVisit): Promise<Outcome | Answer> =>
-  orAgain(
+export const makeTemplate = async (visit: CompanyVisit): Promise<Outcome | Answer> => {
+  if (visit.form.convert !== undefined) return showConverted(visit, showNew);
+  return orAgain(
     async () => saved(visit, (await callIn(visit, "renderer.createTemplate", contentOf(typedOf(visit.form)))).id),
     (errors) => showNew(visit, errors),
   );
+};
 
-export const saveTemplate = (visit: CompanyVisit): Promise<Outcome | Answer> =>
-  orAgain(
+export const saveTemplate = async (visit: CompanyVisit): Promise<Outcome | Answer> => {
+  if (visit.form.convert !== undefined) return showConverted(visit, showOne);
+  return orAgain(
     async () => {
       const { seen, overwrite } = visit.form;
       const since = overwrite || seen;
@@ -154,3 +165,4 @@ export const saveTemplate = (visit: CompanyVisit): Promise<Outcome | Answer> =>
     },
     (errors) => showOne(visit, errors),
   );
+};

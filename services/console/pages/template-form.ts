@@ -5,7 +5,7 @@ import { htmlOfTyped } from "../../lib/made-html/typed-text.ts";
 import { findSubscriber } from "../find-subscriber.ts";
 import type { Errors } from "../form-errors.ts";
 import { messages } from "../messages.ts";
-import type { CompanyVisit } from "../request.ts";
+import { type CompanyVisit, callIn } from "../request.ts";
 
 type Content = ParamsOf<"renderer.createTemplate">;
 export type Typed = { [Field in keyof Content]-?: NonNullable<Content[Field]> };
@@ -33,6 +33,17 @@ export const contentOf = (typed: Typed) => ({
   preheader: typed.preheader === "" ? null : typed.preheader,
   text_body: typed.text_body.trim() === "" ? null : typed.text_body,
 });
+
+/** The text fields with placeholders of other products as ours, and links as they were meant. */
+export function convertedOf(visit: CompanyVisit, { subject, preheader, body, text_body, template_mode }: Typed) {
+  return callIn(visit, "renderer.convertContent", { subject, preheader, body, text_body, template_mode });
+}
+
+/** Whether converting changes anything. */
+export async function isConvertible(visit: CompanyVisit, typed: Typed): Promise<boolean> {
+  const converted = await convertedOf(visit, typed);
+  return Object.entries(converted).some(([field, text]) => typed[field as keyof typeof converted] !== text);
+}
 
 const SAMPLE = { email: "ann@example.com", first_name: "Ann", last_name: "Example" };
 

@@ -10,7 +10,7 @@ import { mailFrame } from "../mail-frame.ts";
 import { lookOf, sentencesPage, viewOf } from "../mail-look.ts";
 import { messages } from "../messages.ts";
 import { type Answer, type CompanyVisit, callIn, may } from "../request.ts";
-import { contentOf, type Problem, problemsOf, readerOf, type Typed, typedOf } from "./template-form.ts";
+import { contentOf, isConvertible, type Problem, problemsOf, readerOf, type Typed, typedOf } from "./template-form.ts";
 
 /**
  * The editor's page writes into the frame, so that the preview keeps its place while somebody types: the frame keeps its
@@ -72,15 +72,18 @@ export interface Findings {
   size?: string;
   warnings: string[];
   problems: Problem[];
+  /** Converting would change something that is warned of. */
+  isConvertible: boolean;
 }
 
 type Rendered = Awaited<ReturnType<typeof rendered>>["shown"];
 
-export const findingsOf = ({ subject, html, warnings }: Omit<Rendered, "text">): Findings => ({
+export const findingsOf = ({ subject, html, warnings }: Omit<Rendered, "text">, isConvertible: boolean): Findings => ({
   subject,
   size: sizeText(Buffer.byteLength(html)),
   warnings,
   problems: [],
+  isConvertible,
 });
 
 /** The form as it stands: what to look at, and the mail. A part of a page. */
@@ -90,11 +93,15 @@ export async function showFindings(visit: CompanyVisit): Promise<Answer> {
   const outcome = await orErrors(() => rendered(visit, typed));
   const t = messages.templates;
   if ("errors" in outcome) {
-    const findings: Findings = { warnings: [], problems: problemsOf(outcome.errors, typed) };
+    const findings: Findings = {
+      warnings: [],
+      problems: problemsOf(outcome.errors, typed),
+      isConvertible: await isConvertible(visit, typed),
+    };
     return { view: "template-findings", title: t.findings, values: { findings } };
   }
   const { shown, isMissing } = outcome.made;
-  const findings = findingsOf(shown);
+  const findings = findingsOf(shown, await isConvertible(visit, typed));
   if (isMissing) findings.warnings.unshift(t.noReader((visit.form.reader ?? "").trim()));
   const mail = lookOf(shown, viewOf(visit.form.view));
   return { view: "template-findings", title: t.findings, values: { findings, mail } };

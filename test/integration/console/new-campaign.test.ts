@@ -123,6 +123,27 @@ test("each step is saved, what is missing stands at its field, and the send says
   expect(await browser.open(path)).toMatchObject({ status: 404, title: "This draft is gone" });
 });
 
+test("an own text is saved as HTML by itself, too, and a button converts placeholders and links of it", async () => {
+  const id = await drafted({ list_id: list });
+  const path = at(`campaigns/drafts/${id}/what`);
+  await browser.open(path);
+  const body = "Hi\n\n- a\n- www.shop.example.com";
+  await browser.send(path, { content: "own", subject: "Hi", body, do: "autosave" });
+  expect((await bodyOf(id)).body).toContain(
+    '<p>Hi</p>\n<ul>\n<li>a</li>\n<li><a href="https://www.shop.example.com">www.shop.example.com</a></li>\n</ul>',
+  );
+  const foreign = { content: "own", subject: "Hi *|FNAME|*", body: '<a href="www.shop.example.com">{{ city }}</a>' };
+  const offered = await browser.send(path, { ...foreign, do: "autosave" });
+  expect(offered.html).toContain('value="convert"');
+  const converted = await browser.send(path, { ...foreign, do: "convert" });
+  expect([converted.status, converted.html.includes('value="convert"')]).toEqual([200, false]);
+  expect(await bodyOf(id)).toMatchObject({
+    subject: "Hi [[first_name]]",
+    body: '<a href="https://www.shop.example.com">[[city]]</a>',
+  });
+  await company.api.delete(`${E}/drafts/${id}/`);
+});
+
 test("what was changed after the page was made is looked at again before it is sent; a refusal stands in its step", async () => {
   const id = await drafted(whole());
   const path = at(`campaigns/drafts/${id}`);

@@ -249,3 +249,45 @@ test("a viewer reads templates and media, sees no form that writes, and is refus
   expect((await viewer.send(path(`templates/${theirs}`), typed)).status).toBe(404);
   expect((await browser.open(at("templates"))).html).toContain("&lt;img src=x onerror=alert(1)&gt;");
 });
+
+test("plain text is saved as paragraphs and a list in the default layout, and previewed so", async () => {
+  const plain = { ...typed, body: "Hello,\r\n\r\nwe have\r\n- tea\r\n- milk\r\n[[unsubscribe_url]]" };
+  const paragraphs = "<p>Hello,</p>\n<p>we have</p>\n<ul>\n<li>tea</li>\n<li>milk</li>\n</ul>";
+  expect((await browser.send(at("templates/preview"), plain)).html).toContain(paragraphs);
+  const { location } = await browser.send(at("templates/new"), plain);
+  const id = /templates\/([\w-]+)/.exec(location!)![1]!;
+  expect((await read(id)).body).toContain(paragraphs);
+  expect((await read(id)).body).toMatch(/^<!doctype html>/);
+});
+
+test("a button converts placeholders of other products and broken links, and saves nothing by itself", async () => {
+  const foreign = {
+    ...typed,
+    subject: "Hi *|FNAME|*",
+    body: '<p>{{ .Subscriber.FirstName }}</p><a href="www.shop.example.com">x</a>',
+    text_body: "%recipient.city%",
+  };
+  const { html } = await browser.send(at("templates/findings"), foreign);
+  expect(html).toContain("is a placeholder of Mailchimp");
+  expect(html).toContain('name="convert"');
+  const clean = { ...typed, body: "<p>x</p>" };
+  expect((await browser.send(at("templates/findings"), clean)).html).not.toContain('name="convert"');
+  const id = await make();
+  for (const path of [at("templates/new"), at(`templates/${id}`)]) {
+    const page = await browser.send(path, { ...foreign, convert: "yes" });
+    expect([path, page.status]).toEqual([path, 200]);
+    expect(page.html).toContain('value="Hi [[first_name]]"');
+    expect(page.html).toContain(
+      "&lt;p&gt;[[first_name]]&lt;/p&gt;&lt;a href=&quot;https://www.shop.example.com&quot;&gt;",
+    );
+    expect(page.html).toContain("\n[[city]]</textarea>");
+    expect(page.html).toContain("Check the content, then save it.");
+  }
+  expect((await read(id)).subject).not.toContain("first_name]] Hi");
+  const mjml = await browser.send(at("templates/new"), {
+    ...typed,
+    body: "<mjml><mj-body></mj-body></mjml>",
+    convert: "yes",
+  });
+  expect(mjml.html).toMatch(/value="mjml" selected/);
+});

@@ -54,11 +54,29 @@ async function templateOf(visit: CompanyVisit, id: string): Promise<Choice | und
 
 const TEXTS = ["subject", "preheader", "body", "text_body"] as const;
 
+const textsOf = (read: (field: (typeof TEXTS)[number]) => string) => ({
+  subject: read("subject"),
+  preheader: read("preheader"),
+  body: read("body"),
+  text_body: read("text_body"),
+});
+
+/** The texts with placeholders of other products as ours, and links as they were meant. */
+async function convertedOf(visit: CompanyVisit, texts: ReturnType<typeof textsOf>) {
+  const { template_mode: _, ...converted } = await callIn(visit, "renderer.convertContent", {
+    ...texts,
+    template_mode: "basic",
+  });
+  return converted;
+}
+
 async function show(visit: CompanyVisit, draft: Draft, errors: Errors = {}): Promise<Answer> {
   const { body } = draft;
   const find = visit.form.find ?? "";
   const offered = await templates(visit, textIn(body, "template_id"), find);
   const here = draftPath(visit, draft.id, "what");
+  const texts = textsOf((field) => textIn(body, field));
+  const converted = hasText(body) ? await convertedOf(visit, texts) : texts;
   return {
     view: "new-campaign-what",
     title: messages.newCampaign.titles.what,
@@ -70,7 +88,8 @@ async function show(visit: CompanyVisit, draft: Draft, errors: Errors = {}): Pro
       chosen: textIn(body, "template_id"),
       isOwn: hasText(body) || (offered.templates.length === 0 && find === ""),
       isToList: isToList(body),
-      texts: Object.fromEntries(TEXTS.map((field) => [field, textIn(body, field)])),
+      texts,
+      isConvertible: TEXTS.some((field) => texts[field] !== converted[field]),
       isTesting: body.variants !== undefined || body.winner !== undefined,
       rows: rowsIn(body),
       winner: winnerIn(body),
@@ -136,7 +155,15 @@ export const saveWhat = ofDraft(async (visit, draft): Promise<Outcome | Answer> 
   let saved = draft;
   return orAgain(
     async () => {
-      saved = await saveDraft(visit, draft, changesOf(visit, draft.body));
+      const { form } = visit;
+      const converted =
+        form.do === "convert"
+          ? await convertedOf(
+              visit,
+              textsOf((field) => form[field] ?? ""),
+            )
+          : {};
+      saved = await saveDraft(visit, draft, changesOf({ ...visit, form: { ...form, ...converted } }, draft.body));
       const isOwn = visit.form.content === "own";
       if (askedFor(visit) === "next" && isOwn && isToList(saved.body)) {
         const errors = missing(saved.body);
