@@ -38,7 +38,7 @@ export default {
     ),
     // `npm run test:chaos`: faults at random, for 30 minutes.
     ...byHand(false, "test/chaos"),
-    // `npm run test:upgrade`: starts version 0.1.0 beside this one, for minutes.
+    // `npm run test:upgrade`: starts the first version that is upgraded beside this one, for minutes.
     ...byHand(false, "test/upgrade"),
     // `npm run test:mta`: real mail servers; needs root.
     ...byHand(false, "test/mta"),

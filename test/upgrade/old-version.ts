@@ -1,4 +1,4 @@
-/** The code of a released version, out of this repository's history, on the packages that are installed here. */
+/** The code of an earlier version, out of this repository's history, on the packages that are installed here. */
 import { execFile, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -11,7 +11,8 @@ interface Version {
   name: string;
   commit: string;
 }
-export const FIRST_RELEASE: Version = { name: "0.1.0", commit: "704e6c1" };
+/** The first version whose databases are upgraded: the one with the baseline of the migrations. */
+export const FIRST_VERSION: Version = { name: "baseline", commit: "dcc634c0" };
 
 /** Of packages that it needs in another version than what is installed: it would not be what was released. */
 function foreignPackages(folder: string): string[] {

@@ -24,15 +24,11 @@ export interface Version {
 export type Part = "core" | "sender" | "gateway";
 const isOf = (part: Part, service: string) => (part === "gateway" ? service === "gateway" : service !== "gateway");
 
-const NEWER_SERVICES = ["bounces", "console"];
-
-/** A version has no folder for services that came later. */
-function servicesOf(part: Part, { root }: Version): string[] {
+function servicesOf(part: Part): string[] {
   if (part === "sender") return ["smtp-sender", "renderer"];
-  const all = [...APART, ...(part === "gateway" ? ["console"] : [])].filter(
+  return [...APART, ...(part === "gateway" ? ["console"] : [])].filter(
     (service) => isOf(part, service) || service === "console",
   );
-  return all.filter((service) => root === undefined || !NEWER_SERVICES.includes(service));
 }
 
 export interface Scene {
@@ -110,7 +106,7 @@ export async function openScene(): Promise<Scene> {
     gateways: [],
     async start(version, ...parts) {
       for (const part of parts) {
-        const services = servicesOf(part, version);
+        const services = servicesOf(part);
         const PORT = `${await unusedPort()}`;
         const service = await startService({
           services,

@@ -1,5 +1,5 @@
 /**
- * From version 0.1.0 to this one while mail is sent and the API is used: migrations as a job beside the old processes, then
+ * From the first version whose databases are upgraded to this one while mail is sent and the API is used: migrations as a job beside the old processes, then
  * new processes beside them, then the new ones alone; back to the old code on the new schema, and forward again. Some five
  * minutes. It needs the repository's history, and a PostgreSQL, Redis and NATS as all tests do.
  */
@@ -11,7 +11,7 @@ import { promisify } from "node:util";
 import { SENT_EMAIL_STATUSES } from "../../models/sent-email-status.ts";
 import { node } from "../support/service-process.ts";
 import { type Asked, addresses, type Company, newCompany, newList, newServer, sendToList } from "./company.ts";
-import { codeOf, FIRST_RELEASE } from "./old-version.ts";
+import { codeOf, FIRST_VERSION } from "./old-version.ts";
 import { openScene, type Part, type Scene, type Version, WINDOW_SECONDS } from "./scene.ts";
 import { startTraffic, type Traffic } from "./traffic.ts";
 
@@ -82,7 +82,7 @@ function timeline(times: number[], entered: readonly [number, string][]): string
     .join("\n");
 }
 
-describe("an update from 0.1.0, and back, and forward again, in a running cluster", () => {
+describe("an update from the first version, and back, and forward again, in a running cluster", () => {
   let scene: Scene;
   let old: Version;
   let traffic: Traffic;
@@ -96,7 +96,7 @@ describe("an update from 0.1.0, and back, and forward again, in a running cluste
 
   beforeAll(async () => {
     lateness.enable();
-    old = { name: FIRST_RELEASE.name, root: await codeOf(FIRST_RELEASE) };
+    old = { name: FIRST_VERSION.name, root: await codeOf(FIRST_VERSION) };
     scene = await openScene();
     await scene.start(old, ...STARTING);
     company = await newCompany(scene, "upgrade");
@@ -116,7 +116,7 @@ describe("an update from 0.1.0, and back, and forward again, in a running cluste
     await sleep(PHASE_MS);
   }
 
-  test("0.1.0 is filled: subscribers, campaigns that are over, one that is slow, one within an hourly limit", async () => {
+  test("the old version is filled: subscribers, campaigns that are over, one that is slow, one within an hourly limit", async () => {
     const people = addresses("upgrade", SUBSCRIBERS);
     const listId = await newList(company, "All", people);
     const few = addresses("small", SMALL);
@@ -154,7 +154,7 @@ describe("an update from 0.1.0, and back, and forward again, in a running cluste
 
   test("migrations are applied beside the old processes", async () => {
     traffic.phase = "migrating";
-    expect(await applyMigrations(scene.databaseUrl)).toContain("Applied 0007_");
+    expect(await applyMigrations(scene.databaseUrl)).toMatch(/^(?:Nothing is pending|Applied \d{4}_)/);
     await enter("old on the new schema");
   });
 
@@ -176,7 +176,7 @@ describe("an update from 0.1.0, and back, and forward again, in a running cluste
     await enter("new alone");
   });
 
-  test("the code goes back to 0.1.0 on the new schema", async () => {
+  test("the code goes back to the old version on the new schema", async () => {
     await scene.start(old, ...STARTING);
     await enter("side by side, going back");
     await scene.stopParts(PRESENT, ...STOPPING);
