@@ -21,7 +21,7 @@ const ASKED = 10_000;
 /** Where those take too long: right to within three percent. */
 const ASKED_AT_LEAST = 1_000;
 
-export interface SegmentCount {
+interface SegmentCount {
   n: number;
   isEstimate: boolean;
 }

@@ -75,7 +75,7 @@ const contentOf = ({ subject, body, preheader, text_body, inline_css }: Row) => 
   ...(inline_css && { inline_css }),
 });
 
-export interface CampaignRequest {
+interface CampaignRequest {
   kind: DraftKind;
   name: string;
   /** Without a time. */

@@ -20,7 +20,7 @@ import { CONFIRM_WITHIN_DAYS } from "./ask-to-confirm.ts";
 import { liftErasure } from "./erased-addresses.ts";
 
 /** Mailboxes that one subscriber may have mailed within 24 hours. */
-export const MAX_CHANGES_A_DAY = 3;
+const MAX_CHANGES_A_DAY = 3;
 
 /** `p`: the subscriber; `w`: the address that is wanted. */
 const MAY_CHANGE = `w.email_key <> p.email_key

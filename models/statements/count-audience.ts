@@ -25,7 +25,7 @@ const SAMPLE_MS = 5_000;
 export const LEFT_OUT = ["unconfirmed", "unsubscribed", "bounced", "complained", "suppressed"] as const;
 type Reason = (typeof LEFT_OUT)[number];
 
-export interface AudienceCount {
+interface AudienceCount {
   /** People of the list or segment. */
   total: number;
   /** Those who get the mail. */
@@ -34,7 +34,7 @@ export interface AudienceCount {
   isEstimate: boolean;
 }
 
-export interface CountedAudience {
+interface CountedAudience {
   companyId: string;
   listId?: string | undefined;
   segmentId?: string | undefined;

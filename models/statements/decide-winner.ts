@@ -37,7 +37,7 @@ const DUE = `
   where w.winner is null and w.due_at <= now() and ${MAY_BE_DECIDED}
   order by w.due_at limit 200`;
 
-export interface Undecided {
+interface Undecided {
   company_id: string;
   campaign_id: string;
 }

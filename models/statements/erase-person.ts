@@ -61,7 +61,7 @@ export async function beginErasure(client: Client, { companyId, hash }: ErasedPe
 const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 
 /** Parameters $2, $4 and $5 of a place. */
-export function spellingsOf(address: string): { keys: string[]; pattern: string; hint: string } {
+function spellingsOf(address: string): { keys: string[]; pattern: string; hint: string } {
   const keys = [...new Set(addressVariants(address).map((variant) => variant.toLowerCase()))];
   const local = keys[0]!.slice(0, keys[0]!.lastIndexOf("@"));
   const domains = [...new Set(keys.map(domainOf))].map(escaped).join("|");

@@ -54,7 +54,7 @@ export const HIT_AS_EVENT = `
     || case h.link when 0 then '{}' else jsonb_build_object('url', t.links[h.link]) end as metadata,
   hit_at(h.id) as created_at`;
 
-export interface HitEvent {
+interface HitEvent {
   id: string;
   type: "opened" | "clicked";
   recipient: string;

@@ -30,7 +30,7 @@ export const ofSubscribers: Source = {
 };
 
 // The address that the request named: the row's own, or the subscriber's where it is the same.
-export const ofInlineReceivers: Source = {
+const ofInlineReceivers: Source = {
   taken: TAKEN,
   person: `select t.at, s.id as subscriber_id, a.email, case when s.email is distinct from a.email then a.email end as own_email,
       address_key(a.email) as email_key, null::text[] as cc, null::text[] as bcc, t.variables, s.status

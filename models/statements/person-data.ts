@@ -6,7 +6,7 @@ import { asEvents, HIT_AS_EVENT, type HitRow, hitsOfMails, WHAT_HITS_LEAVE_OUT }
 import { withIds } from "./mail-key.ts";
 
 /** Of each kind, the newest. */
-export const MOST_ROWS = 10_000;
+const MOST_ROWS = 10_000;
 
 interface MailRow extends Record<string, unknown> {
   id: string;
@@ -95,7 +95,7 @@ const KINDS = {
   inbound: INBOUND,
 };
 type Kind = keyof typeof KINDS;
-export type PersonRows = Record<Kind, Record<string, unknown>[]>;
+type PersonRows = Record<Kind, Record<string, unknown>[]>;
 
 /** The newest of both tables. */
 async function withHits(events: Record<string, unknown>[], hits: HitRow[]): Promise<Record<string, unknown>[]> {

@@ -10,7 +10,7 @@ import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
 import { auditWithin, SYSTEM } from "./audit-log.ts";
 import { noticeToOwnersWithin } from "./queue-system-mail.ts";
 
-export const RESTORED_ERROR =
+const RESTORED_ERROR =
   "Stopped: the database was restored from a backup, and does not know who got this mail after that was made. Resume sends it to everybody who is not known to have it.";
 
 /** The name is that of `identityOf`; the timeline is null where the role may not read it. */

@@ -1,7 +1,7 @@
 /** Sessions: what came of one login, a family of refresh tokens. SQL, because each of these looks at a family as a whole. */
 import { query, queryOne } from "../database/db.ts";
 
-export interface FoundMember {
+interface FoundMember {
   password_hash: string;
   role: string | null;
   is_alive: boolean;

@@ -15,7 +15,7 @@ import { outboxInsert } from "./webhook-outbox.ts";
 
 const { sent, unknown } = SENT_EMAIL_STATUS;
 
-export interface DoubtfulMail {
+interface DoubtfulMail {
   id: string;
   company_id: string;
   campaign_no: number;

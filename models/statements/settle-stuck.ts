@@ -57,7 +57,7 @@ export const SETTLE = `
     where id = $2 and company_id = $1)
   select count(*)::int as n from settled`;
 
-export interface Stuck {
+interface Stuck {
   campaign_id: string;
   recipients: number;
 }

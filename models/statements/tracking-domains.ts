@@ -6,7 +6,7 @@ const CLAIM_DAYS = 7;
 /** Proof that was lost for longer ends the use of a host: shorter is a name server's or a web server's bad day. */
 const LOST_HOURS = 24;
 
-export interface TrackingHost {
+interface TrackingHost {
   company_id: string;
   token: string;
   is_active: boolean;

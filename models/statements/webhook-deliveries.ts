@@ -61,7 +61,7 @@ interface LookedAt {
 const NEXT_WAITING = `
   select endpoint_id, next_attempt_at from webhook_deliveries
   where status = 'pending' and endpoint_id > $CURSOR order by endpoint_id, next_attempt_at limit 1`;
-export const LOOK_AT_ENDPOINTS = `
+const LOOK_AT_ENDPOINTS = `
   with recursive waiting as (
     (select endpoint_id, next_attempt_at, 1 as n from (${NEXT_WAITING.replace("$CURSOR", "$1::uuid")}) first)
     union all
@@ -97,7 +97,7 @@ export async function lookAtEndpoints(after: string, slice: number): Promise<Loo
 }
 
 // Endpoints and not deliveries are counted: a company with a million waiting costs as much as one with one.
-export const LOOK_AT_COMPANIES = `
+const LOOK_AT_COMPANIES = `
   select w.id as endpoint_id, w.company_id, w.failing_since is not null as failing,
     w.disabled_at is null and exists (
       select from webhook_deliveries d

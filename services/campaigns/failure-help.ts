@@ -42,7 +42,7 @@ const ADVICE = {
   other: { cause: "The mail was not sent. Correct what the reason names.", resume: "Then resume the campaign." },
 } satisfies Record<string, Advice>;
 
-export type Cause = keyof typeof ADVICE;
+type Cause = keyof typeof ADVICE;
 
 const OTHERWISE: Record<Exclude<Remedy, "resume">, string> = {
   later: "You can resume the campaign once it has ended.",

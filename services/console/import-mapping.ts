@@ -24,7 +24,7 @@ type Choice = (typeof CHOICES)[number];
 const isChoice = (text: string | undefined): text is Choice => CHOICES.some((one) => one === text);
 
 /** A column as the mapping screen shows it. */
-export interface ShownColumn {
+interface ShownColumn {
   /** Its place in the file: the name of its fields in the form. */
   at: number;
   name: string;

@@ -24,7 +24,7 @@ export const askedOf = (query: Query) => ({
   ...(query.search ? { search: query.search } : {}),
 });
 
-export interface Pager {
+interface Pager {
   page: number;
   pages: string;
   previous: string | null;

@@ -51,7 +51,7 @@ export function fieldsOf(server: Server): Fields {
   return fields;
 }
 
-export interface LimitRow {
+interface LimitRow {
   n: number;
   domain: string;
   perMinute: string;

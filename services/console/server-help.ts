@@ -1,5 +1,5 @@
 /** What helps with an error of a mail server, by what it or the network said: these texts come from many programs. */
-export type Trouble = "dns" | "connect" | "tls" | "auth" | "sender" | "later" | "other";
+type Trouble = "dns" | "connect" | "tls" | "auth" | "sender" | "later" | "other";
 
 /** The first that fits: a refused login is also a 5xx, a certificate's failure also a connection's. */
 const SIGNS: readonly [Trouble, RegExp][] = [

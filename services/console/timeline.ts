@@ -13,7 +13,7 @@ interface Hit {
   clicks: number;
 }
 
-export interface Timeline {
+interface Timeline {
   step: "hour" | "day" | "week";
   /** In UTC, as people read them. */
   dates: string[];

@@ -6,7 +6,7 @@ import { config } from "./config.ts";
 /** `none`: the name or the records do not exist. `unknown`: the DNS did not say (SERVFAIL, REFUSED, silence). */
 export type Answer<T> = { is: "found"; records: T[] } | { is: "none" } | { is: "unknown"; why: string };
 
-export interface Mx {
+interface Mx {
   exchange: string;
   priority: number;
 }

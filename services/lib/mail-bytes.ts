@@ -32,7 +32,7 @@ export type Characters = Uint8Array;
 export const charactersOf = (matching: RegExp): Characters =>
   Uint8Array.from({ length: ASCII }, (_, code) => (matching.test(String.fromCharCode(code)) ? 1 : 0));
 
-export interface SlotSource {
+interface SlotSource {
   writeTo(memory: Buffer, at: number, n: number): void;
 }
 

@@ -90,7 +90,7 @@ export function luaScript(source: string) {
   };
 }
 
-export interface RedisServer {
+interface RedisServer {
   /** Another one for each start, each promotion of a replica, and each server. */
   id: string;
   /** "Redis 7.0.15" or "Valkey 8.1.1". */

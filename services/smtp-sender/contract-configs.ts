@@ -235,7 +235,7 @@ const Value = Type.Union([
   Type.Record(Type.String(), Type.Unknown()),
   Type.Null(),
 ]);
-export const DeliverabilityReport = Type.Object({
+const DeliverabilityReport = Type.Object({
   checks: Described(
     Type.Array(
       Type.Object({

@@ -169,7 +169,7 @@ export const ImportState = Type.Object({
 });
 
 /** What a column becomes: a field, an attribute, a status where it says so, nothing. */
-export const COLUMN_MEANINGS = [
+const COLUMN_MEANINGS = [
   "email",
   "first_name",
   "last_name",

@@ -21,7 +21,7 @@ const NAMES_PAGE = 10_000;
 // Beyond it no spreadsheet opens the file.
 const MAX_ATTRIBUTE_COLUMNS = 1_000;
 
-export interface ExportFilters {
+interface ExportFilters {
   list?: string;
   status?: SubscriberStatus;
   segment?: string;

@@ -20,7 +20,7 @@ const NEXT_ADDRESS_MS = 2_000;
 type Resolve = (host: string) => Promise<PinnedAddress[]>;
 type Body = Dispatcher.ResponseData["body"];
 
-export interface EventPost {
+interface EventPost {
   url: string;
   headers: Record<string, string>;
   body: string;

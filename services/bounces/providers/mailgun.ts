@@ -16,7 +16,7 @@ import {
 } from "./event.ts";
 
 /** A report is repeated for 8 hours; an older one is somebody's copy. */
-export const MAILGUN_MAX_AGE_SECONDS = 9 * 3_600;
+const MAILGUN_MAX_AGE_SECONDS = 9 * 3_600;
 
 /**
  * The token that the request's signature is over, or null where it is not Mailgun's. The signature covers time and token

@@ -8,7 +8,7 @@
 import { verify, X509Certificate } from "node:crypto";
 import { type Fields, fieldsOf, textOf } from "./event.ts";
 
-export interface SnsMessage {
+interface SnsMessage {
   type: "Notification" | "SubscriptionConfirmation" | "UnsubscribeConfirmation";
   topic: string;
   /** What was published, as text. */

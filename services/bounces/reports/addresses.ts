@@ -9,7 +9,7 @@ const DOMAIN = /^[\p{L}\p{N}](?:[\p{L}\p{N}_-]{0,62})(?:\.[\p{L}\p{N}_-]{1,63}){
 const MAX_DOMAIN = 255;
 
 /** The address with its domain in lower case. */
-export function normalAddress(address: string): string {
+function normalAddress(address: string): string {
   const at = address.lastIndexOf("@");
   return address.slice(0, at + 1) + address.slice(at + 1).toLowerCase();
 }

@@ -20,7 +20,7 @@ interface Mark {
   text?: RegExp;
 }
 
-export const DIALECTS: Dialect[] = [
+const DIALECTS: Dialect[] = [
   // https://www.exim.org/exim-html-current/doc/html/spec_html/ch-customizing_bounce_and_warning_messages.html
   {
     name: "mail.ru",

@@ -2,7 +2,7 @@
 import { allAddresses } from "./addresses.ts";
 import { parseHeaders } from "./headers.ts";
 
-export interface FeedbackReport {
+interface FeedbackReport {
   /** `abuse`, `fraud`, `opt-out`, `not-spam`, `auth-failure` … in lower case. */
   type: string;
   /** Original-Rcpt-To and what providers write instead; many leave it out or hide it. */

@@ -58,7 +58,7 @@ export function gather(message: Part): Material {
   };
 }
 
-export const isStatusPart = ({ type }: Part) => /^message\/(?:global-)?delivery-status$/.test(type);
+const isStatusPart = ({ type }: Part) => /^message\/(?:global-)?delivery-status$/.test(type);
 
 /** The parts for programs; empty where there are none. */
 export const statusText = (leaves: Part[]): string =>

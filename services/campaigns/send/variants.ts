@@ -16,7 +16,7 @@ export interface GivenWinner {
   after_minutes: number;
 }
 
-export interface GivenTest {
+interface GivenTest {
   variants?: GivenVariant[] | null | undefined;
   winner?: GivenWinner | null | undefined;
   timezone?: unknown;

@@ -4,7 +4,7 @@ import { messages } from "../messages.ts";
 import type { OperatorVisit } from "../request.ts";
 
 type Tables = typeof messages.operator.tables;
-export type TableName = keyof Tables;
+type TableName = keyof Tables;
 
 /** How a value is written: a number at the right edge, a time, a state with its colour. */
 type Kind = "text" | "number" | "time" | "state";

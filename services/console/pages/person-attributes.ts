@@ -27,7 +27,7 @@ const shown = (value: AttributeValue): string => (Array.isArray(value) ? value.j
 /** Browsers send line breaks as CR LF. */
 const lines = (text: string): string => text.replaceAll("\r\n", "\n");
 
-export interface AttributeField {
+interface AttributeField {
   /** Part of the field's name in the form. */
   at: string;
   name: string;

@@ -33,7 +33,7 @@ function namedCompany(contract: ActionContract, params: Params, { key }: Identit
   return company;
 }
 
-export interface CompanyReader {
+interface CompanyReader {
   /** Where path or query say it: who may not act there is refused before a body is read. */
   beforeBody(path: Params, context: Context): string | undefined;
   of(identity: Identity, params: Params, context: Context): string;

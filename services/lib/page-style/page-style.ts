@@ -8,7 +8,7 @@ export const PAGE_CSS = readFileSync(join(import.meta.dirname, "page.css"), "utf
 const hashOf = (css: string) => `'sha256-${createHash("sha256").update(css).digest("base64")}'`;
 
 /** Of a page that has more than PAGE_CSS. */
-export interface PageExtras {
+interface PageExtras {
   /** A second style element. */
   css?: string | undefined;
   /** Scheme, host and port that pictures may come from (logoSource). */

@@ -64,7 +64,7 @@ export function sessionAttributesError(url: string): string | undefined {
   return `target_session_attrs=${wanted} cannot be: Flockmail needs the server that takes writes (read-write)`;
 }
 
-export class NotWritable extends Error {}
+class NotWritable extends Error {}
 
 /** Resolves if the server takes connections and writes. */
 export async function probe(url: string, timeoutMs = PROBE_TIMEOUT_MS): Promise<void> {

@@ -20,7 +20,7 @@ type Compiled = { template: Template; errors?: undefined } | { template?: undefi
 export const MAX_BODY_LENGTH = 1_000_000;
 export const MAX_SUBJECT_LENGTH = 998;
 /** A mail has some dozen. Each takes time in every recipient's mail, and memory in every program. */
-export const MAX_TAGS = 10_000;
+const MAX_TAGS = 10_000;
 
 /** A line (subject, preheader), HTML, or text without markup. */
 export type Kind = "subject" | "body" | "text";

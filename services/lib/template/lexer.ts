@@ -8,7 +8,7 @@
  *
  * Works in one pass and reads at most MAX_TAG characters ahead, so that no input makes it slow.
  */
-export interface ValueTag {
+interface ValueTag {
   type: "value";
   path: string;
   raw: boolean;

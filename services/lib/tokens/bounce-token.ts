@@ -19,7 +19,7 @@ const MAX_LOCAL = 64;
 const MAX_ADDRESS = 254;
 const MAX_SEQ = 2 ** 31;
 
-export interface BouncedMail extends MailNumber {
+interface BouncedMail extends MailNumber {
   /** The bounce is about one of the mail's copies; which of them, its report says. */
   copy: boolean;
 }

@@ -23,7 +23,7 @@ export interface WorkerSettings {
   waitingCharacters: number;
 }
 
-export interface Task {
+interface Task {
   /** Address of the module that exports the function. */
   file: string;
   name: string;

@@ -20,7 +20,7 @@ const LITTLE_SHARE = 0.1;
 const LITTLE_BYTES = 1024 ** 3;
 const NOTHING_BYTES = 100 * 1024 ** 2;
 
-export interface ServerAnswer {
+interface ServerAnswer {
   server: string;
   /** Null: none, or that it cannot or will not say. */
   ms: number | null;

@@ -50,7 +50,7 @@ function servicesFinding(nodes: readonly Node[]): Finding {
 }
 
 /** `asking`: the version of the files that the command runs from. */
-export function versionFindings(nodes: readonly Node[], asking: string | undefined): Finding[] {
+function versionFindings(nodes: readonly Node[], asking: string | undefined): Finding[] {
   const versions = [...new Set(nodes.flatMap(({ report }) => report?.vitals?.version ?? []))].sort();
   const all = versions.join(", ");
   return [

@@ -16,7 +16,7 @@ const CLEAR_BELOW = "\u001b[J";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-export interface WatchedTerminal extends Terminal {
+interface WatchedTerminal extends Terminal {
   write(text: string): unknown;
 }
 

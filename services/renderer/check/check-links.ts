@@ -14,7 +14,7 @@ export const MAX_LINKS = 100;
 const MAX_REDIRECTS = 5;
 const LINK_MS = 10_000;
 
-export interface CheckedLink {
+interface CheckedLink {
   url: string;
   /** Of the last answer; null without one. */
   status: number | null;

@@ -43,7 +43,7 @@ export interface Peers {
   giveUp(node: string, leases: AskedLease[]): Promise<GivenUp | undefined>;
 }
 
-export const leaseKey = ({ campaign_id, no, seq, fence }: AskedLease) =>
+const leaseKey = ({ campaign_id, no, seq, fence }: AskedLease) =>
   `${campaign_id} ${no === null ? `row ${seq}` : no} ${fence}`;
 
 /** `process-7:1f2e3d4c` is an engine of the node process-7. */

@@ -2,7 +2,7 @@
 
 import type { CheckFailure } from "../../../models/smtp-config.ts";
 
-export type CheckStatus = "pass" | "warn" | "fail" | "unknown";
+type CheckStatus = "pass" | "warn" | "fail" | "unknown";
 
 export interface Check {
   name: CheckFailure["name"];

@@ -7,7 +7,7 @@ import { parseTags } from "./tags.ts";
 const require = createRequire(import.meta.url);
 
 /** By the public suffix list; a name that has none (of one label, or a suffix itself) is its own. */
-export function organisationalDomain(domain: string): string {
+function organisationalDomain(domain: string): string {
   // Loaded with the first report: the list takes 8 MB.
   const { getDomain } = require("tldts") as typeof import("tldts");
   return getDomain(domain) ?? domain;
@@ -77,7 +77,7 @@ export async function checkDmarc(dns: Lookups, from: string): Promise<{ check: C
   return { check: { name: "dmarc", status: "warn", found: null, expected: expectedRecord(from), help } };
 }
 
-export interface AlignmentAsked {
+interface AlignmentAsked {
   from: string;
   envelope: string;
   spf: Check;

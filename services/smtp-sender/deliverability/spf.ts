@@ -213,7 +213,7 @@ class Walk {
   }
 }
 
-export interface SpfAsked {
+interface SpfAsked {
   /** Of the envelope sender. */
   domain: string;
   relayHost: string;

@@ -34,7 +34,7 @@ interface RecordOptions {
   replies?: ReplyPatterns;
 }
 
-export interface RecordStatement {
+interface RecordStatement {
   name: string;
   text: string;
   values: unknown[];

@@ -31,7 +31,7 @@ export interface DomainRoom {
   readonly untilMs: number;
 }
 
-export type Admission = { room: DomainRoom | undefined } | { postponedMs: number };
+type Admission = { room: DomainRoom | undefined } | { postponedMs: number };
 
 interface Options {
   smtpConfigId: string;

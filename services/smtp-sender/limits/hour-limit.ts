@@ -17,7 +17,7 @@ export interface Day {
 }
 
 /** The room that one recipient has in a day of an SMTP configuration (day-tokens.ts). */
-export interface DayToken {
+interface DayToken {
   day: Day;
   mails: number;
   /** By the monotonic clock. */

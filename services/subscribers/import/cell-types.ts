@@ -167,7 +167,7 @@ function typeOf(name: string, counts: Counts, asked: DateOrder | undefined): Col
 }
 
 /** A reading that counts, the best of a column first (`rank`). */
-export interface CountedReading {
+interface CountedReading {
   name: string;
   key: string;
   rank: number;

@@ -21,7 +21,7 @@ import { lookInto } from "./look-into-file.ts";
 type State = Static<typeof ImportState>;
 
 /** What is asked of a file when it is started: its mapping is an object, because the request is JSON. */
-export interface StartForm
+interface StartForm
   extends Pick<ImportForm, "list_id" | "charset" | "dry_run" | "on_conflict" | "date_order" | "header"> {
   mapping?: Mapping;
 }

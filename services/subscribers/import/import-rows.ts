@@ -28,7 +28,7 @@ interface RowError {
 }
 
 /** Where all errors go; the answer has the first ones. */
-export interface ErrorSink {
+interface ErrorSink {
   add(row: number, email: string, error: string): void;
   /** Between two batches of rows. */
   writeIfMuch(): Promise<void>;

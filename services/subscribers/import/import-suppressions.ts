@@ -178,7 +178,7 @@ async function merge(client: Client, companyId: string): Promise<{ created: numb
   return merged!;
 }
 
-export interface BlocksGiven {
+interface BlocksGiven {
   items?: readonly BlockItem[] | undefined;
   stream?: NodeJS.ReadableStream | null | undefined;
   charset?: string | undefined;

@@ -89,7 +89,7 @@ const COUNT_NEW = `
   where not exists (select 1 from subscribers s where s.company_id = $1 and s.email_key = i.email_key)`;
 
 /** What stands in the import's table. */
-export interface RowsRead {
+interface RowsRead {
   rows: number;
   beganMs: number;
   types: readonly ColumnType[];

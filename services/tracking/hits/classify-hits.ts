@@ -68,7 +68,7 @@ export interface MailChange {
   clicked_at: Date | null;
 }
 
-export interface ClassifiedHits {
+interface ClassifiedHits {
   events: EventRow[];
   changes: MailChange[];
   /** Stored clicks that turned out to be a machine's. */

@@ -164,7 +164,7 @@ async function markAsMachines(client: Client, ids: readonly string[], mails: Ite
 }
 
 /** What is looked up once and remembered. */
-export interface HitCaches {
+interface HitCaches {
   links: CampaignLinks;
   agents: HitAgents;
 }

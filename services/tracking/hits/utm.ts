@@ -3,7 +3,7 @@
  * and reported stays the address that the template has, and mails are the same with tags and without.
  */
 
-export const UTM_NAMES = ["source", "medium", "campaign", "term", "content"] as const;
+const UTM_NAMES = ["source", "medium", "campaign", "term", "content"] as const;
 export type Utm = Partial<Record<(typeof UTM_NAMES)[number], string>>;
 
 /** Web servers take 8,000 characters and more for a whole request line; an address that would be longer goes without tags. */

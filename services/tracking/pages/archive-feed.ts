@@ -1,7 +1,7 @@
 /** The archive of a list as RSS 2.0. */
 import { escapeHtml } from "../../lib/escape-html.ts";
 
-export interface FeedItem {
+interface FeedItem {
   title: string;
   url: string;
   at: Date;

@@ -27,7 +27,7 @@ export function variantsOf(form: Form): Body {
   return { variants, winner };
 }
 
-export interface VariantRow {
+interface VariantRow {
   letter: string;
   subject: string;
   templateId: string;
