@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { until } from "../integration/campaigns/world.ts";
 import { type App, startApp } from "../support/app.ts";
@@ -118,6 +119,23 @@ test.each([LAPTOP, PHONE])(
   },
   180_000,
 );
+
+test("placeholders of other products and broken links are listed while somebody types, and a button converts them", async () => {
+  await open({ viewport: { width: 1280, height: 1400 } }, async (page) => {
+    await signIn(page, "templates/new");
+    await page.getByLabel("Name", { exact: true }).fill("From Mailchimp");
+    await page.getByLabel("Subject", { exact: true }).fill("Hi *|FNAME|*");
+    const body = page.getByLabel("Content", { exact: true });
+    await body.fill('<p>Dear {{ contact.FIRSTNAME }},</p>\n<a href="www.shop.example.com">Shop</a>');
+    await seen(page, /is a placeholder of Mailchimp/);
+    await seen(page, /opens nothing in a mail/);
+    await page.screenshot({ path: join(SHOTS, "convert.png") });
+    await page.getByRole("button", { name: "Convert placeholders and links" }).click();
+    await seen(page, "Placeholders and links are converted.");
+    expect(await body.inputValue()).toContain('<a href="https://www.shop.example.com">Shop</a>');
+    await page.screenshot({ path: join(SHOTS, "converted.png") });
+  });
+}, 120_000);
 
 test("the preview follows what is typed, runs no script, shows each view and reader, and keeps its place", async () => {
   await open({ viewport: { width: 1280, height: 900 } }, async (page) => {
