@@ -69,7 +69,7 @@ export const Sent = Type.Composite([
     ),
     warnings: Type.Array(Type.String(), {
       description:
-        "Extension. Sentences about what the sender should know of this send, which is accepted all the same. A sender in a reserved domain (`.test`, `.example`, `.invalid`, `.localhost`) gets none on deliverability.",
+        "Extension. Sentences about what the sender should know of this send, which is accepted all the same, and about a body that came with it: placeholders of other products, MJML, several lines without tags. A sender in a reserved domain (`.test`, `.example`, `.invalid`, `.localhost`) gets none on deliverability.",
       examples: [["`fist_name` is no variable that any subscriber has."]],
     }),
   }),

@@ -32,7 +32,7 @@ const Spam = Type.Object({
 export const TemplateCheck = Type.Object({
   warnings: Type.Array(Type.String(), {
     description: "As saving it would answer with.",
-    examples: [['The address "www.example.com" opens nothing in a mail. Write "https://www.example.com".']],
+    examples: [['The address "www.example.com" does not open from an email. Use "https://www.example.com" instead.']],
   }),
   size: Type.Integer({ description: "Bytes of the HTML.", examples: [18_240] }),
   links: Type.Array(Link, {

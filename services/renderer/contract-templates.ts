@@ -47,7 +47,7 @@ export const EmailTemplate = Type.Object({
 const Warnings = Type.Array(Type.String(), {
   description:
     "Extension. Sentences on placeholders of other products and MJML, which are sent as they stand; on addresses that open nothing, such as those without a scheme; on a body of several lines without tags; on variables that neither are built in nor any subscriber has, and those that subscribers lack, with their number; on HTML over 102 KB; and on a missing visible way to unsubscribe.",
-  examples: [['The address "www.example.com" opens nothing in a mail. Write "https://www.example.com".']],
+  examples: [['The address "www.example.com" does not open from an email. Use "https://www.example.com" instead.']],
 });
 const SavedTemplate = Type.Composite([EmailTemplate, Type.Object({ warnings: Warnings })]);
 

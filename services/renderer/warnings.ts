@@ -99,52 +99,32 @@ async function gapWarnings(companyId: string, { facts, given = [], listId = null
   return names.flatMap((name) => {
     const without = rows?.find((row) => row.name === name)?.without ?? 0;
     if (rows && without === 0) return [];
-    const people = rows ? (without === 1 ? "1 person" : `${without} people`) : "People";
+    const people = without === 1 ? "1 person" : `${without} people`;
     const have = without === 1 ? "has" : "have";
-    const subject = rows ? `${people}${where} ${have} no [[${name}]]` : `[[${name}]] may be missing for some people`;
-    return `${subject}: their mail has a gap there. Write [[${name}|default:…]], or put it into [[#if ${name}]]…[[/if]].${given.includes(name) ? " The preview shows a value." : ""}`;
+    const gap = rows
+      ? `${people}${where} ${have} no [[${name}]], so their email has a gap there.`
+      : `Some people may have no [[${name}]], so their email would have a gap there.`;
+    const shown = given.includes(name) ? " The preview shows a value." : "";
+    return `${gap} Use [[${name}|default:…]], or put it into [[#if ${name}]]…[[/if]].${shown}`;
   });
 }
 
 /** Nobody reads on. */
 const MAX_NAMED = 10;
 
-function foreignWarnings({ foreign, isMjml }: Facts): string[] {
-  const warnings = foreign.slice(0, MAX_NAMED).map(({ text, product, ours }) => {
-    const help = ours === undefined ? "Nothing here says the same." : ours === "" ? "Remove it." : `Write ${ours}.`;
-    return `"${text}" is a placeholder of ${product}, and is sent as it stands. ${help}`;
-  });
-  if (foreign.length > MAX_NAMED) {
-    warnings.push(`${foreign.length - MAX_NAMED} more placeholders of other products are sent as they stand.`);
-  }
-  if (isMjml) {
-    warnings.push(
-      "The body is MJML, which mail programs cannot show. Save it as a template with the template_mode `mjml`.",
-    );
-  }
-  return warnings;
-}
-
 function linkWarnings({ brokenLinks }: Facts): string[] {
   const warnings = brokenLinks.slice(0, MAX_NAMED).map(({ address, meant }) => {
     const shown = address.trim().slice(0, 200).toWellFormed();
-    return `The address "${shown}" opens nothing in a mail. ${meant === undefined ? "Write it in full, beginning with https://." : `Write "${meant.slice(0, 250).toWellFormed()}".`}`;
+    const help =
+      meant === undefined
+        ? "Use the full address, beginning with https://."
+        : `Use "${meant.slice(0, 250).toWellFormed()}" instead.`;
+    return `The address "${shown}" does not open from an email. ${help}`;
   });
   return brokenLinks.length > MAX_NAMED
-    ? [...warnings, `${brokenLinks.length - MAX_NAMED} more addresses open nothing in a mail.`]
+    ? [...warnings, `${brokenLinks.length - MAX_NAMED} more addresses do not open from an email.`]
     : warnings;
 }
-
-/** Of the content alone. */
-const contentWarnings = (facts: Facts): string[] => [
-  ...foreignWarnings(facts),
-  ...linkWarnings(facts),
-  ...(facts.isTypedText
-    ? [
-        "The body has no HTML tags, so mail programs show all its lines as one paragraph. Write paragraphs as <p>…</p>, and line breaks as <br>.",
-      ]
-    : []),
-];
 
 interface Described {
   facts: Facts;
@@ -159,7 +139,8 @@ interface Described {
 export async function templateWarnings(companyId: string, described: Described): Promise<string[]> {
   const { facts, htmlBytes, isTransactional, given = [] } = described;
   const warnings = [
-    ...contentWarnings(facts),
+    ...facts.warnings,
+    ...linkWarnings(facts),
     ...(await unknownVariables(companyId, facts.variables, given)),
     // The values of a transactional mail come with its request.
     ...(isTransactional ? [] : await gapWarnings(companyId, described)),

@@ -128,7 +128,7 @@ test("placeholders of other products and broken links are listed while somebody 
     const body = page.getByLabel("Content", { exact: true });
     await body.fill('<p>Dear {{ contact.FIRSTNAME }},</p>\n<a href="www.shop.example.com">Shop</a>');
     await seen(page, /is a placeholder of Mailchimp/);
-    await seen(page, /opens nothing in a mail/);
+    await seen(page, /does not open from an email/);
     await page.screenshot({ path: join(SHOTS, "convert.png") });
     await page.getByRole("button", { name: "Convert placeholders and links" }).click();
     await seen(page, "Placeholders and links are converted.");

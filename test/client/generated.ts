@@ -169,7 +169,7 @@ export type NewCampaign = {
   lists: string[];
   /** For clients that expect it; nothing takes it. */
   worker_task_id: string;
-  /** Extension. Sentences about what the sender should know of this send, which is accepted all the same. A sender in a reserved domain (`.test`, `.example`, `.invalid`, `.localhost`) gets none on deliverability. */
+  /** Extension. Sentences about what the sender should know of this send, which is accepted all the same, and about a body that came with it: placeholders of other products, MJML, several lines without tags. A sender in a reserved domain (`.test`, `.example`, `.invalid`, `.localhost`) gets none on deliverability. */
   warnings: string[];
 };
 

@@ -15,6 +15,7 @@ import { emitAndForget } from "../../call.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { conflict } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
+import { textWarnings } from "../../lib/template/text-warnings.ts";
 import { admit, requireHourlyRoomWithin } from "./admission.ts";
 import { audienceSize } from "./audience-size.ts";
 import { bodyAsSent } from "./body-as-sent.ts";
@@ -137,8 +138,11 @@ export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, or
   return answer;
 }
 
-async function warningsOf(ctx: Ctx, companyId: string, { smtp_config_id, winner }: SendParams): Promise<string[]> {
-  const warnings = await sendWarnings(ctx, companyId, smtp_config_id);
+async function warningsOf(ctx: Ctx, companyId: string, params: SendParams): Promise<string[]> {
+  const { smtp_config_id, winner, subject, preheader, body, text_body } = params;
+  // A template was warned of when it was saved.
+  const ofTexts = body === undefined ? [] : textWarnings({ subject, preheader, body, textBody: text_body });
+  const warnings = [...ofTexts, ...(await sendWarnings(ctx, companyId, smtp_config_id))];
   return winner ? [...warnings, ...(await winnerWarnings(companyId))] : warnings;
 }
 

@@ -1,10 +1,9 @@
 /** What a subject and a body say about themselves, for warnings to those who write them. */
-import { isTypedText } from "../../lib/made-html/typed-text.ts";
 import { compileTemplate } from "../../lib/template/compile.ts";
 import type { Node, Path } from "../../lib/template/parser.ts";
+import { textWarnings } from "../../lib/template/text-warnings.ts";
 import { unescapeHtml } from "../program/escape.ts";
 import { type BrokenLink, brokenLinks } from "../repair/broken-links.ts";
-import { type ForeignTag, foreignTags, isMjml } from "../repair/foreign-tags.ts";
 import type { Source } from "./bodies.ts";
 import { outlineOf } from "./html-outline.ts";
 import { showsAlways } from "./visible.ts";
@@ -16,15 +15,11 @@ export interface Facts {
   bare: string[];
   /** Everybody who gets it can unsubscribe without the footer. */
   showsUnsubscribe: boolean;
-  /** Placeholders of other products. */
-  foreign: ForeignTag[];
+  /** Sentences on its texts. */
+  warnings: string[];
   brokenLinks: BrokenLink[];
   /** Whole web addresses of images and backgrounds. */
   images: string[];
-  /** A body of several lines without any tag. */
-  isTypedText: boolean;
-  /** MJML in a body that is sent as HTML. */
-  isMjml: boolean;
 }
 
 class Names {
@@ -69,10 +64,8 @@ export function factsOf(source: Pick<Source, "subject" | "body" | "preheader" | 
     variables: [...names.all],
     bare: [...names.bare],
     showsUnsubscribe: showsAlways(body, "unsubscribe_url"),
-    foreign: foreignTags([subject, preheader, body, textBody].join("\n")),
+    warnings: textWarnings(source),
     brokenLinks: brokenLinks(body),
     images: [...new Set(imagesIn(body))],
-    isTypedText: isTypedText(body) && body.trim().includes("\n"),
-    isMjml: isMjml(body),
   };
 }

@@ -1,8 +1,8 @@
 /** A content with what its warnings offer: placeholders of other products as ours, and links as they were meant. */
 import type { Static } from "../../lib/shapes.ts";
+import { isMjml, withoutForeignTags } from "../../lib/template/foreign-tags.ts";
 import type { contract } from "../contract-templates.ts";
 import { withoutBrokenLinks } from "./broken-links.ts";
-import { isMjml, withoutForeignTags } from "./foreign-tags.ts";
 
 type Content = Static<(typeof contract)["convertContent"]["params"]>;
 

@@ -52,3 +52,29 @@ test.each(["news@acme.example", "news@acme.test", "news@nobody.invalid", "root@l
     expect(await sends("smtp.example.com", sender)).toEqual([[], [], []]);
   },
 );
+
+test("a custom send warns of what its body would show as it stands", async () => {
+  const company = await newCompany(app);
+  await query(
+    `insert into smtp_configs (id, company_id, name, host, port, sender_name, sender_email)
+     values ($1, $1, 'S', 'smtp.example.com', 1, 'Acme', 'news@acme.example')`,
+    [company.id],
+  );
+  const warnings = async (body: string, more: object = {}) => {
+    const given = {
+      name: "N",
+      smtp_config_id: company.id,
+      subject: "S",
+      body,
+      receivers: [{ email: "ann@example.com" }],
+    };
+    return (await company.api.post(`${API}/send/custom/`, { ...given, ...more })).body.warnings;
+  };
+  expect(await warnings("Hello\n\nyou")).toEqual([expect.stringMatching(/no HTML tags/)]);
+  expect(await warnings("<p>Hi *|FNAME|*</p>", { text_body: "{{ x }}" })).toEqual([
+    expect.stringMatching(/Mailchimp.*Use \[\[first_name\]\]/),
+    expect.stringMatching(/^"\{\{ x \}\}"/),
+  ]);
+  expect(await warnings("<mjml><mj-body></mj-body></mjml>")).toEqual([expect.stringMatching(/MJML/)]);
+  expect(await warnings("<p>Hi [[first_name]]</p>")).toEqual([]);
+});

@@ -116,7 +116,7 @@ describe("templates", () => {
       const told = (text: string, ours: string) =>
         expect.stringMatching(
           new RegExp(
-            `^"${text.replace(/[^\w ]/g, "\\$&")}" is a placeholder of .*Write ${ours.replace(/[^\w ]/g, "\\$&")}\\.$`,
+            `^"${text.replace(/[^\w ]/g, "\\$&")}" is a placeholder of .*Use ${ours.replace(/[^\w ]/g, "\\$&")} instead\\.$`,
           ),
         );
       expect(
@@ -147,10 +147,10 @@ describe("templates", () => {
       const html =
         '<a href="www.shop.example.com">x</a><area href="htps://shop.example.com/"><img src="//img.example.com/a.png"><a href="page.html">y</a>';
       expect(await warningsOf("Hi", html)).toEqual([
-        'The address "www.shop.example.com" opens nothing in a mail. Write "https://www.shop.example.com".',
-        'The address "htps://shop.example.com/" opens nothing in a mail. Write "https://shop.example.com/".',
-        'The address "//img.example.com/a.png" opens nothing in a mail. Write "https://img.example.com/a.png".',
-        'The address "page.html" opens nothing in a mail. Write it in full, beginning with https://.',
+        'The address "www.shop.example.com" does not open from an email. Use "https://www.shop.example.com" instead.',
+        'The address "htps://shop.example.com/" does not open from an email. Use "https://shop.example.com/" instead.',
+        'The address "//img.example.com/a.png" does not open from an email. Use "https://img.example.com/a.png" instead.',
+        'The address "page.html" does not open from an email. Use the full address, beginning with https://.',
       ]);
     });
 

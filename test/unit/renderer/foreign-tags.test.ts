@@ -1,5 +1,5 @@
 /** Templates as other products document them: their placeholders are found, and translated where something here says the same. */
-import { foreignTags, isMjml, withoutForeignTags } from "../../../services/renderer/repair/foreign-tags.ts";
+import { foreignTags, isMjml, withoutForeignTags } from "../../../services/lib/template/foreign-tags.ts";
 
 const found = (source: string) => foreignTags(source).map(({ text }) => text);
 const converted = (source: string) => withoutForeignTags(source, "body");

@@ -2,7 +2,7 @@
  * Placeholders of other products, which are text here: found for warnings, and translated where somebody asks for it. The forms
  * are those of the products' own documentation.
  */
-import { compileTemplate, type Kind } from "../../lib/template/compile.ts";
+import { compileTemplate, type Kind } from "./compile.ts";
 import { outsideOfRawText } from "./raw-text.ts";
 
 export interface ForeignTag {
@@ -139,9 +139,13 @@ const FORMS: readonly Form[] = [
 
 const MAX_FOUND = 1_000;
 
+/** Whether there is any sign of them: most texts have none, and are not looked through. */
+const SIGNS = /\*\||\{[{%!$]|\$\{|<%|%[\w%]|\[[%a-z]/i;
+
 /** Each once, in no particular order. */
 export function foreignTags(source: string): ForeignTag[] {
   const found = new Map<string, ForeignTag>();
+  if (!SIGNS.test(source)) return [];
   outsideOfRawText(source, (part) => {
     let left = part;
     for (const { product, pattern, ours } of FORMS) {
