@@ -43,6 +43,10 @@ async function inTime<T>(companyId: string, read: (client: Client) => Promise<T>
 const attributesOf = (companyId: string, names: readonly string[]) =>
   inTime(companyId, (client) => queryOne<Attributes>(ATTRIBUTES, [companyId, names], client));
 
+/** The spelling that a name without case stands for; a mail finds it by the same rule (program/scope.ts). */
+const spellingIn = (names: readonly string[], name: string): string | undefined =>
+  names.includes(name) ? name : names.find((other) => other.toLowerCase() === name.toLowerCase());
+
 /** A name with a dot may be a whole name, or a field of what the first part names. */
 const rootOf = (name: string) => name.split(".", 1)[0]!;
 
@@ -53,15 +57,15 @@ async function unknownVariables(
 ): Promise<string[]> {
   const open = names
     .filter((name) => !isBuiltIn(name) && !COMPANY_VARIABLES.includes(name))
-    .filter((name) => !given.includes(name) && !given.includes(rootOf(name)))
+    .filter((name) => !spellingIn(given, name) && !spellingIn(given, rootOf(name)))
     .slice(0, MAX_NAMES);
   if (open.length === 0) return [];
   const attributes = await attributesOf(companyId, [...new Set(open.flatMap((name) => [name, rootOf(name)]))]);
   if (!attributes) return [];
-  const known = new Set(attributes.known);
+  const known = [...attributes.known, ...attributes.in_use];
   const candidates = [...PERSON, ...given, ...attributes.in_use];
   return open
-    .filter((name) => !known.has(name) && !known.has(rootOf(name)))
+    .filter((name) => !spellingIn(known, name) && !spellingIn(known, rootOf(name)))
     .map((name) => {
       const nearest = nearestField(name, candidates);
       const hint = nearest ? ` Did you mean [[${nearest}]]?` : " Only receivers of a send that bring it have it.";
@@ -86,25 +90,33 @@ async function gapWarnings(companyId: string, { facts, given = [], listId = null
   const ownNames = facts.bare
     .filter((name) => !isBuiltIn(name) && !COMPANY_VARIABLES.includes(name))
     .slice(0, MAX_NAMES);
-  const known =
-    ownNames.length === 0 ? [] : ((await attributesOf(companyId, ownNames.map(rootOf).concat(ownNames)))?.known ?? []);
-  const names = facts.bare.filter(
-    (name) => OF_PERSON.includes(name) || known.includes(name) || known.includes(rootOf(name)),
+  const found =
+    ownNames.length === 0 ? undefined : await attributesOf(companyId, ownNames.map(rootOf).concat(ownNames));
+  const attributes = found ? [...found.known, ...found.in_use] : [];
+  const spellings = new Map(
+    facts.bare.flatMap((name) => {
+      const root = rootOf(name);
+      const rooted = spellingIn(attributes, root);
+      const spelling =
+        spellingIn(OF_PERSON, name) ?? spellingIn(attributes, name) ?? (rooted && rooted + name.slice(root.length));
+      return spelling ? [[name, spelling] as const] : [];
+    }),
   );
+  const names = [...spellings.keys()];
   if (names.length === 0) return [];
   const rows = await inTime(companyId, (client) =>
-    query<{ name: string; without: number }>(WITHOUT, [companyId, names, listId], client),
+    query<{ name: string; without: number }>(WITHOUT, [companyId, [...new Set(spellings.values())], listId], client),
   );
   const where = listId === null ? "" : " on this list";
   return names.flatMap((name) => {
-    const without = rows?.find((row) => row.name === name)?.without ?? 0;
+    const without = rows?.find((row) => row.name === spellings.get(name))?.without ?? 0;
     if (rows && without === 0) return [];
     const people = without === 1 ? "1 person" : `${without} people`;
     const have = without === 1 ? "has" : "have";
     const gap = rows
       ? `${people}${where} ${have} no [[${name}]], so their email has a gap there.`
       : `Some people may have no [[${name}]], so their email would have a gap there.`;
-    const shown = given.includes(name) ? " The preview shows a value." : "";
+    const shown = spellingIn(given, name) ? " The preview shows a value." : "";
     return `${gap} Use [[${name}|default:…]], or put it into [[#if ${name}]]…[[/if]].${shown}`;
   });
 }

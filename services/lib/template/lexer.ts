@@ -38,6 +38,10 @@ const MAX_STEPS = 16;
 // A name as people give it to a column ("Größe", "Price (€)", "opt-in?"), with single spaces inside. Quotes, "=", "<" and
 // the like belong to other engines and to HTML: here they are a mistake, and reported.
 const PATH = /^@?[\p{L}\p{M}\p{N}\p{Sc}_()%&+:?!/*#°-]+(?:[ .][\p{L}\p{M}\p{N}\p{Sc}_()%&+:?!/*#°-]+)*$/u;
+/** Links that every mail has: whatever looks for them looks for one spelling. */
+const OWN_LINK = /^(?:unsubscribe_url|view_in_browser_url|preferences_url)$/i;
+const spelled = (path: string) => (OWN_LINK.test(path) ? path.toLowerCase() : path);
+
 const FORGOTTEN_HASH = /^(?:if|each) /;
 const BLOCK = /^#(if|each)\s+(.*)$/s;
 
@@ -50,7 +54,7 @@ function readValue(content: string, raw: boolean, at: number): ValueTag | string
   const [name, ...filters] = content.split("|").map((part) => part.trim());
   const mistake = `"${content}" is not a variable's name`;
   if (!isPath(name!)) return mistake;
-  const tag: ValueTag = { type: "value", path: name!, raw, at };
+  const tag: ValueTag = { type: "value", path: spelled(name!), raw, at };
   for (const filter of filters) {
     const text = DEFAULT.exec(filter)?.[1]?.trim();
     if (filter === "urlencode") tag.urlEncoded = true;
@@ -69,7 +73,7 @@ function readTag(content: string, at: number): Tag | string {
   if (block) {
     const path = block[2]!.trim();
     if (!isPath(path)) return `"${path}" is not a variable's name`;
-    return { type: block[1] as "if" | "each", path, at };
+    return { type: block[1] as "if" | "each", path: spelled(path), at };
   }
   if (content === "#if" || content === "#each") return `[[${content}]] needs a variable's name`;
   if (/^[#/]/.test(content)) return `Unknown tag [[${content}]]`;

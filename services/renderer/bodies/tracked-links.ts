@@ -16,7 +16,7 @@ import { bodyEnd } from "./visible.ts";
 
 type LinkNode = Extract<Node, { kind: "link" }>;
 
-const OWN_PAGES = /\[\[\[?\s*(?:unsubscribe_url|view_in_browser_url|preferences_url)\s*[|\]]/;
+const OWN_PAGES = /\[\[\[?\s*(?:unsubscribe_url|view_in_browser_url|preferences_url)\s*[|\]]/i;
 /** What still fits into a token (link-token.ts), and into what servers and proxies take for an address. */
 export const MAX_URL_LENGTH = 2_000;
 

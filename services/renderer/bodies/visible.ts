@@ -24,7 +24,7 @@ export function writesAlways(nodes: readonly Node[], name: string): boolean {
  * for Outlook alone), nor in other attributes, nor only where a condition holds or a list has items.
  */
 export function showsAlways(body: string, name: string): boolean {
-  if (!body.includes(name)) return false;
+  if (!body.toLowerCase().includes(name)) return false;
   const { unseen } = outlineOf(body);
   const tokens = tokenize(body).tokens.map(
     (token): Token =>

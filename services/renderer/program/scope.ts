@@ -65,14 +65,17 @@ export function spendSteps(scope: Scope, steps: number): void {
 const dataOf = (data: Data | string | null | undefined): Data =>
   (typeof data === "string" ? (JSON.parse(data) as Data | null) : data) ?? NOTHING;
 
+/** The receiver's own field wins over the subscriber's; one in another case fills a gap. */
+const nameIn = (variables: Data, name: string, otherwise: string | null | undefined): unknown =>
+  own(variables, name) ?? (otherwise || (variables === NOTHING ? otherwise : ownAnyCase(variables, name)));
+
 export function scopeOf(recipient: Recipient, facts: Pick<Scope, "fallback" | "tokens" | "preferencesUrl">): Scope {
   const variables = dataOf(recipient.variables);
-  const own = (name: string) => (Object.hasOwn(variables, name) ? variables[name] : undefined);
   return {
     id: recipient.id,
     email: recipient.email,
-    firstName: own("first_name") ?? recipient.first_name,
-    lastName: own("last_name") ?? recipient.last_name,
+    firstName: nameIn(variables, "first_name", recipient.first_name),
+    lastName: nameIn(variables, "last_name", recipient.last_name),
     variables,
     attributes: dataOf(recipient.attributes),
     fallback: facts.fallback,
@@ -83,22 +86,51 @@ export function scopeOf(recipient: Recipient, facts: Pick<Scope, "fallback" | "t
   };
 }
 
-/** Follows `steps`, beginning at index `from`, through own properties of objects and arrays. */
-function dig(value: unknown, steps: readonly string[], from: number): unknown {
+/** Names by their lower case; null where two differ in nothing else. Built once for an object, where a name is missing. */
+const spellings = new WeakMap<Data, ReadonlyMap<string, string | null>>();
+
+function spellingsOf(data: Data): ReadonlyMap<string, string | null> {
+  const known = spellings.get(data);
+  if (known) return known;
+  const names = new Map<string, string | null>();
+  for (const name of Object.keys(data)) {
+    const lower = name.toLowerCase();
+    names.set(lower, names.has(lower) ? null : name);
+  }
+  spellings.set(data, names);
+  return names;
+}
+
+/** An own property, by another case of its name where that names one only. */
+function ownAnyCase(data: Data, name: string): unknown {
+  if (Object.hasOwn(data, name)) return data[name];
+  const other = spellingsOf(data).get(name.toLowerCase());
+  return typeof other === "string" ? data[other] : undefined;
+}
+
+const own = (data: Data, name: string): unknown => (Object.hasOwn(data, name) ? data[name] : undefined);
+
+/** Follows `steps` through own properties of objects and arrays. */
+function dig(value: unknown, steps: readonly string[], property: typeof own): unknown {
   let current = value;
-  for (let i = from; i < steps.length; i++) {
-    if (typeof current !== "object" || current === null || !Object.hasOwn(current, steps[i]!)) return undefined;
-    current = (current as Data)[steps[i]!];
+  for (let i = 0; i < steps.length; i++) {
+    if (typeof current !== "object" || current === null) return undefined;
+    current = property(current as Data, steps[i]!);
   }
   return current;
 }
 
 /** A field whose name contains a dot is found by its full name before the dot is taken as a path separator. */
-function find(data: Data, name: string, steps: readonly string[]): unknown {
+function find(data: Data, name: string, steps: readonly string[], property: typeof own): unknown {
   if (data === NOTHING) return undefined;
-  if (Object.hasOwn(data, name)) return data[name];
-  return steps.length > 1 ? dig(data, steps, 0) : undefined;
+  const whole = property(data, name);
+  return whole === undefined && steps.length > 1 ? dig(data, steps, property) : whole;
 }
+
+const findIn = (scope: Scope, name: string, steps: readonly string[], property: typeof own): unknown =>
+  find(scope.variables, name, steps, property) ??
+  find(scope.attributes, name, steps, property) ??
+  find(scope.fallback, name, steps, property);
 
 const builtIns: Record<string, Read> = {
   email: (scope) => scope.email,
@@ -110,16 +142,21 @@ const builtIns: Record<string, Read> = {
   view_in_browser_url: (scope) => scope.id,
 };
 
-export const isBuiltIn = (name: string): boolean => Object.hasOwn(builtIns, name);
+/** Also in another case. */
+export const isBuiltIn = (name: string): boolean => Object.hasOwn(builtIns, name.toLowerCase());
 
 export function reader(path: Path): Read {
   if (path.from === "index") return (_scope, _item, index) => index;
   const { steps } = path;
-  if (path.from === "item") return steps.length === 0 ? (_scope, item) => item : (_scope, item) => dig(item, steps, 0);
+  if (path.from === "item") {
+    return steps.length === 0 ? (_scope, item) => item : (_scope, item) => dig(item, steps, ownAnyCase);
+  }
   const { name } = path;
-  if (isBuiltIn(name)) return builtIns[name]!;
-  return (scope) =>
-    find(scope.variables, name, steps) ?? find(scope.attributes, name, steps) ?? find(scope.fallback, name, steps);
+  if (Object.hasOwn(builtIns, name)) return builtIns[name]!;
+  const builtIn = isBuiltIn(name) ? builtIns[name.toLowerCase()]! : undefined;
+  // An exact match wins, wherever it is.
+  return (scope, item, index) =>
+    findIn(scope, name, steps, own) ?? builtIn?.(scope, item, index) ?? findIn(scope, name, steps, ownAnyCase);
 }
 
 /** False for absent, empty and off; "false" and "0" come from CSV files. */

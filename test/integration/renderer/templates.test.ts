@@ -86,6 +86,8 @@ describe("templates", () => {
     const shown = await company.api.post(`${PATH}${made.id}/preview/`, { variables: { items: [1], nick: "N" } });
     expect(shown.body.warnings).toEqual([all[1]]);
     expect((await create({ subject: "Hi", body: LINK })).warnings).toEqual([]);
+    const otherCase = await create({ subject: "Hi [[EMAIL]]", body: `[[City|default:x]]${LINK.toUpperCase()}` });
+    expect(otherCase.warnings).toEqual([]);
   });
 
   test("saving and preview warn of a large mail and of a missing way to unsubscribe, but of none in a receipt", async () => {
@@ -178,6 +180,10 @@ describe("templates", () => {
       const guarded =
         "<p>[[first_name|default:there]] [[#if first_name]][[first_name]][[#else]]you[[/if]] [[email]] [[company.name]]</p>";
       expect(await warningsOf("Hi", guarded)).toEqual([]);
+      expect(await warningsOf("Hi", "[[First_Name]] [[TOWN]]")).toEqual([
+        gap("6 people have", "First_Name"),
+        gap("8 people have", "TOWN"),
+      ]);
       expect(await warningsOf("Hi", "[[#if town]][[first_name]][[/if]]")).toEqual([gap("6 people have", "first_name")]);
       expect((await create({ template_type: "transactional" })).warnings.join()).not.toContain("first_name");
       await query("delete from subscribers where company_id = $1 and email like '%@gap.example'", [company.id]);

@@ -57,6 +57,36 @@ describe("variables", () => {
   });
 });
 
+describe("the case of a variable's name", () => {
+  test.each([
+    ["[[city]] [[CITY]]", { City: "Bonn" }, "Bonn Bonn"],
+    ["[[größe]]", { GRÖSSE: "no", GRÖßE: "L" }, "L"],
+    ["[[first name]]", { "First Name": "A" }, "A"],
+    // An exact match wins; where none is exact, two are one too many.
+    ["[[City]] [[city]] [[CITY]]", { City: "Bonn", city: "Köln" }, "Bonn Köln "],
+    ["[[a.b]]", { A: { B: 1 } }, "1"],
+    ["[[A.B]]", { "a.b": "whole", a: { b: "step" } }, "whole"],
+    ["[[#each Items]][[this.name]],[[/each]]", { items: [{ Name: "x" }, { NAME: "y" }] }, "x,y,"],
+    ["[[#if vip]]yes[[#else]]no[[/if]]", { VIP: true }, "yes"],
+    ["[[city|default:Rome]]", { City: "" }, "Rome"],
+    ["[[constructor]] [[__PROTO__]] [[toString]]", {}, "  "],
+  ])("%s", (template, data, expected) => expect(html(template, data)).toBe(expected));
+
+  test("says nothing in built-in variables either, and an exact match wins over them", () => {
+    const person = { first_name: "Ann", variables: { CITY: "Bonn" }, attributes: { Email: "own" } };
+    expect(say("[[First_Name]] [[FIRST_NAME]] [[EMAIL]] [[city]]", {}, person).html).toBe(
+      "Ann Ann bob@example.com Bonn",
+    );
+    expect(say("[[Email]]", {}, person).html).toBe("own");
+    expect(say("[[first_name]]", {}, { variables: { First_Name: "Own" } }).html).toBe("Own");
+    expect(say("[[first_name]]", {}, { first_name: "Stored", variables: { First_Name: "Own" } }).html).toBe("Stored");
+    expect(html("[[Unsubscribe_URL]]", { Unsubscribe_URL: "javascript:alert(1)" })).toMatch(
+      /^https:\/\/mail\.example\.org\/api\/emails\/public\/unsubscribe\/018f/,
+    );
+    expect(showsAlways('<a href="[[Unsubscribe_URL]]">No more</a>', "unsubscribe_url")).toBe(true);
+  });
+});
+
 describe("a default and an encoding", () => {
   test.each([
     ["Hi [[first_name|default:there]]", {}, "Hi there"],
