@@ -76,6 +76,8 @@ export const DraftContent = Type.Object({
   is_transactional: Type.Optional(Bool),
   /** The people it is meant for. */
   list_id: Type.Optional(Uuid),
+  /** It goes to people whom the request names, with their values. */
+  is_to_receivers: Type.Optional(Bool),
   /** Values come from `variables`, then from the subscriber who has this address. */
   email: Type.Optional(Type.String()),
   variables: Type.Optional(Data),

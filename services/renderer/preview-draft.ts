@@ -29,6 +29,7 @@ export async function previewDraft(companyId: string, given: DraftContent): Retu
     is_transactional,
     email,
     list_id,
+    is_to_receivers,
   } = given;
   const texts = template_id
     ? await textsOf(companyId, template_id)
@@ -39,5 +40,10 @@ export async function previewDraft(companyId: string, given: DraftContent): Retu
     isTransactional: texts.isTransactional || is_transactional === true,
   };
   const person = email === undefined ? {} : await valuesOf(companyId, email);
-  return shownOf(companyId, own, { ...person, ...given.variables }, list_id);
+  return shownOf(
+    companyId,
+    own,
+    { ...person, ...given.variables },
+    { listId: list_id, isToReceivers: is_to_receivers },
+  );
 }

@@ -10,7 +10,7 @@ import { previewInThread } from "./heavy.ts";
 import type { Preview } from "./heavy-tasks.ts";
 import type { Data } from "./program/scope.ts";
 import { htmlAfter } from "./template-content.ts";
-import { templateWarnings } from "./warnings.ts";
+import { type Audience, templateWarnings } from "./warnings.ts";
 
 type Shown = Omit<Preview, "facts"> & { warnings: string[] };
 
@@ -38,7 +38,7 @@ export async function shownOf(
   companyId: string,
   texts: Texts | Promise<Texts>,
   variables: Data,
-  listId?: string,
+  audience: Audience = {},
 ): Promise<Shown> {
   const [read, company] = await Promise.all([texts, queryOne<Company>(COMPANY, [companyId])]);
   if (!company) throw notFound();
@@ -52,7 +52,7 @@ export async function shownOf(
       htmlBytes: Buffer.byteLength(shown.html),
       isTransactional,
       given: Object.keys(variables),
-      ...(listId && { listId }),
+      audience,
     };
     return { ...shown, warnings: await templateWarnings(companyId, described) };
   } catch (error) {

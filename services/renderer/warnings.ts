@@ -86,7 +86,8 @@ const WITHOUT = `
 const OF_PERSON = ["first_name", "last_name"];
 
 /** Variables that leave a gap in the mails of some subscribers, with their number where it can be counted in time. */
-async function gapWarnings(companyId: string, { facts, given = [], listId = null }: Described): Promise<string[]> {
+async function gapWarnings(companyId: string, { facts, given = [], audience = {} }: Described): Promise<string[]> {
+  const { listId = null } = audience;
   const ownNames = facts.bare
     .filter((name) => !isBuiltIn(name) && !COMPANY_VARIABLES.includes(name))
     .slice(0, MAX_NAMES);
@@ -138,14 +139,20 @@ function linkWarnings({ brokenLinks }: Facts): string[] {
     : warnings;
 }
 
+/** The people it is meant for; else all of the company's. */
+export interface Audience {
+  listId?: string | undefined;
+  /** Values come with the request. */
+  isToReceivers?: boolean | undefined;
+}
+
 interface Described {
   facts: Facts;
   htmlBytes: number;
   isTransactional: boolean;
   /** Variables that the request brings. */
   given?: readonly string[];
-  /** The people it is meant for; else all of the company's. */
-  listId?: string | null;
+  audience?: Audience;
 }
 
 export async function templateWarnings(companyId: string, described: Described): Promise<string[]> {
@@ -155,7 +162,7 @@ export async function templateWarnings(companyId: string, described: Described):
     ...linkWarnings(facts),
     ...(await unknownVariables(companyId, facts.variables, given)),
     // The values of a transactional mail come with its request.
-    ...(isTransactional ? [] : await gapWarnings(companyId, described)),
+    ...(isTransactional || described.audience?.isToReceivers ? [] : await gapWarnings(companyId, described)),
   ];
   if (htmlBytes > CLIPPED_BYTES) {
     warnings.push(

@@ -54,17 +54,18 @@ export async function previewDraft(
   const companyId = companyOf(ctx);
   const { id, variant = 0 } = ctx.params;
   const email = ctx.params.email?.trim();
-  const { body } = await findDraft(companyId, id);
+  const { body, kind } = await findDraft(companyId, id);
   const content = await contentOf(companyId, body, variant);
   const person = email === undefined ? {} : { email, variables: valuesOf(body, email) };
   const isTransactional = body.is_transactional === true;
   try {
     const listId = textIn(body, "list_id");
-    const list = listId !== undefined && isUuid(listId) ? { list_id: listId } : {};
+    const list = kind === "to-list" && listId !== undefined && isUuid(listId) ? { list_id: listId } : {};
     return await call(ctx, "renderer.previewDraft", {
       ...content,
       ...person,
       ...list,
+      is_to_receivers: kind !== "to-list",
       is_transactional: isTransactional,
     });
   } catch (error) {

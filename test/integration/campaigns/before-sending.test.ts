@@ -155,6 +155,21 @@ describe("a draft", () => {
     expect(shown.body.html).toMatch(/Peek[\s\S]*Ada in Ockham/);
   });
 
+  test("warns of the people on its list who lack a value, with their number, and of none for named receivers", async () => {
+    const list = await made("lists", { name: "Nameless" });
+    for (const n of [1, 2, 3]) {
+      const named = n === 3 ? { first_name: "Bo" } : {};
+      await made("subscribers", { email: `nameless${n}@example.test`, lists: [list], ...named });
+    }
+    const template = await made("templates", { name: "T", subject: "S", body: "<p>Hello [[first_name]],</p>" });
+    const gap = /^2 people on this list have no \[\[first_name\]\]/;
+    const toList = await preview(await draft("to-list", { template_id: template, list_id: list }));
+    expect(toList.body.warnings).toContainEqual(expect.stringMatching(gap));
+    const receivers = [{ email: "x@example.test", first_name: "X" }];
+    const toReceivers = await preview(await draft("to-receivers", { template_id: template, receivers }));
+    expect(toReceivers.body.warnings.join()).not.toContain("first_name");
+  });
+
   test("without anything written yet, or with a template that is gone, has no preview: 400 at the field", async () => {
     for (const template of [undefined, newId(), "no id"]) {
       const id = await draft("to-list", { template_id: template });
