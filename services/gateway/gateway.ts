@@ -1,5 +1,4 @@
 /** Puts the gateway together over a broker and a configuration: the Koa application and the server it listens on. */
-import type { RequestListener } from "node:http";
 import Koa from "koa";
 import type { ServiceBroker } from "moleculer";
 import type { ActionContract } from "../define.ts";
@@ -10,7 +9,6 @@ import { Authentication } from "./access/authentication.ts";
 import { DailyQuota } from "./access/daily-quota.ts";
 import { builtInPages } from "./built-in-pages.ts";
 import { consolePages } from "./console-pages.ts";
-import { failedHits, hitBatches } from "./hit-batches.ts";
 import type { Context, State } from "./http/context.ts";
 import { type ErrorHandlerOptions, errorHandler } from "./http/error-handler.ts";
 import { notFound } from "./http/not-found.ts";
@@ -38,7 +36,7 @@ interface AppOptions extends ErrorHandlerOptions, RouteDeps, ReadinessOptions {
   contractOf: (action: string) => ActionContract;
 }
 
-/** Reads from top to bottom as a request goes; a plain open or click ends before it (hit-batches.ts). */
+/** Reads from top to bottom as a request goes. */
 function buildApp(options: AppOptions): Koa<State> {
   const app = new Koa<State>();
   const router = new ResourceRouter();
@@ -53,7 +51,6 @@ function buildApp(options: AppOptions): Koa<State> {
   if (tracer()) app.use(requestSpan);
   app.use(errorHandler(options));
   app.use(trackingHosts(options.hosts));
-  app.use(failedHits);
   app.use(consolePages(options));
   app.use(router.middleware());
   app.use(notFound(router));
@@ -116,12 +113,11 @@ export async function openGateway(broker: ServiceBroker, table: Table): Promise<
       if (status >= 400) logProblem(broker, context, durationMs);
     },
   };
-  const toKoa = buildApp(options).callback();
-  const takeHit = hitBatches(options, toKoa);
-  const listener: RequestListener = (request, response) => {
-    if (!takeHit(request, response)) toKoa(request, response);
-  };
-  server = await listen(listener, { host: settings.HOST, port: settings.PORT }, settings.DRAIN_SECONDS * 1_000);
+  server = await listen(
+    buildApp(options).callback(),
+    { host: settings.HOST, port: settings.PORT },
+    settings.DRAIN_SECONDS * 1_000,
+  );
   return {
     url: `http://127.0.0.1:${server.port}`,
     authentication,

@@ -259,7 +259,6 @@ export const routes: readonly Route[] = [
   route("GET", `${E}/public/preferences/:token/`, "tracking.preferencesPage", page),
   route("PUT", `${E}/public/preferences/:token/`, "tracking.updatePreferences", page),
   route("POST", `${E}/public/preferences/:token/`, "tracking.updatePreferences", page),
-  // Ordinary opens and clicks are taken before the routes, many at once (hit-batches.ts).
   route("GET", `${E}/public/open/:token.gif`, "tracking.open", { ...anyone, answer: "bytes", throttle: "tracking" }),
   route("GET", `${E}/public/click/:token/`, "tracking.click", {
     ...anyone,

@@ -53,27 +53,6 @@ export const contract = {
     }),
     returns: Document,
   },
-  hits: {
-    summary: "Many opens and clicks at once",
-    visibility: "public",
-    description: "What a gateway got together, answered in order; each once it is stored.",
-    params: Type.Object({
-      hits: Type.Array(
-        Type.Object({
-          open: Bool,
-          token: Type.String({ maxLength: 4096 }),
-          ip: Type.String(),
-          userAgent: Type.String(),
-          /** The company whose tracking domain it came to. */
-          hostOf: Type.Optional(Uuid),
-        }),
-        { maxItems: 500 },
-      ),
-    }),
-    returns: Type.Object({
-      answers: Type.Array(Type.Object({ outcome: OneOf("stored", "unknown", "failed"), url: Nullable(Type.String()) })),
-    }),
-  },
 
   trackingHost: {
     summary: "Whose tracking domain a host is",

@@ -49,11 +49,6 @@ export default defineService("tracking", contract, {
     async click(ctx) {
       return recorderOf(this).click(ctx.params.token, ctx.meta.http);
     },
-    async hits(ctx) {
-      const onFailure = (error: unknown) => this.logger.error({ error }, "A hit could not be stored");
-      return { answers: await recorderOf(this).recordBatch(ctx.params.hits, onFailure) };
-    },
-
     async trackingHost(ctx) {
       const found = await trackingHost(ctx.params.host);
       return { company_id: found?.is_active ? found.company_id : null, token: found?.token ?? null };

@@ -87,6 +87,3 @@ export async function isOverLimit(context: Context, { throttle, answer }: Route)
   if (granted === 0 && answer !== "redirect") throw throttled(Math.ceil(retryAfterMs / 1_000));
   return granted === 0;
 }
-
-/** What is refused does not count: the route asks again, and answers. */
-export const isHitOverLimit = async (hit: Asking): Promise<boolean> => (await take(hit, "tracking")).granted === 0;

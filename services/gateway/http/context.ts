@@ -44,7 +44,7 @@ export const ipOf = (context: Context, trustedProxies: number) =>
 
 // Long header values end up in events and pages; none of ours needs more.
 const MAX_HEADER = 512;
-export const cut = (value: string) => value.slice(0, MAX_HEADER).toWellFormed();
+const cut = (value: string) => value.slice(0, MAX_HEADER).toWellFormed();
 const header = (context: Context, name: string) => cut(context.get(name));
 
 /** What pages and tracking need of a public request. */

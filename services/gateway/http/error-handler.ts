@@ -1,7 +1,6 @@
 /** The outermost layer: every response leaves with an id, the security headers and, where something failed, a problem. */
 import { badRequest, notFound } from "../../lib/errors.ts";
 import { escapeHtml } from "../../lib/escape-html.ts";
-import { arrivalOf } from "./arrival.ts";
 import { type Context, ipOf, type Next, requestIdFrom } from "./context.ts";
 import { ANY_SITE, isPublic } from "./cors.ts";
 import { htmlPage } from "./html-page.ts";
@@ -28,16 +27,11 @@ export interface ErrorHandlerOptions extends HeaderOptions {
   onResponse: (context: Context, durationMs: number) => void;
 }
 
-/** What every response has: names and values in turn. */
-export function headersOfAll(
-  requestId: string,
-  cacheControl: string,
-  forAnySite: boolean,
-  { https, draining }: HeaderOptions,
-): string[] {
+/** Headers of every response. */
+function setHeaders(context: Context, { https, draining }: HeaderOptions): void {
   const headers = [
     "X-Request-Id",
-    requestId,
+    context.state.requestId,
     "X-Content-Type-Options",
     "nosniff",
     "Referrer-Policy",
@@ -47,16 +41,11 @@ export function headersOfAll(
     "Content-Security-Policy",
     STRICT_CSP,
     "Cache-Control",
-    cacheControl,
+    "no-store",
   ];
-  if (forAnySite) headers.push(...ANY_SITE);
+  if (isPublic(context)) headers.push(...ANY_SITE);
   if (https) headers.push("Strict-Transport-Security", "max-age=31536000");
   if (draining()) headers.push("Connection", "close");
-  return headers;
-}
-
-function setHeaders(context: Context, options: ErrorHandlerOptions): void {
-  const headers = headersOfAll(context.state.requestId, "no-store", isPublic(context), options);
   for (let at = 0; at < headers.length; at += 2) context.res.setHeader(headers[at]!, headers[at + 1]!);
 }
 
@@ -126,9 +115,8 @@ function readTarget({ req }: Context): Error | undefined {
 
 export function errorHandler(options: ErrorHandlerOptions) {
   return async (context: Context, next: Next): Promise<void> => {
-    const arrival = arrivalOf(context.req);
-    const startedMs = arrival?.startedMs ?? performance.now();
-    context.state.requestId = arrival?.requestId ?? requestIdFrom(context.req);
+    const startedMs = performance.now();
+    context.state.requestId = requestIdFrom(context.req);
     context.state.ip = ipOf(context, options.trustedProxies);
     const refusal = readTarget(context);
     setHeaders(context, options);

@@ -6,7 +6,6 @@ import type { IncomingMessage } from "node:http";
 import { type Span, SpanKind } from "@opentelemetry/api";
 import { fail, runIn } from "../../lib/tracing/span.ts";
 import { tracer } from "../../lib/tracing/tracer.ts";
-import { arrivalOf } from "./arrival.ts";
 import type { Context, Next } from "./context.ts";
 
 /** Any other comes from outside, and is no word for a name. */
@@ -14,7 +13,7 @@ const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIO
 
 const methodOf = ({ method = "" }: IncomingMessage) => (METHODS.has(method) ? method : "_OTHER");
 
-export function beginRequestSpan(request: IncomingMessage): Span | undefined {
+function beginRequestSpan(request: IncomingMessage): Span | undefined {
   const by = tracer();
   if (!by) return undefined;
   const method = methodOf(request);
@@ -23,8 +22,7 @@ export function beginRequestSpan(request: IncomingMessage): Span | undefined {
 }
 
 export async function requestSpan(context: Context, next: Next): Promise<void> {
-  const arrival = arrivalOf(context.req);
-  const span = arrival ? arrival.span : beginRequestSpan(context.req);
+  const span = beginRequestSpan(context.req);
   if (!span) return next();
   await runIn(span, async () => {
     await next();

@@ -3,26 +3,24 @@
  *
  * | step                                                          | where                                                |
  * |---------------------------------------------------------------|------------------------------------------------------|
- * | a plain GET, before Koa, with others of its moment; all else by the routes | services/gateway/hit-batches.ts         |
  * | the token is ours: `readLinkToken`; it names mail and link, or carries the address | services/lib/tokens/link-token.ts |
  * | where the link leads, with the campaign's UTM values          | `destination` in campaign-links.ts                   |
  * | a machine's or a person's, the first or not                   | classify-hits.ts                                     |
  * | event, times on the mail's row and webhooks, in one statement | `storeHits` in store-hits.ts                         |
  * | the campaign's counts, in the same statement                  | the triggers `count_hits`, and `count_events` of full rows (models/schema.sql); without individual tracking `countHits` in count-hits.ts |
- * | 302, or the pixel, when it is stored                          | services/lib/hit-answers.ts                          |
+ * | 302, or the pixel, when it is stored                          | answers.ts                                           |
  */
 import { isRefusal, query } from "../../../models/database/db.ts";
 import { retryOnConflict } from "../../../models/database/retry-on-conflict.ts";
 import { standsForCampaign } from "../../../models/statements/campaign-tokens.ts";
 import { mailOf } from "../../../models/statements/mail-key.ts";
-import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
 import type { Caller } from "../../lib/caller.ts";
 import { notFound, throttled } from "../../lib/errors.ts";
 import { type GroupCommit, groupCommit } from "../../lib/group-commit.ts";
-import { pixel, redirect } from "../../lib/hit-answers.ts";
 import { keysFor } from "../../lib/secrets.ts";
 import type { Document } from "../../lib/shapes.ts";
 import { type LinkTarget, readLinkToken } from "../../lib/tokens/link-token.ts";
+import { pixel, redirect } from "./answers.ts";
 import { MAX_AGENT_LENGTH } from "./bot-detection.ts";
 import { CampaignLinks, type CampaignRef, destination, isWebAddress, linkUrl } from "./campaign-links.ts";
 import type { Hit } from "./classify-hits.ts";
@@ -34,28 +32,13 @@ const MAX_BATCH = 500;
 const MAX_WAITING = 20_000;
 const THROTTLE_SECONDS = 60;
 
-type BatchedHit = ParamsOf<"tracking.hits">["hits"][number];
-type BatchedAnswer = ReturnsOf<"tracking.hits">["answers"][number];
-
 const CAMPAIGN_OF_MAIL = `select c.company_id, c.id as campaign_id from campaigns c
   where c.no = $1 and ($3 or exists (select from sent_emails where campaign_no = $1 and seq = $2))`;
 
-const UNKNOWN: BatchedAnswer = { outcome: "unknown", url: null };
-const FAILED: BatchedAnswer = { outcome: "failed", url: null };
-const STORED: BatchedAnswer = { outcome: "stored", url: null };
-
-const answerOf = ({ found, url }: StoredHit): BatchedAnswer =>
-  !found ? UNKNOWN : url === null ? STORED : { outcome: "stored", url };
-
-/** What a token stands for; null for one that is not ours, or that leads where no browser should go. */
-function readTarget(token: string): LinkTarget | null {
-  const target = readLinkToken(keysFor("link"), token);
-  return target?.url && !isWebAddress(target.url) ? null : target;
-}
-
+/** Throws for a token that is not ours, or that leads where no browser should go. */
 function targetOf(token: string): LinkTarget {
-  const target = readTarget(token);
-  if (!target) throw notFound();
+  const target = readLinkToken(keysFor("link"), token);
+  if (!target || (target.url && !isWebAddress(target.url))) throw notFound();
   return target;
 }
 
@@ -119,25 +102,6 @@ export class HitRecorder {
     const links = await this.#links.of([mail]);
     const address = url ?? linkUrl(links, mail.campaign_id, link);
     return address ? destination(links, mail.campaign_id, address) : null;
-  }
-
-  /** Many at once. One that fails does not fail the others, and `onFailure` gets the error. Where all fail, so does the call. */
-  async recordBatch(hits: readonly BatchedHit[], onFailure: (error: unknown) => void): Promise<BatchedAnswer[]> {
-    const errors: unknown[] = [];
-    const fail = (error: unknown): BatchedAnswer => {
-      errors.push(error);
-      return FAILED;
-    };
-    const answers = await Promise.all(
-      hits.map((hit) => {
-        const target = readTarget(hit.token);
-        if (!target || hit.open !== (target.link === 0)) return UNKNOWN;
-        return this.#groups.add(hitOf(target, hit)).then(answerOf, fail);
-      }),
-    );
-    if (errors.length > 0 && errors.length === hits.length) throw errors[0];
-    for (const error of errors) onFailure(error);
-    return answers;
   }
 
   /** When everything that was added is stored. */

@@ -1,4 +1,4 @@
-/** A plain open or click is answered before Koa sees it: nobody can tell, but by the time that it takes. */
+/** Opens and clicks over HTTP: answered once stored, each counted once, measured and traced by their routes. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
@@ -47,7 +47,7 @@ describe("an open or a click over HTTP", () => {
       return is ? [Number(line.split(" ").at(-1))] : [];
     });
 
-  test("has status, headers and body of one with a query, which its route answers; each is stored once", async () => {
+  test("has the same answer with a query; each is stored once", async () => {
     const answerOf = async (path: string) => {
       const response = await get(path);
       const headers = Object.fromEntries(response.headers);
