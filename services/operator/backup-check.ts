@@ -110,6 +110,11 @@ export async function checkBackup(settings: Config, file: string, url: string): 
     check("file", isSame ? [] : ["its SHA-256 is not that of the manifest"], `taken at ${manifest.taken_at}`),
   ];
   if (!isSame) return checks;
+  if (manifest.kind === "files") {
+    throw new Error(
+      "This backup is a copy of the embedded database's files. Unpack it with tar into an empty folder, run `ops restored` and start with that folder as DATA_DIR.",
+    );
+  }
   return withDatabase(url, async (client) => {
     const [tables] = await rowsOf<{ n: number }>(client, IS_EMPTY);
     if (tables!.n > 0) throw new Error("The database to restore into is not empty; give an empty one.");

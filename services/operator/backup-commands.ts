@@ -20,10 +20,11 @@ export const localCommands: readonly LocalCommand[] = [
   {
     name: "backup",
     args: ["<file>"],
-    about: "Dump the database into a file with pg_dump, and write a manifest; SECRET_KEY is not included",
+    about: "Back up the database into a file, and write a manifest; SECRET_KEY is not included",
     async run(settings, file) {
       const { rows, ...manifest } = await backup(settings, file!);
-      return { rows: [{ file, ...manifest, rows: Object.values(rows).reduce((sum, n) => sum + n, 0) }] };
+      const counted = manifest.kind === "files" ? null : Object.values(rows).reduce((sum, n) => sum + n, 0);
+      return { rows: [{ file, ...manifest, rows: counted }] };
     },
   },
   {

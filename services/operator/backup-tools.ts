@@ -105,6 +105,13 @@ const majorOf = async (client: pg.Client): Promise<number> => {
   return Math.floor(Number(rows[0]!.server_version_num) / 10_000);
 };
 
+/** Whether there is a pg_dump for this server. */
+export const canDump = async (client: pg.Client): Promise<boolean> =>
+  requireTool("pg_dump", await majorOf(client)).then(
+    () => true,
+    () => false,
+  );
+
 export async function dump(client: pg.Client, url: string, file: string, snapshot: string): Promise<void> {
   await requireTool("pg_dump", await majorOf(client));
   const args = ["--format=custom", "--no-password", `--snapshot=${snapshot}`, `--file=${file}`];

@@ -1,5 +1,5 @@
 /**
- * `ops backup FILE`: a dump by pg_dump, and beside it FILE.json, which says what is in it as of the same snapshot. SECRET_KEY is
+ * `ops backup FILE`: a dump by pg_dump, or the files of an embedded database for which there is none that fits; and beside it FILE.json, which says what is in it as of the same snapshot. SECRET_KEY is
  * in neither; what it sealed stays sealed.
  */
 import { createHash } from "node:crypto";
@@ -9,7 +9,8 @@ import { pipeline } from "node:stream/promises";
 import type pg from "pg";
 import type { Config } from "../lib/config.ts";
 import { VERSION } from "../lib/version.ts";
-import { databaseUrl, dump, withDatabase } from "./backup-tools.ts";
+import { copyFiles } from "./backup-files.ts";
+import { canDump, databaseUrl, dump, withDatabase } from "./backup-tools.ts";
 
 export interface Manifest {
   flockmail: string;
@@ -22,6 +23,8 @@ export interface Manifest {
   bytes: number;
   sha256: string;
   rows: Record<string, number>;
+  /** A dump by pg_dump, or the embedded database's files (backup-files.ts), whose rows are not counted. */
+  kind: "dump" | "files";
 }
 
 export const manifestOf = (file: string): string => `${file}.json`;
@@ -69,12 +72,22 @@ export async function backup(settings: Config, file: string): Promise<Manifest> 
       const [at] = await rowsOf<{ lsn: string }>(client, LSN).catch(() => []);
       await client.query("begin isolation level repeatable read read only");
       const { snapshot, ...about } = (await rowsOf<About>(client, ABOUT))[0]!;
-      await dump(client, url, unfinished, snapshot);
-      const rows = await countRows(client);
+      const isDump = settings.DATABASE_URL !== undefined || (await canDump(client));
+      if (isDump) await dump(client, url, unfinished, snapshot);
+      const rows = isDump ? await countRows(client) : {};
       await client.query("commit");
+      if (!isDump) await copyFiles(client, settings.DATA_DIR, unfinished);
       const { size: bytes } = statSync(unfinished);
       const sha256 = await sha256Of(unfinished);
-      return { flockmail: VERSION, ...about, lsn: at?.lsn ?? null, bytes, sha256, rows };
+      return {
+        flockmail: VERSION,
+        ...about,
+        lsn: at?.lsn ?? null,
+        bytes,
+        sha256,
+        rows,
+        kind: isDump ? ("dump" as const) : ("files" as const),
+      };
     });
     writeFileSync(manifestOf(file), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600, flag: "wx" });
     renameSync(unfinished, file);

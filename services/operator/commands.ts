@@ -10,6 +10,7 @@ import { exitCodeOf, reportOf } from "./doctor/report.ts";
 import { examineWithoutService } from "./doctor/without-service.ts";
 import type { Overview } from "./status/overview.ts";
 import { screenOf, sizeOf } from "./status/screen.ts";
+import { table } from "./table.ts";
 
 type Rows = object[];
 
@@ -94,6 +95,8 @@ export const commands: Command[] = [
     about: "Everything known about a recipient or a mail",
     action: "operator.why",
     run: (ask, recipient) => ask("operator.why", { recipient: recipient! }),
+    print: (rows) => (rows.length === 0 ? "Nothing is known of this address or mail." : table(rows)),
+    exitCode: (rows) => (rows.length === 0 ? 1 : 0),
   },
   {
     name: "failures",

@@ -139,6 +139,12 @@ describe("an operator's commands", () => {
     const { id } = mails.find(({ recipient }) => recipient === "zoe@example.org")!;
     expect((await run("why", id)).map(({ what }) => what)).toEqual(expect.arrayContaining(["queued", "sent"]));
     expect(await run("why", "stranger@example.com")).toEqual([]);
+    const { print, exitCode } = commandNamed("why")!;
+    expect([print!([], []), exitCode!([]), exitCode!(story)]).toEqual([
+      "Nothing is known of this address or mail.",
+      1,
+      0,
+    ]);
   });
 
   test("why finds copies: by their address, and with their mail", async () => {

@@ -1,0 +1,70 @@
+/**
+ * A copy of the embedded database's files while it runs, where there is no pg_dump that fits it: its packages bring none. The
+ * files are a tar archive of PostgreSQL's own online backup, with the write-ahead log that makes them consistent.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type pg from "pg";
+
+/** What PostgreSQL makes anew or must not find in a copy. The write-ahead log is added when all files are in. */
+const LEFT_OUT = [
+  "postmaster.pid",
+  "postmaster.opts",
+  "pg_wal/*",
+  "pg_replslot/*",
+  "pg_dynshmem/*",
+  "pg_notify/*",
+  "pg_serial/*",
+  "pg_snapshots/*",
+  "pg_stat_tmp/*",
+  "pg_subtrans/*",
+];
+const SLOT = "flockmail_backup";
+
+/** Exit code 1: a file changed while it was read, which the write-ahead log mends. */
+async function tar(...args: string[]): Promise<void> {
+  const child = spawn("tar", args, { stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    said = (said + chunk).slice(-2_000);
+  });
+  const [code] = (await once(child, "close")) as [number | null];
+  if (code !== 0 && code !== 1) throw new Error(`tar failed: ${said.trim() || `exit code ${code}`}`);
+}
+
+interface Stopped {
+  labelfile: string;
+  first: string;
+  last: string;
+}
+
+const STOP = `
+  with stopped as (select * from pg_backup_stop(true))
+  select labelfile, pg_walfile_name(lsn) as last, substring(labelfile from '\\(file ([0-9A-F]{24})\\)') as first from stopped`;
+
+/** Writes the archive; its folder `postgres` and `postgres.password` belong into an empty DATA_DIR. */
+export async function copyFiles(client: pg.Client, dataDir: string, file: string): Promise<void> {
+  const root = resolve(dataDir);
+  const archive = resolve(file);
+  const own = mkdtempSync(join(dirname(archive), ".flockmail-backup-"));
+  try {
+    // Keeps the log from the beginning of the backup on; gone with this connection.
+    await client.query("select pg_create_physical_replication_slot($1, true, true)", [SLOT]);
+    await client.query("select pg_backup_start($1, true)", [SLOT]);
+    const excluded = LEFT_OUT.map((name) => `--exclude=postgres/${name}`);
+    await tar("-cf", archive, ...excluded, "-C", root, "postgres", "postgres.password");
+    const { labelfile, first, last } = (await client.query<Stopped>(STOP)).rows[0]!;
+    mkdirSync(join(own, "postgres"));
+    writeFileSync(join(own, "postgres/backup_label"), labelfile, { mode: 0o600 });
+    const log = readdirSync(join(root, "postgres/pg_wal")).filter((name) => name >= first && name <= last);
+    await tar("-rf", archive, "-C", own, "postgres/backup_label");
+    await tar("-rf", archive, "-C", root, ...log.map((name) => `postgres/pg_wal/${name}`));
+    await client.query("select pg_drop_replication_slot($1)", [SLOT]);
+  } finally {
+    rmSync(own, { recursive: true, force: true });
+  }
+}
+
+export const unpack = (file: string, into: string): Promise<void> => tar("-xf", resolve(file), "-C", resolve(into));
