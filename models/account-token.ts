@@ -8,10 +8,10 @@ import {
 } from "sequelize";
 import { id, nullable, required } from "./database/columns.ts";
 
-/** A link that was mailed to a user: it verifies the address or resets the password, once and for a while. */
+/** A link that is good once and for a while: mailed, to verify the address or reset the password, or made to sign in. */
 export class AccountToken extends Model<InferAttributes<AccountToken>, InferCreationAttributes<AccountToken>> {
   declare id: CreationOptional<string>;
-  declare kind: "verify" | "reset";
+  declare kind: "verify" | "reset" | "sign_in";
   declare userId: string;
   declare expiresAt: Date;
   declare spentAt: CreationOptional<Date | null>;

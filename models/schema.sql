@@ -1037,7 +1037,7 @@ create table account_tokens (
   created_at timestamp with time zone default now() not null,
   constraint account_tokens_pkey PRIMARY KEY (id),
   constraint account_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
-  constraint account_tokens_kind_check CHECK ((kind = ANY (ARRAY['verify'::text, 'reset'::text])))
+  constraint account_tokens_kind_check CHECK ((kind = ANY (ARRAY['verify'::text, 'reset'::text, 'sign_in'::text])))
 );
 CREATE INDEX account_tokens_expiry ON public.account_tokens USING btree (expires_at);
 CREATE INDEX account_tokens_of_user ON public.account_tokens USING btree (user_id, kind);

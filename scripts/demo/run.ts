@@ -2,9 +2,12 @@
  * `npm run demo`: a company's first campaign, over the API alone, to 1,000 subscribers on a mail server of its own.
  * Uses the service on PORT, or starts one for the occasion. Fails unless each of the 1,000 arrived exactly once.
  */
+import { once } from "node:events";
 import { openAsBlob } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { readConfig } from "../../services/lib/config.ts";
+import { connectOperator } from "../../services/operator/ask.ts";
 import { type Client, createClient } from "../../test/client/client.ts";
 import type { Analytics, Campaign } from "../../test/client/generated.ts";
 import { dataFolder, startService } from "../../test/support/service-process.ts";
@@ -14,6 +17,7 @@ import { newsletter } from "./newsletter.ts";
 import { READ_AFTER_MS, read } from "./readers.ts";
 import { progressBar, say, showHeaders, subjectsByLanguage } from "./show.ts";
 
+const PASSWORD = "a long demo password";
 const SUBSCRIBERS = 1_000;
 const DELIVERY_TIMEOUT_MS = 120_000;
 /** Below the 60 requests a minute that an address may make. */
@@ -26,11 +30,18 @@ async function isFlockmail(url: string): Promise<boolean> {
   return answer?.ok ?? false;
 }
 
-async function service(): Promise<{ url: string; own: boolean; stop(): Promise<void> }> {
+interface Service {
+  url: string;
+  /** The folder of a service that was started for the occasion. */
+  data?: string;
+  stop(): Promise<void>;
+}
+
+async function service(): Promise<Service> {
   const url = `http://localhost:${process.env.PORT || 3000}`;
   if (await isFlockmail(url)) {
     say(`Using the service at ${url}`);
-    return { url, own: false, stop: async () => {} };
+    return { url, stop: async () => {} };
   }
   say("No service is running here; starting one with a database of its own …");
   const data = dataFolder();
@@ -40,23 +51,24 @@ async function service(): Promise<{ url: string; own: boolean; stop(): Promise<v
     await own.child.stop();
     data.remove();
   };
-  return { url: own.url, own: true, stop };
+  return { url: own.url, data: data.path, stop };
 }
 
 const onRetry = (reason: string, pauseMs: number) => say(`  (${reason}, going on in ${Math.ceil(pauseMs / 1_000)} s)`);
 
-async function signUp(baseUrl: string): Promise<{ api: Client; key: string }> {
+async function signUp(baseUrl: string): Promise<{ api: Client; key: string; email: string }> {
+  const email = `demo-${Date.now()}@example.com`;
   const { company, access } = await createClient({ baseUrl, onRetry }).registerCompany({
     body: {
-      email: `demo-${Date.now()}@example.com`,
-      password: "a long demo password",
+      email,
+      password: PASSWORD,
       company_name: "Lantern Books",
     },
   });
   const person = createClient({ baseUrl, token: access, onRetry });
   const { key } = await person.createApiKey({ path: { id: company.id }, body: { name: "demo" } });
   say(`Registered the company Lantern Books and made an API key (${key.slice(0, 8)}…)`);
-  return { api: createClient({ baseUrl, apiKey: key, onRetry }), key };
+  return { api: createClient({ baseUrl, apiKey: key, onRetry }), key, email };
 }
 
 async function importSubscribers(api: Client, listId: string): Promise<void> {
@@ -115,18 +127,24 @@ async function untilRead(url: string, api: Client, id: string, mailbox: Mailbox)
   }
 }
 
-function sayNextStep(url: string, own: boolean, key: string, id: string): void {
-  if (own) {
-    say("\nNext: start a service that stays with `npm start`, and run `npm run demo` again or the tour in README.md.");
-    return;
+/** An address that signs in once; where the service is not reached by operators' commands, how to sign in by hand. */
+async function signInAddress(url: string, email: string, dataDir: string | undefined): Promise<string> {
+  const settings = readConfig({ ...process.env, ...(dataDir ? { DATA_DIR: dataDir } : {}) }, { console: true });
+  try {
+    const connection = await connectOperator(settings);
+    try {
+      const [link] = await connection.ask("accounts.signInLink", { email });
+      return `${link!.url}\n  (good once, for 5 minutes)`;
+    } finally {
+      await connection.close();
+    }
+  } catch {
+    return `${url}/app/\n  with the address ${email} and the password "${PASSWORD}"`;
   }
-  say("\nNext: look at what is kept of it, or send a campaign of your own with the tour in README.md.");
-  say(`  curl -H 'X-API-Key: ${key}' ${url}/api/emails/campaigns/${id}/analytics/`);
-  say(`  ${url}/docs/`);
 }
 
-async function demo(url: string, own: boolean, mailbox: Mailbox): Promise<string[]> {
-  const { api, key } = await signUp(url);
+async function demo({ url, data }: Service, mailbox: Mailbox): Promise<string[]> {
+  const { api, email } = await signUp(url);
   const { id } = await launch(api, mailbox);
   say(`Sending to the mail server on 127.0.0.1:${mailbox.port} …`);
   const started = performance.now();
@@ -141,19 +159,25 @@ async function demo(url: string, own: boolean, mailbox: Mailbox): Promise<string
   const counted = await untilRead(url, api, id, mailbox);
   say(`Counted: ${JSON.stringify({ ...counted, timeline: undefined, links: undefined })}`);
   say("\nEach of the 1,000 arrived exactly once.");
-  sayNextStep(url, own, key, id);
+  say(`\nSign in to the console as Lantern Books:\n  ${await signInAddress(url, email, data)}`);
   return [];
 }
 
 const mailbox = await openMailbox();
-const { url, own, stop } = await service();
+const used = await service();
 try {
-  const wrong = await demo(url, own, mailbox);
+  const wrong = await demo(used, mailbox);
   if (wrong.length > 0) throw new Error(wrong.join("; "));
+  if (used.data && process.stdin.isTTY) {
+    say("\nThe service runs until you press Ctrl-C; nothing of it is kept.");
+    await once(process, "SIGINT");
+  } else if (used.data) {
+    say("\nNext: start a service that stays with `npm start`, and run `npm run demo` again or the tour in README.md.");
+  }
 } catch (error) {
   say(`\nFAILED: ${(error as Error).message}`);
   process.exitCode = 1;
 } finally {
-  await stop();
+  await used.stop();
   await mailbox.stop();
 }

@@ -32,6 +32,7 @@ import { login } from "./people/login.ts";
 import { me } from "./people/me.ts";
 import { askForReset, changePassword, confirmReset, mailVerificationAgain, verifyEmail } from "./people/passwords.ts";
 import { continueSession, endSession, listSessions, logout, membershipOf, requireSession } from "./people/sessions.ts";
+import { signInByLink, signInLink } from "./people/sign-in-link.ts";
 import { beginTotp, confirmTotp, removeTotp } from "./people/totp.ts";
 import { admitEmails, getPlan, planOf, requireDefaultPlan, requireFeature } from "./plans.ts";
 import { addCompany, register, registrationErrors } from "./register.ts";
@@ -76,6 +77,8 @@ export default defineService("accounts", contract, {
       return askForReset(ctx, (work) => background(this).begin(work));
     },
     confirmReset,
+    signInLink,
+    signInByLink,
     beginTotp,
     confirmTotp,
     removeTotp,

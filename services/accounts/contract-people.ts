@@ -89,6 +89,18 @@ export const contract = {
     }),
     example: { token: "the token of the link" },
   },
+  signInLink: {
+    summary: "An address that signs a person in: good once, for 5 minutes",
+    visibility: "public",
+    params: Type.Object({ email: Type.String({ maxLength: 254 }) }),
+    returns: Type.Array(Type.Object({ url: Type.String(), good_until: Type.String() })),
+  },
+  signInByLink: {
+    summary: "Sign in by such an address",
+    visibility: "public",
+    params: Type.Object({ token: Token }),
+    returns: Type.Object({ access: Type.String() }),
+  },
   mailVerificationAgain: {
     summary: "Mail the link that verifies the own address once more",
     description: "Three an hour. Nothing is mailed where the address is verified already.",

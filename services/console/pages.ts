@@ -70,7 +70,16 @@ import { acceptInvitation, invitationPage, signInAndAccept } from "./pages/invit
 import { deleteKey, keysPage, makeKey } from "./pages/keys.ts";
 import { addToList, changeList, deleteList, listPage } from "./pages/list.ts";
 import { listsPage, makeList } from "./pages/lists.ts";
-import { forgotten, forgottenPage, reset, resetPage, verify, verifyPage } from "./pages/mailed-links.ts";
+import {
+  forgotten,
+  forgottenPage,
+  reset,
+  resetPage,
+  signInByLink,
+  signInLinkPage,
+  verify,
+  verifyPage,
+} from "./pages/mailed-links.ts";
 import { deleteFile, deleteFilePage, mediaPage, uploadFile, uploadImage } from "./pages/media.ts";
 import { changeRole, inviteMember, membersPage, removeMember } from "./pages/members.ts";
 import {
@@ -152,6 +161,7 @@ export const openPages: Table<Visit> = {
   forgotten: { page: forgottenPage, form: forgotten },
   verify: { page: verifyPage, form: verify },
   reset: { page: resetPage, form: reset },
+  "sign-in-link": { page: signInLinkPage, form: signInByLink },
   invitation: { page: invitationPage, form: acceptInvitation },
 };
 

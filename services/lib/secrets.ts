@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { type Config, config } from "./config.ts";
 
 /** Of the links of system mail, and of the mark of a browser that was logged in (tokens/account-token.ts). */
-export type AccountTokenKind = "verify" | "reset" | "invitation" | "device";
+export type AccountTokenKind = "verify" | "reset" | "sign_in" | "invitation" | "device";
 
 type Purpose =
   | "seal"

@@ -229,6 +229,13 @@ export const commands: Command[] = [
     run: (ask, name) => ask("operator.consoleLink", name ? { name } : {}),
   },
   {
+    name: "sign-in-link",
+    args: ["<email>"],
+    about: "Print a link that signs a person in to the console; it works once, within 5 minutes",
+    action: "accounts.signInLink",
+    run: (ask, email) => ask("accounts.signInLink", { email: email! }),
+  },
+  {
     name: "console-sessions",
     args: [],
     about: "Operators' console sessions and links, newest first",

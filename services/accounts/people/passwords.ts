@@ -111,8 +111,12 @@ export async function askForReset(
   });
 }
 
-/** Spends a mailed link in the transaction of what it is for. */
-async function spend(kind: "verify" | "reset", token: string, transaction: Transaction): Promise<User> {
+/** Spends a link in the transaction of what it is for. */
+export async function spend(
+  kind: "verify" | "reset" | "sign_in",
+  token: string,
+  transaction: Transaction,
+): Promise<User> {
   const id = readAccountToken(kind, token);
   const now = sequelize().fn("now");
   const [, [spent]] = id

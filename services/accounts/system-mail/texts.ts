@@ -9,7 +9,7 @@ interface Text {
   body: string;
 }
 
-const PAGES = { verify: "verify", invitation: "invitation", reset: "reset" } as const;
+const PAGES = { verify: "verify", invitation: "invitation", reset: "reset", sign_in: "sign-in-link" } as const;
 
 /** Where a person uses a token. */
 export const linkTo = (kind: Exclude<AccountTokenKind, "device">, id: string): string =>

@@ -42,6 +42,8 @@ export const reset = {
   another: "Ask for another link",
 } as const;
 
+export const signInLink = { intro: "This link signs you in once." } as const;
+
 export const verify = {
   title: "Confirm your address",
   intro: "Does this mailbox belong to you?",

@@ -6,7 +6,7 @@ import { config } from "../../lib/config.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { formPage, newPasswordField } from "../form-fields.ts";
 import { messages } from "../messages.ts";
-import { type Answer, callAs, identify, type Outcome, type Visit } from "../request.ts";
+import { type Answer, callAs, identify, type Outcome, sessionFrom, type Visit } from "../request.ts";
 
 const tokenOf = ({ form, query }: Visit): string => form.token ?? query.token ?? "";
 
@@ -87,4 +87,28 @@ export const reset = (visit: Visit): Promise<Outcome | Answer> =>
       return { goTo: "/app/login", notice: "passwordSet" };
     },
     async (errors) => showReset(visit, errors),
+  );
+
+function showSignInLink(visit: Visit, errors: Errors = {}): Answer {
+  const t = messages.signInLink;
+  return formPage({
+    title: messages.signIn.title,
+    action: "/app/sign-in-link",
+    unseen: { token: tokenOf(visit) },
+    errors,
+    ...(isOver(errors)
+      ? { ways: [{ label: messages.signIn.title, href: "/app/login" }] }
+      : { intro: t.intro, button: messages.signIn.title }),
+  });
+}
+
+export const signInLinkPage = (visit: Visit): Answer => showSignInLink(visit);
+
+export const signInByLink = (visit: Visit): Promise<Outcome | Answer> =>
+  orAgain(
+    async () => {
+      const { access } = await callAs(visit, "accounts.signInByLink", { token: tokenOf(visit) });
+      return { answer: { goTo: "/app/" }, session: sessionFrom(access) };
+    },
+    async (errors) => showSignInLink(visit, errors),
   );

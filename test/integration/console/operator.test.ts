@@ -36,6 +36,24 @@ async function useLink(path: string, browser = new ConsoleBrowser(app)) {
   return { browser, shown: await browser.send("/app/operator/sign-in", { token }) };
 }
 
+test("ops sign-in-link signs a person in once, by a button, and nobody with a second factor", async () => {
+  const linked = (email: string) => commandNamed("sign-in-link")!.run(askBroker(app.broker), email);
+  const [made] = (await linked(company.email)) as { url: string }[];
+  const { pathname, search, searchParams } = new URL(made!.url);
+  const browser = new ConsoleBrowser(app);
+  for (let n = 0; n < 2; n++) expect((await browser.open(pathname + search)).html).toContain("signs you in once");
+  const token = searchParams.get("token")!;
+  expect(await browser.send(pathname, { token })).toMatchObject({ status: 303, location: "/app/" });
+  expect((await browser.open(`/app/${company.id}`)).status).toBe(200);
+  const other = new ConsoleBrowser(app);
+  await other.open(pathname + search);
+  expect(await other.send(pathname, { token })).toMatchObject({ status: 400 });
+  await query("update users set totp_confirmed_at = now() where email = $1", [company.email]);
+  await expect(linked(company.email)).rejects.toThrow("second factor");
+  await query("update users set totp_confirmed_at = null where email = $1", [company.email]);
+  await expect(linked("nobody@example.com")).rejects.toThrow("Not found.");
+});
+
 async function operator(name?: string): Promise<ConsoleBrowser> {
   const { browser, shown } = await useLink(await link(name));
   expect(shown).toMatchObject({ status: 303, location: "/app/operator" });
