@@ -12,7 +12,7 @@ import { company, nullable, primaryKey, required } from "./database/columns.ts";
 
 /**
  * A mailbox that bounces arrive in: one at most of an SMTP configuration, whose id it has. The password is an envelope of
- * services/lib/secrets.ts, sealed to the id. Who reads it is settled by statements/bounce-mailboxes.ts.
+ * services/lib/secrets.ts, sealed to the id. Who reads it is settled by services/bounces/mailbox/bounce-mailboxes.ts.
  */
 export class BounceMailbox extends Model<InferAttributes<BounceMailbox>, InferCreationAttributes<BounceMailbox>> {
   declare id: string;

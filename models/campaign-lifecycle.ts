@@ -23,7 +23,7 @@
  *
  * | to                         | moved by                                                                          |
  * |----------------------------|-----------------------------------------------------------------------------------|
- * | (new) scheduled, pending   | services/campaigns/send/send.ts; confirmations: models/statements/write-confirmation.ts |
+ * | (new) scheduled, pending   | services/campaigns/send/send.ts; confirmations: services/campaigns/expansion/write-confirmation.ts |
  * | pending, cancelled         | services/campaigns/lifecycle/schedule.ts, start-by-zone.ts, resume.ts             |
  * | sending                    | services/smtp-sender/claim/claim-statements.ts, with the first lease              |
  * | completed, partial, failed, cancelled (stopped) | services/campaigns/lifecycle/settle.ts (a stop writes an error, and this ends it); late: models/statements/record-late-outcomes.ts, settle-doubt.ts |

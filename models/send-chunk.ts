@@ -10,7 +10,7 @@ import { company, nullable, primaryKey, required } from "./database/columns.ts";
 
 /**
  * send_chunks.state. Ready: any sender may take it. Leased: `owner` works on it until `lease_until`. Done: touched again by a
- * resume only. Waiting: ready at `due_at`, the hour of its recipients (statements/release-due-chunks.ts), or without one when the
+ * resume only. Waiting: ready at `due_at`, the hour of its recipients (services/campaigns/expansion/release-due-chunks.ts), or without one when the
  * winner of its campaign's variants is known (statements/decide-winner.ts). Chunks of compact recipients have numbers of their
  * own, which nodes of the version before do not know.
  */

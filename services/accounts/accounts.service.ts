@@ -1,9 +1,7 @@
 import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
 import { expireAuditLog } from "../../models/statements/audit-log.ts";
-import { deleteExpiredTokens } from "../../models/statements/refresh-tokens.ts";
 import { ANY_DELETED } from "../../models/statements/remove-company.ts";
-import { purgeSystemMails } from "../../models/statements/system-mails.ts";
 import { clocksAt, instantOf, zoneNames } from "../../models/statements/time-zones.ts";
 import { purgeTransfers } from "../../models/statements/transfers.ts";
 import { defineService } from "../define.ts";
@@ -31,12 +29,14 @@ import { KeyAuthentication } from "./key-authentication.ts";
 import { login } from "./people/login.ts";
 import { me } from "./people/me.ts";
 import { askForReset, changePassword, confirmReset, mailVerificationAgain, verifyEmail } from "./people/passwords.ts";
+import { deleteExpiredTokens } from "./people/refresh-tokens.ts";
 import { continueSession, endSession, listSessions, logout, membershipOf, requireSession } from "./people/sessions.ts";
 import { signInByLink, signInLink } from "./people/sign-in-link.ts";
 import { beginTotp, confirmTotp, removeTotp } from "./people/totp.ts";
 import { admitEmails, getPlan, planOf, requireDefaultPlan, requireFeature } from "./plans.ts";
 import { addCompany, register, registrationErrors } from "./register.ts";
 import { deliverSystemMail } from "./system-mail/deliver.ts";
+import { purgeSystemMails } from "./system-mail/system-mails.ts";
 import { rotate } from "./tokens.ts";
 import { lookAtClaims } from "./tracking-domain/tracking-domain.ts";
 

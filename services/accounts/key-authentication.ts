@@ -3,8 +3,8 @@
  * one look-up by the key's hash; gateways keep the answer for a second at most.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { type FoundKey, findApiKey, noteKeyUse } from "../../models/statements/find-api-key.ts";
 import { unauthenticated } from "../lib/errors.ts";
+import { type FoundKey, findApiKey, noteKeyUse } from "./find-api-key.ts";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_BYTES = 32;

@@ -4,12 +4,12 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import type { Transaction } from "sequelize";
-import { revokeFamilyOfSpent, rotateToken, storeFirstToken } from "../../models/statements/refresh-tokens.ts";
 import type { User } from "../../models/user.ts";
 import type { Caller } from "../lib/caller.ts";
 import { unauthenticated } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { passwordMarkOf, signBearer } from "../lib/tokens/bearer.ts";
+import { revokeFamilyOfSpent, rotateToken, storeFirstToken } from "./people/refresh-tokens.ts";
 
 const REFRESH_SECONDS = 7 * 86_400;
 const MAX_USER_AGENT = 200;

@@ -1,12 +1,12 @@
 import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
-import { ANY_MAILBOX } from "../../models/statements/bounce-mailboxes.ts";
-import { ANY_REPORT_DUE, purgeSeen } from "../../models/statements/inbound-reports.ts";
 import { emitAndForget, emitWebhookQueued } from "../call.ts";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
 import { contract } from "./contract.ts";
 import { inboundRaw, inboundView, listInbound, purgeRaws } from "./inbound.ts";
+import { ANY_REPORT_DUE, purgeSeen } from "./inbound-reports.ts";
+import { ANY_MAILBOX } from "./mailbox/bounce-mailboxes.ts";
 import { MailboxReaders } from "./mailbox/readers.ts";
 import { type Desk, receiveReport, workOffReports } from "./receive-report.ts";
 import { arrivalOf, reportErrors } from "./report.ts";

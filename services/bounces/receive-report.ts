@@ -4,6 +4,10 @@
  * at once is tried again, event by event; those that were taken in are not taken in twice (inbound_seen).
  */
 import { createHash } from "node:crypto";
+import type { ParamsOf } from "../contracts.ts";
+import { badRequest, unauthenticated, unavailable } from "../lib/errors.ts";
+import { getText } from "../lib/ssrf/get-text.ts";
+import { withTimeout } from "../lib/timeouts.ts";
 import {
   addReport,
   bindTopic,
@@ -12,11 +16,7 @@ import {
   finishReport,
   type StoredReport,
   spendToken,
-} from "../../models/statements/inbound-reports.ts";
-import type { ParamsOf } from "../contracts.ts";
-import { badRequest, unauthenticated, unavailable } from "../lib/errors.ts";
-import { getText } from "../lib/ssrf/get-text.ts";
-import { withTimeout } from "../lib/timeouts.ts";
+} from "./inbound-reports.ts";
 import type { ProviderRequest } from "./providers/credentials.ts";
 import type { ProviderEvent } from "./providers/event.ts";
 import { mailgunToken } from "./providers/mailgun.ts";

@@ -7,7 +7,6 @@
  */
 import { type Client, isRefusal, prepared, preparedTransaction } from "../../models/database/db.ts";
 import { retryOnConflict } from "../../models/database/retry-on-conflict.ts";
-import { MARK_SEEN } from "../../models/statements/inbound-reports.ts";
 import { withIds } from "../../models/statements/mail-key.ts";
 import { EARLIER, LOCK_COPIES, LOCK_MAILS } from "../../models/statements/record-returns.ts";
 import { groupCommit } from "../lib/group-commit.ts";
@@ -15,6 +14,7 @@ import type { Arrival, TakenIn } from "./arrival.ts";
 import { decide, type EarlierEvent, type LockedCopy, type LockedMail } from "./decide.ts";
 import { withoutErased } from "./erased.ts";
 import { findMails, type Notice } from "./find-mails.ts";
+import { MARK_SEEN } from "./inbound-reports.ts";
 import { type Decision, writeDecisions } from "./write-decisions.ts";
 
 const MAX_BATCH = 200;

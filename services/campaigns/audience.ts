@@ -1,7 +1,8 @@
 /** Whom a send to a list or segment would reach now, before anything is sent. */
-import { countAudience } from "../../models/statements/count-audience.ts";
+
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import { type FieldErrors, invalid, missingObject } from "../lib/errors.ts";
+import { countAudience } from "./send/count-audience.ts";
 
 type Asked = ParamsOf<"campaigns.audience">;
 

@@ -16,7 +16,6 @@ import { CONFIRMATION_SERVER } from "../../models/statements/confirmation-server
 import { requireQuotaWithin } from "../../models/statements/monthly-quota.ts";
 import { noticeToOwners } from "../../models/statements/queue-system-mail.ts";
 import { activeTrackingDomain } from "../../models/statements/tracking-domains.ts";
-import { writeConfirmation } from "../../models/statements/write-confirmation.ts";
 import { call, emitAndForget } from "../call.ts";
 import type { StoredBranding } from "../lib/branding/branding.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
@@ -27,6 +26,7 @@ import { newId } from "../lib/ids.ts";
 import { linksBase } from "../lib/links-base.ts";
 import { personToken } from "../lib/tokens/person-token.ts";
 import { brandVariables, confirmationText, greetingName } from "./confirmation-text.ts";
+import { writeConfirmation } from "./expansion/write-confirmation.ts";
 
 const RECIPIENT = `
   select s.email, s.first_name, c.name as company_name, c.branding, ${CONFIRMATION_SERVER} as smtp_config_id

@@ -1,7 +1,8 @@
 /** Whom a send would reach. */
-import { LEFT_OUT } from "../../models/statements/count-audience.ts";
+
 import type { ServiceContract } from "../define.ts";
 import { Bool, Described, Type, Uuid } from "../lib/shapes.ts";
+import { LEFT_OUT } from "./send/count-audience.ts";
 
 const People = (description: string) => Type.Integer({ description, examples: [17] });
 

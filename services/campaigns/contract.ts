@@ -1,5 +1,4 @@
 import { CAMPAIGN_STATUSES } from "../../models/campaign.ts";
-import { LOOKED_THROUGH, SHOWN_USES } from "../../models/statements/media-uses.ts";
 import type { ServiceContract } from "../define.ts";
 import {
   ById,
@@ -23,6 +22,7 @@ import { progress } from "./contract-progress.ts";
 import { resending } from "./contract-resend.ts";
 import { sending } from "./contract-sending.ts";
 import { testSend } from "./contract-test-send.ts";
+import { LOOKED_THROUGH, SHOWN_USES } from "./media/media-uses.ts";
 
 const Media = Type.Object({
   id: Id,

@@ -7,12 +7,12 @@ import type pg from "pg";
 import { closeDatabase, openDatabase } from "../../models/database/db.ts";
 import { knownMigrations } from "../../models/database/migrate.ts";
 import { WOULD_COME_AGAIN } from "../../models/statements/restored-database.ts";
-import { countSealedByOthers, SEALED_COLUMNS, sealedRowsAfter } from "../../models/statements/sealed-secrets.ts";
 import type { Config } from "../lib/config.ts";
 import { hasSecret, unseal } from "../lib/secrets.ts";
 import { countRows, type Manifest, manifestOf, rowsOf, sha256Of } from "./backup.ts";
 import { restore, withDatabase } from "./backup-tools.ts";
 import { unreadableSecrets } from "./reseal.ts";
+import { countSealedByOthers, SEALED_COLUMNS, sealedRowsAfter } from "./sealed-secrets.ts";
 
 export interface Check {
   check: string;

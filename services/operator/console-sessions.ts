@@ -3,19 +3,19 @@
  * An operator who may run commands may do everything that these pages do, so the link grants nothing new.
  */
 import { createHash, randomBytes } from "node:crypto";
-import type { OperatorSessionRow } from "../../models/statements/operator-sessions.ts";
+import type { ParamsOf, ReturnsOf } from "../contracts.ts";
+import type { Ctx } from "../lib/caller.ts";
+import { config } from "../lib/config.ts";
+import { notFound, unauthenticated } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
+import type { OperatorSessionRow } from "./operator-sessions.ts";
 import {
   beginSession as begin,
   continueSession as goOn,
   listSessions as list,
   endSession as markEnded,
   storeLink,
-} from "../../models/statements/operator-sessions.ts";
-import type { ParamsOf, ReturnsOf } from "../contracts.ts";
-import type { Ctx } from "../lib/caller.ts";
-import { config } from "../lib/config.ts";
-import { notFound, unauthenticated } from "../lib/errors.ts";
-import { newId } from "../lib/ids.ts";
+} from "./operator-sessions.ts";
 
 const LINK_SECONDS = 5 * 60;
 const SESSION_SECONDS = 60 * 60;

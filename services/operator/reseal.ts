@@ -3,6 +3,9 @@
  * secrets again, row by row, and only if the row is still as it was read: a concurrent edit is sealed with the new key
  * already. Safe to repeat and to interrupt.
  */
+
+import type { ReturnsOf } from "../contracts.ts";
+import { isSealedNow, openableKeyIds, seal, unseal } from "../lib/secrets.ts";
 import {
   countSealedByOthers,
   replaceSealed,
@@ -10,9 +13,7 @@ import {
   type SealedColumn,
   type SealedRow,
   sealedRowsAfter,
-} from "../../models/statements/sealed-secrets.ts";
-import type { ReturnsOf } from "../contracts.ts";
-import { isSealedNow, openableKeyIds, seal, unseal } from "../lib/secrets.ts";
+} from "./sealed-secrets.ts";
 
 const PAGE = 500;
 const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";

@@ -1,8 +1,9 @@
 /** The versions that the saves of a template leave. */
-import { VERSIONS_KEPT } from "../../models/statements/template-versions.ts";
+
 import type { ServiceContract } from "../define.ts";
 import { ById, Described, Id, Nullable, Time, Type } from "../lib/shapes.ts";
 import { ContentView } from "../lib/template/content-shapes.ts";
+import { VERSIONS_KEPT } from "./version-rows.ts";
 
 const VERSION = {
   version: Type.Integer({ minimum: 1, description: "Numbered from 1 for each template, without gaps.", examples: [3] }),

@@ -1,8 +1,9 @@
-/** What a template was: the versions that its saves left (models/statements/template-versions.ts writes them). */
-import { type VersionRow, versionOf, versionsOf } from "../../models/statements/template-versions.ts";
+/** What a template was: the versions that its saves left (services/renderer/version-rows.ts writes them). */
+
 import { notFound } from "../lib/errors.ts";
 import type { Static } from "../lib/shapes.ts";
 import type { FullVersion, Version } from "./contract-versions.ts";
+import { type VersionRow, versionOf, versionsOf } from "./version-rows.ts";
 
 const withTime = <Row extends Pick<VersionRow, "created_at">>(row: Row) => ({
   ...row,

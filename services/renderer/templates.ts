@@ -2,7 +2,6 @@
 import type { LOCK, Transaction } from "sequelize";
 import { sequelize } from "../../models/database/db.ts";
 import { listModels, type Page } from "../../models/database/listing.ts";
-import { contentOf, keepUnkept, keepVersion } from "../../models/statements/template-versions.ts";
 import { Template } from "../../models/template.ts";
 import type { Validate } from "../define.ts";
 import { type Caller, companyOf } from "../lib/caller.ts";
@@ -13,6 +12,7 @@ import { Unrenderable } from "./content.ts";
 import type { contract, EmailTemplate } from "./contract-templates.ts";
 import { bodyFacts } from "./heavy.ts";
 import { bodyErrorsAfter, concernsBody, htmlAfter, type Input } from "./template-content.ts";
+import { contentOf, keepUnkept, keepVersion } from "./version-rows.ts";
 import { templateWarnings } from "./warnings.ts";
 
 type Contract = typeof contract;

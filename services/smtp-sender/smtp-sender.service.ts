@@ -38,7 +38,7 @@ function nodeOf(service: Service & { sender?: SenderNode }): SenderNode {
   return service.sender;
 }
 
-/** With the pause of a key (models/statements/dkim-keys.ts) its record is found within a minute. */
+/** With the pause of a key (services/smtp-sender/dkim/dkim-keys.ts) its record is found within a minute. */
 const KEYS_PAUSE_MS = 15_000;
 
 export default defineService("smtp-sender", contract, {

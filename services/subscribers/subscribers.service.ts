@@ -8,7 +8,6 @@
 import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
 import { audit } from "../../models/statements/audit-log.ts";
-import { droppedSignUps } from "../../models/statements/dropped-sign-ups.ts";
 import { ANY_ERASURE_DUE } from "../../models/statements/erase-person.ts";
 import { ANY_IMPORT_DUE, purgeImports } from "../../models/statements/imports.ts";
 import { removeManySubscribers } from "../../models/statements/remove-subscribers.ts";
@@ -19,6 +18,7 @@ import { cursorOf } from "../lib/download.ts";
 import { removeSubscriber, subscriberErrors, updateSubscriber } from "./change-subscriber.ts";
 import { contract } from "./contract.ts";
 import { SubscriberWriter } from "./create-subscriber.ts";
+import { droppedSignUps } from "./dropped-sign-ups.ts";
 import { erase, finishErasures } from "./erase-person.ts";
 import { exportPerson } from "./export-person.ts";
 import { exportErrors, exportSubscribers } from "./export-subscribers.ts";

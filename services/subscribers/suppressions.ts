@@ -4,11 +4,11 @@ import { query, queryOne, transaction } from "../../models/database/db.ts";
 import { fromRow } from "../../models/database/from-row.ts";
 import { listModels } from "../../models/database/listing.ts";
 import { ERASED_IS_SUPPRESSED, isErased } from "../../models/statements/erased-addresses.ts";
-import { IS_STRONGER, RESTRICT_SUBSCRIBERS } from "../../models/statements/suppress.ts";
 import { Suppression, type SuppressionKind } from "../../models/suppression.ts";
 import { addressText, asciiDomain } from "../lib/address.ts";
 import { type FieldErrors, invalid, notFound } from "../lib/errors.ts";
 import type { ListQuery } from "../lib/shapes.ts";
+import { IS_STRONGER, RESTRICT_SUBSCRIBERS } from "./suppress.ts";
 
 /** As the index has it. */
 const SEARCHED_TEXT = "(coalesce(x.email, x.domain) || ' ' || coalesce(x.domain_unicode, ''))";

@@ -7,7 +7,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { closeDatabase, openDatabase, query, queryOne, transaction } from "../../models/database/db.ts";
 import { beginErasure, erasedPerson } from "../../models/statements/erase-person.ts";
 import { addBackgroundImport, addPart, startImport } from "../../models/statements/imports.ts";
-import { claimSystemMails, finishSystemMail, SYSTEM_MAIL_LEASE_SECONDS } from "../../models/statements/system-mails.ts";
+import {
+  claimSystemMails,
+  finishSystemMail,
+  SYSTEM_MAIL_LEASE_SECONDS,
+} from "../../services/accounts/system-mail/system-mails.ts";
 import { newId } from "../../services/lib/ids.ts";
 import { rowsWith } from "../support/address-scan.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";

@@ -3,7 +3,6 @@
  * configurations and campaigns written as the other services would, any number of engines.
  */
 import { closeDatabase, openDatabase, query, queryOne } from "../../models/database/db.ts";
-import { PinnedConnection } from "../../models/database/pinned-connection.ts";
 import { SENT_EMAIL_STATUSES } from "../../models/sent-email-status.ts";
 import type { DomainLimit } from "../../models/smtp-config.ts";
 import { withIds } from "../../models/statements/mail-key.ts";
@@ -18,6 +17,7 @@ import type { Rendered } from "../../services/renderer/contract.ts";
 import { claimableCampaigns } from "../../services/smtp-sender/claim/claim-statements.ts";
 import type { ClaimableCampaign, RecipientRow } from "../../services/smtp-sender/delivery/rows.ts";
 import { Engine, type EngineOutputs } from "../../services/smtp-sender/engine/engine.ts";
+import { PinnedConnection } from "../../services/smtp-sender/engine/pinned-connection.ts";
 import { type EngineSettings, engineSettings } from "../../services/smtp-sender/engine/settings.ts";
 import { createDatabase, type TestDatabase } from "./database.ts";
 import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "./smtp-server.ts";

@@ -1,11 +1,5 @@
 /** Logins that are still good, for the person and for the gateway that asks at each request. */
-import {
-  endSessionOfToken,
-  findMember,
-  endSession as markEnded,
-  noteUse,
-  sessionsOf,
-} from "../../../models/statements/sessions.ts";
+
 import { broadcast } from "../../call.ts";
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
 import { type Ctx, userOf } from "../../lib/caller.ts";
@@ -13,6 +7,7 @@ import { notFound, unauthenticated } from "../../lib/errors.ts";
 import type { Role } from "../../lib/rights.ts";
 import { type Person, passwordMarkOf, TOKEN_REFUSED } from "../../lib/tokens/bearer.ts";
 import { hashOf, originOf } from "../tokens.ts";
+import { endSessionOfToken, findMember, endSession as markEnded, noteUse, sessionsOf } from "./session-rows.ts";
 
 async function requireGood({ userId, passwordMark, sessionId }: Person, companyId: string | null) {
   const found = await findMember(userId, sessionId ?? null, companyId);

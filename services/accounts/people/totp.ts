@@ -2,7 +2,6 @@
 import type { Transaction } from "sequelize";
 import { sequelize } from "../../../models/database/db.ts";
 import { RecoveryCode } from "../../../models/recovery-code.ts";
-import { spendRecoveryCode, spendTotpStep } from "../../../models/statements/second-factor.ts";
 import { User } from "../../../models/user.ts";
 import type { ReturnsOf } from "../../contracts.ts";
 import { type Ctx, userOf } from "../../lib/caller.ts";
@@ -10,6 +9,7 @@ import { config } from "../../lib/config.ts";
 import { badRequest, invalid, notFound } from "../../lib/errors.ts";
 import { seal, unseal } from "../../lib/secrets.ts";
 import { requireOwnPassword } from "./own-password.ts";
+import { spendRecoveryCode, spendTotpStep } from "./second-factor-rows.ts";
 import { newRecoveryCodes, newTotpSecret, recoveryHash, stepOfCode, totpUri } from "./totp-codes.ts";
 
 const WRONG_CODE = { code: ["This code is wrong, or was used already."] };

@@ -4,13 +4,8 @@
  */
 import { isIP } from "node:net";
 import type { SendMailOptions } from "nodemailer";
-import {
-  claimSystemMails,
-  type DueSystemMail,
-  deferSystemMail,
-  finishSystemMail,
-} from "../../../models/statements/system-mails.ts";
 import { config } from "../../lib/config.ts";
+import { claimSystemMails, type DueSystemMail, deferSystemMail, finishSystemMail } from "./system-mails.ts";
 import { systemMailText } from "./texts.ts";
 
 const AT_ONCE = 5;

@@ -1,11 +1,11 @@
 /** Opens a mailbox by IMAP: address checked and pinned, TLS, login, folders. All errors are sentences for the user. */
 import { isIP } from "node:net";
 import type { ImapFlow } from "imapflow";
-import type { ClaimedMailbox } from "../../../models/statements/bounce-mailboxes.ts";
 import { config } from "../../lib/config.ts";
 import { toOneLine } from "../../lib/one-line.ts";
 import { unseal } from "../../lib/secrets.ts";
 import { HostError, PERMIT_HELP, type PinnedAddress, resolvePublic } from "../../lib/ssrf/guard.ts";
+import type { ClaimedMailbox } from "./bounce-mailboxes.ts";
 
 /** Of a mail so much is read; a report says what it has to say at its beginning. */
 export const MAX_MAIL_BYTES = 1024 * 1024;

@@ -4,11 +4,11 @@
  * already, after a crash or beside another reader, only moves it. Nothing is deleted.
  */
 import type { ImapFlow } from "imapflow";
-import { type ClaimedMailbox, seenOf } from "../../../models/statements/bounce-mailboxes.ts";
 import { ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { withTimeout } from "../../lib/timeouts.ts";
 import type { Intake } from "../take-in.ts";
 import type { Report } from "../verdict.ts";
+import { type ClaimedMailbox, seenOf } from "./bounce-mailboxes.ts";
 import { MAX_MAIL_BYTES, MailboxError, openMailbox, reasonOf, sentenceOf } from "./connect.ts";
 
 export interface ReaderDeps {

@@ -11,7 +11,7 @@ import {
   mailboxWorks,
   releaseMailbox,
   renewMailboxes,
-} from "../../../models/statements/bounce-mailboxes.ts";
+} from "./bounce-mailboxes.ts";
 import { sentenceOf } from "./connect.ts";
 import { type ReaderDeps, readMailbox } from "./reader.ts";
 

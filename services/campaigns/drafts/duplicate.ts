@@ -1,6 +1,7 @@
 /** A draft of a campaign that exists: the request that would make another one like it. */
-import { campaignRequest } from "../../../models/statements/campaign-request.ts";
+
 import { notFound } from "../../lib/errors.ts";
+import { campaignRequest } from "../campaign-request.ts";
 import { cutName } from "../send/send-params.ts";
 import { createDraft } from "./drafts.ts";
 

@@ -20,7 +20,6 @@ import { localSettings } from "../../../models/database/session-settings.ts";
 import { addChunks, runsByTime } from "../../../models/statements/add-chunks.ts";
 import { fixVariants } from "../../../models/statements/campaign-variants.ts";
 import { chargeMonth, type MonthRoom, RoomWasTaken, roomThisMonth } from "../../../models/statements/monthly-quota.ts";
-import { takeNonOpeners } from "../../../models/statements/non-openers.ts";
 import { requeueSlice } from "../../../models/statements/requeue-recipients.ts";
 import { saveReceivers } from "../../../models/statements/save-receivers.ts";
 import {
@@ -32,6 +31,7 @@ import {
 } from "../../../models/statements/write-audience-slice.ts";
 import { emitAndForget } from "../../call.ts";
 import { settle } from "../lifecycle/settle.ts";
+import { takeNonOpeners } from "../send/non-openers.ts";
 import { addChunksByVariant, dealNext } from "./deal-variants.ts";
 
 /** The first slice is small, so that mail leaves at once; the others are sized to about 0.1 s. Receivers bring all of their data. */

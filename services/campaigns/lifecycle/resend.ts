@@ -1,12 +1,9 @@
 /**
  * Sends a campaign that is over again, to those who got it and did not open it: a campaign of its own, admitted and counted as any
- * other send. Who they are is seen when it expands (models/statements/non-openers.ts).
+ * other send. Who they are is seen when it expands (services/campaigns/send/non-openers.ts).
  */
 import { type CampaignStatus, type CampaignType, campaignView } from "../../../models/campaign.ts";
 import { type Client, query, queryOne } from "../../../models/database/db.ts";
-import { requireKnownOpeners } from "../../../models/statements/known-openers.ts";
-import { aboutNonOpeners } from "../../../models/statements/non-openers.ts";
-import { writeResend } from "../../../models/statements/write-resend.ts";
 import type { ParamsOf } from "../../contracts.ts";
 import type { Validate } from "../../define.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
@@ -14,7 +11,10 @@ import { notFound, wrongState } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
 import { subjectErrors } from "../../lib/template/template-errors.ts";
 import type { contract } from "../contract.ts";
+import { writeResend } from "../expansion/write-resend.ts";
+import { requireKnownOpeners } from "../known-openers.ts";
 import { answerOf, requestHash } from "../send/idempotency.ts";
+import { aboutNonOpeners } from "../send/non-openers.ts";
 import { type Answer, sendAs } from "../send/send.ts";
 import { fieldError } from "../send/send-errors.ts";
 import { cutName } from "../send/send-params.ts";

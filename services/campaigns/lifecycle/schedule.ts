@@ -11,10 +11,10 @@ import { moveTo } from "../../../models/campaign-lifecycle.ts";
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
 import { auditWithin } from "../../../models/statements/audit-log.ts";
 import { findCampaign, holdCampaign } from "../../../models/statements/read-campaign.ts";
-import { DUE_CHUNKS, releaseDueChunks } from "../../../models/statements/release-due-chunks.ts";
 import { emitAndForget } from "../../call.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { notFound, wrongState } from "../../lib/errors.ts";
+import { DUE_CHUNKS, releaseDueChunks } from "../expansion/release-due-chunks.ts";
 
 const STILL_DUE = `
   select from campaigns

@@ -7,9 +7,9 @@ import type { ServiceBroker } from "moleculer";
 import { finalStatus, moveTo } from "../../../models/campaign-lifecycle.ts";
 import { endTransaction, waitedTooLong } from "../../../models/database/bulk.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
-import { failUntried } from "../../../models/statements/fail-untried.ts";
 import { hasUnknown } from "../../../models/statements/requeue-recipients.ts";
 import { outboxInsert } from "../../../models/statements/webhook-outbox.ts";
+import { failUntried } from "./fail-untried.ts";
 
 interface Running {
   id: string;

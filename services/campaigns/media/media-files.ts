@@ -4,9 +4,9 @@ import type { CampaignStatus } from "../../../models/campaign.ts";
 import { query } from "../../../models/database/db.ts";
 import { listModels } from "../../../models/database/listing.ts";
 import { MEDIA_COLUMNS, Media } from "../../../models/media.ts";
-import { usesOfMedia } from "../../../models/statements/media-uses.ts";
 import { notFound } from "../../lib/errors.ts";
 import type { ListQuery } from "../../lib/shapes.ts";
+import { usesOfMedia } from "./media-uses.ts";
 
 export async function listMedia(companyId: string, asked: ListQuery & { content_type?: string }) {
   const { content_type } = asked;

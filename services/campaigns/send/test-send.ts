@@ -7,7 +7,6 @@ import { transaction } from "../../../models/database/db.ts";
 import { auditWithin } from "../../../models/statements/audit-log.ts";
 import { requireQuotaWithin } from "../../../models/statements/monthly-quota.ts";
 import { addEmails } from "../../../models/statements/plan-usage.ts";
-import { suppressedAmong } from "../../../models/statements/suppressed-among.ts";
 import { call } from "../../call.ts";
 import type { ParamsOf } from "../../contracts.ts";
 import type { Validate } from "../../define.ts";
@@ -21,6 +20,7 @@ import type { contract } from "../contract.ts";
 import type { TestResult } from "../contract-test-send.ts";
 import { admit } from "./admission.ts";
 import { attachmentErrors, companyError, fieldError, referenceErrors } from "./send-errors.ts";
+import { suppressedAmong } from "./suppressed-among.ts";
 import { sendWarnings } from "./warnings.ts";
 
 type Asked = ParamsOf<"campaigns.sendTest">;

@@ -2,6 +2,10 @@
 import { askDatabase } from "../../../models/database/db.ts";
 import { type Replication, readReplication } from "../../../models/database/history.ts";
 import { knownMigrations } from "../../../models/database/migrate.ts";
+import type { Config } from "../../lib/config.ts";
+import { sizeText } from "../../lib/size-text.ts";
+import { isPublicAddress } from "../../lib/ssrf/address-range.ts";
+import { isLoopbackOnly } from "../../lib/ssrf/local-host.ts";
 import {
   appliedMigrations,
   campaignNumbersUsed,
@@ -16,11 +20,7 @@ import {
   serverFacts,
   storage,
   type TableState,
-} from "../../../models/statements/database-state.ts";
-import type { Config } from "../../lib/config.ts";
-import { sizeText } from "../../lib/size-text.ts";
-import { isPublicAddress } from "../../lib/ssrf/address-range.ts";
-import { isLoopbackOnly } from "../../lib/ssrf/local-host.ts";
+} from "../database-state.ts";
 import { type Check, clockFinding, type Finding, findingsOf, latencyFinding } from "./finding.ts";
 
 const AREA = "PostgreSQL";

@@ -3,11 +3,11 @@
 import { BEGIN_SENDING } from "../../../models/campaign-lifecycle.ts";
 import { prepared, query } from "../../../models/database/db.ts";
 import { isOnTimeline } from "../../../models/database/history.ts";
-import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import { sameCompany } from "../../../models/database/same-company.ts";
 import { IS_LEASED, IS_READY, leasedNow, readyAgain } from "../../../models/send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import type { ChunkLease, ClaimableCampaign } from "../delivery/rows.ts";
+import type { PinnedConnection } from "../engine/pinned-connection.ts";
 
 export const MAX_CAMPAIGNS = 100;
 

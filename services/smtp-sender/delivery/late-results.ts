@@ -4,8 +4,8 @@
  */
 import { performance } from "node:perf_hooks";
 import { query } from "../../../models/database/db.ts";
-import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import { NEVER_LEFT, RECORD_AGAIN, RECORD_LATE } from "../../../models/statements/record-late-outcomes.ts";
+import type { PinnedConnection } from "../engine/pinned-connection.ts";
 import { lateValues } from "./record-statement.ts";
 import type { LeasedChunk, RecordedResult } from "./recorded-result.ts";
 

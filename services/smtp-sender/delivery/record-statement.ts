@@ -1,5 +1,5 @@
 /** Which statement writes a group of results (models/statements/record-outcomes.ts, record-accepted.ts), and its values. */
-import { RECORD_ACCEPTED, RECORD_LEASES } from "../../../models/statements/record-accepted.ts";
+
 import {
   RECORD,
   RECORD_BOUNCES,
@@ -7,6 +7,7 @@ import {
   RECORD_ROW_ONLY,
   RECORD_ROW_ONLY_COPIES,
 } from "../../../models/statements/record-outcomes.ts";
+import { RECORD_ACCEPTED, RECORD_LEASES } from "./record-accepted.ts";
 import {
   acceptedColumns,
   areAccepted,

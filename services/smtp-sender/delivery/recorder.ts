@@ -4,7 +4,7 @@
  * over, because marks come back with the flush.
  */
 import { performance } from "node:perf_hooks";
-import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
+import type { PinnedConnection } from "../engine/pinned-connection.ts";
 import type { ChunkUpdate, LeasedChunk, RecordedResult } from "./recorded-result.ts";
 import { type FlushReport, ResultWriter } from "./result-writer.ts";
 

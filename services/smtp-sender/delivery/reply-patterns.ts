@@ -4,8 +4,8 @@
  * has so many of them at most; what goes beyond is kept whole, too.
  */
 import { LRUCache } from "lru-cache";
-import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import { atMost } from "../../lib/at-most.ts";
+import type { PinnedConnection } from "../engine/pinned-connection.ts";
 
 const MAX_PATTERNS = 200;
 const MAX_COMPANIES = 2_000;

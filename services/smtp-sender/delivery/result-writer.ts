@@ -12,7 +12,7 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isRefusal } from "../../../models/database/db.ts";
-import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
+import type { PinnedConnection } from "../engine/pinned-connection.ts";
 import { type LateReport, NOTHING_LATE, RecentResults, writeLateResults, writeResultsAgain } from "./late-results.ts";
 import type { Outcome } from "./outcome.ts";
 import { recordStatement, valuesAgain } from "./record-statement.ts";

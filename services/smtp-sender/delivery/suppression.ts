@@ -4,8 +4,9 @@
  * server. At a fast server mails wait for less than RECHECK_AFTER_MS, and nothing is checked twice. Membership is not checked again: a
  * person who only leaves the list once the row is written still gets the campaign.
  */
-import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
+
 import { SUPPRESSION_SENTENCES } from "../../../models/suppression.ts";
+import type { PinnedConnection } from "../engine/pinned-connection.ts";
 import type { Outcome } from "./outcome.ts";
 import { RECHECK, RECHECK_COPIES } from "./recipient-statements.ts";
 import type { ClaimableCampaign, RecipientRow } from "./rows.ts";

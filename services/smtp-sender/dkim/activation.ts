@@ -4,10 +4,10 @@
  */
 import { sequelize } from "../../../models/database/db.ts";
 import { SmtpConfig } from "../../../models/smtp-config.ts";
-import { claimWaitingKeys, type WaitingKey } from "../../../models/statements/dkim-keys.ts";
 import { configuredLookups, type Lookups } from "../../lib/dns-lookups.ts";
 import type { Check } from "../deliverability/check.ts";
 import { checkDkim } from "../deliverability/dkim-key.ts";
+import { claimWaitingKeys, type WaitingKey } from "./dkim-keys.ts";
 import { algorithmOf, type ConfigKey, keysOf, privateKeyOf, saveKeys } from "./key-set.ts";
 
 /** Of one look-up with its second try. */

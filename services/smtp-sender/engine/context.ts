@@ -1,5 +1,5 @@
 /** The engine as claims, batches and servers see it. */
-import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
+
 import type { Limiter } from "../../lib/limits/limiter.ts";
 import type { MakeMail, Rendered } from "../../renderer/contract.ts";
 import type { Recorder } from "../delivery/recorder.ts";
@@ -10,6 +10,7 @@ import type { UnknownLimits } from "../limits/unknown-limits.ts";
 import type { MakingTime } from "../server/making-time.ts";
 import type { DependencyOutage } from "./dependency-outage.ts";
 import type { OutcomeCounts } from "./metrics.ts";
+import type { PinnedConnection } from "./pinned-connection.ts";
 import type { EngineSettings } from "./settings.ts";
 
 /** Looking for work (claim/claimer.ts). */

@@ -5,7 +5,6 @@
  */
 import { randomBytes } from "node:crypto";
 import { performance } from "node:perf_hooks";
-import { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import { lookFor } from "../../../models/database/shared-look.ts";
 import type { Limiter } from "../../lib/limits/limiter.ts";
 import { withTimeout } from "../../lib/timeouts.ts";
@@ -25,6 +24,7 @@ import type { EngineContext, NodeOutputs } from "./context.ts";
 import { DatabaseHistory } from "./database-history.ts";
 import { DependencyOutage, type Log } from "./dependency-outage.ts";
 import { LeaseRecovery } from "./lease-recovery.ts";
+import { PinnedConnection } from "./pinned-connection.ts";
 import { recogniseDatabase } from "./restored-database.ts";
 import type { EngineSettings } from "./settings.ts";
 import { Stops } from "./stops.ts";

@@ -5,9 +5,9 @@
  */
 import { performance } from "node:perf_hooks";
 import { lookAtDatabase, type Moment } from "../../../models/database/history.ts";
-import { settleStuck } from "../../../models/statements/settle-stuck.ts";
 import { askOwners, type Peers } from "../claim/ask-owners.ts";
 import { ANY_IN_HAND, findExpiredLeases, MAX_LATE_MS, recoverLeases } from "../claim/recover-leases.ts";
+import { settleStuck } from "../claim/settle-stuck.ts";
 import type { DatabaseHistory } from "./database-history.ts";
 import type { Log } from "./dependency-outage.ts";
 

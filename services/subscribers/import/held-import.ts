@@ -1,13 +1,5 @@
 /** Imports by their id: files that wait, are looked into, tried, and started; and how far each of them is. */
 import { listPage } from "../../../models/database/listing.ts";
-import {
-  findImport,
-  holdImport,
-  IMPORT_LISTING,
-  type ImportRow,
-  removeImport as removeRow,
-  startHeldImport,
-} from "../../../models/statements/held-imports.ts";
 import { readPart } from "../../../models/statements/imports.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { type FieldErrors, notFound, wrongState } from "../../lib/errors.ts";
@@ -15,6 +7,14 @@ import type { ListQuery, Static } from "../../lib/shapes.ts";
 import type { FileColumns, ImportState } from "../contract-import.ts";
 import { importerOf, storeImport, tooManyImports } from "./background-import.ts";
 import { type Mapping, readMapping } from "./columns.ts";
+import {
+  findImport,
+  holdImport,
+  IMPORT_LISTING,
+  type ImportRow,
+  removeImport as removeRow,
+  startHeldImport,
+} from "./held-imports.ts";
 import { type ImportForm, importErrors } from "./import-request.ts";
 import { lookInto } from "./look-into-file.ts";
 

@@ -4,9 +4,9 @@
  * list, and 21 where one statement wrote all of a million and kept them on disk for its triggers.
  */
 import { type Client, queryOne } from "../../../models/database/db.ts";
-import { IS_STRONGER } from "../../../models/statements/suppress.ts";
 import { SUBSCRIBER_STATUSES } from "../../../models/subscriber.ts";
 import { MAX_BYTES } from "../../lib/attributes.ts";
+import { IS_STRONGER } from "../suppress.ts";
 import { LARGE, type MergeJob } from "./import-tables.ts";
 import { SUPPRESSED_FROM } from "./status-words.ts";
 

@@ -1,7 +1,7 @@
 import { createHmac, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { query, queryOne } from "../../../models/database/db.ts";
-import { addReport } from "../../../models/statements/inbound-reports.ts";
+import { addReport } from "../../../services/bounces/inbound-reports.ts";
 import { amazon } from "../../../services/bounces/receive-report.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { selfMadeCertificate } from "../../support/certificate.ts";

@@ -1,6 +1,6 @@
 /** What can be asked of a send before it is one: whom it would reach, what is wrong with its draft, and how it would look. */
 import { query } from "../../../models/database/db.ts";
-import { countAudience } from "../../../models/statements/count-audience.ts";
+import { countAudience } from "../../../services/campaigns/send/count-audience.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { type Client, newCompany, type TestCompany } from "../../support/client.ts";

@@ -1,6 +1,6 @@
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
-import { writeResend } from "../../../models/statements/write-resend.ts";
+import { writeResend } from "../../../services/campaigns/expansion/write-resend.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { expandAll, newCampaign, useRows } from "./rows.ts";
 import { campaignRow, newCompany } from "./world.ts";

@@ -1,6 +1,6 @@
 /** Campaigns that reach each recipient at their own hour. Time passes by moving what waits for it nearer. */
 import { query } from "../../../models/database/db.ts";
-import { releaseDueChunks } from "../../../models/statements/release-due-chunks.ts";
+import { releaseDueChunks } from "../../../services/campaigns/expansion/release-due-chunks.ts";
 import { settle } from "../../../services/campaigns/lifecycle/settle.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { as, campaignRow, expanded, newCompany, recipients, toList, until, useCompany, useWorld } from "./world.ts";

@@ -12,9 +12,9 @@ import {
   sequelize,
   transaction,
 } from "../../../models/database/db.ts";
-import { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import { shareConnections } from "../../../models/database/shares.ts";
 import { asOwner } from "../../../services/lib/owner.ts";
+import { PinnedConnection } from "../../../services/smtp-sender/engine/pinned-connection.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
 const CONNECTIONS = 16;

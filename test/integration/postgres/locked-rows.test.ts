@@ -8,8 +8,6 @@ import pg from "pg";
 import { BY_KEY } from "../../../models/database/by-key.ts";
 import { inAnyPart } from "../../../models/database/campaign-no.ts";
 import { emptied } from "../../../models/statements/erase-steps.ts";
-import { FAIL_CHUNKS } from "../../../models/statements/fail-untried.ts";
-import { RECORD_ACCEPTED } from "../../../models/statements/record-accepted.ts";
 import { NEVER_LEFT, RECORD_AGAIN, RECORD_LATE } from "../../../models/statements/record-late-outcomes.ts";
 import {
   RECORD,
@@ -18,9 +16,11 @@ import {
   RECORD_ROW_ONLY,
   RECORD_ROW_ONLY_COPIES,
 } from "../../../models/statements/record-outcomes.ts";
-import { SETTLE as SETTLE_STUCK } from "../../../models/statements/settle-stuck.ts";
+import { FAIL_CHUNKS } from "../../../services/campaigns/lifecycle/fail-untried.ts";
 import { EXPIRED_CHUNKS, EXPIRED_SINGLES } from "../../../services/smtp-sender/claim/recover-leases.ts";
+import { SETTLE as SETTLE_STUCK } from "../../../services/smtp-sender/claim/settle-stuck.ts";
 import { CLAIM_DUE, CLAIM_DUE_COPIES } from "../../../services/smtp-sender/delivery/recipient-statements.ts";
+import { RECORD_ACCEPTED } from "../../../services/smtp-sender/delivery/record-accepted.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { type PlannedNode, planned, withBelow } from "../../support/planned.ts";
 

@@ -12,8 +12,8 @@ import {
   transaction,
 } from "../../../models/database/db.ts";
 import { migrate, pending } from "../../../models/database/migrate.ts";
-import { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import { refuseUnusable } from "../../../models/database/pooler.ts";
+import { PinnedConnection } from "../../../services/smtp-sender/engine/pinned-connection.ts";
 import { apiAt } from "../../support/api.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { long, longTest } from "../../support/long.ts";

@@ -3,7 +3,7 @@ import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dkimVerify } from "mailauth/lib/dkim/verify.js";
 import { query, queryOne } from "../../../models/database/db.ts";
-import { claimWaitingKeys } from "../../../models/statements/dkim-keys.ts";
+import { claimWaitingKeys } from "../../../services/smtp-sender/dkim/dkim-keys.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { type Answer, newCompany, type TestCompany } from "../../support/client.ts";
 import { type DnsServer, startDnsServer } from "../../support/dns-server.ts";

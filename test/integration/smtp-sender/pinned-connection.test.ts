@@ -1,6 +1,6 @@
 /** The connection that the engine keeps for its statements. */
 import { closeDatabase, openDatabase } from "../../../models/database/db.ts";
-import { PinnedConnection } from "../../../models/database/pinned-connection.ts";
+import { PinnedConnection } from "../../../services/smtp-sender/engine/pinned-connection.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
 const CONNECTIONS = 6;

@@ -4,7 +4,6 @@
  */
 import pg from "pg";
 import { BY_KEY } from "../../../models/database/by-key.ts";
-import { RECORD_ACCEPTED } from "../../../models/statements/record-accepted.ts";
 import { NEVER_LEFT, RECORD_AGAIN, RECORD_LATE } from "../../../models/statements/record-late-outcomes.ts";
 import {
   RECORD,
@@ -28,6 +27,7 @@ import {
   RENEW,
   RENEW_COPIES,
 } from "../../../services/smtp-sender/delivery/recipient-statements.ts";
+import { RECORD_ACCEPTED } from "../../../services/smtp-sender/delivery/record-accepted.ts";
 import { MARK_HITS, READ as READ_HIT, WRITE } from "../../../services/tracking/hits/hit-statements.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { type PlannedNode, planned, withBelow } from "../../support/planned.ts";

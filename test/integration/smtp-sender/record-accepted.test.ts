@@ -3,7 +3,6 @@
  * to it what it cannot write.
  */
 import { query, queryOne } from "../../../models/database/db.ts";
-import { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { recordStatement } from "../../../services/smtp-sender/delivery/record-statement.ts";
 import type {
@@ -12,6 +11,7 @@ import type {
   RecordedResult,
 } from "../../../services/smtp-sender/delivery/recorded-result.ts";
 import { type Answer, ResultWriter } from "../../../services/smtp-sender/delivery/result-writer.ts";
+import { PinnedConnection } from "../../../services/smtp-sender/engine/pinned-connection.ts";
 import { useSending } from "../../support/sending.ts";
 
 const OWNER = "sender";

@@ -144,7 +144,7 @@ test("mails of a fast server are not checked again", async () => {
   const engine = sending.engine();
   const clock = slowClock();
   const checks = jest.spyOn(
-    (await import("../../../models/database/pinned-connection.ts")).PinnedConnection.prototype,
+    (await import("../../../services/smtp-sender/engine/pinned-connection.ts")).PinnedConnection.prototype,
     "run",
   );
   try {

@@ -1,7 +1,7 @@
 /** Campaigns of a company with `individual_tracking: false`, from the send to every place where something of a hit may be kept. */
 import { query, queryOne } from "../../../models/database/db.ts";
 import { campaignTokenId } from "../../../models/statements/campaign-tokens.ts";
-import { requireKnownOpeners } from "../../../models/statements/known-openers.ts";
+import { requireKnownOpeners } from "../../../services/campaigns/known-openers.ts";
 import { keysFor } from "../../../services/lib/secrets.ts";
 import { LinkTokens } from "../../../services/lib/tokens/link-token.ts";
 import { rowsWith } from "../../support/address-scan.ts";

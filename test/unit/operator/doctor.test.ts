@@ -1,6 +1,7 @@
 /** What `ops doctor` makes of what it finds. Against real servers: test/integration/operator/commands.test.ts. */
-import type { ServerFacts } from "../../../models/statements/database-state.ts";
+
 import { vitals } from "../../../services/lib/processes/vitals.ts";
+import type { ServerFacts } from "../../../services/operator/database-state.ts";
 import {
   campaignNumberFinding,
   connectionFindings,

@@ -1,6 +1,6 @@
-import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import type { LeasedChunk, RecordedResult } from "../../../services/smtp-sender/delivery/recorded-result.ts";
 import { Recorder } from "../../../services/smtp-sender/delivery/recorder.ts";
+import type { PinnedConnection } from "../../../services/smtp-sender/engine/pinned-connection.ts";
 
 const chunk = (): LeasedChunk => ({
   campaign_id: "c",

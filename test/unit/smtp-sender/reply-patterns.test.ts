@@ -1,5 +1,5 @@
-import type { PinnedConnection } from "../../../models/database/pinned-connection.ts";
 import { ReplyPatterns, splitReply } from "../../../services/smtp-sender/delivery/reply-patterns.ts";
+import type { PinnedConnection } from "../../../services/smtp-sender/engine/pinned-connection.ts";
 
 const MARK = "\x1f";
 

@@ -2,10 +2,11 @@
  * Files that wait for their import: uploaded once, looked at, tried, started by their id. Who starts one is found out by one
  * statement, so that a file that two people start at the same time is imported once.
  */
-import type { Caller } from "../../services/lib/caller.ts";
-import { query, queryOne } from "../database/db.ts";
-import type { ImportStatus } from "../import.ts";
-import { KEPT, MAX_RUNNING } from "./imports.ts";
+
+import { query, queryOne } from "../../../models/database/db.ts";
+import type { ImportStatus } from "../../../models/import.ts";
+import { KEPT, MAX_RUNNING } from "../../../models/statements/imports.ts";
+import type { Caller } from "../../lib/caller.ts";
 
 /** Of a company's files that wait to be started; each may have a gigabyte. */
 const MAX_HELD = 5;

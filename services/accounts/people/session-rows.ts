@@ -1,5 +1,5 @@
 /** Sessions: what came of one login, a family of refresh tokens. SQL, because each of these looks at a family as a whole. */
-import { query, queryOne } from "../database/db.ts";
+import { query, queryOne } from "../../../models/database/db.ts";
 
 interface FoundMember {
   password_hash: string;

@@ -4,9 +4,9 @@
  * column comes along by itself.
  */
 import { QueryTypes, type Transaction } from "sequelize";
-import type { Caller } from "../../services/lib/caller.ts";
-import { query, queryOne, sequelize } from "../database/db.ts";
-import { Template } from "../template.ts";
+import { query, queryOne, sequelize } from "../../models/database/db.ts";
+import { Template } from "../../models/template.ts";
+import type { Caller } from "../lib/caller.ts";
 
 /** A body has up to a megabyte; older versions of a template than these go. */
 export const VERSIONS_KEPT = 100;

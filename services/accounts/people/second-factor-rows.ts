@@ -1,5 +1,5 @@
 /** Codes that are good once. SQL: of two requests with the same code one statement finds it unused. */
-import { query } from "../database/db.ts";
+import { query } from "../../../models/database/db.ts";
 
 export async function spendTotpStep(userId: string, step: number): Promise<boolean> {
   const spent = await query("update users set totp_last_step = $2 where id = $1 and totp_last_step < $2 returning id", [

@@ -2,7 +2,7 @@
  * Every column that holds an envelope of services/lib/secrets.ts, whatever service the table belongs to: a change of
  * SECRET_KEY concerns all of them, so they are listed in one place. The row's id is the context of the envelope.
  */
-import { query, queryOne } from "../database/db.ts";
+import { query, queryOne } from "../../models/database/db.ts";
 
 export const SEALED_COLUMNS = [
   { what: "SMTP passwords", table: "smtp_configs", column: "password_sealed", owner: "company_id" },

@@ -1,5 +1,5 @@
 /** How strong a block is, in SQL: one that is there is made stronger and never weaker, by whatever way another one comes. */
-import { SUBSCRIBER_STATUSES } from "../subscriber.ts";
+import { SUBSCRIBER_STATUSES } from "../../models/subscriber.ts";
 
 /** A complaint is stronger than a bounce, a bounce than an unsubscribe, the company's own than all. */
 export const STRENGTH = (kind: string) =>

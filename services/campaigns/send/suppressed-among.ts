@@ -1,8 +1,8 @@
 /** Why some addresses get no mail of a company, whatever mail it is: what a handful of addresses is asked about before a test. */
-import { type Queryable, query } from "../database/db.ts";
-import { subscriberOf } from "../database/row-at.ts";
-import { SUPPRESSION_SENTENCES } from "../suppression.ts";
-import { erasedAmong } from "./erased-addresses.ts";
+import { type Queryable, query } from "../../../models/database/db.ts";
+import { subscriberOf } from "../../../models/database/row-at.ts";
+import { erasedAmong } from "../../../models/statements/erased-addresses.ts";
+import { SUPPRESSION_SENTENCES } from "../../../models/suppression.ts";
 
 const BLOCKED = `
   select a.email, coalesce(blocked_by($1, a.email), s.status) as kind

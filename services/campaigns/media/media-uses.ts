@@ -1,6 +1,6 @@
 /** Which templates and mails show a file: their bodies name its id, or a campaign attaches it. */
-import { costlyRead } from "../database/bulk.ts";
-import { query } from "../database/db.ts";
+import { costlyRead } from "../../../models/database/bulk.ts";
+import { query } from "../../../models/database/db.ts";
 
 /** Of each kind, for an answer. */
 export const SHOWN_USES = 20;

@@ -1,6 +1,7 @@
 /** What asks who opened or clicked has no answer for a campaign without individual tracking. */
-import { badRequest } from "../../services/lib/errors.ts";
-import { type Queryable, queryOne } from "../database/db.ts";
+
+import { type Queryable, queryOne } from "../../models/database/db.ts";
+import { badRequest } from "../lib/errors.ts";
 
 const IS_KNOWN = "select individual_tracking as known from campaigns where company_id = $1 and id = $2";
 

@@ -3,8 +3,8 @@
  * changes nothing. List and segment stay empty: a node of the release before, which does not know `resend_of`, then finds no
  * audience instead of mailing to the whole list.
  */
-import { type CampaignRow, type InsertedCampaign, rowOfNew } from "../campaign.ts";
-import { type Client, queryOne } from "../database/db.ts";
+import { type CampaignRow, type InsertedCampaign, rowOfNew } from "../../../models/campaign.ts";
+import { type Client, queryOne } from "../../../models/database/db.ts";
 
 const CAMPAIGN = `
   insert into campaigns as c (id, company_id, name, campaign_type, status, total_emails, template_id, smtp_config_id,

@@ -4,15 +4,15 @@
  * are not all asked but a part of them, chosen by a hash of the id (0.05 µs for each of all; of its text 0.1): 10,000 say
  * each share to within one percent of all, 19 times of 20.
  */
-import { costlyRead } from "../database/bulk.ts";
-import { type Client, query, queryOne } from "../database/db.ts";
-import { subscriberAt } from "../database/row-at.ts";
-import { limitStatements, withinTime } from "../database/within-time.ts";
-import { Segment } from "../segment.ts";
-import { segmentSql } from "../segment-rules/segment-sql.ts";
-import type { SubscriberStatus } from "../subscriber.ts";
-import { notSuppressed } from "./not-suppressed.ts";
-import { reachableStatuses } from "./write-audience-slice.ts";
+import { costlyRead } from "../../../models/database/bulk.ts";
+import { type Client, query, queryOne } from "../../../models/database/db.ts";
+import { subscriberAt } from "../../../models/database/row-at.ts";
+import { limitStatements, withinTime } from "../../../models/database/within-time.ts";
+import { Segment } from "../../../models/segment.ts";
+import { segmentSql } from "../../../models/segment-rules/segment-sql.ts";
+import { notSuppressed } from "../../../models/statements/not-suppressed.ts";
+import { reachableStatuses } from "../../../models/statements/write-audience-slice.ts";
+import type { SubscriberStatus } from "../../../models/subscriber.ts";
 
 /** Everybody is asked where there are no more. */
 const MAX_ASKED = 50_000;

@@ -6,9 +6,16 @@
  * added before the statement began gets its event, as with the other form. If there is one, nothing is written, and the
  * answer names its companies; the results are written by the other form then.
  */
-import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
-import { variantsSent } from "./campaign-variants.ts";
-import { AFTER_COUNTING, LEASES, leaseWhere, OVER_GUARD, STOPPED, wantsDelivered } from "./record-outcomes.ts";
+import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
+import { variantsSent } from "../../../models/statements/campaign-variants.ts";
+import {
+  AFTER_COUNTING,
+  LEASES,
+  leaseWhere,
+  OVER_GUARD,
+  STOPPED,
+  wantsDelivered,
+} from "../../../models/statements/record-outcomes.ts";
 
 const { sent, queued } = SENT_EMAIL_STATUS;
 

@@ -3,7 +3,7 @@
  * wins, and a crash leaves all of a step done or nothing.
  */
 import { QueryTypes, type Transaction } from "sequelize";
-import { query, queryOne, sequelize } from "../database/db.ts";
+import { query, queryOne, sequelize } from "../../../models/database/db.ts";
 
 interface FirstToken {
   tokenHash: Buffer;

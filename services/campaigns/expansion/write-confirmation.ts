@@ -2,11 +2,12 @@
  * Writes a double opt-in mail as a campaign of one recipient, ready for senders without an expansion. Stands with the
  * models because the campaign, its recipient, the chunk and the month's usage must be there together or not at all.
  */
-import { newId } from "../../services/lib/ids.ts";
-import { type Client, query, queryOne } from "../database/db.ts";
-import { addChunks, cutIntoRuns } from "./add-chunks.ts";
-import { addEmails } from "./plan-usage.ts";
-import { storeWireSender } from "./snapshot-contents.ts";
+
+import { type Client, query, queryOne } from "../../../models/database/db.ts";
+import { addChunks, cutIntoRuns } from "../../../models/statements/add-chunks.ts";
+import { addEmails } from "../../../models/statements/plan-usage.ts";
+import { storeWireSender } from "../../../models/statements/snapshot-contents.ts";
+import { newId } from "../../lib/ids.ts";
 
 const CAMPAIGN = `
   insert into campaigns (id, company_id, name, campaign_type, status, total_emails, smtp_config_id, is_transactional,

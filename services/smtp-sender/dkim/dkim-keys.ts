@@ -2,7 +2,7 @@
  * DKIM keys whose records are to be looked for. SQL, because a claim is one statement: of any number of nodes one gets a
  * row. A key that waits is a job of whatever company.
  */
-import { query } from "../database/db.ts";
+import { query } from "../../../models/database/db.ts";
 
 export interface WaitingKey {
   id: string;

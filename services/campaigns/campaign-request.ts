@@ -2,9 +2,9 @@
  * The request that a campaign came of, put together from what is kept of it. Stands with the models because receivers are
  * recipients once their campaign has expanded: one statement reads both tables, so that nobody is in both or in neither.
  */
-import type { CampaignType } from "../campaign.ts";
-import { type Queryable, query, queryOne } from "../database/db.ts";
-import type { DraftKind } from "../draft.ts";
+import type { CampaignType } from "../../models/campaign.ts";
+import { type Queryable, query, queryOne } from "../../models/database/db.ts";
+import type { DraftKind } from "../../models/draft.ts";
 
 const READ = `
   select c.name, c.campaign_type, c.smtp_config_id, c.template_id, c.list_id, c.segment_id, c.is_transactional, c.no,

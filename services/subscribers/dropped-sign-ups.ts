@@ -1,5 +1,5 @@
 /** Sign-ups that a public form's hidden field dropped: most are programs, some are people whose password manager filled it in. */
-import { query, queryOne } from "../database/db.ts";
+import { query, queryOne } from "../../models/database/db.ts";
 
 export const countDropped = (companyId: string) =>
   query(

@@ -1,5 +1,5 @@
 /** Operators' sessions of the console: the link, its one use, each use after that, the end. Rows stay as a record. */
-import { query, queryOne } from "../database/db.ts";
+import { query, queryOne } from "../../models/database/db.ts";
 
 export interface OperatorSessionRow {
   id: string;

@@ -9,9 +9,9 @@
  * would read a whole company its column is compared in a way no index can be used for (models/database/same-company.ts).
  */
 import { performance } from "node:perf_hooks";
-import { asService } from "../../services/lib/owner.ts";
-import { BY_KEY } from "./by-key.ts";
-import { applySettings, type Client, isPooled, pool } from "./db.ts";
+import { BY_KEY } from "../../../models/database/by-key.ts";
+import { applySettings, type Client, isPooled, pool } from "../../../models/database/db.ts";
+import { asService } from "../../lib/owner.ts";
 
 /** Planning all of them anew takes about 5 ms. The first campaign may fill an empty table within a second. */
 const MAX_PLAN_AGE_MS = 1_000;

@@ -1,6 +1,6 @@
 /** What PostgreSQL says of itself to whoever asks how it does: settings, room, what runs long, what is left undone. */
-import { query, queryOne, type Row, transaction } from "../database/db.ts";
-import { type DatabaseRole, databaseRole } from "../database/role.ts";
+import { query, queryOne, type Row, transaction } from "../../models/database/db.ts";
+import { type DatabaseRole, databaseRole } from "../../models/database/role.ts";
 
 /** Below the time that a check has: a slow answer then fails as the database's, and leaves no statement behind. */
 const SETTINGS = { statement_timeout: 4_000, lock_timeout: 1_000 };

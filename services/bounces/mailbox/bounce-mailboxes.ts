@@ -2,7 +2,7 @@
  * Which node reads which mailbox: one holds it by a lease, which it renews while it lives. SQL, because a claim is one
  * statement: of any number of nodes one gets a row. A mailbox is a job of whatever company.
  */
-import { query } from "../database/db.ts";
+import { query } from "../../../models/database/db.ts";
 
 export interface ClaimedMailbox {
   id: string;

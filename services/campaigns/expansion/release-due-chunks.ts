@@ -2,8 +2,8 @@
  * Recipients whose hour has come: their chunks become ready, and from then on are like all others. Stands with the models
  * because the senders' chunks and the campaign's row change in one statement.
  */
-import { query } from "../database/db.ts";
-import { IS_WAITING, SEND_CHUNK_STATE } from "../send-chunk.ts";
+import { query } from "../../../models/database/db.ts";
+import { IS_WAITING, SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
 
 const { ready, compactReady } = SEND_CHUNK_STATE;
 const MAX_CAMPAIGNS = 200;

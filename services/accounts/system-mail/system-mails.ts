@@ -1,5 +1,5 @@
 /** The queue of system mail. SQL, because a claim is one statement: of any number of nodes one gets a row. */
-import { query } from "../database/db.ts";
+import { query } from "../../../models/database/db.ts";
 
 export interface DueSystemMail {
   id: string;

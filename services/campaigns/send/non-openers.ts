@@ -4,11 +4,16 @@
  * doubt did not get it. Of a campaign to a list only those who are still on it: they may have left that one list since. Who is
  * suppressed or has unsubscribed is left out as always, and copies go to nobody again: nobody knows whether they were opened.
  */
-import { type Client, queryOne } from "../database/db.ts";
-import { subscriberAt, subscriberOf } from "../database/row-at.ts";
-import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
-import type { Source } from "./audience-source.ts";
-import { type ExpandingCampaign, type Slice, type SliceSize, takeSlice } from "./write-audience-slice.ts";
+import { type Client, queryOne } from "../../../models/database/db.ts";
+import { subscriberAt, subscriberOf } from "../../../models/database/row-at.ts";
+import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
+import type { Source } from "../../../models/statements/audience-source.ts";
+import {
+  type ExpandingCampaign,
+  type Slice,
+  type SliceSize,
+  takeSlice,
+} from "../../../models/statements/write-audience-slice.ts";
 
 // By the key of the recipients' parts; who opened it still moves the cursor.
 const TAKEN = `select e.seq as at, e.subscriber_id, e.email, e.variables,

@@ -4,15 +4,15 @@
  * accounted for. Stands with the models because the senders' rows and the campaign's counts must change in one transaction.
  */
 
-import type { MailNumber } from "../../services/lib/tokens/mail-id.ts";
-import { campaignNo, inAnyPart } from "../database/campaign-no.ts";
-import { type Client, query, queryOne } from "../database/db.ts";
-import { subscriberAt } from "../database/row-at.ts";
-import { IS_LEASED, IS_READY, IS_WAITING, SEND_CHUNK_STATE } from "../send-chunk.ts";
-import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
-import { withIds } from "./mail-key.ts";
-import { wants } from "./record-outcomes.ts";
-import { outboxInsert } from "./webhook-outbox.ts";
+import { campaignNo, inAnyPart } from "../../../models/database/campaign-no.ts";
+import { type Client, query, queryOne } from "../../../models/database/db.ts";
+import { subscriberAt } from "../../../models/database/row-at.ts";
+import { IS_LEASED, IS_READY, IS_WAITING, SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
+import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
+import { withIds } from "../../../models/statements/mail-key.ts";
+import { wants } from "../../../models/statements/record-outcomes.ts";
+import { outboxInsert } from "../../../models/statements/webhook-outbox.ts";
+import type { MailNumber } from "../../lib/tokens/mail-id.ts";
 
 const { done } = SEND_CHUNK_STATE;
 const CAMPAIGN_NO = campaignNo("$2", "$1");

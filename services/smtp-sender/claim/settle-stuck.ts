@@ -3,11 +3,11 @@
  * database that has lost its last transactions leaves them (its senders died, so that none could write its results again).
  * They may have been sent: those of newsletters become unknown, transactional mail is due again, as when a lease runs out.
  */
-import { campaignNo, inAnyPart } from "../database/campaign-no.ts";
-import { query } from "../database/db.ts";
-import { IS_LEASED, IS_READY, IS_WAITING, SEND_CHUNK_STATE } from "../send-chunk.ts";
-import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
-import { IN_DOUBT_ERROR } from "./record-late-outcomes.ts";
+import { campaignNo, inAnyPart } from "../../../models/database/campaign-no.ts";
+import { query } from "../../../models/database/db.ts";
+import { IS_LEASED, IS_READY, IS_WAITING, SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
+import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
+import { IN_DOUBT_ERROR } from "../../../models/statements/record-late-outcomes.ts";
 
 const { queued, unknown } = SENT_EMAIL_STATUS;
 

@@ -3,9 +3,9 @@
  * one gets a row. A row is a job of whatever company.
  */
 
-import { newId } from "../../services/lib/ids.ts";
-import { prepared, query, queryOne } from "../database/db.ts";
-import type { ProviderName } from "../inbound-source.ts";
+import { prepared, query, queryOne } from "../../models/database/db.ts";
+import type { ProviderName } from "../../models/inbound-source.ts";
+import { newId } from "../lib/ids.ts";
 
 export interface StoredReport {
   id: string;
