@@ -1,4 +1,4 @@
-/** Broker middleware: shows whoever started Flockmail with one command where it is and what to do next. */
+/** Broker middleware: tells a person who started Flockmail with one command where it is and what to do next. */
 import { resolve } from "node:path";
 import type { Middleware, ServiceBroker } from "moleculer";
 import type { Config } from "../services/lib/config.ts";
@@ -7,6 +7,7 @@ export function bannerText(config: Config): string {
   const data = config.DATABASE_URL ? "the PostgreSQL of DATABASE_URL" : resolve(config.DATA_DIR);
   return `
 ${config.SERVICE_NAME} is running.
+  Console  ${config.BASE_URL}/app/
   API      ${config.BASE_URL}/api/   (reference: ${config.BASE_URL}/docs/)
   Health   http://localhost:${config.HEALTH_PORT}/ready
   Data     ${data}

@@ -24,7 +24,6 @@ export default defineService(
     async started(this: GatewayService) {
       this.gateway = await openGateway(this.broker, { routes, contractOf, permissionOf, settings: config() });
       this.url = this.gateway.url;
-      this.logger.info(`Console: ${config().BASE_URL}/app/`);
     },
 
     async stopped(this: GatewayService) {

@@ -102,6 +102,7 @@ describe("a service with a DATA_DIR", () => {
       .output()
       .replace(/^[\s\S]*(?=Flockmail is running)/, "")
       .trim();
+    expect(said).toContain(`Console  ${service.url}/app/`);
     expect(said).toContain(`${service.url}/api/`);
     expect(said).toContain("npm run demo");
     expect(said.split("\n").length).toBeLessThan(10);
