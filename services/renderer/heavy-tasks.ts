@@ -11,6 +11,7 @@ import { companyVariables, UnusableTemplate, unrenderable } from "./content.ts";
 import { type EncodedParts, encodedParts, subjectText } from "./mime/skeleton.ts";
 import { run } from "./program/program.ts";
 import { type Data, type Scope, scopeOf, textOf } from "./program/scope.ts";
+import { type Convertible, convertContent } from "./repair/convert.ts";
 
 /** `cause` is set where nothing is wrong with the template. */
 export type Outcome<T> = { made: T } | { fields: FieldErrors } | { error: string; cause: unknown };
@@ -69,6 +70,8 @@ export interface Preview {
   text: string;
   facts: Facts;
 }
+
+export const converted = (content: Convertible): Outcome<Convertible> => outcomeOf(() => convertContent(content));
 
 export const facts = (source: Source): Outcome<Facts> => outcomeOf(() => factsOf(source));
 

@@ -7,6 +7,7 @@ import { Unrenderable, UnusableTemplate } from "./content.ts";
 import type { MailInput, MailNodes, Outcome, PageNodes, Preview } from "./heavy-tasks.ts";
 import type { EncodedParts } from "./mime/skeleton.ts";
 import type { Data } from "./program/scope.ts";
+import { type Convertible, convertContent } from "./repair/convert.ts";
 
 const FILE = new URL("heavy-tasks.ts", import.meta.url).href;
 
@@ -60,6 +61,13 @@ export async function mailBodies(
 /** For warnings: what cannot be looked through in time is nothing to warn of. */
 export const bodyFacts = (companyId: string, source: Source): Promise<Facts> | Facts =>
   isSmall(source) ? factsOf(source) : inThread<Facts>(companyId, "facts", sourceOf(source), sizeOf(source));
+
+export const converted = (companyId: string, content: Convertible): Promise<Convertible> | Convertible => {
+  const characters = content.body.length + content.text_body.length;
+  return characters < LARGE_BODY
+    ? convertContent(content)
+    : inThread<Convertible>(companyId, "converted", content, characters);
+};
 
 /** So much that 20 of a company may wait: whoever asked for the 21st would not see it in time. */
 const PREVIEW_CHARACTERS = 500_000;

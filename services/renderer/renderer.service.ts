@@ -7,13 +7,13 @@ import { campaignContent } from "./campaign-content.ts";
 import { checkErrors, checkTemplate } from "./check/check-template.ts";
 import { CompiledCampaigns } from "./compiled-campaign.ts";
 import { contract } from "./contract.ts";
+import { converted } from "./heavy.ts";
 import { preview, previewContent } from "./preview.ts";
 import { previewDraft } from "./preview-draft.ts";
 import { ArchivedMails } from "./render-archived.ts";
 import { renderMails } from "./render-mails.ts";
 import { subjects, WebViews } from "./render-sent.ts";
 import { renderTests } from "./render-tests.ts";
-import { convertContent } from "./repair/convert.ts";
 import { getVersion, listVersions } from "./template-versions.ts";
 import {
   createTemplate,
@@ -64,7 +64,7 @@ export default defineService("renderer", contract, {
         return checkTemplate(companyOf(ctx), ctx.params, onFilterFailure);
       },
     },
-    convertContent: async (ctx) => convertContent(ctx.params),
+    convertContent: async (ctx) => converted(companyOf(ctx), ctx.params),
     preview: (ctx) => preview(companyOf(ctx), ctx.params.id, ctx.params.variables),
     previewContent: { validate: syntaxErrors, handler: (ctx) => previewContent(companyOf(ctx), ctx.params) },
 

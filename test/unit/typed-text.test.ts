@@ -46,3 +46,11 @@ test("HTML stays as it was written, and so does what may bring some", () => {
 test("a text with a syntax error stays as it was typed, so that the error names its line", () => {
   expect(htmlOfTyped("Hello\n\n[[#if x]]")).toBe("Hello\n\n[[#if x]]");
 });
+
+test("a text that begins a tag again and again is looked through in linear time", () => {
+  const started = performance.now();
+  for (const piece of ["<a ", '<td style="url(', "[[", "www.", "https://["])
+    isTypedText(piece.repeat(300_000 / piece.length));
+  expect(performance.now() - started).toBeLessThan(2_000);
+  expect(["a <b c", "a <b> c", "1 < 2 > 0"].map(isTypedText)).toEqual([true, false, true]);
+});

@@ -138,10 +138,19 @@ export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, or
   return answer;
 }
 
+/** Characters of a body; what is wrong with it as a whole shows at its beginning. */
+const LOOKED_THROUGH = 100_000;
+
 async function warningsOf(ctx: Ctx, companyId: string, params: SendParams): Promise<string[]> {
   const { smtp_config_id, winner, subject, preheader, body, text_body } = params;
   // A template was warned of when it was saved.
-  const ofTexts = body === undefined ? [] : textWarnings({ subject, preheader, body, textBody: text_body });
+  const texts = {
+    subject,
+    preheader,
+    body: body?.slice(0, LOOKED_THROUGH),
+    textBody: text_body?.slice(0, LOOKED_THROUGH),
+  };
+  const ofTexts = body === undefined ? [] : textWarnings(texts);
   const warnings = [...ofTexts, ...(await sendWarnings(ctx, companyId, smtp_config_id))];
   return winner ? [...warnings, ...(await winnerWarnings(companyId))] : warnings;
 }

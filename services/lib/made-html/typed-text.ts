@@ -2,11 +2,16 @@
 import { escapeHtml } from "../escape-html.ts";
 import { compileTemplate } from "../template/compile.ts";
 
-/** A tag, or a comment: what nobody types who writes a letter. `[[[…]]]` may bring some. */
-const MARKUP = /<\/?[a-z][^>]*>|<!|\[\[\[/i;
+/** How a tag or a comment begins: what nobody types who writes a letter. `[[[…]]]` may bring some. */
+const BEGINS_MARKUP = /<\/?[a-z]|<!|\[\[\[/i;
+
+function hasMarkup(text: string): boolean {
+  const at = text.search(BEGINS_MARKUP);
+  return at >= 0 && (text[at] === "[" || text[at + 1] === "!" || text.includes(">", at) || /<!|\[\[\[/.test(text));
+}
 
 /** A text without any tag, which a mail program would show as one run of words. */
-export const isTypedText = (body: string): boolean => body.trim() !== "" && !MARKUP.test(body);
+export const isTypedText = (body: string): boolean => body.trim() !== "" && !hasMarkup(body);
 
 const TAG = "\\[\\[[^\\]\\n]*\\]{2,3}";
 /** A variable, which stays as it was typed; or an address, without the full stop of its sentence. */

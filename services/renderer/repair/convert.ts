@@ -4,9 +4,9 @@ import { isMjml, withoutForeignTags } from "../../lib/template/foreign-tags.ts";
 import type { contract } from "../contract-templates.ts";
 import { withoutBrokenLinks } from "./broken-links.ts";
 
-type Content = Static<(typeof contract)["convertContent"]["params"]>;
+export type Convertible = Static<(typeof contract)["convertContent"]["params"]>;
 
-export function convertContent({ subject, preheader, body, text_body, template_mode }: Content): Content {
+export function convertContent({ subject, preheader, body, text_body, template_mode }: Convertible): Convertible {
   const isMjmlBody = template_mode === "mjml" || /^\s*(?:<\?xml[^>]*>\s*)?<mjml[\s>]/i.test(body);
   const converted = withoutForeignTags(body, isMjmlBody ? "text" : "body");
   return {
