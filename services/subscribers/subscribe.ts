@@ -31,10 +31,12 @@ interface SubscribeRequest {
   website?: unknown;
 }
 
-// A known person stays as they are: what the form says of them waits for a confirmation (models/statements/ask-to-confirm.ts).
+// A known person stays unchanged: the form's values wait for a confirmation (models/statements/ask-to-confirm.ts). An address
+// without a subscriber may have unsubscribed by a link in its mail; that holds until a confirmation, too.
 const SAVE = `
   insert into subscribers as s (id, company_id, email, first_name, last_name, status, attributes)
-  values ($2, $1, $3, $4, $5, $6, $7)
+  values ($2, $1, $3, $4, $5, case when exists (select from suppressions x
+    where x.company_id = $1 and x.email_key = address_key($3) and x.kind = 'unsubscribed') then 'unsubscribed' else $6 end, $7)
   on conflict (company_id, email_key) do update set status = s.status
   returning s.id, s.xmax = 0 as is_new`;
 
