@@ -86,14 +86,16 @@ export function scopeOf(recipient: Recipient, facts: Pick<Scope, "fallback" | "t
   };
 }
 
-/** Names by their lower case; null where two differ in nothing else. Built once for an object, where a name is missing. */
+/** Names of large objects by their lower case; null where two differ in nothing else. */
 const spellings = new WeakMap<Data, ReadonlyMap<string, string | null>>();
+/** Up to so many names are compared one by one, which is quicker than making a map for each recipient. */
+const FEW = 50;
 
-function spellingsOf(data: Data): ReadonlyMap<string, string | null> {
+function spellingsOf(data: Data, keys: readonly string[]): ReadonlyMap<string, string | null> {
   const known = spellings.get(data);
   if (known) return known;
   const names = new Map<string, string | null>();
-  for (const name of Object.keys(data)) {
+  for (const name of keys) {
     const lower = name.toLowerCase();
     names.set(lower, names.has(lower) ? null : name);
   }
@@ -101,11 +103,25 @@ function spellingsOf(data: Data): ReadonlyMap<string, string | null> {
   return names;
 }
 
+/** The one name that differs from `name` in case alone. */
+function otherSpelling(data: Data, name: string): string | null {
+  const keys = Object.keys(data);
+  const lower = name.toLowerCase();
+  if (keys.length > FEW) return spellingsOf(data, keys).get(lower) ?? null;
+  let found: string | null = null;
+  for (const key of keys) {
+    if (key.length !== name.length || key.toLowerCase() !== lower) continue;
+    if (found !== null) return null;
+    found = key;
+  }
+  return found;
+}
+
 /** An own property, by another case of its name where that names one only. */
 function ownAnyCase(data: Data, name: string): unknown {
   if (Object.hasOwn(data, name)) return data[name];
-  const other = spellingsOf(data).get(name.toLowerCase());
-  return typeof other === "string" ? data[other] : undefined;
+  const other = otherSpelling(data, name);
+  return other === null ? undefined : data[other];
 }
 
 const own = (data: Data, name: string): unknown => (Object.hasOwn(data, name) ? data[name] : undefined);
