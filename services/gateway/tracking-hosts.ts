@@ -40,8 +40,10 @@ export class TrackingHosts {
 
   /** The company whose proved host this is. Without a promise where that is known: the common case. */
   companyOf(header: string | undefined): string | null | Promise<string | null> {
-    if (header === undefined) return null;
-    const name = hostName(header);
+    return header === undefined ? null : this.companyOfName(hostName(header));
+  }
+
+  companyOfName(name: string): string | null | Promise<string | null> {
     const host = name === this.#own ? null : candidate(name);
     if (host === null) return null;
     return this.#cache.get(host, async () => (await this.#ask(host)).company_id);
@@ -103,7 +105,7 @@ export const trackingHostPages = (hosts: TrackingHosts): [path: string, handler:
     async (context) => {
       context.state.route = TLS_PATH;
       const { domain } = context.query;
-      if (typeof domain !== "string" || (await hosts.companyOf(domain)) === null) throw notFound();
+      if (typeof domain !== "string" || (await hosts.companyOfName(domain.toLowerCase())) === null) throw notFound();
       context.body = { detail: "It may have a certificate." };
     },
   ],

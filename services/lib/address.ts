@@ -5,11 +5,23 @@ import { domainToASCII, domainToUnicode } from "node:url";
 const LOCAL = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 const ASCII_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
+/** Labels of the name of a host or a DKIM key: one is enough, and may have underscores, unlike those of a mail domain. */
+export const LABELS = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
+/** `domainToASCII` parses a URL: it cuts path, query, fragment and port off, decodes `%61`, and drops line breaks. */
+const OF_URLS = /[\s\p{Cc}/?#@:\\%]/u;
+
+/** The name of a host as it goes over the wire (lower case, punycode), or null if the text is anything else. */
+export function asciiHost(text: string): string | null {
+  const name = text.trim();
+  if (OF_URLS.test(name)) return null;
+  const ascii = domainToASCII(name);
+  return ascii.length <= 253 && LABELS.test(ascii) ? ascii : null;
+}
+
 /** A domain as it goes over the wire (lower case, punycode), or null if it is invalid. */
 export function asciiDomain(domain: string): string | null {
-  const ascii = domainToASCII(domain.trim().replace(/\.$/, ""));
-  if (ascii.length === 0 || ascii.length > 253) return null;
-  const labels = ascii.split(".");
+  const ascii = asciiHost(domain.trim().replace(/\.$/, ""));
+  const labels = ascii?.split(".") ?? [];
   return labels.length >= 2 && labels.every((label) => ASCII_LABEL.test(label)) && !/^\d+$/.test(labels.at(-1)!)
     ? ascii
     : null;

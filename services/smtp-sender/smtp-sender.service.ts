@@ -7,6 +7,7 @@ import { every } from "../../mixins/every.mixin.ts";
 import { call } from "../call.ts";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
+import { hostErrors } from "./configs/config-errors.ts";
 import {
   createConfig,
   findConfig,
@@ -68,9 +69,12 @@ export default defineService("smtp-sender", contract, {
       await broadcastConfigChanged(ctx, ctx.params.id);
       return null;
     },
-    async validate(ctx) {
-      await limitTries(companyOf(ctx));
-      return tryServer(ctx.params);
+    validate: {
+      validate: hostErrors,
+      async handler(ctx) {
+        await limitTries(companyOf(ctx));
+        return tryServer(ctx.params);
+      },
     },
     async validateConfig(ctx) {
       const stored = await findConfig(companyOf(ctx), ctx.params.id);

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { addressKey, asciiDomain, domainOf, isAddress, sameAddress } from "../../services/lib/address.ts";
+import { addressKey, asciiDomain, asciiHost, domainOf, isAddress, sameAddress } from "../../services/lib/address.ts";
 import { addressSpec } from "../../services/renderer/mime/headers.ts";
 import { wireAddress } from "../../services/smtp-sender/delivery/envelope-sender.ts";
 
@@ -57,6 +57,31 @@ describe("an address", () => {
   ])("at %j is none, although URL parsers read a domain from it", (domain) => {
     expect(isAddress(`ann@${domain}`)).toBe(false);
   });
+
+  const AROUND = [
+    "example.com/x",
+    "example.com?x",
+    "example.com#x",
+    "example.com\\x",
+    "example.com:25",
+    "ann@example.com",
+    "ex%61mple.com",
+    "example%2ecom",
+    "exa\r\nmple.com",
+    "exa\tmple.com",
+    "http://example.com",
+    "//example.com",
+  ];
+  test.each(AROUND)("%j is no host and no domain", (text) => {
+    expect([asciiHost(text), asciiDomain(text), asciiDomain(`${text}.`)]).toEqual([null, null, null]);
+  });
+
+  test.each([
+    [" Example.COM ", "example.com"],
+    ["bücher.example", "xn--bcher-kva.example"],
+    ["mail_1", "mail_1"],
+    ["localhost", "localhost"],
+  ])("%j is the host %j", (text, host) => expect(asciiHost(text)).toBe(host));
 
   test("whatever is accepted goes to one domain, the same in the envelope, the header and for suppressions", () => {
     const piece = fc.oneof(

@@ -1,5 +1,5 @@
 /** The private hosts that the operator permits by ALLOWED_PRIVATE_HOSTS: names, addresses, and networks. Pure. */
-import { domainToASCII } from "node:url";
+import { asciiHost } from "../address.ts";
 import { isWithin, type Network, parseNetwork } from "../ip-networks.ts";
 
 export interface AllowedHosts {
@@ -7,10 +7,7 @@ export interface AllowedHosts {
   readonly networks: readonly Network[];
 }
 
-const NAME = /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/;
-
-/** `domainToASCII` takes a host out of what looks like a URL. */
-const nameOf = (host: string) => (/[/?#@:\\]/.test(host) ? "" : domainToASCII(host.trim()).replace(/\.$/, ""));
+const nameOf = (host: string) => asciiHost(host.trim().replace(/\.$/, ""));
 
 /** Comma separated. Null where an entry is neither a name nor an address nor a network in CIDR notation. */
 export function parseAllowedHosts(text: string): AllowedHosts | null {
@@ -21,13 +18,13 @@ export function parseAllowedHosts(text: string): AllowedHosts | null {
     const network = parseNetwork(entry);
     const name = nameOf(entry);
     if (network) networks.push(network);
-    else if (NAME.test(name)) names.add(name);
+    else if (name !== null) names.add(name);
     else return null;
   }
   return { names, networks };
 }
 
-export const allowsName = ({ names }: AllowedHosts, host: string): boolean => names.has(nameOf(host));
+export const allowsName = ({ names }: AllowedHosts, host: string): boolean => names.has(nameOf(host) ?? "");
 
 /** `address`: as `literalAddress` or the DNS gives it. */
 export const allowsAddress = ({ networks }: AllowedHosts, address: string): boolean => isWithin(networks, address);

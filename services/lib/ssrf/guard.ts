@@ -4,7 +4,7 @@
  */
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
-import { domainToASCII } from "node:url";
+import { asciiHost } from "../address.ts";
 import { config } from "../config.ts";
 import { withTimeout } from "../timeouts.ts";
 import { isPublicAddress, literalAddress } from "./address-range.ts";
@@ -81,8 +81,9 @@ export async function resolvePublic(
 ): Promise<PinnedAddress[]> {
   const hosts = options.permitted ?? permittedHosts();
   const allowPrivate = allAllowed || isPermittedHost(host, hosts);
-  const ascii = host.includes(":") ? host : domainToASCII(host) || host;
-  if (!allowPrivate && /(^|\.)localhost\.?$/i.test(ascii)) {
+  const ascii = literalAddress(host) ?? asciiHost(host.trim().replace(/\.$/, ""));
+  if (ascii === null) throw new HostError("refused", `The host ${host} is no valid host name.`);
+  if (!allowPrivate && /(^|\.)localhost$/.test(ascii)) {
     throw new HostError("refused", `The host ${host} is not on the public internet.`);
   }
   const literal = literalAddress(ascii);

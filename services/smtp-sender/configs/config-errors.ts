@@ -1,18 +1,14 @@
 /** Errors of an SMTP configuration beyond its schema; the answer lists them together with the schema's own. */
 
 import { isIP } from "node:net";
-import { domainToASCII } from "node:url";
 import type { TlsMode } from "../../../models/smtp-config.ts";
 import type { Warmup } from "../../../models/warmup-ledger.ts";
-import { addressText } from "../../lib/address.ts";
+import { addressText, asciiHost } from "../../lib/address.ts";
 import { config } from "../../lib/config.ts";
 import type { FieldErrors } from "../../lib/errors.ts";
 import { HostError, PERMIT_HELP, resolvePublic } from "../../lib/ssrf/guard.ts";
 import { bounceAddressError } from "../../lib/tokens/bounce-token.ts";
 import { type GivenLimits, limitErrors } from "./domain-limits.ts";
-
-/** Of a host name or a DKIM selector. */
-export const LABELS = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/i;
 
 /** What a stored password would be sent to. */
 interface Target {
@@ -41,11 +37,21 @@ export function passwordError(stored: Target, given: Partial<Target>): FieldErro
   };
 }
 
+/** Undefined for the name or the address of a host. */
+const spellingError = (host: string): string | undefined =>
+  isIP(host.trim()) || asciiHost(host) ? undefined : "Enter a valid host name or IP address.";
+
+/** Of a server that is tried: where its name leads is said by the try. */
+export function hostErrors({ params }: { params: { host: string } }, isValid: (field: "host") => boolean): FieldErrors {
+  const error = isValid("host") ? spellingError(params.host) : undefined;
+  return error ? { host: [error] } : {};
+}
+
 /** Undefined where the host may be connected to; a name that has no address yet may be saved. */
 export async function hostError(host: string): Promise<string | undefined> {
   const name = host.trim();
-  const ascii = isIP(name) ? name : domainToASCII(name);
-  if (!isIP(name) && (ascii.length > 253 || !LABELS.test(ascii))) return "Enter a valid host name or IP address.";
+  const error = spellingError(name);
+  if (error) return error;
   if (config().ALLOW_PRIVATE_NETWORKS) return undefined;
   try {
     await resolvePublic(name, { allowPrivate: false });

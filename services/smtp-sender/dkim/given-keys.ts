@@ -1,9 +1,8 @@
 /** The field `dkim` of an SMTP configuration: what is wrong with it, and the keys that it makes. */
 import { createPrivateKey } from "node:crypto";
 import type { DkimAlgorithm } from "../../../models/dkim-key.ts";
-import { asciiDomain } from "../../lib/address.ts";
+import { asciiDomain, LABELS } from "../../lib/address.ts";
 import type { FieldErrors } from "../../lib/errors.ts";
-import { LABELS } from "../configs/config-errors.ts";
 import type { GivenDkim, GivenKey } from "../contract-dkim.ts";
 import { algorithmOf, type ConfigKey, isSameName, newKey } from "./key-set.ts";
 
@@ -39,7 +38,7 @@ function privateKeyError(pem: string): string | undefined {
 export const domainError = (domain: string): FieldErrors =>
   asciiDomain(domain) ? {} : { domain: ["Enter a valid domain name."] };
 export const selectorError = (selector: string): FieldErrors =>
-  LABELS.test(selector) ? {} : { selector: ["Enter a valid DKIM selector."] };
+  LABELS.test(selector.toLowerCase()) ? {} : { selector: ["Enter a valid DKIM selector."] };
 
 function entryErrors(entry: GivenKey, key: ConfigKey | undefined): string[] {
   const ofName = { ...domainError(entry.domain), ...selectorError(entry.selector) };

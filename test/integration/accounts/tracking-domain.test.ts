@@ -158,6 +158,8 @@ describe("proof", () => {
     expect(preview.body.html).toContain(`href="${own}/api/emails/public/unsubscribe/`);
     expect([await isTlsAllowed(domain), await isTlsAllowed(domain.toUpperCase())]).toEqual([200, 200]);
     expect([await isTlsAllowed("other.example"), await isTlsAllowed("")]).toEqual([404, 404]);
+    for (const more of ["/x", "?x", "#x", ":443"]) expect(await isTlsAllowed(domain + more)).toBe(404);
+    expect(await isTlsAllowed(domain.replace(".", "%2e"))).toBe(404);
   });
 
   test("the token proves it, which the service itself serves where the domain leads to it", async () => {
@@ -275,6 +277,10 @@ describe("whose it is", () => {
       "a b.example",
       "https://a.example",
       "a.example:80",
+      "a.example/x",
+      "a.example?x",
+      "ann@a.example",
+      "%61.example",
       HOME,
     ]) {
       const { status, body } = await patch(company, { tracking_domain: domain });

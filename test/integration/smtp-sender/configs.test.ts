@@ -249,6 +249,7 @@ test("limits of domains: no domain, one that stands there twice, and neither of 
     { domain: "a.example", max_per_minute: 1 },
     { domain: "A.example", max_connections: 1 },
     { domain: "b.example" },
+    { domain: "c.example/x", max_per_minute: 1 },
   ];
   const { id } = await create();
   const errors = {
@@ -256,6 +257,7 @@ test("limits of domains: no domain, one that stands there twice, and neither of 
       "Item at index 0: domain: Enter a valid domain name.",
       "Item at index 2: domain: a.example stands in the list already.",
       "Item at index 3: Give max_per_minute, max_connections or both.",
+      "Item at index 4: domain: Enter a valid domain name.",
     ],
   };
   expect(await errorsOf(create({ domain_limits }))).toEqual(errors);
@@ -341,7 +343,7 @@ describe("the mailbox of bounces", () => {
     expect(await errorsOf(create({ bounce_mailbox: { ...box, host: "not a host", port: 0 } }))).toEqual({
       bounce_mailbox: [expect.stringMatching(/^port: /)],
     });
-    expect(await errorsOf(create({ bounce_mailbox: { ...box, host: "not a host" } }))).toEqual({
+    expect(await errorsOf(create({ bounce_mailbox: { ...box, host: "imap.example/x" } }))).toEqual({
       bounce_mailbox: ["host: Enter a valid host name or IP address."],
     });
     const { id } = await create({ bounce_mailbox: box });
@@ -580,6 +582,12 @@ describe("validate", () => {
     server = undefined;
     const result = await call<object>("validate", { host: "127.0.0.1", port, ...login });
     expect(result).toMatchObject({ valid: false, stage: "connect" });
+  });
+
+  test.each(["127.0.0.1/x", "localhost:25", "ann@localhost", "local%68ost"])("%s is no host name", async (host) => {
+    expect(await errorsOf(call("validate", { host, port: 25, ...login }))).toEqual({
+      host: ["Enter a valid host name or IP address."],
+    });
   });
 
   test("a name without address", async () => {

@@ -308,16 +308,18 @@ describe("suppressions in bulk", () => {
       { domain: "a b" },
       { email: "k@x.org", kind: "gold" },
       {},
+      { domain: "gmail.com/x" },
     ];
     const { status, body } = await company.api.post(BULK, { items });
     expect(status).toBe(201);
-    expect(body).toMatchObject({ total: 10, created: 3, existing: 2 });
+    expect(body).toMatchObject({ total: 11, created: 3, existing: 2 });
     expect(body.errors.map(({ row, error }: { row: number; error: string }) => [row, error])).toEqual([
       [5, "email: Enter a valid email address."],
       [6, "Give exactly one of email and domain."],
       [7, "domain: Enter a valid domain."],
       [8, 'kind: "gold" is not a valid choice.'],
       [9, "Give exactly one of email and domain."],
+      [10, "domain: Enter a valid domain."],
     ]);
     const { results } = (await company.api.get("/api/emails/suppressions/", { query: { ordering: "created_at" } }))
       .body;

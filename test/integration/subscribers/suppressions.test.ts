@@ -70,6 +70,9 @@ describe("a suppression", () => {
     [{ email: "a@" }, { email: ["Enter a valid email address."] }],
     [{ domain: "localhost" }, { domain: ["Enter a valid domain."] }],
     [{ domain: "" }, { domain: ["Enter a valid domain."] }],
+    ...["gmail.com/x", "gmail.com?x", "gmail.com#x", "gmail.com:25", "ann@gmail.com", "gm%61il.com", "gm\nail.com"].map(
+      (domain): [object, object] => [{ domain }, { domain: ["Enter a valid domain."] }],
+    ),
     [
       { domain: 5, reason: 5 },
       { domain: ["Not a valid string."], reason: ["Not a valid string."] },
