@@ -143,7 +143,8 @@ async function signInAddress(url: string, email: string, dataDir: string | undef
   }
 }
 
-async function demo({ url, data }: Service, mailbox: Mailbox): Promise<string[]> {
+/** `ends`: the service goes with the demo, so nobody can sign in. */
+async function demo({ url, data }: Service, mailbox: Mailbox, ends: boolean): Promise<string[]> {
   const { api, email } = await signUp(url);
   const { id } = await launch(api, mailbox);
   say(`Sending to the mail server on 127.0.0.1:${mailbox.port} …`);
@@ -159,19 +160,20 @@ async function demo({ url, data }: Service, mailbox: Mailbox): Promise<string[]>
   const counted = await untilRead(url, api, id, mailbox);
   say(`Counted: ${JSON.stringify({ ...counted, timeline: undefined, links: undefined })}`);
   say("\nEach of the 1,000 arrived exactly once.");
-  say(`\nSign in to the console as Lantern Books:\n  ${await signInAddress(url, email, data)}`);
+  if (!ends) say(`\nSign in to the console as Lantern Books:\n  ${await signInAddress(url, email, data)}`);
   return [];
 }
 
 const mailbox = await openMailbox();
 const used = await service();
 try {
-  const wrong = await demo(used, mailbox);
+  const ends = used.data !== undefined && !process.stdin.isTTY;
+  const wrong = await demo(used, mailbox, ends);
   if (wrong.length > 0) throw new Error(wrong.join("; "));
-  if (used.data && process.stdin.isTTY) {
+  if (used.data && !ends) {
     say("\nThe service runs until you press Ctrl-C; nothing of it is kept.");
     await once(process, "SIGINT");
-  } else if (used.data) {
+  } else if (ends) {
     say("\nNext: start a service that stays with `npm start`, and run `npm run demo` again or the tour in README.md.");
   }
 } catch (error) {

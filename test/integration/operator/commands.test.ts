@@ -462,6 +462,11 @@ describe("an operator's commands", () => {
     await expect(run("end-console-session", id)).rejects.toThrow("Not found.");
   });
 
+  // test/integration/console/operator.test.ts follows the link.
+  test("sign-in-link is refused for an address that nobody signed up with", async () => {
+    await expect(run("sign-in-link", "nobody@example.com")).rejects.toThrow("Not found.");
+  });
+
   test("reseal: nothing to do while the key is the same", async () => {
     const rows = await run("reseal");
     expect(rows.map(({ resealed, unreadable }) => [resealed, unreadable])).toEqual(rows.map(() => [0, 0]));

@@ -19,6 +19,7 @@ test("the demo starts a service of its own, and each of its 1,000 mails arrives 
   // Some are read, so that there is something to look at.
   expect(stdout).toMatch(/^Counted: .*"opens":\{"total":40,"unique":40,"machine":0\}/m);
   expect(stdout).toMatch(/^Counted: .*"clicks":\{"total":15,"unique":15,"machine":0\}/m);
-  expect(stdout).toMatch(/^ {2}http:\/\/[^/]+\/app\/sign-in-link\?token=[\w-]{64}\n {2}\(good once, for 5 minutes\)$/m);
+  // The service ends with the demo, so a link to it would lead nowhere.
+  expect(stdout).not.toContain("sign-in-link");
   expect(stdout.trim().split("\n").at(-1)).toMatch(/^Next: start a service that stays with `npm start`/);
 }, 180_000);
