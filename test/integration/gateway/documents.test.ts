@@ -51,7 +51,7 @@ describe("the documents of the gateway", () => {
 
   test("every link of the start banner works", async () => {
     const links = [...bannerText(config()).matchAll(/https?:\/\/[^\s)]+/g)].map(([link]) => link);
-    expect(links).toHaveLength(3);
+    expect(links).toHaveLength(4);
     for (const link of links) expect(await statusOf(link.replace(config().BASE_URL, app.url))).toBe(200);
   });
 
