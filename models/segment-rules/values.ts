@@ -36,6 +36,11 @@ export const statusError: Check = (value) =>
 /** A year of 0000 and a day that its month does not have are refused, too. */
 export const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 
+const exists = (value: string): boolean => {
+  const day = new Date(`${value.slice(0, 10)}T00:00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(value.slice(0, 10));
+};
+
 /** A date without a time is midnight, a time without a zone is UTC. */
 export function timeFrom(value: string): Date {
   const iso = value.replace(" ", "T");
@@ -47,7 +52,7 @@ const FIRST_MS = Date.parse("0001-01-01T00:00:00Z");
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
 export const dateError: Check = (value) => {
-  if (typeof value !== "string" || !DATE.test(value) || Number.isNaN(timeFrom(value).getTime())) {
+  if (typeof value !== "string" || !DATE.test(value) || !exists(value) || Number.isNaN(timeFrom(value).getTime())) {
     return "The value must be a date (YYYY-MM-DD) or a date-time.";
   }
   const ms = timeFrom(value).getTime();

@@ -43,7 +43,11 @@ const Segment = Type.Object({
 const SegmentWithCount = Type.Composite([
   Segment,
   Type.Object({
-    subscriber_count: Described(Nullable(Type.Integer()), "Number of subscribers.", 1234),
+    subscriber_count: Described(
+      Nullable(Type.Integer()),
+      "Number of subscribers; null where nobody was counted.",
+      1234,
+    ),
     subscriber_count_is_estimate: Described(
       Type.Boolean(),
       "The number is an estimate from a part of the subscribers.",
@@ -73,7 +77,7 @@ export const segments = {
       ),
       rules: RulesShape,
     }),
-    returns: Segment,
+    returns: SegmentWithCount,
     example: {
       name: "Londoners who read",
       rules: {
@@ -134,7 +138,7 @@ export const segments = {
       ),
       rules: Type.Optional(RulesShape),
     }),
-    returns: Segment,
+    returns: SegmentWithCount,
     example: { name: "Readers in London" },
   },
   removeSegment: { summary: "Delete a segment", params: ById, returns: Nothing },

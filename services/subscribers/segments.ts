@@ -68,7 +68,17 @@ export async function createSegment(ctx: Ctx<Given>) {
   await call(ctx, "accounts.requireFeature", { feature: "segments" });
   const { name, description, rules } = ctx.params;
   const given = { companyId: companyOf(ctx), name: name.trim(), description, rules: complete(rules) };
-  return (await Segment.create(given)).view();
+  return written(await Segment.create(given));
+}
+
+/** As GET shows it. What was written stands, also where its size cannot be counted in time: `subscriber_count` is null then. */
+async function written(segment: Segment) {
+  const { companyId, rules } = segment;
+  const { n, isEstimate } = await countSegment({ companyId, rules }).catch((error: unknown) => {
+    if (!isTooCostly(error)) throw error;
+    return { n: null, isEstimate: false };
+  });
+  return { ...segment.view(), subscriber_count: n, subscriber_count_is_estimate: isEstimate };
 }
 
 const SAMPLE = 5;
@@ -119,7 +129,7 @@ export async function updateSegment(ctx: Ctx<Partial<Given> & { id: string }>) {
     ...(description === undefined ? {} : { description }),
     ...(rules === undefined ? {} : { rules: complete(rules) }),
   });
-  return segment.view();
+  return written(segment);
 }
 
 export async function removeSegment(companyId: string, id: string): Promise<null> {

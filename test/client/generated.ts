@@ -479,7 +479,7 @@ export type Segment = {
   description: DescriptionOfSubscriberList;
   rules: SegmentRules;
   created_at: CreatedAt;
-  /** Number of subscribers. */
+  /** Number of subscribers; null where nobody was counted. */
   subscriber_count: number | null;
   subscriber_count_is_estimate: SubscriberCountIsEstimate;
 };
@@ -3999,7 +3999,7 @@ export interface Operations {
         rules: SegmentRules;
       };
     };
-    answer: SegmentDefinition;
+    answer: Segment;
   };
   /** Count whom rules hold for, without saving them */
   previewSegment: {
@@ -4052,7 +4052,7 @@ export interface Operations {
         rules?: SegmentRules;
       };
     };
-    answer: SegmentDefinition;
+    answer: Segment;
   };
   /** Delete a segment */
   deleteSegment: {

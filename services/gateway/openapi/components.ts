@@ -52,7 +52,7 @@ const NAMED: readonly [name: string, action: string, pick: Pick, description: st
   ["InboundSource", "bounces.createSource", returned, "An address that a provider reports to."],
   ["Suppression", "subscribers.getSuppression", returned, "An address or a domain that gets no mail."],
   ["Segment", "subscribers.getSegment", returned, "Subscribers by rules, with their number now."],
-  ["SegmentDefinition", "subscribers.createSegment", returned, "Subscribers by rules."],
+  ["SegmentDefinition", "subscribers.listSegments", row, "Subscribers by rules."],
   ["SegmentRules", "subscribers.createSegment", field("rules"), "Whom a segment holds."],
   ["ImportReport", "subscribers.import", returned, "What an import has done."],
   ["Import", "subscribers.getImport", returned, "A file that waits for its import, or is imported in the background."],

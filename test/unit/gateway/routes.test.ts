@@ -96,6 +96,22 @@ describe("the routes", () => {
     },
   );
 
+  test("an answer to a write shows all that a GET of the resource shows", () => {
+    const shownBy = ({ action }: (typeof routes)[number]) =>
+      Object.keys((contractOf(action).returns as { properties?: object }).properties ?? {});
+    const one = /\/:\w+\/$/;
+    const reads = routes.filter(({ method, path, answer }) => method === "GET" && answer === "json" && one.test(path));
+    expect(reads.length).toBeGreaterThan(10);
+    for (const read of reads) {
+      const isWrite = ({ method, path }: (typeof routes)[number]) =>
+        (method === "POST" && path === read.path.replace(one, "/")) ||
+        ((method === "PATCH" || method === "PUT") && path === read.path);
+      for (const write of routes.filter(isWrite)) {
+        expect([write.action, shownBy(write)]).toEqual([write.action, expect.arrayContaining(shownBy(read))]);
+      }
+    }
+  });
+
   test("no two routes are the same, and a fixed path stands before one with an id", () => {
     const spelled = routes.map(({ method, path }) => `${method} ${path}`);
     expect(new Set(spelled).size).toBe(spelled.length);
