@@ -5,6 +5,7 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 import { type ServiceBroker, Validators } from "moleculer";
+import { dateError, isDay } from "../models/segment-rules/values.ts";
 import { addressText, isAddress } from "../services/lib/address.ts";
 import type { Ctx } from "../services/lib/caller.ts";
 import { type FieldErrors, invalid } from "../services/lib/errors.ts";
@@ -22,7 +23,10 @@ const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 function withInstants(ajv: Ajv): Ajv {
   const { validate } = ajv.formats["date-time"] as { validate: (value: string) => boolean };
-  return ajv.addFormat("date-time", (value: string) => validate(value) && Date.parse(value) <= LAST_INSTANT);
+  const isInstant = (value: string) => validate(value) && Date.parse(value) <= LAST_INSTANT;
+  return ajv
+    .addFormat("date-time", isInstant)
+    .addFormat("day-or-time", (value: string) => (isDay(value) ? dateError(value) === undefined : isInstant(value)));
 }
 
 function withFormats(ajv: Ajv): Ajv {

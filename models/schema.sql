@@ -151,6 +151,14 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.company_day(company uuid, at timestamp with time zone)
+ RETURNS date
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select local_time(at, coalesce((select timezone from companies where id = company), 'UTC'))::date
+$function$;
+
 CREATE OR REPLACE FUNCTION public.copies_of(cc text[], bcc text[])
  RETURNS integer
  LANGUAGE sql
@@ -177,7 +185,7 @@ begin
   group by company_id, name having sum(n) <> 0 order by company_id, name
   on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
   insert into company_days as d (company_id, day, slot, sent)
-  select company_id, (now() at time zone 'UTC')::date, pg_backend_pid() % 32, sum(sent_count)
+  select company_id, company_day(company_id, now()), pg_backend_pid() % 32, sum(sent_count)
   from now_rows group by company_id having sum(sent_count) <> 0 order by company_id
   on conflict (company_id, day, slot) do update set sent = d.sent + excluded.sent;
   return null;
@@ -201,10 +209,10 @@ CREATE OR REPLACE FUNCTION public.count_event_days()
 AS $function$
 begin
   insert into company_days as d (company_id, day, slot, bounced, complained, opens, clicks)
-  select company_id, (created_at at time zone 'UTC')::date, pg_backend_pid() % 32,
+  select company_id, local_time(a.created_at, o.timezone)::date, pg_backend_pid() % 32,
     count(*) filter (where type = 'bounced'), count(*) filter (where type = 'complained'),
     count(*) filter (where type = 'opened'), count(*) filter (where type = 'clicked')
-  from added where type in ('bounced', 'complained') or (type in ('opened', 'clicked') and is_first)
+  from added a join companies o on o.id = a.company_id where type in ('bounced', 'complained') or (type in ('opened', 'clicked') and is_first)
   group by 1, 2 order by 1, 2
   on conflict (company_id, day, slot) do update set bounced = d.bounced + excluded.bounced,
     complained = d.complained + excluded.complained, opens = d.opens + excluded.opens, clicks = d.clicks + excluded.clicks;
@@ -330,11 +338,11 @@ begin
   -- Hits that are removed have happened all the same.
   if tg_op = 'INSERT' then
     insert into company_days as d (company_id, day, slot, opens, clicks)
-    select o.id, k.day, pg_backend_pid() % 32, sum(k.opens), sum(k.clicks)
-    from (select company_no, (hit_at(id) at time zone 'UTC')::date as day,
-          count(*) filter (where link = 0) as opens, count(*) filter (where link > 0) as clicks
-        from changed where flags & 2 = 2 group by 1, 2) k
-      cross join lateral (select id from companies where no = k.company_no limit 1) o
+    select o.id, local_time(hit_at(h.id), o.timezone)::date, pg_backend_pid() % 32,
+      count(*) filter (where h.link = 0), count(*) filter (where h.link > 0)
+    from (select distinct company_no from changed where flags & 2 = 2) k
+      cross join lateral (select id, no, timezone from companies where no = k.company_no limit 1) o
+      join changed h on h.company_no = o.no and h.flags & 2 = 2
     group by 1, 2 order by 1, 2
     on conflict (company_id, day, slot) do update set opens = d.opens + excluded.opens, clicks = d.clicks + excluded.clicks;
   end if;
@@ -378,7 +386,7 @@ begin
     select company_id, status, count(*) as n from now_rows group by company_id, status),
   days as (
     insert into company_days as d (company_id, day, slot, people_subscribed)
-    select company_id, (now() at time zone 'UTC')::date, 32 + counter_slot(), n
+    select company_id, company_day(company_id, now()), 32 + counter_slot(), n
     from added where status = 'active' order by company_id
     on conflict (company_id, day, slot) do update set people_subscribed = d.people_subscribed + excluded.people_subscribed)
   insert into counters as c (company_id, name, ref, slot, n)
@@ -416,7 +424,7 @@ begin
   group by company_id, status having sum(n) <> 0 order by company_id, status
   on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
   insert into company_days as d (company_id, day, slot, people_subscribed, people_unsubscribed, people_bounced)
-  select company_id, (now() at time zone 'UTC')::date, 32 + counter_slot(),
+  select company_id, company_day(company_id, now()), 32 + counter_slot(),
     count(*) filter (where is_now = 'active'), count(*) filter (where is_now in ('unsubscribed', 'complained')),
     count(*) filter (where is_now = 'bounced')
   from (
@@ -868,7 +876,7 @@ begin
   group by company_id, name having sum(n) <> 0 order by company_id, name
   on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
   insert into company_days as d (company_id, day, slot, sent)
-  select company_id, (now() at time zone 'UTC')::date, pg_backend_pid() % 32, sum(n)
+  select company_id, company_day(company_id, now()), pg_backend_pid() % 32, sum(n)
   from (select company_id, sent_count as n from now_rows union all select company_id, -sent_count from old_rows) x
   group by company_id having sum(n) <> 0 order by company_id
   on conflict (company_id, day, slot) do update set sent = d.sent + excluded.sent;
@@ -951,7 +959,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.time_of(x text)
+CREATE OR REPLACE FUNCTION public.time_of(x text, zone text)
  RETURNS timestamp with time zone
  LANGUAGE sql
  STABLE PARALLEL SAFE
@@ -960,7 +968,8 @@ AS $function$
     when x ~* '^(?!0000)\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])([t ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?(z|[+-](0\d|1[0-4]):?[0-5]\d)?)?$'
     then case
       when substr(x, 9, 2)::int <= extract(day from (substr(x, 1, 8) || '01')::date + interval '1 month - 1 day')
-      then case when x ~* '(z|:\d\d(\.\d+)?[+-]\d\d:?\d\d)$' then x::timestamptz else x::timestamp at time zone 'UTC' end
+      then case when x ~* '(z|:\d\d(\.\d+)?[+-]\d\d:?\d\d)$' then x::timestamptz
+        else x::timestamp at time zone case when length(x) = 10 then zone_rule(zone) else 'UTC' end end
     end
   end
 $function$;

@@ -12,7 +12,7 @@ const uuid = { type: "string", format: "uuid" };
 const date = {
   type: "string",
   pattern: DATE.source,
-  description: "A date (midnight UTC) or a date-time, within the years 1 to 9999 in UTC.",
+  description: "A date (the whole day in the company's time zone) or a date-time, within the years 1 to 9999 in UTC.",
 };
 const VALUES: Record<FieldType, object> = {
   text,

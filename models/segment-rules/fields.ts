@@ -2,7 +2,11 @@
 import { isAttributeName } from "../../services/lib/attributes.ts";
 
 /** Keeps a value as a parameter and returns its place ($n). */
-export type Bind = (value: unknown) => string;
+export interface Bind {
+  (value: unknown): string;
+  /** The place of the company's id. */
+  company: string;
+}
 
 export type FieldType =
   | "text"

@@ -5,6 +5,7 @@ import {
   dateError,
   daysError,
   flagError,
+  isDay,
   manyOf,
   numberError,
   scalarError,
@@ -82,10 +83,24 @@ const statuses: Tests = {
   in: test(manyOf(statusError), (x, value, bind) => `${x} = any (${bind(value)}::text[])`),
 };
 
+/** Signs of a comparison with a whole day: what lies behind it begins with the day after. */
+const OF_DAY: Record<string, readonly [sign: string, days: number]> = {
+  "<": ["<", 0],
+  ">=": [">=", 0],
+  "<=": ["<", 1],
+  ">": [">=", 1],
+};
+
+/** Each statement asks for the day's beginning once. */
 const compareTime =
-  (sign: string): Sql =>
-  (x, value, bind) =>
-    `${x} ${sign} ${bind(timeFrom(value as string).toISOString())}::timestamptz`;
+  (sign: keyof typeof OF_DAY): Sql =>
+  (x, value, bind) => {
+    const text = value as string;
+    if (!isDay(text)) return `${x} ${sign} ${bind(timeFrom(text).toISOString())}::timestamptz`;
+    const [ofDay, days] = OF_DAY[sign]!;
+    const start = `select day_start(${bind(text)}::date + ${days}, timezone) from companies where id = ${bind.company}::uuid`;
+    return `${x} ${ofDay} (${start})`;
+  };
 const inLastDays: Sql = (x, value, bind) => `${x} >= now() - ${bind(value)}::int * interval '1 day'`;
 
 const times: Tests = {
@@ -133,10 +148,14 @@ const ofAttribute =
        else ${scalar} end`;
   };
 
+/** SQL: an attribute's text as a time; null for what is no date. */
+export const timeOfAttribute = (x: string, company: string): string =>
+  `time_of(${x}, (select timezone from companies where id = ${company}::uuid))`;
+
 const timeOf =
   (plain: Sql): Sql =>
   (x, value, bind) =>
-    plain(`time_of(${x})`, value, bind);
+    plain(timeOfAttribute(x, bind.company), value, bind);
 const equalsScalar: Sql = (x, value, bind) =>
   typeof value === "number" ? compareNumber("=")(x, value, bind) : text.equals(x, value, bind);
 

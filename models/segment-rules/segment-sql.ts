@@ -18,7 +18,7 @@
  * | opened_campaign, clicked_campaign  | equals, not_equals, in, not_in                                          | uuid of a campaign, or an array of them |
  * | attributes.<name>                  | all of the above                                                        | text, number, boolean; number for gt … lte; date for before, after |
  *
- * A date without a time is midnight UTC; before is lt, after is gt. An attribute that is an array fits when one of its
+ * A date without a time is the whole day in the company's time zone; before is lt, after is gt. An attribute that is an array fits when one of its
  * texts does; `is_empty` holds for a missing attribute, "" and []. Numbers written as text (every CSV import) compare
  * as numbers with gt … lte and with a number after equals. Only opens and clicks by people count, on
  * mails sent to the subscriber. `in_last_days` counts from the moment of the query.
@@ -108,8 +108,9 @@ export function segmentSql(
   lookUp: LookUp = "each",
 ): SegmentSql {
   const values: unknown[] = [];
-  const bind: Bind = (value) => `$${firstParameter + values.push(value) - 1}`;
-  const company = bind(companyId);
+  const place = (value: unknown) => `$${firstParameter + values.push(value) - 1}`;
+  const company = place(companyId);
+  const bind: Bind = Object.assign(place, { company });
   const parts = rules.conditions.map((condition, index) => {
     const found = parseCondition(condition);
     if (typeof found === "string") throw invalid({ rules: [`Condition at index ${index}: ${found}`] });

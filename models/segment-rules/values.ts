@@ -36,6 +36,9 @@ export const statusError: Check = (value) =>
 /** A year of 0000 and a day that its month does not have are refused, too. */
 export const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 
+/** A date without a time: a whole day. */
+export const isDay = (value: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(value);
+
 const exists = (value: string): boolean => {
   const day = new Date(`${value.slice(0, 10)}T00:00:00Z`);
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(value.slice(0, 10));

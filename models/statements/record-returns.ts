@@ -82,7 +82,7 @@ export const WRITE_MAILS = `
   written as (
     update sent_emails s set status = ${bounced}, error = m.error, bounced_at = now()
     from m where s.campaign_no = m.campaign_no and s.seq = m.seq
-    returning m.company_id, (s.sent_at at time zone 'UTC')::date as day)
+    returning m.company_id, company_day(m.company_id, s.sent_at) as day)
   insert into company_days as d (company_id, day, slot, returned)
   select company_id, day, pg_backend_pid() % 32, count(*) from written where day is not null group by 1, 2 order by 1, 2
   on conflict (company_id, day, slot) do update set returned = d.returned + excluded.returned`;

@@ -4,6 +4,7 @@
  * instant; Node only writes clocks that it was given.
  */
 import { query, queryOne } from "../database/db.ts";
+import { isDay } from "../segment-rules/values.ts";
 
 /** Names by which a company's time zone can be set, sorted. An abbreviation or an offset is none. */
 export const zoneNames = async (): Promise<string[]> =>
@@ -33,3 +34,17 @@ export async function instantOf(companyId: string, clock: string): Promise<Date 
   const sql = "select $2::timestamp at time zone zone_rule(timezone) as at from companies where id = $1";
   return (await queryOne<{ at: Date }>(sql, [companyId, clock]))?.at;
 }
+
+/**
+ * The instant of a filter's bound: the time itself, or for a date without a time the beginning of that day at the company; of the
+ * day after it for a bound that excludes what came before, such as `created_after`.
+ */
+export async function boundOf(companyId: string, given: string, { isAfter = false } = {}): Promise<Date> {
+  if (!isDay(given)) return new Date(given);
+  const sql = "select day_start($2::date + $3::int, timezone) as at from companies where id = $1";
+  return (await queryOne<{ at: Date }>(sql, [companyId, given, isAfter ? 1 : 0]))?.at ?? new Date(given);
+}
+
+/** Today, by the company's time zone. */
+export const todayAt = async (companyId: string): Promise<string> =>
+  (await queryOne<{ day: string }>("select company_day($1, now())::text as day", [companyId]))!.day;

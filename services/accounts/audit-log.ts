@@ -1,5 +1,6 @@
 /** The audit log as owners and admins read it. */
 import { listPage } from "../../models/database/listing.ts";
+import { boundOf } from "../../models/statements/time-zones.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import type { Ctx } from "../lib/caller.ts";
 import { firstIdAt, isUuid } from "../lib/ids.ts";
@@ -15,7 +16,8 @@ const CLOCK_SKEW_MS = 60_000;
 export async function listAuditLog(ctx: Ctx<ParamsOf<"accounts.listAuditLog">>) {
   const { actor, action, since, until } = ctx.params;
   const where = ["a.company_id = $1"];
-  const values: unknown[] = [ownCompany(ctx)];
+  const companyId = ownCompany(ctx);
+  const values: unknown[] = [companyId];
   if (actor !== undefined) {
     const at = values.push(actor.trim());
     const byId = isUuid(actor.trim()) ? `a.actor_id = $${values.push(actor.trim())}::uuid or ` : "";
@@ -23,12 +25,14 @@ export async function listAuditLog(ctx: Ctx<ParamsOf<"accounts.listAuditLog">>) 
   }
   if (action !== undefined) where.push(`a.action = $${values.push(action)}`);
   if (since !== undefined) {
-    where.push(`a.at >= $${values.push(since)}`);
-    where.push(`a.id >= $${values.push(firstIdAt(Date.parse(since) - CLOCK_SKEW_MS))}`);
+    const from = await boundOf(companyId, since);
+    where.push(`a.at >= $${values.push(from)}`);
+    where.push(`a.id >= $${values.push(firstIdAt(from.getTime() - CLOCK_SKEW_MS))}`);
   }
   if (until !== undefined) {
-    where.push(`a.at < $${values.push(until)}`);
-    where.push(`a.id < $${values.push(firstIdAt(Date.parse(until) + CLOCK_SKEW_MS))}`);
+    const before = await boundOf(companyId, until);
+    where.push(`a.at < $${values.push(before)}`);
+    where.push(`a.id < $${values.push(firstIdAt(before.getTime() + CLOCK_SKEW_MS))}`);
   }
   const { results, ...page } = await listPage<Row>(
     {

@@ -5,6 +5,7 @@ import { SCOPES } from "../lib/rights.ts";
 import {
   Bool,
   ById,
+  DayOrTime,
   Described,
   Email,
   Id,
@@ -105,7 +106,8 @@ const Settings = Patch(
     ),
     timezone: Type.String({
       pattern: "^[A-Za-z0-9_+/-]{1,64}$",
-      description: "An IANA name, such as Europe/Berlin: when the company's days begin. Default: UTC.",
+      description:
+        "An IANA name, such as Europe/Berlin: when the company's days begin, in filters, segments, statistics and warm-up. Default: UTC.",
       examples: ["Europe/Berlin"],
     }),
     form_attributes: Nullable(
@@ -209,8 +211,8 @@ export const contract = {
         ),
       ),
       action: Type.Optional(Described(OneOf(...AUDIT_ACTIONS), "Only this action.")),
-      since: Type.Optional(Described(Time, "Only from this moment on.")),
-      until: Type.Optional(Described(Time, "Only before this moment.")),
+      since: Type.Optional(DayOrTime("Only from this on.")),
+      until: Type.Optional(DayOrTime("Exclusive.")),
     }),
     returns: Page(
       Type.Object({
@@ -310,7 +312,7 @@ export const contract = {
   clocksAt: {
     summary: "The company's clocks at instants: `2026-12-01T09:00:00`, and the name of its time zone",
     visibility: "public",
-    params: Type.Object({ instants: Type.Array(Time, { maxItems: 10_000 }) }),
+    params: Type.Object({ instants: Type.Array(Time, { maxItems: 100_000 }) }),
     returns: Type.Object({ timezone: Type.String(), clocks: Type.Array(Type.String()) }),
   },
   instantOf: {

@@ -4,6 +4,7 @@ import {
   Bool,
   ById,
   CreatedAt,
+  DayOrTime,
   Described,
   DownloadPage,
   Id,
@@ -126,8 +127,8 @@ export const campaigns = {
       Type.Object({
         status: Type.Optional(Described(OneOf(...CAMPAIGN_STATUSES), "Only those in this state.")),
         campaign_type: Type.Optional(Described(OneOf(...CAMPAIGN_TYPES), "Only those of this type.")),
-        created_after: Type.Optional(Type.String({ format: "date-time", description: "Exclusive." })),
-        created_before: Type.Optional(Type.String({ format: "date-time", description: "Exclusive." })),
+        created_after: Type.Optional(DayOrTime("Exclusive.")),
+        created_before: Type.Optional(DayOrTime("Exclusive.")),
       }),
     ]),
     returns: Page(Campaign),

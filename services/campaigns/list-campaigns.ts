@@ -1,6 +1,8 @@
 import { CAMPAIGN_COLUMNS, type CampaignRow, campaignView } from "../../models/campaign.ts";
 import { listPage } from "../../models/database/listing.ts";
+import { isDay } from "../../models/segment-rules/values.ts";
 import { findCampaign } from "../../models/statements/read-campaign.ts";
+import { boundOf } from "../../models/statements/time-zones.ts";
 import type { ReturnsOf } from "../contracts.ts";
 import { type Caller, type Ctx, companyOf } from "../lib/caller.ts";
 import { notFound } from "../lib/errors.ts";
@@ -38,12 +40,12 @@ export async function listCampaigns(ctx: Ctx<Asked>) {
     if (asked[field] !== undefined) where.push(`c.${field} = $${values.push(asked[field])}`);
   }
   if (asked.created_after !== undefined) {
-    const after = new Date(asked.created_after);
-    where.push(`c.created_at > $${values.push(after)}`);
+    const after = await boundOf(companyId, asked.created_after, { isAfter: true });
+    where.push(`c.created_at ${isDay(asked.created_after) ? ">=" : ">"} $${values.push(after)}`);
     where.push(`c.id >= $${values.push(firstIdAt(after.getTime() - CLOCK_SKEW_MS))}`);
   }
   if (asked.created_before !== undefined) {
-    const before = new Date(asked.created_before);
+    const before = await boundOf(companyId, asked.created_before);
     where.push(`c.created_at < $${values.push(before)}`);
     where.push(`c.id < $${values.push(firstIdAt(before.getTime() + CLOCK_SKEW_MS))}`);
   }

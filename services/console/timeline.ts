@@ -7,15 +7,15 @@ const MAX_HOURS = 72;
 const MAX_DAYS = 366;
 
 interface Hit {
-  /** The beginning of an hour. */
-  at: string;
+  /** The beginning of an hour, as the company's clocks show it: "2026-12-01T09:00:00". */
+  clock: string;
   opens: number;
   clicks: number;
 }
 
 interface Timeline {
   step: "hour" | "day" | "week";
-  /** In UTC, as people read them. */
+  /** By the clocks of the hits. */
   dates: string[];
   opens: number[];
   clicks: number[];
@@ -26,6 +26,8 @@ const stepFor = (spanMs: number): [Timeline["step"], number] => {
   return spanMs <= MAX_DAYS * DAY_MS ? ["day", DAY_MS] : ["week", WEEK_MS];
 };
 
+const msOf = ({ clock }: Hit): number => Date.parse(`${clock}Z`);
+
 const named = (atMs: number, step: Timeline["step"]): string => {
   const text = new Date(atMs).toISOString();
   return step === "hour" ? text.slice(0, 16).replace("T", " ") : text.slice(0, 10);
@@ -35,10 +37,10 @@ const named = (atMs: number, step: Timeline["step"]): string => {
 export function timelineOf(hits: readonly Hit[]): Timeline | undefined {
   const [first, last] = [hits[0], hits.at(-1)];
   if (!first || !last) return undefined;
-  const [step, stepMs] = stepFor(Date.parse(last.at) - Date.parse(first.at));
+  const [step, stepMs] = stepFor(msOf(last) - msOf(first));
   const unit = step === "hour" ? HOUR_MS : DAY_MS;
-  const beganAt = Math.floor(Date.parse(first.at) / unit) * unit;
-  const place = ({ at }: Hit) => Math.floor((Date.parse(at) - beganAt) / stepMs);
+  const beganAt = Math.floor(msOf(first) / unit) * unit;
+  const place = (hit: Hit) => Math.floor((msOf(hit) - beganAt) / stepMs);
   const dates = Array.from({ length: place(last) + 1 }, (_, n) => named(beganAt + n * stepMs, step));
   const opens = dates.map(() => 0);
   const clicks = dates.map(() => 0);

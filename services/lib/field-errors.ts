@@ -16,6 +16,7 @@ const FORMATS: Record<string, string> = {
   uuid: "Must be a valid UUID.",
   uri: "Enter a valid URL.",
   line: ONE_LINE_ERROR,
+  "day-or-time": "Enter a date (YYYY-MM-DD) or a date-time (YYYY-MM-DDThh:mm:ss[.uuuuuu](+HH:MM|-HH:MM|Z)).",
   "date-time":
     "Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm:ss[.uuuuuu](+HH:MM|-HH:MM|Z).",
 };

@@ -12,6 +12,13 @@ export const Uuid = Type.String({ format: "uuid" });
 export const Id = Described(Uuid, "Id.");
 export const Email = Type.String({ format: "email", maxLength: 254 });
 export const Time = Type.String({ format: "date-time" });
+/** Of a filter: a date without a time is the whole day in the company's time zone. */
+export const DayOrTime = (description: string) =>
+  Type.String({
+    format: "day-or-time",
+    description: `${description} A date-time, or a date: the whole day in the company's time zone.`,
+    examples: ["2026-11-22"],
+  });
 export const CreatedAt = Described(Time, "Time of creation.");
 export const UpdatedAt = Described(Time, "Time of the last change.");
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);

@@ -40,6 +40,17 @@ const Segment = Type.Object({
   rules: RulesShape,
   created_at: CreatedAt,
 });
+const NotDates = Type.Array(
+  Type.Object({
+    field: Described(Type.String(), "The attribute.", "attributes.birthday"),
+    count: Described(
+      Nullable(Type.Integer()),
+      "Filled values that are no dates; null where counting took too long.",
+      6,
+    ),
+  }),
+  { description: "For each attribute that the rules compare with a date. Nobody with such a value fits." },
+);
 const SegmentWithCount = Type.Composite([
   Segment,
   Type.Object({
@@ -52,6 +63,7 @@ const SegmentWithCount = Type.Composite([
       Type.Boolean(),
       "The number is an estimate from a part of the subscribers.",
     ),
+    not_dates: NotDates,
   }),
 ]);
 
@@ -100,6 +112,7 @@ export const segments = {
         Type.Boolean(),
         "The number is an estimate from a part of the subscribers.",
       ),
+      not_dates: NotDates,
       sample: Type.Array(Subscriber, { description: "Empty also where they could not be found in time." }),
     }),
     example: { rules: { conditions: [{ field: "attributes.city", operator: "equals", value: "London" }] } },

@@ -3,6 +3,7 @@ import { costlyRead, isTooCostly } from "../../models/database/bulk.ts";
 import { query } from "../../models/database/db.ts";
 import { listModels } from "../../models/database/listing.ts";
 import { Segment } from "../../models/segment.ts";
+import { countNotDates } from "../../models/segment-rules/not-dates.ts";
 import { countSegment } from "../../models/segment-rules/segment-count.ts";
 import {
   MAX_CONDITIONS,
@@ -78,7 +79,8 @@ async function written(segment: Segment) {
     if (!isTooCostly(error)) throw error;
     return { n: null, isEstimate: false };
   });
-  return { ...segment.view(), subscriber_count: n, subscriber_count_is_estimate: isEstimate };
+  const not_dates = await countNotDates(companyId, rules);
+  return { ...segment.view(), subscriber_count: n, subscriber_count_is_estimate: isEstimate, not_dates };
 }
 
 const SAMPLE = 5;
@@ -107,7 +109,8 @@ export async function previewSegment(ctx: Ctx<Pick<Given, "rules">>) {
   const rules = complete(ctx.params.rules);
   const { n, isEstimate } = await countSegment({ companyId, rules });
   const sample = n === 0 ? [] : await sampleOf(companyId, rules);
-  return { subscriber_count: n, subscriber_count_is_estimate: isEstimate, sample };
+  const not_dates = await countNotDates(companyId, rules);
+  return { subscriber_count: n, subscriber_count_is_estimate: isEstimate, not_dates, sample };
 }
 
 // Of the newest alone, so that it costs the same for a hundred subscribers and for a million without attributes.
@@ -140,9 +143,10 @@ export async function removeSegment(companyId: string, id: string): Promise<null
 /** With its size at this moment, where that is wanted: to count takes up to seconds. */
 export async function getSegment(companyId: string, { id, count = true }: { id: string; count?: boolean }) {
   const segment = await findSegment(companyId, id);
-  if (!count) return { ...segment.view(), subscriber_count: null, subscriber_count_is_estimate: false };
+  if (!count) return { ...segment.view(), subscriber_count: null, subscriber_count_is_estimate: false, not_dates: [] };
   const { n, isEstimate } = await countSegment({ companyId, rules: segment.rules });
-  return { ...segment.view(), subscriber_count: n, subscriber_count_is_estimate: isEstimate };
+  const not_dates = await countNotDates(companyId, segment.rules);
+  return { ...segment.view(), subscriber_count: n, subscriber_count_is_estimate: isEstimate, not_dates };
 }
 
 export async function listSegments(companyId: string, asked: ListQuery) {

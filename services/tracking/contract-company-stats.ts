@@ -3,7 +3,11 @@ import type { ServiceContract } from "../define.ts";
 import { Described, Type } from "../lib/shapes.ts";
 
 const Count = (description: string, example: number) => Type.Integer({ minimum: 0, description, examples: [example] });
-const date = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", description: "A day in UTC.", examples: ["2026-11-22"] });
+const date = Type.String({
+  pattern: "^\\d{4}-\\d{2}-\\d{2}$",
+  description: "A day in the company's time zone.",
+  examples: ["2026-11-22"],
+});
 
 const Subscribers = Type.Object({
   total: Count("In all statuses.", 12_480),
@@ -53,7 +57,7 @@ export const companyStats = {
   companyStats: {
     summary: "People, mail and campaigns at a glance",
     description:
-      "Extension. Counted as it happens. The last `days` (30), today included, in UTC. What a campaign had sent, and what became of it, before the service counted by the day, stands on the day when it began.",
+      "Extension. Counted as it happens. The last `days` (30), today included, in the company's time zone (days before it was set, or before version 0.3, as they were counted then). What a campaign had sent, and what became of it, before the service counted by the day, stands on the day when it began.",
     params: Type.Object({
       days: Type.Optional(Described(Type.Integer({ minimum: 1, maximum: 365 }), "How many days back it looks.", 7)),
     }),

@@ -4,6 +4,7 @@ import type { ServiceContract } from "../define.ts";
 import {
   Bool,
   CreatedAt,
+  DayOrTime,
   Described,
   Email,
   Id,
@@ -182,8 +183,8 @@ export const contract = {
       type: Type.Optional(Described(OneOf(...EMAIL_EVENT_TYPES), "Only of this type.")),
       campaign: Type.Optional(Described(Uuid, "Only those of this campaign.")),
       recipient: Type.Optional(Described(Email, "Only those to this address.")),
-      since: Type.Optional(Described(Time, "Only from this moment on.")),
-      until: Type.Optional(Type.String({ format: "date-time", description: "Exclusive." })),
+      since: Type.Optional(DayOrTime("Only from this on.")),
+      until: Type.Optional(DayOrTime("Exclusive.")),
     }),
     returns: Page(Event),
   },

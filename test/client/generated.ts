@@ -482,6 +482,7 @@ export type Segment = {
   /** Number of subscribers; null where nobody was counted. */
   subscriber_count: number | null;
   subscriber_count_is_estimate: SubscriberCountIsEstimate;
+  not_dates: NotDates;
 };
 
 /** Subscribers by rules. */
@@ -1425,7 +1426,19 @@ export type SubscriberCount = number;
 /** The number is an estimate from a part of the subscribers. */
 export type SubscriberCountIsEstimate = boolean;
 
-/** A day in UTC. */
+/** For each attribute that the rules compare with a date. Nobody with such a value fits. */
+export type NotDates = {
+  field: FieldOfPreviewSegment;
+  count: CountOfPreviewSegment;
+}[];
+
+/** The attribute. */
+export type FieldOfPreviewSegment = string;
+
+/** Filled values that are no dates; null where counting took too long. */
+export type CountOfPreviewSegment = number | null;
+
+/** A day in the company's time zone. */
 export type DateOfGetStats = string;
 
 /** Mails that mail servers took. */
@@ -1816,7 +1829,7 @@ export type Operator = "equals" | "not_equals" | "contains" | "not_contains" | "
 
 export type ValueOfSegmentRules = string[];
 
-/** A date (midnight UTC) or a date-time, within the years 1 to 9999 in UTC. */
+/** A date (the whole day in the company's time zone) or a date-time, within the years 1 to 9999 in UTC. */
 export type Value2 = string;
 
 export type FieldOfSegmentRules = "last_opened_at" | "last_clicked_at" | "last_bounced_at";
@@ -3388,9 +3401,9 @@ export interface Operations {
         status?: "pending" | "sending" | "completed" | "partial" | "failed" | "scheduled" | "cancelled";
         /** Only those of this type. */
         campaign_type?: "to_list" | "to_receivers" | "custom";
-        /** Exclusive. */
+        /** Exclusive. A date-time, or a date: the whole day in the company's time zone. */
         created_after?: string;
-        /** Exclusive. */
+        /** Exclusive. A date-time, or a date: the whole day in the company's time zone. */
         created_before?: string;
         /** Required with a bearer token, else the key's company. */
         company?: string;
@@ -4015,6 +4028,7 @@ export interface Operations {
     answer: {
       subscriber_count: SubscriberCount;
       subscriber_count_is_estimate: SubscriberCountIsEstimate;
+      not_dates: NotDates;
       /** Empty also where they could not be found in time. */
       sample: Subscriber[];
     };
@@ -4262,9 +4276,9 @@ export interface Operations {
         campaign?: string;
         /** Only those to this address. */
         recipient?: string;
-        /** Only from this moment on. */
+        /** Only from this on. A date-time, or a date: the whole day in the company's time zone. */
         since?: string;
-        /** Exclusive. */
+        /** Exclusive. A date-time, or a date: the whole day in the company's time zone. */
         until?: string;
         /** Required with a bearer token, else the key's company. */
         company?: string;
@@ -4996,7 +5010,7 @@ export interface Operations {
           /** Nothing is stopped before so many recipients were tried. */
           after?: number;
         } | null;
-        /** An IANA name, such as Europe/Berlin: when the company's days begin. Default: UTC. */
+        /** An IANA name, such as Europe/Berlin: when the company's days begin, in filters, segments, statistics and warm-up. Default: UTC. */
         timezone?: string;
         /** Attributes that the public subscribe form takes as fields. */
         form_attributes?: string[] | null;
@@ -5184,9 +5198,9 @@ export interface Operations {
           | "campaign.resumed"
           | "campaign.cancelled"
           | "campaign.exported";
-        /** Only from this moment on. */
+        /** Only from this on. A date-time, or a date: the whole day in the company's time zone. */
         since?: string;
-        /** Only before this moment. */
+        /** Exclusive. A date-time, or a date: the whole day in the company's time zone. */
         until?: string;
       };
     };

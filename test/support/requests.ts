@@ -193,6 +193,10 @@ export class Requests {
         return fc
           .date({ noInvalidDate: true, min: new Date(0), max: new Date("2100-01-01") })
           .map((at) => at.toISOString());
+      case "day-or-time":
+        return fc
+          .date({ noInvalidDate: true, min: new Date(0), max: new Date("2100-01-01") })
+          .map((at) => at.toISOString().slice(0, 10));
       case "uri":
         return fc.constant("http://127.0.0.1:9/");
     }

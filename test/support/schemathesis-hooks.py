@@ -3,6 +3,9 @@
 import random
 
 import schemathesis
+from hypothesis import strategies
+
+schemathesis.openapi.format("day-or-time", strategies.dates().map(str))
 
 
 @schemathesis.hook

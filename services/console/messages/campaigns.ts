@@ -70,7 +70,7 @@ export const campaigns = {
     day: "Opens and clicks by the day",
     week: "Opens and clicks by the week",
   },
-  steps: { hour: "Hour (UTC)", day: "Day (UTC)", week: "Week from (UTC)" },
+  steps: { hour: "Hour", day: "Day", week: "Week from" },
   nothingYet: "Nobody has opened it yet.",
   variants: "Variants",
   variant: "Variant",

@@ -53,7 +53,7 @@ export const overview = {
   plotLabel: (title: string, from: string, to: string, most: string) =>
     `${title}, ${from} to ${to}, at most ${most}. The numbers stand in the table below.`,
   asTable: "As a table",
-  day: "Day (UTC)",
+  day: "Day",
   nothing: "Nothing happened in these days.",
   firstSteps: "First steps",
   done: "done",

@@ -22,7 +22,7 @@ export const segments = {
   operator: "How",
   value: "Value",
   days: "Number of days",
-  date: "Day (it begins at midnight UTC)",
+  date: "Day (in your company's time zone)",
   texts: "Values, one on each line",
   choose: "Choose …",
   kept: "This rule cannot be shown here. It is kept as it is, and holds as before:",
@@ -37,6 +37,8 @@ export const segments = {
   aboutFit: (n: string) => `About ${n} subscribers fit now: a part of them was counted.`,
   nobody: "Nobody fits now.",
   busy: "Other counts are under way. Wait a moment, then count again.",
+  notDates: (n: string, of: number, name: string) =>
+    `${n} ${of === 1 ? "value" : "values"} of ${name} ${of === 1 ? "is no date" : "are no dates"}: these subscribers do not fit.`,
   onlyActive: "A campaign goes to the active ones among them.",
   sample: "The newest of them",
   email: "Email address",

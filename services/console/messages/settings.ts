@@ -9,7 +9,7 @@ export const keys = {
   begins: "Begins with",
   scopes: "May do",
   scopesHint: "Without a choice the key may do everything.",
-  expires: "Good until (the end of that day, UTC)",
+  expires: "Good until the end of (in your company's time zone)",
   expiresShort: "Good until",
   forEver: "for ever",
   allowed: "Only from these addresses and networks",
@@ -99,7 +99,7 @@ export const company = {
       hint: "Where a template or campaign does not say otherwise. Empty: to the sender.",
     },
     footer: { label: "Footer", hint: "Your postal address, say: many laws ask for one." },
-    timezone: { label: "Time zone", hint: "When your days begin, for plots and warm-up." },
+    timezone: { label: "Time zone", hint: "When your days begin, in filters, segments, plots and warm-up." },
     server: { label: "Usual mail server", hint: "Sends confirmations, and what names no server." },
     tracking: { label: "Count opens and clicks", hint: "Off: links are left as they are, and mails carry no picture." },
     individual: {
@@ -222,7 +222,8 @@ const auditActions: Record<AuditAction, string> = {
 
 export const auditLog = {
   title: "Audit log",
-  intro: "Who did what, the latest first. Nothing here can be changed. Days and times are UTC.",
+  intro:
+    "Who did what, the latest first. Nothing here can be changed. Days are those of your company's time zone, times are UTC.",
   actor: "Who (address, or name of a key)",
   any: "Anything",
   since: "From",

@@ -7,11 +7,11 @@ import { type Answer, type CompanyVisit, callIn, companyPath } from "../request.
 
 const DAY_MS = 86_400_000;
 
-/** The beginning of a day of universal time, or of the day after it; nothing for what is no day. */
+/** A day, or the one after it; nothing for what is no day. */
 function dayOf(text: string | undefined, plusDays = 0): string | undefined {
   if (text === undefined || !/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined;
   const at = Date.parse(`${text}T00:00:00Z`);
-  return Number.isNaN(at) ? undefined : new Date(at + plusDays * DAY_MS).toISOString();
+  return Number.isNaN(at) ? undefined : new Date(at + plusDays * DAY_MS).toISOString().slice(0, 10);
 }
 
 const wordsOf = (action: string): string => (messages.auditLog.actions as Record<string, string>)[action] ?? action;

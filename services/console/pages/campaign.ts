@@ -3,7 +3,7 @@ import { isOver } from "../../../models/campaign.ts";
 import type { ReturnsOf } from "../../contracts.ts";
 import { messages } from "../messages.ts";
 import { plotOf } from "../plot.ts";
-import { type Answer, type CompanyVisit, callIn, may } from "../request.ts";
+import { type Answer, type CompanyVisit, callIn, callUnder, may } from "../request.ts";
 import { timelineOf } from "../timeline.ts";
 import { operationsOf } from "./campaign-operations.ts";
 import { campaignId, campaignPath, tabsOf } from "./campaign-place.ts";
@@ -13,8 +13,10 @@ type Campaign = ReturnsOf<"campaigns.get">;
 
 const t = messages.campaigns;
 
-function plotIn({ timeline }: Analytics) {
-  const found = timelineOf(timeline);
+async function plotIn(visit: CompanyVisit, { timeline }: Analytics) {
+  const instants = timeline.map(({ at }) => at);
+  const { clocks } = await callUnder(visit, "accounts.clocksAt", { instants });
+  const found = timelineOf(timeline.map((hit, n) => ({ ...hit, clock: clocks[n]! })));
   if (!found) return undefined;
   const { step, dates, opens, clicks } = found;
   return plotOf(t.overTime[step], dates, { [t.opens]: opens, [t.clicks]: clicks }, t.steps[step]);
@@ -46,7 +48,7 @@ export async function campaignPage(visit: CompanyVisit): Promise<Answer> {
       here: campaignPath(visit),
       tabs: tabsOf(visit, ""),
       isLive: !isOver(campaign.status),
-      plot: plotIn(analytics),
+      plot: await plotIn(visit, analytics),
       variants: variantsOf(campaign, analytics),
       operations: operationsOf(visit, campaign),
       mayExport: may(visit, "campaigns.export"),

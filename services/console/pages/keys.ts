@@ -2,7 +2,8 @@
 import { SCOPES } from "../../lib/rights.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
-import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome } from "../request.ts";
+import { type Answer, type CompanyVisit, callIn, callUnder, companyPath, may, type Outcome } from "../request.ts";
+import { isClock } from "./compose/when.ts";
 
 /** A company holds at most 20. */
 const ALL = 100;
@@ -35,10 +36,12 @@ export const makeKey = (visit: CompanyVisit): Promise<Outcome | Answer> =>
       const { name = "", expires = "", allowed_ips = "" } = visit.form;
       const scopes = SCOPES.filter((scope) => visit.form[`scope.${scope}`] !== undefined);
       const allowed = allowed_ips.split(/[\s,]+/).filter((text) => text !== "");
+      const end = `${expires}T23:59:59`;
+      const expires_at = isClock(end) ? await callUnder(visit, "accounts.instantOf", { clock: end }) : end;
       const made = await callIn(visit, "accounts.createKey", {
         id: visit.company.id,
         name,
-        ...(expires === "" ? {} : { expires_at: `${expires}T23:59:59Z` }),
+        ...(expires === "" ? {} : { expires_at }),
         ...(scopes.length > 0 ? { scopes } : {}),
         ...(allowed.length > 0 ? { allowed_ips: allowed } : {}),
       });

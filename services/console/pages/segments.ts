@@ -41,6 +41,7 @@ interface Counted {
   /** Undefined where they cannot be counted yet. */
   count?: string;
   sample?: ReturnsOf<"subscribers.previewSegment">["sample"];
+  notDates?: string[];
 }
 
 const fitText = (n: number, isEstimate: boolean): string => {
@@ -84,7 +85,11 @@ async function counted(visit: CompanyVisit, draft: Draft): Promise<Counted> {
   try {
     const rules = rulesOf(draft);
     const found = await callIn(visit, "subscribers.previewSegment", { rules });
-    return { count: fitText(found.subscriber_count, found.subscriber_count_is_estimate), sample: found.sample };
+    const { subscriber_count, subscriber_count_is_estimate, sample } = found;
+    const notDates = found.not_dates.flatMap(({ field, count }) =>
+      count ? t.notDates(formatted(count), count, field.replace("attributes.", "")) : [],
+    );
+    return { count: fitText(subscriber_count, subscriber_count_is_estimate), sample, notDates };
   } catch (error) {
     if (isServiceError(error, "INVALID")) return { count: t.unfinished };
     if (isServiceError(error, "THROTTLED") || isServiceError(error, "UNAVAILABLE")) return { count: t.busy };

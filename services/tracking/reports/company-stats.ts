@@ -6,6 +6,7 @@
  */
 import { CAMPAIGN_STATUSES } from "../../../models/campaign.ts";
 import { query } from "../../../models/database/db.ts";
+import { todayAt } from "../../../models/statements/time-zones.ts";
 import { SUBSCRIBER_STATUSES } from "../../../models/subscriber.ts";
 import type { ReturnsOf } from "../../contracts.ts";
 
@@ -19,7 +20,7 @@ const COUNTED = `
   where company_id = $1 and ref = $1 and name = any ($2) group by name`;
 
 const DAYS = `
-  select to_char(day, 'YYYY-MM-DD') as date, sum(sent)::bigint as sent, sum(sent - returned)::bigint as delivered,
+  select to_char(day, 'YYYY-MM-DD') as date, sum(sent)::bigint as sent, greatest(sum(sent - returned), 0)::bigint as delivered,
     sum(bounced)::bigint as bounced, sum(complained)::bigint as complained, sum(opens)::bigint as opens,
     sum(clicks)::bigint as clicks, sum(people_subscribed)::bigint as people_subscribed,
     sum(people_unsubscribed)::bigint as people_unsubscribed, sum(people_bounced)::bigint as people_bounced
@@ -45,8 +46,10 @@ const nothing = (date: string): Day => ({
   people_bounced: 0,
 });
 
-const datesUntil = (today: number, days: number): string[] =>
-  Array.from({ length: days }, (_, n) => new Date(today - (days - 1 - n) * DAY_MS).toISOString().slice(0, 10));
+const datesUntil = (today: string, days: number): string[] =>
+  Array.from({ length: days }, (_, n) =>
+    new Date(Date.parse(today) - (days - 1 - n) * DAY_MS).toISOString().slice(0, 10),
+  );
 
 const growthOf = (day: Day): CompanyStats["growth"][number] => ({
   date: day.date,
@@ -69,7 +72,7 @@ function byStatus<S extends string>(kind: string, statuses: readonly S[], counts
 }
 
 export async function companyStats(companyId: string, days = DEFAULT_DAYS): Promise<CompanyStats> {
-  const dates = datesUntil(Date.now(), days);
+  const dates = datesUntil(await todayAt(companyId), days);
   const names = [
     ...SUBSCRIBER_STATUSES.map((status) => `subscribers:${status}`),
     ...CAMPAIGN_STATUSES.map((status) => `campaigns:${status}`),

@@ -51,7 +51,7 @@ interface Sizes {
 const SIZES_OF_DAYS = `
   select coalesce(sum(sent), 0)::bigint as mails, coalesce(sum(bounced), 0)::bigint as bounces,
     coalesce(sum(complained), 0)::bigint as complaints
-  from company_days where company_id = $1 and day >= ($2::timestamptz at time zone 'UTC')::date`;
+  from company_days where company_id = $1 and day >= company_day($1, $2)`;
 
 const eventsOf = (metric: string) => `(
   select coalesce(sum(n), 0)::bigint from campaign_counts

@@ -7,6 +7,7 @@ import { query, queryOne } from "../../../models/database/db.ts";
 import { isBehind, type Listing, listPage, type Page, type Stretch } from "../../../models/database/listing.ts";
 import { EMAIL_EVENT_TYPES } from "../../../models/email-event.ts";
 import { companyNo, HIT_RECIPIENT, type HitKey, hitsAt, hitsOfMails } from "../../../models/statements/hits.ts";
+import { boundOf } from "../../../models/statements/time-zones.ts";
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { firstIdAt } from "../../lib/ids.ts";
@@ -146,6 +147,16 @@ const all = (given: readonly Source[], stretch?: Stretch) => {
   return `(${given.map(selectOf).join("\n union all\n ")}) e`;
 };
 
+/** Days become the instants at which they begin. */
+async function withInstants(companyId: string, asked: Asked): Promise<Asked> {
+  const instant = async (given: string) => (await boundOf(companyId, given)).toISOString();
+  return {
+    ...asked,
+    ...(asked.since === undefined ? {} : { since: await instant(asked.since) }),
+    ...(asked.until === undefined ? {} : { until: await instant(asked.until) }),
+  };
+}
+
 function listing(companyId: string, asked: Asked): Listing {
   const { sources: both, values } = sources(companyId, asked);
   return {
@@ -184,7 +195,10 @@ async function read(companyId: string, keys: readonly Key[]): Promise<Row[]> {
 
 export async function listEvents(ctx: Ctx<Asked>): Promise<Page<Event>> {
   const companyId = companyOf(ctx);
-  const { results: keys, ...page } = await listPage<Key>(listing(companyId, ctx.params), ctx.params);
+  const { results: keys, ...page } = await listPage<Key>(
+    listing(companyId, await withInstants(companyId, ctx.params)),
+    ctx.params,
+  );
   const results = await read(companyId, keys);
   return {
     ...page,

@@ -157,7 +157,9 @@ function holds(x: string | Date | undefined, operator: string, value: unknown): 
     const time = timeOf(x);
     if (!time) return false;
     const at = Date.parse(value as string);
-    const by = time.getTime() - at;
+    // A date without a time is the whole day: what is within it is neither before nor after it.
+    const end = String(value).length === 10 ? at + 86_399_999 : at;
+    const by = time.getTime() < at ? -1 : Number(time.getTime() > end);
     return { before: by < 0, lt: by < 0, lte: by <= 0, after: by > 0, gt: by > 0, gte: by >= 0 }[operator] ?? false;
   }
   if (operator === "in_last_days") {

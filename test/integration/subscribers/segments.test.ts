@@ -58,6 +58,7 @@ describe("a segment", () => {
       ...made.body,
       subscriber_count: null,
       subscriber_count_is_estimate: false,
+      not_dates: [],
     });
     expect((await own.api.get(`${path}subscribers/`)).body).toMatchObject({
       count: 2,
