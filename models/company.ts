@@ -12,8 +12,8 @@ import { id, nullable, required } from "./database/columns.ts";
 import type { Plan } from "./plan.ts";
 import type { TrackingDomain } from "./tracking-domain.ts";
 
-/** For how many days rows are kept; null or missing: as the installation says. */
-export type RetentionDays = Partial<Record<"events" | "sent_emails" | "inbound", number | null>>;
+/** For how many days rows are kept; missing: as the installation says. */
+export type RetentionDays = Partial<Record<"events" | "sent_emails" | "inbound", number>>;
 
 /** When a campaign stops by itself (statements/campaign-guard.ts). */
 export interface Guard {

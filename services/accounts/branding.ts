@@ -3,17 +3,9 @@ import type { Company } from "../../models/company.ts";
 import type { ParamsOf } from "../contracts.ts";
 import { type Branding, brandingErrors, type StoredBranding } from "../lib/branding/branding.ts";
 import { invalid } from "../lib/errors.ts";
+import { mergeKeys } from "./merge-keys.ts";
 
-const isSet = (entry: [string, string | null | undefined]): entry is [keyof Branding, string] =>
-  entry[1] !== null && entry[1] !== undefined;
-
-function merged(stored: StoredBranding, given: NonNullable<ParamsOf<"accounts.updateCompany">["branding"]>) {
-  // The other keys of what was sent are nobody's.
-  const { name, logo_url, color, background, footer_text, language } = given;
-  const known = { name: name?.trim() ?? name, logo_url, color, background, footer_text, language };
-  const named = Object.entries(known).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(Object.entries({ ...stored, ...Object.fromEntries(named) }).filter(isSet));
-}
+const KEYS = ["name", "logo_url", "color", "background", "footer_text", "language"] as const;
 
 /**
  * What is written for a PATCH. Both colours are compared as they would be afterwards, so `stored` must be locked: two changes at once
@@ -21,7 +13,8 @@ function merged(stored: StoredBranding, given: NonNullable<ParamsOf<"accounts.up
  */
 export function mergedBranding({ branding: stored }: Company, { branding }: ParamsOf<"accounts.updateCompany">) {
   if (branding === undefined) return {};
-  const changed: StoredBranding = branding === null ? {} : merged(stored, branding);
+  const given = branding && { ...branding, name: branding.name?.trim() ?? branding.name };
+  const changed: StoredBranding = mergeKeys<Branding>(stored, given, KEYS);
   const errors = brandingErrors(changed);
   if (errors.length > 0) throw invalid({ branding: errors });
   return { branding: changed };

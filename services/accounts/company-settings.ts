@@ -1,7 +1,7 @@
 /** A company's settings. */
 
 import { ForeignKeyConstraintError } from "sequelize";
-import { Company } from "../../models/company.ts";
+import { Company, type RetentionDays } from "../../models/company.ts";
 import { sequelize } from "../../models/database/db.ts";
 import { SmtpConfig } from "../../models/smtp-config.ts";
 import { audit } from "../../models/statements/audit-log.ts";
@@ -18,6 +18,7 @@ import { requirePermission } from "../permissions.ts";
 import { mergedBranding } from "./branding.ts";
 import type { Company as CompanyView } from "./contract-account-shapes.ts";
 import type { contract } from "./contract-company.ts";
+import { mergeKeys } from "./merge-keys.ts";
 import { ownCompany, requireCurrentRights } from "./permission.ts";
 import { afterPatch, claimDomain, trackingDomainError } from "./tracking-domain/tracking-domain.ts";
 
@@ -37,7 +38,7 @@ const OWN_FIELDS = new Set(["email", "first_name", "last_name", "list_id", "comp
 /** As addresses write it; undefined for what is no host. */
 function hostOf(text: string): string | undefined {
   const address = `https://${text.trim()}`;
-  if (/[/\\?#@\s]/.test(text.trim()) || !URL.canParse(address)) return undefined;
+  if (/[/\\?#@%\s]/.test(text.trim()) || !URL.canParse(address)) return undefined;
   return new URL(address).host;
 }
 
@@ -98,17 +99,14 @@ export const companyErrors: Validate<(typeof contract)["updateCompany"]> = async
 /** The next tidying looks at the company again, whatever it did before. */
 function mergedRetention({ retentionDays }: Company, { retention_days }: ParamsOf<"accounts.updateCompany">) {
   if (retention_days === undefined) return {};
-  return { retentionDays: retention_days ? { ...retentionDays, ...retention_days } : {}, retentionDoneAt: null };
+  const merged = mergeKeys<RetentionDays>(retentionDays, retention_days, ["events", "sent_emails", "inbound"]);
+  return { retentionDays: merged, retentionDoneAt: null };
 }
 
-function mergedGuard({ guard: stored }: Company, { guard }: ParamsOf<"accounts.updateCompany">) {
-  if (guard === undefined) return {};
-  if (!guard) return { guard: {} };
-  // The other keys of what was sent are nobody's.
-  const { hard_bounce_percent, complaint_percent, after } = guard;
-  const given = Object.entries({ hard_bounce_percent, complaint_percent, after });
-  return { guard: { ...stored, ...Object.fromEntries(given.filter(([, value]) => value !== undefined)) } };
-}
+const GUARD_KEYS = ["hard_bounce_percent", "complaint_percent", "after"] as const;
+
+const mergedGuard = ({ guard: stored }: Company, { guard }: ParamsOf<"accounts.updateCompany">) =>
+  guard === undefined ? {} : { guard: mergeKeys(stored, guard, GUARD_KEYS) };
 
 export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>): Promise<CompanyView> {
   const { params } = ctx;

@@ -47,7 +47,7 @@ const Days = (minimum: number, description: string, example: number) =>
   );
 
 const Percent = (description: string, example: number) =>
-  Type.Number({ minimum: 0, maximum: 100, description, examples: [example] });
+  Nullable(Type.Number({ minimum: 0, maximum: 100, description, examples: [example] }));
 
 const Settings = Patch(
   Type.Object({
@@ -93,12 +93,14 @@ const Settings = Patch(
           Type.Object({
             hard_bounce_percent: Percent("More hard bounces than this stop a campaign.", 10),
             complaint_percent: Percent("More complaints than this stop a campaign.", 0.3),
-            after: Type.Integer({
-              minimum: 1,
-              maximum: 2 ** 31 - 1,
-              description: "Nothing is stopped before so many recipients were tried.",
-              examples: [200],
-            }),
+            after: Nullable(
+              Type.Integer({
+                minimum: 1,
+                maximum: 2 ** 31 - 1,
+                description: "Nothing is stopped before so many recipients were tried.",
+                examples: [200],
+              }),
+            ),
           }),
         ),
       ),
@@ -135,7 +137,7 @@ export const contract = {
   updateCompany: {
     summary: "Change company settings",
     description:
-      "Owners and admins only. `double_opt_in` needs an SMTP configuration to send the confirmations with. `retention_days` is merged key by key; null takes all back. `guard` stops a campaign, as `stop` does, once more of what was tried bounced hard or was complained about than it allows; counted for each campaign, and anew from a `resume` on. It is merged key by key, too; null brings the defaults back: 10 and 0.3 percent, after 200. `tracking_domain` is `pending`, and used nowhere, until a CNAME to the host of the service's address, or the token at `/.well-known/flockmail` of that host, proves it; it is looked at now, and each minute. A domain of another company is refused; null gives it up.",
+      "Owners and admins only. `double_opt_in` needs an SMTP configuration to send the confirmations with. `retention_days` is merged key by key; null takes all back. `guard` stops a campaign, as `stop` does, once more of what was tried bounced hard or was complained about than it allows; counted for each campaign, and anew from a `resume` on. It is merged key by key, too; null, for all or for one key, brings the default back: 10 and 0.3 percent, after 200. `tracking_domain` is `pending`, and used nowhere, until a CNAME to the host of the service's address, or the token at `/.well-known/flockmail` of that host, proves it; it is looked at now, and each minute. A domain of another company is refused; null gives it up.",
     params: Type.Object({ ...ById.properties, ...Settings.properties }),
     returns: Company,
     example: { reply_to_email: "hello@example.com", double_opt_in: true, guard: { hard_bounce_percent: 5 } },

@@ -42,15 +42,15 @@ const DomainLimit = Type.Object({
   ),
 });
 
-/** `password` is write-only. In a PATCH what is left out stays; null removes the mailbox. */
+/** `password` is write-only. In a PATCH what is left out stays, and null resets what has a default; a null mailbox is removed. */
 const BounceMailbox = Type.Object({
   host: Type.Optional(Described(Host, "Host of the server.", "smtp.relay.example")),
-  port: Type.Optional(Described(Port, "Port.", 587)),
+  port: Type.Optional(Described(Nullable(Port), "Port.", 587)),
   username: Type.Optional(Described(Line(255), "For the login; empty: none.", "lantern")),
   password: Type.Optional(Described(Text(1_024), "For the login. Write-only.", "secret")),
-  use_tls: Type.Optional(Described(Bool, "TLS is required.")),
-  folder: Type.Optional(Described(Folder, "The folder that is read.", "INBOX")),
-  processed_folder: Type.Optional(Described(Folder, "Where mails go that were read.", "Processed")),
+  use_tls: Type.Optional(Described(Nullable(Bool), "TLS is required.")),
+  folder: Type.Optional(Described(Nullable(Folder), "The folder that is read.", "INBOX")),
+  processed_folder: Type.Optional(Described(Nullable(Folder), "Where mails go that were read.", "Processed")),
 });
 
 export const SmtpConfig = Type.Object({

@@ -374,16 +374,17 @@ export type GivenDkimKeys =
 /** A mailbox that bounces arrive in, read by IMAP; null removes it. */
 export type GivenBounceMailbox = {
   host?: Host;
-  port?: Port;
+  /** Port. */
+  port?: number | null;
   username?: Username;
   /** For the login. Write-only. */
   password?: string;
   /** TLS is required. */
-  use_tls?: boolean;
+  use_tls?: boolean | null;
   /** The folder that is read. */
-  folder?: string;
+  folder?: string | null;
   /** Where mails go that were read. */
-  processed_folder?: string;
+  processed_folder?: string | null;
 } | null;
 
 /** Daily limits while the reputation of a new sender builds up; null: no limit. */
@@ -5004,11 +5005,11 @@ export interface Operations {
         /** When a campaign stops by itself. */
         guard?: {
           /** More hard bounces than this stop a campaign. */
-          hard_bounce_percent?: number;
+          hard_bounce_percent?: number | null;
           /** More complaints than this stop a campaign. */
-          complaint_percent?: number;
+          complaint_percent?: number | null;
           /** Nothing is stopped before so many recipients were tried. */
-          after?: number;
+          after?: number | null;
         } | null;
         /** An IANA name, such as Europe/Berlin: when the company's days begin, in filters, segments, statistics and warm-up. Default: UTC. */
         timezone?: string;

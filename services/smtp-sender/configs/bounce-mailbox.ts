@@ -17,16 +17,19 @@ const isGiven = (text: string | undefined) => text !== undefined && text.trim() 
 export const mailboxOf = (companyId: string, id: string, transaction: Transaction | null = null) =>
   BounceMailbox.findOne({ where: { companyId, id }, transaction });
 
+const orUsual = <T>(given: T | null | undefined, stored: T | undefined, usual: T): T =>
+  given === null ? usual : (given ?? stored ?? usual);
+
 /** What the row will hold, without the password: what was given, what it holds, or what is usual. */
 function merged(given: Given, stored: BounceMailbox | null) {
-  const useTls = given.use_tls ?? stored?.useTls ?? true;
+  const useTls = orUsual(given.use_tls, stored?.useTls, true);
   return {
     host: (given.host ?? stored?.host ?? "").trim(),
-    port: given.port ?? stored?.port ?? (useTls ? IMPLICIT_TLS_PORT : PLAIN_PORT),
+    port: orUsual(given.port, stored?.port, useTls ? IMPLICIT_TLS_PORT : PLAIN_PORT),
     username: given.username ?? stored?.username ?? "",
     useTls,
-    folder: given.folder ?? stored?.folder ?? "INBOX",
-    processedFolder: given.processed_folder ?? stored?.processedFolder ?? "Processed",
+    folder: orUsual(given.folder, stored?.folder, "INBOX"),
+    processedFolder: orUsual(given.processed_folder, stored?.processedFolder, "Processed"),
   };
 }
 

@@ -77,6 +77,10 @@ describe("company settings", () => {
     }
     expect(await patch({ guard: { colour: "red" } })).toMatchObject({ guard: changed });
     expect(((await get()) as { guard: object }).guard).toEqual(changed);
+    expect(await patch({ guard: { after: null } })).toMatchObject({ guard: { ...changed, after: 200 } });
+    expect(await patch({ guard: { hard_bounce_percent: null, complaint_percent: null, after: 1 } })).toMatchObject({
+      guard: { ...defaults, after: 1 },
+    });
     expect(await patch({ guard: null })).toMatchObject({ guard: defaults });
   });
 

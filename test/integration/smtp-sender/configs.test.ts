@@ -316,6 +316,11 @@ describe("the mailbox of bounces", () => {
       bounce_mailbox: { folder: "Bounces" },
     });
     expect(await row(id)).toMatchObject({ revision: 2 });
+    const usual = { port: null, folder: null, processed_folder: null };
+    expect(await patch(id, { ...usual, use_tls: false, password: "again" })).toMatchObject({
+      bounce_mailbox: { ...shown, use_tls: false, port: 143 },
+    });
+    expect(await patch(id, { ...usual, use_tls: null, password: "again" })).toMatchObject({ bounce_mailbox: shown });
   });
 
   test.each([
