@@ -5,8 +5,8 @@ language sql stable parallel safe as $$
   select local_time(at, coalesce((select timezone from companies where id = company), 'UTC'))::date
 $$;
 
--- A text as a time: of a date without a time the midnight at which it begins in the zone.
-drop function time_of(text);
+-- A text as a time: of a date without a time the midnight at which it begins in the zone. Nodes of the version before call the
+-- one with a single argument.
 create function time_of(x text, zone text) returns timestamptz
 language sql stable parallel safe as $$
   select case
