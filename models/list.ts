@@ -11,7 +11,7 @@ import { company, id, nullable, required } from "./database/columns.ts";
 export const LIST_VISIBILITIES = ["private", "public"] as const;
 type ListVisibility = (typeof LIST_VISIBILITIES)[number];
 
-/** A list of subscribers; who is on it: list-member.ts. */
+/** A list of subscribers; its members are rows of list_members. */
 export class List extends Model<InferAttributes<List>, InferCreationAttributes<List>> {
   declare id: CreationOptional<string>;
   declare companyId: string;

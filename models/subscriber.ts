@@ -13,7 +13,7 @@ import { company, id, nullable, required } from "./database/columns.ts";
 export const SUBSCRIBER_STATUSES = ["active", "unconfirmed", "unsubscribed", "bounced", "complained"] as const;
 export type SubscriberStatus = (typeof SUBSCRIBER_STATUSES)[number];
 
-/** What a search looks into, over the alias `s`; subscribers_search is the index on it. */
+/** Columns that a search reads, over the alias `s`; subscribers_search is the index on it. */
 export const SEARCHED_TEXT = "s.email || ' ' || s.first_name || ' ' || s.last_name";
 
 /**

@@ -83,7 +83,7 @@ export const costlyRead = <T>(
 /** It waited too long for its concurrency limit. */
 export const waitedTooLong = (error: unknown): boolean => isServiceError(error, "THROTTLED");
 
-/** Of a costly read that its caller can do without: it took too long, or waited for too long. */
+/** A costly read that its caller can do without took too long, or waited for too long. */
 export const isTooCostly = (error: unknown): boolean => isQueryCanceled(error) || waitedTooLong(error);
 
 const EXPORT: Settings = costly(MAX_EXPORT_MS);

@@ -49,7 +49,7 @@ export const SESSION: Settings = {
   standard_conforming_strings: "on",
   transform_null_equals: "off",
   array_nulls: "on",
-  // What waited for a lock reads the row as it is then, and is not failed as under stricter levels.
+  // A statement that waited for a lock reads the row as it is then; under stricter levels it would fail.
   default_transaction_isolation: "read committed",
 };
 

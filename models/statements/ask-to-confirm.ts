@@ -90,7 +90,7 @@ interface Request {
   values: FormValues;
 }
 
-/** What a form says of a person. */
+/** A person as a form describes them. */
 export interface FormValues {
   first_name: string;
   last_name: string;

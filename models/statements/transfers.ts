@@ -3,7 +3,6 @@
  * writes them as parts and passes the transfer's name; at most one part is in memory. They are removed after use, and orphans
  * of a node that died by a sweep.
  */
-
 import { unavailable } from "../../services/lib/errors.ts";
 import { firstIdAt, newId } from "../../services/lib/ids.ts";
 import { query, queryOne } from "../database/db.ts";
@@ -72,7 +71,7 @@ export async function* readTransfer({ companyId, id, parts }: Transfer): AsyncGe
   }
 }
 
-/** Of all companies. */
+/** Removes orphans, of all companies. */
 export async function purgeTransfers(nowMs = Date.now()): Promise<void> {
   await query(PURGE, [firstIdAt(nowMs - KEPT_MS)]);
 }

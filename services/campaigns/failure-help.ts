@@ -9,7 +9,7 @@ export type Remedy = "resume" | "later" | "duplicate" | "none";
 
 interface Advice {
   cause: string;
-  /** What resuming does; absent where no remedy reaches these people. */
+  /** Effect of resuming; absent where no remedy reaches these people. */
   resume?: string;
 }
 

@@ -157,7 +157,7 @@ const overQuota = (count: number, remedy: Remedy): Failures[number] => ({
   help: helpOf("quota", remedy),
 });
 
-/** What can be done about recipients that were not sent to: the same decision as a resume makes. */
+/** Remedy for recipients that were not sent to: the same decision as a resume makes. */
 async function remedyOf(companyId: string, campaign: Campaign): Promise<Remedy> {
   if (!isOver(campaign.status)) return "later";
   const refusal = await costlyRead(companyId, (client) => whyNotResumable(client, campaign, companyId));

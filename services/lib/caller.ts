@@ -20,7 +20,7 @@ export interface Caller {
   requestId?: string;
   /** Address that a request within a company came from: for the audit log. */
   ip?: string;
-  /** What is left of the time that a request may wait for concurrency limits (owner.ts). Undefined for work in the background. */
+  /** Remaining time that the request may wait for concurrency limits (owner.ts). Undefined for work in the background. */
   waitLeftMs?: number;
   /** Set by the gateway on public and personal routes: what a page, a tracking hit or a login needs to know of the request. */
   http?: {

@@ -10,7 +10,7 @@ export type Owner = string | undefined;
 /** All waits of a request together. */
 export const MAX_REQUEST_WAIT_MS = 5_000;
 
-/** What is left of a request's waiting time. It travels with the request's calls, as part of their meta. */
+/** Remaining waiting time of a request. It travels with the request's calls, as part of their meta. */
 export interface WaitBudget {
   waitLeftMs?: number;
 }

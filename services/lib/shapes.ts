@@ -12,7 +12,7 @@ export const Uuid = Type.String({ format: "uuid" });
 export const Id = Described(Uuid, "Id.");
 export const Email = Type.String({ format: "email", maxLength: 254 });
 export const Time = Type.String({ format: "date-time" });
-/** Of a filter: a date without a time is the whole day in the company's time zone. */
+/** A bound of a filter: a date without a time is the whole day in the company's time zone. */
 export const DayOrTime = (description: string) =>
   Type.String({
     format: "day-or-time",

@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { dirname, join, resolve } from "node:path";
 import type pg from "pg";
 
-/** What PostgreSQL makes anew or must not find in a copy. The write-ahead log is added when all files are in. */
+/** Files that PostgreSQL creates again, or must not find in a copy. The write-ahead log is added when all files are in. */
 const LEFT_OUT = [
   "postmaster.pid",
   "postmaster.opts",

@@ -1,4 +1,4 @@
-/** What operators ask about the whole service, over all companies. No HTTP route calls these actions. */
+/** Actions for operators, over all companies. No HTTP route calls these actions. */
 import type { ServiceContract } from "../define.ts";
 import { Bool, Line, Nullable, Text, Time, Type, Uuid } from "../lib/shapes.ts";
 import { Dependency, None, Queue, Rows, Running, Step, wholes } from "./contract-wholes.ts";

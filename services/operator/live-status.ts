@@ -1,4 +1,4 @@
-/** What only the running senders know: their batches, servers that back off, slow domains; and a company's limits. */
+/** State that only the running senders know: their batches, servers that back off, slow domains; and a company's limits. */
 import { Campaign } from "../../models/campaign.ts";
 import { Company } from "../../models/company.ts";
 import { call } from "../call.ts";

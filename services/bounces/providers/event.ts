@@ -17,7 +17,7 @@ export interface ProviderEvent {
   raw: string;
 }
 
-/** What a provider's word means. */
+/** Meaning of a provider's word. */
 export type Word = Meaning | "complaint";
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -58,7 +58,7 @@ const GENERAL: ReadonlySet<Word> = new Set([
   "unknown-reason",
 ]);
 
-/** What the answer means behind the provider's word. One that says nothing certain leaves the word as it is, where there is one. */
+/** Meaning of the server's answer, which goes before the provider's word. An answer that says nothing certain leaves the word as it is. */
 function weighed(word: Word, text: string, status: string | null): Word {
   if (!GENERAL.has(word)) return word;
   const { meaning } = classify({ text, status: status ?? "" });

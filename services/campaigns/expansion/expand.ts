@@ -54,7 +54,7 @@ const BEGIN = `
     no = next_campaign_no()
   where company_id = $1 and id = $2 and expansion_began_at is null
   returning no`;
-// Whoever takes an address away waits until the slice is written, and finds its rows.
+// A transaction that takes an address away waits until the slice is written, and finds its rows.
 const HOLD_ADDRESSES = "select pg_advisory_xact_lock_shared(hashtextextended('addresses:' || $1, 0))";
 
 /** $4: the cursor where the rows end, $6: where those end that were counted only, $7: their number, $8: left out. */

@@ -24,8 +24,6 @@ export const BODY_LIMITS = {
   large: { maxBytes: 16 * MIB, maxTokens: 600_000 },
 } as const satisfies Record<string, BodyLimits>;
 
-export type BodySize = keyof typeof BODY_LIMITS;
-
 /** Nothing that the API takes is nested deeper than a dozen levels; each level costs recursion wherever it is walked. */
 const MAX_DEPTH = 64;
 

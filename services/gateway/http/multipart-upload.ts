@@ -62,7 +62,7 @@ interface UploadSpace {
   maxBytes: number;
   budgets: UploadBudgets;
   owner: string;
-  /** Of the request. */
+  /** Waiting time that the request has left. */
   budget: WaitBudget;
 }
 

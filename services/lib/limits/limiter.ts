@@ -41,7 +41,7 @@ export interface Limiter {
   forget(window: Window): Promise<void>;
 }
 
-/** Of a window with a ledger: the epoch in which it was counted. */
+/** A grant in a window with a ledger, with the epoch in which it was counted. */
 export interface KnownGrant extends Grant {
   epoch: number;
 }
@@ -54,7 +54,7 @@ export interface Counter extends Limiter {
   begin(window: Window, epoch: number, taken: readonly (readonly [bucket: number, n: number])[]): Promise<void>;
 }
 
-/** What was taken of a window, kept where nothing is lost. Buckets are those of the counts. */
+/** Durable record of the tokens taken from a window. Its buckets are those of the counts. */
 export interface Ledger {
   /** False: a later epoch has begun, and nothing may be taken in this one. */
   write(window: Window, epoch: number, bucket: number, n: number): Promise<boolean>;

@@ -36,14 +36,14 @@ const SENDERS_CODE = /^[45]\.(?:1\.[78]|7\.2[0-6])$/;
 const GENERAL: ReadonlySet<Meaning> = new Set(["policy", "server-error", "content-refused", "unreachable"]);
 /** Codes that are only given for what they mean. 5.1.1, 5.7.1, 5.2.0 and the like are given for anything. */
 const TELLING_CODE = /^[45]\.(?:1\.[26789]|1\.10|2\.[23]|3\.4|4\.[4-7]|7\.2\d)$/;
-/** What words say of a state that may pass, where a temporary code stands beside them. */
+/** Meanings of words that count as passing where a temporary code stands beside them. */
 const PASSING: ReadonlySet<Meaning> = new Set(["domain-unknown", "mailbox-unavailable", "mailbox-disabled"]);
 const OF_DOMAIN: ReadonlySet<Meaning> = new Set(["domain-unknown", "accepts-no-mail"]);
 /** Unrecognized, out of sequence, not logged in: without an enhanced code, or with one of the protocol, said of the session. */
 const SESSION_REPLIES: ReadonlySet<number> = new Set([500, 501, 502, 503, 504, 530, 534, 535, 538]);
 const PROTOCOL_CODE = /^5\.5\.[1-4]$/;
 const FOR_NOW = /temporar|currently|at this time|for now|suspend|\blocked\b|\bblocked\b|frozen/i;
-/** What the same servers say of mail that a reader has filtered. Yahoo names the account, and means it. */
+/** Words that servers also use for mail that a reader has filtered. Yahoo names the account, and means it. */
 const UNSURE = /unknown|no such|not exist/i;
 
 export function classify({ text, status = "", notice = "", isAfterData = false }: Refusal): Classified {
@@ -72,7 +72,7 @@ export function classify({ text, status = "", notice = "", isAfterData = false }
   return { meaning: certain(meaning, { words: `${text} ${notice}`, enhanced, reply, isFiltered }), statusCode };
 }
 
-/** What the words say, unless a code says more than they do. */
+/** Meaning of the words, unless the code is more specific. */
 function tellingWords(text: string, code: StatusCode | undefined): Meaning | undefined {
   if (code && SENDERS_CODE.test(code.code)) return undefined;
   const meaning = meaningOfText(text);

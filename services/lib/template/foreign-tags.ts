@@ -9,7 +9,7 @@ export interface ForeignTag {
   /** As it is written. */
   text: string;
   product: string;
-  /** What says the same here; undefined where nothing does. */
+  /** Our own tag with the same meaning; undefined where there is none. */
   ours?: string;
 }
 
@@ -99,7 +99,7 @@ function ofMailchimp(content: string): string | undefined {
 interface Form {
   product: string;
   pattern: RegExp;
-  /** Of the groups of the match. */
+  /** Builds our own tag from the groups of the match. */
   ours: (first: string, second?: string) => string | undefined;
 }
 

@@ -71,7 +71,7 @@ class CountingExporter implements SpanExporter {
 }
 
 export interface Collector {
-  /** Where spans are posted: …/v1/traces. */
+  /** Address that spans are posted to: …/v1/traces. */
   url: string;
   headers: Record<string, string>;
   resource: Record<string, string>;

@@ -1,4 +1,4 @@
-/** What `ops status` shows, in one answer. */
+/** Data of `ops status`, in one answer. */
 import type { ReturnsOf } from "../../contracts.ts";
 import type { Ctx } from "../../lib/caller.ts";
 import { withTimeout } from "../../lib/timeouts.ts";

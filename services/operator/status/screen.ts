@@ -75,7 +75,7 @@ function queuesOf({ queues, at }: Overview): string {
 
 const LIMITS = { hour: "hour", day: "day of warm-up", second: "second", domain: "domain" } as const;
 
-/** What slows sending down: limits without room, mail servers that back off, domains that defer. */
+/** Causes of slow sending: limits without room, mail servers that back off, domains that defer. */
 function heldBackBy({ limiter_waits_per_second: waits, backing_off, slow_domains }: Overview): string {
   const limits = waits
     ? (Object.keys(LIMITS) as (keyof typeof LIMITS)[])

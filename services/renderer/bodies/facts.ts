@@ -1,4 +1,4 @@
-/** What a subject and a body say about themselves, for warnings to those who write them. */
+/** Facts about a subject and a body, from which warnings to their author are made. */
 import { compileTemplate } from "../../lib/template/compile.ts";
 import type { Node, Path } from "../../lib/template/parser.ts";
 import { textWarnings } from "../../lib/template/text-warnings.ts";

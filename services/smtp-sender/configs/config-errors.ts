@@ -41,7 +41,7 @@ export function passwordError(stored: Target, given: Partial<Target>): FieldErro
 const spellingError = (host: string): string | undefined =>
   isIP(host.trim()) || asciiHost(host) ? undefined : "Enter a valid host name or IP address.";
 
-/** Of a server that is tried: where its name leads is said by the try. */
+/** Checks the spelling only: the try itself reports where the name leads. */
 export function hostErrors({ params }: { params: { host: string } }, isValid: (field: "host") => boolean): FieldErrors {
   const error = isValid("host") ? spellingError(params.host) : undefined;
   return error ? { host: [error] } : {};

@@ -235,7 +235,7 @@ function addressesOf({ relayHost, relayAddresses }: SpfAsked): readonly string[]
   return isLocalHost(relayHost) || asciiDomain(relayHost) === null ? relayAddresses : undefined;
 }
 
-/** What to publish where there is no record; null where the relay has neither a public name nor an address. */
+/** Record to publish where there is none; null where the relay has neither a public name nor an address. */
 function expectedRecord(asked: SpfAsked): { name: string; value: string } | null {
   const addresses = addressesOf(asked);
   const terms = addresses?.map((address) => `${isIPv6(address) ? "ip6" : "ip4"}:${address}`) ?? [

@@ -14,7 +14,7 @@ import {
 import type { LeasedChunk } from "./recorded-result.ts";
 import type { BatchKind, ClaimableCampaign, RecipientRow } from "./rows.ts";
 
-/** Where the recipients of a batch come from: the rows of a leased chunk, or due retries and copies claimed one by one. */
+/** Source of the recipients of a batch: the rows of a leased chunk, or due retries and copies claimed one by one. */
 export interface RecipientSource {
   readonly kind: BatchKind;
   readonly chunk: LeasedChunk | null;

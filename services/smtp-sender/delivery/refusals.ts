@@ -1,4 +1,4 @@
-/** What an SMTP server's refusal says about the mailbox and the session: lib/replies/classify.ts, asked for live answers. Pure. */
+/** Meaning of an SMTP server's refusal for the mailbox and the session: lib/replies/classify.ts, asked for live answers. Pure. */
 import { type Classified, classify } from "../../lib/replies/classify.ts";
 import { type BounceKind, isOfMailbox, MEANINGS, type Meaning, type RefusalKind } from "../../lib/replies/meanings.ts";
 import { meaningOfText } from "../../lib/replies/words.ts";

@@ -49,7 +49,7 @@ interface BackOff {
   nextAtMs: number;
 }
 
-/** What the server says of the domain; undefined: nothing. */
+/** Text of a deferral that concerns the domain; undefined: the result is none. */
 function deferralText(result: TransactionResult): string | undefined {
   if (result.kind !== "refused" || result.reply.code >= 500 || result.stage === "mail") return undefined;
   if (result.stage === "rcpt" && isRecipientsOwnWait(result.reply)) return undefined;
@@ -96,7 +96,7 @@ export class DomainBackOffs {
     return { granted, retryAfterMs: granted < n ? Math.max(1, backOff.nextAtMs - now) : 0 };
   }
 
-  /** What was granted and not sent. */
+  /** Returns grants that were not used. */
   giveBack(domain: string, n: number): void {
     const backOff = this.#backOffs.get(domain);
     if (backOff) backOff.nextAtMs -= n * backOff.intervalMs;

@@ -89,7 +89,7 @@ function backingOffUntil(server: Server): string | null {
   return ms > 0 ? new Date(Date.now() + ms).toISOString() : null;
 }
 
-/** Of these configurations, over all senders that answer. A domain that several slow down gets what they send together. */
+/** Domains that back off, over all senders that answer; rates of several senders are added up. */
 export async function slowDomainsOf(broker: ServiceBroker, smtpConfigIds: readonly string[]): Promise<SlowDomain[]> {
   const ask = (nodeID: string) => call(broker, "smtp-sender.status", {}, { nodeID, timeout: PEER_TIMEOUT_MS });
   const answers = await Promise.allSettled(sendersOf(broker).map(ask));

@@ -60,7 +60,7 @@ export class RedisSlots {
     return this.#senders().filter((name) => name !== this.name);
   }
 
-  /** What fails is renewed a second later. */
+  /** Slots whose renewal fails are renewed a second later. */
   async #renewAll(): Promise<void> {
     if (this.#renewing) return;
     this.#renewing = true;

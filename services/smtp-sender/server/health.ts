@@ -7,10 +7,10 @@
  * probing    One connection with one mail. Accepted: working. Refused for now: paused again, for twice as long.
  *
  * A server that works is paused when no connection can be opened, or one ends before it took any mail; when MAIL is refused
- * with 4xx, from the first one, on a session that has not taken any mail (else that session is used up); when DATA, the end of data or RCPT is refused with 4xx and the same text five times in a
- * row with nothing accepted between. At RCPT a text that speaks of the mailbox or of greylisting is that recipient's own
- * wait and does not count. Only an accepted message ends it: a connection that opens proves nothing. A mail whose refusal
- * pauses the server does not count as a try; those before it do.
+ * with 4xx, from the first one, on a session that has not taken any mail (else that session is used up); when DATA, the end of
+ * data or RCPT is refused with 4xx and the same text five times in a row with nothing accepted between. At RCPT a text that
+ * speaks of the mailbox or of greylisting is that recipient's own wait and does not count. Only an accepted message ends it: a
+ * connection that opens proves nothing. A mail whose refusal pauses the server does not count as a try; those before it do.
  */
 import { performance } from "node:perf_hooks";
 import type { TransportConfig } from "../configs/transport-config.ts";

@@ -41,7 +41,7 @@ function dayOf(year: number, month: number, day: number): string | undefined {
 }
 
 interface Days {
-  /** Where only one order is possible. */
+  /** The day, where only one order is possible. */
   certain?: string | undefined;
   /** The order that a certain day shows the column to have. */
   shows?: DateOrder | undefined;
@@ -144,7 +144,7 @@ export class CellTypes {
     return `${member("d", `"${dmy}"`)},${member("m", `"${mdy}"`)}`;
   }
 
-  /** What each column turned out to be; columns of text are left out. `asked` is the form's order of day and month. */
+  /** Type of each column; columns of text are left out. `asked` is the form's order of day and month. */
   decide(asked?: DateOrder): ColumnType[] {
     return [...this.#columns].flatMap(([name, counts]) => typeOf(name, counts, asked) ?? []);
   }

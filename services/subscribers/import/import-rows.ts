@@ -127,7 +127,7 @@ function membersOf(columns: Columns, cells: string[]): { json: string } | { erro
 interface RowAttributes {
   /** As COPY takes it: `\N` (null) if all columns are blank. */
   json: string;
-  /** What cells can be read as besides text (cell-types.ts), as COPY takes it. */
+  /** Readings of cells besides text (cell-types.ts), as COPY takes them. */
   readings: string;
 }
 

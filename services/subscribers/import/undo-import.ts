@@ -1,6 +1,6 @@
 /**
- * Undo of an import: deletes the people whom it created and who have nothing but what it gave them. Whoever was edited, got
- * mail, or is on a list that the import did not put them on, stays. Works in slices, so it can be asked for again at any time.
+ * Undo of an import: deletes the people whom it created and who have nothing but what it gave them. People who were edited, got
+ * mail, or are on a list that the import did not put them on, stay. Works in slices, so it can be asked for again at any time.
  */
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
 import { removeSubscribers } from "../../../models/statements/remove-subscribers.ts";

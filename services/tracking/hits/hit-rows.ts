@@ -1,6 +1,6 @@
 /**
- * Where a hit's row goes: to `hits` (models/hit.ts), or in full to email_events, as nodes of the version before write it. That is
- * where it goes, too, when the table of its month is missing and cannot be made: no hit is lost for that.
+ * Where a hit's row goes: to `hits` (models/hit.ts), or in full to email_events where `hits` cannot hold it (a link that brings
+ * its own address, an IP that is not storable) or the table of its month is missing and cannot be made: no hit is lost.
  */
 import { isIP } from "node:net";
 import { binary } from "../../../models/database/binary-arrays.ts";

@@ -42,7 +42,7 @@ interface StoredBatch {
 interface CampaignOfRow {
   company_id: string;
   campaign_id: string;
-  /** False: its hits are only counted, also those of a link that names the mail, which a node of the version before wrote. */
+  /** False: its hits are only counted, also those of a link that names the mail. */
   individual_tracking: boolean;
   is_deleted: boolean;
   in_hits: boolean;

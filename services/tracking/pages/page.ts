@@ -53,7 +53,7 @@ interface Values {
 interface Use {
   status?: number;
   framed?: boolean;
-  /** Where the page's form may lead besides this host. */
+  /** Further origins that the page's form may lead to. */
   leadsTo?: string | undefined;
 }
 
