@@ -61,13 +61,28 @@ export function isAddress(value: string): boolean {
 
 // White space, and characters that show nothing: zero width, direction marks, soft hyphen, byte order mark …
 const UNSEEN = "[\\s\\p{Cf}\\p{Cc}\\p{Default_Ignorable_Code_Point}]";
-const UNSEEN_ENDS = new RegExp(`^${UNSEEN}+|${UNSEEN}+$`, "gu");
+const UNSEEN_START = new RegExp(`^${UNSEEN}+`, "u");
+const IS_UNSEEN = new RegExp(`^${UNSEEN}$`, "u");
 const UNSEEN_INSIDE = new RegExp(`(?! )${UNSEEN}`, "u");
 const MAY_HAVE_UNSEEN = /^\s|\s$|[^\x20-\x7e]/;
 
+/** Length without invisible characters at the end. A loop: a pattern takes quadratic time on a long run of blanks before a letter. */
+function seenLength(text: string): number {
+  let end = text.length;
+  while (end > 0) {
+    const last = text.codePointAt(end - 2)! > 0xffff ? text.slice(end - 2, end) : text.slice(end - 1, end);
+    if (!IS_UNSEEN.test(last)) break;
+    end -= last.length;
+  }
+  return end;
+}
+
 /** An address as people paste it, without white space and invisible characters at its ends. */
-export const addressText = (given: string): string =>
-  MAY_HAVE_UNSEEN.test(given) ? given.replace(UNSEEN_ENDS, "") : given;
+export function addressText(given: string): string {
+  if (!MAY_HAVE_UNSEEN.test(given)) return given;
+  const text = given.replace(UNSEEN_START, "");
+  return text.slice(0, seenLength(text));
+}
 
 /** The error of a text that is no address. It names an invisible character inside, because the text looks right. */
 export function addressError(given: unknown): string {

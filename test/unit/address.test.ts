@@ -1,5 +1,13 @@
 import fc from "fast-check";
-import { addressKey, asciiDomain, asciiHost, domainOf, isAddress, sameAddress } from "../../services/lib/address.ts";
+import {
+  addressKey,
+  addressText,
+  asciiDomain,
+  asciiHost,
+  domainOf,
+  isAddress,
+  sameAddress,
+} from "../../services/lib/address.ts";
 import { addressSpec } from "../../services/renderer/mime/headers.ts";
 import { wireAddress } from "../../services/smtp-sender/delivery/envelope-sender.ts";
 
@@ -126,5 +134,21 @@ describe("an address", () => {
     expect(sameAddress(spelling, "j\u00f6rg@xn--bcher-kva.example")).toBe(true);
     expect(sameAddress(spelling, "jorg@xn--bcher-kva.example")).toBe(false);
     expect(sameAddress(spelling, "j\u00f6rg@bucher.example")).toBe(false);
+  });
+});
+
+describe("an address as it is pasted", () => {
+  test("loses white space and invisible characters at its ends alone", () => {
+    expect(addressText("\u200b\u202a ann@example.com\u202c\u{e0020}\u00a0\u00ad ")).toBe("ann@example.com");
+    expect(addressText("an\u200bn@example.com")).toBe("an\u200bn@example.com");
+    expect(addressText("\u{1f600}@example.com\u{1f600}")).toBe("\u{1f600}@example.com\u{1f600}");
+    expect([addressText(" \u200b "), addressText("")]).toEqual(["", ""]);
+  });
+
+  test("a million blanks before a letter take no longer than a moment", () => {
+    const long = ` x${" ".repeat(1_000_000)}x`;
+    const began = performance.now();
+    expect(addressText(long)).toBe(long.slice(1));
+    expect(performance.now() - began).toBeLessThan(2_000);
   });
 });

@@ -17,4 +17,11 @@ describe("numbers in JSON", () => {
       });
     },
   );
+
+  test("a number of a million digits takes no longer than a moment", () => {
+    const number = `1${"0".repeat(1_000_000)}1`;
+    const began = performance.now();
+    expect(parseExactJson(`[${number}, 0.0]`)).toEqual([number, 0]);
+    expect(performance.now() - began).toBeLessThan(2_000);
+  });
 });
