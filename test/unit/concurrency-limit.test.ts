@@ -105,7 +105,8 @@ test("a request waits for all limits together no longer than its time, then it i
   expect(isServiceError(error, "THROTTLED") && error.data.retryAfterSeconds).toBe(5);
   expect(tookMs).toBeGreaterThan(290);
   expect(tookMs).toBeLessThan(500);
-  expect(budget.waitLeftMs).toBe(0);
+  // Timers may end up to a millisecond early.
+  expect(budget.waitLeftMs).toBeLessThan(2);
 });
 
 test("work in the background that a request begins waits until it is served", async () => {
