@@ -66,9 +66,9 @@ function shapes(type: FieldType, nullable: boolean, names: readonly string[]): o
   return [...groups.values()].map(({ operators, value }) => ({
     type: "object",
     properties: {
-      field,
-      operator: { enum: operators },
-      value: value ?? { description: "Means nothing here." },
+      field: { description: "Field of the subscriber.", ...field },
+      operator: { enum: operators, description: "How the field is compared." },
+      value: value ? { description: "Value or values to compare with.", ...value } : { description: "Ignored." },
     },
     required: value ? ["field", "operator", "value"] : ["field", "operator"],
   }));

@@ -18,57 +18,57 @@ export type User = Static<typeof User>;
 
 export const IndividualTracking = Type.Boolean({
   description:
-    "False: opens and clicks are counted for each campaign and link, and nobody knows or keeps whose they are. It holds for campaigns that start from then on; of those nothing becomes known when it is true again.",
+    "False: opens and clicks are counted per campaign and link without recording who they belong to. Applies to campaigns that start afterwards; their data stays anonymous even if it is set to true again.",
 });
 
 export const Company = Type.Object({
   id: Id,
-  name: Described(Type.String(), "Name; it stands in the headers of mails.", "Lantern Books"),
+  name: Described(Type.String(), "Name; appears in mail headers.", "Lantern Books"),
   reply_to_email: Described(
     Nullable(Type.String()),
-    "Address for replies, unless the SMTP configuration has one.",
+    "Reply-To address, unless the SMTP configuration has one.",
     "hello@lantern.example",
   ),
   website: Described(Nullable(Type.String()), "Website.", "https://lantern.example/"),
   footer_text: Described(
     Type.String(),
-    "At the foot of every marketing mail.",
+    "Shown at the foot of every marketing mail.",
     "Lantern Books, 1 Quay Street, Bristol",
   ),
-  double_opt_in: Described(Type.Boolean(), "Who comes by the public form must confirm by a mailed link."),
+  double_opt_in: Described(Type.Boolean(), "Whether sign-ups by the public form must confirm by a mailed link."),
   default_smtp_config_id: Described(Nullable(Uuid), "SMTP configuration that sends confirmation mails."),
   tracking_enabled: Described(Type.Boolean(), "Opens and clicks are recorded."),
   individual_tracking: IndividualTracking,
   retention_days: Described(
     Type.Object({
-      events: Described(Nullable(Type.Integer()), "Opens, clicks, bounces and the like.", 365),
-      sent_emails: Described(Nullable(Type.Integer()), "Recipients of campaigns at rest.", 730),
-      inbound: Described(Nullable(Type.Integer()), "Mail that came back.", 30),
+      events: Described(Nullable(Type.Integer()), "Opens, clicks, bounces and other events.", 365),
+      sent_emails: Described(Nullable(Type.Integer()), "Recipients of finished campaigns.", 730),
+      inbound: Described(Nullable(Type.Integer()), "Received bounce messages.", 30),
     }),
-    "How many days rows are kept; null: as the installation says.",
+    "Days to keep data; null: the installation's default.",
   ),
-  require_authentication: Described(Type.Boolean(), "Sends are refused while SPF, DKIM, DMARC or alignment fails."),
+  require_authentication: Described(Type.Boolean(), "Refuses sends while SPF, DKIM, DMARC or alignment fails."),
   tracking_domain: Nullable(
     Type.String({
-      description: "Host of links, pixel and public pages in its mails.",
+      description: "Host of links, pixel and public pages in the company's mails.",
       examples: ["read.lantern.example"],
     }),
   ),
-  tracking_domain_status: Described(Nullable(OneOf("pending", "active")), "`active` once it is proved."),
+  tracking_domain_status: Described(Nullable(OneOf("pending", "active")), "`active` after verification."),
   tracking_domain_token: Nullable(
-    Type.String({ description: "Served at /.well-known/flockmail, it proves the domain.", examples: ["4f7a9c21d0"] }),
+    Type.String({ description: "Proves the domain when served at /.well-known/flockmail.", examples: ["4f7a9c21d0"] }),
   ),
   guard: Described(
     Type.Object({
-      hard_bounce_percent: Described(Type.Number(), "More hard bounces than this stop a campaign.", 10),
-      complaint_percent: Described(Type.Number(), "More complaints than this stop a campaign.", 0.3),
-      after: Described(Type.Integer(), "Nothing is stopped before so many recipients were tried.", 200),
+      hard_bounce_percent: Described(Type.Number(), "Stops a campaign above this percentage of hard bounces.", 10),
+      complaint_percent: Described(Type.Number(), "Stops a campaign above this percentage of complaints.", 0.3),
+      after: Described(Type.Integer(), "Number of recipients tried before a campaign can be stopped.", 200),
     }),
-    "When a campaign stops by itself.",
+    "Limits that stop a campaign automatically.",
   ),
-  timezone: Described(Type.String(), "An IANA name: when the company's days begin.", "Europe/Berlin"),
-  form_attributes: Described(Type.Array(Type.String()), "Attributes that the public form takes as fields.", ["city"]),
-  form_hosts: Described(Type.Array(Type.String()), "Hosts that `redirect_url` of that form may lead to.", [
+  timezone: Described(Type.String(), "IANA time zone that decides when days begin.", "Europe/Berlin"),
+  form_attributes: Described(Type.Array(Type.String()), "Attributes accepted as fields of the public form.", ["city"]),
+  form_hosts: Described(Type.Array(Type.String()), "Hosts that `redirect_url` of the public form may lead to.", [
     "lantern.example",
   ]),
   branding: Branding,
@@ -80,26 +80,26 @@ export type Company = Static<typeof Company>;
 export const ApiKey = Type.Object({
   id: Id,
   name: Described(Type.String(), "Name.", "Website"),
-  prefix: Type.String({ description: "How the key begins, to distinguish keys.", examples: ["fm_4f7a9c"] }),
+  prefix: Type.String({ description: "First characters of the key, to distinguish keys.", examples: ["fm_4f7a9c"] }),
   scopes: Described(Type.Array(OneOf(...SCOPES)), "Scopes of the key."),
   allowed_ips: Described(
-    Type.Array(Type.String({ description: "Addresses and networks that may use it; none: all." })),
-    "Addresses and networks that may use it; none: all.",
+    Type.Array(Type.String({ description: "IP addresses and networks that may use it; empty: all." })),
+    "IP addresses and networks that may use it; empty: all.",
     ["192.0.2.0/24"],
   ),
   created_by: Described(
     Nullable(Type.Object({ id: Id, name: Described(Type.String(), "Name or address of that user.", "Grace Hopper") })),
-    "User who created it; null after that user was deleted.",
+    "User who created it; null if deleted.",
   ),
-  expires_at: Described(Nullable(Time), "When it ends; null: never."),
-  last_used_at: Described(Nullable(Time), "When it was used last; null: never."),
+  expires_at: Described(Nullable(Time), "Expiry; null: never."),
+  last_used_at: Described(Nullable(Time), "Time of the last use; null if never used."),
   created_at: CreatedAt,
 });
 export type ApiKey = Static<typeof ApiKey>;
 
 export const NewApiKey = Type.Object({
   ...ApiKey.properties,
-  key: Type.String({ description: "Shown this once; only its hash is stored.", examples: ["fm_4f7a9c21d0e8b3a5"] }),
+  key: Type.String({ description: "Shown only once; the service stores its hash.", examples: ["fm_4f7a9c21d0e8b3a5"] }),
 });
 export type NewApiKey = Static<typeof NewApiKey>;
 
@@ -113,7 +113,7 @@ export const Member = Type.Object({
   role: RoleName,
   status: Described(OneOf("active", "invited"), "State."),
   joined_at: Described(Nullable(Time), "When the invitation was accepted."),
-  expires_at: Described(Nullable(Time), "When it ends; null: never."),
+  expires_at: Described(Nullable(Time), "Expiry; null: never."),
 });
 export type Member = Static<typeof Member>;
 
@@ -121,10 +121,10 @@ const limit = Nullable(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 }));
 
 /** Null is unlimited. */
 export const Limits = Type.Object({
-  api_calls_per_day: Described(limit, "API calls of a day (UTC).", 100000),
+  api_calls_per_day: Described(limit, "API calls per day (UTC).", 100000),
   subscribers: Described(limit, "Subscribers.", 250000),
-  emails_per_month: Described(limit, "Mails of a month (UTC).", 2500000),
-  smtp_per_hour: Described(limit, "Mails of any 60 minutes.", 50000),
+  emails_per_month: Described(limit, "Mails per month (UTC).", 2500000),
+  smtp_per_hour: Described(limit, "Mails in any 60 minutes.", 50000),
   media_bytes: Described(
     Nullable(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
     "Bytes of media files.",
@@ -143,17 +143,17 @@ export const PlanUsage = Type.Object({
   ...Plan.properties,
   usage: Described(
     Type.Object({
-      api_calls_per_day: Described(Type.Integer(), "API calls of a day (UTC).", 100000),
+      api_calls_per_day: Described(Type.Integer(), "API calls per day (UTC).", 100000),
       subscribers: Described(Type.Integer(), "Subscribers.", 1234),
-      emails_per_month: Described(Type.Integer(), "Mails of a month (UTC).", 2500000),
-      smtp_per_hour: Described(Type.Integer(), "Mails of any 60 minutes.", 50000),
+      emails_per_month: Described(Type.Integer(), "Mails per month (UTC).", 2500000),
+      smtp_per_hour: Described(Type.Integer(), "Mails in any 60 minutes.", 50000),
       media_bytes: Described(Type.Integer(), "Bytes of media files.", 1073741824),
     }),
     "Usage in this period.",
   ),
   period: Described(
     Type.Object({ start: Described(Time, "Start."), end: Described(Time, "End.") }),
-    "The month that mails are counted in.",
+    "Month of the mail quota.",
   ),
 });
 export type PlanUsage = Static<typeof PlanUsage>;

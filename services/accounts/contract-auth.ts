@@ -6,27 +6,26 @@ import { Company, CompanyName, RoleName, User } from "./contract-account-shapes.
 
 const tokens = {
   access: Type.String({
-    description: "Bearer token, good for 15 minutes.",
+    description: "Bearer token, valid for 15 minutes.",
     examples: ["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIwMTk5In0.c2ln"],
   }),
-  refresh: Type.String({ description: "Good once, for 7 days.", examples: ["rt_9f86d081884c7d65"] }),
+  refresh: Type.String({ description: "Valid once, for 7 days.", examples: ["rt_9f86d081884c7d65"] }),
 };
 
 const person = { userId: Uuid, passwordMark: Type.String(), sessionId: Type.Optional(Uuid) };
 
 export const contract = {
   register: {
-    summary: "Register a user and her company",
-    description:
-      "Only where registration is open (`REGISTRATION`), else 403. Common passwords and such that are easy to guess are refused.",
+    summary: "Register a user and a company",
+    description: "403 unless registration is open (`REGISTRATION`). Common and easily guessed passwords are refused.",
     params: Type.Object({
       email: Described(Email, "An email address."),
       password: Described(
         Type.String({ minLength: 10, maxLength: 1024 }),
-        "At least 10 characters, and not easy to guess.",
+        "At least 10 characters and not easily guessed.",
         "correct horse battery",
       ),
-      company_name: Described(CompanyName, "Company name; it stands in the headers of mails.", "Lantern Books"),
+      company_name: Described(CompanyName, "Company name; appears in mail headers.", "Lantern Books"),
       first_name: Type.Optional(Described(Line(150), "First name.", "Ann")),
       last_name: Type.Optional(Described(Line(150), "Last name.", "Lee")),
     }),
@@ -36,14 +35,14 @@ export const contract = {
   login: {
     summary: "Log in",
     description:
-      'A wrong password and an unknown user get the same answer. Where a second factor is on, the password alone gets a 401 with `code: "totp_required"`: ask again with `code`, of the authenticator or one of the recovery codes. After 10 failures of an account or 50 of a network in 5 minutes: 429, but not for a browser that was logged in before (cookie `fm_device`).',
+      'A wrong password and an unknown user get the same answer. With two-factor authentication the password alone returns 401 with `code: "totp_required"`: repeat with `code` from the authenticator or a recovery code. 429 after 10 failures of an account or 50 of a network in 5 minutes, except for a browser that signed in before (cookie `fm_device`).',
     params: Type.Object({
       email: Described(Email, "An email address."),
       password: Described(Type.String({ minLength: 1, maxLength: 1024 }), "The password.", "correct horse battery"),
       code: Type.Optional(
         Described(
           Type.String({ minLength: 1, maxLength: 64 }),
-          "The second factor: of the authenticator, or a recovery code.",
+          "Code from the authenticator, or a recovery code.",
           "123456",
         ),
       ),
@@ -53,22 +52,21 @@ export const contract = {
       user: User,
       companies: Described(
         Type.Array(Type.Object({ ...Company.properties, role: RoleName })),
-        "Companies that the person is a member of.",
+        "Companies of the person.",
       ),
       device: Type.Optional(
-        Type.String({ description: "Sent as the cookie `fm_device` instead.", examples: ["fd_9f86d081884c7d65"] }),
+        Type.String({ description: "Set as the cookie `fm_device` instead.", examples: ["fd_9f86d081884c7d65"] }),
       ),
     }),
     example: { email: "ada@example.com", password: "correct horse battery" },
   },
   refresh: {
     summary: "Exchange a refresh token for new tokens",
-    description:
-      "The token is spent by this. A spent one that is used again revokes all that came from the same login.",
+    description: "Each refresh token works once. Reusing one revokes all tokens of the same login.",
     params: Type.Object({
       refresh: Described(
         Type.String({ minLength: 1, maxLength: 255 }),
-        "Good once, for 7 days.",
+        "Valid once, for 7 days.",
         "rt_9f86d081884c7d65",
       ),
     }),

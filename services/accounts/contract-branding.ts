@@ -7,32 +7,32 @@ const Colour = (description: string) => Type.String({ pattern: "^#[0-9a-fA-F]{6}
 
 const Language = {
   ...OneOf(...Object.keys(catalogues)),
-  description: "Where a reader asks for none that there are pages in. Null: English.",
+  description: "Language for readers who ask for an unsupported one. Null: English.",
 };
 
 const fields = {
-  name: Nullable(Type.String({ ...Name, description: "Shown in place of the company's name. Null: that name." })),
+  name: Nullable(Type.String({ ...Name, description: "Shown instead of the company's name. Null: that name." })),
   logo_url: Nullable(
     Type.String({
       format: "uri",
       maxLength: 2048,
-      description: "An http or https address. Readers' browsers load it from there. Null: no logo.",
+      description: "http or https URL, loaded by readers' browsers. Null: no logo.",
     }),
   ),
   color: Nullable(
     Colour(
-      `Of links and buttons. With \`background\` it needs a contrast of 4.5:1 (WCAG AA). Null: \`${DEFAULT_COLOR}\`.`,
+      `Colour of links and buttons. Requires a contrast of 4.5:1 with \`background\` (WCAG AA). Null: \`${DEFAULT_COLOR}\`.`,
     ),
   ),
-  background: Nullable(Colour(`What everything stands on. Null: \`${DEFAULT_BACKGROUND}\`.`)),
+  background: Nullable(Colour(`Background colour. Null: \`${DEFAULT_BACKGROUND}\`.`)),
   footer_text: Nullable(
-    Type.String({ ...Text(2_000), description: "In place of the company's `footer_text`. Null: that text." }),
+    Type.String({ ...Text(2_000), description: "Replaces the company's `footer_text`. Null: that text." }),
   ),
   language: Nullable(Language),
 };
 
 const about =
-  "How public pages and confirmation mails look and speak. Merged key by key; null resets. Readers who prefer dark pages get dark colours derived from these.";
+  "Look and language of public pages and confirmation mails. Merged key by key; null resets. Dark mode colours are derived from these.";
 
 const example = {
   name: "Lantern Books",

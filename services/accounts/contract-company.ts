@@ -52,7 +52,7 @@ const Percent = (description: string, example: number) =>
 const Settings = Patch(
   Type.Object({
     name: Described(CompanyName, "Name.", "Readers"),
-    reply_to_email: Described(Nullable(Email), "Address for replies.", "hello@lantern.example"),
+    reply_to_email: Described(Nullable(Email), "Reply-To address.", "hello@lantern.example"),
     website: Described(
       Nullable(Type.String({ format: "uri", maxLength: 2048 })),
       "Website.",
@@ -60,10 +60,10 @@ const Settings = Patch(
     ),
     footer_text: Described(
       Text(2_000),
-      "At the foot of every marketing mail.",
+      "Shown at the foot of every marketing mail.",
       "Lantern Books, 1 Quay Street, Bristol",
     ),
-    double_opt_in: Described(Bool, "Who comes by the public form must confirm by a mailed link."),
+    double_opt_in: Described(Bool, "Whether sign-ups by the public form must confirm by a mailed link."),
     default_smtp_config_id: Described(Nullable(Uuid), "SMTP configuration that sends confirmation mails."),
     tracking_enabled: Described(Bool, "Opens and clicks are recorded."),
     individual_tracking: IndividualTracking,
@@ -71,58 +71,58 @@ const Settings = Patch(
       Nullable(
         Type.Partial(
           Type.Object({
-            events: Days(1, "Opens, clicks, bounces and the like. What campaigns count of them stays.", 365),
-            sent_emails: Days(60, "Recipients of campaigns at rest. Links in their mails end with them.", 730),
-            inbound: Days(1, "Mail that came back.", 30),
+            events: Days(1, "Opens, clicks, bounces and other events. Campaign counters stay.", 365),
+            sent_emails: Days(60, "Recipients of finished campaigns. Links in their mails stop working.", 730),
+            inbound: Days(1, "Received bounce messages.", 30),
           }),
         ),
       ),
-      "How many days rows are kept; null: as the installation says.",
+      "Days to keep data; null: the installation's default.",
     ),
     require_authentication: Type.Boolean({
-      description: "Sends are refused while SPF, DKIM, DMARC or alignment of their SMTP configuration fails.",
+      description: "Refuses sends while SPF, DKIM, DMARC or alignment of their SMTP configuration fails.",
     }),
     tracking_domain: Described(
       Nullable(Type.String({ minLength: 1, maxLength: 253 })),
-      "Host of links, pixel and public pages in its mails.",
+      "Host of links, pixel and public pages in the company's mails.",
       "read.lantern.example",
     ),
     guard: Described(
       Nullable(
         Type.Partial(
           Type.Object({
-            hard_bounce_percent: Percent("More hard bounces than this stop a campaign.", 10),
-            complaint_percent: Percent("More complaints than this stop a campaign.", 0.3),
+            hard_bounce_percent: Percent("Stops a campaign above this percentage of hard bounces.", 10),
+            complaint_percent: Percent("Stops a campaign above this percentage of complaints.", 0.3),
             after: Nullable(
               Type.Integer({
                 minimum: 1,
                 maximum: 2 ** 31 - 1,
-                description: "Nothing is stopped before so many recipients were tried.",
+                description: "Number of recipients tried before a campaign can be stopped.",
                 examples: [200],
               }),
             ),
           }),
         ),
       ),
-      "When a campaign stops by itself.",
+      "Limits that stop a campaign automatically.",
     ),
     timezone: Type.String({
       pattern: "^[A-Za-z0-9_+/-]{1,64}$",
       description:
-        "An IANA name, such as Europe/Berlin: when the company's days begin, in filters, segments, statistics and warm-up. Default: UTC.",
+        "IANA time zone, such as Europe/Berlin, that decides when days begin in filters, segments, statistics and warm-up. Default: UTC.",
       examples: ["Europe/Berlin"],
     }),
     form_attributes: Nullable(
       Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
         maxItems: MAX_FORM_ENTRIES,
-        description: "Attributes that the public subscribe form takes as fields.",
+        description: "Attributes accepted as fields of the public subscribe form.",
         examples: [["city"]],
       }),
     ),
     form_hosts: Nullable(
       Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
         maxItems: MAX_FORM_ENTRIES,
-        description: "Hosts (with a port, where it is not the usual one) that `redirect_url` of that form may lead to.",
+        description: "Hosts (with a port unless it is the default) that `redirect_url` of the public form may lead to.",
         examples: [["lantern.example"]],
       }),
     ),
@@ -130,32 +130,32 @@ const Settings = Patch(
   }),
 );
 
-const ByUser = { ...ById.properties, user_id: Described(Uuid, "The user's id, or the invitation's.") };
+const ByUser = { ...ById.properties, user_id: Described(Uuid, "Id of the user or invitation.") };
 
 export const contract = {
   getCompany: { summary: "Company settings", params: ById, returns: Company },
   updateCompany: {
     summary: "Change company settings",
     description:
-      "Owners and admins only. `double_opt_in` needs an SMTP configuration to send the confirmations with. `retention_days` is merged key by key; null takes all back. `guard` stops a campaign, as `stop` does, once more of what was tried bounced hard or was complained about than it allows; counted for each campaign, and anew from a `resume` on. It is merged key by key, too; null, for all or for one key, brings the default back: 10 and 0.3 percent, after 200. `tracking_domain` is `pending`, and used nowhere, until a CNAME to the host of the service's address, or the token at `/.well-known/flockmail` of that host, proves it; it is looked at now, and each minute. A domain of another company is refused; null gives it up.",
+      "Owners and admins only. `double_opt_in` requires an SMTP configuration for confirmation mails. `retention_days` is merged key by key; null resets it. `guard` stops a campaign, as `stop` does, when hard bounces or complaints exceed its limits; it counts per campaign, and from zero after `resume`. It is merged key by key; null, for all or for one key, restores the default: 10 and 0.3 percent, after 200. `tracking_domain` is `pending`, and not used, until a CNAME to the service's host, or the token at `/.well-known/flockmail` of that host, proves it; it is checked now and every minute. A domain of another company is refused; null removes it.",
     params: Type.Object({ ...ById.properties, ...Settings.properties }),
     returns: Company,
     example: { reply_to_email: "hello@example.com", double_opt_in: true, guard: { hard_bounce_percent: 5 } },
   },
 
   deleteCompany: {
-    summary: "Delete a company with all that it has",
+    summary: "Delete a company and all its data",
     description:
-      "Owners only, with their password (403 where it is wrong). At once nobody gets in any more, API keys are gone, campaigns stop and webhooks are silent; subscribers, mails, files, settings and the log go in the background. There is no way back. Its people keep their accounts. Links in mails that were sent stop working.",
+      "Owners only, with their password (403 if it is wrong). Access, API keys, campaigns and webhooks end at once; subscribers, mails, files, settings and the audit log are deleted in the background. This cannot be undone. Its members keep their accounts. Links in sent mails stop working.",
     params: Type.Object({
       ...ById.properties,
       password: Described(
         Type.String({ minLength: 1, maxLength: 1024 }),
-        "At least 10 characters, and not easy to guess.",
+        "At least 10 characters and not easily guessed.",
         "correct horse battery",
       ),
     }),
-    returns: Type.Object({ detail: Described(Type.String(), "A sentence for people.", "Not found.") }),
+    returns: Type.Object({ detail: Described(Type.String(), "Message for people.", "Not found.") }),
     example: { password: "correct horse battery" },
   },
   removeCompanies: {
@@ -167,24 +167,24 @@ export const contract = {
 
   listKeys: {
     summary: "List API keys",
-    description: "Search looks into the name. Sortable: created_at, name, expires_at, last_used_at.",
+    description: "Searches the name. Sortable: created_at, name, expires_at, last_used_at.",
     params: Type.Object({ ...ById.properties, ...ListQuery.properties }),
     returns: Page(ApiKey),
   },
   createKey: {
     summary: "Create an API key",
-    description: "The key itself is in this answer and nowhere else. A company holds at most 20.",
+    description: "Only this answer contains the key itself. A company can have 20 keys.",
     params: Type.Object({
       ...ById.properties,
       name: Described(Name, "Name.", "Website"),
-      expires_at: Type.Optional(Described(Nullable(Time), "When it ends; null: never.")),
+      expires_at: Type.Optional(Described(Nullable(Time), "Expiry; null: never.")),
       scopes: Type.Optional(
-        Type.Array(OneOf(...SCOPES), { minItems: 1, maxItems: 10, description: "Default: `full`, all of them." }),
+        Type.Array(OneOf(...SCOPES), { minItems: 1, maxItems: 10, description: "Default: `full`." }),
       ),
       allowed_ips: Type.Optional(
         Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
           maxItems: 100,
-          description: "Addresses and networks (CIDR) that may use it. Default: all.",
+          description: "IP addresses and networks (CIDR) that may use the key. Default: all.",
           examples: [["192.0.2.0/24"]],
         }),
       ),
@@ -194,26 +194,26 @@ export const contract = {
   },
   removeKey: {
     summary: "Delete an API key",
-    description: "It is refused everywhere within a second.",
+    description: "The key stops working within a second.",
     params: Type.Object({ ...ById.properties, key_id: Described(Uuid, "The key's id.") }),
     returns: Nothing,
   },
 
   listAuditLog: {
-    summary: "Who did what",
-    description: `Logins, keys, members, settings, SMTP configurations, webhooks, exports, imports, sends and deletions. \`actor\` is an id, an address or a key's name. Sortable: created_at, at, action.`,
+    summary: "List audit log entries",
+    description: `Records logins, keys, members, settings, SMTP configurations, webhooks, exports, imports, sends and deletions. \`actor\` is an id, an address or a key's name. Sortable: created_at, at, action.`,
     params: Type.Object({
       ...ById.properties,
       ...ListQuery.properties,
       actor: Type.Optional(
         Described(
           Type.String({ maxLength: 254 }),
-          "Only by this user or key: an id, an address, or a key's name.",
+          "Only entries by this user or key: an id, an address or a key's name.",
           "grace@example.com",
         ),
       ),
-      action: Type.Optional(Described(OneOf(...AUDIT_ACTIONS), "Only this action.")),
-      since: Type.Optional(DayOrTime("Only from this on.")),
+      action: Type.Optional(Described(OneOf(...AUDIT_ACTIONS), "Only entries with this action.")),
+      since: Type.Optional(DayOrTime("Inclusive start.")),
       until: Type.Optional(DayOrTime("Exclusive.")),
     }),
     returns: Page(
@@ -222,16 +222,16 @@ export const contract = {
         at: Described(Time, "Time of the event."),
         actor: Described(
           Type.Object({
-            type: Described(OneOf("user", "api_key", "operator", "system"), "Type of caller."),
-            id: Described(Nullable(Uuid), "The user or key; null for the operator and the system."),
+            type: Described(OneOf("user", "api_key", "operator", "system"), "Type of the actor."),
+            id: Described(Nullable(Uuid), "User or key; null for the operator and the system."),
             name: Described(Type.String(), "An address, or a key's name.", "grace@example.com"),
           }),
-          "User or API key that did it.",
+          "User or API key that acted.",
         ),
         action: Described(Type.String(), "Action.", "apiKey.created"),
         target: Described(Nullable(Type.String()), "Target of the action.", "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"),
-        ip: Described(Nullable(Type.String()), "The address that it came from.", "192.0.2.7"),
-        detail: Described(Type.Record(Type.String(), Type.Unknown()), "What else is known of it.", { name: "Website" }),
+        ip: Described(Nullable(Type.String()), "IP address.", "192.0.2.7"),
+        detail: Described(Type.Record(Type.String(), Type.Unknown()), "Further details.", { name: "Website" }),
       }),
     ),
   },
@@ -239,14 +239,14 @@ export const contract = {
   listMembers: {
     summary: "List the members of a company",
     description:
-      "Members, and who is invited (`status`). Search looks into email and names. Sortable: created_at, email, role, joined_at.",
+      "Members and open invitations (`status`). Searches email and names. Sortable: created_at, email, role, joined_at.",
     params: Type.Object({ ...ById.properties, ...ListQuery.properties }),
     returns: Page(Member),
   },
   addMember: {
-    summary: "Invite somebody into a company",
+    summary: "Invite a member",
     description:
-      "Only an owner invites another owner. The invitation is mailed and good for 7 days; where the service sends no mail of its own, `invite_url` is in this answer and nowhere else. A new one replaces the one before.",
+      "Only owners can invite owners. The invitation is mailed and valid for 7 days; if the service sends no mail of its own, only this answer contains `invite_url`. A new invitation replaces an earlier one.",
     params: Type.Object({
       ...ById.properties,
       email: Described(Email, "An email address."),
@@ -257,11 +257,11 @@ export const contract = {
       email: Described(Type.String(), "An email address.", "ann@example.com"),
       role: RoleName,
       status: Described(OneOf("invited"), "State."),
-      expires_at: Described(Time, "When it ends; null: never."),
+      expires_at: Described(Time, "Expiry; null: never."),
       invite_url: Type.Optional(
         Described(
           Type.String(),
-          "The link to accept by, where no mail is sent.",
+          "Link to accept the invitation, if no mail is sent.",
           "https://mail.lantern.example/invitations/4f7a9c21/",
         ),
       ),
@@ -270,18 +270,18 @@ export const contract = {
   },
   updateMember: {
     summary: "Change a member's role",
-    description: "The last owner stays one.",
+    description: "The last owner cannot be changed.",
     params: Type.Object({ ...ByUser, role: RoleName }),
     returns: Member,
     example: { role: "member" },
   },
   removeMember: {
-    summary: "Remove a member, or withdraw an invitation",
+    summary: "Remove a member or withdraw an invitation",
     description:
-      "Everybody may leave; the last owner stays. Invitations that the member made are void. The API keys that the member made are deleted, unless `keep_keys`.",
+      "Members can remove themselves; the last owner cannot be removed. Invitations by the member become void. The member's API keys are deleted unless `keep_keys` is true.",
     params: Type.Object({
       ...ByUser,
-      keep_keys: Type.Optional(Described(Bool, "The API keys that the member made stay.")),
+      keep_keys: Type.Optional(Described(Bool, "Keep the API keys that the member created.")),
     }),
     returns: Nothing,
   },
@@ -289,7 +289,7 @@ export const contract = {
   getPlan: {
     summary: "Plan, limits and usage",
     description:
-      "A limit of null is unlimited. API calls count per API key (with a bearer token: per company) and UTC day, emails per UTC month, SMTP per rolling hour, and media files in bytes; a deleted one counts until no campaign can send it any more.",
+      "Null means unlimited. API calls count per API key (with a bearer token: per company) and UTC day, emails per UTC month, SMTP per rolling hour, and media files in bytes; a deleted file counts until no campaign can send it any more.",
     params: ById,
     returns: PlanUsage,
   },

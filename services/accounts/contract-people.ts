@@ -11,16 +11,16 @@ const Code = Type.String({ minLength: 1, maxLength: 64 });
 const tokens = {
   access: Described(
     Type.String(),
-    "Bearer token, good for 15 minutes.",
+    "Bearer token, valid for 15 minutes.",
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIwMTk5In0.c2ln",
   ),
-  refresh: Described(Type.String(), "Good once, for 7 days.", "rt_9f86d081884c7d65"),
+  refresh: Described(Type.String(), "Valid once, for 7 days.", "rt_9f86d081884c7d65"),
 };
 const Done = Type.Object({});
 
 export const contract = {
   me: {
-    summary: "Who is signed in, and the companies with the role in each",
+    summary: "Get the signed-in user and companies",
     params: Type.Object({}),
     returns: Type.Object({
       user: Described(
@@ -29,8 +29,8 @@ export const contract = {
           email: Described(Type.String(), "An email address.", "ann@example.com"),
           first_name: Described(Type.String(), "First name.", "Ann"),
           last_name: Described(Type.String(), "Last name.", "Lee"),
-          email_verified: Described(Bool, "Whether the address was proved by a mailed link."),
-          totp_enabled: Described(Bool, "Whether a second factor is asked for."),
+          email_verified: Described(Bool, "Whether the address was verified by a mailed link."),
+          totp_enabled: Described(Bool, "Whether two-factor authentication is on."),
         }),
         "The user.",
       ),
@@ -42,50 +42,50 @@ export const contract = {
             role: RoleName,
           }),
         ),
-        "Companies that the person is a member of.",
+        "Companies of the person.",
       ),
     }),
   },
   addCompany: {
-    summary: "Add a company of one's own",
+    summary: "Create a company",
     description:
-      "Whoever is signed in becomes its owner. Only where registration is open (`REGISTRATION`), else 403. Five an hour.",
+      "The signed-in user becomes its owner. 403 unless registration is open (`REGISTRATION`). At most five an hour.",
     params: Type.Object({ name: Described(CompanyName, "Name.", "Readers") }),
     returns: Type.Object({ ...Company.properties, role: RoleName }),
     example: { name: "Lantern Books" },
   },
   logout: {
-    summary: "End the session that a refresh token belongs to",
-    params: Type.Object({ refresh: Described(Token, "Good once, for 7 days.", "rt_9f86d081884c7d65") }),
+    summary: "Log out: end the session of a refresh token",
+    params: Type.Object({ refresh: Described(Token, "Valid once, for 7 days.", "rt_9f86d081884c7d65") }),
     returns: Nothing,
     example: { refresh: "the `refresh` of login, or of the refresh before" },
   },
   listSessions: {
-    summary: "Sessions that are still good",
+    summary: "List active sessions",
     params: Type.Object({}),
     returns: Type.Array(
       Type.Object({
         id: Id,
         created_at: CreatedAt,
-        last_used_at: Described(Time, "When it was used last; null: never."),
-        ip: Described(Nullable(Type.String()), "The address that it came from.", "192.0.2.7"),
-        user_agent: Described(Nullable(Type.String()), "The browser.", "Mozilla/5.0"),
-        current: Described(Bool, "Whether it is the session of this request."),
+        last_used_at: Described(Time, "Time of the last use; null if never used."),
+        ip: Described(Nullable(Type.String()), "IP address.", "192.0.2.7"),
+        user_agent: Described(Nullable(Type.String()), "Browser and system of the session.", "Mozilla/5.0"),
+        current: Described(Bool, "Whether it is the current session."),
       }),
     ),
   },
   endSession: {
     summary: "End a session",
-    description: "Its tokens are refused everywhere within a second.",
+    description: "Its tokens stop working within a second.",
     params: ById,
     returns: Nothing,
   },
   verifyEmail: {
-    summary: "Verify an address by the link that was mailed to it",
-    params: Type.Object({ token: Described(Token, "The token of the link.", "vt_9f86d081884c7d65") }),
+    summary: "Verify an email address by its mailed link",
+    params: Type.Object({ token: Described(Token, "Token from the link.", "vt_9f86d081884c7d65") }),
     returns: Type.Object({
       email: Described(Type.String(), "An email address.", "ann@example.com"),
-      email_verified: Described(Bool, "Whether the address was proved by a mailed link."),
+      email_verified: Described(Bool, "Whether the address was verified by a mailed link."),
     }),
     example: { token: "the token of the link" },
   },
@@ -102,66 +102,65 @@ export const contract = {
     returns: Type.Object({ access: Type.String() }),
   },
   mailVerificationAgain: {
-    summary: "Mail the link that verifies the own address once more",
-    description: "Three an hour. Nothing is mailed where the address is verified already.",
+    summary: "Resend the verification mail",
+    description: "At most three an hour. Nothing is mailed if the address is already verified.",
     params: Type.Object({}),
     returns: Done,
   },
   changePassword: {
     summary: "Change the password",
-    description: "All other sessions end; this one goes on with the tokens of the answer.",
+    description: "Ends all other sessions; this one continues with the tokens of the answer.",
     params: Type.Object({
-      current_password: Described(GivenPassword, "The password until now.", "correct horse battery"),
-      new_password: Described(Password, "The password from now on.", "even more correct horses"),
+      current_password: Described(GivenPassword, "Current password.", "correct horse battery"),
+      new_password: Described(Password, "New password.", "even more correct horses"),
     }),
     returns: Type.Object(tokens),
     example: { current_password: "correct horse battery", new_password: "even more correct horses" },
   },
   askForReset: {
-    summary: "Mail a link that sets a new password",
-    description: "The same answer after the same time, whether there is such a user or not.",
+    summary: "Request a password reset",
+    description: "Answers alike, and after the same time, whether or not the user exists.",
     params: Type.Object({ email: Described(Email, "An email address.") }),
     returns: Done,
     example: { email: "ada@example.com" },
   },
   confirmReset: {
-    summary: "Set a new password by a link",
-    description: "All sessions end. The link is good for an hour, and once.",
+    summary: "Reset a password",
+    description: "Ends all sessions. The link works once, for an hour.",
     params: Type.Object({
-      token: Described(Token, "The token of the link.", "vt_9f86d081884c7d65"),
-      new_password: Described(Password, "The password from now on.", "even more correct horses"),
+      token: Described(Token, "Token from the link.", "vt_9f86d081884c7d65"),
+      new_password: Described(Password, "New password.", "even more correct horses"),
     }),
     returns: Done,
     example: { token: "the token of the link", new_password: "even more correct horses" },
   },
   beginTotp: {
-    summary: "Begin two-factor authentication",
-    description:
-      "The secret goes into an authenticator (RFC 6238). Nothing is asked for at login before it is confirmed.",
+    summary: "Start two-factor authentication",
+    description: "Enter the secret in an authenticator (RFC 6238). Login requires no code until this is confirmed.",
     params: Type.Object({}),
     returns: Type.Object({
-      secret: Described(Type.String(), "For the authenticator, in base32.", "JBSWY3DPEHPK3PXP"),
+      secret: Described(Type.String(), "Secret in base32, for the authenticator.", "JBSWY3DPEHPK3PXP"),
       uri: Described(
         Type.String(),
-        "For the authenticator, as a QR code.",
+        "QR code for the authenticator.",
         "otpauth://totp/Flockmail:ada%40example.com?secret=JBSWY3DPEHPK3PXP",
       ),
     }),
   },
   confirmTotp: {
-    summary: "Switch two-factor authentication on",
-    description: "The recovery codes are in this answer and nowhere else; each replaces a code once.",
-    params: Type.Object({ code: Described(Code, "What the authenticator shows.", "123456") }),
+    summary: "Turn two-factor authentication on",
+    description: "Only this answer contains the recovery codes; each replaces a code once.",
+    params: Type.Object({ code: Described(Code, "Code from the authenticator.", "123456") }),
     returns: Type.Object({
-      recovery_codes: Described(Type.Array(Type.String()), "Each replaces a code once.", ["4f7a-9c21"]),
+      recovery_codes: Described(Type.Array(Type.String()), "Recovery codes; each works once.", ["4f7a-9c21"]),
     }),
     example: { code: "123456" },
   },
   removeTotp: {
-    summary: "Switch two-factor authentication off",
+    summary: "Turn two-factor authentication off",
     params: Type.Object({
-      password: Described(GivenPassword, "At least 10 characters, and not easy to guess.", "correct horse battery"),
-      code: Described(Code, "What the authenticator shows, or a recovery code.", "123456"),
+      password: Described(GivenPassword, "At least 10 characters and not easily guessed.", "correct horse battery"),
+      code: Described(Code, "Code from the authenticator, or a recovery code.", "123456"),
     }),
     returns: Nothing,
     example: { password: "correct horse battery", code: "123456" },
@@ -169,11 +168,11 @@ export const contract = {
   acceptInvitation: {
     summary: "Accept an invitation",
     description:
-      "With the bearer token of the invited address, or with a password for a new account. Accepting by a mailed link takes over an account that somebody registered with this address and never verified.",
+      "Use the bearer token of the invited address, or a password for a new account. Accepting by a mailed link takes over an unverified account with this address.",
     params: Type.Object({
       token: Described(Token, "Token from the link in the mail.", "kJ3…"),
       password: Type.Optional(
-        Described(Password, "At least 10 characters, and not easy to guess.", "correct horse battery"),
+        Described(Password, "At least 10 characters and not easily guessed.", "correct horse battery"),
       ),
       first_name: Type.Optional(Described(Line(150), "First name.", "Ann")),
       last_name: Type.Optional(Described(Line(150), "Last name.", "Lee")),

@@ -8,13 +8,16 @@ const Provider = OneOf(...PROVIDERS);
 const Source = Type.Object({
   id: Id,
   provider: Described(Provider, "Email provider that sends the reports."),
-  url: Type.String({ format: "uri", description: "Where the provider posts to. It holds a token: keep it secret." }),
+  url: Type.String({
+    format: "uri",
+    description: "URL that the provider posts to. It contains a token: keep it secret.",
+  }),
   created_at: CreatedAt,
 });
 
 /** The end of `url`. */
 const Address = {
-  provider: Described(Provider, "The provider that reports."),
+  provider: Described(Provider, "Reporting provider."),
   token: Described(
     Type.String({ pattern: "^[A-Za-z0-9_-]{43}$" }),
     "The end of the source's `url`.",
@@ -28,34 +31,36 @@ const NewSource = Type.Object({
     Type.String({
       maxLength: 4_096,
       description:
-        "SendGrid's verification key or Mailgun's HTTP signing key; of Postmark, SparkPost and Brevo the password of basic authentication, or the bearer token, that their requests must have. Write-only.",
+        "SendGrid's verification key or Mailgun's HTTP signing key. For Postmark, SparkPost and Brevo: the basic authentication password or bearer token that their requests must carry. Write-only.",
       examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
     }),
   ),
-  smtp_config_id: Type.Optional(Described(Uuid, "Reports are about mail of this configuration.")),
+  smtp_config_id: Type.Optional(Described(Uuid, "Configuration whose mail the reports concern.")),
 });
 
 export const sources = {
   listSources: { summary: "List inbound sources", params: ListQuery, returns: Page(Source) },
   createSource: {
-    summary: "Create an address for a provider's reports",
+    summary: "Create an inbound source",
     description:
-      "Enter `url` as the webhook of bounces and complaints at the provider. `secret` is required for SendGrid and Mailgun; SES needs none: subscribe `url` to the topic of its notifications, it confirms by itself.",
+      "Creates an address for a provider's reports. Enter `url` as the webhook for bounces and complaints at the provider. `secret` is required for SendGrid and Mailgun; SES needs none: subscribe `url` to its notification topic, which is confirmed automatically.",
     params: NewSource,
     returns: Source,
     example: { provider: "postmark", secret: "a long password" },
   },
   removeSource: { summary: "Delete an inbound source", params: ById, returns: Nothing },
   receiveReport: {
-    summary: "Take in a provider's report",
+    summary: "Receive a provider's report",
     description:
-      "For the providers themselves. 401 where the signature or secret is missing or wrong: nothing is done then. The body is what the provider documents.",
+      "Called by the providers. 401 if the signature or secret is missing or wrong; nothing changes then. The body is what the provider documents.",
     params: Type.Object({
       ...Address,
       raw: Text(16 * 1024 * 1024),
       headers: Type.Record(Type.String(), Type.String()),
     }),
-    returns: Type.Object({ accepted: Type.Integer({ description: "Bounces and complaints in it.", examples: [1] }) }),
+    returns: Type.Object({
+      accepted: Type.Integer({ description: "Number of bounces and complaints in the report.", examples: [1] }),
+    }),
     example: { RecordType: "Bounce", Type: "HardBounce", Email: "ann@example.com", Details: "550 5.1.1 unknown" },
   },
   findSource: {

@@ -25,17 +25,17 @@ const Inbound = Type.Object({
   id: Id,
   received_at: Described(Time, "Time of arrival."),
   /** `smtp`: the listener, `imap`: a mailbox, `api`, or the provider. */
-  via: Described(OneOf(...WAYS_IN), "`smtp`: the listener, `imap`: a mailbox, `api`, or the provider."),
-  sent_email_id: Described(Nullable(Uuid), "The sent email; null where it belongs to none."),
-  recipient: Described(Nullable(Type.String()), "The address that it goes to.", "ann@example.com"),
+  via: Described(OneOf(...WAYS_IN), "Source: `smtp` (listener), `imap` (mailbox), `api`, or the provider."),
+  sent_email_id: Described(Nullable(Uuid), "Sent email; null if it belongs to none."),
+  recipient: Described(Nullable(Type.String()), "Recipient address.", "ann@example.com"),
   /** `unmatched`: it belongs to no mail of the company, and has changed nothing. */
   result: Described(
     OneOf(...INBOUND_RESULTS),
-    "`unmatched`: it belongs to no mail of the company, and has changed nothing.",
+    "`unmatched`: it belongs to no mail of the company and changed nothing.",
   ),
   bounce_type: Described(
     Nullable(OneOf(...BOUNCE_TYPES)),
-    "`hard`: no such mailbox; `soft`: it cannot take this mail now; `block`: the server refuses us.",
+    "`hard`: the mailbox does not exist; `soft`: temporary problem; `block`: the server refuses the sender.",
   ),
   diagnostic: Described(
     Nullable(Type.String()),
@@ -45,7 +45,7 @@ const Inbound = Type.Object({
   /** The message as it came, for 30 days; null where there is none. */
   raw_url: Described(
     Nullable(Type.String()),
-    "The message as it came, for 30 days.",
+    "Original message, kept for 30 days.",
     "https://mail.lantern.example/api/emails/inbound/0199f0a2/raw/",
   ),
 });
@@ -72,26 +72,26 @@ export const contract = {
   report: {
     summary: "Report a bounce or a complaint",
     description:
-      "For servers and providers that Flockmail does not read itself. A mail's id or Message-ID says which mail it is; `email` means the newest mail to that address within 14 days. Reporting the same again changes nothing; `result` is `unmatched` where there is no such mail.",
+      "For servers and providers that Flockmail does not read itself. A sent email's id or Message-ID identifies the mail; `email` means the newest mail to that address within 14 days. Repeating a report changes nothing; `result` is `unmatched` if there is no such mail.",
     params: Reported,
     returns: Inbound,
     exactlyOne: ["sent_email_id", "message_id", "email"],
     example: { email: "ann@example.com", type: "hard", diagnostic: "550 5.1.1 User unknown" },
   },
   listInbound: {
-    summary: "List bounces, complaints and other messages that came in",
-    description: `Search looks into the recipient. Sortable: created_at, received_at.`,
+    summary: "List received bounces and complaints",
+    description: `Searches the recipient. Sortable: created_at, received_at.`,
     params: Type.Object({
       ...ListQuery.properties,
-      result: Type.Optional(Described(OneOf(...INBOUND_RESULTS), "Only with this result.")),
-      via: Type.Optional(Described(OneOf(...WAYS_IN), "Only what came in this way.")),
-      recipient: Type.Optional(Described(Email, "Only those to this address.")),
+      result: Type.Optional(Described(OneOf(...INBOUND_RESULTS), "Only entries with this result.")),
+      via: Type.Optional(Described(OneOf(...WAYS_IN), "Only entries received this way.")),
+      recipient: Type.Optional(Described(Email, "Only entries for this address.")),
     }),
     returns: Page(Inbound),
   },
   inboundRaw: {
-    summary: "Get a message as it came in",
-    description: "As a download, for 30 days; of a large one its first MiB.",
+    summary: "Download a received message",
+    description: "Available for 30 days; of a large message only the first MiB.",
     params: ById,
     returns: Document,
   },

@@ -36,57 +36,56 @@ const PeopleWho = (did: string, example: number) =>
 
 export const Campaign = Type.Object({
   id: Id,
-  name: Described(Type.String(), "Name; recipients do not see it.", "October newsletter"),
-  campaign_type: Described(OneOf(...CAMPAIGN_TYPES), "Which of the three sends it came by."),
+  name: Described(Type.String(), "Name; not shown to recipients.", "October newsletter"),
+  campaign_type: Described(OneOf(...CAMPAIGN_TYPES), "Kind of send that created it."),
   status: Described(
     OneOf(...CAMPAIGN_STATUSES),
-    "`scheduled`, `pending` (its recipients are being written), `sending`, and then `completed`, `partial`, `failed` or `cancelled`.",
+    "`scheduled`, `pending` (recipients are being prepared), `sending`, then `completed`, `partial`, `failed` or `cancelled`.",
   ),
-  total_emails: Described(Type.Integer(), "Recipients that it has mails for.", 1200),
-  sent_count: Described(Type.Integer(), "Mails that a mail server took.", 1180),
-  failed_count: Described(Type.Integer(), "Recipients without a mail: refused, in doubt, or not tried.", 20),
+  total_emails: Described(Type.Integer(), "Number of recipients with a mail.", 1200),
+  sent_count: Described(Type.Integer(), "Mails accepted by a mail server.", 1180),
+  failed_count: Described(Type.Integer(), "Recipients without an accepted mail: refused, in doubt, or not tried.", 20),
   suppressed_count: Type.Integer({
     description:
-      "Receivers who were suppressed or unsubscribed, or had not confirmed, when the campaign started. Not part of `total_emails`. Those that a request named are sent emails with the status `suppressed`; of a list or segment they are only counted.",
+      "Receivers who were suppressed, unsubscribed or unconfirmed when the campaign started. Not part of `total_emails`. Receivers named in a request are sent emails with the status `suppressed`; those of a list or segment are only counted.",
     examples: [3],
   }),
-  scheduled_for: Described(Nullable(Time), "Start time; null: at once."),
+  scheduled_for: Described(Nullable(Time), "Start time; null: now."),
   timezone: Nullable(
     Type.Unsafe<"recipient">({
       type: "string",
       enum: ["recipient"],
-      description:
-        "`recipient`: the clock of `scheduled_for` is each recipient's own. Null: it is one instant for all.",
+      description: "`recipient`: `scheduled_for` is in each recipient's time zone. Null: one instant for all.",
     }),
   ),
   next_zone_at: Nullable(
     Type.String({
       format: "date-time",
       description:
-        "While a campaign goes by the recipients' timezones: when the hour of the next recipients comes. As long as it is scheduled, the earliest time at which it may begin. Null where nobody's hour is ahead.",
+        "For a campaign in recipients' time zones: when the next recipients' time comes; while scheduled, the earliest possible start. Null if no more recipients wait.",
     }),
   ),
   error: Nullable(
     Type.String({
       description:
-        "Why the campaign stopped by itself, for how many recipients the monthly quota left no room, or what it waits for: what its SMTP server said last, limits that cannot be counted while Redis is away, warm-up, or the winner of its variants.",
+        "Why the campaign stopped automatically, how many recipients exceeded the monthly quota, or what it waits for: the SMTP server's last reply, limits that cannot be counted while Redis is unavailable, warm-up, or the winning variant.",
       examples: ["The monthly quota left no room for 20 recipients."],
     }),
   ),
   subject: Type.String({
-    description: "As it was at the send, with its variables.",
+    description: "As sent, with variables.",
     examples: ["Six books for [[first_name]]"],
   }),
-  template_id: Described(Nullable(Uuid), "The template that it is made from."),
-  list_id: Described(Nullable(Uuid), "The list that it goes to."),
-  segment_id: Described(Nullable(Uuid), "The segment that it goes to."),
-  smtp_config_id: Described(Uuid, "The SMTP configuration that it leaves by."),
+  template_id: Described(Nullable(Uuid), "Template to use."),
+  list_id: Described(Nullable(Uuid), "List to send to."),
+  segment_id: Described(Nullable(Uuid), "Segment to send to."),
+  smtp_config_id: Described(Uuid, "SMTP configuration to send with."),
   is_transactional: Described(
     Type.Boolean(),
-    "True: a receipt, a password reset and the like. It goes before newsletters, also to those who unsubscribed, and again where it is in doubt.",
+    "True for receipts, password resets and similar mails. They are sent before newsletters, also to people who unsubscribed, and are retried when delivery is in doubt.",
   ),
   ...VariantsShown,
-  started_at: Described(Nullable(Time), "When the first recipients were written."),
+  started_at: Described(Nullable(Time), "Time when the first recipients were prepared."),
   finished_at: Described(Nullable(Time), "Time of the end of sending."),
   opens: PeopleWho("opened it", 420),
   clicks: PeopleWho("clicked", 80),
@@ -97,19 +96,19 @@ export const Campaign = Type.Object({
 const Failures = Type.Array(
   Type.Object({
     reason: Type.String({
-      description: "Unique; where texts differ by an address alone it is `<address>`.",
+      description: "Unique text; addresses within are replaced by `<address>`.",
       examples: ["550 User unknown"],
     }),
-    smtp_code: Described(Nullable(Type.Integer()), "The refusing server's code.", 550),
-    enhanced_code: Described(Nullable(Type.String()), "Its enhanced code (RFC 3463).", "5.1.1"),
+    smtp_code: Described(Nullable(Type.Integer()), "SMTP reply code.", 550),
+    enhanced_code: Described(Nullable(Type.String()), "Enhanced status code (RFC 3463).", "5.1.1"),
     bounce_type: Described(
       Nullable(OneOf("hard", "soft", "block")),
-      "`hard`: no such mailbox; `soft`: it cannot take this mail now; `block`: the server refuses us.",
+      "`hard`: the mailbox does not exist; `soft`: temporary problem; `block`: the server refuses the sender.",
     ),
     count: Described(Type.Integer(), "Recipients that failed for this reason.", 12),
     example: Nullable(
       Type.String({
-        description: "An address of those recipients; null where they have no rows.",
+        description: "Example address; null if no rows are kept.",
         examples: ["nobody@example.com"],
       }),
     ),
@@ -121,12 +120,12 @@ const Failures = Type.Array(
 export const campaigns = {
   list: {
     summary: "List campaigns",
-    description: `Search looks into the name. Sortable: created_at, failed_count, name, scheduled_for, sent_count, status, total_emails, updated_at.`,
+    description: `Searches the name. Sortable: created_at, failed_count, name, scheduled_for, sent_count, status, total_emails, updated_at.`,
     params: Type.Composite([
       ListQuery,
       Type.Object({
-        status: Type.Optional(Described(OneOf(...CAMPAIGN_STATUSES), "Only those in this state.")),
-        campaign_type: Type.Optional(Described(OneOf(...CAMPAIGN_TYPES), "Only those of this type.")),
+        status: Type.Optional(Described(OneOf(...CAMPAIGN_STATUSES), "Only entries with this status.")),
+        campaign_type: Type.Optional(Described(OneOf(...CAMPAIGN_TYPES), "Only entries of this type.")),
         created_after: Type.Optional(DayOrTime("Exclusive.")),
         created_before: Type.Optional(DayOrTime("Exclusive.")),
       }),
@@ -137,19 +136,19 @@ export const campaigns = {
   update: {
     summary: "Edit a scheduled campaign",
     description:
-      "Allowed in the status `scheduled` only. A `template_id`, also the same one, takes a new snapshot of the template; `subject` and `body` stand in place of the template's; variants that have none of their own follow. `list_id` takes the place of a segment, and the other way round; campaigns to receivers keep theirs. A new time or audience must have room in the month's quota.",
+      "Allowed while the status is `scheduled`. A `template_id`, even the same one, takes a new snapshot of the template; `subject` and `body` override it, and variants without their own follow. `list_id` replaces a segment and vice versa; campaigns to receivers keep theirs. A new time or audience must fit the month's quota.",
     params: Type.Composite([
       ById,
       Type.Object({
         name: Type.Optional(Described(Name, "Name.", "Readers")),
-        scheduled_for: Type.Optional(Described(Time, "The new time.")),
-        template_id: Type.Optional(Described(Uuid, "The template that it is made from.")),
-        list_id: Type.Optional(Described(Uuid, "The list that it goes to.")),
-        segment_id: Type.Optional(Described(Uuid, "The segment that it goes to.")),
+        scheduled_for: Type.Optional(Described(Time, "New start time.")),
+        template_id: Type.Optional(Described(Uuid, "Template to use.")),
+        list_id: Type.Optional(Described(Uuid, "List to send to.")),
+        segment_id: Type.Optional(Described(Uuid, "Segment to send to.")),
         subject: Type.Optional(
           Described(
             Type.String({ ...Line(MAX_SUBJECT_LENGTH), minLength: 1, pattern: "\\S" }),
-            "Subject of the mail; variables allowed in what is to be sent.",
+            "Subject of the mail. Templates may contain variables.",
             "Six books for [[first_name]]",
           ),
         ),
@@ -161,7 +160,7 @@ export const campaigns = {
           ),
         ),
         attachment_ids: Type.Optional(
-          Described(Type.Array(Uuid, { maxItems: MAX_ATTACHMENTS }), "Media files that are attached.", [
+          Described(Type.Array(Uuid, { maxItems: MAX_ATTACHMENTS }), "Attached media files.", [
             "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b",
           ]),
         ),
@@ -171,41 +170,41 @@ export const campaigns = {
     example: { name: "October newsletter", subject: "Six books for evenings" },
   },
   remove: {
-    summary: "Delete a campaign that is over",
+    summary: "Delete a finished campaign",
     description:
-      "It is hidden at once, with its mails and events, and these go in the background. Links in its mails and the link to unsubscribe work as long as recipients are kept. Allowed in the status `completed`, `partial`, `failed` and `cancelled`.",
+      "Hides the campaign, its mails and events at once and deletes them in the background. Links in its mails and unsubscribe links work as long as recipients are kept. Allowed in the status `completed`, `partial`, `failed` and `cancelled`.",
     params: ById,
     returns: Nothing,
   },
   cancel: {
     summary: "Cancel a scheduled campaign",
-    description: "Allowed in the status `scheduled` only.",
+    description: "Allowed while the status is `scheduled`.",
     params: ById,
     returns: Campaign,
   },
   stop: {
-    summary: "Stop a campaign that is being sent",
+    summary: "Stop a campaign",
     description:
-      "Within two seconds no further mail of it begins. It ends `partial` where any mail was sent or may have been, else `cancelled`; `error` says who stopped it. What was not tried counts as failed, and resume sends it. Allowed in the status `pending` and `sending`.",
+      "No new mail starts after two seconds. The campaign ends `partial` if any mail was or may have been sent, else `cancelled`; `error` names who stopped it. Recipients that were not tried count as failed, and resume sends to them. Allowed in the status `pending` and `sending`.",
     params: ById,
     returns: Campaign,
   },
   resume: {
     summary: "Resume a campaign",
     description:
-      "Tries again the recipients that failed or whose delivery is unknown, never those already sent, and writes those for whom the monthly quota had no room. Allowed in the status `partial`, and `failed` when some mail was sent.",
+      "Retries recipients that failed or whose delivery is unknown, never those already sent, and creates mails for recipients that exceeded the monthly quota. Allowed in the status `partial`, and `failed` if some mail was sent.",
     params: ById,
     returns: Campaign,
   },
   failures: {
-    summary: "Why recipients failed",
+    summary: "Group a campaign's failures by reason",
     description:
-      "Everything in `failed_count` by reason, most first: refusals, bounces, mails in doubt, and what was not tried. Beyond 200 reasons the rest is one. Of more than 20,000 recipients a part is read: each `count` is an estimate then (`estimated`), all of them together are exact, and a reason of few may be missing.",
+      "Groups everything in `failed_count` by reason, most frequent first: refusals, bounces, mails in doubt, and recipients not tried. Reasons beyond 200 are combined. Above 20,000 recipients a sample is read: each `count` is an estimate (`estimated`), their sum is exact, and rare reasons may be missing.",
     params: ById,
     returns: Failures,
   },
   export: {
-    summary: "Results of a campaign as CSV",
+    summary: "Download a campaign's results as CSV",
     description: "Columns: email, status, error, sent_at, opened_at, clicked_at, opens, clicks.",
     params: ById,
     returns: DownloadPage,

@@ -22,19 +22,18 @@ export const MAX_LISTED_BYTES = 100_000;
 export const MAX_DRAFTS = 500;
 
 const Body = Type.Record(Type.String(), Type.Unknown(), {
-  description:
-    "The request of that send, kept as given. It may be incomplete: what is wrong with it is reported when it is sent.",
+  description: "Request body of that send, stored as given. It may be incomplete: errors are reported when it is sent.",
   examples: [{ list_id: "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5d", template_id: "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b" }],
 });
 const Kind = Type.Unsafe<DraftKind>({
   type: "string",
   enum: [...DRAFT_KINDS],
-  description: "The send whose request the body is: `POST /api/emails/send/{kind}/`.",
+  description: "Kind of send that the body is for: `POST /api/emails/send/{kind}/`.",
 });
 
 const view = {
   id: Id,
-  name: Type.String({ description: "The campaign's, where the body has none.", examples: ["November newsletter"] }),
+  name: Type.String({ description: "Name of the campaign, if the body has none.", examples: ["November newsletter"] }),
   kind: Kind,
   created_at: CreatedAt,
   updated_at: UpdatedAt,
@@ -44,7 +43,7 @@ const ListedDraft = Type.Object({
   ...view,
   body: Nullable(
     Type.Record(Type.String(), Type.Unknown(), {
-      description: `Null where it has more than ${MAX_LISTED_BYTES} bytes; the draft by itself has it.`,
+      description: `Null if it is larger than ${MAX_LISTED_BYTES} bytes; get the draft to read it.`,
       examples: [{ list_id: "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5d" }],
     }),
   ),
@@ -59,13 +58,13 @@ const example = {
 export const drafts = {
   listDrafts: {
     summary: "List drafts",
-    description: "Search looks into the name. Sortable: created_at, name, updated_at.",
+    description: "Searches the name. Sortable: created_at, name, updated_at.",
     params: ListQuery,
     returns: Page(ListedDraft),
   },
   createDraft: {
     summary: "Create a draft of a send",
-    description: `A company has at most ${MAX_DRAFTS} of them. Without \`name\` it is the name in the body, or "Draft".`,
+    description: `A company can have ${MAX_DRAFTS} drafts. Without \`name\` the draft takes the name in the body, or "Draft".`,
     params: Type.Object({
       name: Type.Optional(Described(Name, "Name.", "Readers")),
       kind: Kind,
@@ -79,7 +78,7 @@ export const drafts = {
   getDraft: { summary: "Get a draft", params: ById, returns: Draft },
   updateDraft: {
     summary: "Change a draft",
-    description: "`body` takes the place of the whole body.",
+    description: "`body` replaces the whole body.",
     params: Type.Object({
       ...ById.properties,
       name: Type.Optional(Described(Name, "Name.", "Readers")),
@@ -90,9 +89,9 @@ export const drafts = {
     example: { name: "December newsletter" },
   },
   checkDraft: {
-    summary: "What sending a draft now would be refused for",
+    summary: "Check a draft without sending it",
     description:
-      "The errors of the send of its kind, by field, and nothing is sent; none where `errors` is empty. The plan, the quota and the hourly limit are looked at by the send alone.",
+      "Returns the errors that sending would return, by field; an empty `errors` means that it can be sent. Nothing is sent. Plan, monthly quota and hourly limit are checked only when it is sent.",
     params: ById,
     returns: Type.Object({
       errors: Described(
@@ -104,13 +103,13 @@ export const drafts = {
     }),
   },
   previewDraft: {
-    summary: "What a draft would send to somebody",
+    summary: "Preview a draft as a recipient sees it",
     description:
-      "As a recipient sees it, footer included; links are not tracked, and built-in addresses lead nowhere. Values are those that a receiver of the draft brings, then those of the subscriber with the address `email`; without one a sample is shown. Of an A/B test `variant` is shown, else the first. 400 where there is neither a template nor a body yet.",
+      "Renders the mail with its footer; links are not tracked and built-in addresses do not work. Values come from the draft's receiver, then from the subscriber with the address `email`; without one sample values are shown. `variant` selects a variant of an A/B test (default: the first). 400 if the draft has neither a template nor a body.",
     params: Type.Object({
       ...ById.properties,
       email: Type.Optional(Described(Email, "An email address.")),
-      variant: Type.Optional(Type.Integer({ minimum: 0, examples: [1], description: "Its index, from 0." })),
+      variant: Type.Optional(Type.Integer({ minimum: 0, examples: [1], description: "Index, starting at 0." })),
     }),
     returns: Shown,
     example: { email: "ann@example.com" },
@@ -119,7 +118,7 @@ export const drafts = {
   sendDraft: {
     summary: "Send a draft",
     description:
-      "Answers as the send of its kind does; a body without `name` takes the draft's. A draft that is sent is gone, and one campaign comes of it however many ask at the same time: the others get 404, or 409 where the draft was changed at that moment. A send that is refused leaves it as it was. The same `Idempotency-Key` gives the first answer again, also when the draft is gone.",
+      "Answers like the send of its kind; without `name` the campaign takes the draft's name. Sending deletes the draft, and concurrent requests create one campaign: the others get 404, or 409 if the draft was changed meanwhile. A refused send leaves the draft as it was. The same `Idempotency-Key` returns the first answer again, even after the draft is gone.",
     params: Type.Object({
       ...ById.properties,
       idempotency_key: Type.Optional(
@@ -129,9 +128,9 @@ export const drafts = {
     returns: Sent,
   },
   duplicate: {
-    summary: "Make a draft of a campaign",
+    summary: "Copy a campaign to a draft",
     description:
-      "With all that its request had, receivers with their variables and copies too, as far as they are still kept; without `scheduled_for`. The draft of a campaign to those who did not open another one has no list or segment.",
+      "Copies everything that the request contained, including receivers with their variables and copies as far as they are still kept, without `scheduled_for`. The draft of a resend to non-openers has no list or segment.",
     params: ById,
     returns: Draft,
   },

@@ -16,10 +16,10 @@ const Progress = Type.Object({
   seconds_left: Nullable(Type.Integer()),
 });
 
-const DESCRIPTION = `Extension. Server-sent events: \`progress\` at once and about once a second, and \`end\` when the campaign is over, after which the stream closes; of one that is over already both come at once. The data of both is JSON: \`status\`, \`total_emails\`, \`sent_count\`, \`failed_count\`, \`opens\` and \`clicks\` as of the campaign, \`per_second\` (sent and failed, over the last ten seconds) and \`seconds_left\`, which is null while unknown.
+const DESCRIPTION = `Extension. Server-sent events: \`progress\` at once and about once a second, and \`end\` when the campaign has ended, after which the stream closes; a campaign that has already ended sends both at once. The data of both is JSON: \`status\`, \`total_emails\`, \`sent_count\`, \`failed_count\`, \`opens\` and \`clicks\` as in the campaign, \`per_second\` (sent and failed, over the last ten seconds) and \`seconds_left\`, null while unknown.
 
-A stream also closes, without \`end\`, after an hour, when access is lost (within ten seconds) or the process stops: connect again. 429 where 500 of a company watch already.`;
+A stream also closes without \`end\` after an hour, when access is revoked (within ten seconds) or when the process stops: connect again. 429 if 500 streams of the company are open.`;
 
 export const progress = {
-  progress: { summary: "Watch a campaign", description: DESCRIPTION, params: ById, returns: Progress },
+  progress: { summary: "Watch a campaign's progress", description: DESCRIPTION, params: ById, returns: Progress },
 } as const satisfies ServiceContract;

@@ -5,25 +5,25 @@ import { Sent } from "./contract-sending.ts";
 
 export const resending = {
   resend: {
-    summary: "Send a campaign again to those who did not open it",
+    summary: "Resend a campaign to people who did not open it",
     description:
-      "A new campaign with the snapshot of this one, and each receiver's variables, to those who got it and neither opened it nor clicked; machines do not count as people, and mails in doubt not as delivered. Of a campaign to a list those who left it are out; suppressed and unsubscribed people are as always; copies go to nobody. Who is meant is seen when it starts, so that `total_emails` of the answer is an estimate; with nobody left it ends `completed` with 0. Allowed in the status `completed`, `partial` and `failed`, and where the campaign was tracked.",
+      "Creates a campaign from the snapshot of this one, with each receiver's variables, for people who got it and neither opened nor clicked. Machine opens do not count as people's, and mails in doubt not as delivered. People who left the list, unsubscribed or are suppressed are excluded; copies are not sent. The audience is decided when it starts, so `total_emails` of the answer is an estimate; without recipients it ends `completed` with 0. Allowed in the status `completed`, `partial` and `failed`, for tracked campaigns.",
     params: Type.Object({
       ...ById.properties,
-      to: Type.Literal("non_openers", { description: "Who got it and neither opened nor clicked." }),
+      to: Type.Literal("non_openers", { description: "People who got it and neither opened nor clicked." }),
       subject: Type.Optional(
         Type.String({
           ...Line(MAX_SUBJECT_LENGTH),
           minLength: 1,
           pattern: "\\S",
-          description: "In place of the first campaign's.",
+          description: "Overrides the first campaign's value.",
           examples: ["Six books for [[first_name]]"],
         }),
       ),
       name: Type.Optional(
         Type.String({
           ...Name,
-          description: "Of the new campaign; else `Again: ` and the first one's.",
+          description: "Name of the new campaign. Default: `Again: ` and the first one's name.",
           examples: ["Readers"],
         }),
       ),

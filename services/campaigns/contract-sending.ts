@@ -10,18 +10,18 @@ import { MAX_COPIES } from "./send/inline-receivers.ts";
 export const MAX_RECEIVERS = 10_000;
 
 const Send = Type.Object({
-  company: Type.Optional(Described(Uuid, "The company that it belongs to.")),
+  company: Type.Optional(Described(Uuid, "Company that owns it.")),
   name: Described(Name, "Name.", "Readers"),
-  smtp_config_id: Described(Uuid, "The SMTP configuration that it leaves by."),
+  smtp_config_id: Described(Uuid, "SMTP configuration to send with."),
   attachment_ids: Type.Optional(
-    Described(Type.Array(Uuid, { maxItems: MAX_ATTACHMENTS }), "Media files that are attached.", [
+    Described(Type.Array(Uuid, { maxItems: MAX_ATTACHMENTS }), "Attached media files.", [
       "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b",
     ]),
   ),
   is_transactional: Type.Optional(
     Described(
       Bool,
-      "True: a receipt, a password reset and the like. It goes before newsletters, also to those who unsubscribed, and again where it is in doubt.",
+      "True for receipts, password resets and similar mails. They are sent before newsletters, also to people who unsubscribed, and are retried when delivery is in doubt.",
     ),
   ),
   utm: Type.Optional(Nullable(Utm)),
@@ -34,10 +34,14 @@ const Copies = Nullable(Type.Array(Email, { maxItems: MAX_COPIES }));
 const Receiver = Type.Object(
   {
     email: Described(Email, "An email address."),
-    cc: Type.Optional(Described(Copies, "Others who get a copy and are seen in it.", ["bob@example.com"])),
-    bcc: Type.Optional(Described(Copies, "Others who get a copy and are not seen in it.", ["archive@example.com"])),
+    cc: Type.Optional(Described(Copies, "Visible copy recipients.", ["bob@example.com"])),
+    bcc: Type.Optional(Described(Copies, "Hidden copy recipients.", ["archive@example.com"])),
   },
-  { title: "Receiver", description: "Any other field is a template variable.", additionalProperties: true },
+  {
+    title: "Receiver",
+    description: "A recipient; any other field is a template variable.",
+    additionalProperties: true,
+  },
 );
 
 /** What a receiver must be is checked in send/inline-receivers.ts, whose sentences name the receiver's index. */
@@ -51,7 +55,7 @@ const RecipientTimezone = Type.Unsafe<"recipient">({
   enum: ["recipient"],
   examples: ["recipient"],
   description:
-    "Needs `scheduled_for`, whose clock (`09:00`, whatever its offset) is then local time in each recipient's timezone: the attribute `timezone` of the subscriber (an IANA name such as `Europe/Berlin`), else the company's. Where it is past already the mail goes at once. The campaign is `sending` from the first timezone in which somebody is; recipients and their timezones are fixed then, so that who joins the list later does not get it, and nobody gets it twice. A clock that a change to summer time leaves out is moved on by the hour left out; of one that comes twice the second counts.",
+    "Requires `scheduled_for`. Its wall-clock time (`09:00`, whatever the offset) is taken in each recipient's time zone: the subscriber's attribute `timezone` (an IANA name such as `Europe/Berlin`), or the company's. Where that time has already passed, the mail is sent at once. The campaign is `sending` from the first time zone that has recipients. Recipients and their time zones are fixed then: later members of the list do not get it, and nobody gets it twice. A time skipped by a change to daylight saving time moves forward by the skipped hour; of a repeated time the second one counts.",
 });
 
 const ScheduledFor = Type.Optional(Nullable(Time));
@@ -59,17 +63,17 @@ const ScheduledFor = Type.Optional(Nullable(Time));
 export const Sent = Type.Composite([
   Campaign,
   Type.Object({
-    company: Described(Uuid, "The company that it belongs to."),
-    template: Described(Nullable(Uuid), "The template that it was made from."),
-    lists: Described(Type.Array(Uuid), "The lists that it goes to.", ["0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"]),
+    company: Described(Uuid, "Company that owns it."),
+    template: Described(Nullable(Uuid), "Source template."),
+    lists: Described(Type.Array(Uuid), "Lists that it is sent to.", ["0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"]),
     worker_task_id: Described(
       Type.String(),
-      "For clients that expect it; nothing takes it.",
+      "Accepted for compatibility; has no effect.",
       "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b",
     ),
     warnings: Type.Array(Type.String(), {
       description:
-        "Extension. Sentences about what the sender should know of this send, which is accepted all the same, and about a body that came with it: placeholders of other products, MJML, several lines without tags. A sender in a reserved domain (`.test`, `.example`, `.invalid`, `.localhost`) gets none on deliverability.",
+        "Extension. Warnings about this send, which is accepted all the same, and about a body in the request: placeholders of other products, MJML, several lines without tags. Senders in a reserved domain (`.test`, `.example`, `.invalid`, `.localhost`) get none about deliverability.",
       examples: [["`fist_name` is no variable that any subscriber has."]],
     }),
   }),
@@ -78,14 +82,14 @@ export const Sent = Type.Composite([
 export const sending = {
   sendToList: {
     summary: "Send a saved template to a subscriber list",
-    description: "Exactly one of `list_id` and `segment_id` (extension) is needed. Returns before any mail is made.",
+    description: "Requires exactly one of `list_id` and `segment_id` (extension). Answers before any mail is created.",
     params: Type.Composite([
       Send,
       Type.Object({
-        template_id: Described(Uuid, "The template that it is made from."),
-        list_id: Type.Optional(Described(Uuid, "The list that it goes to.")),
-        segment_id: Type.Optional(Described(Uuid, "The segment that it goes to.")),
-        scheduled_for: Described(ScheduledFor, "Start time; null: at once."),
+        template_id: Described(Uuid, "Template to use."),
+        list_id: Type.Optional(Described(Uuid, "List to send to.")),
+        segment_id: Type.Optional(Described(Uuid, "Segment to send to.")),
+        scheduled_for: Described(ScheduledFor, "Start time; null: now."),
         timezone: Type.Optional(Nullable(RecipientTimezone)),
         ...VariantsAsked,
       }),
@@ -105,9 +109,9 @@ export const sending = {
     params: Type.Composite([
       Send,
       Type.Object({
-        template_id: Described(Uuid, "The template that it is made from."),
-        receivers: Described(Receivers, "Recipients, each with values for the variables."),
-        scheduled_for: Described(ScheduledFor, "Start time; null: at once."),
+        template_id: Described(Uuid, "Template to use."),
+        receivers: Described(Receivers, "Recipients with their variables."),
+        scheduled_for: Described(ScheduledFor, "Start time; null: now."),
       }),
     ]),
     returns: Sent,
@@ -130,7 +134,7 @@ export const sending = {
       Type.Object({
         subject: Described(
           Type.String({ ...Line(MAX_SUBJECT_LENGTH), minLength: 1, pattern: "\\S" }),
-          "Subject of the mail; variables allowed in what is to be sent.",
+          "Subject of the mail. Templates may contain variables.",
           "Six books for [[first_name]]",
         ),
         body: Described(
@@ -139,7 +143,7 @@ export const sending = {
           "<p>Hello [[first_name]].</p>",
         ),
         ...ContentFields,
-        receivers: Described(Receivers, "Recipients, each with values for the variables."),
+        receivers: Described(Receivers, "Recipients with their variables."),
         scheduled_for: Type.Optional(Type.Unknown({ description: "Must be null or absent.", examples: [null] })),
       }),
     ]),

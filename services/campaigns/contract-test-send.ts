@@ -7,20 +7,22 @@ import { MAX_ATTACHMENTS } from "./contract-campaigns.ts";
 const MAX_TEST_RECEIVERS = 5;
 
 const Result = Type.Object({
-  email: Type.String({ description: "As it was given.", examples: ["editor@example.com"] }),
+  email: Type.String({ description: "As given in the request.", examples: ["editor@example.com"] }),
   status: Type.Unsafe<"sent" | "failed" | "bounced" | "unknown" | "suppressed">({
     type: "string",
     enum: ["sent", "failed", "bounced", "unknown", "suppressed"],
     description:
-      "`sent`: the server took it; `bounced`: it says that there is no such mailbox; `failed`: it did not take it, for whatever other reason; `unknown`: it did not confirm it; `suppressed`: it was not asked.",
+      "`sent`: the server accepted it; `bounced`: the mailbox does not exist; `failed`: it was not accepted for another reason; `unknown`: the server did not confirm; `suppressed`: the address is suppressed and nothing was sent.",
   }),
   smtp_response: Nullable(
     Type.String({
-      description: "What the SMTP server answered; null where it was not asked, or did not answer.",
+      description: "Reply of the SMTP server; null if it was not asked or did not answer.",
       examples: ["250 2.0.0 Ok: queued as 4F1C2"],
     }),
   ),
-  error: Nullable(Type.String({ description: "A sentence; null for `sent`.", examples: ["550 5.1.1 User unknown"] })),
+  error: Nullable(
+    Type.String({ description: "Reason in one sentence; null for `sent`.", examples: ["550 5.1.1 User unknown"] }),
+  ),
 });
 export type TestResult = Static<typeof Result>;
 
@@ -28,23 +30,23 @@ export const testSend = {
   sendTest: {
     summary: "Send a test to a few addresses",
     description:
-      "The mail as a campaign would send it through this SMTP configuration, signed and with attachments, to each address by itself, and what the server said. Needs `template_id`, or `subject` and `body`. The subject begins with `[Test] `. Nothing is tracked, no campaign and no sent email is made, nothing is tried again, and a refusal suppresses nobody; the links to unsubscribe and to the view in the browser lead nowhere. Counts in the hour, the month and a warm-up. Values come from `variables`, then from the subscriber who has the address. Suppressed addresses get none (`suppressed`), also when they are suppressed only for newsletters. Answers within 30 seconds whatever the server does: what it did not confirm by then is `unknown`. At most 20 requests a minute.",
+      "Sends the mail as a campaign would, through this SMTP configuration, signed and with attachments, to each address separately, and returns the server's reply. Requires `template_id`, or `subject` and `body`. The subject starts with `[Test] `. Nothing is tracked or retried, no campaign or sent email is created, and a refusal suppresses nobody; the unsubscribe and view-in-browser links do not work. Counts towards the hourly and monthly limits and warm-up. Values come from `variables`, then from the subscriber with the address. Suppressed addresses are skipped (`suppressed`), including those suppressed only for newsletters. Answers within 30 seconds; what the server has not confirmed by then is `unknown`. At most 20 requests a minute.",
     params: Type.Object({
-      company: Type.Optional(Described(Uuid, "The company that it belongs to.")),
+      company: Type.Optional(Described(Uuid, "Company that owns it.")),
       smtp_config_id: Type.String({ ...Uuid, description: "The SMTP configuration to send through." }),
       to: Type.Array(Email, {
         minItems: 1,
         maxItems: MAX_TEST_RECEIVERS,
-        description: "Each gets a mail of its own; an address that comes twice gets one.",
+        description: "Each address gets its own mail; a repeated address gets one.",
         examples: [["editor@example.com"]],
       }),
-      template_id: Type.Optional(Type.String({ ...Uuid, description: "In place of `subject` and `body`." })),
+      template_id: Type.Optional(Type.String({ ...Uuid, description: "Used instead of `subject` and `body`." })),
       subject: Type.Optional(
         Type.String({
           ...Line(MAX_SUBJECT_LENGTH),
           minLength: 1,
           pattern: "\\S",
-          description: "With `body`, in place of a template.",
+          description: "Used with `body` instead of a template.",
           examples: ["Six books for [[first_name]]"],
         }),
       ),
@@ -53,13 +55,13 @@ export const testSend = {
           ...Text(MAX_BODY_LENGTH),
           minLength: 1,
           pattern: "\\S",
-          description: "HTML, in the language of templates.",
+          description: "HTML with template tags.",
           examples: ["<p>Hello [[first_name]].</p>"],
         }),
       ),
       variables: Type.Optional(
         Type.Record(Type.String(), Type.Unknown(), {
-          description: "The same for all addresses.",
+          description: "Values for all addresses.",
           examples: [{ first_name: "Ann" }],
         }),
       ),
@@ -75,7 +77,7 @@ export const testSend = {
       results: Type.Array(Result, { description: "In the order of `to`, each address once." }),
       warnings: Type.Array(Type.String(), {
         description:
-          "Sentences on variables that neither are built in nor any subscriber has, on HTML over 102 KB, on a missing visible way to unsubscribe, and those of a send.",
+          "Warnings about variables that are neither built in nor known for any subscriber, HTML over 102 KB, a missing visible unsubscribe link, and those of a send.",
         examples: [["`fist_name` is no variable that any subscriber has."]],
       }),
     }),

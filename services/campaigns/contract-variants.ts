@@ -20,14 +20,14 @@ const Metric = Type.Unsafe<(typeof WINNER_METRICS)[number]>({
   ...OneOf(...WINNER_METRICS),
   examples: ["opens"],
   description:
-    "What is compared: people who opened, or clicked, for each mail that was sent. Machines are not counted. Of two alike the first variant wins.",
+    "Criterion: people who opened or clicked, per sent mail. Machines are not counted. The first variant wins a tie.",
 });
 
 const AfterMinutes = Type.Number({
   exclusiveMinimum: 0,
   maximum: MAX_AFTER_MINUTES,
   examples: [240],
-  description: "How long opens and clicks are waited for, from when each recipient of the test has been tried once.",
+  description: "Waiting time for opens and clicks, from when every test recipient has been tried once.",
 });
 
 export const VariantsAsked = {
@@ -41,14 +41,14 @@ export const VariantsAsked = {
               minLength: 1,
               pattern: "\\S",
               examples: ["Six books for long evenings"],
-              description: "In place of the template's.",
+              description: "Overrides the template's value.",
             }),
           ),
           template_id: Type.Optional(
             Type.Unsafe<string>({
               ...Uuid,
               examples: ["0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5e"],
-              description: "In place of the campaign's template.",
+              description: "Overrides the campaign's template.",
             }),
           ),
           percent: Percent,
@@ -57,7 +57,7 @@ export const VariantsAsked = {
           minItems: MIN_VARIANTS,
           maxItems: MAX_VARIANTS,
           description:
-            "Extension. An A/B test: each variant goes to its share of the recipients, chosen at random. What a variant does not give is the campaign's. Without a `winner` the shares make 100 percent; with one the others wait for it.",
+            "Extension. An A/B test: each variant goes to its share of the recipients, chosen at random. Values that a variant omits come from the campaign. Without a `winner` the shares must add up to 100 percent; with one the other recipients wait for it.",
         },
       ),
     ),
@@ -68,7 +68,7 @@ export const VariantsAsked = {
         { metric: Metric, after_minutes: AfterMinutes },
         {
           description:
-            "Extension. Who is in no variant's share gets the one that won, as soon as it is decided. The campaign is `sending` until then.",
+            "Extension. Recipients outside all shares get the winning variant as soon as it is decided. The campaign is `sending` until then.",
         },
       ),
     ),
@@ -79,29 +79,29 @@ export const VariantsShown = {
   variants: Type.Array(
     Type.Object({
       index: Type.Integer({ examples: [0], description: "From 0, in the order of the request." }),
-      subject: Type.String({ examples: ["Six books for long evenings"], description: "With its variables." }),
-      template_id: Described(Nullable(Uuid), "The template that it is made from."),
+      subject: Type.String({ examples: ["Six books for long evenings"], description: "As written, with variables." }),
+      template_id: Described(Nullable(Uuid), "Template to use."),
       percent: Percent,
     }),
-    { description: "Extension. Of an A/B test; empty where there is none." },
+    { description: "Extension. Variants of an A/B test; empty without a test." },
   ),
   winner: Nullable(
     Type.Object(
       {
         metric: Metric,
         after_minutes: AfterMinutes,
-        index: Nullable(
-          Type.Integer({ examples: [1], description: "The variant that won; null while that is not decided." }),
-        ),
+        index: Nullable(Type.Integer({ examples: [1], description: "Winning variant; null until decided." })),
         due_at: Nullable(
           Type.Unsafe<string>({
             ...Time,
-            description: "When it is decided; null until each recipient of the test has been tried.",
+            description: "Time of the decision; null until every test recipient has been tried.",
           }),
         ),
-        decided_at: Nullable(Type.Unsafe<string>({ ...Time, description: "When it was decided; null until then." })),
+        decided_at: Nullable(
+          Type.Unsafe<string>({ ...Time, description: "Time when it was decided; null until then." }),
+        ),
       },
-      { description: "Extension. What the other recipients wait for, or got; null without a winner." },
+      { description: "Extension. Decision on the winning variant for the other recipients; null without a winner." },
     ),
   ),
 };

@@ -28,17 +28,17 @@ const Media = Type.Object({
   id: Id,
   filename: Described(Type.String(), "The file's name.", "books.png"),
   content_type: Type.String({
-    description: "Found in the file's own bytes, whatever the upload said.",
+    description: "Detected from the file's content.",
     examples: ["image/png"],
   }),
   size: Described(Type.Integer(), "Bytes.", 20480),
   sha256: Described(
     Type.String(),
-    "SHA-256 of its bytes, hexadecimal.",
+    "SHA-256 of the content, hexadecimal.",
     "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
   ),
   url: Type.String({
-    description: "Serves the file to anybody.",
+    description: "Public URL of the file.",
     examples: ["https://mail.lantern.example/api/emails/public/media/0199f0a2/books.png"],
   }),
   created_at: CreatedAt,
@@ -46,13 +46,13 @@ const Media = Type.Object({
 
 const Use = Type.Object({ id: Id, name: Described(Type.String(), "Name.", "Readers") });
 const MediaUsage = Type.Object({
-  template_count: Type.Integer({ description: "Templates whose body names the file.", examples: [2] }),
-  templates: Type.Array(Use, { description: "The newest of them." }),
-  campaign_count: Type.Integer({ description: "Campaigns whose mails name or attach the file.", examples: [7] }),
+  template_count: Type.Integer({ description: "Number of templates that use the file.", examples: [2] }),
+  templates: Type.Array(Use, { description: "The newest ones." }),
+  campaign_count: Type.Integer({ description: "Number of campaigns that use or attach the file.", examples: [7] }),
   campaigns: Type.Array(
     Type.Composite([Use, Type.Object({ status: Described(OneOf(...CAMPAIGN_STATUSES), "State.") })]),
     {
-      description: "The newest of them.",
+      description: "The newest ones.",
     },
   ),
 });
@@ -60,7 +60,7 @@ const MediaUsage = Type.Object({
 const media = {
   listMedia: {
     summary: "List media files",
-    description: "Search looks into the filename. Sortable: created_at, filename, size, content_type.",
+    description: "Searches the filename. Sortable: created_at, filename, size, content_type.",
     params: Type.Composite([
       ListQuery,
       Type.Object({ content_type: Type.Optional(Described(Text(255), "Only files of this type.", "image/png")) }),
@@ -70,28 +70,28 @@ const media = {
   createMedia: {
     summary: "Upload a media file",
     description:
-      "403 where the plan's storage (`media_bytes`) has no room for it. Files that were deleted count until no campaign can send them any more.",
+      "403 if the plan's storage (`media_bytes`) is full. Deleted files count until no campaign can send them any more.",
     params: Type.Object({ filename: Type.String(), content_type: Type.String(), size: Type.Integer() }),
     returns: Media,
   },
-  getMedia: { summary: "One media file", params: ById, returns: Media },
+  getMedia: { summary: "Get a media file", params: ById, returns: Media },
   mediaUsage: {
-    summary: "Where a media file is used",
-    description: `Extension. Templates whose body names the file, and of the newest ${LOOKED_THROUGH} campaigns those whose mails name or attach it, newest first and at most ${SHOWN_USES} of each; the counts are of all that were found. Once the file is deleted, its place in their mails stays empty, also in those that have arrived; a campaign that attaches it and is not through yet still sends it.`,
+    summary: "List where a media file is used",
+    description: `Extension. Returns the templates that use the file, and of the newest ${LOOKED_THROUGH} campaigns those that use or attach it: newest first, at most ${SHOWN_USES} of each; the counts include all found. Deleting the file leaves a gap in these mails, including delivered ones; unfinished campaigns that attach it still send it.`,
     params: ById,
     returns: MediaUsage,
   },
   removeMedia: {
     summary: "Delete a media file",
-    description: "A campaign that attaches the file and is not through yet still sends it.",
+    description: "Unfinished campaigns that attach the file still send it.",
     params: ById,
     returns: Nothing,
   },
   downloadMedia: {
-    summary: "The bytes of a media file",
+    summary: "Download a media file (public)",
     params: Type.Object({
       id: Id,
-      filename: Described(Type.String(), "The file's name, as it was uploaded.", "books.png"),
+      filename: Described(Type.String(), "Name of the uploaded file.", "books.png"),
     }),
     returns: Document,
   },

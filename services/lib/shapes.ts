@@ -54,23 +54,22 @@ export const ById = Type.Object({ id: Id });
 /** Query of every list; extend with a resource's own filters. */
 export const ListQuery = Type.Object({
   page: Type.Optional(Described(Type.Integer({ minimum: 1 }), "Page number, from 1.", 2)),
-  page_size: Type.Optional(Described(Type.Integer({ minimum: 1, maximum: 100 }), "Rows on a page; default 20.", 100)),
+  page_size: Type.Optional(Described(Type.Integer({ minimum: 1, maximum: 100 }), "Entries per page; default 20.", 100)),
   cursor: Type.Optional(
     Type.String({
       maxLength: 8_192,
-      description:
-        "The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then.",
+      description: "Position in the list, as returned in `next` and `previous`; `page` only numbers the page then.",
       examples: ["Zk3xq0c2"],
     }),
   ),
   search: Type.Optional(
-    Type.String({ maxLength: 255, description: "Part of a text, without regard to case.", examples: ["lantern"] }),
+    Type.String({ maxLength: 255, description: "Text to search for, case-insensitive.", examples: ["lantern"] }),
   ),
   ordering: Type.Optional(
     Type.String({
       maxLength: 64,
       description:
-        "A field, or `-` and a field for descending. Without it: newest first. The 400 for another names the fields.",
+        "Field to sort by; prefix `-` for descending. Default: newest first. The 400 for any other value names the fields.",
       examples: ["-created_at"],
     }),
   ),

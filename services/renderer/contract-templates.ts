@@ -25,15 +25,15 @@ const Mode = Type.Unsafe<TemplateMode>({
   ...OneOf(...TEMPLATE_MODES),
   examples: ["mjml"],
   description:
-    "`mjml` is an extension: the body is MJML, which is compiled when it is saved. `basic` and `visual` bodies are HTML, and differ for editors alone.",
+    "`mjml` is an extension: the body is MJML, compiled when it is saved. `basic` and `visual` bodies are HTML and differ only for editors.",
 });
 
 export const EmailTemplate = Type.Object({
   id: Id,
-  name: Described(Type.String(), "Name; recipients do not see it.", "June newsletter"),
+  name: Described(Type.String(), "Name; not shown to recipients.", "June newsletter"),
   subject: Described(
     Type.String(),
-    "Subject of the mail; variables allowed in what is to be sent.",
+    "Subject of the mail. Templates may contain variables.",
     "Six books for [[first_name]]",
   ),
   body: Described(Type.String(), "The mail in HTML, with variables.", "<p>Hello [[first_name]].</p>"),
@@ -46,15 +46,15 @@ export const EmailTemplate = Type.Object({
 
 const Warnings = Type.Array(Type.String(), {
   description:
-    "Extension. Sentences on placeholders of other products and MJML, which are sent as they stand; on addresses that open nothing, such as those without a scheme; on a body of several lines without tags; on variables that neither are built in nor any subscriber has, and those that subscribers lack, with their number; on HTML over 102 KB; and on a missing visible way to unsubscribe.",
+    "Extension. Warnings about placeholders of other products and MJML, which are sent unchanged; links that open nothing, such as those without a scheme; several lines without tags; variables that are not built in and that no subscriber has, or that some lack, with their number; HTML over 102 KB; and a missing visible unsubscribe link.",
   examples: [['The address "www.example.com" does not open from an email. Use "https://www.example.com" instead.']],
 });
 const SavedTemplate = Type.Composite([EmailTemplate, Type.Object({ warnings: Warnings })]);
 
 export const Shown = Type.Object({
-  subject: Described(Type.String(), "The subject with these values.", "Six books for Ann"),
+  subject: Described(Type.String(), "Rendered subject.", "Six books for Ann"),
   html: Described(Type.String(), "The HTML part.", "<p>Hello Ann.</p>"),
-  text: Described(Type.String(), "The text part.", "Hello Ann."),
+  text: Described(Type.String(), "Plain-text version.", "Hello Ann."),
   warnings: Warnings,
 });
 const Variables = Type.Optional(Type.Record(Type.String(), Type.Unknown()));
@@ -62,11 +62,7 @@ const Variables = Type.Optional(Type.Record(Type.String(), Type.Unknown()));
 const Subject = Type.String({ minLength: 1, maxLength: MAX_SUBJECT_LENGTH, pattern: "\\S", format: "line" });
 
 const Content = {
-  subject: Described(
-    Subject,
-    "Subject of the mail; variables allowed in what is to be sent.",
-    "Six books for [[first_name]]",
-  ),
+  subject: Described(Subject, "Subject of the mail. Templates may contain variables.", "Six books for [[first_name]]"),
   body: Type.Optional(
     Described(Text(MAX_BODY_LENGTH), "The mail in HTML, with variables.", "<p>Hello [[first_name]].</p>"),
   ),
@@ -84,17 +80,17 @@ const Convertible = Type.Object({
 const Input = Type.Object({ name: Described(Name, "Name.", "Readers"), ...Content });
 
 const UNCHANGED_SINCE =
-  "Extension. The template's `updated_at` as it was read: where it was saved after that, the answer is 409 and nothing changes.";
+  "Extension. The template's `updated_at` as last read. If it was saved since, the answer is 409 and nothing changes.";
 
 const LANGUAGE =
-  "Subject and body take `[[name]]` (dots reach into objects), `[[#if name]]…[[#else]]…[[/if]]`, `[[#each items]]…[[this]]…[[/each]]` " +
-  "with `[[this.field]]` and `[[@index]]`, `[[[name]]]` for a value without HTML escaping, and `\\[[` for two brackets. " +
-  "`[[name|default:friend]]` has a text for those without the value, `[[name|urlencode]]` is percent-encoded; both go together. " +
-  "In the query and fragment of any address (links, images, backgrounds, the text part), and everywhere in `mailto:`, values are percent-encoded, unescaped ones and the one it begins with excepted. " +
-  "Links are the `href` of `<a>`, of `<area>`, and of Outlook's VML shapes: they are tracked, and tagged with `utm`. " +
-  "Built in: `email`, `first_name`, `last_name`, `unsubscribe_url`, `view_in_browser_url`, `preferences_url`, " +
-  "`company.name`, `company.footer_text`. A syntax error is a 400 that names line and column; so is the 10,001st tag, and HTML " +
-  "whose elements stand in each other more than 500 levels deep.";
+  "Subject and body may contain `[[name]]` (with dots for objects: `[[order.total]]`), `[[#if name]]…[[#else]]…[[/if]]`, `[[#each items]]…[[this]]…[[/each]]` " +
+  "with `[[this.field]]` and `[[@index]]`, `[[[name]]]` for a value without HTML escaping, and `\\[[` for literal brackets. " +
+  "`[[name|default:friend]]` sets a fallback, `[[name|urlencode]]` percent-encodes; both can be combined. " +
+  "In the query and fragment of any URL (links, images, backgrounds, the text part) and everywhere in `mailto:`, values are percent-encoded, except unescaped values and a value that starts the URL. " +
+  "The `href` of `<a>`, `<area>` and Outlook's VML shapes are tracked and tagged with `utm`. " +
+  "Built-in variables: `email`, `first_name`, `last_name`, `unsubscribe_url`, `view_in_browser_url`, `preferences_url`, " +
+  "`company.name`, `company.footer_text`. A syntax error is a 400 that names line and column, as are " +
+  "more than 10,000 tags and HTML nested more than 500 levels deep.";
 
 // As compared once, over the 25 example templates of MJML, with mjml 4: 11 are the same, apart from how colours, decimals and
 // blanks are written.
@@ -112,10 +108,10 @@ const MJML_DIFFERENCES = [
 ].join("\n");
 
 const MJML =
-  "\n\nIn an `mjml` template tags stand in texts and attributes as in HTML, and conditions and loops also between components, " +
-  "where MJML itself takes none: `[[#if vip]]<mj-section>…</mj-section>[[/if]]`. They are not possible within `mj-carousel` " +
-  "and `mj-head`. `mj-include` and document types are errors: nothing is read or fetched. Errors name line and column of the " +
-  "MJML. It is compiled by mrml; its HTML differs from that of `mjml` in the points of this table.\n\n" +
+  "\n\nIn an `mjml` template tags may be used in texts and attributes as in HTML, and conditions and loops also between " +
+  "components: `[[#if vip]]<mj-section>…</mj-section>[[/if]]`, but not within `mj-carousel` and `mj-head`. `mj-include` and " +
+  "document types are errors: nothing is read or fetched. Errors name line and column of the MJML. It is compiled by mrml, whose " +
+  "HTML differs from that of `mjml` as follows.\n\n" +
   MJML_DIFFERENCES;
 
 const example = {
@@ -129,11 +125,11 @@ const example = {
 export const contract = {
   listTemplates: {
     summary: "List templates",
-    description: "Search looks into name and subject. Sortable: created_at, name, updated_at.",
+    description: "Searches name and subject. Sortable: created_at, name, updated_at.",
     params: Type.Object({
       ...ListQuery.properties,
       template_mode: Type.Optional(Mode),
-      template_type: Type.Optional(Described(OneOf("marketing", "transactional"), "Only those of this type.")),
+      template_type: Type.Optional(Described(OneOf("marketing", "transactional"), "Only entries of this type.")),
     }),
     returns: Page(EmailTemplate),
   },
@@ -158,12 +154,12 @@ export const contract = {
   },
   removeTemplate: { summary: "Delete a template", params: ById, returns: Nothing },
   checkTemplate: {
-    summary: "Check a template before it is used",
+    summary: "Check a template",
     description: CHECK_DESCRIPTION,
     params: Type.Object({
       subject: Described(
         Subject,
-        "Subject of the mail; variables allowed in what is to be sent.",
+        "Subject of the mail. Templates may contain variables.",
         "Six books for [[first_name]]",
       ),
       body: Described(Text(MAX_BODY_LENGTH), "The mail in HTML, with variables.", "<p>Hello [[first_name]].</p>"),
@@ -180,8 +176,9 @@ export const contract = {
     returns: Convertible,
   },
   preview: {
-    summary: "Render a template with given variables",
-    description: "As a recipient sees it, footer included; links are not tracked, and built-in addresses lead nowhere.",
+    summary: "Preview a template",
+    description:
+      "Renders the mail with the given variables and its footer; links are not tracked and built-in addresses do not work.",
     params: Type.Object({
       ...ById.properties,
       variables: Described(Variables, "Values of the template's variables.", { first_name: "Ann" }),
@@ -190,8 +187,9 @@ export const contract = {
     example: { variables: { first_name: "Ann", items: ["Tea", "Coffee"] } },
   },
   previewContent: {
-    summary: "Render what is not saved as a template",
-    description: "Extension. Like the preview of a template. Nothing is saved; syntax errors are 400 as at saving.",
+    summary: "Preview an unsaved template",
+    description:
+      "Extension. Renders like the preview of a template. Nothing is saved; syntax errors are a 400, as on saving.",
     params: Type.Object({
       ...Content,
       variables: Described(Variables, "Values of the template's variables.", { first_name: "Ann" }),

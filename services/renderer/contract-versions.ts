@@ -9,16 +9,19 @@ const VERSION = {
   version: Type.Integer({ minimum: 1, description: "Numbered from 1 for each template, without gaps.", examples: [3] }),
   subject: Described(
     Type.String({ examples: ["News for [[first_name]]"] }),
-    "Subject of the mail; variables allowed in what is to be sent.",
+    "Subject of the mail. Templates may contain variables.",
   ),
-  created_at: { ...Time, description: "When it was saved." },
+  created_at: { ...Time, description: "Time of saving." },
   created_by: Nullable(
     Type.Object(
       {
         id: Id,
-        name: Type.String({ description: "A person's address, or an API key's name.", examples: ["ann@example.com"] }),
+        name: Type.String({
+          description: "Address of the person, or name of the API key.",
+          examples: ["ann@example.com"],
+        }),
       },
-      { description: "Who saved it; null where that is unknown, or the person or key is gone." },
+      { description: "Author; null if unknown or deleted." },
     ),
   ),
 };
@@ -31,13 +34,13 @@ export const FullVersion = Type.Object({
 
 const OfTemplate = Type.Object({
   ...ById.properties,
-  version: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Its number.", examples: [3] }),
+  version: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Number of the version.", examples: [3] }),
 });
 
 export const versions = {
   listVersions: {
     summary: "List the versions of a template",
-    description: `Extension. Newest first, not in pages. Each save and each restore is a version; the newest ${VERSIONS_KEPT} are kept.`,
+    description: `Extension. Newest first, without paging. Each save and each restore creates a version; the newest ${VERSIONS_KEPT} are kept.`,
     params: ById,
     returns: Type.Array(Version),
   },
@@ -48,6 +51,6 @@ export const versions = {
 export const RESTORE = {
   summary: "Restore a version of a template",
   description:
-    "Extension. Brings back everything that was saved, the name included, as a new version; what fields were added to the service since then become their defaults.",
+    "Extension. Restores everything that was saved, including the name, as a new version. Fields that the service has gained since get their defaults.",
   params: OfTemplate,
 } as const;

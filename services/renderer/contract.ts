@@ -88,9 +88,9 @@ export const contract = {
   ...templates,
 
   campaignContent: {
-    summary: "What a campaign says",
+    summary: "Get a campaign's content",
     description:
-      "Extension. Subject and HTML of the snapshot that is sent, with all variables of a person empty, or as their defaults are. Tracked links are as the analytics name them; links to unsubscribe lead nowhere.",
+      "Extension. Subject and HTML of the snapshot that is sent, with personal variables empty or set to their defaults. Tracked links appear as in the statistics; unsubscribe links do not work.",
     params: Type.Object({
       ...ById.properties,
       variant: Type.Optional(
@@ -98,20 +98,20 @@ export const contract = {
           minimum: 0,
           maximum: 4,
           examples: [0],
-          description: "Of an A/B test, in the order of the request. 404 where there is none.",
+          description: "Index of an A/B test's variant, in the order of the request. 404 if there is none.",
         }),
       ),
     }),
     returns: Type.Object({
       subject: Described(
         Type.String({ examples: ["Six books for evenings"] }),
-        "Subject of the mail; variables allowed in what is to be sent.",
+        "Subject of the mail. Templates may contain variables.",
       ),
       html: Described(Type.String({ examples: ["<p>Hello there,</p>"] }), "The HTML part."),
     }),
   },
   previewDraft: {
-    summary: "What a draft would send to somebody",
+    summary: "Preview a draft as a recipient sees it",
     visibility: "public",
     params: DraftContent,
     returns: Shown,

@@ -33,12 +33,12 @@ const DomainLimit = Type.Object({
   max_per_minute: Type.Optional(
     Described(
       Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
-      "Mails in any 60 seconds, at most; null: no limit.",
+      "Maximum mails in any 60 seconds; null: no limit.",
       100,
     ),
   ),
   max_connections: Type.Optional(
-    Described(Nullable(Type.Integer({ minimum: 1, maximum: 1_000 })), "Connections at a time, at most.", 10),
+    Described(Nullable(Type.Integer({ minimum: 1, maximum: 1_000 })), "Maximum concurrent connections.", 10),
   ),
 });
 
@@ -46,11 +46,11 @@ const DomainLimit = Type.Object({
 const BounceMailbox = Type.Object({
   host: Type.Optional(Described(Host, "Host of the server.", "smtp.relay.example")),
   port: Type.Optional(Described(Nullable(Port), "Port.", 587)),
-  username: Type.Optional(Described(Line(255), "For the login; empty: none.", "lantern")),
-  password: Type.Optional(Described(Text(1_024), "For the login. Write-only.", "secret")),
-  use_tls: Type.Optional(Described(Nullable(Bool), "TLS is required.")),
-  folder: Type.Optional(Described(Nullable(Folder), "The folder that is read.", "INBOX")),
-  processed_folder: Type.Optional(Described(Nullable(Folder), "Where mails go that were read.", "Processed")),
+  username: Type.Optional(Described(Line(255), "Login name; empty for no login.", "lantern")),
+  password: Type.Optional(Described(Text(1_024), "Password for the login. Write-only.", "secret")),
+  use_tls: Type.Optional(Described(Nullable(Bool), "Requires TLS.")),
+  folder: Type.Optional(Described(Nullable(Folder), "Folder to read.", "INBOX")),
+  processed_folder: Type.Optional(Described(Nullable(Folder), "Folder that read mails are moved to.", "Processed")),
 });
 
 export const SmtpConfig = Type.Object({
@@ -58,18 +58,18 @@ export const SmtpConfig = Type.Object({
   name: Described(Type.String(), "Name.", "Readers"),
   host: Described(Type.String(), "Host of the server.", "smtp.relay.example"),
   port: Described(Type.Integer(), "Port.", 587),
-  use_tls: Described(Bool, "TLS is required."),
+  use_tls: Described(Bool, "Requires TLS."),
   tls_mode: Described(
     OneOf(...TLS_MODES),
-    "`auto` goes by the port: 465 is `implicit`, others `starttls` where `use_tls` is set.",
+    "`auto` depends on the port: 465 is `implicit`, others are `starttls` if `use_tls` is set.",
   ),
-  sender_name: Described(Type.String(), "Name in From.", "Lantern Books"),
-  sender_email: Described(Type.String(), "Address in From.", "news@lantern.example"),
-  reply_to_email: Described(Nullable(Type.String()), "Address for replies.", "hello@lantern.example"),
+  sender_name: Described(Type.String(), "Sender name (From).", "Lantern Books"),
+  sender_email: Described(Type.String(), "Sender address (From).", "news@lantern.example"),
+  reply_to_email: Described(Nullable(Type.String()), "Reply-To address.", "hello@lantern.example"),
   /** Where bounces go: each mail's envelope sender is this with a token before the @. Null: it is `sender_email`. */
   bounce_address: Described(
     Nullable(Type.String()),
-    "Where bounces go; each mail's envelope sender is this with a token.",
+    "Address for bounces; each mail's envelope sender is this address with a token.",
     "news@bounce.lantern.example",
   ),
   /** Bounces that arrive in a mailbox are read by IMAP; `last_error` says why they are not. */
@@ -78,55 +78,52 @@ export const SmtpConfig = Type.Object({
       Type.Object({
         host: Described(Type.String(), "Host of the server.", "smtp.relay.example"),
         port: Described(Type.Integer(), "Port.", 587),
-        username: Described(Type.String(), "For the login; empty: none.", "lantern"),
-        use_tls: Described(Bool, "TLS is required."),
-        folder: Described(Type.String(), "The folder that is read.", "INBOX"),
-        processed_folder: Described(Type.String(), "Where mails go that were read.", "Processed"),
+        username: Described(Type.String(), "Login name; empty for no login.", "lantern"),
+        use_tls: Described(Bool, "Requires TLS."),
+        folder: Described(Type.String(), "Folder to read.", "INBOX"),
+        processed_folder: Described(Type.String(), "Folder that read mails are moved to.", "Processed"),
         last_error: Described(Nullable(Type.String()), "Last error.", "535 5.7.8 Authentication failed"),
         last_error_at: Described(Nullable(Time), "Time of the last error."),
       }),
     ),
-    "A mailbox that bounces arrive in, read by IMAP; null: none.",
+    "IMAP mailbox that receives bounces; null: none.",
   ),
-  dkim: Described(DkimView, "The keys that sign: one, or an array of two (RSA and Ed25519); null: nothing is signed."),
+  dkim: Described(DkimView, "Signing keys: one, or an array of two (RSA and Ed25519); null: mails are not signed."),
   /** Keys that were made here, and sign once their records are seen. */
-  dkim_waiting: Described(Type.Array(MadeKey), "Keys that were made here and wait for their record to be seen."),
-  max_connections: Described(Type.Integer(), "Connections at a time, at most.", 10),
-  max_per_second: Described(Nullable(Type.Integer()), "Mails a second, at most; null: no limit.", 20),
+  dkim_waiting: Described(Type.Array(MadeKey), "Generated keys that wait for their DNS record."),
+  max_connections: Described(Type.Integer(), "Maximum concurrent connections.", 10),
+  max_per_second: Described(Nullable(Type.Integer()), "Maximum mails per second; null: no limit.", 20),
   warmup: Described(
     Nullable(
       Type.Object({
-        start_per_day: Described(Type.Integer(), "Mails on the first day.", 200),
-        factor: Described(Type.Number(), "Times what it was on the day before.", 1.5),
-        until_per_day: Described(Type.Integer(), "Never more than this.", 20000),
+        start_per_day: Described(Type.Integer(), "Mails per day on the first day.", 200),
+        factor: Described(Type.Number(), "Factor from one day to the next.", 1.5),
+        until_per_day: Described(Type.Integer(), "Maximum mails per day.", 20000),
       }),
     ),
-    "Daily limits while the reputation of a new sender builds up; null: no limit.",
+    "Daily limits that build a new sender's reputation; null: no limit.",
   ),
   /** What goes to one recipient domain at most, over all campaigns of this configuration and all nodes. */
   domain_limits: Described(
     Type.Array(
       Type.Object({
-        domain: Described(Type.String(), "The recipients' domain.", "example.com"),
+        domain: Described(Type.String(), "Recipient domain.", "example.com"),
         max_per_minute: Type.Optional(
-          Described(Type.Integer(), "Mails in any 60 seconds, at most; null: no limit.", 100),
+          Described(Type.Integer(), "Maximum mails in any 60 seconds; null: no limit.", 100),
         ),
-        max_connections: Type.Optional(Described(Type.Integer(), "Connections at a time, at most.", 10)),
+        max_connections: Type.Optional(Described(Type.Integer(), "Maximum concurrent connections.", 10)),
       }),
     ),
     "Limits for recipient domains.",
   ),
-  is_default: Described(Bool, "Confirmations leave by it where the company names no other."),
+  is_default: Described(Bool, "Sends confirmation mails unless the company names another."),
   /** False while the server takes no mail: then the reason, and until when it is left alone. */
-  working: Described(Bool, "False while the server takes no mail."),
+  working: Described(Bool, "False while the server accepts no mail."),
   last_error: Described(Nullable(Type.String()), "Last error.", "535 5.7.8 Authentication failed"),
   last_error_at: Described(Nullable(Time), "Time of the last error."),
-  backing_off_until: Described(Nullable(Time), "Time of the next attempt with this server."),
+  backing_off_until: Described(Nullable(Time), "Time of the next attempt."),
   /** Of the last deliverability report: looked up once a day before a send, and whenever it is asked for. */
-  checked_at: Described(
-    Nullable(Time),
-    "When the DNS was last asked what receivers would find wrong; null: not since the last change.",
-  ),
+  checked_at: Described(Nullable(Time), "Time of the last DNS check; null: not checked since the last change."),
   check_failures: Described(
     Type.Array(
       Type.Object({
@@ -134,7 +131,7 @@ export const SmtpConfig = Type.Object({
         help: Described(Type.String(), "How to fix it.", "_dmarc.lantern.example has no record: publish it as shown."),
       }),
     ),
-    "What failed then: the `fail`s of the deliverability report.",
+    "Failed checks of the deliverability report.",
   ),
   created_at: CreatedAt,
 });
@@ -143,57 +140,57 @@ export type SmtpConfig = Static<typeof SmtpConfig>;
 const PerDay = (description: string, example: number) =>
   Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, description, examples: [example] });
 const Warmup = Type.Object({
-  start_per_day: PerDay("Mails on the first day.", 200),
+  start_per_day: PerDay("Mails per day on the first day.", 200),
   factor: Type.Number({
     minimum: 1,
     maximum: 1_000,
-    description: "Times what it was on the day before.",
+    description: "Factor from one day to the next.",
     examples: [1.5],
   }),
-  until_per_day: PerDay("More than this it never becomes; `warmup: null` ends it.", 20000),
+  until_per_day: PerDay("Maximum mails per day; `warmup: null` ends warm-up.", 20000),
 });
 
 const optional = {
-  use_tls: Type.Optional(Described(Bool, "TLS is required.")),
+  use_tls: Type.Optional(Described(Bool, "Requires TLS.")),
   tls_mode: Type.Optional(
     Described(
       OneOf(...TLS_MODES),
-      "`auto` goes by the port: 465 is `implicit`, others `starttls` where `use_tls` is set.",
+      "`auto` depends on the port: 465 is `implicit`, others are `starttls` if `use_tls` is set.",
     ),
   ),
-  sender_name: Type.Optional(Described(Line(255), "Name in From.", "Lantern Books")),
-  reply_to_email: Type.Optional(Described(Nullable(Email), "Address for replies.", "hello@lantern.example")),
+  sender_name: Type.Optional(Described(Line(255), "Sender name (From).", "Lantern Books")),
+  reply_to_email: Type.Optional(Described(Nullable(Email), "Reply-To address.", "hello@lantern.example")),
   bounce_address: Type.Optional(
     Described(
       Nullable(Email),
-      "Where bounces go; each mail's envelope sender is this with a token.",
+      "Address for bounces; each mail's envelope sender is this address with a token.",
       "news@bounce.lantern.example",
     ),
   ),
   bounce_mailbox: Type.Optional(Nullable(BounceMailbox)),
   dkim: Type.Optional(GivenDkim),
   max_connections: Type.Optional(
-    Described(Type.Integer({ minimum: 1, maximum: 1_000 }), "Connections at a time, at most.", 10),
+    Described(Type.Integer({ minimum: 1, maximum: 1_000 }), "Maximum concurrent connections.", 10),
   ),
   max_per_second: Type.Optional(
     Described(
       Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
-      "Mails a second, at most; null: no limit.",
+      "Maximum mails per second; null: no limit.",
       20,
     ),
   ),
   warmup: Type.Optional(Nullable(Warmup)),
   domain_limits: Type.Optional(Nullable(Type.Array(DomainLimit, { maxItems: 100 }))),
-  is_default: Type.Optional(Described(Bool, "Confirmations leave by it where the company names no other.")),
+  is_default: Type.Optional(Described(Bool, "Sends confirmation mails unless the company names another.")),
 };
 
 const required = {
   name: Described(Name, "Name.", "Readers"),
   host: Described(Host, "Host of the server.", "smtp.relay.example"),
   port: Described(Port, "Port.", 587),
-  username: Described(Line(255), "For the login; empty: none.", "lantern"),
-  password: Described(Text(1_024), "For the login; empty: none. Write-only.", "secret"),
-  sender_email: Described(Email, "Address in From.", "news@lantern.example"),
+  username: Described(Line(255), "Login name; empty for no login.", "lantern"),
+  password: Described(Text(1_024), "Login; empty for none. Write-only.", "secret"),
+  sender_email: Described(Email, "Sender address (From).", "news@lantern.example"),
 };
 
 export const NewConfig = Type.Object({ ...required, ...optional });
@@ -204,17 +201,17 @@ export type ConfigPatch = Static<typeof ConfigPatch>;
 const Login = Type.Object({
   host: Described(Host, "Host of the server.", "smtp.relay.example"),
   port: Described(Port, "Port.", 587),
-  username: Described(Line(255), "For the login; empty: none.", "lantern"),
-  password: Described(Text(1_024), "For the login; empty: none.", "secret"),
-  use_tls: Type.Optional(Described(Bool, "TLS is required.")),
+  username: Described(Line(255), "Login name; empty for no login.", "lantern"),
+  password: Described(Text(1_024), "Login name; empty for no login.", "secret"),
+  use_tls: Type.Optional(Described(Bool, "Requires TLS.")),
   tls_mode: Type.Optional(
     Described(
       OneOf(...TLS_MODES),
-      "`auto` goes by the port: 465 is `implicit`, others `starttls` where `use_tls` is set.",
+      "`auto` depends on the port: 465 is `implicit`, others are `starttls` if `use_tls` is set.",
     ),
   ),
   /** The sender that is tried; without it one of the SMTP host's domain. */
-  sender_email: Type.Optional(Described(Email, "Address in From.", "news@lantern.example")),
+  sender_email: Type.Optional(Described(Email, "Sender address (From).", "news@lantern.example")),
 });
 
 export type TryServerParams = Static<typeof Login>;
@@ -223,7 +220,7 @@ const STAGES = ["dns", "connect", "tls", "auth", "ok"] as const;
 const TryServerResult = Type.Object({
   valid: Described(Bool, "Whether the configuration can send."),
   /** Where it failed; "ok" when it did not. */
-  stage: Described(OneOf(...STAGES), "Stage that failed; `ok` if none did."),
+  stage: Described(OneOf(...STAGES), "Failed stage; `ok` if none."),
   message: Described(Type.String(), "Reply of the server, or the network error.", "250 2.0.0 OK"),
   duration_ms: Described(Type.Integer(), "Duration in milliseconds.", 180),
 });
@@ -240,28 +237,28 @@ const DeliverabilityReport = Type.Object({
     Type.Array(
       Type.Object({
         name: Described(OneOf(...CHECK_NAMES), "Name of the check."),
-        status: Described(OneOf("pass", "warn", "fail", "unknown"), "Whether receivers accept it."),
+        status: Described(OneOf("pass", "warn", "fail", "unknown"), "Result of the check."),
         found: Described(Value, "Published value.", "v=spf1 -all"),
         expected: Described(Value, "Value to publish.", "v=spf1 include:spf.relay.example -all"),
         help: Nullable(
           Type.String({
-            description: "What to do, where the check does not pass.",
+            description: "What to do if the check does not pass.",
             examples: ["Publish the record that `expected` shows."],
           }),
         ),
       }),
     ),
-    "One for each thing that receivers look at.",
+    "One entry per check.",
   ),
 });
 
 const SlowDomain = Type.Object({
-  smtp_config_id: Described(Uuid, "The SMTP configuration that it leaves by."),
+  smtp_config_id: Described(Uuid, "SMTP configuration to send with."),
   domain: Described(Type.String(), "A domain.", "example.org"),
-  per_minute: Described(Type.Integer(), "Mails a minute that it gets at the moment.", 30),
+  per_minute: Described(Type.Integer(), "Current rate in mails per minute.", 30),
   says: Described(
     Type.String(),
-    "What its server says.",
+    "Reply of its server.",
     "451 4.7.650 The mail server has been temporarily rate limited",
   ),
 });
@@ -283,7 +280,7 @@ export const configs = {
   createConfig: {
     summary: "Create an SMTP configuration",
     description:
-      "Port 465 means TLS from the first byte; on any other port `use_tls` requires STARTTLS, and without it the connection stays plain. `username` and `password` may be empty for a relay without login. `bounce_mailbox` is read by IMAP: port 993 (the default) means TLS from the first byte, on any other port `use_tls` requires STARTTLS; mails that were read are moved from `folder` (INBOX) to `processed_folder` (Processed, made where it is missing), and none is deleted. `dkim` is a key, or two of which each signs: one RSA, one Ed25519; keys that are made here come by `POST …/dkim/`. Mail to `bounce_address`, with anything between a `+` and the @, must reach `INBOUND_PORT`, a mailbox that is read, or nobody reads what comes back. With `warmup` no more than so many mails (copies count) leave on a day of the company's time zone: `start_per_day` on the first, `factor` times as many on each day after one with mail, at most `until_per_day`. The others wait, and their campaigns say so in `error`; null lets them go. `domain_limits` are limits for recipient domains: `max_per_minute` mails in any 60 seconds (copies count), `max_connections` transactions at a time. What may not go yet waits and holds up nothing else; it notices a change within two minutes (half an hour where ten thousands wait).",
+      "Port 465 uses implicit TLS; on any other port `use_tls` requires STARTTLS, and without it the connection is not encrypted. `username` and `password` may be empty for a relay without login. `bounce_mailbox` is read by IMAP: port 993 (the default) uses implicit TLS, on any other port `use_tls` requires STARTTLS. Read mails are moved from `folder` (INBOX) to `processed_folder` (Processed, created if missing); none is deleted. `dkim` is one key, or two (RSA and Ed25519) that both sign; `POST …/dkim/` generates keys. Mail to `bounce_address`, with anything between a `+` and the @, must reach `INBOUND_PORT` or a mailbox that is read; otherwise bounces are not processed. `warmup` limits the mails (copies included) per day of the company's time zone: `start_per_day` on the first day, `factor` times as many on each following day with mail, at most `until_per_day`. Further mails wait, and the `error` of their campaigns says so; null ends warm-up. `domain_limits` limit recipient domains: `max_per_minute` mails in any 60 seconds (copies included), `max_connections` concurrent transactions. Mails over a limit wait without delaying others; a change takes effect within two minutes (half an hour when tens of thousands wait).",
     params: NewConfig,
     returns: SmtpConfig,
     example,
@@ -292,37 +289,37 @@ export const configs = {
   updateConfig: {
     summary: "Change an SMTP configuration",
     description:
-      "Without `password` the stored one stays, and is asked for again where host, port or username change or TLS is switched off, of `bounce_mailbox` too. `dkim` is all keys that sign from then on: one as an object, or RSA and Ed25519 as an array; an entry without `private_key` is the key that has its domain and selector, or the only one that signs, which is renamed. Null removes all keys, also those that wait for their record.",
+      "Without `password` the stored one is kept. It is required again when host, port or username change or TLS is switched off, also for `bounce_mailbox`. `dkim` replaces all signing keys: one as an object, or RSA and Ed25519 as an array. An entry without `private_key` means the stored key with its domain and selector, or the only signing key, which is renamed. Null removes all keys, including those that wait for their DNS record.",
     params: ConfigPatch,
     returns: SmtpConfig,
     example: { sender_name: "Acme News", max_per_second: 20, warmup: null },
   },
   removeConfig: { summary: "Delete an SMTP configuration", params: ById, returns: Nothing },
   deliverability: {
-    summary: "What receivers would find wrong with its mail",
+    summary: "Get the deliverability report",
     description:
-      "SPF of the envelope's domain, each published DKIM key beside the one that signs, DMARC and alignment, MX, links and bounce address, with the records to publish. Looked up anew each time, within 5 seconds; `unknown` is what the DNS did not answer. At most 20 a minute.",
+      "Checks SPF of the envelope domain, each published DKIM key against the signing key, DMARC and alignment, MX, links and bounce address, and returns the records to publish. DNS is queried each time, within 5 seconds; `unknown` means that DNS did not answer. At most 20 a minute.",
     params: ById,
     returns: DeliverabilityReport,
   },
   validateConfig: {
-    summary: "Try the server of an SMTP configuration",
+    summary: "Test an SMTP configuration",
     description:
-      "As `POST /api/emails/smtp/validate/` does, with the login and sender that are stored; the same 20 a minute.",
+      "Like `POST /api/emails/smtp/validate/`, with the stored login and sender; shares its limit of 20 a minute.",
     params: ById,
     returns: TryServerResult,
   },
   listSlowDomains: {
-    summary: "Recipient domains that get less mail for now",
+    summary: "List throttled recipient domains",
     description:
-      "Domains whose servers defer one mail after another with an equal text: how many a minute they get at the moment, and what they say. More is tried by itself, and none of their mails is lost.",
+      "Domains whose servers keep deferring mail with the same reply: their current rate per minute, and the reply. The rate rises again automatically, and no mail is lost.",
     params: Type.Object({}),
     returns: Type.Array(SlowDomain),
   },
   validate: {
-    summary: "Try an SMTP server without saving anything",
+    summary: "Validate SMTP settings",
     description:
-      "Connects, negotiates TLS, logs in, and begins a mail from `sender_email` that it takes back, within 10 seconds. No mail is sent. At most 20 a minute.",
+      "Connects, negotiates TLS, logs in, starts a mail from `sender_email` and cancels it, within 10 seconds. No mail is sent. At most 20 a minute.",
     params: Login,
     returns: TryServerResult,
     example: { host: "smtp.example.com", port: 587, username: "apikey", password: "secret", use_tls: true },

@@ -5,7 +5,7 @@ import { Bool, Described, Id, Line, Nullable, OneOf, type Static, Text, Type } f
 
 const GivenKey = Type.Object({
   domain: Described(Line(253), "A domain.", "example.org"),
-  selector: Described(Line(253), "The key's selector in the DNS.", "fm1"),
+  selector: Described(Line(253), "DNS selector of the key.", "fm1"),
   private_key: Type.Optional(Described(Text(16_384), "The key (PEM). Write-only.", "-----BEGIN PRIVATE KEY-----\n…")),
 });
 export type GivenKey = Static<typeof GivenKey>;
@@ -20,16 +20,16 @@ const made = {
   record: Described(
     Type.Object({
       name: Described(Type.String(), "Name.", "fm1._domainkey.lantern.example"),
-      value: Described(Type.String(), "Its value, one text.", "v=DKIM1; k=rsa; p=MIIB…"),
+      value: Described(Type.String(), "Value of the record.", "v=DKIM1; k=rsa; p=MIIB…"),
     }),
-    "The TXT record to publish.",
+    "TXT record to publish.",
   ),
   /** False: it signs once its record is seen. */
-  active: Described(Bool, "False: it signs once its record is seen."),
+  active: Described(Bool, "False until its record is found; then it signs."),
 };
 const named = {
   domain: Described(Type.String(), "A domain.", "example.org"),
-  selector: Described(Type.String(), "The key's selector in the DNS.", "fm1"),
+  selector: Described(Type.String(), "DNS selector of the key.", "fm1"),
 };
 
 export const MadeKey = Type.Object({ ...named, ...made });
@@ -43,16 +43,16 @@ export type DkimView = Static<typeof DkimView>;
 const NewDkimKey = Type.Object({
   id: Id,
   domain: Described(Line(253), "A domain.", "example.org"),
-  selector: Described(Line(253), "The key's selector in the DNS.", "fm1"),
+  selector: Described(Line(253), "DNS selector of the key.", "fm1"),
   algorithm: Described(OneOf(...DKIM_ALGORITHMS), "Of the key."),
 });
 export type NewDkimKey = Static<typeof NewDkimKey>;
 
 export const dkim = {
   createDkimKey: {
-    summary: "Make a DKIM key for an SMTP configuration",
+    summary: "Create a DKIM key",
     description:
-      "RSA of 2,048 bits or Ed25519; the private key stays here. Publish `record` as a TXT record: the key signs within a minute of it being seen, and takes the place of the one of the same algorithm, which signs until then. `dkim_waiting` of the configuration shows it meanwhile. Leave the record of the old key published for a week, because mails on their way and in mailboxes are verified with it. One key of each algorithm may wait: another one takes its place, and the same request again gives the same key. At most 20 a minute.",
+      "RSA (2,048 bits) or Ed25519; the private key stays in the service. Publish `record` as a TXT record: within a minute of being found in DNS the key signs and replaces the key of the same algorithm. Until then `dkim_waiting` of the configuration shows it. Keep the old record published for a week, because mails in transit and in mailboxes are verified with it. One key of each algorithm can wait: a new one replaces it, and the same request again returns the same key. At most 20 a minute.",
     params: NewDkimKey,
     returns: MadeKey,
     example: { domain: "acme.example", selector: "fm1", algorithm: "rsa" },

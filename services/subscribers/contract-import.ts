@@ -20,16 +20,17 @@ import {
 } from "../lib/shapes.ts";
 import type { CellType, DateOrder } from "./import/cell-types.ts";
 
-export const IMPORT_DESCRIPTION = `A CSV file with a header row, separated by comma, semicolon, tab or bar (a first line \`sep=;\` is skipped). The columns email, first_name, last_name, name (both in one) and status are found by these names and by those that Mailchimp, Brevo, listmonk, Sendy, Keila and Excel write; \`attributes\` or \`data\` in JSON is unpacked, any other column becomes an attribute: a boolean, a number or a date (\`YYYY-MM-DD\`) where more than half of its filled cells are, else text. \`mapping\` says otherwise. Existing subscribers are updated with what is not blank.
+export const IMPORT_DESCRIPTION = `A CSV file with a header row, separated by comma, semicolon, tab or bar (a first line \`sep=;\` is skipped). The columns email, first_name, last_name, name (full name) and status are recognized under these names and those written by Mailchimp, Brevo, listmonk, Sendy, Keila and Excel; JSON in \`attributes\` or \`data\` is unpacked. Any other column becomes an attribute: boolean, number or date (\`YYYY-MM-DD\`) if more than half of its filled cells are, otherwise text. \`mapping\` overrides this. Existing subscribers are updated with values that are not blank.
 
-\`status\` counts in the careful direction only: unsubscribed, bounced and complained (also cleaned, blocklisted, disabled, unreachable … and columns such as \`UNSUB_TIME\`) become that status and a suppression, unconfirmed is the status of those who are new, and nobody's is lifted. A row with another word is reported.
+An import never resubscribes anyone. The statuses unsubscribed, bounced and complained (also cleaned, blocklisted, disabled, unreachable … and columns such as \`UNSUB_TIME\`) are applied and suppress the address; unconfirmed applies to new subscribers only. Rows with any other status are reported.
 
-Rows that cannot be used are skipped and reported (row is the line, the header is line 1; the first 100, all of them at \`errors_url\` for 24 hours). Of an address that comes twice the last row counts, once as created, then as updated, and the most careful status. A file whose bytes are not in its charset is refused, and over the plan's subscriber limit nothing is imported.`;
+Invalid rows are skipped and reported (row is the line, the header is line 1; the first 100, all of them at \`errors_url\` for 24 hours). If an address occurs twice, the last row counts, once as created and then as updated, with the strictest status. A file that does not match its character set is refused, and nothing is imported if the plan's subscriber limit would be exceeded.`;
 
 export const Charset = Type.Optional(
   Type.String({
     maxLength: 100,
-    description: "Default utf-8; a byte order mark wins. Any label of the Encoding Standard, such as windows-1252.",
+    description:
+      "Default utf-8; a byte order mark overrides it. Any label of the Encoding Standard, such as windows-1252.",
     examples: ["windows-1252"],
   }),
 );
@@ -37,24 +38,24 @@ export const Charset = Type.Optional(
 const OnConflict = Type.Unsafe<"update" | "skip">({
   ...OneOf("update", "skip"),
   description:
-    "`skip`: known subscribers stay as they are, also on their lists, and count as skipped; a more careful status holds all the same, and counts as updated.",
+    "`skip`: existing subscribers and their lists do not change and count as skipped; a stricter status still applies and counts as updated.",
 });
 
 const DateOrderField = Type.Unsafe<"dmy" | "mdy">({
   ...OneOf("dmy", "mdy"),
   description:
-    "How days such as 03/04/2000 are read. Without it a column decides by its own cells (31/12 can only be one); else they stay text.",
+    "Order of dates such as 03/04/2000. Without it each column's own cells decide (31/12 is unambiguous); otherwise they stay text.",
 });
 
 const HasHeader = Type.Boolean({
   ...Bool,
   description:
-    'False: the first line is a person, and `mapping` names columns by their numbers, `{"1": "email"}`; those that it does not name are left out. Default true.',
+    'False: the first line is a person, and `mapping` names columns by number, `{"1": "email"}`; columns it omits are ignored. Default: true.',
 });
 
 /** The fields of the form, besides the file. */
 export const IMPORT_FIELDS = {
-  list_id: Type.Optional(Type.String({ ...Uuid, description: "All of them are added to this list." })),
+  list_id: Type.Optional(Type.String({ ...Uuid, description: "List to add all imported people to." })),
   mapping: Type.Optional(
     Type.String({
       maxLength: 64 * 1024,
@@ -64,11 +65,13 @@ export const IMPORT_FIELDS = {
     }),
   ),
   charset: Charset,
-  dry_run: Type.Optional(Type.Boolean({ ...Bool, description: "Counts and reports (200), and writes nothing." })),
+  dry_run: Type.Optional(
+    Type.Boolean({ ...Bool, description: "Check only: counts and reports (200) without importing." }),
+  ),
   background: Type.Optional(
     Type.Boolean({
       description:
-        "Answers (202) once the file is here, and goes on: `GET /api/emails/imports/{id}/` says how far it is.",
+        "Answers 202 when the file is stored and imports in the background; poll `GET /api/emails/imports/{id}/` for progress.",
     }),
   ),
   on_conflict: Type.Optional(OnConflict),
@@ -77,16 +80,16 @@ export const IMPORT_FIELDS = {
 };
 
 const REPORT = {
-  import_id: Described(Uuid, "Names the import, for `POST /api/emails/imports/{id}/undo/`."),
-  total: Described(Type.Integer(), "Rows of the file.", 1200),
+  import_id: Described(Uuid, "Id of the import, for `POST /api/emails/imports/{id}/undo/`."),
+  total: Described(Type.Integer(), "Number of rows.", 1200),
   created: Described(Type.Integer(), "Number created.", 1000),
-  updated: Described(Type.Integer(), "Number changed.", 150),
-  skipped: Described(Type.Integer(), "Rows that were left out.", 50),
+  updated: Described(Type.Integer(), "Number updated.", 150),
+  skipped: Described(Type.Integer(), "Skipped rows.", 50),
   errors: Described(
     Type.Array(
       Type.Object({
-        row: Described(Type.Integer(), "Line of the file, or place in the array from 1.", 17),
-        email: Described(Type.String(), "The address as it was given.", "ann@"),
+        row: Described(Type.Integer(), "Line of the file, or position in the array from 1.", 17),
+        email: Described(Type.String(), "Address as given.", "ann@"),
         error: Described(Type.String(), "Error message.", "Enter a valid email address."),
       }),
     ),
@@ -96,7 +99,7 @@ const REPORT = {
   errors_url: Nullable(
     Type.String({
       format: "uri",
-      description: "All errors as CSV, for 24 hours; null without any.",
+      description: "URL of all errors as CSV, for 24 hours; null without errors.",
       examples: ["https://mail.lantern.example/api/emails/imports/0199f0a2/errors/"],
     }),
   ),
@@ -105,20 +108,20 @@ const REPORT = {
       name: Type.String({ description: "The attribute.", examples: ["birthday"] }),
       type: Type.Unsafe<CellType>({
         ...OneOf("boolean", "number", "date"),
-        description: "What more than half of the filled cells are. Columns of text are not listed.",
+        description: "Type of more than half of the filled cells. Text columns are not listed.",
       }),
-      read: Type.Integer({ description: "Cells that are stored as this type.", examples: [1180] }),
-      unread: Type.Integer({ description: "Cells that stay text.", examples: [20] }),
+      read: Type.Integer({ description: "Cells stored with this type.", examples: [1180] }),
+      unread: Type.Integer({ description: "Cells stored as text.", examples: [20] }),
       date_order: Type.Optional(
         Type.Unsafe<DateOrder | null>({
           type: ["string", "null"],
           enum: ["dmy", "mdy", null],
           description:
-            "Where cells such as 03/04/2000 occur: the order in which they were read; null if nothing decided it and they stay text (give `date_order`).",
+            "For cells such as 03/04/2000: the order in which they were read; null if it was unclear and they stay text (set `date_order`).",
         }),
       ),
     }),
-    { description: "Attribute columns that are not text." },
+    { description: "Attribute columns that were not read as text." },
   ),
   decoded_cells: Type.Integer({
     description: "Cells in which HTML entities such as `&amp;` were decoded.",
@@ -144,28 +147,31 @@ export const ImportState = Type.Object({
   id: Id,
   status: Described(OneOf(...IMPORT_STATUSES), "State."),
   bytes: Type.Integer({ description: "Of the file.", examples: [1048576] }),
-  bytes_read: Described(Type.Integer(), "How much of it is read.", 524288),
+  bytes_read: Described(Type.Integer(), "Bytes read so far.", 524288),
   ...REPORT,
   error: Nullable(
-    Type.String({ description: "Why it failed; nothing was imported.", examples: ["550 5.1.1 User unknown"] }),
+    Type.String({ description: "Reason for the failure; nothing was imported.", examples: ["550 5.1.1 User unknown"] }),
   ),
-  filename: Type.String({ description: "As the upload called the file.", examples: ["contacts.csv"] }),
-  list_id: Described(Nullable(Uuid), "The list that it goes to."),
-  mapping: Type.Unsafe<Record<string, string | null>>({ ...Mapping, description: "As it was asked for." }),
-  charset: Described(Nullable(Type.String()), "How the file's characters are written.", "windows-1252"),
+  filename: Type.String({ description: "File name of the upload.", examples: ["contacts.csv"] }),
+  list_id: Described(Nullable(Uuid), "List to send to."),
+  mapping: Type.Unsafe<Record<string, string | null>>({ ...Mapping, description: "As requested." }),
+  charset: Described(Nullable(Type.String()), "Character encoding of the file.", "windows-1252"),
   on_conflict: Type.Unsafe<"update" | "skip">({
     ...OneOf("update", "skip"),
-    description: "What becomes of known subscribers.",
+    description: "Treatment of existing subscribers.",
   }),
   date_order: Nullable(DateOrderField),
   header: HasHeader,
-  dry_run: Type.Boolean({ description: "It counts and reports, and writes nothing." }),
+  dry_run: Type.Boolean({ description: "True if it only checks the file." }),
   startable: Type.Boolean({
-    description: "Its file is kept: it can be started, also after a dry run or a failure.",
+    description: "True while the file is kept and can be started, also after a dry run or a failure.",
     examples: [true],
   }),
   created_at: CreatedAt,
-  kept_until: Type.String({ format: "date-time", description: "Then it is gone, with its file and its errors." }),
+  kept_until: Type.String({
+    format: "date-time",
+    description: "Time when the import, its file and its errors are deleted.",
+  }),
 });
 
 /** What a column becomes: a field, an attribute, a status where it says so, nothing. */
@@ -186,29 +192,30 @@ export type ColumnMeaning = (typeof COLUMN_MEANINGS)[number] | "active" | "uncon
 
 export const FileColumns = Type.Object({
   charset: Type.String({
-    description: "That the file was read in: the one asked for, else the one that its bytes look like.",
+    description: "Character encoding used: the one requested, or the one detected.",
     examples: ["utf-8"],
   }),
   header: Type.Boolean({
-    description: "Whether the first line names the columns. False: they are named by their numbers.",
+    description: "Whether the first line names the columns. False: columns are named by their numbers.",
     examples: [true],
   }),
-  delimiter: Nullable(Type.String({ description: "What separates its cells.", examples: [";"] })),
+  delimiter: Nullable(Type.String({ description: "Delimiter between cells.", examples: [";"] })),
   columns: Type.Array(
     Type.Object({
-      name: Type.String({ description: "In the header.", examples: ["Ort"] }),
-      values: Type.Array(Type.String(), { description: "In the first rows.", examples: [["Berlin", "Bonn"]] }),
+      name: Type.String({ description: "Name in the header.", examples: ["Ort"] }),
+      values: Type.Array(Type.String(), { description: "Values in the first rows.", examples: [["Berlin", "Bonn"]] }),
       as: Type.Unsafe<ColumnMeaning>({
         ...OneOf(...COLUMN_MEANINGS),
-        description: "What it is read as. `unsubscribed`, `bounced`, `complained`: whoever has a value there is.",
+        description:
+          "Field that it is imported as. `unsubscribed`, `bounced`, `complained`: people with a value in this column get that status.",
       }),
       attribute: Nullable(Type.String({ description: "The attribute's name.", examples: ["city"] })),
     }),
-    { description: "In the file's order." },
+    { description: "Columns in the order of the file." },
   ),
   problem: Nullable(
     Type.String({
-      description: "Why it cannot be imported like this.",
+      description: "Why it cannot be imported with this mapping.",
       examples: ['The header has no column "email". It has: "Kontakt", "Ort".'],
     }),
   ),
@@ -220,7 +227,7 @@ export const imports = {
     summary: "Upload a file to import later",
     unknownFields: "all",
     description:
-      "The CSV file waits: `columns/` says what it holds, `start/` tries it (`dry_run`) and imports it. It is kept for 24 hours after it was uploaded or last started, or until it is imported. Of a company five files wait at most; a sixth takes the place of the one that has waited longest.",
+      "Stores the CSV file: `columns/` shows its contents, `start/` checks (`dry_run`) and imports it. It is kept until it is imported, at most 24 hours after it was uploaded or last started. A company can have five waiting files; a sixth replaces the oldest.",
     params: Type.Object({
       filename: Type.Optional(Type.String()),
       content_type: Type.Optional(Type.String()),
@@ -230,39 +237,39 @@ export const imports = {
   },
   listImports: {
     summary: "List background imports",
-    description: "Of the last 24 hours, with those that wait for their start. Sortable: created_at.",
+    description: "Imports of the last 24 hours, including files that wait to be started. Sortable: created_at.",
     params: ListQuery,
     returns: Page(ImportState),
   },
   getImport: {
     summary: "Get a background import",
     description:
-      "For 24 hours. `running` until its rows are there, then `done` with the answer that an import in the foreground gets, or `failed` with `error` and nothing imported. A file that was uploaded to be imported later is `waiting` until it is started.",
+      "Kept for 24 hours. `running` while rows are imported, then `done` with the result of a foreground import, or `failed` with `error` and nothing imported. An uploaded file is `waiting` until it is started.",
     params: ById,
     returns: ImportState,
   },
   importColumns: {
-    summary: "Look into a file that waits for its import",
+    summary: "Inspect an uploaded file",
     description:
-      "Its columns (the first 500) with the first values of each, and what they would be read as: by their names, and by `mapping` where that is given (JSON, as in the import's form).",
+      "Returns the columns (the first 500) with their first values and what each would be imported as: by name, and by `mapping` where given (JSON, as in the import form).",
     params: Type.Object({
       id: Id,
       charset: Charset,
       mapping: Type.Optional(
-        Described(Type.String({ maxLength: 64 * 1024 }), "Which column is what.", '{"Ort": "city"}'),
+        Described(Type.String({ maxLength: 64 * 1024 }), "What each column is imported as.", '{"Ort": "city"}'),
       ),
       header: Type.Optional(
         Type.Boolean({
-          description: "Whether the first line names the columns; unset: false where it has an address.",
+          description: "Whether the first line names the columns. Default: true unless it contains an address.",
         }),
       ),
     }),
     returns: FileColumns,
   },
   startImport: {
-    summary: "Import a file that waits",
+    summary: "Import an uploaded file",
     description:
-      "Goes on in the background (202). With `dry_run` the file is kept, and can be started again; so it is after a failure. One that is running, or whose file is gone, is a 400.",
+      "Imports in the background (202). After a `dry_run` or a failure the file is kept and can be started again. 400 while it is running or if its file is gone.",
     unknownFields: "all",
     params: Type.Object({
       id: Id,
@@ -285,20 +292,20 @@ export const imports = {
   },
   removeImport: {
     summary: "Delete a background import",
-    description: "With its file and its errors. What it has imported stays. One that is running is a 400.",
+    description: "Deletes its file and errors; imported subscribers stay. 400 while it is running.",
     params: ById,
     returns: Nothing,
   },
   undoImport: {
     summary: "Undo an import",
     description:
-      "For 7 days: deletes the people whom the import created and who were not edited, got no mail, and are on no other list. Known people whom it changed stay as they are now.",
+      "Possible for 7 days. Deletes the people whom the import created, except those who were edited, got mail, or are on another list. People who existed before the import stay as they are.",
     params: ById,
     returns: Type.Object({
-      deleted: Type.Integer({ description: "People who were deleted.", examples: [1190] }),
-      kept: Type.Integer({ description: "People of the import who stay.", examples: [10] }),
+      deleted: Type.Integer({ description: "Number of people deleted.", examples: [1190] }),
+      kept: Type.Integer({ description: "Number of people of the import who stay.", examples: [10] }),
       remaining: Type.Integer({
-        description: "People who can still be deleted: a very large import takes several requests.",
+        description: "Number of people who can still be deleted; repeat the request for very large imports.",
         examples: [0],
       }),
     }),

@@ -12,7 +12,7 @@ const RulesShape = Type.Unsafe<Rules>({
       type: "string",
       enum: ["all", "any"],
       default: "all",
-      description: "Whether all conditions must hold, or any.",
+      description: "Whether all conditions must match, or any.",
     },
     conditions: {
       type: "array",
@@ -21,7 +21,7 @@ const RulesShape = Type.Unsafe<Rules>({
         minItems: 1,
         maxItems: MAX_CONDITIONS,
         items: conditionSchema(),
-        description: "What is asked of each subscriber: a field, how it is compared, and with what.",
+        description: "A condition: field, operator and value.",
         examples: [[{ field: "attributes.city", operator: "equals", value: "London" }]],
       },
     },
@@ -34,7 +34,7 @@ const Segment = Type.Object({
   name: Described(Type.String(), "Name.", "Londoners who read"),
   description: Described(
     Type.String(),
-    "For those who work with it; recipients do not see it.",
+    "Internal description; recipients do not see it.",
     "Everyone who asked for the newsletter",
   ),
   rules: RulesShape,
@@ -45,24 +45,20 @@ const NotDates = Type.Array(
     field: Described(Type.String(), "The attribute.", "attributes.birthday"),
     count: Described(
       Nullable(Type.Integer()),
-      "Filled values that are no dates; null where counting took too long.",
+      "Number of values that are no dates; null if counting took too long.",
       6,
     ),
   }),
-  { description: "For each attribute that the rules compare with a date. Nobody with such a value fits." },
+  {
+    description:
+      "Attributes that the rules compare with a date, with values that are no dates; people with such values do not match.",
+  },
 );
 const SegmentWithCount = Type.Composite([
   Segment,
   Type.Object({
-    subscriber_count: Described(
-      Nullable(Type.Integer()),
-      "Number of subscribers; null where nobody was counted.",
-      1234,
-    ),
-    subscriber_count_is_estimate: Described(
-      Type.Boolean(),
-      "The number is an estimate from a part of the subscribers.",
-    ),
+    subscriber_count: Described(Nullable(Type.Integer()), "Number of subscribers; null if not counted.", 1234),
+    subscriber_count_is_estimate: Described(Type.Boolean(), "True if the number is an estimate from a sample."),
     not_dates: NotDates,
   }),
 ]);
@@ -70,20 +66,20 @@ const SegmentWithCount = Type.Composite([
 export const segments = {
   listSegments: {
     summary: "List segments",
-    description: "Search looks into name and description. Sortable: created_at, name.",
+    description: "Searches name and description. Sortable: created_at, name.",
     params: ListQuery,
     returns: Page(Segment),
   },
   createSegment: {
     summary: "Create a segment",
     description:
-      "What each field can be asked is in the schema of a condition. Text is compared without regard to case. A list or campaign in a value must exist. Needs the plan's feature segments.",
+      "The schema of a condition lists the fields and their operators. Text is compared case-insensitively. A list or campaign in a value must exist. Requires the plan's feature segments.",
     params: Type.Object({
       name: Described(Name, "Name.", "Readers"),
       description: Type.Optional(
         Described(
           Description,
-          "For those who work with it; recipients do not see it.",
+          "Internal description; recipients do not see it.",
           "Everyone who asked for the newsletter",
         ),
       ),
@@ -102,37 +98,34 @@ export const segments = {
     },
   },
   previewSegment: {
-    summary: "Count whom rules hold for, without saving them",
+    summary: "Count the subscribers of unsaved rules",
     description:
-      "`subscriber_count` as of a segment with these rules, and up to five of them, the newest. Needs the plan's feature segments.",
+      "Returns `subscriber_count` as for a segment with these rules and up to five of the newest subscribers. Requires the plan's feature segments.",
     params: Type.Object({ rules: RulesShape }),
     returns: Type.Object({
       subscriber_count: Described(Type.Integer(), "Number of subscribers.", 1234),
-      subscriber_count_is_estimate: Described(
-        Type.Boolean(),
-        "The number is an estimate from a part of the subscribers.",
-      ),
+      subscriber_count_is_estimate: Described(Type.Boolean(), "True if the number is an estimate from a sample."),
       not_dates: NotDates,
-      sample: Type.Array(Subscriber, { description: "Empty also where they could not be found in time." }),
+      sample: Type.Array(Subscriber, { description: "Empty if they could not be found in time." }),
     }),
     example: { rules: { conditions: [{ field: "attributes.city", operator: "equals", value: "London" }] } },
   },
   listAttributes: {
-    summary: "List the names of attributes",
-    description: "Those that the newest 2,000 subscribers have, in alphabetical order; at most 500.",
+    summary: "List attribute names",
+    description: "Attributes of the newest 2,000 subscribers, in alphabetical order; at most 500.",
     params: Type.Object({}),
     returns: Type.Object({
       names: Type.Array(Type.String(), { description: "In alphabetical order.", examples: [["city", "plan"]] }),
     }),
   },
   getSegment: {
-    summary: "Get a segment, with its size now",
+    summary: "Get a segment with its current size",
     description:
-      "`subscriber_count` is everyone the rules hold for. A send goes to the active ones among them; its `total_emails` says how many these are. Where counting takes seconds the number is an estimate from a part of the subscribers, and `subscriber_count_is_estimate` says so.",
+      "`subscriber_count` counts everyone who matches the rules. A send goes to the active ones among them; its `total_emails` counts these. Where counting takes seconds the number is an estimate, and `subscriber_count_is_estimate` is true.",
     params: Type.Object({
       id: Id,
       count: Type.Optional(
-        Type.Boolean({ description: "`false`: nobody is counted, and `subscriber_count` is null.", examples: [true] }),
+        Type.Boolean({ description: "`false`: skip counting; `subscriber_count` is null.", examples: [true] }),
       ),
     }),
     returns: SegmentWithCount,
@@ -145,7 +138,7 @@ export const segments = {
       description: Type.Optional(
         Described(
           Description,
-          "For those who work with it; recipients do not see it.",
+          "Internal description; recipients do not see it.",
           "Everyone who asked for the newsletter",
         ),
       ),
@@ -156,8 +149,8 @@ export const segments = {
   },
   removeSegment: { summary: "Delete a segment", params: ById, returns: Nothing },
   listSegmentSubscribers: {
-    summary: "List the subscribers that a segment holds now",
-    description: `Search looks into email and names. Sortable: created_at, email, first_name, last_name.`,
+    summary: "List the subscribers of a segment",
+    description: `Searches email and names. Sortable: created_at, email, first_name, last_name.`,
     params: Type.Composite([ListQuery, Type.Object({ id: Id })]),
     returns: Page(Subscriber),
   },

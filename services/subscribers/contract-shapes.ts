@@ -12,7 +12,7 @@ export const Status = OneOf(...SUBSCRIBER_STATUSES);
 
 const attributes = (...types: string[]) => ({
   type: "object",
-  description: "What else is known: template variables and fields of segments.",
+  description: "Custom fields, usable as template variables and in segments.",
   examples: [{ city: "London", books: 3 }],
   maxProperties: MAX_ATTRIBUTES,
   propertyNames: { pattern: NAME_PATTERN },
@@ -34,9 +34,9 @@ export const Subscriber = Type.Object({
   email: Described(Email, "An email address."),
   first_name: Described(Type.String(), "First name.", "Ann"),
   last_name: Described(Type.String(), "Last name.", "Lee"),
-  status: Described(Status, "Only who is `active` gets campaigns."),
+  status: Described(Status, "Only `active` subscribers get campaigns."),
   attributes: Attributes,
-  lists: Described(Type.Array(Uuid), "Lists that the subscriber is on.", ["0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"]),
+  lists: Described(Type.Array(Uuid), "Lists of the subscriber.", ["0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"]),
   created_at: CreatedAt,
 });
 
@@ -47,33 +47,33 @@ export const Visibility = OneOf(...LIST_VISIBILITIES);
 
 export const Archive = Type.Boolean({
   description:
-    "What was sent to the list may be read by anybody, as a page and an RSS feed at `/api/emails/public/archive/{list_id}/`. Has an effect on public lists alone.",
+    "Publishes campaigns to the list as a page and an RSS feed at `/api/emails/public/archive/{list_id}/`. Only for public lists.",
   examples: [true],
 });
 export const DoubleOptIn = Nullable(
   Type.Boolean({
     description:
-      "Whoever asks for this list by the public form is on it once they confirm by the link that is mailed to them. Null: as the company's `double_opt_in` says.",
+      "People who request this list by the public form join once they confirm by a mailed link. Null: the company's `double_opt_in` applies.",
   }),
 );
 
 export const List = Type.Object({
   id: Id,
-  name: Described(Type.String(), "Name; recipients see it when the list is public.", "Newsletter"),
+  name: Described(Type.String(), "Name; shown to subscribers if the list is public.", "Newsletter"),
   description: Described(
     Type.String(),
-    "For those who work with it; recipients do not see it.",
+    "Internal description; recipients do not see it.",
     "Everyone who asked for the newsletter",
   ),
-  visibility: Described(Visibility, "`public` lists are shown to subscribers on the preferences page."),
+  visibility: Described(Visibility, "`public` lists appear on subscribers' preferences page."),
   public_name: Described(
     Type.String(),
-    "What subscribers see of a public list; empty: its name.",
+    "Name shown to subscribers of a public list; empty: the list's name.",
     "Our monthly letter",
   ),
   public_description: Described(
     Type.String(),
-    "What subscribers read about a public list.",
+    "Description shown to subscribers of a public list.",
     "Once a month, what is new",
   ),
   archive: Archive,
@@ -86,17 +86,9 @@ export const Kind = OneOf(...SUPPRESSION_KINDS);
 
 export const Suppression = Type.Object({
   id: Id,
-  email: Described(
-    Nullable(Type.String()),
-    "The address that gets no mail; null where it is a domain.",
-    "ann@example.com",
-  ),
-  domain: Described(
-    Nullable(Type.String()),
-    "The domain that gets no mail; null where it is an address.",
-    "example.org",
-  ),
-  kind: Described(Kind, "Why it gets no mail; the stronger kind stays."),
+  email: Described(Nullable(Type.String()), "Suppressed address; null for a domain.", "ann@example.com"),
+  domain: Described(Nullable(Type.String()), "Suppressed domain; null for an address.", "example.org"),
+  kind: Described(Kind, "Reason for the suppression; the stronger kind wins."),
   reason: Described(Type.String(), "Reason.", "Asked us to stop"),
   created_at: CreatedAt,
 });
@@ -107,15 +99,15 @@ const Rows = Type.Array(Type.Record(Type.String(), Type.Unknown()));
 
 /** Rows as they are stored, with readable names for statuses; secrets and other people's addresses are not among them. */
 export const PersonData = Type.Object({
-  exported_at: Described(Time, "When this was read."),
+  exported_at: Described(Time, "Time of the export."),
   subscriber: Subscriber,
-  lists: Described(Rows, "Memberships of lists.", [{ name: "Newsletter" }]),
-  former_addresses: Described(Rows, "Addresses that the person had before.", [{ email: "ann@old.example" }]),
-  sent_emails: Described(Rows, "Mails to the person.", [{ subject: "Six books for Ann" }]),
-  copies: Described(Rows, "Copies to the person.", [{ kind: "cc" }]),
-  events: Described(Rows, "What happened to these mails.", [{ type: "opened" }]),
+  lists: Described(Rows, "List memberships.", [{ name: "Newsletter" }]),
+  former_addresses: Described(Rows, "Former addresses of the person.", [{ email: "ann@old.example" }]),
+  sent_emails: Described(Rows, "Mails sent to the person.", [{ subject: "Six books for Ann" }]),
+  copies: Described(Rows, "Copies sent to the person.", [{ kind: "cc" }]),
+  events: Described(Rows, "Events of these mails.", [{ type: "opened" }]),
   inbound: Described(Rows, "Bounces and complaints.", [{ result: "bounced" }]),
   suppressions: Described(Rows, "Suppressions of the address.", [{ kind: "unsubscribed" }]),
-  webhook_deliveries: Described(Rows, "Deliveries about the person.", [{ event_type: "opened" }]),
-  truncated: Described(Type.Array(Type.String()), "Kinds of which there are more than 10,000 rows.", ["events"]),
+  webhook_deliveries: Described(Rows, "Webhook deliveries about the person.", [{ event_type: "opened" }]),
+  truncated: Described(Type.Array(Type.String()), "Kinds with more than 10,000 rows.", ["events"]),
 });

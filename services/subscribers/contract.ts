@@ -35,22 +35,18 @@ const ListName = Type.String({ ...Name, format: "line" });
 
 const ListSettings = {
   description: Type.Optional(
-    Described(
-      Description,
-      "For those who work with it; recipients do not see it.",
-      "Everyone who asked for the newsletter",
-    ),
+    Described(Description, "Internal description; recipients do not see it.", "Everyone who asked for the newsletter"),
   ),
-  visibility: Type.Optional(Described(Visibility, "`public` lists are shown to subscribers on the preferences page.")),
+  visibility: Type.Optional(Described(Visibility, "`public` lists appear on subscribers' preferences page.")),
   public_name: Type.Optional(
     Type.String({
       ...Line(255),
-      description: "What subscribers see of a public list; empty: its name.",
+      description: "Name shown to subscribers of a public list; empty: the list's name.",
       examples: ["Our monthly letter"],
     }),
   ),
   public_description: Type.Optional(
-    Described(Description, "What subscribers read about a public list.", "Once a month, what is new"),
+    Described(Description, "Description shown to subscribers of a public list.", "Once a month, what is new"),
   ),
   archive: Type.Optional(Archive),
   double_opt_in: Type.Optional(DoubleOptIn),
@@ -59,13 +55,13 @@ const ListSettings = {
 const lists = {
   listLists: {
     summary: "List subscriber lists",
-    description: "Search looks into name and description. Sortable: created_at, name.",
+    description: "Searches name and description. Sortable: created_at, name.",
     params: ListQuery,
     returns: Page(List),
   },
   createList: {
     summary: "Create a subscriber list",
-    description: "`double_opt_in: true` needs an SMTP configuration to mail the confirmations through.",
+    description: "`double_opt_in: true` requires an SMTP configuration for confirmation mails.",
     params: Type.Object({ name: Described(ListName, "Name.", "Readers"), ...ListSettings }),
     returns: List,
     example: { name: "Newsletter", description: "Everyone who asked for it" },
@@ -83,16 +79,16 @@ const lists = {
   },
   removeList: {
     summary: "Delete a subscriber list",
-    description: "Its subscribers stay.",
+    description: "The subscribers themselves stay.",
     params: ById,
     returns: Nothing,
   },
   listMembers: {
     summary: "List the subscribers of a list",
-    description: `Search looks into email and names. Sortable: created_at, email, first_name, last_name.`,
+    description: `Searches email and names. Sortable: created_at, email, first_name, last_name.`,
     params: Type.Composite([
       ListQuery,
-      Type.Object({ id: Id, status: Type.Optional(Described(Status, "Only those in this state.")) }),
+      Type.Object({ id: Id, status: Type.Optional(Described(Status, "Only entries with this status.")) }),
     ]),
     returns: SubscriberPage,
   },
@@ -103,53 +99,54 @@ const BlockItem = Type.Object({
   email: Described(NullableText, "An email address.", "ann@example.com"),
   domain: Described(NullableText, "A domain.", "example.org"),
   reason: Described(NullableText, "Reason.", "Asked us to stop"),
-  kind: Described(NullableText, "Why it gets no mail; the stronger kind stays.", "unsubscribed"),
+  kind: Described(NullableText, "Reason for the suppression; the stronger kind wins.", "unsubscribed"),
 });
 
 const suppressions = {
   listSuppressions: {
     summary: "List suppressions",
-    description: `Search looks into email and domain. Sortable: created_at, email, domain.`,
-    params: Type.Composite([ListQuery, Type.Object({ kind: Type.Optional(Described(Kind, "Only of this kind.")) })]),
+    description: `Searches email and domain. Sortable: created_at, email, domain.`,
+    params: Type.Composite([
+      ListQuery,
+      Type.Object({ kind: Type.Optional(Described(Kind, "Only suppressions of this kind.")) }),
+    ]),
     returns: Page(Suppression),
   },
   createSuppression: {
-    summary: "Block an address or a domain",
+    summary: "Suppress an address or domain",
     description:
-      "Exactly one of email and domain; a domain covers its subdomains. The same one again returns the existing suppression, which a stronger kind replaces: one that was made by an unsubscribe becomes manual, bounced or complained, and then blocks transactional mail too. Of an address the subscriber's status follows the kind. The address of an erased person gets no mail already, and is refused: it would be stored again.",
+      "Requires exactly one of email and domain; a domain covers its subdomains. If it exists, the existing suppression is returned, with the stronger kind: manual, bounced and complained replace unsubscribed and also block transactional mail. A subscriber's status follows the kind. Addresses of erased people already get no mail and are refused, because they would be stored again.",
     params: Type.Object({
-      email: Type.Optional(Described(Nullable(Email), "The address that is to get no mail.")),
-      domain: Type.Optional(
-        Described(Nullable(Type.String({ maxLength: 253 })), "The domain that is to get no mail.", "example.org"),
-      ),
+      email: Type.Optional(Described(Nullable(Email), "Address to suppress.")),
+      domain: Type.Optional(Described(Nullable(Type.String({ maxLength: 253 })), "Domain to suppress.", "example.org")),
       reason: Type.Optional(Described(Text(1_000), "Reason.", "Asked us to stop")),
-      kind: Type.Optional(Type.Unsafe<SuppressionKind>({ ...Kind, description: "Default manual." })),
+      kind: Type.Optional(Type.Unsafe<SuppressionKind>({ ...Kind, description: "Default: manual." })),
     }),
     returns: Suppression,
     exactlyOne: ["email", "domain"],
     example: { domain: "example.org", reason: "Asked us to stop" },
   },
   importSuppressions: {
-    summary: "Block many addresses and domains",
+    summary: "Suppress many addresses and domains",
     description:
-      "As JSON, or as a CSV file with the columns email or domain (one of them in each row), reason and kind: what another product exports, and our own export, can be given as it is. What cannot be used is reported (row is the line of the file, or the item's index; the first 10,000). `existing` were blocked before, and become stronger where the given kind is; so are addresses of erased persons, of which nothing is stored. All of it stands, or none.",
+      "JSON, or a CSV file with the columns email or domain (one per row), reason and kind; exports of other products and our own can be uploaded unchanged. Invalid entries are reported (row is the line of the file or the item's index; the first 10,000). `existing` counts entries that were already suppressed, whose kind becomes the stronger one, and erased people, of whom nothing is stored. All valid entries are saved, or none.",
     params: Type.Object({
       filename: Type.Optional(Type.String()),
       content_type: Type.Optional(Type.String()),
       size: Type.Optional(Type.Integer()),
       charset: Charset,
-      items: Type.Optional(Described(Type.Array(BlockItem, { maxItems: 10_000 }), "Addresses and domains.")),
+      items: Type.Optional(Described(Type.Array(BlockItem, { maxItems: 10_000 }), "Entries to suppress.")),
     }),
     returns: Type.Object({
-      total: Described(Type.Integer(), "Rows of the file.", 1200),
+      total: Described(Type.Integer(), "Number of rows.", 1200),
       created: Described(Type.Integer(), "Number created.", 1000),
-      existing: Described(Type.Integer(), "How many were there before.", 7),
+      existing: Described(Type.Integer(), "Number of entries that were already suppressed.", 7),
       errors: Described(
         Type.Array(
           Type.Object({
-            row: Described(Type.Integer(), "Line of the file, or place in the array from 1.", 17),
-            email: Described(Type.String(), "The address as it was given.", "ann@"),
-            domain: Described(Type.String(), "The domain as it was given.", "example"),
+            row: Described(Type.Integer(), "Line of the file, or position in the array from 1.", 17),
+            email: Described(Type.String(), "Address as given.", "ann@"),
+            domain: Described(Type.String(), "Domain as given in the request.", "example"),
             error: Described(Type.String(), "Error message.", "Enter a valid email address."),
           }),
         ),
@@ -168,7 +165,7 @@ const suppressions = {
   removeSuppression: {
     summary: "Delete a suppression",
     description:
-      "Sending to the address is possible again: a subscriber who had unsubscribed, bounced or complained becomes active.",
+      "Allows mail to the address again: a subscriber who unsubscribed, bounced or complained becomes active.",
     params: ById,
     returns: Nothing,
   },

@@ -7,32 +7,32 @@ import { contract as events } from "./contract-events.ts";
 const ByToken = Type.Object({
   token: Described(Type.String({ maxLength: 256 }), "Token from the link in the mail.", "kJ3…"),
 });
-const ByMail = Type.Object({ sent_email_id: Described(Uuid, "The sent email's id, as the link in the mail has it.") });
+const ByMail = Type.Object({ sent_email_id: Described(Uuid, "Sent email's id, as in the mail's link.") });
 
 /** JSON of the preferences page, and what its PUT takes. The page's own form sends texts: "on", one or many list ids. */
 const Preferences = Type.Object({
   email: Described(Type.String(), "An email address.", "ann@example.com"),
   first_name: Described(Type.String(), "First name.", "Ann"),
   last_name: Described(Type.String(), "Last name.", "Lee"),
-  subscribed: Described(Bool, "Whether mail is wanted."),
+  subscribed: Described(Bool, "Whether the subscriber wants mail."),
   lists: Described(
     Type.Array(
       Type.Object({
         id: Id,
-        name: Described(Type.String(), "What subscribers see of it.", "Our monthly letter"),
-        subscribed: Described(Bool, "Whether the person is on it."),
+        name: Described(Type.String(), "Shown to subscribers.", "Our monthly letter"),
+        subscribed: Described(Bool, "Whether the person is a member."),
       }),
     ),
-    "Lists that the subscriber is on.",
+    "Lists of the subscriber.",
   ),
 });
 
 const Done = Type.Object({
-  detail: Described(Type.String(), "A sentence for people.", "Not found."),
+  detail: Described(Type.String(), "Message for people.", "Not found."),
   email: Described(Type.String(), "An email address.", "ann@example.com"),
 });
 
-const ListChoice = Type.Object({ id: Id, subscribed: Described(Bool, "Whether the person is on it.") });
+const ListChoice = Type.Object({ id: Id, subscribed: Described(Bool, "Whether the person is a member.") });
 
 export const contract = {
   ...events,
@@ -41,13 +41,13 @@ export const contract = {
 
   open: {
     summary: "Open pixel",
-    description: "A forged token is 404; over the limit 429. Counted once it is stored.",
+    description: "404 for a forged token, 429 over the limit. Answers after the open is stored.",
     params: ByToken,
     returns: Document,
   },
   click: {
     summary: "Tracked link",
-    description: "Redirects to the campaign's link of that number. A forged token is 404 and never redirects.",
+    description: "Redirects to the campaign's link with this number. A forged token is a 404 and never redirects.",
     params: Type.Object({
       token: Described(Type.String({ maxLength: 4096 }), "Token from the link in the mail.", "kJ3…"),
     }),
@@ -84,23 +84,23 @@ export const contract = {
   unsubscribePage: {
     summary: "Unsubscribe page",
     description:
-      "Shows a button and changes nothing: mail scanners follow links. Where the mail came through a public list, a second button leaves that list only.",
+      "Shows a button and changes nothing, because mail scanners follow links. If the mail came through a public list, a second button leaves only that list.",
     params: ByMail,
     returns: Document,
   },
   unsubscribe: {
     summary: "Unsubscribe",
     description:
-      "One-click (RFC 8058) as a form, the page's form, JSON or an empty body. Doing it twice is fine, and so is an id that stands for no mail (without `email` then): mailbox providers never see it fail. With `only_this_list: true`, and no `List-Unsubscribe`, the person leaves the list that the mail came through and stays subscribed to all else; where it came through none, a program gets a 400.",
+      "Accepts the one-click form (RFC 8058), the page's form, JSON or an empty body. Repeating it, or an id that stands for no mail (without `email`), succeeds, so mailbox providers never see a failure. With `only_this_list: true`, and no `List-Unsubscribe`, the person leaves only the list that the mail came through; without such a list JSON requests get a 400.",
     params: Type.Object({
-      sent_email_id: Described(Uuid, "The sent email's id, as the link in the mail has it."),
+      sent_email_id: Described(Uuid, "Sent email's id, as in the mail's link."),
       "List-Unsubscribe": Type.Optional(
-        Described(Type.Unknown(), "As mailbox providers send it (RFC 8058).", "One-Click"),
+        Described(Type.Unknown(), "Sent by mailbox providers (RFC 8058).", "One-Click"),
       ),
       from: Type.Optional(Described(Type.Unknown(), "Set by the page's own form.", "page")),
       only_this_list: Type.Optional(
         Type.Unknown({
-          description: "`true`: leave the list that the mail came through, and no other.",
+          description: "`true`: leave only the list that the mail came through.",
           examples: [true],
         }),
       ),
@@ -114,10 +114,10 @@ export const contract = {
   subscribePage: {
     summary: "Sign-up page (public)",
     description:
-      "The company's public form as a page in the reader's language, with its declared attributes as fields. A form with a fault comes back as this page, with the errors and what was typed.",
+      "The company's public form as a page in the reader's language, with its declared attributes as fields. Invalid submissions return this page with the errors and the entered values.",
     params: Type.Object({
       company_id: Described(Uuid, "The company's id."),
-      list: Type.Optional(Described(Uuid, "The list that is joined.")),
+      list: Type.Optional(Described(Uuid, "List to join.")),
     }),
     returns: Document,
   },
@@ -141,7 +141,7 @@ export const contract = {
     returns: Document,
   },
   confirmPage: {
-    summary: "Confirmation page of a double opt-in",
+    summary: "Confirmation page (public)",
     description: "Shows one button and changes nothing.",
     params: ByToken,
     returns: Document,
@@ -149,15 +149,15 @@ export const contract = {
   confirm: { summary: "Confirm a subscription", params: ByToken, returns: Document, json: Done },
 
   changeAddressPage: {
-    summary: "Confirmation page of a change of address",
-    description: "Shows one button and changes nothing. A link that was used, or is older than 7 days, is 410.",
+    summary: "Address change page (public)",
+    description: "Shows one button and changes nothing. 410 for a link that was used or is older than 7 days.",
     params: ByToken,
     returns: Document,
   },
   changeAddress: {
     summary: "Confirm a change of address",
     description:
-      "From the new mailbox, once. The subscriber keeps id, names, attributes and lists; mails that were sent keep the address that they went to. Who had unsubscribed stays so.",
+      "Works once, from the link in the new mailbox. The subscriber keeps id, names, attributes, lists and an unsubscribed status; sent mails keep the address they went to.",
     params: ByToken,
     returns: Document,
     json: Done,
@@ -172,7 +172,7 @@ export const contract = {
   updatePreferences: {
     summary: "Update preferences",
     description:
-      "Fields that are not given stay. Another `email` is not taken at once: a link goes to the new address, and the answer has the one that holds until the link is used. It is the same where the address is another subscriber's, or blocked, and nothing is mailed then. `lists` are the company's public lists, joined or not; others stay as they are.",
+      "Omitted fields do not change. A new `email` takes effect when the link mailed to it is followed; until then the answer shows the current address. The answer is the same if the address belongs to another subscriber or is suppressed, and nothing is mailed then. `lists` are the company's public lists, joined or not; other lists do not change.",
     params: Type.Object({
       token: Described(Type.String({ maxLength: 256 }), "Token from the link in the mail.", "kJ3…"),
       first_name: Type.Optional(Described(Line(255), "First name.", "Ann")),
@@ -181,17 +181,17 @@ export const contract = {
       subscribed: Type.Optional(
         Described(
           Type.Union([Bool, Type.Literal("on"), Type.Literal("true"), Type.Literal("false")]),
-          "Whether mail is wanted.",
+          "Whether the subscriber wants mail.",
         ),
       ),
       lists: Type.Optional(
-        Described(Nullable(Type.Array(ListChoice, { maxItems: 1000 })), "Public lists that are joined or left."),
+        Described(Nullable(Type.Array(ListChoice, { maxItems: 1000 })), "Public lists to join or leave."),
       ),
       // What the page's form sends in place of `lists`.
       list: Type.Optional(
         Described(
           Type.Union([Uuid, Type.Array(Uuid, { maxItems: 1000 })]),
-          "Public lists that are joined; those of the page that are not named are left.",
+          "Public lists to join; other lists of the page are left.",
           ["0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"],
         ),
       ),

@@ -18,23 +18,23 @@ import {
 
 const EventType = OneOf(...WEBHOOK_EVENT_TYPES);
 const EVENT_TYPES =
-  "`campaign.completed`: it has ended, as `metadata.status` says (completed, partial, failed). `subscribed`: somebody became active, or joined a list, by the public form; `confirmed`: by the link in a mail. These name no mail; `metadata` of the latter two has the subscriber and the lists.";
+  "`campaign.completed`: the campaign ended with `metadata.status` (completed, partial, failed). `subscribed`: a person became active or joined a list by the public form; `confirmed`: by the link in a mail. The latter two name no mail; `metadata` contains the subscriber and the lists.";
 const Secret = Type.String({
-  description: "`whsec_` and 32 random bytes in base64, as Standard Webhooks has it.",
+  description: "`whsec_` followed by 32 random bytes in base64 (Standard Webhooks).",
   examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
 });
 
 const Endpoint = Type.Object({
   id: Id,
   url: Described(Type.String({ format: "uri" }), "URL that receives the events.", "https://example.com/hooks/mail"),
-  events: Described(Type.Array(EventType), "Types of events that are sent."),
+  events: Described(Type.Array(EventType), "Event types to deliver."),
   failing_since: Described(
     Nullable(Time),
-    "Since when every attempt has failed; after three days the endpoint is disabled.",
+    "Time since which every attempt has failed; the endpoint is disabled after three days.",
   ),
   disabled_at: Described(
     Nullable(Time),
-    "Since when nothing is delivered: somebody wished it (`failing_since` is null), or three days of nothing but failures.",
+    "Time since which nothing is delivered: on request (`failing_since` is null), or after three days of failures.",
   ),
   created_at: CreatedAt,
 });
@@ -43,12 +43,12 @@ const Delivery = Type.Object({
   id: Id,
   event_id: Described(Uuid, "The event's id: the header `webhook-id`."),
   event_type: Described(EventType, "Type of event."),
-  status: Described(OneOf(...WEBHOOK_DELIVERY_STATUSES), "`dead`: it was tried for the last time."),
+  status: Described(OneOf(...WEBHOOK_DELIVERY_STATUSES), "`dead`: the last attempt failed."),
   attempts: Described(Type.Integer(), "Number of attempts.", 1),
-  response_status: Described(Nullable(Type.Integer()), "The status that the receiver answered with.", 200),
+  response_status: Described(Nullable(Type.Integer()), "HTTP status of the receiver.", 200),
   last_error: Described(
     Nullable(Type.String()),
-    "Why the last attempt failed; of a refusal also how its body began.",
+    "Error of the last attempt, with the beginning of a refusal's body.",
     "Answered 500: database is away",
   ),
   next_attempt_at: Described(Nullable(Time), "Time of the next attempt."),
@@ -58,7 +58,7 @@ const Delivery = Type.Object({
 const DeliveryWithPayload = Type.Object({
   ...Delivery.properties,
   /** The body that is posted, as it is signed. */
-  payload: Described(Type.Record(Type.String(), Type.Unknown()), "The body that is posted.", {
+  payload: Described(Type.Record(Type.String(), Type.Unknown()), "Request body of the delivery.", {
     type: "opened",
     recipient: "ann@example.com",
   }),
@@ -75,13 +75,13 @@ const DeliveryById = Type.Object({ id: Id, delivery_id: Described(Uuid, "The del
 export const contract = {
   list: {
     summary: "List webhook endpoints",
-    description: "Search looks into the URL. Sortable: created_at, url.",
+    description: "Searches the URL. Sortable: created_at, url.",
     params: ListQuery,
     returns: Page(Endpoint),
   },
   create: {
     summary: "Create a webhook endpoint",
-    description: "The answer is the only one that ever shows `secret`, which signs the deliveries.",
+    description: "Only this answer contains `secret`, which signs the deliveries.",
     params: Type.Object(input),
     returns: Type.Object({ ...Endpoint.properties, secret: Secret }),
     example,
@@ -90,11 +90,11 @@ export const contract = {
   update: {
     summary: "Replace a webhook endpoint",
     description:
-      "`url` and `events` are required. A disabled endpoint is enabled again, unless `disabled` is true: then nothing is queued for it until the next PUT, and what waits is given up within a minute.",
+      "Requires `url` and `events`. Enables a disabled endpoint again unless `disabled` is true: then nothing is queued until the next PUT, and waiting deliveries are dropped within a minute.",
     params: Type.Object({
       id: Id,
       ...input,
-      disabled: Type.Optional(Described(Bool, "True: nothing is delivered until the next PUT.")),
+      disabled: Type.Optional(Described(Bool, "True: deliver nothing until the next PUT.")),
     }),
     returns: Endpoint,
     example,
@@ -102,13 +102,13 @@ export const contract = {
   remove: { summary: "Delete a webhook endpoint", params: ById, returns: Nothing },
   rotateSecret: {
     summary: "Replace the signing secret",
-    description: "For 24 hours deliveries carry a signature of the old secret too.",
+    description: "Deliveries are also signed with the old secret for 24 hours.",
     params: ById,
     returns: Type.Object({ secret: Secret }),
   },
   test: {
     summary: "Send a test event",
-    description: "Queued for delivery at once. Its `metadata` is `{test: true}`.",
+    description: "Queues a test event at once, with `metadata` `{test: true}`.",
     params: ById,
     returns: Delivery,
   },
@@ -117,19 +117,19 @@ export const contract = {
     params: Type.Object({
       id: Id,
       ...ListQuery.properties,
-      status: Type.Optional(Described(OneOf(...WEBHOOK_DELIVERY_STATUSES), "Only those in this state.")),
+      status: Type.Optional(Described(OneOf(...WEBHOOK_DELIVERY_STATUSES), "Only entries with this status.")),
       event_type: Type.Optional(Described(EventType, "Type of event.")),
     }),
     returns: Page(Delivery),
   },
   getDelivery: {
-    summary: "Get a delivery with what is posted",
+    summary: "Get a delivery with its payload",
     params: DeliveryById,
     returns: DeliveryWithPayload,
   },
   redeliver: {
-    summary: "Deliver an event again",
-    description: "Queued for delivery at once, with the same `webhook-id`, also when it succeeded before.",
+    summary: "Repeat a delivery",
+    description: "Queues the event again with the same `webhook-id`, even if it was delivered.",
     params: DeliveryById,
     returns: Delivery,
   },

@@ -1,84 +1,84 @@
 // Written by `npm run client` from the OpenAPI document. Changes belong into the contracts.
 
-/** What is wrong, as a sentence; `code` where a program needs to know which. */
+/** Error as a sentence; `code` where programs need to distinguish errors. */
 export type Error = {
   detail: Detail;
-  /** A word for programs. */
+  /** Error code for programs. */
   code?: string;
 };
 
-/** Every fault of the request, by field. */
+/** All errors of the request, by field. */
 export type FieldErrors = {
   [name: string]: string[];
 };
 
-/** The company's plan does not include it. */
+/** The company's plan does not include the feature. */
 export type FeatureNotAvailable = {
-  /** A sentence for people. */
+  /** Message for people. */
   detail: {
-    /** Which error it is. */
+    /** Error code. */
     code: "feature_not_available";
-    /** A sentence for people. */
+    /** Message for people. */
     message: string;
-    /** The feature that is missing. */
+    /** Missing feature. */
     feature: string;
     /** The company's plan. */
     package: string;
   };
 };
 
-/** The API calls of the day are used up. */
+/** The daily limit of API calls is used up. */
 export type DailyQuotaExceeded = {
-  /** A sentence for people. */
+  /** Message for people. */
   detail: {
-    /** Which error it is. */
+    /** Error code. */
     code: "rate_limit_exceeded";
-    /** A sentence for people. */
+    /** Message for people. */
     message: string;
-    /** Calls of a day. */
+    /** Calls per day. */
     limit: number;
-    /** Calls of today. */
+    /** Calls made today. */
     current: number;
   };
 };
 
-/** The mails of the hour are used up. */
+/** The hourly limit of mails is used up. */
 export type SmtpRateLimited = {
-  /** A sentence for people. */
+  /** Message for people. */
   detail: {
-    /** Which error it is. */
+    /** Error code. */
     code: "smtp_rate_limited";
-    /** A sentence for people. */
+    /** Message for people. */
     message: string;
-    /** Which limit it is. */
+    /** The limit that is used up. */
     limit_type: "hourly";
   };
 };
 
-/** Our fault; the log has it under `request_id`. */
+/** Internal error, logged under `request_id`. */
 export type InternalError = {
   detail: Detail;
   /** Id of this request in the service's log. */
   request_id: string;
 };
 
-/** Total number on all pages. */
+/** Total number of entries on all pages. */
 export type Count = number;
 
-/** True where `count` is an estimate, because counting takes more than 2 seconds; left out where it is exact. */
+/** True if `count` is an estimate because counting takes more than 2 seconds; omitted if it is exact. */
 export type CountEstimated = boolean;
 
-/** The next page, to be requested as it is; null on the last one. */
+/** URL of the next page, to be requested unchanged; null on the last one. */
 export type NextPage = string | null;
 
-/** The page before; null on the first one. */
+/** URL of the previous page; null on the first one. */
 export type PreviousPage = string | null;
 
-/** What an endpoint is posted. */
+/** Body of a webhook request. */
 export type WebhookEvent = {
   /** The event's id. */
   id: string;
-  /** Which event it is. */
+  /** Type of the event. */
   type:
     | "delivered"
     | "opened"
@@ -90,13 +90,13 @@ export type WebhookEvent = {
     | "campaign.completed"
     | "subscribed"
     | "confirmed";
-  /** Whom it is about; null where it is about a campaign. */
+  /** Recipient; null for events about a campaign. */
   recipient: string | null;
-  /** The mail; null where it is about none. */
+  /** Sent email; null if the event concerns none. */
   sent_email_id: string | null;
-  /** The campaign; null where it is about none. */
+  /** Campaign; null if the event concerns none. */
   campaign_id: string | null;
-  /** What else is known, by type. */
+  /** Details by type. */
   metadata: {
     [name: string]: unknown;
   };
@@ -104,7 +104,7 @@ export type WebhookEvent = {
   timestamp: string;
 };
 
-/** One send: what goes out, to whom, by which server, and how far it is. */
+/** One send: its content, audience, mail server and progress. */
 export type Campaign = {
   id: Id;
   name: NameOfCampaign;
@@ -134,7 +134,7 @@ export type Campaign = {
   updated_at: UpdatedAt;
 };
 
-/** A campaign, with what it was made from. */
+/** A campaign with its sources. */
 export type NewCampaign = {
   id: Id;
   name: NameOfCampaign;
@@ -163,28 +163,28 @@ export type NewCampaign = {
   created_at: CreatedAt;
   updated_at: UpdatedAt;
   company: CompanyOfSendToList;
-  /** The template that it was made from. */
+  /** Source template. */
   template: string | null;
-  /** The lists that it goes to. */
+  /** Lists that it is sent to. */
   lists: string[];
-  /** For clients that expect it; nothing takes it. */
+  /** Accepted for compatibility; has no effect. */
   worker_task_id: string;
-  /** Extension. Sentences about what the sender should know of this send, which is accepted all the same, and about a body that came with it: placeholders of other products, MJML, several lines without tags. A sender in a reserved domain (`.test`, `.example`, `.invalid`, `.localhost`) gets none on deliverability. */
+  /** Extension. Warnings about this send, which is accepted all the same, and about a body in the request: placeholders of other products, MJML, several lines without tags. Senders in a reserved domain (`.test`, `.example`, `.invalid`, `.localhost`) get none about deliverability. */
   warnings: string[];
 };
 
-/** One reason why recipients failed. */
+/** One reason for failed recipients. */
 export type CampaignFailure = {
-  /** Unique; where texts differ by an address alone it is `<address>`. */
+  /** Unique text; addresses within are replaced by `<address>`. */
   reason: string;
-  /** The refusing server's code. */
+  /** SMTP reply code. */
   smtp_code: number | null;
-  /** Its enhanced code (RFC 3463). */
+  /** Enhanced status code (RFC 3463). */
   enhanced_code: string | null;
   bounce_type: BounceType;
   /** Recipients that failed for this reason. */
   count: number;
-  /** An address of those recipients; null where they have no rows. */
+  /** Example address; null if no rows are kept. */
   example: string | null;
   /** How to fix it. */
   help: string;
@@ -192,35 +192,35 @@ export type CampaignFailure = {
   estimated?: boolean;
 };
 
-/** A person who can get campaigns. */
+/** A person who can receive campaigns. */
 export type Subscriber = {
   id: Id;
   email: Email;
   first_name: FirstNameOfGetMe;
   last_name: LastNameOfGetMe;
-  /** Only who is `active` gets campaigns. */
+  /** Only `active` subscribers get campaigns. */
   status: "active" | "unconfirmed" | "unsubscribed" | "bounced" | "complained";
   attributes: SubscriberAttributes;
-  /** Lists that the subscriber is on. */
+  /** Lists of the subscriber. */
   lists: string[];
   created_at: CreatedAt;
 };
 
-/** What else is known: template variables and fields of segments. */
+/** Custom fields, usable as template variables and in segments. */
 export type SubscriberAttributes = {
   [name: string]: string | number | boolean | string[];
 };
 
-/** A list that subscribers are on. */
+/** A named group of subscribers. */
 export type SubscriberList = {
   id: Id;
-  /** Name; recipients see it when the list is public. */
+  /** Name; shown to subscribers if the list is public. */
   name: string;
   description: DescriptionOfSubscriberList;
   visibility: Visibility;
-  /** What subscribers see of a public list; empty: its name. */
+  /** Name shown to subscribers of a public list; empty: the list's name. */
   public_name: string;
-  /** What subscribers read about a public list. */
+  /** Description shown to subscribers of a public list. */
   public_description: string;
   archive: Archive;
   double_opt_in: DoubleOptIn;
@@ -243,7 +243,7 @@ export type EmailTemplate = {
   updated_at: UpdatedAt;
 };
 
-/** A template, with what its author should know. */
+/** A template with warnings. */
 export type SavedTemplate = {
   id: Id;
   name: NameOfEmailTemplate;
@@ -259,39 +259,39 @@ export type SavedTemplate = {
   warnings: Warnings;
 };
 
-/** A mail server, and how mail leaves by it. */
+/** A mail server and its sending settings. */
 export type SmtpConfiguration = {
   id: Id;
   name: NameOfListListsOfSubscriber;
   host: HostOfSmtpConfiguration;
   port: PortOfSmtpConfiguration;
-  /** TLS is required. */
+  /** Requires TLS. */
   use_tls: boolean;
   tls_mode: TlsMode;
-  /** Name in From. */
+  /** Sender name (From). */
   sender_name: string;
-  /** Address in From. */
+  /** Sender address (From). */
   sender_email: string;
-  /** Address for replies. */
+  /** Reply-To address. */
   reply_to_email: string | null;
-  /** Where bounces go; each mail's envelope sender is this with a token. */
+  /** Address for bounces; each mail's envelope sender is this address with a token. */
   bounce_address: string | null;
-  /** A mailbox that bounces arrive in, read by IMAP; null: none. */
+  /** IMAP mailbox that receives bounces; null: none. */
   bounce_mailbox: {
     host: HostOfSmtpConfiguration;
     port: PortOfSmtpConfiguration;
-    /** For the login; empty: none. */
+    /** Login name; empty for no login. */
     username: string;
-    /** TLS is required. */
+    /** Requires TLS. */
     use_tls: boolean;
-    /** The folder that is read. */
+    /** Folder to read. */
     folder: string;
-    /** Where mails go that were read. */
+    /** Folder that read mails are moved to. */
     processed_folder: string;
     last_error: LastErrorOfSmtpConfiguration;
     last_error_at: LastErrorAt;
   } | null;
-  /** The keys that sign: one, or an array of two (RSA and Ed25519); null: nothing is signed. */
+  /** Signing keys: one, or an array of two (RSA and Ed25519); null: mails are not signed. */
   dkim:
     | {
         domain: DomainOfListSlowDomains;
@@ -308,38 +308,36 @@ export type SmtpConfiguration = {
         active?: Active;
       }[]
     | null;
-  /** Keys that were made here and wait for their record to be seen. */
+  /** Generated keys that wait for their DNS record. */
   dkim_waiting: DkimKey[];
   max_connections: MaxConnectionsOfSmtpConfiguration;
-  /** Mails a second, at most; null: no limit. */
+  /** Maximum mails per second; null: no limit. */
   max_per_second: number | null;
-  /** Daily limits while the reputation of a new sender builds up; null: no limit. */
+  /** Daily limits that build a new sender's reputation; null: no limit. */
   warmup: {
-    /** Mails on the first day. */
+    /** Mails per day on the first day. */
     start_per_day: number;
-    /** Times what it was on the day before. */
+    /** Factor from one day to the next. */
     factor: number;
-    /** Never more than this. */
+    /** Maximum mails per day. */
     until_per_day: number;
   } | null;
   /** Limits for recipient domains. */
   domain_limits: {
-    /** The recipients' domain. */
-    domain: string;
-    /** Mails in any 60 seconds, at most; null: no limit. */
+    domain: DomainOfGetDomainStats;
+    /** Maximum mails in any 60 seconds; null: no limit. */
     max_per_minute?: number;
     max_connections?: MaxConnectionsOfSmtpConfiguration;
   }[];
   is_default: IsDefault;
-  /** False while the server takes no mail. */
+  /** False while the server accepts no mail. */
   working: boolean;
   last_error: LastErrorOfSmtpConfiguration;
   last_error_at: LastErrorAt;
-  /** Time of the next attempt with this server. */
-  backing_off_until: string | null;
-  /** When the DNS was last asked what receivers would find wrong; null: not since the last change. */
+  backing_off_until: NextAttemptAt;
+  /** Time of the last DNS check; null: not checked since the last change. */
   checked_at: string | null;
-  /** What failed then: the `fail`s of the deliverability report. */
+  /** Failed checks of the deliverability report. */
   check_failures: {
     name: NameOfGetDeliverability;
     /** How to fix it. */
@@ -348,7 +346,7 @@ export type SmtpConfiguration = {
   created_at: CreatedAt;
 };
 
-/** A DKIM key that was made here. */
+/** A generated DKIM key. */
 export type DkimKey = {
   domain: DomainOfListSlowDomains;
   selector: SelectorOfSmtpConfiguration;
@@ -357,7 +355,7 @@ export type DkimKey = {
   active: Active;
 };
 
-/** Keys to sign with; null: nothing is signed. */
+/** Signing keys; null: mails are not signed. */
 export type GivenDkimKeys =
   | {
       domain: Domain;
@@ -371,29 +369,29 @@ export type GivenDkimKeys =
     }[]
   | null;
 
-/** A mailbox that bounces arrive in, read by IMAP; null removes it. */
+/** IMAP mailbox that receives bounces; null removes it. */
 export type GivenBounceMailbox = {
   host?: Host;
   /** Port. */
   port?: number | null;
   username?: Username;
-  /** For the login. Write-only. */
+  /** Password for the login. Write-only. */
   password?: string;
-  /** TLS is required. */
+  /** Requires TLS. */
   use_tls?: boolean | null;
-  /** The folder that is read. */
+  /** Folder to read. */
   folder?: string | null;
-  /** Where mails go that were read. */
+  /** Folder that read mails are moved to. */
   processed_folder?: string | null;
 } | null;
 
-/** Daily limits while the reputation of a new sender builds up; null: no limit. */
+/** Daily limits that build a new sender's reputation; null: no limit. */
 export type WarmUp = {
-  /** Mails on the first day. */
+  /** Mails per day on the first day. */
   start_per_day: number;
-  /** Times what it was on the day before. */
+  /** Factor from one day to the next. */
   factor: number;
-  /** More than this it never becomes; `warmup: null` ends it. */
+  /** Maximum mails per day; `warmup: null` ends warm-up. */
   until_per_day: number;
 } | null;
 
@@ -401,9 +399,9 @@ export type WarmUp = {
 export type GivenDomainLimits =
   | {
       domain: Domain;
-      /** Mails in any 60 seconds, at most; null: no limit. */
+      /** Maximum mails in any 60 seconds; null: no limit. */
       max_per_minute?: number | null;
-      /** Connections at a time, at most. */
+      /** Maximum concurrent connections. */
       max_connections?: number | null;
     }[]
   | null;
@@ -418,7 +416,7 @@ export type WebhookEndpoint = {
   created_at: CreatedAt;
 };
 
-/** One event on its way to one endpoint. */
+/** Delivery of one event to one endpoint. */
 export type WebhookDelivery = {
   id: Id;
   event_id: EventId;
@@ -431,62 +429,62 @@ export type WebhookDelivery = {
   created_at: CreatedAt;
 };
 
-/** A bounce, a complaint or another message that came in. */
+/** A received bounce, complaint or other message. */
 export type InboundMessage = {
   id: Id;
   /** Time of arrival. */
   received_at: string;
-  /** `smtp`: the listener, `imap`: a mailbox, `api`, or the provider. */
+  /** Source: `smtp` (listener), `imap` (mailbox), `api`, or the provider. */
   via: "smtp" | "imap" | "api" | "ses" | "sendgrid" | "mailgun" | "postmark" | "sparkpost" | "brevo";
   sent_email_id: SentEmailId;
-  /** The address that it goes to. */
+  /** Recipient address. */
   recipient: string | null;
-  /** `unmatched`: it belongs to no mail of the company, and has changed nothing. */
+  /** `unmatched`: it belongs to no mail of the company and changed nothing. */
   result: "bounced" | "complained" | "ignored" | "unmatched";
   bounce_type: BounceType;
   /** Reply of the server that refused the mail. */
   diagnostic: string | null;
-  /** The message as it came, for 30 days. */
+  /** Original message, kept for 30 days. */
   raw_url: string | null;
 };
 
-/** An address that a provider reports to. */
+/** Address for a provider's reports. */
 export type InboundSource = {
   id: Id;
   provider: Provider;
-  /** Where the provider posts to. It holds a token: keep it secret. */
+  /** URL that the provider posts to. It contains a token: keep it secret. */
   url: string;
   created_at: CreatedAt;
 };
 
-/** An address or a domain that gets no mail. */
+/** An address or domain that receives no mail. */
 export type Suppression = {
   id: Id;
-  /** The address that gets no mail; null where it is a domain. */
+  /** Suppressed address; null for a domain. */
   email: string | null;
-  /** The domain that gets no mail; null where it is an address. */
+  /** Suppressed domain; null for an address. */
   domain: string | null;
-  /** Why it gets no mail; the stronger kind stays. */
+  /** Reason for the suppression; the stronger kind wins. */
   kind: "manual" | "unsubscribed" | "bounced" | "complained";
   /** Reason. */
   reason: string;
   created_at: CreatedAt;
 };
 
-/** Subscribers by rules, with their number now. */
+/** A segment with its current size. */
 export type Segment = {
   id: Id;
   name: NameOfSegment;
   description: DescriptionOfSubscriberList;
   rules: SegmentRules;
   created_at: CreatedAt;
-  /** Number of subscribers; null where nobody was counted. */
+  /** Number of subscribers; null if not counted. */
   subscriber_count: number | null;
   subscriber_count_is_estimate: SubscriberCountIsEstimate;
   not_dates: NotDates;
 };
 
-/** Subscribers by rules. */
+/** A group of subscribers defined by rules. */
 export type SegmentDefinition = {
   id: Id;
   name: NameOfSegment;
@@ -495,165 +493,175 @@ export type SegmentDefinition = {
   created_at: CreatedAt;
 };
 
-/** Whom a segment holds. */
+/** Rules of a segment. */
 export type SegmentRules = {
-  /** Whether all conditions must hold, or any. */
+  /** Whether all conditions must match, or any. */
   match?: "all" | "any";
-  /** What is asked of each subscriber: a field, how it is compared, and with what. */
+  /** A condition: field, operator and value. */
   conditions: (
     | {
-        field: "email";
-        operator: Operator;
-        value: string;
+        field: Field4;
+        operator: Operator3;
+        value: Value;
       }
     | {
-        field: "email";
-        operator: "in" | "not_in";
+        field: Field4;
+        operator: Operator;
         value: ValueOfSegmentRules;
       }
     | {
-        field: "domain";
-        operator: Operator;
-        value: string;
+        field: Field5;
+        operator: Operator3;
+        value: Value;
       }
     | {
-        field: "domain";
-        operator: "in" | "not_in";
+        field: Field5;
+        operator: Operator;
         value: ValueOfSegmentRules;
       }
     | {
-        field: "first_name" | "last_name";
-        operator: Operator;
-        value: string;
+        field: FieldOfSegmentRules;
+        operator: Operator3;
+        value: Value;
       }
     | {
-        field: "first_name" | "last_name";
-        operator: "in" | "not_in";
+        field: FieldOfSegmentRules;
+        operator: Operator;
         value: ValueOfSegmentRules;
       }
     | {
-        field: "first_name" | "last_name";
-        operator: "is_empty" | "is_not_empty";
-        /** Means nothing here. */
+        field: FieldOfSegmentRules;
+        operator: Operator2;
+        /** Ignored. */
         value?: unknown;
       }
     | {
-        field: "status";
-        operator: "equals" | "not_equals";
+        field: Field6;
+        operator: OperatorOfSegmentRules;
+        /** Value or values to compare with. */
         value: "active" | "unconfirmed" | "unsubscribed" | "bounced" | "complained";
       }
     | {
-        field: "status";
-        operator: "in" | "not_in";
+        field: Field6;
+        operator: Operator;
+        /** Value or values to compare with. */
         value: ("active" | "unconfirmed" | "unsubscribed" | "bounced" | "complained")[];
       }
     | {
-        field: "created_at";
-        operator: "before" | "after" | "lt" | "lte" | "gt" | "gte";
+        field: Field7;
+        operator: Operator5;
         value: Value2;
       }
     | {
-        field: "created_at";
-        operator: "in_last_days";
-        value: number;
+        field: Field7;
+        operator: Operator4;
+        value: Value3;
       }
     | {
-        field: FieldOfSegmentRules;
-        operator: "before" | "after" | "lt" | "lte" | "gt" | "gte";
+        field: Field2;
+        operator: Operator5;
         value: Value2;
       }
     | {
-        field: FieldOfSegmentRules;
-        operator: "in_last_days";
-        value: number;
+        field: Field2;
+        operator: Operator4;
+        value: Value3;
       }
     | {
-        field: FieldOfSegmentRules;
-        operator: "is_empty" | "is_not_empty";
-        /** Means nothing here. */
+        field: Field2;
+        operator: Operator2;
+        /** Ignored. */
         value?: unknown;
       }
     | {
+        /** Field of the subscriber. */
         field: "complained";
-        operator: "equals" | "not_equals";
+        operator: OperatorOfSegmentRules;
+        /** Value or values to compare with. */
         value: boolean;
       }
     | {
-        field: "list";
-        operator: "equals" | "not_equals";
-        value: string;
+        field: Field3;
+        operator: OperatorOfSegmentRules;
+        value: Value4;
       }
     | {
-        field: "list";
-        operator: "in" | "not_in";
-        value: Value3;
+        field: Field3;
+        operator: Operator;
+        value: Value5;
       }
     | {
-        field: "list";
-        operator: "is_empty" | "is_not_empty";
-        /** Means nothing here. */
+        field: Field3;
+        operator: Operator2;
+        /** Ignored. */
         value?: unknown;
       }
     | {
-        field: "opened_campaign";
-        operator: "equals" | "not_equals";
-        value: string;
+        field: Field8;
+        operator: OperatorOfSegmentRules;
+        value: Value4;
       }
     | {
-        field: "opened_campaign";
-        operator: "in" | "not_in";
-        value: Value3;
+        field: Field8;
+        operator: Operator;
+        value: Value5;
       }
     | {
-        field: "clicked_campaign";
-        operator: "equals" | "not_equals";
-        value: string;
+        field: Field9;
+        operator: OperatorOfSegmentRules;
+        value: Value4;
       }
     | {
-        field: "clicked_campaign";
-        operator: "in" | "not_in";
-        value: Value3;
+        field: Field9;
+        operator: Operator;
+        value: Value5;
       }
     | {
         field: Field;
-        operator: "equals" | "not_equals";
+        operator: OperatorOfSegmentRules;
+        /** Value or values to compare with. */
         value: string | number | boolean;
       }
     | {
         field: Field;
+        /** How the field is compared. */
         operator: "contains" | "not_contains" | "starts_with" | "ends_with";
-        value: string;
+        value: Value;
       }
     | {
         field: Field;
-        operator: "in" | "not_in";
+        operator: Operator;
+        /** Value or values to compare with. */
         value: (string | number | boolean)[];
       }
     | {
         field: Field;
+        /** How the field is compared. */
         operator: "gt" | "gte" | "lt" | "lte";
+        /** Value or values to compare with. */
         value: number;
       }
     | {
         field: Field;
+        /** How the field is compared. */
         operator: "before" | "after";
         value: Value2;
       }
     | {
         field: Field;
-        operator: "in_last_days";
-        value: number;
+        operator: Operator4;
+        value: Value3;
       }
     | {
         field: Field;
-        operator: "is_empty" | "is_not_empty";
-        /** Means nothing here. */
+        operator: Operator2;
+        /** Ignored. */
         value?: unknown;
       }
   )[];
 };
 
-/** What an import has done. */
+/** Result of an import. */
 export type ImportReport = {
   import_id: ImportId;
   total: Total;
@@ -667,14 +675,14 @@ export type ImportReport = {
   decoded_cells: DecodedCells;
 };
 
-/** A file that waits for its import, or is imported in the background. */
+/** An uploaded file, waiting or being imported. */
 export type Import = {
   id: Id;
   /** State. */
   status: "waiting" | "running" | "done" | "failed";
   /** Of the file. */
   bytes: number;
-  /** How much of it is read. */
+  /** Bytes read so far. */
   bytes_read: number;
   import_id: ImportId;
   total: Total;
@@ -686,66 +694,66 @@ export type Import = {
   errors_url: ErrorsUrl;
   columns: Columns;
   decoded_cells: DecodedCells;
-  /** Why it failed; nothing was imported. */
+  /** Reason for the failure; nothing was imported. */
   error: string | null;
-  /** As the upload called the file. */
+  /** File name of the upload. */
   filename: string;
   list_id: ListIdOfCampaign;
-  /** As it was asked for. */
+  /** As requested. */
   mapping: {
     [name: string]: string | null;
   };
-  /** How the file's characters are written. */
+  /** Character encoding of the file. */
   charset: string | null;
-  /** What becomes of known subscribers. */
+  /** Treatment of existing subscribers. */
   on_conflict: "update" | "skip";
-  /** How days such as 03/04/2000 are read. Without it a column decides by its own cells (31/12 can only be one); else they stay text. */
+  /** Order of dates such as 03/04/2000. Without it each column's own cells decide (31/12 is unambiguous); otherwise they stay text. */
   date_order: "dmy" | "mdy" | null;
   header: Header;
-  /** It counts and reports, and writes nothing. */
+  /** True if it only checks the file. */
   dry_run: boolean;
-  /** Its file is kept: it can be started, also after a dry run or a failure. */
+  /** True while the file is kept and can be started, also after a dry run or a failure. */
   startable: boolean;
   created_at: CreatedAt;
-  /** Then it is gone, with its file and its errors. */
+  /** Time when the import, its file and its errors are deleted. */
   kept_until: string;
 };
 
-/** An image of mails, or an attachment. */
+/** An image or attachment. */
 export type MediaFile = {
   id: Id;
   /** The file's name. */
   filename: string;
-  /** Found in the file's own bytes, whatever the upload said. */
+  /** Detected from the file's content. */
   content_type: string;
   /** Bytes. */
   size: number;
-  /** SHA-256 of its bytes, hexadecimal. */
+  /** SHA-256 of the content, hexadecimal. */
   sha256: string;
-  /** Serves the file to anybody. */
+  /** Public URL of the file. */
   url: string;
   created_at: CreatedAt;
 };
 
-/** What became of a campaign's mails, and what their readers did. */
+/** Results of a campaign. */
 export type Analytics = {
   campaign_id: CampaignId;
   /** Recipients of the campaign. */
   total_emails: number;
   sent: Sent;
-  /** Recipients without a mail. */
+  /** Recipients without an accepted mail. */
   failed: number;
   delivered: Delivered;
-  /** Mails that came back. */
+  /** Bounced mails. */
   bounced: number;
-  /** Mails that came back, by kind. */
+  /** Bounced mails by kind. */
   bounces: {
     hard: Hard;
     soft: Soft;
     block: Block;
   };
   complaints: Complaints;
-  /** Recipients who unsubscribed by it. */
+  /** Recipients who unsubscribed through this campaign. */
   unsubscribed: number;
   /** Opens of this campaign. */
   opens: {
@@ -759,7 +767,7 @@ export type Analytics = {
     unique: Unique;
     machine: MachineOfAnalytics;
   };
-  /** Shares between 0 and 1. */
+  /** Rates between 0 and 1. */
   rates: {
     /** Null for a campaign without individual tracking. */
     open: number | null;
@@ -767,38 +775,38 @@ export type Analytics = {
     click: number | null;
     /** Null for a campaign without individual tracking. */
     click_to_open: number | null;
-    /** Mails that came back, of those that servers took or sent back. */
+    /** Bounced mails divided by accepted and bounced mails. */
     bounce: number;
-    /** Unsubscribed, of those delivered. */
+    /** Unsubscribed recipients divided by delivered mails. */
     unsubscribe: number;
   };
-  /** Its links, the most clicked first. */
+  /** Links, most clicked first. */
   links: {
-    /** An address (URL). */
+    /** URL. */
     url: string;
-    /** Clicks of people, each time. */
+    /** All clicks by people. */
     total: number;
     unique: Unique;
   }[];
   /** Opens and clicks over time. */
   timeline: {
-    /** Begin of the interval. */
+    /** Start of the interval. */
     at: string;
-    /** Opens of people in it. */
+    /** Opens by people. */
     opens: number;
-    /** Clicks of people in it. */
+    /** Clicks by people. */
     clicks: number;
   }[];
-  /** Extension. Of an A/B test, in the order of the request; empty where there is none. */
+  /** Extension. Results of an A/B test's variants, in the order of the request; empty without a test. */
   variants: {
     index: Index;
-    /** Its share of the recipients, as it was asked for. */
+    /** Requested share of the recipients. */
     percent: number;
-    /** Mails with this variant that mail servers took; of the winner also those to the rest of the recipients. */
+    /** Accepted mails with this variant; for the winner including those to the remaining recipients. */
     sent: number;
-    /** People who opened one of these; machines are not counted. */
+    /** People who opened one; machines are not counted. */
     opens: number;
-    /** People who clicked in one of these; machines are not counted. */
+    /** People who clicked in one; machines are not counted. */
     clicks: number;
   }[];
 };
@@ -807,30 +815,30 @@ export type Analytics = {
 export type SentEmail = {
   id: Id;
   campaign_id: CampaignId;
-  /** The subscriber; null where it was deleted, or never was one. */
+  /** Subscriber; null if deleted or never created. */
   subscriber_id: string | null;
   recipient: Recipient;
-  /** Others who get a copy and are seen in it. */
+  /** Visible copy recipients. */
   cc: string[];
-  /** Others who get a copy and are not seen in it. */
+  /** Hidden copy recipients. */
   bcc: string[];
-  /** What became of each address of cc and bcc. */
+  /** Status of each copy. */
   copies: {
     email: EmailOfConfirmSubscription;
-    /** Which of the two it stands in. */
+    /** Header of the copy: cc or bcc. */
     kind: "cc" | "bcc";
-    /** What became of this copy; it changes nothing for the mail itself. */
+    /** Status of this copy; it does not affect the mail itself. */
     status: "queued" | "sending" | "sent" | "failed" | "bounced" | "suppressed" | "unknown";
     error: ErrorOfSentEmail;
     sent_at: SentAt;
   }[];
-  /** Subject as the recipient has it. */
+  /** Subject as sent. */
   subject: string;
-  /** `unknown`: handed over, and no answer came; `suppressed`: left out, `error` says why. The others are what they say. */
+  /** `unknown`: handed over without an answer; `suppressed`: skipped, `error` gives the reason. */
   status: "queued" | "sending" | "sent" | "failed" | "bounced" | "suppressed" | "unknown";
   attempts: Attempts;
   error: ErrorOfSentEmail;
-  /** Reply of the mail server that accepted it. */
+  /** Reply of the accepting mail server. */
   smtp_response: string | null;
   /** Message-ID of the mail. */
   message_id: string;
@@ -844,7 +852,7 @@ export type SentEmail = {
   created_at: CreatedAt;
 };
 
-/** Something that happened to a mail. */
+/** An event of a mail. */
 export type EmailEvent = {
   id: Id;
   /** Type of event. */
@@ -853,24 +861,24 @@ export type EmailEvent = {
   sent_email_id: SentEmailId;
   /** The campaign. */
   campaign_id: string | null;
-  /** What else is known of it, by type. */
+  /** Details by type. */
   metadata: {
     [name: string]: unknown;
   };
   timestamp: At;
 };
 
-/** What a subscriber wants to get. */
+/** A subscriber's preferences. */
 export type Preferences = {
   email: EmailOfConfirmSubscription;
   first_name: FirstNameOfGetMe;
   last_name: LastNameOfGetMe;
-  /** Whether mail is wanted. */
+  /** Whether the subscriber wants mail. */
   subscribed: boolean;
-  /** Lists that the subscriber is on. */
+  /** Lists of the subscriber. */
   lists: {
     id: Id;
-    /** What subscribers see of it. */
+    /** Shown to subscribers. */
     name: string;
     subscribed: SubscribedOfUpdatePreferences;
   }[];
@@ -901,7 +909,7 @@ export type Company = {
   updated_at: UpdatedAt;
 };
 
-/** A company, with the person's role there. */
+/** A company with the person's role. */
 export type CompanyWithRole = {
   id: Id;
   name: NameOfCompany;
@@ -936,7 +944,7 @@ export type User = {
   created_at: CreatedAt;
 };
 
-/** The tokens of a session. */
+/** Tokens of a session. */
 export type Tokens = {
   access: Access;
   refresh: Refresh;
@@ -955,7 +963,7 @@ export type ApiKey = {
   created_at: CreatedAt;
 };
 
-/** Somebody who may act for a company, or is invited to. */
+/** A member of a company, or an invited person. */
 export type Member = {
   id: Id;
   /** The user; null while invited. */
@@ -971,7 +979,7 @@ export type Member = {
   expires_at: ExpiresAt;
 };
 
-/** The company's plan, and what is used of it. */
+/** The company's plan and usage. */
 export type PlanUsage = {
   /** Name. */
   plan: string;
@@ -979,31 +987,31 @@ export type PlanUsage = {
   features: string[];
   /** Limits of the plan; null: no limit. */
   limits: {
-    /** API calls of a day (UTC). */
+    /** API calls per day (UTC). */
     api_calls_per_day: number | null;
     /** Subscribers. */
     subscribers: number | null;
-    /** Mails of a month (UTC). */
+    /** Mails per month (UTC). */
     emails_per_month: number | null;
-    /** Mails of any 60 minutes. */
+    /** Mails in any 60 minutes. */
     smtp_per_hour: number | null;
     /** Bytes of media files. */
     media_bytes: number | null;
   };
   /** Usage in this period. */
   usage: {
-    /** API calls of a day (UTC). */
+    /** API calls per day (UTC). */
     api_calls_per_day: number;
     /** Subscribers. */
     subscribers: number;
-    /** Mails of a month (UTC). */
+    /** Mails per month (UTC). */
     emails_per_month: number;
-    /** Mails of any 60 minutes. */
+    /** Mails in any 60 minutes. */
     smtp_per_hour: number;
     /** Bytes of media files. */
     media_bytes: number;
   };
-  /** The month that mails are counted in. */
+  /** Month of the mail quota. */
   period: {
     /** Start. */
     start: string;
@@ -1012,22 +1020,22 @@ export type PlanUsage = {
   };
 };
 
-/** The company that it belongs to. */
+/** Company that owns it. */
 export type CompanyOfSendToList = string;
 
 /** Name. */
 export type Name = string;
 
-/** The SMTP configuration that it leaves by. */
+/** SMTP configuration to send with. */
 export type SmtpConfigId = string;
 
-/** Media files that are attached. */
+/** Attached media files. */
 export type AttachmentIds = string[];
 
-/** True: a receipt, a password reset and the like. It goes before newsletters, also to those who unsubscribed, and again where it is in doubt. */
+/** True for receipts, password resets and similar mails. They are sent before newsletters, also to people who unsubscribed, and are retried when delivery is in doubt. */
 export type IsTransactional = boolean;
 
-/** Added to the addresses of tracked links that lack them, behind their own query, which stays as it is, and before the fragment. Links that are not tracked (where the company tracks none, in copies, in the text part) get none. Clicks are reported by the address without them. */
+/** Parameters added to tracked links that lack them, after the link's own query and before the fragment. Links that are not tracked (tracking off, copies, text part) get none. Clicks are reported by the address without them. */
 export type Utm = {
   source?: Source;
   medium?: Medium;
@@ -1036,43 +1044,43 @@ export type Utm = {
   content?: Content;
 } | null;
 
-/** `utm_source`: where the visit comes from. */
+/** `utm_source`: source of the visit. */
 export type Source = string;
 
-/** `utm_medium`: by which kind of channel. */
+/** `utm_medium`: kind of channel. */
 export type Medium = string;
 
-/** `utm_campaign`: of which campaign. */
+/** `utm_campaign`: name of the campaign. */
 export type CampaignOfSendToList = string;
 
-/** `utm_term`: for which word or audience. */
+/** `utm_term`: keyword or audience. */
 export type Term = string;
 
-/** `utm_content`: which of several links or versions. */
+/** `utm_content`: distinguishes links or versions. */
 export type Content = string;
 
-/** The template that it is made from. */
+/** Template to use. */
 export type TemplateIdOfSendToList = string;
 
-/** The list that it goes to. */
+/** List to send to. */
 export type ListIdOfSendToList = string;
 
-/** The segment that it goes to. */
+/** Segment to send to. */
 export type SegmentId = string;
 
-/** Start time; null: at once. */
+/** Start time; null: now. */
 export type ScheduledFor = string | null;
 
 /** The variant's share of the recipients, at most two decimals. The number of its recipients differs from the exact share by less than one. */
 export type Percent = number;
 
-/** What is compared: people who opened, or clicked, for each mail that was sent. Machines are not counted. Of two alike the first variant wins. */
+/** Criterion: people who opened or clicked, per sent mail. Machines are not counted. The first variant wins a tie. */
 export type Metric = "opens" | "clicks";
 
-/** How long opens and clicks are waited for, from when each recipient of the test has been tried once. */
+/** Waiting time for opens and clicks, from when every test recipient has been tried once. */
 export type AfterMinutes = number;
 
-/** Recipients, each with values for the variables. */
+/** Recipients with their variables. */
 export type Receivers = {
   email: Email;
   cc?: Cc;
@@ -1083,34 +1091,34 @@ export type Receivers = {
 /** An email address. */
 export type Email = string;
 
-/** Others who get a copy and are seen in it. */
+/** Visible copy recipients. */
 export type Cc = string[] | null;
 
-/** Others who get a copy and are not seen in it. */
+/** Hidden copy recipients. */
 export type Bcc = string[] | null;
 
-/** Subject of the mail; variables allowed in what is to be sent. */
+/** Subject of the mail. Templates may contain variables. */
 export type SubjectOfSendCustom = string;
 
 /** The mail in HTML, with variables. */
 export type BodyOfSendCustom = string;
 
-/** Text that mail programs show behind the subject in their lists, hidden in the mail itself. Takes variables; what they hold is text, never HTML. Not in the text part. */
+/** Preview text shown after the subject in the inbox, hidden in the mail itself. Variables are allowed; their values are always treated as text. Not part of the text version. */
 export type Preheader = string | null;
 
-/** The text part, in place of the one that is derived from the HTML. Takes variables, nothing is escaped; without a link to unsubscribe it gets the footer. Null or blank: derived. */
+/** Plain-text version, instead of the one derived from the HTML. Variables are allowed and not escaped; without an unsubscribe link the footer is added. Null or blank: derived. */
 export type TextBody = string | null;
 
-/** Writes the rules of the style sheets into the `style` of the elements they apply to, when it is saved or sent. An element's own style wins, unless a rule is `!important`. Media queries, other at-rules and rules for states such as `:hover` stay in the sheets, and so do sheets with a `media` attribute, `data-embed`, or conditions or loops within. Where a variable stands in a `class` or `id`, the sheets stay whole, and properties that it may set are left to them. Nothing is fetched: linked and imported sheets stay links. */
+/** Inlines CSS on save or send. An element's own style wins unless a rule is `!important`. Media queries, other at-rules and rules for states such as `:hover` stay in the style sheet, as do sheets with a `media` attribute, `data-embed`, conditions or loops. Where `class` or `id` contains a variable, the sheets are kept complete and the properties it may set are not inlined. Linked and imported sheets are not fetched and stay links. */
 export type InlineCss = boolean;
 
 /** Id. */
 export type Id = string;
 
-/** The campaign's, where the body has none. */
+/** Name of the campaign, if the body has none. */
 export type NameOfListDrafts = string;
 
-/** The send whose request the body is: `POST /api/emails/send/{kind}/`. */
+/** Kind of send that the body is for: `POST /api/emails/send/{kind}/`. */
 export type Kind = "to-list" | "to-receivers" | "custom";
 
 /** Time of creation. */
@@ -1119,7 +1127,7 @@ export type CreatedAt = string;
 /** Time of the last change. */
 export type UpdatedAt = string;
 
-/** The request of that send, kept as given. It may be incomplete: what is wrong with it is reported when it is sent. */
+/** Request body of that send, stored as given. It may be incomplete: errors are reported when it is sent. */
 export type Body = {
   [name: string]: unknown;
 };
@@ -1140,16 +1148,16 @@ export type PreviewDraftBody = {
   warnings: Warnings;
 };
 
-/** The subject with these values. */
+/** Rendered subject. */
 export type SubjectOfPreviewDraft = string;
 
 /** The HTML part. */
 export type Html = string;
 
-/** The text part. */
+/** Plain-text version. */
 export type Text = string;
 
-/** Extension. Sentences on placeholders of other products and MJML, which are sent as they stand; on addresses that open nothing, such as those without a scheme; on a body of several lines without tags; on variables that neither are built in nor any subscriber has, and those that subscribers lack, with their number; on HTML over 102 KB; and on a missing visible way to unsubscribe. */
+/** Extension. Warnings about placeholders of other products and MJML, which are sent unchanged; links that open nothing, such as those without a scheme; several lines without tags; variables that are not built in and that no subscriber has, or that some lack, with their number; HTML over 102 KB; and a missing visible unsubscribe link. */
 export type Warnings = string[];
 
 export type ListSubscribersBody = {
@@ -1169,34 +1177,34 @@ export type FirstName = string;
 /** Last name. */
 export type LastName = string;
 
-/** Lists that the subscriber is added to. */
+/** Lists to add the subscriber to. */
 export type Lists = string[];
 
-/** All of them are added to this list. */
+/** List to add all imported people to. */
 export type ListIdOfImportSubscribers = string;
 
-/** Default utf-8; a byte order mark wins. Any label of the Encoding Standard, such as windows-1252. */
+/** Default utf-8; a byte order mark overrides it. Any label of the Encoding Standard, such as windows-1252. */
 export type Charset = string;
 
-/** Counts and reports (200), and writes nothing. */
+/** Check only: counts and reports (200) without importing. */
 export type DryRun = boolean;
 
-/** `skip`: known subscribers stay as they are, also on their lists, and count as skipped; a more careful status holds all the same, and counts as updated. */
+/** `skip`: existing subscribers and their lists do not change and count as skipped; a stricter status still applies and counts as updated. */
 export type OnConflict = "update" | "skip";
 
-/** How days such as 03/04/2000 are read. Without it a column decides by its own cells (31/12 can only be one); else they stay text. */
+/** Order of dates such as 03/04/2000. Without it each column's own cells decide (31/12 is unambiguous); otherwise they stay text. */
 export type DateOrder = "dmy" | "mdy";
 
-/** False: the first line is a person, and `mapping` names columns by their numbers, `{"1": "email"}`; those that it does not name are left out. Default true. */
+/** False: the first line is a person, and `mapping` names columns by number, `{"1": "email"}`; columns it omits are ignored. Default: true. */
 export type Header = boolean;
 
-/** The file, as a part of form-data with a file name. */
+/** The file, as a form-data part with a file name. */
 export type FileOfImportSubscribers = Blob;
 
 /** Subscribers. */
 export type SubscriberIds = string[];
 
-/** Number changed. */
+/** Number updated. */
 export type Updated = number;
 
 export type ErasePersonBody = {
@@ -1206,31 +1214,31 @@ export type ErasePersonBody = {
 /** Name. */
 export type NameOfListListsOfSubscriber = string;
 
-/** For those who work with it; recipients do not see it. */
+/** Internal description; recipients do not see it. */
 export type Description = string;
 
-/** `public` lists are shown to subscribers on the preferences page. */
+/** `public` lists appear on subscribers' preferences page. */
 export type Visibility = "private" | "public";
 
-/** What subscribers see of a public list; empty: its name. */
+/** Name shown to subscribers of a public list; empty: the list's name. */
 export type PublicName = string;
 
-/** What subscribers read about a public list. */
+/** Description shown to subscribers of a public list. */
 export type PublicDescription = string;
 
-/** What was sent to the list may be read by anybody, as a page and an RSS feed at `/api/emails/public/archive/{list_id}/`. Has an effect on public lists alone. */
+/** Publishes campaigns to the list as a page and an RSS feed at `/api/emails/public/archive/{list_id}/`. Only for public lists. */
 export type Archive = boolean;
 
-/** Whoever asks for this list by the public form is on it once they confirm by the link that is mailed to them. Null: as the company's `double_opt_in` says. */
+/** People who request this list by the public form join once they confirm by a mailed link. Null: the company's `double_opt_in` applies. */
 export type DoubleOptIn = boolean | null;
 
-/** Subject of the mail; variables allowed in what is to be sent. */
+/** Subject of the mail. Templates may contain variables. */
 export type Subject = string;
 
 /** The mail in HTML, with variables. */
 export type BodyOfCreateTemplate = string;
 
-/** `mjml` is an extension: the body is MJML, which is compiled when it is saved. `basic` and `visual` bodies are HTML, and differ for editors alone. */
+/** `mjml` is an extension: the body is MJML, compiled when it is saved. `basic` and `visual` bodies are HTML and differ only for editors. */
 export type TemplateMode = "basic" | "visual" | "mjml";
 
 /** Purpose. */
@@ -1244,25 +1252,25 @@ export type Variables = {
 /** Numbered from 1 for each template, without gaps. */
 export type Version = number;
 
-/** Subject of the mail; variables allowed in what is to be sent. */
+/** Subject of the mail. Templates may contain variables. */
 export type SubjectOfListTemplateVersions = string;
 
-/** When it was saved. */
+/** Time of saving. */
 export type CreatedAtOfListTemplateVersions = string;
 
-/** Who saved it; null where that is unknown, or the person or key is gone. */
+/** Author; null if unknown or deleted. */
 export type CreatedBy = {
   id: Id;
   name: NameOfListTemplateVersions;
 } | null;
 
-/** A person's address, or an API key's name. */
+/** Address of the person, or name of the API key. */
 export type NameOfListTemplateVersions = string;
 
-/** Text that mail programs show behind the subject in their lists, hidden in the mail itself. Takes variables; what they hold is text, never HTML. Not in the text part. */
+/** Preview text shown after the subject in the inbox, hidden in the mail itself. Variables are allowed; their values are always treated as text. Not part of the text version. */
 export type PreheaderOfGetTemplateVersion = string | null;
 
-/** The text part, in place of the one that is derived from the HTML. Takes variables, nothing is escaped; without a link to unsubscribe it gets the footer. Null or blank: derived. */
+/** Plain-text version, instead of the one derived from the HTML. Variables are allowed and not escaped; without an unsubscribe link the footer is added. Null or blank: derived. */
 export type TextBodyOfGetTemplateVersion = string | null;
 
 /** Host of the server. */
@@ -1271,34 +1279,34 @@ export type Host = string;
 /** Port. */
 export type Port = number;
 
-/** For the login; empty: none. */
+/** Login name; empty for no login. */
 export type Username = string;
 
-/** For the login; empty: none. Write-only. */
+/** Login; empty for none. Write-only. */
 export type Password = string;
 
-/** Address in From. */
+/** Sender address (From). */
 export type SenderEmail = string;
 
-/** `auto` goes by the port: 465 is `implicit`, others `starttls` where `use_tls` is set. */
+/** `auto` depends on the port: 465 is `implicit`, others are `starttls` if `use_tls` is set. */
 export type TlsMode = "auto" | "implicit" | "starttls" | "none";
 
-/** Name in From. */
+/** Sender name (From). */
 export type SenderName = string;
 
-/** Address for replies. */
+/** Reply-To address. */
 export type ReplyToEmail = string | null;
 
-/** Where bounces go; each mail's envelope sender is this with a token. */
+/** Address for bounces; each mail's envelope sender is this address with a token. */
 export type BounceAddress = string | null;
 
-/** Connections at a time, at most. */
+/** Maximum concurrent connections. */
 export type MaxConnections = number;
 
-/** Mails a second, at most; null: no limit. */
+/** Maximum mails per second; null: no limit. */
 export type MaxPerSecond = number | null;
 
-/** Confirmations leave by it where the company names no other. */
+/** Sends confirmation mails unless the company names another. */
 export type IsDefault = boolean;
 
 export type ValidateSmtpConfigBody = {
@@ -1311,7 +1319,7 @@ export type ValidateSmtpConfigBody = {
 /** Whether the configuration can send. */
 export type Valid = boolean;
 
-/** Stage that failed; `ok` if none did. */
+/** Failed stage; `ok` if none. */
 export type Stage = "dns" | "connect" | "tls" | "auth" | "ok";
 
 /** Reply of the server, or the network error. */
@@ -1323,7 +1331,7 @@ export type DurationMs = number;
 /** A domain. */
 export type Domain = string;
 
-/** The key's selector in the DNS. */
+/** DNS selector of the key. */
 export type Selector = string;
 
 /** Of the key. */
@@ -1335,7 +1343,7 @@ export type NameOfGetDeliverability = "spf" | "dkim" | "dmarc" | "alignment" | "
 /** https, without credentials. */
 export type Url = string;
 
-/** `campaign.completed`: it has ended, as `metadata.status` says (completed, partial, failed). `subscribed`: somebody became active, or joined a list, by the public form; `confirmed`: by the link in a mail. These name no mail; `metadata` of the latter two has the subscriber and the lists. */
+/** `campaign.completed`: the campaign ended with `metadata.status` (completed, partial, failed). `subscribed`: a person became active or joined a list by the public form; `confirmed`: by the link in a mail. The latter two name no mail; `metadata` contains the subscriber and the lists. */
 export type Events = (
   | "delivered"
   | "opened"
@@ -1352,7 +1360,7 @@ export type Events = (
 /** URL that receives the events. */
 export type UrlOfCreateWebhookEndpoint = string;
 
-/** Types of events that are sent. */
+/** Event types to deliver. */
 export type EventsOfCreateWebhookEndpoint = (
   | "delivered"
   | "opened"
@@ -1366,13 +1374,13 @@ export type EventsOfCreateWebhookEndpoint = (
   | "confirmed"
 )[];
 
-/** Since when every attempt has failed; after three days the endpoint is disabled. */
+/** Time since which every attempt has failed; the endpoint is disabled after three days. */
 export type FailingSince = string | null;
 
-/** Since when nothing is delivered: somebody wished it (`failing_since` is null), or three days of nothing but failures. */
+/** Time since which nothing is delivered: on request (`failing_since` is null), or after three days of failures. */
 export type DisabledAt = string | null;
 
-/** `whsec_` and 32 random bytes in base64, as Standard Webhooks has it. */
+/** `whsec_` followed by 32 random bytes in base64 (Standard Webhooks). */
 export type Secret = string;
 
 /** The event's id: the header `webhook-id`. */
@@ -1391,31 +1399,31 @@ export type EventType =
   | "subscribed"
   | "confirmed";
 
-/** `dead`: it was tried for the last time. */
+/** `dead`: the last attempt failed. */
 export type Status = "pending" | "succeeded" | "dead";
 
 /** Number of attempts. */
 export type Attempts = number;
 
-/** The status that the receiver answered with. */
+/** HTTP status of the receiver. */
 export type ResponseStatus = number | null;
 
-/** Why the last attempt failed; of a refusal also how its body began. */
+/** Error of the last attempt, with the beginning of a refusal's body. */
 export type LastError = string | null;
 
 /** Time of the next attempt. */
 export type NextAttemptAt = string | null;
 
-/** Rows of the file. */
+/** Number of rows. */
 export type Total = number;
 
 /** Number created. */
 export type Created = number;
 
-/** Line of the file, or place in the array from 1. */
+/** Line of the file, or position in the array from 1. */
 export type Row = number;
 
-/** The address as it was given. */
+/** Address as given. */
 export type EmailOfImportSuppressions = string;
 
 /** Error message. */
@@ -1424,10 +1432,10 @@ export type ErrorOfImportSuppressions = string;
 /** Number of subscribers. */
 export type SubscriberCount = number;
 
-/** The number is an estimate from a part of the subscribers. */
+/** True if the number is an estimate from a sample. */
 export type SubscriberCountIsEstimate = boolean;
 
-/** For each attribute that the rules compare with a date. Nobody with such a value fits. */
+/** Attributes that the rules compare with a date, with values that are no dates; people with such values do not match. */
 export type NotDates = {
   field: FieldOfPreviewSegment;
   count: CountOfPreviewSegment;
@@ -1436,28 +1444,31 @@ export type NotDates = {
 /** The attribute. */
 export type FieldOfPreviewSegment = string;
 
-/** Filled values that are no dates; null where counting took too long. */
+/** Number of values that are no dates; null if counting took too long. */
 export type CountOfPreviewSegment = number | null;
 
 /** A day in the company's time zone. */
 export type DateOfGetStats = string;
 
-/** Mails that mail servers took. */
+/** Recipient domain. */
+export type DomainOfGetDomainStats = string;
+
+/** Mails accepted by mail servers. */
 export type Sent = number;
 
-/** Mails that have not come back since. */
+/** Accepted mails that have not bounced. */
 export type Delivered = number;
 
 /** The mailbox does not exist. */
 export type Hard = number;
 
-/** The mailbox could not take it. */
+/** The mailbox could not accept it. */
 export type Soft = number;
 
-/** The server refused us. */
+/** The server refused the sender. */
 export type Block = number;
 
-/** Recipients who called it spam. */
+/** Recipients who reported it as spam. */
 export type Complaints = number;
 
 /** A domain. */
@@ -1476,16 +1487,16 @@ export type SubscribePubliclyBody = {
   contact_url_2?: ContactUrl2;
 };
 
-/** The list that is joined. */
+/** List to join. */
 export type ListId = string;
 
-/** Where a form leads afterwards (303): http or https, on a host of the company's `form_hosts`. */
+/** Redirect after a form (303): http or https, on a host of the company's `form_hosts`. */
 export type RedirectUrl = string;
 
-/** Hidden in the form. Filled in, the answer is the same and nothing happens. */
+/** Trap field, hidden in the form. If it is filled in, the answer is the same and nothing happens. */
 export type Website = unknown;
 
-/** As `website`, under a name that password managers leave alone. */
+/** Trap field like `website`, under a name that password managers ignore. */
 export type ContactUrl2 = unknown;
 
 export type ConfirmSubscriptionBody = {
@@ -1493,7 +1504,7 @@ export type ConfirmSubscriptionBody = {
   email: EmailOfConfirmSubscription;
 };
 
-/** A sentence for people. */
+/** Message for people. */
 export type Detail = string;
 
 /** An email address. */
@@ -1505,13 +1516,13 @@ export type UnsubscribeRecipientBody = {
   only_this_list?: OnlyThisList;
 };
 
-/** As mailbox providers send it (RFC 8058). */
+/** Sent by mailbox providers (RFC 8058). */
 export type ListUnsubscribe = unknown;
 
 /** Set by the page's own form. */
 export type From = unknown;
 
-/** `true`: leave the list that the mail came through, and no other. */
+/** `true`: leave only the list that the mail came through. */
 export type OnlyThisList = unknown;
 
 export type UpdatePreferencesJsonBody = {
@@ -1524,10 +1535,10 @@ export type UpdatePreferencesJsonBody = {
   from?: From;
 };
 
-/** Whether mail is wanted. */
+/** Whether the subscriber wants mail. */
 export type Subscribed = boolean | "on" | "true" | "false";
 
-/** Public lists that are joined or left. */
+/** Public lists to join or leave. */
 export type ListsOfUpdatePreferences =
   | {
       id: Id;
@@ -1535,10 +1546,10 @@ export type ListsOfUpdatePreferences =
     }[]
   | null;
 
-/** Whether the person is on it. */
+/** Whether the person is a member. */
 export type SubscribedOfUpdatePreferences = boolean;
 
-/** Public lists that are joined; those of the page that are not named are left. */
+/** Public lists to join; other lists of the page are left. */
 export type List = string | string[];
 
 export type UpdatePreferencesBody = {
@@ -1550,7 +1561,7 @@ export type UpdatePreferencesBody = {
   from?: From;
 };
 
-/** At least 10 characters, and not easy to guess. */
+/** At least 10 characters and not easily guessed. */
 export type PasswordOfRegisterCompany = string;
 
 /** First name. */
@@ -1559,32 +1570,35 @@ export type FirstNameOfRegisterCompany = string;
 /** Last name. */
 export type LastNameOfRegisterCompany = string;
 
-/** Bearer token, good for 15 minutes. */
+/** Bearer token, valid for 15 minutes. */
 export type Access = string;
 
-/** Good once, for 7 days. */
+/** Valid once, for 7 days. */
 export type Refresh = string;
+
+/** Code from the authenticator, or a recovery code. */
+export type Code = string;
 
 export type RefreshTokensBody = {
   refresh: RefreshOfRefreshTokens;
 };
 
-/** Good once, for 7 days. */
+/** Valid once, for 7 days. */
 export type RefreshOfRefreshTokens = string;
 
-/** The token of the link. */
+/** Token from the link. */
 export type Token = string;
 
-/** Whether the address was proved by a mailed link. */
+/** Whether the address was verified by a mailed link. */
 export type EmailVerified = boolean;
 
-/** The password from now on. */
+/** New password. */
 export type NewPassword = string;
 
-/** Bearer token, good for 15 minutes. */
+/** Bearer token, valid for 15 minutes. */
 export type AccessOfAcceptInvitation = string;
 
-/** Good once, for 7 days. */
+/** Valid once, for 7 days. */
 export type RefreshOfAcceptInvitation = string;
 
 /** First name. */
@@ -1596,13 +1610,13 @@ export type LastNameOfGetMe = string;
 /** Role of the person in the company. */
 export type Role = "viewer" | "member" | "admin" | "owner";
 
-/** The address that it came from. */
+/** IP address. */
 export type Ip = string | null;
 
-/** At least 10 characters, and not easy to guess. */
+/** At least 10 characters and not easily guessed. */
 export type PasswordOfDisableTotp = string;
 
-/** Who comes by the public form must confirm by a mailed link. */
+/** Whether sign-ups by the public form must confirm by a mailed link. */
 export type DoubleOptInOfUpdateCompany = boolean;
 
 /** SMTP configuration that sends confirmation mails. */
@@ -1611,7 +1625,7 @@ export type DefaultSmtpConfigId = string | null;
 /** Opens and clicks are recorded. */
 export type TrackingEnabled = boolean;
 
-/** False: opens and clicks are counted for each campaign and link, and nobody knows or keeps whose they are. It holds for campaigns that start from then on; of those nothing becomes known when it is true again. */
+/** False: opens and clicks are counted per campaign and link without recording who they belong to. Applies to campaigns that start afterwards; their data stays anonymous even if it is set to true again. */
 export type IndividualTracking = boolean;
 
 export type NameOfUpdateCompany = string | null;
@@ -1626,22 +1640,22 @@ export type FooterText = string | null;
 
 export type Language = "en" | "de" | "fr" | "es" | "ar" | null;
 
-/** When it ends; null: never. */
+/** Expiry; null: never. */
 export type ExpiresAt = string | null;
 
 /** Name. */
 export type NameOfCreateApiKey = string;
 
-/** How the key begins, to distinguish keys. */
+/** First characters of the key, to distinguish keys. */
 export type Prefix = string;
 
 /** Scopes of the key. */
 export type Scopes = ("full" | "send" | "campaigns" | "subscribers" | "settings" | "read" | "export")[];
 
-/** Addresses and networks that may use it; none: all. */
+/** IP addresses and networks that may use it; empty: all. */
 export type AllowedIps = string[];
 
-/** User who created it; null after that user was deleted. */
+/** User who created it; null if deleted. */
 export type CreatedByOfCreateApiKey = {
   id: Id;
   name: Name2;
@@ -1650,28 +1664,28 @@ export type CreatedByOfCreateApiKey = {
 /** Name or address of that user. */
 export type Name2 = string;
 
-/** When it was used last; null: never. */
+/** Time of the last use; null if never used. */
 export type LastUsedAt = string | null;
 
 /** Time of the event. */
 export type At = string;
 
-/** What the mail server said. */
+/** Reply of the mail server. */
 export type SmtpResponse = string | null;
 
 /** Message-ID of the mail. */
 export type MessageId = string;
 
-/** Of the program that asked. */
+/** User agent of the client. */
 export type UserAgent = string | null;
 
-/** The address that it came from. */
+/** IP address. */
 export type IpOfOnOpened = string | null;
 
-/** A scanner or a proxy, not the person. */
+/** True for a scanner or proxy. */
 export type Machine = boolean;
 
-/** What is known of it. */
+/** Details of the event. */
 export type Metadata = {
   subscriber_id?: SubscriberId;
   lists?: ListsOfOnSubscribed;
@@ -1680,52 +1694,52 @@ export type Metadata = {
 /** The subscriber. */
 export type SubscriberId = string;
 
-/** The lists that were joined. */
+/** Lists joined. */
 export type ListsOfOnSubscribed = string[];
 
-/** Name; recipients do not see it. */
+/** Name; not shown to recipients. */
 export type NameOfCampaign = string;
 
-/** Which of the three sends it came by. */
+/** Kind of send that created it. */
 export type CampaignType = "to_list" | "to_receivers" | "custom";
 
-/** `scheduled`, `pending` (its recipients are being written), `sending`, and then `completed`, `partial`, `failed` or `cancelled`. */
+/** `scheduled`, `pending` (recipients are being prepared), `sending`, then `completed`, `partial`, `failed` or `cancelled`. */
 export type StatusOfCampaign = "pending" | "sending" | "completed" | "partial" | "failed" | "scheduled" | "cancelled";
 
-/** Recipients that it has mails for. */
+/** Number of recipients with a mail. */
 export type TotalEmails = number;
 
-/** Mails that a mail server took. */
+/** Mails accepted by a mail server. */
 export type SentCount = number;
 
-/** Recipients without a mail: refused, in doubt, or not tried. */
+/** Recipients without an accepted mail: refused, in doubt, or not tried. */
 export type FailedCount = number;
 
-/** Receivers who were suppressed or unsubscribed, or had not confirmed, when the campaign started. Not part of `total_emails`. Those that a request named are sent emails with the status `suppressed`; of a list or segment they are only counted. */
+/** Receivers who were suppressed, unsubscribed or unconfirmed when the campaign started. Not part of `total_emails`. Receivers named in a request are sent emails with the status `suppressed`; those of a list or segment are only counted. */
 export type SuppressedCount = number;
 
-/** `recipient`: the clock of `scheduled_for` is each recipient's own. Null: it is one instant for all. */
+/** `recipient`: `scheduled_for` is in each recipient's time zone. Null: one instant for all. */
 export type Timezone = "recipient" | null;
 
-/** While a campaign goes by the recipients' timezones: when the hour of the next recipients comes. As long as it is scheduled, the earliest time at which it may begin. Null where nobody's hour is ahead. */
+/** For a campaign in recipients' time zones: when the next recipients' time comes; while scheduled, the earliest possible start. Null if no more recipients wait. */
 export type NextZoneAt = string | null;
 
-/** Why the campaign stopped by itself, for how many recipients the monthly quota left no room, or what it waits for: what its SMTP server said last, limits that cannot be counted while Redis is away, warm-up, or the winner of its variants. */
+/** Why the campaign stopped automatically, how many recipients exceeded the monthly quota, or what it waits for: the SMTP server's last reply, limits that cannot be counted while Redis is unavailable, warm-up, or the winning variant. */
 export type ErrorOfCampaign = string | null;
 
-/** As it was at the send, with its variables. */
+/** As sent, with variables. */
 export type SubjectOfCampaign = string;
 
-/** The template that it is made from. */
+/** Template to use. */
 export type TemplateId = string | null;
 
-/** The list that it goes to. */
+/** List to send to. */
 export type ListIdOfCampaign = string | null;
 
-/** The segment that it goes to. */
+/** Segment to send to. */
 export type SegmentIdOfCampaign = string | null;
 
-/** Extension. Of an A/B test; empty where there is none. */
+/** Extension. Variants of an A/B test; empty without a test. */
 export type Variants = {
   index: Index;
   subject: Subject2;
@@ -1736,10 +1750,10 @@ export type Variants = {
 /** From 0, in the order of the request. */
 export type Index = number;
 
-/** With its variables. */
+/** As written, with variables. */
 export type Subject2 = string;
 
-/** Extension. What the other recipients wait for, or got; null without a winner. */
+/** Extension. Decision on the winning variant for the other recipients; null without a winner. */
 export type Winner = {
   metric: Metric;
   after_minutes: AfterMinutes;
@@ -1748,16 +1762,16 @@ export type Winner = {
   decided_at: DecidedAt;
 } | null;
 
-/** The variant that won; null while that is not decided. */
+/** Winning variant; null until decided. */
 export type IndexOfCampaign = number | null;
 
-/** When it is decided; null until each recipient of the test has been tried. */
+/** Time of the decision; null until every test recipient has been tried. */
 export type DueAt = string | null;
 
-/** When it was decided; null until then. */
+/** Time when it was decided; null until then. */
 export type DecidedAt = string | null;
 
-/** When the first recipients were written. */
+/** Time when the first recipients were prepared. */
 export type StartedAt = string | null;
 
 /** Time of the end of sending. */
@@ -1769,16 +1783,16 @@ export type Opens = number | null;
 /** How many of the recipients clicked; machines are not counted. Null for a campaign without individual tracking. */
 export type Clicks = number | null;
 
-/** `hard`: no such mailbox; `soft`: it cannot take this mail now; `block`: the server refuses us. */
+/** `hard`: the mailbox does not exist; `soft`: temporary problem; `block`: the server refuses the sender. */
 export type BounceType = "hard" | "soft" | "block" | null;
 
-/** For those who work with it; recipients do not see it. */
+/** Internal description; recipients do not see it. */
 export type DescriptionOfSubscriberList = string;
 
-/** Name; recipients do not see it. */
+/** Name; not shown to recipients. */
 export type NameOfEmailTemplate = string;
 
-/** Subject of the mail; variables allowed in what is to be sent. */
+/** Subject of the mail. Templates may contain variables. */
 export type SubjectOfEmailTemplate = string;
 
 /** The mail in HTML, with variables. */
@@ -1796,53 +1810,106 @@ export type LastErrorOfSmtpConfiguration = string | null;
 /** Time of the last error. */
 export type LastErrorAt = string | null;
 
-/** The key's selector in the DNS. */
+/** DNS selector of the key. */
 export type SelectorOfSmtpConfiguration = string;
 
-/** The TXT record to publish. */
+/** TXT record to publish. */
 export type RecordOfSmtpConfiguration = {
   name: NameOfSmtpConfiguration;
-  value: Value;
+  value: ValueOfSmtpConfiguration;
 };
 
 /** Name. */
 export type NameOfSmtpConfiguration = string;
 
-/** Its value, one text. */
-export type Value = string;
+/** Value of the record. */
+export type ValueOfSmtpConfiguration = string;
 
-/** False: it signs once its record is seen. */
+/** False until its record is found; then it signs. */
 export type Active = boolean;
 
-/** Connections at a time, at most. */
+/** Maximum concurrent connections. */
 export type MaxConnectionsOfSmtpConfiguration = number;
 
 /** The key (PEM). Write-only. */
 export type PrivateKey = string;
 
-/** The sent email; null where it belongs to none. */
+/** Sent email; null if it belongs to none. */
 export type SentEmailId = string | null;
 
 /** Name. */
 export type NameOfSegment = string;
 
-export type Operator = "equals" | "not_equals" | "contains" | "not_contains" | "starts_with" | "ends_with";
+/** Field of the subscriber. */
+export type Field4 = "email";
 
+/** How the field is compared. */
+export type Operator3 = "equals" | "not_equals" | "contains" | "not_contains" | "starts_with" | "ends_with";
+
+/** Value or values to compare with. */
+export type Value = string;
+
+/** How the field is compared. */
+export type Operator = "in" | "not_in";
+
+/** Value or values to compare with. */
 export type ValueOfSegmentRules = string[];
+
+/** Field of the subscriber. */
+export type Field5 = "domain";
+
+/** Field of the subscriber. */
+export type FieldOfSegmentRules = "first_name" | "last_name";
+
+/** How the field is compared. */
+export type Operator2 = "is_empty" | "is_not_empty";
+
+/** Field of the subscriber. */
+export type Field6 = "status";
+
+/** How the field is compared. */
+export type OperatorOfSegmentRules = "equals" | "not_equals";
+
+/** Field of the subscriber. */
+export type Field7 = "created_at";
+
+/** How the field is compared. */
+export type Operator5 = "before" | "after" | "lt" | "lte" | "gt" | "gte";
 
 /** A date (the whole day in the company's time zone) or a date-time, within the years 1 to 9999 in UTC. */
 export type Value2 = string;
 
-export type FieldOfSegmentRules = "last_opened_at" | "last_clicked_at" | "last_bounced_at";
+/** How the field is compared. */
+export type Operator4 = "in_last_days";
 
-export type Value3 = string[];
+/** Value or values to compare with. */
+export type Value3 = number;
 
+/** Field of the subscriber. */
+export type Field2 = "last_opened_at" | "last_clicked_at" | "last_bounced_at";
+
+/** Field of the subscriber. */
+export type Field3 = "list";
+
+/** Value or values to compare with. */
+export type Value4 = string;
+
+/** Value or values to compare with. */
+export type Value5 = string[];
+
+/** Field of the subscriber. */
+export type Field8 = "opened_campaign";
+
+/** Field of the subscriber. */
+export type Field9 = "clicked_campaign";
+
+/** Field of the subscriber. */
 export type Field = string;
 
-/** Names the import, for `POST /api/emails/imports/{id}/undo/`. */
+/** Id of the import, for `POST /api/emails/imports/{id}/undo/`. */
 export type ImportId = string;
 
-/** Rows that were left out. */
+/** Skipped rows. */
 export type Skipped = number;
 
 /** The first 100 errors. */
@@ -1855,10 +1922,10 @@ export type Errors = {
 /** Number of errors. */
 export type ErrorsCount = number;
 
-/** All errors as CSV, for 24 hours; null without any. */
+/** URL of all errors as CSV, for 24 hours; null without errors. */
 export type ErrorsUrl = string | null;
 
-/** Attribute columns that are not text. */
+/** Attribute columns that were not read as text. */
 export type Columns = {
   name: NameOfImportReport;
   type: Type;
@@ -1870,16 +1937,16 @@ export type Columns = {
 /** The attribute. */
 export type NameOfImportReport = string;
 
-/** What more than half of the filled cells are. Columns of text are not listed. */
+/** Type of more than half of the filled cells. Text columns are not listed. */
 export type Type = "boolean" | "number" | "date";
 
-/** Cells that are stored as this type. */
+/** Cells stored with this type. */
 export type Read = number;
 
-/** Cells that stay text. */
+/** Cells stored as text. */
 export type Unread = number;
 
-/** Where cells such as 03/04/2000 occur: the order in which they were read; null if nothing decided it and they stay text (give `date_order`). */
+/** For cells such as 03/04/2000: the order in which they were read; null if it was unclear and they stay text (set `date_order`). */
 export type DateOrderOfImportReport = "dmy" | "mdy" | null;
 
 /** Cells in which HTML entities such as `&amp;` were decoded. */
@@ -1888,90 +1955,90 @@ export type DecodedCells = number;
 /** The campaign. */
 export type CampaignId = string;
 
-/** By people, each time. */
+/** All by people. */
 export type TotalOfAnalytics = number;
 
-/** How many people; null for a campaign without individual tracking. */
+/** Number of people; null without individual tracking. */
 export type Unique = number | null;
 
 /** By scanners and proxies. */
 export type MachineOfAnalytics = number;
 
-/** The address that it goes to. */
+/** Recipient address. */
 export type Recipient = string;
 
-/** Why there is no mail. */
+/** Reason for the failure. */
 export type ErrorOfSentEmail = string | null;
 
-/** Time at which a mail server accepted it. */
+/** Time when a mail server accepted it. */
 export type SentAt = string | null;
 
-/** Name; it stands in the headers of mails. */
+/** Name; appears in mail headers. */
 export type NameOfCompany = string;
 
-/** Address for replies, unless the SMTP configuration has one. */
+/** Reply-To address, unless the SMTP configuration has one. */
 export type ReplyToEmailOfCompany = string | null;
 
 /** Website. */
 export type WebsiteOfCompany = string | null;
 
-/** At the foot of every marketing mail. */
+/** Shown at the foot of every marketing mail. */
 export type FooterTextOfCompany = string;
 
-/** How many days rows are kept; null: as the installation says. */
+/** Days to keep data; null: the installation's default. */
 export type RetentionDays = {
   events: EventsOfCompany;
   sent_emails: SentEmails;
   inbound: Inbound;
 };
 
-/** Opens, clicks, bounces and the like. */
+/** Opens, clicks, bounces and other events. */
 export type EventsOfCompany = number | null;
 
-/** Recipients of campaigns at rest. */
+/** Recipients of finished campaigns. */
 export type SentEmails = number | null;
 
-/** Mail that came back. */
+/** Received bounce messages. */
 export type Inbound = number | null;
 
-/** Sends are refused while SPF, DKIM, DMARC or alignment fails. */
+/** Refuses sends while SPF, DKIM, DMARC or alignment fails. */
 export type RequireAuthentication = boolean;
 
-/** Host of links, pixel and public pages in its mails. */
+/** Host of links, pixel and public pages in the company's mails. */
 export type TrackingDomain = string | null;
 
-/** `active` once it is proved. */
+/** `active` after verification. */
 export type TrackingDomainStatus = "pending" | "active" | null;
 
-/** Served at /.well-known/flockmail, it proves the domain. */
+/** Proves the domain when served at /.well-known/flockmail. */
 export type TrackingDomainToken = string | null;
 
-/** When a campaign stops by itself. */
+/** Limits that stop a campaign automatically. */
 export type Guard = {
   hard_bounce_percent: HardBouncePercent;
   complaint_percent: ComplaintPercent;
   after: After;
 };
 
-/** More hard bounces than this stop a campaign. */
+/** Stops a campaign above this percentage of hard bounces. */
 export type HardBouncePercent = number;
 
-/** More complaints than this stop a campaign. */
+/** Stops a campaign above this percentage of complaints. */
 export type ComplaintPercent = number;
 
-/** Nothing is stopped before so many recipients were tried. */
+/** Number of recipients tried before a campaign can be stopped. */
 export type After = number;
 
-/** An IANA name: when the company's days begin. */
+/** IANA time zone that decides when days begin. */
 export type TimezoneOfCompany = string;
 
-/** Attributes that the public form takes as fields. */
+/** Attributes accepted as fields of the public form. */
 export type FormAttributes = string[];
 
-/** Hosts that `redirect_url` of that form may lead to. */
+/** Hosts that `redirect_url` of the public form may lead to. */
 export type FormHosts = string[];
 
-/** How public pages and confirmation mails look and speak. Merged key by key; null resets. Readers who prefer dark pages get dark colours derived from these. */
+/** Look and language of public pages and confirmation mails. Merged key by key; null resets. Dark mode colours are derived from these. */
 export type Branding = {
   name: NameOfUpdateCompany;
   logo_url: LogoUrl;
@@ -1997,19 +2064,19 @@ export interface Operations {
         list_id?: ListIdOfSendToList;
         segment_id?: SegmentId;
         scheduled_for?: ScheduledFor;
-        /** Needs `scheduled_for`, whose clock (`09:00`, whatever its offset) is then local time in each recipient's timezone: the attribute `timezone` of the subscriber (an IANA name such as `Europe/Berlin`), else the company's. Where it is past already the mail goes at once. The campaign is `sending` from the first timezone in which somebody is; recipients and their timezones are fixed then, so that who joins the list later does not get it, and nobody gets it twice. A clock that a change to summer time leaves out is moved on by the hour left out; of one that comes twice the second counts. */
+        /** Requires `scheduled_for`. Its wall-clock time (`09:00`, whatever the offset) is taken in each recipient's time zone: the subscriber's attribute `timezone` (an IANA name such as `Europe/Berlin`), or the company's. Where that time has already passed, the mail is sent at once. The campaign is `sending` from the first time zone that has recipients. Recipients and their time zones are fixed then: later members of the list do not get it, and nobody gets it twice. A time skipped by a change to daylight saving time moves forward by the skipped hour; of a repeated time the second one counts. */
         timezone?: "recipient" | null;
-        /** Extension. An A/B test: each variant goes to its share of the recipients, chosen at random. What a variant does not give is the campaign's. Without a `winner` the shares make 100 percent; with one the others wait for it. */
+        /** Extension. An A/B test: each variant goes to its share of the recipients, chosen at random. Values that a variant omits come from the campaign. Without a `winner` the shares must add up to 100 percent; with one the other recipients wait for it. */
         variants?:
           | {
-              /** In place of the template's. */
+              /** Overrides the template's value. */
               subject?: string;
-              /** In place of the campaign's template. */
+              /** Overrides the campaign's template. */
               template_id?: string;
               percent: Percent;
             }[]
           | null;
-        /** Extension. Who is in no variant's share gets the one that won, as soon as it is decided. The campaign is `sending` until then. */
+        /** Extension. Recipients outside all shares get the winning variant as soon as it is decided. The campaign is `sending` until then. */
         winner?: {
           metric: Metric;
           after_minutes: AfterMinutes;
@@ -2064,15 +2131,15 @@ export interface Operations {
         company?: CompanyOfSendToList;
         /** The SMTP configuration to send through. */
         smtp_config_id: string;
-        /** Each gets a mail of its own; an address that comes twice gets one. */
+        /** Each address gets its own mail; a repeated address gets one. */
         to: string[];
-        /** In place of `subject` and `body`. */
+        /** Used instead of `subject` and `body`. */
         template_id?: string;
-        /** With `body`, in place of a template. */
+        /** Used with `body` instead of a template. */
         subject?: string;
-        /** HTML, in the language of templates. */
+        /** HTML with template tags. */
         body?: string;
-        /** The same for all addresses. */
+        /** Values for all addresses. */
         variables?: {
           [name: string]: unknown;
         };
@@ -2083,52 +2150,52 @@ export interface Operations {
     answer: {
       /** In the order of `to`, each address once. */
       results: {
-        /** As it was given. */
+        /** As given in the request. */
         email: string;
-        /** `sent`: the server took it; `bounced`: it says that there is no such mailbox; `failed`: it did not take it, for whatever other reason; `unknown`: it did not confirm it; `suppressed`: it was not asked. */
+        /** `sent`: the server accepted it; `bounced`: the mailbox does not exist; `failed`: it was not accepted for another reason; `unknown`: the server did not confirm; `suppressed`: the address is suppressed and nothing was sent. */
         status: "sent" | "failed" | "bounced" | "unknown" | "suppressed";
-        /** What the SMTP server answered; null where it was not asked, or did not answer. */
+        /** Reply of the SMTP server; null if it was not asked or did not answer. */
         smtp_response: string | null;
-        /** A sentence; null for `sent`. */
+        /** Reason in one sentence; null for `sent`. */
         error: string | null;
       }[];
-      /** Sentences on variables that neither are built in nor any subscriber has, on HTML over 102 KB, on a missing visible way to unsubscribe, and those of a send. */
+      /** Warnings about variables that are neither built in nor known for any subscriber, HTML over 102 KB, a missing visible unsubscribe link, and those of a send. */
       warnings: string[];
     };
   };
-  /** Whom a send to a list or segment would reach now */
+  /** Count the recipients of a send to a list or segment */
   countAudience: {
     request: {
       query?: {
-        /** The list that it goes to. */
+        /** List to send to. */
         list_id?: string;
-        /** The segment that it goes to. */
+        /** Segment to send to. */
         segment_id?: string;
-        /** True: a receipt, a password reset and the like. It goes before newsletters, also to those who unsubscribed, and again where it is in doubt. */
+        /** True for receipts, password resets and similar mails. They are sent before newsletters, also to people who unsubscribed, and are retried when delivery is in doubt. */
         is_transactional?: boolean;
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: {
       /** People of the list or segment. */
       total: number;
-      /** Those who would get it. */
+      /** People who would get the mail. */
       recipients: number;
-      /** Those who would not, by why. */
+      /** People who would not get it, by reason. */
       left_out: {
-        /** Have not confirmed that they want mail. */
+        /** Have not confirmed their subscription. */
         unconfirmed: number;
-        /** Have unsubscribed; transactional mail reaches them. */
+        /** Have unsubscribed; they still get transactional mail. */
         unsubscribed: number;
         /** Their mailbox does not exist. */
         bounced: number;
-        /** Have called a mail spam. */
+        /** Have reported a mail as spam. */
         complained: number;
         /** Their address or its domain is suppressed. */
         suppressed: number;
       };
-      /** The numbers come from a part of the people. */
+      /** True if the numbers are estimates from a sample. */
       is_estimate: boolean;
     };
   };
@@ -2138,15 +2205,15 @@ export interface Operations {
       query?: {
         /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; default 20. */
+        /** Entries per page; default 20. */
         page_size?: number;
-        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        /** Position in the list, as returned in `next` and `previous`; `page` only numbers the page then. */
         cursor?: string;
-        /** Part of a text, without regard to case. */
+        /** Text to search for, case-insensitive. */
         search?: string;
-        /** A field, or `-` and a field for descending. Without it: newest first. */
+        /** Field to sort by; prefix `-` for descending. Default: newest first. */
         ordering?: "created_at" | "-created_at" | "name" | "-name" | "updated_at" | "-updated_at";
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -2161,7 +2228,7 @@ export interface Operations {
         kind: Kind;
         created_at: CreatedAt;
         updated_at: UpdatedAt;
-        /** Null where it has more than 100000 bytes; the draft by itself has it. */
+        /** Null if it is larger than 100000 bytes; get the draft to read it. */
         body: {
           [name: string]: unknown;
         } | null;
@@ -2173,7 +2240,7 @@ export interface Operations {
   createDraft: {
     request: {
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body: {
@@ -2192,7 +2259,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -2206,7 +2273,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body?: {
@@ -2225,13 +2292,13 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: null;
   };
-  /** What sending a draft now would be refused for */
+  /** Check a draft without sending it */
   checkDraft: {
     request: {
       path: {
@@ -2239,7 +2306,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -2250,7 +2317,7 @@ export interface Operations {
       };
     };
   };
-  /** What a draft would send to somebody */
+  /** Preview a draft as a recipient sees it */
   previewDraft: {
     request: {
       path: {
@@ -2258,12 +2325,12 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body?: {
         email?: Email;
-        /** Its index, from 0. */
+        /** Index, starting at 0. */
         variant?: number;
       };
     };
@@ -2277,7 +2344,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -2289,13 +2356,13 @@ export interface Operations {
       query?: {
         /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; default 20. */
+        /** Entries per page; default 20. */
         page_size?: number;
-        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        /** Position in the list, as returned in `next` and `previous`; `page` only numbers the page then. */
         cursor?: string;
-        /** Part of a text, without regard to case. */
+        /** Text to search for, case-insensitive. */
         search?: string;
-        /** A field, or `-` and a field for descending. Without it: newest first. */
+        /** Field to sort by; prefix `-` for descending. Default: newest first. */
         ordering?:
           | "created_at"
           | "-created_at"
@@ -2305,11 +2372,11 @@ export interface Operations {
           | "-first_name"
           | "last_name"
           | "-last_name";
-        /** Only those in this state. */
+        /** Only entries with this status. */
         status?: "active" | "unconfirmed" | "unsubscribed" | "bounced" | "complained";
-        /** Only those on this list. */
+        /** Only subscribers of this list. */
         list?: string;
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -2319,7 +2386,7 @@ export interface Operations {
   createSubscriber: {
     request: {
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body: {
@@ -2336,7 +2403,7 @@ export interface Operations {
   importSubscribers: {
     request: {
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body: {
@@ -2345,7 +2412,7 @@ export interface Operations {
         mapping?: string;
         charset?: Charset;
         dry_run?: DryRun;
-        /** Answers (202) once the file is here, and goes on: `GET /api/emails/imports/{id}/` says how far it is. */
+        /** Answers 202 when the file is stored and imports in the background; poll `GET /api/emails/imports/{id}/` for progress. */
         background?: boolean;
         on_conflict?: OnConflict;
         date_order?: DateOrder;
@@ -2366,15 +2433,15 @@ export interface Operations {
       query?: {
         /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; default 20. */
+        /** Entries per page; default 20. */
         page_size?: number;
-        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        /** Position in the list, as returned in `next` and `previous`; `page` only numbers the page then. */
         cursor?: string;
-        /** Part of a text, without regard to case. */
+        /** Text to search for, case-insensitive. */
         search?: string;
-        /** A field, or `-` and a field for descending. Without it: newest first. */
+        /** Field to sort by; prefix `-` for descending. Default: newest first. */
         ordering?: "created_at" | "-created_at";
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -2391,7 +2458,7 @@ export interface Operations {
   uploadImport: {
     request: {
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body: {
@@ -2408,7 +2475,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -2422,7 +2489,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -2436,20 +2503,20 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: {
-      /** People who were deleted. */
+      /** Number of people deleted. */
       deleted: number;
-      /** People of the import who stay. */
+      /** Number of people of the import who stay. */
       kept: number;
-      /** People who can still be deleted: a very large import takes several requests. */
+      /** Number of people who can still be deleted; repeat the request for very large imports. */
       remaining: number;
     };
   };
-  /** Look into a file that waits for its import */
+  /** Inspect an uploaded file */
   importColumns: {
     request: {
       path: {
@@ -2457,30 +2524,30 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Default utf-8; a byte order mark wins. Any label of the Encoding Standard, such as windows-1252. */
+        /** Default utf-8; a byte order mark overrides it. Any label of the Encoding Standard, such as windows-1252. */
         charset?: string;
-        /** Which column is what. */
+        /** What each column is imported as. */
         mapping?: string;
-        /** Whether the first line names the columns; unset: false where it has an address. */
+        /** Whether the first line names the columns. Default: true unless it contains an address. */
         header?: boolean;
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: {
-      /** That the file was read in: the one asked for, else the one that its bytes look like. */
+      /** Character encoding used: the one requested, or the one detected. */
       charset: string;
-      /** Whether the first line names the columns. False: they are named by their numbers. */
+      /** Whether the first line names the columns. False: columns are named by their numbers. */
       header: boolean;
-      /** What separates its cells. */
+      /** Delimiter between cells. */
       delimiter: string | null;
-      /** In the file's order. */
+      /** Columns in the order of the file. */
       columns: {
-        /** In the header. */
+        /** Name in the header. */
         name: string;
-        /** In the first rows. */
+        /** Values in the first rows. */
         values: string[];
-        /** What it is read as. `unsubscribed`, `bounced`, `complained`: whoever has a value there is. */
+        /** Field that it is imported as. `unsubscribed`, `bounced`, `complained`: people with a value in this column get that status. */
         as:
           | "email"
           | "first_name"
@@ -2496,11 +2563,11 @@ export interface Operations {
         /** The attribute's name. */
         attribute: string | null;
       }[];
-      /** Why it cannot be imported like this. */
+      /** Why it cannot be imported with this mapping. */
       problem: string | null;
     };
   };
-  /** Import a file that waits */
+  /** Import an uploaded file */
   startImport: {
     request: {
       path: {
@@ -2508,7 +2575,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body?: {
@@ -2534,7 +2601,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -2544,7 +2611,7 @@ export interface Operations {
   deleteSubscribers: {
     request: {
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body: {
@@ -2552,30 +2619,30 @@ export interface Operations {
       };
     };
     answer: {
-      /** How many were deleted. */
+      /** Number of subscribers deleted. */
       deleted: number;
     };
   };
-  /** Add subscribers to lists and remove them from lists */
+  /** Add subscribers to lists or remove them */
   updateListsOfSubscribers: {
     request: {
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body: {
         subscriber_ids: SubscriberIds;
-        /** Lists that they join. */
+        /** Lists to add the subscribers to. */
         add_to_lists?: string[];
-        /** Lists that they leave. */
+        /** Lists to remove the subscribers from. */
         remove_from_lists?: string[];
       };
     };
     answer: {
       updated: Updated;
-      /** Memberships that are new. */
+      /** Number of new memberships. */
       added: number;
-      /** Memberships that ended. */
+      /** Number of ended memberships. */
       removed: number;
     };
   };
@@ -2583,25 +2650,25 @@ export interface Operations {
   exportSubscribers: {
     request: {
       query?: {
-        /** Only those on this list. */
+        /** Only subscribers of this list. */
         list?: string;
-        /** Only those in this state. */
+        /** Only entries with this status. */
         status?: "active" | "unconfirmed" | "unsubscribed" | "bounced" | "complained";
-        /** Only those whom this segment holds now. */
+        /** Only subscribers in this segment. */
         segment?: string;
-        /** Begins with a byte order mark, as Excel wants it. */
+        /** Starts with a byte order mark, for Excel. */
         bom?: boolean;
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: string;
   };
-  /** List the names of attributes */
+  /** List attribute names */
   listAttributes: {
     request: {
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -2614,17 +2681,17 @@ export interface Operations {
   erasePerson: {
     request: {
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body: ErasePersonBody;
     };
     answer: {
-      /** What is gone, by kind. */
+      /** Number of erased rows by kind. */
       erased: {
-        /** Memberships of lists. */
+        /** List memberships. */
         lists: number;
-        /** Rows of the subscriber. */
+        /** Subscriber rows. */
         subscribers: number;
         /** Mails that no longer name the person. */
         sent_emails: number;
@@ -2632,28 +2699,28 @@ export interface Operations {
         copies: number;
         /** Events that no longer name the person. */
         events: number;
-        /** Bounces, complaints and the messages they came in. */
+        /** Bounces, complaints and their messages. */
         inbound: number;
-        /** Receivers of sends that wait. */
+        /** Receivers of pending sends. */
         receivers: number;
-        /** Suppressions, kept as a hash. */
+        /** Suppressions, now stored as a hash. */
         suppressions: number;
         /** Deliveries that no longer name the person. */
         webhook_deliveries: number;
-        /** Answers kept for repeated requests. */
+        /** Stored answers for `Idempotency-Key`. */
         idempotency_keys: number;
         /** Invitations. */
         invitations: number;
         /** Entries of the audit log that no longer name the person. */
         audit_log: number;
-        /** Texts of servers that quoted the address. */
+        /** Server replies that quoted the address. */
         quotations: number;
       };
-      /** False: the rest goes in the background. */
+      /** False: erasing continues in the background. */
       complete: boolean;
     };
   };
-  /** Everything kept about a person */
+  /** Export everything stored about a person */
   getPersonData: {
     request: {
       path: {
@@ -2661,31 +2728,31 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: {
-      /** When this was read. */
+      /** Time of the export. */
       exported_at: string;
       subscriber: Subscriber;
-      /** Memberships of lists. */
+      /** List memberships. */
       lists: {
         [name: string]: unknown;
       }[];
-      /** Addresses that the person had before. */
+      /** Former addresses of the person. */
       former_addresses: {
         [name: string]: unknown;
       }[];
-      /** Mails to the person. */
+      /** Mails sent to the person. */
       sent_emails: {
         [name: string]: unknown;
       }[];
-      /** Copies to the person. */
+      /** Copies sent to the person. */
       copies: {
         [name: string]: unknown;
       }[];
-      /** What happened to these mails. */
+      /** Events of these mails. */
       events: {
         [name: string]: unknown;
       }[];
@@ -2697,15 +2764,15 @@ export interface Operations {
       suppressions: {
         [name: string]: unknown;
       }[];
-      /** Deliveries about the person. */
+      /** Webhook deliveries about the person. */
       webhook_deliveries: {
         [name: string]: unknown;
       }[];
-      /** Kinds of which there are more than 10,000 rows. */
+      /** Kinds with more than 10,000 rows. */
       truncated: string[];
     };
   };
-  /** The lists of a subscriber, with their dates */
+  /** List the memberships of a subscriber */
   listListsOfSubscriber: {
     request: {
       path: {
@@ -2713,20 +2780,20 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: {
       id: Id;
       name: NameOfListListsOfSubscriber;
-      /** `waiting`: asked for, and not confirmed yet. */
+      /** `waiting`: requested, not confirmed yet. */
       state: "on" | "left" | "waiting";
-      /** Null while it waits. */
+      /** Null while it waits for confirmation. */
       joined_at: string | null;
-      /** When it was left on the preferences page. */
+      /** Time when it was left on the preferences page. */
       left_at: string | null;
-      /** When the public form asked for what is not confirmed yet. */
+      /** Time when the public form requested it, while it is not confirmed. */
       asked_at: string | null;
     }[];
   };
@@ -2738,7 +2805,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -2752,13 +2819,13 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body?: {
         first_name?: FirstName;
         last_name?: LastName;
-        /** What else is known: template variables and fields of segments. */
+        /** Custom fields, usable as template variables and in segments. */
         attributes?: {
           [name: string]: string | number | boolean | string[] | null;
         };
@@ -2775,7 +2842,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -2787,15 +2854,15 @@ export interface Operations {
       query?: {
         /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; default 20. */
+        /** Entries per page; default 20. */
         page_size?: number;
-        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        /** Position in the list, as returned in `next` and `previous`; `page` only numbers the page then. */
         cursor?: string;
-        /** Part of a text, without regard to case. */
+        /** Text to search for, case-insensitive. */
         search?: string;
-        /** A field, or `-` and a field for descending. Without it: newest first. */
+        /** Field to sort by; prefix `-` for descending. Default: newest first. */
         ordering?: "created_at" | "-created_at" | "name" | "-name";
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -2812,7 +2879,7 @@ export interface Operations {
   createList: {
     request: {
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body: {
@@ -2835,7 +2902,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -2849,7 +2916,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body?: {
@@ -2872,7 +2939,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -2888,13 +2955,13 @@ export interface Operations {
       query?: {
         /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; default 20. */
+        /** Entries per page; default 20. */
         page_size?: number;
-        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        /** Position in the list, as returned in `next` and `previous`; `page` only numbers the page then. */
         cursor?: string;
-        /** Part of a text, without regard to case. */
+        /** Text to search for, case-insensitive. */
         search?: string;
-        /** A field, or `-` and a field for descending. Without it: newest first. */
+        /** Field to sort by; prefix `-` for descending. Default: newest first. */
         ordering?:
           | "created_at"
           | "-created_at"
@@ -2904,9 +2971,9 @@ export interface Operations {
           | "-first_name"
           | "last_name"
           | "-last_name";
-        /** Only those in this state. */
+        /** Only entries with this status. */
         status?: "active" | "unconfirmed" | "unsubscribed" | "bounced" | "complained";
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -2918,19 +2985,19 @@ export interface Operations {
       query?: {
         /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; default 20. */
+        /** Entries per page; default 20. */
         page_size?: number;
-        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        /** Position in the list, as returned in `next` and `previous`; `page` only numbers the page then. */
         cursor?: string;
-        /** Part of a text, without regard to case. */
+        /** Text to search for, case-insensitive. */
         search?: string;
-        /** A field, or `-` and a field for descending. Without it: newest first. */
+        /** Field to sort by; prefix `-` for descending. Default: newest first. */
         ordering?: "created_at" | "-created_at" | "name" | "-name" | "updated_at" | "-updated_at";
-        /** `mjml` is an extension: the body is MJML, which is compiled when it is saved. `basic` and `visual` bodies are HTML, and differ for editors alone. */
+        /** `mjml` is an extension: the body is MJML, compiled when it is saved. `basic` and `visual` bodies are HTML and differ only for editors. */
         template_mode?: "basic" | "visual" | "mjml";
-        /** Only those of this type. */
+        /** Only entries of this type. */
         template_type?: "marketing" | "transactional";
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -2947,7 +3014,7 @@ export interface Operations {
   createTemplate: {
     request: {
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body: {
@@ -2963,11 +3030,11 @@ export interface Operations {
     };
     answer: SavedTemplate;
   };
-  /** Render what is not saved as a template */
+  /** Preview an unsaved template */
   previewTemplateContent: {
     request: {
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body: {
@@ -2983,11 +3050,11 @@ export interface Operations {
     };
     answer: PreviewDraftBody;
   };
-  /** Check a template before it is used */
+  /** Check a template */
   checkTemplate: {
     request: {
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body: {
@@ -2996,26 +3063,26 @@ export interface Operations {
       };
     };
     answer: {
-      /** As saving it would answer with. */
+      /** Warnings that saving would return. */
       warnings: string[];
-      /** Bytes of the HTML. */
+      /** Size of the HTML in bytes. */
       size: number;
-      /** The http and https addresses of the body, each once and without those that have variables: first its links, then its images and backgrounds; the first 100. */
+      /** The http and https addresses of the body, without duplicates and without those that contain variables: links first, then images and backgrounds; at most 100. */
       links: {
-        /** An address (URL). */
+        /** URL. */
         url: string;
-        /** Of the last answer, redirects followed; null where none came in time. */
+        /** Status of the final response after redirects; null if none arrived in time. */
         status: number | null;
-        /** What the address is in the mail. */
+        /** Use of the address in the mail. */
         kind: "link" | "image";
-        /** The last answer, behind at most five redirects, is a success. */
+        /** True if the final response, after at most five redirects, is a success. */
         ok: boolean;
       }[];
-      /** What rspamd says of the mail to a sample recipient; null where this installation has none (`SPAM_CHECK_URL`), or it did not answer. */
+      /** Result of rspamd for the mail to a sample recipient; null if this installation has no spam check (`SPAM_CHECK_URL`) or it did not answer. */
       spam: {
-        /** The sum of what the rules add; filters refuse from about 15 on. */
+        /** Sum of all rules; filters refuse from about 15. */
         score: number;
-        /** The rules that apply, by name, with what each adds. */
+        /** Rules that matched, by name, with the score of each. */
         symbols: {
           [name: string]: unknown;
         };
@@ -3030,7 +3097,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -3044,7 +3111,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body?: {
@@ -3056,7 +3123,7 @@ export interface Operations {
         inline_css?: InlineCss;
         template_mode?: TemplateMode;
         template_type?: TemplateType;
-        /** Extension. The template's `updated_at` as it was read: where it was saved after that, the answer is 409 and nothing changes. */
+        /** Extension. The template's `updated_at` as last read. If it was saved since, the answer is 409 and nothing changes. */
         unchanged_since?: string;
       };
     };
@@ -3070,13 +3137,13 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: null;
   };
-  /** Render a template with given variables */
+  /** Preview a template */
   previewTemplate: {
     request: {
       path: {
@@ -3084,7 +3151,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body?: {
@@ -3101,7 +3168,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -3118,11 +3185,11 @@ export interface Operations {
       path: {
         /** Id. */
         id: string;
-        /** Its number. */
+        /** Number of the version. */
         version: number;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -3144,11 +3211,11 @@ export interface Operations {
       path: {
         /** Id. */
         id: string;
-        /** Its number. */
+        /** Number of the version. */
         version: number;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -3160,15 +3227,15 @@ export interface Operations {
       query?: {
         /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; default 20. */
+        /** Entries per page; default 20. */
         page_size?: number;
-        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        /** Position in the list, as returned in `next` and `previous`; `page` only numbers the page then. */
         cursor?: string;
-        /** Part of a text, without regard to case. */
+        /** Text to search for, case-insensitive. */
         search?: string;
-        /** A field, or `-` and a field for descending. Without it: newest first. The 400 for another names the fields. */
+        /** Field to sort by; prefix `-` for descending. Default: newest first. The 400 for any other value names the fields. */
         ordering?: string;
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -3185,7 +3252,7 @@ export interface Operations {
   createSmtpConfig: {
     request: {
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body: {
@@ -3195,7 +3262,7 @@ export interface Operations {
         username: Username;
         password: Password;
         sender_email: SenderEmail;
-        /** TLS is required. */
+        /** Requires TLS. */
         use_tls?: boolean;
         tls_mode?: TlsMode;
         sender_name?: SenderName;
@@ -3220,7 +3287,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -3234,7 +3301,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body?: {
@@ -3244,7 +3311,7 @@ export interface Operations {
         username?: Username;
         password?: Password;
         sender_email?: SenderEmail;
-        /** TLS is required. */
+        /** Requires TLS. */
         use_tls?: boolean;
         tls_mode?: TlsMode;
         sender_name?: SenderName;
@@ -3269,13 +3336,13 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: null;
   };
-  /** Try the server of an SMTP configuration */
+  /** Test an SMTP configuration */
   validateSmtpConfig: {
     request: {
       path: {
@@ -3283,13 +3350,13 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: ValidateSmtpConfigBody;
   };
-  /** Make a DKIM key for an SMTP configuration */
+  /** Create a DKIM key */
   createDkimKey: {
     request: {
       path: {
@@ -3297,7 +3364,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body: {
@@ -3308,7 +3375,7 @@ export interface Operations {
     };
     answer: DkimKey;
   };
-  /** What receivers would find wrong with its mail */
+  /** Get the deliverability report */
   getDeliverability: {
     request: {
       path: {
@@ -3316,15 +3383,15 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: {
-      /** One for each thing that receivers look at. */
+      /** One entry per check. */
       checks: {
         name: NameOfGetDeliverability;
-        /** Whether receivers accept it. */
+        /** Result of the check. */
         status: "pass" | "warn" | "fail" | "unknown";
         /** Published value. */
         found:
@@ -3342,25 +3409,25 @@ export interface Operations {
               [name: string]: unknown;
             }
           | null;
-        /** What to do, where the check does not pass. */
+        /** What to do if the check does not pass. */
         help: string | null;
       }[];
     };
   };
-  /** Try an SMTP server without saving anything */
+  /** Validate SMTP settings */
   validateSmtp: {
     request: {
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body: {
         host: Host;
         port: Port;
         username: Username;
-        /** For the login; empty: none. */
+        /** Login name; empty for no login. */
         password: string;
-        /** TLS is required. */
+        /** Requires TLS. */
         use_tls?: boolean;
         tls_mode?: TlsMode;
         sender_email?: SenderEmail;
@@ -3374,13 +3441,13 @@ export interface Operations {
       query?: {
         /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; default 20. */
+        /** Entries per page; default 20. */
         page_size?: number;
-        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        /** Position in the list, as returned in `next` and `previous`; `page` only numbers the page then. */
         cursor?: string;
-        /** Part of a text, without regard to case. */
+        /** Text to search for, case-insensitive. */
         search?: string;
-        /** A field, or `-` and a field for descending. Without it: newest first. */
+        /** Field to sort by; prefix `-` for descending. Default: newest first. */
         ordering?:
           | "created_at"
           | "-created_at"
@@ -3398,15 +3465,15 @@ export interface Operations {
           | "-total_emails"
           | "updated_at"
           | "-updated_at";
-        /** Only those in this state. */
+        /** Only entries with this status. */
         status?: "pending" | "sending" | "completed" | "partial" | "failed" | "scheduled" | "cancelled";
-        /** Only those of this type. */
+        /** Only entries of this type. */
         campaign_type?: "to_list" | "to_receivers" | "custom";
         /** Exclusive. A date-time, or a date: the whole day in the company's time zone. */
         created_after?: string;
         /** Exclusive. A date-time, or a date: the whole day in the company's time zone. */
         created_before?: string;
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -3427,7 +3494,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -3441,12 +3508,12 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body?: {
         name?: Name;
-        /** The new time. */
+        /** New start time. */
         scheduled_for?: string;
         template_id?: TemplateIdOfSendToList;
         list_id?: ListIdOfSendToList;
@@ -3458,7 +3525,7 @@ export interface Operations {
     };
     answer: Campaign;
   };
-  /** Delete a campaign that is over */
+  /** Delete a finished campaign */
   deleteCampaign: {
     request: {
       path: {
@@ -3466,13 +3533,13 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: null;
   };
-  /** Watch a campaign */
+  /** Watch a campaign's progress */
   watchCampaign: {
     request: {
       path: {
@@ -3480,7 +3547,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -3494,7 +3561,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -3508,13 +3575,13 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: Campaign;
   };
-  /** Stop a campaign that is being sent */
+  /** Stop a campaign */
   stopCampaign: {
     request: {
       path: {
@@ -3522,13 +3589,13 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: Campaign;
   };
-  /** Send a campaign again to those who did not open it */
+  /** Resend a campaign to people who did not open it */
   resendCampaign: {
     request: {
       path: {
@@ -3536,21 +3603,21 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body: {
-        /** Who got it and neither opened nor clicked. */
+        /** People who got it and neither opened nor clicked. */
         to: "non_openers";
-        /** In place of the first campaign's. */
+        /** Overrides the first campaign's value. */
         subject?: string;
-        /** Of the new campaign; else `Again: ` and the first one's. */
+        /** Name of the new campaign. Default: `Again: ` and the first one's name. */
         name?: string;
       };
     };
     answer: NewCampaign;
   };
-  /** Make a draft of a campaign */
+  /** Copy a campaign to a draft */
   duplicateCampaign: {
     request: {
       path: {
@@ -3558,13 +3625,13 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: CreateDraftBody;
   };
-  /** Opens, clicks and bounces of a campaign */
+  /** Get a campaign's statistics */
   getCampaignAnalytics: {
     request: {
       path: {
@@ -3572,13 +3639,13 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: Analytics;
   };
-  /** What a campaign says */
+  /** Get a campaign's content */
   getCampaignContent: {
     request: {
       path: {
@@ -3586,20 +3653,20 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Of an A/B test, in the order of the request. 404 where there is none. */
+        /** Index of an A/B test's variant, in the order of the request. 404 if there is none. */
         variant?: number;
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: {
-      /** Subject of the mail; variables allowed in what is to be sent. */
+      /** Subject of the mail. Templates may contain variables. */
       subject: string;
       /** The HTML part. */
       html: string;
     };
   };
-  /** Why recipients failed */
+  /** Group a campaign's failures by reason */
   listCampaignFailures: {
     request: {
       path: {
@@ -3607,13 +3674,13 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: CampaignFailure[];
   };
-  /** Results of a campaign as CSV */
+  /** Download a campaign's results as CSV */
   exportCampaign: {
     request: {
       path: {
@@ -3621,7 +3688,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -3633,15 +3700,15 @@ export interface Operations {
       query?: {
         /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; default 20. */
+        /** Entries per page; default 20. */
         page_size?: number;
-        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        /** Position in the list, as returned in `next` and `previous`; `page` only numbers the page then. */
         cursor?: string;
-        /** Part of a text, without regard to case. */
+        /** Text to search for, case-insensitive. */
         search?: string;
-        /** A field, or `-` and a field for descending. Without it: newest first. */
+        /** Field to sort by; prefix `-` for descending. Default: newest first. */
         ordering?: "created_at" | "-created_at" | "url" | "-url";
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -3658,7 +3725,7 @@ export interface Operations {
   createWebhookEndpoint: {
     request: {
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body: {
@@ -3684,7 +3751,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -3698,13 +3765,13 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body: {
         url: Url;
         events: Events;
-        /** True: nothing is delivered until the next PUT. */
+        /** True: deliver nothing until the next PUT. */
         disabled?: boolean;
       };
     };
@@ -3718,7 +3785,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -3732,7 +3799,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -3748,7 +3815,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -3764,15 +3831,15 @@ export interface Operations {
       query?: {
         /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; default 20. */
+        /** Entries per page; default 20. */
         page_size?: number;
-        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        /** Position in the list, as returned in `next` and `previous`; `page` only numbers the page then. */
         cursor?: string;
-        /** Part of a text, without regard to case. */
+        /** Text to search for, case-insensitive. */
         search?: string;
-        /** A field, or `-` and a field for descending. Without it: newest first. The 400 for another names the fields. */
+        /** Field to sort by; prefix `-` for descending. Default: newest first. The 400 for any other value names the fields. */
         ordering?: string;
-        /** Only those in this state. */
+        /** Only entries with this status. */
         status?: "pending" | "succeeded" | "dead";
         /** Type of event. */
         event_type?:
@@ -3786,7 +3853,7 @@ export interface Operations {
           | "campaign.completed"
           | "subscribed"
           | "confirmed";
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -3799,7 +3866,7 @@ export interface Operations {
       count_estimated?: CountEstimated;
     };
   };
-  /** Get a delivery with what is posted */
+  /** Get a delivery with its payload */
   getWebhookDelivery: {
     request: {
       path: {
@@ -3809,7 +3876,7 @@ export interface Operations {
         delivery_id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -3823,13 +3890,13 @@ export interface Operations {
       last_error: LastError;
       next_attempt_at: NextAttemptAt;
       created_at: CreatedAt;
-      /** The body that is posted. */
+      /** Request body of the delivery. */
       payload: {
         [name: string]: unknown;
       };
     };
   };
-  /** Deliver an event again */
+  /** Repeat a delivery */
   redeliverWebhook: {
     request: {
       path: {
@@ -3839,7 +3906,7 @@ export interface Operations {
         delivery_id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -3851,17 +3918,17 @@ export interface Operations {
       query?: {
         /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; default 20. */
+        /** Entries per page; default 20. */
         page_size?: number;
-        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        /** Position in the list, as returned in `next` and `previous`; `page` only numbers the page then. */
         cursor?: string;
-        /** Part of a text, without regard to case. */
+        /** Text to search for, case-insensitive. */
         search?: string;
-        /** A field, or `-` and a field for descending. Without it: newest first. */
+        /** Field to sort by; prefix `-` for descending. Default: newest first. */
         ordering?: "created_at" | "-created_at" | "email" | "-email" | "domain" | "-domain";
-        /** Only of this kind. */
+        /** Only suppressions of this kind. */
         kind?: "manual" | "unsubscribed" | "bounced" | "complained";
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -3874,31 +3941,31 @@ export interface Operations {
       count_estimated?: CountEstimated;
     };
   };
-  /** Block an address or a domain */
+  /** Suppress an address or domain */
   createSuppression: {
     request: {
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body?: {
-        /** The address that is to get no mail. */
+        /** Address to suppress. */
         email?: string | null;
-        /** The domain that is to get no mail. */
+        /** Domain to suppress. */
         domain?: string | null;
         /** Reason. */
         reason?: string;
-        /** Default manual. */
+        /** Default: manual. */
         kind?: "manual" | "unsubscribed" | "bounced" | "complained";
       };
     };
     answer: Suppression;
   };
-  /** Block many addresses and domains */
+  /** Suppress many addresses and domains */
   importSuppressions: {
     request: {
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body:
@@ -3907,7 +3974,7 @@ export interface Operations {
             file: FileOfImportSubscribers;
           }
         | {
-            /** Addresses and domains. */
+            /** Entries to suppress. */
             items?: {
               /** An email address. */
               email?: string | null;
@@ -3915,7 +3982,7 @@ export interface Operations {
               domain?: string | null;
               /** Reason. */
               reason?: string | null;
-              /** Why it gets no mail; the stronger kind stays. */
+              /** Reason for the suppression; the stronger kind wins. */
               kind?: string | null;
             }[];
           };
@@ -3923,13 +3990,13 @@ export interface Operations {
     answer: {
       total: Total;
       created: Created;
-      /** How many were there before. */
+      /** Number of entries that were already suppressed. */
       existing: number;
       /** The first 100 errors. */
       errors: {
         row: Row;
         email: EmailOfImportSuppressions;
-        /** The domain as it was given. */
+        /** Domain as given in the request. */
         domain: string;
         error: ErrorOfImportSuppressions;
       }[];
@@ -3939,7 +4006,7 @@ export interface Operations {
   exportSuppressions: {
     request: {
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -3953,7 +4020,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -3967,7 +4034,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -3979,15 +4046,15 @@ export interface Operations {
       query?: {
         /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; default 20. */
+        /** Entries per page; default 20. */
         page_size?: number;
-        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        /** Position in the list, as returned in `next` and `previous`; `page` only numbers the page then. */
         cursor?: string;
-        /** Part of a text, without regard to case. */
+        /** Text to search for, case-insensitive. */
         search?: string;
-        /** A field, or `-` and a field for descending. Without it: newest first. */
+        /** Field to sort by; prefix `-` for descending. Default: newest first. */
         ordering?: "created_at" | "-created_at" | "name" | "-name";
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -4004,7 +4071,7 @@ export interface Operations {
   createSegment: {
     request: {
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body: {
@@ -4015,11 +4082,11 @@ export interface Operations {
     };
     answer: Segment;
   };
-  /** Count whom rules hold for, without saving them */
+  /** Count the subscribers of unsaved rules */
   previewSegment: {
     request: {
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body: {
@@ -4030,11 +4097,11 @@ export interface Operations {
       subscriber_count: SubscriberCount;
       subscriber_count_is_estimate: SubscriberCountIsEstimate;
       not_dates: NotDates;
-      /** Empty also where they could not be found in time. */
+      /** Empty if they could not be found in time. */
       sample: Subscriber[];
     };
   };
-  /** Get a segment, with its size now */
+  /** Get a segment with its current size */
   getSegment: {
     request: {
       path: {
@@ -4042,9 +4109,9 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** `false`: nobody is counted, and `subscriber_count` is null. */
+        /** `false`: skip counting; `subscriber_count` is null. */
         count?: boolean;
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -4058,7 +4125,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body?: {
@@ -4077,13 +4144,13 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: null;
   };
-  /** List the subscribers that a segment holds now */
+  /** List the subscribers of a segment */
   listSubscribersOfSegment: {
     request: {
       path: {
@@ -4093,13 +4160,13 @@ export interface Operations {
       query?: {
         /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; default 20. */
+        /** Entries per page; default 20. */
         page_size?: number;
-        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        /** Position in the list, as returned in `next` and `previous`; `page` only numbers the page then. */
         cursor?: string;
-        /** Part of a text, without regard to case. */
+        /** Text to search for, case-insensitive. */
         search?: string;
-        /** A field, or `-` and a field for descending. Without it: newest first. */
+        /** Field to sort by; prefix `-` for descending. Default: newest first. */
         ordering?:
           | "created_at"
           | "-created_at"
@@ -4109,7 +4176,7 @@ export interface Operations {
           | "-first_name"
           | "last_name"
           | "-last_name";
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -4121,13 +4188,13 @@ export interface Operations {
       query?: {
         /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; default 20. */
+        /** Entries per page; default 20. */
         page_size?: number;
-        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        /** Position in the list, as returned in `next` and `previous`; `page` only numbers the page then. */
         cursor?: string;
-        /** Part of a text, without regard to case. */
+        /** Text to search for, case-insensitive. */
         search?: string;
-        /** A field, or `-` and a field for descending. Without it: newest first. */
+        /** Field to sort by; prefix `-` for descending. Default: newest first. */
         ordering?:
           | "created_at"
           | "-created_at"
@@ -4139,7 +4206,7 @@ export interface Operations {
           | "-content_type";
         /** Only files of this type. */
         content_type?: string;
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -4156,7 +4223,7 @@ export interface Operations {
   uploadMedia: {
     request: {
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body: {
@@ -4165,7 +4232,7 @@ export interface Operations {
     };
     answer: MediaFile;
   };
-  /** One media file */
+  /** Get a media file */
   getMedia: {
     request: {
       path: {
@@ -4173,7 +4240,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -4187,13 +4254,13 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: null;
   };
-  /** Where a media file is used */
+  /** List where a media file is used */
   getMediaUsage: {
     request: {
       path: {
@@ -4201,21 +4268,21 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: {
-      /** Templates whose body names the file. */
+      /** Number of templates that use the file. */
       template_count: number;
-      /** The newest of them. */
+      /** The newest ones. */
       templates: {
         id: Id;
         name: NameOfListListsOfSubscriber;
       }[];
-      /** Campaigns whose mails name or attach the file. */
+      /** Number of campaigns that use or attach the file. */
       campaign_count: number;
-      /** The newest of them. */
+      /** The newest ones. */
       campaigns: {
         id: Id;
         name: NameOfListListsOfSubscriber;
@@ -4230,21 +4297,21 @@ export interface Operations {
       query?: {
         /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; default 20. */
+        /** Entries per page; default 20. */
         page_size?: number;
-        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        /** Position in the list, as returned in `next` and `previous`; `page` only numbers the page then. */
         cursor?: string;
-        /** Part of a text, without regard to case. */
+        /** Text to search for, case-insensitive. */
         search?: string;
-        /** A field, or `-` and a field for descending. Without it: newest first. */
+        /** Field to sort by; prefix `-` for descending. Default: newest first. */
         ordering?: "created_at" | "-created_at" | "recipient" | "-recipient" | "sent_at" | "-sent_at";
-        /** Only those of this campaign. */
+        /** Only entries of this campaign. */
         campaign?: string;
-        /** Only those in this state. */
+        /** Only entries with this status. */
         status?: "queued" | "sending" | "sent" | "failed" | "bounced" | "suppressed" | "unknown";
-        /** Only those to this address. */
+        /** Only entries for this address. */
         recipient?: string;
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -4263,25 +4330,25 @@ export interface Operations {
       query?: {
         /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; default 20. */
+        /** Entries per page; default 20. */
         page_size?: number;
-        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        /** Position in the list, as returned in `next` and `previous`; `page` only numbers the page then. */
         cursor?: string;
-        /** Part of a text, without regard to case. */
+        /** Text to search for, case-insensitive. */
         search?: string;
-        /** A field, or `-` and a field for descending. Without it: newest first. */
+        /** Field to sort by; prefix `-` for descending. Default: newest first. */
         ordering?: "created_at" | "-created_at" | "timestamp" | "-timestamp";
         /** Only of this type. */
         type?: "delivered" | "opened" | "clicked" | "bounced" | "unsubscribed" | "complained";
-        /** Only those of this campaign. */
+        /** Only entries of this campaign. */
         campaign?: string;
-        /** Only those to this address. */
+        /** Only entries for this address. */
         recipient?: string;
-        /** Only from this on. A date-time, or a date: the whole day in the company's time zone. */
+        /** Inclusive start. A date-time, or a date: the whole day in the company's time zone. */
         since?: string;
         /** Exclusive. A date-time, or a date: the whole day in the company's time zone. */
         until?: string;
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -4294,120 +4361,119 @@ export interface Operations {
       count_estimated?: CountEstimated;
     };
   };
-  /** People, mail and campaigns at a glance */
+  /** Get the company's statistics */
   getStats: {
     request: {
       query?: {
-        /** How many days back it looks. */
+        /** Number of days, counting back from today. */
         days?: number;
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: {
       /** Subscribers. */
       subscribers: {
-        /** In all statuses. */
+        /** Subscribers of any status. */
         total: number;
-        /** Who gets mail. */
+        /** Subscribers who get mail. */
         active: number;
-        /** Who has not confirmed yet. */
+        /** Not confirmed yet. */
         unconfirmed: number;
-        /** Who gets no newsletters any more. */
+        /** Get no more newsletters. */
         unsubscribed: number;
-        /** Whose mailbox does not exist. */
+        /** Mailbox does not exist. */
         bounced: number;
-        /** Who reported a mail as unwanted. */
+        /** Reported a mail as spam. */
         complained: number;
       };
-      /** One for each day, the oldest first, today last. */
+      /** One entry per day, oldest first, today last. */
       growth: {
         date: DateOfGetStats;
-        /** Became active: new, confirmed, or back again. */
+        /** Became active: new, confirmed, or reactivated. */
         subscribed: number;
         /** Unsubscribed or complained. */
         unsubscribed: number;
-        /** Their addresses turned out to be dead. */
+        /** Hard bounces. */
         bounced: number;
       }[];
       /** The same days. */
       sending: {
         date: DateOfGetStats;
-        /** Mails that were taken by servers on this day. */
+        /** Mails accepted by servers on this day. */
         sent: number;
-        /** Of these, what has not come back since. */
+        /** Accepted mails that have not bounced since. */
         delivered: number;
-        /** Bounces of this day, at the delivery or later. */
+        /** Bounces on this day, at delivery or later. */
         bounced: number;
-        /** Reports of this day that a mail was unwanted. */
+        /** Spam complaints on this day. */
         complained: number;
-        /** Mails that a person opened for the first time. */
+        /** Mails first opened by a person on this day. */
         opens: number;
-        /** Mails in which a person clicked for the first time. */
+        /** Mails first clicked by a person on this day. */
         clicks: number;
       }[];
       /** By status. */
       campaigns: {
-        /** Wait for their time. */
+        /** Scheduled for later. */
         scheduled: number;
-        /** Wait for a sender. */
+        /** Waiting for a sender. */
         pending: number;
-        /** Are being sent. */
+        /** Being sent. */
         sending: number;
-        /** Were sent to everybody. */
+        /** Sent to everybody. */
         completed: number;
-        /** Were sent to some. */
+        /** Sent to some recipients. */
         partial: number;
-        /** Were sent to nobody. */
+        /** Sent to nobody. */
         failed: number;
-        /** Were cancelled, or stopped before the first mail. */
+        /** Cancelled, or stopped before the first mail. */
         cancelled: number;
       };
     };
   };
-  /** What becomes of mail, by the domain of its recipients */
+  /** Get delivery statistics by recipient domain */
   getDomainStats: {
     request: {
       query?: {
-        /** How many days back it looks. */
+        /** Number of days, counting back from today. */
         days?: number;
-        /** Only those of this campaign. */
+        /** Only entries of this campaign. */
         campaign?: string;
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: {
-      /** Domain of the recipients. */
-      domain: string;
+      domain: DomainOfGetDomainStats;
       sent: Sent;
       delivered: Delivered;
       hard: Hard;
       soft: Soft;
       block: Block;
       complaints: Complaints;
-      /** Mails that a person opened. */
+      /** Mails opened by a person. */
       opens: number;
-      /** What its servers said when they refused last. */
+      /** Latest refusal by its servers. */
       last_refusal: string | null;
       /** Present only when `sent`, `delivered` and `opens` are estimates. */
       estimated?: boolean;
     }[];
   };
-  /** Recipient domains that get less mail for now */
+  /** List throttled recipient domains */
   listSlowDomains: {
     request: {
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: {
       smtp_config_id: SmtpConfigId;
       domain: DomainOfListSlowDomains;
-      /** Mails a minute that it gets at the moment. */
+      /** Current rate in mails per minute. */
       per_minute: number;
-      /** What its server says. */
+      /** Reply of its server. */
       says: string;
     }[];
   };
@@ -4415,7 +4481,7 @@ export interface Operations {
   reportBounce: {
     request: {
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body: {
@@ -4432,27 +4498,27 @@ export interface Operations {
     };
     answer: InboundMessage;
   };
-  /** List bounces, complaints and other messages that came in */
+  /** List received bounces and complaints */
   listInboundMessages: {
     request: {
       query?: {
         /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; default 20. */
+        /** Entries per page; default 20. */
         page_size?: number;
-        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        /** Position in the list, as returned in `next` and `previous`; `page` only numbers the page then. */
         cursor?: string;
-        /** Part of a text, without regard to case. */
+        /** Text to search for, case-insensitive. */
         search?: string;
-        /** A field, or `-` and a field for descending. Without it: newest first. */
+        /** Field to sort by; prefix `-` for descending. Default: newest first. */
         ordering?: "created_at" | "-created_at" | "received_at" | "-received_at";
-        /** Only with this result. */
+        /** Only entries with this result. */
         result?: "bounced" | "complained" | "ignored" | "unmatched";
-        /** Only what came in this way. */
+        /** Only entries received this way. */
         via?: "smtp" | "imap" | "api" | "ses" | "sendgrid" | "mailgun" | "postmark" | "sparkpost" | "brevo";
-        /** Only those to this address. */
+        /** Only entries for this address. */
         recipient?: string;
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -4465,7 +4531,7 @@ export interface Operations {
       count_estimated?: CountEstimated;
     };
   };
-  /** Get a message as it came in */
+  /** Download a received message */
   downloadInboundMessage: {
     request: {
       path: {
@@ -4473,7 +4539,7 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -4485,15 +4551,15 @@ export interface Operations {
       query?: {
         /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; default 20. */
+        /** Entries per page; default 20. */
         page_size?: number;
-        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        /** Position in the list, as returned in `next` and `previous`; `page` only numbers the page then. */
         cursor?: string;
-        /** Part of a text, without regard to case. */
+        /** Text to search for, case-insensitive. */
         search?: string;
-        /** A field, or `-` and a field for descending. Without it: newest first. The 400 for another names the fields. */
+        /** Field to sort by; prefix `-` for descending. Default: newest first. The 400 for any other value names the fields. */
         ordering?: string;
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
@@ -4506,18 +4572,18 @@ export interface Operations {
       count_estimated?: CountEstimated;
     };
   };
-  /** Create an address for a provider's reports */
+  /** Create an inbound source */
   createInboundSource: {
     request: {
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
       body: {
         provider: Provider;
-        /** SendGrid's verification key or Mailgun's HTTP signing key; of Postmark, SparkPost and Brevo the password of basic authentication, or the bearer token, that their requests must have. Write-only. */
+        /** SendGrid's verification key or Mailgun's HTTP signing key. For Postmark, SparkPost and Brevo: the basic authentication password or bearer token that their requests must carry. Write-only. */
         secret?: string;
-        /** Reports are about mail of this configuration. */
+        /** Configuration whose mail the reports concern. */
         smtp_config_id?: string;
       };
     };
@@ -4531,17 +4597,17 @@ export interface Operations {
         id: string;
       };
       query?: {
-        /** Required with a bearer token, else the key's company. */
+        /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
     };
     answer: null;
   };
-  /** Take in a provider's report */
+  /** Receive a provider's report */
   receiveProviderReport: {
     request: {
       path: {
-        /** The provider that reports. */
+        /** Reporting provider. */
         provider: "ses" | "sendgrid" | "mailgun" | "postmark" | "sparkpost" | "brevo";
         /** The end of the source's `url`. */
         token: string;
@@ -4549,7 +4615,7 @@ export interface Operations {
       body: unknown;
     };
     answer: {
-      /** Bounces and complaints in it. */
+      /** Number of bounces and complaints in the report. */
       accepted: number;
     };
   };
@@ -4561,7 +4627,7 @@ export interface Operations {
         company_id: string;
       };
       query?: {
-        /** The list that is joined. */
+        /** List to join. */
         list?: string;
       };
     };
@@ -4577,11 +4643,11 @@ export interface Operations {
       body: SubscribePubliclyBody;
     };
     answer: {
-      /** The same for everybody. */
+      /** The same for known and unknown addresses. */
       detail: string;
     };
   };
-  /** Confirmation page of a double opt-in */
+  /** Confirmation page (public) */
   showConfirmationPage: {
     request: {
       path: {
@@ -4605,7 +4671,7 @@ export interface Operations {
   showUnsubscribePage: {
     request: {
       path: {
-        /** The sent email's id, as the link in the mail has it. */
+        /** Sent email's id, as in the mail's link. */
         sent_email_id: string;
       };
     };
@@ -4615,7 +4681,7 @@ export interface Operations {
   unsubscribeRecipient: {
     request: {
       path: {
-        /** The sent email's id, as the link in the mail has it. */
+        /** Sent email's id, as in the mail's link. */
         sent_email_id: string;
       };
       body?: UnsubscribeRecipientBody;
@@ -4629,7 +4695,7 @@ export interface Operations {
   viewEmail: {
     request: {
       path: {
-        /** The sent email's id, as the link in the mail has it. */
+        /** Sent email's id, as in the mail's link. */
         sent_email_id: string;
       };
     };
@@ -4639,7 +4705,7 @@ export interface Operations {
   showArchive: {
     request: {
       path: {
-        /** The list that it goes to. */
+        /** List to send to. */
         list_id: string;
       };
       query?: {
@@ -4653,7 +4719,7 @@ export interface Operations {
   getArchiveFeed: {
     request: {
       path: {
-        /** The list that it goes to. */
+        /** List to send to. */
         list_id: string;
       };
     };
@@ -4663,7 +4729,7 @@ export interface Operations {
   showArchivedCampaign: {
     request: {
       path: {
-        /** The list that it goes to. */
+        /** List to send to. */
         list_id: string;
         /** The campaign. */
         campaign_id: string;
@@ -4671,7 +4737,7 @@ export interface Operations {
     };
     answer: string;
   };
-  /** Confirmation page of a change of address */
+  /** Address change page (public) */
   showAddressChangePage: {
     request: {
       path: {
@@ -4743,25 +4809,25 @@ export interface Operations {
     };
     answer: null;
   };
-  /** The bytes of a media file */
+  /** Download a media file (public) */
   downloadMedia: {
     request: {
       path: {
         /** Id. */
         id: string;
-        /** The file's name, as it was uploaded. */
+        /** Name of the uploaded file. */
         filename: string;
       };
     };
     answer: Blob;
   };
-  /** Register a user and her company */
+  /** Register a user and a company */
   registerCompany: {
     request: {
       body: {
         email: Email;
         password: PasswordOfRegisterCompany;
-        /** Company name; it stands in the headers of mails. */
+        /** Company name; appears in mail headers. */
         company_name: string;
         first_name?: FirstNameOfRegisterCompany;
         last_name?: LastNameOfRegisterCompany;
@@ -4781,25 +4847,24 @@ export interface Operations {
         email: Email;
         /** The password. */
         password: string;
-        /** The second factor: of the authenticator, or a recovery code. */
-        code?: string;
+        code?: Code;
       };
     };
     answer: {
       access: Access;
       refresh: Refresh;
       user: User;
-      /** Companies that the person is a member of. */
+      /** Companies of the person. */
       companies: CompanyWithRole[];
-      /** Sent as the cookie `fm_device` instead. */
+      /** Set as the cookie `fm_device` instead. */
       device?: string;
     };
   };
   /** Exchange a refresh token for new tokens */
   refreshTokens: { request: { body: RefreshTokensBody }; answer: Tokens };
-  /** End the session that a refresh token belongs to */
+  /** Log out: end the session of a refresh token */
   logOut: { request: { body: RefreshTokensBody }; answer: null };
-  /** Verify an address by the link that was mailed to it */
+  /** Verify an email address by its mailed link */
   verifyEmail: {
     request: {
       body: {
@@ -4811,21 +4876,21 @@ export interface Operations {
       email_verified: EmailVerified;
     };
   };
-  /** Mail the link that verifies the own address once more */
+  /** Resend the verification mail */
   resendVerification: {
     request: Record<string, never>;
     answer: {
       [name: string]: unknown;
     };
   };
-  /** Mail a link that sets a new password */
+  /** Request a password reset */
   requestPasswordReset: {
     request: { body: ErasePersonBody };
     answer: {
       [name: string]: unknown;
     };
   };
-  /** Set a new password by a link */
+  /** Reset a password */
   resetPassword: {
     request: {
       body: {
@@ -4857,7 +4922,7 @@ export interface Operations {
       refresh: RefreshOfAcceptInvitation;
     };
   };
-  /** Who is signed in, and the companies with the role in each */
+  /** Get the signed-in user and companies */
   getMe: {
     request: Record<string, never>;
     answer: {
@@ -4868,10 +4933,10 @@ export interface Operations {
         first_name: FirstNameOfGetMe;
         last_name: LastNameOfGetMe;
         email_verified: EmailVerified;
-        /** Whether a second factor is asked for. */
+        /** Whether two-factor authentication is on. */
         totp_enabled: boolean;
       };
-      /** Companies that the person is a member of. */
+      /** Companies of the person. */
       companies: {
         id: Id;
         name: NameOfListListsOfSubscriber;
@@ -4879,18 +4944,18 @@ export interface Operations {
       }[];
     };
   };
-  /** Sessions that are still good */
+  /** List active sessions */
   listSessions: {
     request: Record<string, never>;
     answer: {
       id: Id;
       created_at: CreatedAt;
-      /** When it was used last; null: never. */
+      /** Time of the last use; null if never used. */
       last_used_at: string;
       ip: Ip;
-      /** The browser. */
+      /** Browser and system of the session. */
       user_agent: string | null;
-      /** Whether it is the session of this request. */
+      /** Whether it is the current session. */
       current: boolean;
     }[];
   };
@@ -4908,7 +4973,7 @@ export interface Operations {
   changePassword: {
     request: {
       body: {
-        /** The password until now. */
+        /** Current password. */
         current_password: string;
         new_password: NewPassword;
       };
@@ -4918,41 +4983,40 @@ export interface Operations {
       refresh: RefreshOfAcceptInvitation;
     };
   };
-  /** Begin two-factor authentication */
+  /** Start two-factor authentication */
   beginTotp: {
     request: Record<string, never>;
     answer: {
-      /** For the authenticator, in base32. */
+      /** Secret in base32, for the authenticator. */
       secret: string;
-      /** For the authenticator, as a QR code. */
+      /** QR code for the authenticator. */
       uri: string;
     };
   };
-  /** Switch two-factor authentication off */
+  /** Turn two-factor authentication off */
   disableTotp: {
     request: {
       body: {
         password: PasswordOfDisableTotp;
-        /** What the authenticator shows, or a recovery code. */
-        code: string;
+        code: Code;
       };
     };
     answer: null;
   };
-  /** Switch two-factor authentication on */
+  /** Turn two-factor authentication on */
   confirmTotp: {
     request: {
       body: {
-        /** What the authenticator shows. */
+        /** Code from the authenticator. */
         code: string;
       };
     };
     answer: {
-      /** Each replaces a code once. */
+      /** Recovery codes; each works once. */
       recovery_codes: string[];
     };
   };
-  /** Add a company of one's own */
+  /** Create a company */
   createCompany: {
     request: {
       body: {
@@ -4983,41 +5047,41 @@ export interface Operations {
         reply_to_email?: ReplyToEmail;
         /** Website. */
         website?: string | null;
-        /** At the foot of every marketing mail. */
+        /** Shown at the foot of every marketing mail. */
         footer_text?: string;
         double_opt_in?: DoubleOptInOfUpdateCompany;
         default_smtp_config_id?: DefaultSmtpConfigId;
         tracking_enabled?: TrackingEnabled;
         individual_tracking?: IndividualTracking;
-        /** How many days rows are kept; null: as the installation says. */
+        /** Days to keep data; null: the installation's default. */
         retention_days?: {
-          /** Opens, clicks, bounces and the like. What campaigns count of them stays. Null: as the installation says. */
+          /** Opens, clicks, bounces and other events. Campaign counters stay. Null: as the installation says. */
           events?: number | null;
-          /** Recipients of campaigns at rest. Links in their mails end with them. Null: as the installation says. */
+          /** Recipients of finished campaigns. Links in their mails stop working. Null: as the installation says. */
           sent_emails?: number | null;
-          /** Mail that came back. Null: as the installation says. */
+          /** Received bounce messages. Null: as the installation says. */
           inbound?: number | null;
         } | null;
-        /** Sends are refused while SPF, DKIM, DMARC or alignment of their SMTP configuration fails. */
+        /** Refuses sends while SPF, DKIM, DMARC or alignment of their SMTP configuration fails. */
         require_authentication?: boolean;
-        /** Host of links, pixel and public pages in its mails. */
+        /** Host of links, pixel and public pages in the company's mails. */
         tracking_domain?: string | null;
-        /** When a campaign stops by itself. */
+        /** Limits that stop a campaign automatically. */
         guard?: {
-          /** More hard bounces than this stop a campaign. */
+          /** Stops a campaign above this percentage of hard bounces. */
           hard_bounce_percent?: number | null;
-          /** More complaints than this stop a campaign. */
+          /** Stops a campaign above this percentage of complaints. */
           complaint_percent?: number | null;
-          /** Nothing is stopped before so many recipients were tried. */
+          /** Number of recipients tried before a campaign can be stopped. */
           after?: number | null;
         } | null;
-        /** An IANA name, such as Europe/Berlin: when the company's days begin, in filters, segments, statistics and warm-up. Default: UTC. */
+        /** IANA time zone, such as Europe/Berlin, that decides when days begin in filters, segments, statistics and warm-up. Default: UTC. */
         timezone?: string;
-        /** Attributes that the public subscribe form takes as fields. */
+        /** Attributes accepted as fields of the public subscribe form. */
         form_attributes?: string[] | null;
-        /** Hosts (with a port, where it is not the usual one) that `redirect_url` of that form may lead to. */
+        /** Hosts (with a port unless it is the default) that `redirect_url` of the public form may lead to. */
         form_hosts?: string[] | null;
-        /** How public pages and confirmation mails look and speak. Merged key by key; null resets. Readers who prefer dark pages get dark colours derived from these. */
+        /** Look and language of public pages and confirmation mails. Merged key by key; null resets. Dark mode colours are derived from these. */
         branding?: {
           name?: NameOfUpdateCompany;
           logo_url?: LogoUrl;
@@ -5030,7 +5094,7 @@ export interface Operations {
     };
     answer: Company;
   };
-  /** Delete a company with all that it has */
+  /** Delete a company and all its data */
   deleteCompany: {
     request: {
       path: {
@@ -5065,13 +5129,13 @@ export interface Operations {
       query?: {
         /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; default 20. */
+        /** Entries per page; default 20. */
         page_size?: number;
-        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        /** Position in the list, as returned in `next` and `previous`; `page` only numbers the page then. */
         cursor?: string;
-        /** Part of a text, without regard to case. */
+        /** Text to search for, case-insensitive. */
         search?: string;
-        /** A field, or `-` and a field for descending. Without it: newest first. */
+        /** Field to sort by; prefix `-` for descending. Default: newest first. */
         ordering?:
           | "created_at"
           | "-created_at"
@@ -5103,9 +5167,9 @@ export interface Operations {
         /** Name. */
         name: string;
         expires_at?: ExpiresAt;
-        /** Default: `full`, all of them. */
+        /** Default: `full`. */
         scopes?: ("full" | "send" | "campaigns" | "subscribers" | "settings" | "read" | "export")[];
-        /** Addresses and networks (CIDR) that may use it. Default: all. */
+        /** IP addresses and networks (CIDR) that may use the key. Default: all. */
         allowed_ips?: string[];
       };
     };
@@ -5119,7 +5183,7 @@ export interface Operations {
       expires_at: ExpiresAt;
       last_used_at: LastUsedAt;
       created_at: CreatedAt;
-      /** Shown this once; only its hash is stored. */
+      /** Shown only once; the service stores its hash. */
       key: string;
     };
   };
@@ -5135,7 +5199,7 @@ export interface Operations {
     };
     answer: null;
   };
-  /** Who did what */
+  /** List audit log entries */
   listAuditLog: {
     request: {
       path: {
@@ -5145,17 +5209,17 @@ export interface Operations {
       query?: {
         /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; default 20. */
+        /** Entries per page; default 20. */
         page_size?: number;
-        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        /** Position in the list, as returned in `next` and `previous`; `page` only numbers the page then. */
         cursor?: string;
-        /** Part of a text, without regard to case. */
+        /** Text to search for, case-insensitive. */
         search?: string;
-        /** A field, or `-` and a field for descending. Without it: newest first. */
+        /** Field to sort by; prefix `-` for descending. Default: newest first. */
         ordering?: "created_at" | "-created_at" | "at" | "-at" | "action" | "-action";
-        /** Only by this user or key: an id, an address, or a key's name. */
+        /** Only entries by this user or key: an id, an address or a key's name. */
         actor?: string;
-        /** Only this action. */
+        /** Only entries with this action. */
         action?:
           | "auth.login"
           | "auth.login_failed"
@@ -5199,7 +5263,7 @@ export interface Operations {
           | "campaign.resumed"
           | "campaign.cancelled"
           | "campaign.exported";
-        /** Only from this on. A date-time, or a date: the whole day in the company's time zone. */
+        /** Inclusive start. A date-time, or a date: the whole day in the company's time zone. */
         since?: string;
         /** Exclusive. A date-time, or a date: the whole day in the company's time zone. */
         until?: string;
@@ -5213,11 +5277,11 @@ export interface Operations {
       results: {
         id: Id;
         at: At;
-        /** User or API key that did it. */
+        /** User or API key that acted. */
         actor: {
-          /** Type of caller. */
+          /** Type of the actor. */
           type: "user" | "api_key" | "operator" | "system";
-          /** The user or key; null for the operator and the system. */
+          /** User or key; null for the operator and the system. */
           id: string | null;
           /** An address, or a key's name. */
           name: string;
@@ -5227,7 +5291,7 @@ export interface Operations {
         /** Target of the action. */
         target: string | null;
         ip: Ip;
-        /** What else is known of it. */
+        /** Further details. */
         detail: {
           [name: string]: unknown;
         };
@@ -5245,13 +5309,13 @@ export interface Operations {
       query?: {
         /** Page number, from 1. */
         page?: number;
-        /** Rows on a page; default 20. */
+        /** Entries per page; default 20. */
         page_size?: number;
-        /** The place in the list that `next` and `previous` lead to. Take it from them; `page` only numbers the page then. */
+        /** Position in the list, as returned in `next` and `previous`; `page` only numbers the page then. */
         cursor?: string;
-        /** Part of a text, without regard to case. */
+        /** Text to search for, case-insensitive. */
         search?: string;
-        /** A field, or `-` and a field for descending. Without it: newest first. */
+        /** Field to sort by; prefix `-` for descending. Default: newest first. */
         ordering?: "created_at" | "-created_at" | "email" | "-email" | "role" | "-role" | "joined_at" | "-joined_at";
       };
     };
@@ -5264,7 +5328,7 @@ export interface Operations {
       count_estimated?: CountEstimated;
     };
   };
-  /** Invite somebody into a company */
+  /** Invite a member */
   inviteMember: {
     request: {
       path: {
@@ -5282,9 +5346,9 @@ export interface Operations {
       role: Role;
       /** State. */
       status: "invited";
-      /** When it ends; null: never. */
+      /** Expiry; null: never. */
       expires_at: string;
-      /** The link to accept by, where no mail is sent. */
+      /** Link to accept the invitation, if no mail is sent. */
       invite_url?: string;
     };
   };
@@ -5294,7 +5358,7 @@ export interface Operations {
       path: {
         /** Id. */
         id: string;
-        /** The user's id, or the invitation's. */
+        /** Id of the user or invitation. */
         user_id: string;
       };
       body: {
@@ -5303,17 +5367,17 @@ export interface Operations {
     };
     answer: Member;
   };
-  /** Remove a member, or withdraw an invitation */
+  /** Remove a member or withdraw an invitation */
   removeMember: {
     request: {
       path: {
         /** Id. */
         id: string;
-        /** The user's id, or the invitation's. */
+        /** Id of the user or invitation. */
         user_id: string;
       };
       query?: {
-        /** The API keys that the member made stay. */
+        /** Keep the API keys that the member created. */
         keep_keys?: boolean;
       };
     };

@@ -13,20 +13,20 @@ const CHAPTERS: readonly Chapter[] = [
   {
     name: "Sending",
     description:
-      "The three sends. Each answers before any mail is made; the campaign that it answers with says how far it is. With `Idempotency-Key` a request that is sent again makes nothing twice.",
+      "Send to a list or segment, to receivers, or a custom email. The answer comes before any mail is created; poll the campaign that it names for progress. Repeating a request with the same `Idempotency-Key` sends nothing twice.",
     prefixes: [`${E}/send/`],
   },
   {
     name: "Drafts",
-    description: "Sends that are not sent yet: kept as they are written, complete or not, until somebody sends them.",
+    description: "Saved sends, complete or not, that wait until somebody sends them.",
     prefixes: [`${E}/drafts/`],
   },
   {
     name: "Subscribers",
-    description: "The people who get campaigns: one by one, in bulk, from CSV files, and what is kept about a person.",
+    description: "The people who get campaigns: create, import, search, export and erase them.",
     prefixes: [`${E}/subscribers/`, `${E}/imports/`],
   },
-  { name: "Subscriber lists", description: "Lists that subscribers are on.", prefixes: [`${E}/lists/`] },
+  { name: "Subscriber lists", description: "Named groups of subscribers.", prefixes: [`${E}/lists/`] },
   {
     name: "Templates",
     description: "Subject and body with variables, conditions and loops.",
@@ -35,40 +35,45 @@ const CHAPTERS: readonly Chapter[] = [
   {
     name: "SMTP configurations",
     description:
-      "The mail servers that campaigns leave by: login, sender, DKIM keys, limits, warm-up, and a report on the records in the DNS.",
+      "Mail servers that campaigns are sent through: login, sender, DKIM keys, limits, warm-up and a deliverability report on DNS records.",
     prefixes: [`${E}/smtp-configs/`, `${E}/smtp/`],
   },
   {
     name: "Campaigns",
-    description: "Every send is a campaign: how far it is, why it waits, what became of it; stop, resume, cancel.",
+    description: "Every send is a campaign: its progress, results and reports; stop, resume or cancel it.",
     prefixes: [`${E}/campaigns/`],
   },
   {
     name: "Webhook endpoints",
     description:
-      "Where events are posted to, signed as Standard Webhooks has it; `webhooks` describes the events themselves. Any 2xx within 10 seconds acknowledges one. Otherwise it comes again after 5 s, 30 s, 5 min, 30 min, 2 h, 5 h and 10 h. Each comes at least once, in no promised order; redirects are not followed.",
+      "Endpoints that events are posted to, signed as Standard Webhooks defines; `webhooks` describes the events. Any 2xx within 10 seconds acknowledges an event. Otherwise it is retried after 5 s, 30 s, 5 min, 30 min, 2 h, 5 h and 10 h. Events arrive at least once and in no guaranteed order; redirects are not followed.",
     prefixes: [`${E}/webhook-endpoints/`],
   },
-  { name: "Suppressions", description: "Addresses and domains that get no mail.", prefixes: [`${E}/suppressions/`] },
+  {
+    name: "Suppressions",
+    description: "Addresses and domains that receive no mail.",
+    prefixes: [`${E}/suppressions/`],
+  },
   {
     name: "Segments",
-    description: "Subscribers by rules, looked up when they are needed.",
+    description: "Groups of subscribers defined by rules and evaluated when they are used.",
     prefixes: [`${E}/segments/`],
   },
-  { name: "Media files", description: "Images of mails, and attachments.", prefixes: [`${E}/media/`] },
+  { name: "Media files", description: "Images and attachments.", prefixes: [`${E}/media/`] },
   {
     name: "Tracking",
-    description: "What became of each mail, and what its reader did.",
+    description: "Delivery status of each mail, with opens, clicks, bounces and unsubscribes.",
     prefixes: [`${E}/sent-emails/`, `${E}/events/`, `${E}/stats/`],
   },
   {
     name: "Bounces and complaints",
-    description: "What comes back after a server took a mail: reported here, or by a provider, or read from a mailbox.",
+    description:
+      "Bounces and complaints that arrive after delivery: reported here, by a provider, or read from a mailbox.",
     prefixes: [`${E}/bounces/`, `${E}/inbound/`, `${E}/inbound-sources/`],
   },
   {
     name: "Public endpoints",
-    description: "What forms and mails link to. The token in the path stands in place of credentials.",
+    description: "Endpoints that forms and mails link to. The token in the path replaces credentials.",
     prefixes: [`${E}/public/`],
   },
   {

@@ -39,26 +39,25 @@ export interface Described {
 
 const DESCRIPTION = `Subscribers, lists, templates, SMTP configurations, campaigns, webhooks, suppressions, segments and media.
 
-Every path ends with a slash; without it the answer is a 308 to the path with it. Every answer carries \`X-Request-Id\`
-(a request may bring its own, and a \`traceparent\` as W3C Trace Context has it), and where the plan limits API calls also \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and
-\`X-RateLimit-Reset\`. Lists are pages of 20 (\`page_size\` up to 100): follow \`next\` until it is null.
+Every path ends with a slash; without it the answer is a 308 to the path with it. Every answer has an \`X-Request-Id\` (send your
+own, or a W3C \`traceparent\`, to trace a request). If the plan limits API calls, answers also have \`X-RateLimit-Limit\`,
+\`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`. Lists return 20 entries per page (\`page_size\` up to 100): follow \`next\` until it is null.
 
-Authenticate with \`X-API-Key\`, or as a person with \`Authorization: Bearer\`, and then say which company is meant:
-\`company\` in the body of a send, \`?company=\` elsewhere; paths under \`/api/companies/{id}/\` say it themselves.
-Each operation names the roles of people that may use it, and the scopes of API keys: \`send\` (the sends, and campaigns
-that this key made), \`campaigns\` (campaigns, templates, media, reports), \`subscribers\` (subscribers, imports, lists,
-segments, suppressions), \`settings\` (SMTP configurations, webhooks, company), \`read\` (every GET that is no export), \`export\`, or
-\`full\`.
-No text may hold U+0000 or a lone surrogate. Fields that are not described are ignored.
-Retry 429 and 5xx with exponential backoff, and not before \`Retry-After\`; do not retry another 4xx unchanged.`;
+Authenticate with \`X-API-Key\`. People use \`Authorization: Bearer\` and name the company: \`company\` in the body of a send,
+\`?company=\` elsewhere; paths under \`/api/companies/{id}/\` already name it.
+Each operation lists the roles and API key scopes that may use it. Scopes: \`send\` (sends, and campaigns created by the same
+key), \`campaigns\` (campaigns, templates, media, reports), \`subscribers\` (subscribers, imports, lists, segments,
+suppressions), \`settings\` (SMTP configurations, webhooks, company), \`read\` (every GET except exports), \`export\`, and \`full\`.
+Texts must not contain U+0000 or a lone surrogate. Undocumented fields are ignored.
+Retry 429 and 5xx with exponential back-off, and not before \`Retry-After\`; do not retry other 4xx unchanged.`;
 
 const securitySchemes = {
-  apiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "`fm_…`, made by an owner or admin." },
+  apiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "`fm_…`, created by an owner or admin." },
   bearer: {
     type: "http",
     scheme: "bearer",
     bearerFormat: "JWT",
-    description: "`access` of login, good for 15 minutes.",
+    description: "`access` from login, valid for 15 minutes.",
   },
 };
 

@@ -2,7 +2,7 @@
 import type { Schema } from "./describe-fields.ts";
 
 const text = { type: "string" };
-const sentence = { type: "string", description: "A sentence for people." };
+const sentence = { type: "string", description: "Message for people." };
 const detailText = { ...sentence, examples: ["Not found."] };
 
 function structured(
@@ -12,7 +12,7 @@ function structured(
   example: Record<string, unknown>,
 ): Schema {
   const detail = {
-    code: { const: code, description: "Which error it is." },
+    code: { const: code, description: "Error code." },
     message: { ...sentence, examples: [example.message] },
     ...properties,
   };
@@ -28,28 +28,28 @@ function structured(
 export const errorSchemas: Record<string, Schema> = {
   Error: {
     type: "object",
-    description: "What is wrong, as a sentence; `code` where a program needs to know which.",
+    description: "Error as a sentence; `code` where programs need to distinguish errors.",
     required: ["detail"],
     properties: {
       detail: detailText,
-      code: { type: "string", description: "A word for programs.", examples: ["totp_required"] },
+      code: { type: "string", description: "Error code for programs.", examples: ["totp_required"] },
     },
     examples: [{ detail: "Not found." }],
   },
   FieldErrors: {
     type: "object",
-    description: "Every fault of the request, by field.",
+    description: "All errors of the request, by field.",
     additionalProperties: { type: "array", items: text, minItems: 1 },
     minProperties: 1,
     examples: [{ email: ["Enter a valid email address."], name: ["This field is required."] }],
   },
   FeatureNotAvailable: structured(
     "feature_not_available",
-    "The company's plan does not include it.",
+    "The company's plan does not include the feature.",
     {
       feature: {
         type: "string",
-        description: "The feature that is missing.",
+        description: "Missing feature.",
         examples: ["scheduled_campaigns"],
       },
       package: { type: "string", description: "The company's plan.", examples: ["free"] },
@@ -58,22 +58,22 @@ export const errorSchemas: Record<string, Schema> = {
   ),
   DailyQuotaExceeded: structured(
     "rate_limit_exceeded",
-    "The API calls of the day are used up.",
+    "The daily limit of API calls is used up.",
     {
-      limit: { type: "integer", description: "Calls of a day.", examples: [1_000] },
-      current: { type: "integer", description: "Calls of today.", examples: [1_001] },
+      limit: { type: "integer", description: "Calls per day.", examples: [1_000] },
+      current: { type: "integer", description: "Calls made today.", examples: [1_001] },
     },
     { message: "Daily limit of API calls reached.", limit: 1_000, current: 1_001 },
   ),
   SmtpRateLimited: structured(
     "smtp_rate_limited",
-    "The mails of the hour are used up.",
-    { limit_type: { enum: ["hourly"], description: "Which limit it is." } },
+    "The hourly limit of mails is used up.",
+    { limit_type: { enum: ["hourly"], description: "The limit that is used up." } },
     { message: "The hourly limit of mails is reached.", limit_type: "hourly" },
   ),
   InternalError: {
     type: "object",
-    description: "Our fault; the log has it under `request_id`.",
+    description: "Internal error, logged under `request_id`.",
     required: ["detail", "request_id"],
     properties: {
       detail: detailText,

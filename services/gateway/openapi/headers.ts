@@ -4,14 +4,14 @@ const integer = { type: "integer" };
 const header = (description: string, schema: object, example: unknown) => ({ description, schema, example });
 
 export const headerComponents = {
-  RequestId: header("The request's id, as in the service's log.", text, "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"),
+  RequestId: header("Request id, as in the service's log.", text, "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"),
   Limit: header("API calls per day; absent where the plan has no limit.", integer, 100_000),
   Remaining: header("Calls left today (UTC).", integer, 99_217),
-  Reset: header("When the count starts anew, in seconds since 1970.", integer, 1_791_504_000),
-  RetryAfter: header("Seconds to wait.", integer, 30),
-  Allow: header("The methods that the path knows.", text, "GET, POST"),
+  Reset: header("Time when the count resets, in seconds since 1970.", integer, 1_791_504_000),
+  RetryAfter: header("Seconds to wait before retrying.", integer, 30),
+  Allow: header("Methods that the path supports.", text, "GET, POST"),
   WWWAuthenticate: header("How to authenticate.", text, 'Bearer realm="api", ApiKey realm="api", header="X-API-Key"'),
-  Location: header("Where it goes on.", { type: "string", format: "uri" }, "https://lantern.example/books"),
+  Location: header("Target of the redirect.", { type: "string", format: "uri" }, "https://lantern.example/books"),
 };
 
 const ref = (name: keyof typeof headerComponents) => ({ $ref: `#/components/headers/${name}` });

@@ -22,14 +22,14 @@ const SHARED: Record<string, Parameter> = {
   company: {
     name: "company",
     in: "query",
-    description: "Required with a bearer token, else the key's company.",
+    description: "Required with a bearer token. Default: the API key's company.",
     schema: { type: "string", format: "uuid" },
     example: "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b",
   },
   idempotencyKey: {
     name: "Idempotency-Key",
     in: "header",
-    description: "The same key with the same body within 24 hours creates nothing and gets the first answer.",
+    description: "Repeating the key with the same body within 24 hours changes nothing and returns the first answer.",
     schema: { type: "string", minLength: 1, maxLength: 256 },
     example: "order-1043",
   },
@@ -42,7 +42,7 @@ function orderingOf({ description = "" }: ActionContract): Schema | undefined {
   return {
     type: "string",
     enum: fields.flatMap((field) => [field, `-${field}`]),
-    description: "A field, or `-` and a field for descending. Without it: newest first.",
+    description: "Field to sort by; prefix `-` for descending. Default: newest first.",
   };
 }
 

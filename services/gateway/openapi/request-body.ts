@@ -41,7 +41,7 @@ const requiresField = (field: string) => ({ required: [field], properties: { [fi
 const FILE = {
   type: "string",
   format: "binary",
-  description: "The file, as a part of form-data with a file name.",
+  description: "The file, as a form-data part with a file name.",
   examples: ["(bytes)"],
 };
 

@@ -11,20 +11,19 @@ const link = { type: ["string", "null"], format: "uri" };
 
 /** Of every list, besides its rows. */
 export const pageSchemas: Record<string, Schema> = {
-  Count: { type: "integer", description: "Total number on all pages.", examples: [42] },
+  Count: { type: "integer", description: "Total number of entries on all pages.", examples: [42] },
   CountEstimated: {
     type: "boolean",
-    description:
-      "True where `count` is an estimate, because counting takes more than 2 seconds; left out where it is exact.",
+    description: "True if `count` is an estimate because counting takes more than 2 seconds; omitted if it is exact.",
   },
   NextPage: {
     ...link,
-    description: "The next page, to be requested as it is; null on the last one.",
+    description: "URL of the next page, to be requested unchanged; null on the last one.",
     examples: ["https://mail.lantern.example/api/emails/lists/?page=3&cursor=Zk3xq0c2"],
   },
   PreviousPage: {
     ...link,
-    description: "The page before; null on the first one.",
+    description: "URL of the previous page; null on the first one.",
     examples: ["https://mail.lantern.example/api/emails/lists/?page=1&cursor=Qm9pd1f0"],
   },
 };
@@ -83,12 +82,12 @@ const successes: Record<Route["answer"], string> = {
   json: "Done.",
   list: "A page of the list.",
   csv: "The download.",
-  events: "The events, as they come.",
+  events: "Stream of events.",
   feed: "The feed.",
-  html: "The page; where JSON is described, that for `Accept: application/json`.",
+  html: "The page; JSON is returned for `Accept: application/json`.",
   bytes: "The file.",
-  redirect: "On to the link's target.",
-  none: "Done, nothing to say.",
+  redirect: "Redirects to the link's target.",
+  none: "Done, no content.",
 };
 
 export interface Success {
@@ -115,10 +114,10 @@ export function successesOf(success: Success): Record<string, object> {
     answers[status] = successOf({ ...success, contract: { ...contract, returns } }, `With \`${field}\`.`);
   }
   if (route.conditional) {
-    answers[304] = { description: "As it was: `If-None-Match` has its ETag.", headers: requestIdHeader };
+    answers[304] = { description: "Not modified: `If-None-Match` matches its ETag.", headers: requestIdHeader };
   }
   if (route.leadsOn) {
-    const description = "Done; on to the address that was given.";
+    const description = "Redirects to the given address.";
     answers[303] = { description, headers: { ...requestIdHeader, ...locationHeader } };
   }
   return answers;

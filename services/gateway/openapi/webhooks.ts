@@ -23,70 +23,70 @@ const integerOrNull: Schema = { type: ["integer", "null"] };
 const flag: Schema = { type: "boolean" };
 
 const HIT: Metadata = {
-  user_agent: [textOrNull, "Of the program that asked.", "Mozilla/5.0"],
-  ip: [textOrNull, "The address that it came from.", "192.0.2.7"],
-  machine: [flag, "A scanner or a proxy, not the person.", false],
+  user_agent: [textOrNull, "User agent of the client.", "Mozilla/5.0"],
+  ip: [textOrNull, "IP address.", "192.0.2.7"],
+  machine: [flag, "True for a scanner or proxy.", false],
 };
 const SERVER: Metadata = {
-  smtp_response: [textOrNull, "What the mail server said.", "250 2.0.0 Ok: queued as 4XyZ"],
+  smtp_response: [textOrNull, "Reply of the mail server.", "250 2.0.0 Ok: queued as 4XyZ"],
   message_id: [text, "Message-ID of the mail.", "<0199f0a2.4b1e@lantern.example>"],
 };
 const PERSON: Metadata = {
   subscriber_id: [{ type: "string", format: "uuid" }, "The subscriber.", MAIL],
-  lists: [{ type: "array", items: { type: "string", format: "uuid" } }, "The lists that were joined.", [CAMPAIGN]],
+  lists: [{ type: "array", items: { type: "string", format: "uuid" } }, "Lists joined.", [CAMPAIGN]],
 };
 
 const KINDS: Record<WebhookEventType, Kind> = {
-  delivered: { summary: "A mail server took the mail.", metadata: SERVER, about: "mail" },
+  delivered: { summary: "A mail server accepted the mail.", metadata: SERVER, about: "mail" },
   failed: {
-    summary: "A recipient gets no mail, and it is not tried again.",
+    summary: "A mail failed permanently and is not retried.",
     metadata: { ...SERVER, error: [text, "Reason.", "550 5.1.1 User unknown"] },
     about: "mail",
   },
   opened: { summary: "A mail was opened.", metadata: HIT, about: "mail" },
   clicked: {
-    summary: "A link of a mail was followed.",
-    metadata: { ...HIT, url: [text, "Where it leads.", "https://lantern.example/books"] },
+    summary: "A link in a mail was clicked.",
+    metadata: { ...HIT, url: [text, "Target of the link.", "https://lantern.example/books"] },
     about: "mail",
   },
   bounced: {
-    summary: "A mail came back, or was refused for good.",
+    summary: "A mail bounced.",
     metadata: {
-      bounce_type: [{ enum: ["hard", "soft", "block"] }, "What kind of bounce.", "hard"],
-      source: [text, "How it came to be known: `smtp`, `dsn`, `provider` or `api`.", "smtp"],
-      smtp_code: [integerOrNull, "The refusing server's code.", 550],
-      enhanced_code: [textOrNull, "Its enhanced code (RFC 3463).", "5.1.1"],
-      diagnostic: [textOrNull, "Its words.", "550 5.1.1 User unknown"],
+      bounce_type: [{ enum: ["hard", "soft", "block"] }, "Kind of bounce.", "hard"],
+      source: [text, "Source: `smtp`, `dsn`, `provider` or `api`.", "smtp"],
+      smtp_code: [integerOrNull, "SMTP reply code.", 550],
+      enhanced_code: [textOrNull, "Enhanced status code (RFC 3463).", "5.1.1"],
+      diagnostic: [textOrNull, "Text of the reply.", "550 5.1.1 User unknown"],
     },
     about: "mail",
   },
   unsubscribed: {
     summary: "A recipient unsubscribed.",
-    metadata: { method: [text, "By which way: `one_click`, `page` or `preferences`.", "one_click"] },
+    metadata: { method: [text, "How: `one_click`, `page` or `preferences`.", "one_click"] },
     about: "mail",
   },
   complained: {
-    summary: "A recipient called the mail spam.",
-    metadata: { source: [text, "How it came to be known.", "provider"] },
+    summary: "A recipient reported the mail as spam.",
+    metadata: { source: [text, "Source of the report.", "provider"] },
     about: "mail",
   },
   "campaign.completed": {
-    summary: "A campaign came to rest.",
+    summary: "A campaign ended.",
     metadata: {
       name: [text, "Name.", "October newsletter"],
-      status: [{ enum: ["completed", "partial", "failed"] }, "How it ended.", "completed"],
-      total_emails: [integer, "Recipients that it had mails for.", 1200],
-      sent_count: [integer, "Mails that a mail server took.", 1180],
-      failed_count: [integer, "Recipients without a mail.", 20],
+      status: [{ enum: ["completed", "partial", "failed"] }, "Final status.", "completed"],
+      total_emails: [integer, "Number of recipients.", 1200],
+      sent_count: [integer, "Mails accepted by a mail server.", 1180],
+      failed_count: [integer, "Recipients without an accepted mail.", 20],
     },
     about: "campaign",
   },
   subscribed: {
-    summary: "Somebody became active, or joined a list, by the public form.",
+    summary: "A person became active or joined a list by the public form.",
     metadata: PERSON,
     about: "person",
   },
-  confirmed: { summary: "Somebody confirmed by the link of a mail.", metadata: PERSON, about: "person" },
+  confirmed: { summary: "A person confirmed by the link in a mail.", metadata: PERSON, about: "person" },
 };
 
 function payloadOf(type: WebhookEventType, { metadata, about }: Kind): { schema: Schema; example: object } {
@@ -103,8 +103,8 @@ function payloadOf(type: WebhookEventType, { metadata, about }: Kind): { schema:
         {
           type: "object",
           properties: {
-            type: { const: type, description: "Which event it is." },
-            metadata: { type: "object", description: "What is known of it.", properties, examples: [metadataExample] },
+            type: { const: type, description: "Type of the event." },
+            metadata: { type: "object", description: "Details of the event.", properties, examples: [metadataExample] },
           },
         },
       ],
@@ -132,16 +132,16 @@ const header = (name: string, description: string, example: string, required = t
 
 /** The headers of Standard Webhooks, and that of W3C Trace Context. */
 export const webhookParameters: Record<string, object> = {
-  webhookId: header("webhook-id", "The event's id, the same in each attempt: what came twice is known by it.", ID),
-  webhookTimestamp: header("webhook-timestamp", "When this attempt was made, in seconds since 1970.", "1791187200"),
+  webhookId: header("webhook-id", "Event id, the same for every attempt: use it to ignore repeated deliveries.", ID),
+  webhookTimestamp: header("webhook-timestamp", "Time of this attempt, in seconds since 1970.", "1791187200"),
   webhookSignature: header(
     "webhook-signature",
-    "`v1,` and the HMAC-SHA256 (base64) of `{id}.{timestamp}.{body}` with the endpoint's secret; several, separated by spaces, while the secret is rotated.",
+    "`v1,` followed by the HMAC-SHA256 (base64) of `{id}.{timestamp}.{body}` with the endpoint's secret; while the secret is rotated, several signatures separated by spaces.",
     "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
   ),
   webhookTraceparent: header(
     "traceparent",
-    "Where this attempt is traced: its span (W3C Trace Context). One event of many has it, and the signature does not cover it.",
+    "Trace of this attempt (W3C Trace Context). Only sampled events have it, and the signature does not cover it.",
     "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
     false,
   ),
@@ -157,15 +157,15 @@ const nullable = (format: string, description: string, example: string) => ({
 export const webhookSchemas: Record<string, Schema> = {
   WebhookEvent: {
     type: "object",
-    description: "What an endpoint is posted.",
+    description: "Body of a webhook request.",
     required: ["id", "type", "recipient", "sent_email_id", "campaign_id", "metadata", "timestamp"],
     properties: {
       id: { type: "string", format: "uuid", description: "The event's id.", examples: [ID] },
-      type: { enum: WEBHOOK_EVENT_TYPES, description: "Which event it is." },
-      recipient: nullable("email", "Whom it is about; null where it is about a campaign.", "ann@example.com"),
-      sent_email_id: nullable("uuid", "The mail; null where it is about none.", MAIL),
-      campaign_id: nullable("uuid", "The campaign; null where it is about none.", CAMPAIGN),
-      metadata: { type: "object", description: "What else is known, by type.", examples: [{ machine: false }] },
+      type: { enum: WEBHOOK_EVENT_TYPES, description: "Type of the event." },
+      recipient: nullable("email", "Recipient; null for events about a campaign.", "ann@example.com"),
+      sent_email_id: nullable("uuid", "Sent email; null if the event concerns none.", MAIL),
+      campaign_id: nullable("uuid", "Campaign; null if the event concerns none.", CAMPAIGN),
+      metadata: { type: "object", description: "Details by type.", examples: [{ machine: false }] },
       timestamp: {
         type: "string",
         format: "date-time",
@@ -182,7 +182,7 @@ const operationIdOf = (type: string) =>
 
 const responses = {
   "2XX": { description: "Received." },
-  default: { description: "Not received: it comes again, as the chapter Webhook endpoints says." },
+  default: { description: "Not acknowledged: the delivery is retried as described under Webhook endpoints." },
 };
 const parameters = Object.keys(webhookParameters).map((name) => ({ $ref: `#/components/parameters/${name}` }));
 

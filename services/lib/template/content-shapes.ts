@@ -3,11 +3,11 @@ import { Line, Nullable, Text, Type } from "../shapes.ts";
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "./compile.ts";
 
 const PREHEADER =
-  "Text that mail programs show behind the subject in their lists, hidden in the mail itself. Takes variables; what they hold is text, never HTML. Not in the text part.";
+  "Preview text shown after the subject in the inbox, hidden in the mail itself. Variables are allowed; their values are always treated as text. Not part of the text version.";
 const TEXT_BODY =
-  "The text part, in place of the one that is derived from the HTML. Takes variables, nothing is escaped; without a link to unsubscribe it gets the footer. Null or blank: derived.";
+  "Plain-text version, instead of the one derived from the HTML. Variables are allowed and not escaped; without an unsubscribe link the footer is added. Null or blank: derived.";
 const INLINE_CSS =
-  "Writes the rules of the style sheets into the `style` of the elements they apply to, when it is saved or sent. An element's own style wins, unless a rule is `!important`. Media queries, other at-rules and rules for states such as `:hover` stay in the sheets, and so do sheets with a `media` attribute, `data-embed`, or conditions or loops within. Where a variable stands in a `class` or `id`, the sheets stay whole, and properties that it may set are left to them. Nothing is fetched: linked and imported sheets stay links.";
+  "Inlines CSS on save or send. An element's own style wins unless a rule is `!important`. Media queries, other at-rules and rules for states such as `:hover` stay in the style sheet, as do sheets with a `media` attribute, `data-embed`, conditions or loops. Where `class` or `id` contains a variable, the sheets are kept complete and the properties it may set are not inlined. Linked and imported sheets are not fetched and stay links.";
 
 const PREHEADERS = ["Six books for [[first_name]]"];
 const TEXTS = ["Hello [[first_name]],\n\nsix books are waiting."];
