@@ -959,20 +959,6 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.time_of(x text)
- RETURNS timestamp with time zone
- LANGUAGE sql
- STABLE PARALLEL SAFE
-AS $function$
-  select case
-    when x ~* '^(?!0000)\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])([t ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?(z|[+-](0\d|1[0-4]):?[0-5]\d)?)?$'
-    then case
-      when substr(x, 9, 2)::int <= extract(day from (substr(x, 1, 8) || '01')::date + interval '1 month - 1 day')
-      then case when x ~* '(z|:\d\d(\.\d+)?[+-]\d\d:?\d\d)$' then x::timestamptz else x::timestamp at time zone 'UTC' end
-    end
-  end
-$function$;
-
 CREATE OR REPLACE FUNCTION public.time_of(x text, zone text)
  RETURNS timestamp with time zone
  LANGUAGE sql

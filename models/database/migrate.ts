@@ -53,10 +53,9 @@ async function recorded(client: pg.Client): Promise<Map<string, string>> {
 /** Names and checksums of what is applied. A database from before the first release is refused, untouched. */
 async function applied(client: pg.Client): Promise<Map<string, string>> {
   const done = await recorded(client);
-  if (done.size > 0 && !done.has(BASELINE)) {
-    const [first] = [...done.keys()].sort();
+  if (done.size > 0 && done.get(BASELINE) !== knownMigrations().get(BASELINE)) {
     throw new UnusableDatabase(
-      `the database was made by an unreleased version of Flockmail (its first migration is ${first}). This version cannot upgrade it and has changed nothing. Use an empty database; to keep the people, export them with the version that made it and import them here.`,
+      `the database was made by an unreleased version of Flockmail (its first migration is not this version's ${BASELINE}). This version cannot upgrade it and has changed nothing. Use an empty database; to keep the people, export them with the version that made it and import them here.`,
     );
   }
   return done;

@@ -155,6 +155,14 @@ begin
 end
 $function$;
 
+create function company_day(company uuid, at timestamp with time zone)
+ returns date
+ language sql
+ stable parallel safe
+as $$
+  select local_time(at, coalesce((select timezone from companies where id = company), 'UTC'))::date
+$$;
+
 create function copies_of(cc text[], bcc text[])
  returns integer
  language sql
@@ -181,7 +189,7 @@ begin
   group by company_id, name having sum(n) <> 0 order by company_id, name
   on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
   insert into company_days as d (company_id, day, slot, sent)
-  select company_id, (now() at time zone 'UTC')::date, pg_backend_pid() % 32, sum(sent_count)
+  select company_id, company_day(company_id, now()), pg_backend_pid() % 32, sum(sent_count)
   from now_rows group by company_id having sum(sent_count) <> 0 order by company_id
   on conflict (company_id, day, slot) do update set sent = d.sent + excluded.sent;
   return null;
@@ -205,10 +213,10 @@ create function count_event_days()
 as $function$
 begin
   insert into company_days as d (company_id, day, slot, bounced, complained, opens, clicks)
-  select company_id, (created_at at time zone 'UTC')::date, pg_backend_pid() % 32,
+  select company_id, local_time(a.created_at, o.timezone)::date, pg_backend_pid() % 32,
     count(*) filter (where type = 'bounced'), count(*) filter (where type = 'complained'),
     count(*) filter (where type = 'opened'), count(*) filter (where type = 'clicked')
-  from added where type in ('bounced', 'complained') or (type in ('opened', 'clicked') and is_first)
+  from added a join companies o on o.id = a.company_id where type in ('bounced', 'complained') or (type in ('opened', 'clicked') and is_first)
   group by 1, 2 order by 1, 2
   on conflict (company_id, day, slot) do update set bounced = d.bounced + excluded.bounced,
     complained = d.complained + excluded.complained, opens = d.opens + excluded.opens, clicks = d.clicks + excluded.clicks;
@@ -334,11 +342,11 @@ begin
   -- Hits that are removed have happened all the same.
   if tg_op = 'INSERT' then
     insert into company_days as d (company_id, day, slot, opens, clicks)
-    select o.id, k.day, pg_backend_pid() % 32, sum(k.opens), sum(k.clicks)
-    from (select company_no, (hit_at(id) at time zone 'UTC')::date as day,
-          count(*) filter (where link = 0) as opens, count(*) filter (where link > 0) as clicks
-        from changed where flags & 2 = 2 group by 1, 2) k
-      cross join lateral (select id from companies where no = k.company_no limit 1) o
+    select o.id, local_time(hit_at(h.id), o.timezone)::date, pg_backend_pid() % 32,
+      count(*) filter (where h.link = 0), count(*) filter (where h.link > 0)
+    from (select distinct company_no from changed where flags & 2 = 2) k
+      cross join lateral (select id, no, timezone from companies where no = k.company_no limit 1) o
+      join changed h on h.company_no = o.no and h.flags & 2 = 2
     group by 1, 2 order by 1, 2
     on conflict (company_id, day, slot) do update set opens = d.opens + excluded.opens, clicks = d.clicks + excluded.clicks;
   end if;
@@ -382,7 +390,7 @@ begin
     select company_id, status, count(*) as n from now_rows group by company_id, status),
   days as (
     insert into company_days as d (company_id, day, slot, people_subscribed)
-    select company_id, (now() at time zone 'UTC')::date, 32 + counter_slot(), n
+    select company_id, company_day(company_id, now()), 32 + counter_slot(), n
     from added where status = 'active' order by company_id
     on conflict (company_id, day, slot) do update set people_subscribed = d.people_subscribed + excluded.people_subscribed)
   insert into counters as c (company_id, name, ref, slot, n)
@@ -420,7 +428,7 @@ begin
   group by company_id, status having sum(n) <> 0 order by company_id, status
   on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
   insert into company_days as d (company_id, day, slot, people_subscribed, people_unsubscribed, people_bounced)
-  select company_id, (now() at time zone 'UTC')::date, 32 + counter_slot(),
+  select company_id, company_day(company_id, now()), 32 + counter_slot(),
     count(*) filter (where is_now = 'active'), count(*) filter (where is_now in ('unsubscribed', 'complained')),
     count(*) filter (where is_now = 'bounced')
   from (
@@ -860,7 +868,7 @@ begin
   group by company_id, name having sum(n) <> 0 order by company_id, name
   on conflict (company_id, name, ref, slot) do update set n = c.n + excluded.n;
   insert into company_days as d (company_id, day, slot, sent)
-  select company_id, (now() at time zone 'UTC')::date, pg_backend_pid() % 32, sum(n)
+  select company_id, company_day(company_id, now()), pg_backend_pid() % 32, sum(n)
   from (select company_id, sent_count as n from now_rows union all select company_id, -sent_count from old_rows) x
   group by company_id having sum(n) <> 0 order by company_id
   on conflict (company_id, day, slot) do update set sent = d.sent + excluded.sent;
@@ -943,19 +951,21 @@ begin
 end
 $function$;
 
-create function time_of(x text)
+-- A text as a time. A date without a time is the midnight at which it begins in the zone.
+create function time_of(x text, zone text)
  returns timestamp with time zone
  language sql
  stable parallel safe
-as $function$
+as $$
   select case
     when x ~* '^(?!0000)\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])([t ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?(z|[+-](0\d|1[0-4]):?[0-5]\d)?)?$'
     then case
       when substr(x, 9, 2)::int <= extract(day from (substr(x, 1, 8) || '01')::date + interval '1 month - 1 day')
-      then case when x ~* '(z|:\d\d(\.\d+)?[+-]\d\d:?\d\d)$' then x::timestamptz else x::timestamp at time zone 'UTC' end
+      then case when x ~* '(z|:\d\d(\.\d+)?[+-]\d\d:?\d\d)$' then x::timestamptz
+        else x::timestamp at time zone case when length(x) = 10 then zone_rule(zone) else 'UTC' end end
     end
   end
-$function$;
+$$;
 
 create function time_zone_names()
  returns setof text
@@ -1028,7 +1038,7 @@ create table account_tokens (
   spent_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
   constraint account_tokens_pkey primary key (id),
-  constraint account_tokens_kind_check check ((kind = ANY (ARRAY['verify'::text, 'reset'::text])))
+  constraint account_tokens_kind_check check ((kind = ANY (ARRAY['verify'::text, 'reset'::text, 'sign_in'::text])))
 );
 create index account_tokens_expiry on account_tokens (expires_at);
 create index account_tokens_of_user on account_tokens (user_id, kind);
@@ -1310,7 +1320,7 @@ create unique index companies_no on companies (no);
 create index companies_retention_turn on companies (((retention_days <> '{}'::jsonb)), COALESCE(retention_done_at, '-infinity'::timestamp with time zone));
 create trigger companies_removed AFTER DELETE ON companies REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION companies_removed();
 
--- What happened to a company's people and mail on one day (UTC): kept by triggers, and a sum over the slots.
+-- What happened to a company's people and mail on one day of its time zone: kept by triggers, and a sum over the slots.
 create table company_days (
   company_id uuid not null,
   day date not null,
@@ -1369,6 +1379,14 @@ create table drafts (
   constraint drafts_pkey primary key (id),
   constraint drafts_company_id_id_key unique (company_id, id),
   constraint drafts_kind_check check ((kind = ANY (ARRAY['to-list'::text, 'to-receivers'::text, 'custom'::text])))
+);
+
+-- Sign-ups that a public form's hidden field dropped.
+create table dropped_sign_ups (
+  company_id uuid not null,
+  count bigint default 1 not null,
+  last_at timestamp with time zone default now() not null,
+  constraint dropped_sign_ups_pkey primary key (company_id)
 );
 
 create table email_events (
@@ -2167,6 +2185,7 @@ alter table companies add constraint companies_default_smtp_config FOREIGN KEY (
 alter table companies add constraint companies_plan_fkey FOREIGN KEY (plan) REFERENCES plans(name) ON UPDATE CASCADE;
 alter table dkim_keys add constraint dkim_keys_company_id_smtp_config_id_fkey FOREIGN KEY (company_id, smtp_config_id) REFERENCES smtp_configs(company_id, id) ON DELETE CASCADE;
 alter table drafts add constraint drafts_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE;
+alter table dropped_sign_ups add constraint dropped_sign_ups_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE;
 alter table erased_addresses add constraint erased_addresses_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE;
 alter table former_addresses add constraint former_addresses_company_id_subscriber_id_fkey FOREIGN KEY (company_id, subscriber_id) REFERENCES subscribers(company_id, id) ON DELETE CASCADE;
 alter table hit_agents add constraint hit_agents_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE;

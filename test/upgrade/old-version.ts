@@ -1,5 +1,5 @@
-/** The code of an earlier version, out of this repository's history, on the packages that are installed here. */
-import { execFile, spawnSync } from "node:child_process";
+/** The code of an earlier version from this repository's history, on the packages that are installed here. */
+import { execFile, execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -11,10 +11,16 @@ interface Version {
   name: string;
   commit: string;
 }
-/** The first version whose databases are upgraded: the one with the baseline of the migrations. */
-export const FIRST_VERSION: Version = { name: "baseline", commit: "dcc634c0" };
 
-/** Of packages that it needs in another version than what is installed: it would not be what was released. */
+/** The first version whose databases are upgraded: the last commit that changed the baseline of the migrations. */
+export function firstVersion(): Version {
+  const args = ["log", "-1", "--format=%H", "--", "models/migrations/0001_baseline.sql"];
+  const commit = execFileSync("git", args, { cwd: ROOT, encoding: "utf8" }).trim();
+  if (commit === "") throw new Error("No git history here: clone the repository to test an upgrade.");
+  return { name: `baseline-${commit.slice(0, 12)}`, commit };
+}
+
+/** Packages that the version needs and that are not installed here in that version. */
 function foreignPackages(folder: string): string[] {
   const { dependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
     dependencies: Record<string, string>;
@@ -28,15 +34,10 @@ function foreignPackages(folder: string): string[] {
   });
 }
 
-/** Its folder. Packages are those that are installed here where they are the same, else its own by `npm ci`. */
+/** The version's folder, with the packages that are installed here if they are the same, else with its own by `npm ci`. */
 export async function codeOf({ name, commit }: Version): Promise<string> {
   const folder = join(FOLDER, name);
   if (existsSync(join(folder, "node_modules"))) return folder;
-  const known = spawnSync("git", ["cat-file", "-e", `${commit}^{commit}`], { cwd: ROOT }).status === 0;
-  if (!known)
-    throw new Error(
-      `This clone has no commit ${commit}, which is version ${name}: fetch the whole history (git fetch --unshallow).`,
-    );
   const unfinished = `${folder}.${process.pid}`;
   mkdirSync(unfinished, { recursive: true });
   const run = promisify(execFile);

@@ -1,7 +1,7 @@
 /**
- * From the first version whose databases are upgraded to this one while mail is sent and the API is used: migrations as a job beside the old processes, then
- * new processes beside them, then the new ones alone; back to the old code on the new schema, and forward again. Some five
- * minutes. It needs the repository's history, and a PostgreSQL, Redis and NATS as all tests do.
+ * An update from the first version to this one while mail is sent and the API is used: migrations as a job beside the old
+ * processes, then new processes beside them, then the new ones alone; back to the old code on the new schema, and forward
+ * again. It takes about five minutes and needs the repository's history besides PostgreSQL, Redis and NATS.
  */
 import { execFile } from "node:child_process";
 import { resolve } from "node:path";
@@ -11,7 +11,7 @@ import { promisify } from "node:util";
 import { SENT_EMAIL_STATUSES } from "../../models/sent-email-status.ts";
 import { node } from "../support/service-process.ts";
 import { type Asked, addresses, type Company, newCompany, newList, newServer, sendToList } from "./company.ts";
-import { codeOf, FIRST_VERSION } from "./old-version.ts";
+import { codeOf, firstVersion } from "./old-version.ts";
 import { openScene, type Part, type Scene, type Version, WINDOW_SECONDS } from "./scene.ts";
 import { startTraffic, type Traffic } from "./traffic.ts";
 
@@ -96,7 +96,8 @@ describe("an update from the first version, and back, and forward again, in a ru
 
   beforeAll(async () => {
     lateness.enable();
-    old = { name: FIRST_VERSION.name, root: await codeOf(FIRST_VERSION) };
+    const first = firstVersion();
+    old = { name: first.name, root: await codeOf(first) };
     scene = await openScene();
     await scene.start(old, ...STARTING);
     company = await newCompany(scene, "upgrade");

@@ -99,16 +99,20 @@ test("a migration that was edited after it had been applied is refused", async (
   );
 });
 
-test("a database of an unreleased version is refused in one sentence, and nothing of it changes", async () => {
-  const client = await connected();
-  await client.query(
-    "delete from migrations; insert into migrations (name, checksum) values ('0001_foundations.sql', 'x')",
-  );
-  const refusal = {
-    exitCode: 78,
-    message: expect.stringMatching(/unreleased version .*0001_foundations\.sql.* has changed nothing/),
-  };
-  await expect(migrate(database.url)).rejects.toMatchObject(refusal);
-  await expect(pending(database.url)).rejects.toMatchObject(refusal);
-  expect((await client.query("select name from migrations")).rows).toEqual([{ name: "0001_foundations.sql" }]);
-});
+test.each(["0001_foundations.sql", "0001_baseline.sql"])(
+  "a database of an unreleased version, whose first migration is another %s, is refused in one sentence and not changed",
+  async (first) => {
+    const client = await connected();
+    await client.query("delete from migrations");
+    await client.query("insert into migrations (name, checksum) values ($1, 'x')", [first]);
+    const refusal = {
+      exitCode: 78,
+      message: expect.stringMatching(
+        /unreleased version .*not this version's 0001_baseline\.sql.* has changed nothing/,
+      ),
+    };
+    await expect(migrate(database.url)).rejects.toMatchObject(refusal);
+    await expect(pending(database.url)).rejects.toMatchObject(refusal);
+    expect((await client.query("select name from migrations")).rows).toEqual([{ name: first }]);
+  },
+);
