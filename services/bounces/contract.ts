@@ -39,7 +39,7 @@ const Inbound = Type.Object({
   ),
   diagnostic: Described(
     Nullable(Type.String()),
-    "Reply of the server that refused the mail.",
+    "Reply of the server that refused the mail; starts with `Reported for` and an address if the report names another one than the recipient (forwarded mail).",
     "550 5.1.1 User unknown",
   ),
   /** The message as it came, for 30 days; null where there is none. */

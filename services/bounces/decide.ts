@@ -118,27 +118,26 @@ function bounce(mail: LockedMail, verdict: Verdict, recipient: string): Decided 
   return { recipient, matched: true, effect };
 }
 
-interface Signs {
-  /** A token says by itself which mail it is; undefined: other signs led here, and the recipient must be one of the mail's. */
-  token?: { copy: boolean };
+/** What has led to a mail; the surer ones first. */
+export type Sign = "token" | "token of copies" | "Message-ID" | "recipient";
+
+/**
+ * Which of the mail's recipients a verdict is about. Null: it is about none, or there is no telling which. A report may name
+ * the address that the mail was forwarded to; whatever says which mail it is then says whose it is, too.
+ */
+function recipientOf({ email, copies }: LockedMail, verdict: Verdict, sign: Sign): string | LockedCopy | null {
+  const { recipient: named, isErased = false } = verdict;
+  const copy = named === null ? undefined : copies.find((one) => sameAddress(one.email, named));
+  if (email !== null && named !== null && sameAddress(email, named) && sign !== "token of copies") return email;
+  if (copy) return copy;
+  if (sign === "token") return email;
+  if (sign === "token of copies") return copies.length === 1 ? copies[0]! : null;
+  if (sign === "recipient" || isErased) return null;
+  return named === null || copies.length === 0 ? email : null;
 }
 
-/** Who of a mail's recipients a verdict is about; a bounce that its token brings may name where the mail was forwarded to. */
-function recipientOf(
-  { email, copies }: LockedMail,
-  { kind, recipient }: Verdict,
-  { token }: Signs,
-): string | LockedCopy | null {
-  const named = recipient === null ? undefined : copies.find((copy) => sameAddress(copy.email, recipient));
-  if (email !== null && recipient !== null && sameAddress(email, recipient) && !token?.copy) return email;
-  if (named) return named;
-  if (!token || (kind === "complaint" && recipient !== null)) return null;
-  if (token.copy) return copies.length === 1 ? copies[0]! : null;
-  return email;
-}
-
-export function decide(mail: LockedMail, verdict: Verdict, signs: Signs): Decided {
-  const about = recipientOf(mail, verdict, signs);
+export function decide(mail: LockedMail, verdict: Verdict, sign: Sign): Decided {
+  const about = recipientOf(mail, verdict, sign);
   if (about === null) return UNMATCHED;
   const recipient = typeof about === "string" ? about : about.email;
   if (verdict.kind === "ignored") return { recipient, matched: true, effect: null };

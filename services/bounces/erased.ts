@@ -13,6 +13,7 @@ const nameless = ({ kind, reason, statusCode }: Verdict): Verdict => ({
   reason,
   statusCode,
   recipient: null,
+  isErased: true,
   diagnostic: null,
 });
 

@@ -1,6 +1,6 @@
 /**
- * Which mail each verdict is about: the token says it; or whoever reports it knows its id; or the Message-ID of the returned
- * headers, together with the recipient; or the recipient, of the newest mail of that company within 14 days.
+ * Finds the mail that each verdict is about: by the token, or an id that the reporter knows; else by the Message-ID of the
+ * returned headers; else, where that is no mail of this company, by the recipient: its newest mail within 14 days.
  */
 import { prepared } from "../../models/database/db.ts";
 import { bounceTokens, idOfMessage, mailsOf } from "../../models/statements/mail-key.ts";
@@ -9,6 +9,7 @@ import { addressVariants } from "../lib/address.ts";
 import { tokenOf } from "../lib/tokens/bounce-token.ts";
 import type { MailNumber } from "../lib/tokens/mail-id.ts";
 import type { Arrival } from "./arrival.ts";
+import type { Sign } from "./decide.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** A verdict with the mails that it may be about, the likeliest first. */
@@ -19,7 +20,7 @@ export interface Notice {
 }
 
 export interface Candidate extends MailNumber {
-  token?: { copy: boolean };
+  sign: Sign;
 }
 
 async function tokenCandidates(arrival: Arrival): Promise<Candidate[] | undefined> {
@@ -30,21 +31,19 @@ async function tokenCandidates(arrival: Arrival): Promise<Candidate[] | undefine
   if (tokens.length === 0) return undefined;
   const codec = await bounceTokens();
   const read = tokens.map((token) => codec.read(token)).find((mail) => mail !== null);
-  return read ? [{ campaign_no: read.campaign_no, seq: read.seq, token: { copy: read.copy } }] : [];
+  return read ? [{ campaign_no: read.campaign_no, seq: read.seq, sign: read.copy ? "token of copies" : "token" }] : [];
 }
 
-async function byMessageId(messageId: string): Promise<MailNumber[]> {
-  const id = await idOfMessage(messageId);
-  return id === null ? [] : mailsOf([id]);
+async function byId(id: string | null, sign: Sign): Promise<Candidate[]> {
+  if (id === null) return [];
+  return (await mailsOf([id])).map(({ campaign_no, seq }) => ({ campaign_no, seq, sign }));
 }
-
-const mailItself = ({ campaign_no, seq }: MailNumber): Candidate => ({ campaign_no, seq, token: { copy: false } });
 
 /** What says by itself which mail it is, if anything does. */
 async function decidedBy(arrival: Arrival): Promise<Candidate[] | undefined> {
   const { sentEmailId, messageId } = arrival;
-  if (sentEmailId !== undefined) return (await mailsOf([sentEmailId])).map(mailItself);
-  if (messageId !== undefined) return (await byMessageId(messageId)).map(mailItself);
+  if (sentEmailId !== undefined) return byId(sentEmailId, "token");
+  if (messageId !== undefined) return byId(await idOfMessage(messageId), "token");
   return tokenCandidates(arrival);
 }
 
@@ -63,7 +62,8 @@ async function addByAddress(notices: readonly Notice[]): Promise<void> {
     asked.map(({ arrival }) => arrival.companyId),
     asked.map(({ address }) => address),
   ]);
-  for (const { n: row, campaign_no, seq } of found) notices[asked[row]!.n]!.candidates.push({ campaign_no, seq });
+  for (const { n: row, campaign_no, seq } of found)
+    notices[asked[row]!.n]!.candidates.push({ campaign_no, seq, sign: "recipient" });
 }
 
 export async function findMails(arrivals: readonly Arrival[]): Promise<Notice[]> {
@@ -72,8 +72,9 @@ export async function findMails(arrivals: readonly Arrival[]): Promise<Notice[]>
   for (const arrival of arrivals) {
     const decided = await decidedBy(arrival);
     const { returnedMessageId } = arrival.report;
-    const candidates = decided ?? (returnedMessageId === null ? [] : await byMessageId(returnedMessageId));
-    for (const verdict of aboutOneMail(arrival, decided)) {
+    const returned = returnedMessageId === null ? null : await idOfMessage(returnedMessageId);
+    const candidates = decided ?? (await byId(returned, "Message-ID"));
+    for (const verdict of arrival.report.verdicts) {
       const notice = { arrival, verdict, candidates: [...candidates] };
       notices.push(notice);
       if (decided === undefined) others.push(notice);
@@ -81,13 +82,4 @@ export async function findMails(arrivals: readonly Arrival[]): Promise<Notice[]>
   }
   await addByAddress(others);
   return notices;
-}
-
-/**
- * A token is about one mail of one recipient, so of several verdicts that no address distinguishes one is taken: the first
- * that says something. Copies have one token for all of them.
- */
-function aboutOneMail({ report }: Arrival, decided: Candidate[] | undefined): Verdict[] {
-  if (report.verdicts.length < 2 || !decided?.[0] || decided[0].token?.copy) return report.verdicts;
-  return [report.verdicts.find(({ kind }) => kind !== "ignored") ?? report.verdicts[0]!];
 }

@@ -9,6 +9,7 @@ import { type Client, isRefusal, prepared, preparedTransaction } from "../../mod
 import { retryOnConflict } from "../../models/database/retry-on-conflict.ts";
 import { withIds } from "../../models/statements/mail-key.ts";
 import { EARLIER, LOCK_COPIES, LOCK_MAILS } from "../../models/statements/record-returns.ts";
+import { sameAddress } from "../lib/address.ts";
 import { groupCommit } from "../lib/group-commit.ts";
 import type { Arrival, TakenIn } from "./arrival.ts";
 import { decide, type EarlierEvent, type LockedCopy, type LockedMail } from "./decide.ts";
@@ -66,12 +67,29 @@ async function readMore(client: Client, mails: readonly LockedMail[]): Promise<v
   for (const event of events) withEvents.get(event.sent_email_id)!.earlier.push(event);
 }
 
+/**
+ * Returns false for verdicts that are not taken: a token, or the Message-ID of a mail without copies, stands for one
+ * recipient. One verdict of such a report is about that recipient: one that names their address, else the first one; what is
+ * ignored comes last.
+ */
+function isTaken({ arrival, verdict, candidates }: Notice, mails: ReadonlyMap<string, LockedMail>): boolean {
+  const { verdicts } = arrival.report;
+  const [surest] = candidates;
+  const mail = surest && mails.get(`${arrival.companyId}/${keyOf(surest)}`);
+  const isOfOne = surest?.sign === "token" || (surest?.sign === "Message-ID" && mail?.copies.length === 0);
+  if (verdicts.length < 2 || !isOfOne) return true;
+  const telling = verdicts.filter(({ kind }) => kind !== "ignored");
+  const own = telling.find(({ recipient }) => sameAddress(recipient ?? "", mail?.email ?? ""));
+  return verdict === (own ?? telling[0] ?? verdicts[0]);
+}
+
 function decideNotice({ arrival, verdict, candidates }: Notice, mails: ReadonlyMap<string, LockedMail>): Decision {
   for (const candidate of candidates) {
     const mail = mails.get(`${arrival.companyId}/${keyOf(candidate)}`);
     if (!mail) continue;
-    const { matched, recipient, effect } = decide(mail, verdict, candidate.token ? { token: candidate.token } : {});
+    const { matched, recipient, effect } = decide(mail, verdict, candidate.sign);
     if (matched) return { arrival, verdict, mail, recipient, effect };
+    if (candidate.sign !== "recipient") break;
   }
   return { arrival, verdict, mail: null, recipient: verdict.recipient, effect: null };
 }
@@ -106,7 +124,7 @@ async function store(arrivals: readonly Arrival[]): Promise<Stored> {
     const first = await firstOf(client, arrivals);
     const notices = found.filter(({ arrival }) => first.has(arrival));
     const mails = await lockMails(client, notices);
-    const decisions = notices.map((notice) => decideNotice(notice, mails));
+    const decisions = notices.filter((one) => isTaken(one, mails)).map((one) => decideNotice(one, mails));
     const { taken, companyIds, stoppedIds } = await writeDecisions(client, decisions);
     const answers = new Map<Arrival, TakenIn[]>(arrivals.map((arrival) => [arrival, []]));
     for (const [n, { arrival }] of decisions.entries()) answers.get(arrival)!.push(taken[n]!);

@@ -9,6 +9,8 @@ export interface Verdict {
   reason: string;
   /** The recipient that the report speaks of, with its domain in lower case; null where it names none. */
   recipient: string | null;
+  /** True where it named a person who was erased; `recipient` is null then. */
+  isErased?: boolean;
   /** Further addresses that the report gives for the same recipient, as where an alias led; missing where there are none. */
   otherRecipients?: string[];
   /** RFC 3463, as `5.1.1`; null where there is none. */

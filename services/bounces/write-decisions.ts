@@ -14,6 +14,7 @@ import {
   WRITE_RAWS,
 } from "../../models/statements/record-returns.ts";
 import { settleDoubt } from "../../models/statements/settle-doubt.ts";
+import { sameAddress } from "../lib/address.ts";
 import { newId } from "../lib/ids.ts";
 import { toOneLine } from "../lib/one-line.ts";
 import { type Arrival, MAX_RAW_BYTES, sourceOf, type TakenIn } from "./arrival.ts";
@@ -142,6 +143,14 @@ function resultOf({ verdict, mail }: Decision): InboundResult {
   return verdict.kind === "complaint" ? "complained" : "bounced";
 }
 
+/** The server's words; before them the address that the report names where it is not the recipient's own. */
+function notedOf({ verdict, recipient }: Decision): string | null {
+  const named = verdict.recipient;
+  const said = verdict.diagnostic ?? "";
+  if (named === null || recipient === null || sameAddress(named, recipient)) return diagnosticOf(verdict);
+  return storable(`Reported for ${named}. ${said}`.trim(), MAX_DIAGNOSTIC);
+}
+
 function takenOf(decision: Decision): TakenIn {
   const { verdict, mail, recipient, effect } = decision;
   const { kind } = verdict;
@@ -151,7 +160,7 @@ function takenOf(decision: Decision): TakenIn {
     sentEmailId: mail?.id ?? null,
     recipient: storable(recipient, MAX_ADDRESS),
     bounceType: kind === "complaint" || kind === "ignored" ? null : kind,
-    diagnostic: diagnosticOf(verdict),
+    diagnostic: notedOf(decision),
     changed: effect !== null,
   };
 }

@@ -1,5 +1,5 @@
 import { query, queryOne } from "../../../models/database/db.ts";
-import { bounceTokens, mailOf } from "../../../models/statements/mail-key.ts";
+import { addressHashes, bounceTokens, mailOf } from "../../../models/statements/mail-key.ts";
 import type { Arrival } from "../../../services/bounces/arrival.ts";
 import { type Intake, startIntake } from "../../../services/bounces/take-in.ts";
 import type { Verdict } from "../../../services/bounces/verdict.ts";
@@ -142,11 +142,10 @@ describe("what came back", () => {
     const token = await tokenFor(mail.id);
     await about({ token: `${token[0] === "a" ? "b" : "a"}${token.slice(1)}` });
     await about({ token: await tokenFor(strangers.mails[0]!.id) }, verdict("hard", strangers.mails[0]!.email));
-    await about({ token }, verdict("complaint", "stranger@example.com"));
     await about({ sentEmailId: strangers.mails[0]!.id });
     await about({}, verdict("complaint", "stranger@example.com"));
     expect((await inbound(world)).map(({ result, sent_email_id }) => [result, sent_email_id])).toEqual(
-      Array(5).fill(["unmatched", null]),
+      Array(4).fill(["unmatched", null]),
     );
     for (const one of [world, strangers]) {
       expect(await events(one)).toEqual([]);
@@ -155,7 +154,7 @@ describe("what came back", () => {
     }
   });
 
-  test("without a token: the Message-ID with its recipient, then the recipient with a mail within 14 days", async () => {
+  test("without a token: the Message-ID, then the recipient with a mail within 14 days", async () => {
     const world = await newWorld(3);
     const [first, second, old] = world.mails;
     const report = (returnedMessageId: string | null, recipient: string) =>
@@ -169,6 +168,95 @@ describe("what came back", () => {
     expect(byAddress[0]).toMatchObject({ result: "bounced", sentEmailId: second!.id });
     await query("update sent_emails set sent_at = now() - interval '15 days' where id = $1", [old!.id]);
     expect((await report(null, old!.email))[0]).toMatchObject({ result: "unmatched" });
+  });
+
+  describe("of forwarded mail", () => {
+    const reported = (companyId: string, verdicts: Verdict[], given: Partial<Arrival["report"]> & Partial<Arrival>) => {
+      const { returnedMessageId = null, addressedTo = [], ...others } = given;
+      const report = { verdicts, returnedMessageId, addressedTo, dialect: "arf" };
+      return intake.takeIn({ ...arrival(companyId, []), report, ...others });
+    };
+    const complaint = (recipient: string | null) =>
+      verdict("complaint", recipient, { reason: "abuse", statusCode: null, diagnostic: null });
+
+    test("a complaint counts for the recipient that its token or Message-ID stands for, and names the other address", async () => {
+      const world = await newWorld(3);
+      const [one, two, three] = world.mails;
+      const answers = [
+        await reported(world.companyId, [complaint("bob@mailbox.test")], { token: await tokenFor(one!.id) }),
+        await reported(world.companyId, [complaint("bob@mailbox.test")], {
+          addressedTo: [`bounce+${await tokenFor(two!.id)}@acme.example`],
+        }),
+        await reported(world.companyId, [complaint("bob@mailbox.test")], {
+          via: "ses",
+          returnedMessageId: `${three!.id}@acme.example`,
+        }),
+      ];
+      expect(answers.flat().map(({ result, recipient, diagnostic }) => [result, recipient, diagnostic])).toEqual(
+        world.mails.map(({ email }) => ["complained", email, "Reported for bob@mailbox.test."]),
+      );
+      const blocked = world.mails.map(({ email }) => ({ email, kind: "complained" }));
+      expect(await suppressions(world)).toEqual(blocked);
+      for (const { subscriberId } of world.mails) expect(await subscriberStatus(subscriberId)).toBe("complained");
+    });
+
+    test("a report under a Message-ID leaves the address alone that it names, also where that one had a mail", async () => {
+      const world = await newWorld(2);
+      const [own, named] = world.mails;
+      const returnedMessageId = `<${own!.id}@acme.example>`;
+      await reported(world.companyId, [verdict("hard", named!.email)], { returnedMessageId });
+      expect(await suppressions(world)).toEqual([{ email: own!.email, kind: "bounced" }]);
+      expect([await mailRow(own!.id), await mailRow(named!.id)]).toMatchObject([{ status: 4 }, { status: 2 }]);
+      const nobody = await reported(world.companyId, [verdict("hard", null)], { returnedMessageId });
+      expect(nobody).toMatchObject([{ result: "bounced", recipient: own!.email, changed: false }]);
+    });
+
+    test("several verdicts on one recipient's mail are one: the recipient's own, else the first that says something", async () => {
+      const world = await newWorld(2);
+      const [own, exploded] = world.mails;
+      await reported(world.companyId, [verdict("hard", "x@mailbox.test"), verdict("soft", own!.email)], {
+        returnedMessageId: own!.id,
+      });
+      await reported(world.companyId, [verdict("ignored", "x@mailbox.test"), verdict("block", "y@mailbox.test")], {
+        returnedMessageId: exploded!.id,
+      });
+      expect((await events(world)).map(({ recipient, metadata }) => [recipient, metadata.bounce_type])).toEqual([
+        [own!.email, "soft"],
+        [exploded!.email, "block"],
+      ]);
+    });
+
+    test("a report under a Message-ID that names an erased person, who had a copy, is nobody's", async () => {
+      const world = await newWorld();
+      const hash = (await addressHashes()).of(world.companyId, "erased@to.example");
+      await query("insert into erased_addresses (company_id, address_hash) values ($1, $2)", [world.companyId, hash]);
+      const about = [verdict("hard", "erased@to.example")];
+      const taken = await reported(world.companyId, about, { returnedMessageId: world.mails[0]!.id });
+      expect(taken).toMatchObject([{ result: "unmatched", recipient: null, diagnostic: null }]);
+      expect(await events(world)).toEqual([]);
+    });
+
+    test("a named copy settles that copy; for a mail with copies an unknown address under a Message-ID is unmatched", async () => {
+      const world = await newWorld(2);
+      const [mail, newer] = world.mails;
+      const copyStatus = () =>
+        query<{ status: number }>("select status from sent_email_copies where company_id = $1", [world.companyId]);
+      await query(
+        `insert into sent_email_copies (company_id, campaign_id, seq, no, email, kind, status, attempts, sent_at)
+         select $1, $2, 1, 0, 'copy@to.example', 'cc', 2, 1, now()`,
+        [world.companyId, world.campaignId],
+      );
+      const returnedMessageId = mail!.id;
+      const unknown = [verdict("hard", "x@mailbox.test"), verdict("hard", newer!.email), complaint("x@mailbox.test")];
+      const taken = await reported(world.companyId, unknown, { returnedMessageId });
+      expect(taken.map(({ result }) => result)).toEqual(["unmatched", "unmatched", "unmatched"]);
+      expect([await copyStatus(), await events(world)]).toEqual([[{ status: 2 }], []]);
+      await reported(world.companyId, [verdict("hard", "copy@to.example")], { returnedMessageId });
+      expect(await copyStatus()).toEqual([{ status: 4 }]);
+      expect(await mailRow(mail!.id)).toMatchObject({ status: 2 });
+      await reported(world.companyId, [verdict("hard", null)], { returnedMessageId });
+      expect([await mailRow(mail!.id), await mailRow(newer!.id)]).toMatchObject([{ status: 4 }, { status: 2 }]);
+    });
   });
 
   test("what a stranger wrote is stored with the characters that PostgreSQL takes", async () => {
