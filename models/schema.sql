@@ -1172,6 +1172,7 @@ create table campaign_counts (
   constraint campaign_counts_pkey PRIMARY KEY (company_id, campaign_id, metric, bucket, slot)
 ) with (fillfactor=50);
 CREATE INDEX campaign_counts_bounced ON public.campaign_counts USING btree (company_id, campaign_id) WHERE ((metric = 'bounced_unique'::text) AND (bucket = 0));
+CREATE INDEX campaign_counts_unrecorded ON public.campaign_counts USING btree (bucket) WHERE (metric = ANY (ARRAY['opened_unrecorded'::text, 'clicked_unrecorded'::text]));
 
 create table campaign_receivers (
   campaign_id uuid not null,

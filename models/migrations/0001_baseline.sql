@@ -1164,6 +1164,7 @@ create table campaign_counts (
   constraint campaign_counts_pkey primary key (company_id, campaign_id, metric, bucket, slot)
 ) with (fillfactor=50);
 create index campaign_counts_bounced on campaign_counts (company_id, campaign_id) where ((metric = 'bounced_unique'::text) AND (bucket = 0));
+create index campaign_counts_unrecorded on campaign_counts (bucket) where metric in ('opened_unrecorded', 'clicked_unrecorded');
 
 -- A recipient given with the request itself: stored in the request's transaction, and here until expansion turns it into
 -- a row of sent_emails. Written and read in slices by SQL.

@@ -13,7 +13,7 @@ import { admit } from "./access/admission.ts";
 import { type Authentication, callerOfKey, type Identity } from "./access/authentication.ts";
 import { companyReader } from "./access/company-of-request.ts";
 import type { DailyQuota } from "./access/daily-quota.ts";
-import { isOverLimit } from "./access/throttle.ts";
+import { throttle } from "./access/throttle.ts";
 import { BODY_LIMITS, type BodyLimits } from "./http/body-cost.ts";
 import { type Context, httpOf } from "./http/context.ts";
 import { deviceOf } from "./http/device-cookie.ts";
@@ -263,7 +263,7 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
   // What is known already is not awaited: each await of the dozen steps below took some 0.4 of the 114 µs of a request.
   const handle = async (context: Context): Promise<void> => {
     context.state.route = route.path;
-    const overLimit = route.throttle ? await isOverLimit(context, route) : false;
+    const overLimit = route.throttle && (await throttle(context, route.throttle));
     const identified = permission && authentication.identify(context, permission);
     const identity = identified instanceof Promise ? await identified : identified;
     const charging = identity && chargeKey(context, identity);

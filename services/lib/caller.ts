@@ -5,6 +5,13 @@ import type { Rights, Role, Scope } from "./rights.ts";
 
 export type { Role };
 
+/** The pixel is then answered with 429, and a click redirects as always. */
+export interface OverLimit {
+  retryAfterSeconds: number;
+  /** False where this address has passed the limit on this one mail, too. */
+  isRecorded: boolean;
+}
+
 export interface Caller {
   companyId?: string;
   userId?: string;
@@ -34,8 +41,8 @@ export interface Caller {
     hostOf?: string;
     /** At login: the mark of a browser that was logged in before. */
     device?: string;
-    /** Over the tracking limit: a click still redirects, but is not counted. */
-    overLimit?: boolean;
+    /** Set where an open or a click is over the limit of its address. */
+    overLimit?: OverLimit;
   };
 }
 

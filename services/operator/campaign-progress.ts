@@ -8,6 +8,7 @@ import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import type { Ctx } from "../lib/caller.ts";
 import { notFound } from "../lib/errors.ts";
 import { backingOff } from "./live-status.ts";
+import type { Mail, Step } from "./mail-steps.ts";
 
 const MAX_ROWS = 200;
 const A_SENDER = "a sender";
@@ -117,10 +118,15 @@ export async function runningCampaigns(
   });
 }
 
-/** Why nothing of a campaign is sent now, if that is known. */
-export async function waitingFor(ctx: Ctx, companyId: string, campaignId: string): Promise<string | null> {
-  const campaigns = await runningCampaigns(ctx, { company_id: companyId });
-  return campaigns.find(({ id }) => id === campaignId)?.waiting_for ?? null;
+/** What the campaign of a queued mail waits for, if that is known: in general, and what is wrong with it. */
+export async function waitingSteps(
+  ctx: Ctx,
+  { status, company_id, campaign_id }: Pick<Mail, "status" | "company_id" | "campaign_id">,
+): Promise<Step[]> {
+  if (status !== SENT_EMAIL_STATUS.queued) return [];
+  const campaign = (await runningCampaigns(ctx, { company_id })).find(({ id }) => id === campaign_id);
+  const detail = [campaign?.waiting_for && `for ${campaign.waiting_for}`, campaign?.error].filter(Boolean).join("; ");
+  return detail ? [{ at: new Date().toISOString(), what: "campaign waits", detail }] : [];
 }
 
 const { failed, bounced, suppressed, unknown } = SENT_EMAIL_STATUS;

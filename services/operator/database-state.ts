@@ -5,9 +5,9 @@ import { type DatabaseRole, databaseRole } from "../../models/database/role.ts";
 /** Below the time that a check has: a slow answer then fails as the database's, and leaves no statement behind. */
 const SETTINGS = { statement_timeout: 4_000, lock_timeout: 1_000 };
 
-const asked = <T>(text: string): Promise<T[]> =>
-  transaction((client) => query<T>(text, [], client), { settings: SETTINGS });
-const askedOne = async <T>(text: string): Promise<T> => (await asked<T>(text))[0]!;
+export const asked = <T>(text: string, values: unknown[] = []): Promise<T[]> =>
+  transaction((client) => query<T>(text, values, client), { settings: SETTINGS });
+export const askedOne = async <T>(text: string, values?: unknown[]): Promise<T> => (await asked<T>(text, values))[0]!;
 
 export interface ServerFacts {
   version: string;

@@ -9,7 +9,7 @@ import { idOfMessage, mailOf } from "../../models/statements/mail-key.ts";
 import type { Ctx } from "../lib/caller.ts";
 import { notFound } from "../lib/errors.ts";
 import { isUuid } from "../lib/ids.ts";
-import { waitingFor } from "./campaign-progress.ts";
+import { waitingSteps } from "./campaign-progress.ts";
 import {
   copiesOf,
   copySteps,
@@ -200,13 +200,6 @@ async function returned(mail: Mail): Promise<Step[]> {
   }));
 }
 
-/** What a mail waits for that is queued: its campaign says. */
-async function waitingStep(ctx: Ctx, mail: Mail): Promise<Step[]> {
-  if (mail.status !== queued) return [];
-  const reason = await waitingFor(ctx, mail.company_id, mail.campaign_id);
-  return reason ? [{ at: iso(new Date()), what: "campaign waits", detail: `for ${reason}` }] : [];
-}
-
 /** Throws NOT_FOUND where nothing was sent under that id or to that address. */
 export async function traceOf(ctx: Ctx, wanted: string): Promise<Step[]> {
   const mail = await find(wanted.trim());
@@ -216,7 +209,7 @@ export async function traceOf(ctx: Ctx, wanted: string): Promise<Step[]> {
     copiesOf(mail),
     eventsOf([mail]),
     returned(mail),
-    waitingStep(ctx, mail),
+    waitingSteps(ctx, mail),
   ]);
   const nowMs = Date.now();
   const [written, ...outcome] = mailSteps(mail);

@@ -24,7 +24,7 @@ export default defineService("operator", contract, {
     backingOff: (ctx) => backingOff(ctx),
     slowDomains: (ctx) => slowDomains(ctx),
     limits: (ctx) => companyLimits(ctx),
-    why: (ctx) => historyOf(ctx.params.recipient),
+    why: (ctx) => historyOf(ctx, ctx.params.recipient),
     trace: (ctx) => traceOf(ctx, ctx.params.mail),
     status: (ctx) => overview(ctx),
     doctor: (ctx) => examine(ctx),

@@ -3,8 +3,11 @@
  * reader did, what blocks. A recipient who got nothing has one too: not confirmed, say, or a whole domain suppressed.
  */
 import { query } from "../../models/database/db.ts";
+import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
 import { mailOf } from "../../models/statements/mail-key.ts";
+import type { Ctx } from "../lib/caller.ts";
 import { isUuid } from "../lib/ids.ts";
+import { waitingSteps } from "./campaign-progress.ts";
 import {
   copiesOf,
   copiesTo,
@@ -13,6 +16,7 @@ import {
   eventsOf,
   inOrder,
   MAX_ROWS,
+  type Mail,
   mailNumbered,
   mailSteps,
   mailsTo,
@@ -75,7 +79,21 @@ async function knownAs(address: string): Promise<Step[]> {
   }));
 }
 
-export async function historyOf(recipient: string): Promise<Step[]> {
+/** What queued mails wait for: each campaign once, however many of its mails are shown. */
+async function waiting(ctx: Ctx, mails: readonly Mail[]): Promise<Step[]> {
+  const campaigns = new Map(
+    mails.filter(({ status }) => status === SENT_EMAIL_STATUS.queued).map((mail) => [mail.campaign_id, mail]),
+  );
+  const steps = [...campaigns.values()].map(async (mail) =>
+    (await waitingSteps(ctx, mail)).map((step) => ({
+      ...step,
+      detail: `${step.detail}; "${mail.campaign}" of ${mail.company}`,
+    })),
+  );
+  return (await Promise.all(steps)).flat();
+}
+
+export async function historyOf(ctx: Ctx, recipient: string): Promise<Step[]> {
   const wanted = recipient.trim();
   const number = isUuid(wanted) ? await mailOf(wanted) : undefined;
   const mails = number ? await mailNumbered(number) : await mailsTo(wanted);
@@ -83,5 +101,11 @@ export async function historyOf(recipient: string): Promise<Step[]> {
   const address = number ? mails[0]?.email : wanted;
   const about = address ? [...(await knownAs(address)), ...(await blocks(address)), ...(await cameIn(address))] : [];
   const events = await eventsOf(mails);
-  return inOrder([...about, ...mails.flatMap(mailSteps), ...copies.flatMap(copySteps), ...events.map(eventStep)]);
+  return inOrder([
+    ...about,
+    ...mails.flatMap(mailSteps),
+    ...copies.flatMap(copySteps),
+    ...events.map(eventStep),
+    ...(await waiting(ctx, mails)),
+  ]);
 }

@@ -110,6 +110,13 @@ const Analytics = Type.Object({
   unsubscribed: Described(Type.Integer(), "Recipients who unsubscribed through this campaign.", 4),
   opens: Described(Counted, "Opens of this campaign."),
   clicks: Described(Counted, "Clicks in this campaign."),
+  not_recorded: Described(
+    Type.Object({
+      opens: Described(Type.Integer(), "Opens that are in no other number.", 0),
+      clicks: Described(Type.Integer(), "Clicks that are in no other number.", 0),
+    }),
+    "Extension. What came from one address beyond 60 a minute on one mail.",
+  ),
   rates: Described(
     Type.Object({
       open: RateOfPeople(0.359),

@@ -767,6 +767,13 @@ export type Analytics = {
     unique: Unique;
     machine: MachineOfAnalytics;
   };
+  /** Extension. What came from one address beyond 60 a minute on one mail. */
+  not_recorded: {
+    /** Opens that are in no other number. */
+    opens: number;
+    /** Clicks that are in no other number. */
+    clicks: number;
+  };
   /** Rates between 0 and 1. */
   rates: {
     /** Null for a campaign without individual tracking. */

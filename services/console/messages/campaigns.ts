@@ -57,6 +57,7 @@ export const campaigns = {
   unsubscribed: "Unsubscribed",
   complaints: "Complaints",
   machine: (n: string) => `${n} more by machines, not counted`,
+  notRecorded: (n: string) => `${n} more not recorded: over 60 a minute from one address on one mail`,
   clickToOpen: "Clicks of those who opened",
   suppressed: "Left out",
   suppressedHint: "Suppressed, unsubscribed or not confirmed when it started.",

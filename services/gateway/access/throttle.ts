@@ -1,11 +1,13 @@
 /** Requests per minute and address on public routes. Behind a proxy of a large mailbox provider one address is many people. */
 import { standsForCampaign } from "../../../models/statements/campaign-tokens.ts";
 import { mailIds } from "../../../models/statements/mail-key.ts";
+import type { OverLimit } from "../../lib/caller.ts";
 import { throttled } from "../../lib/errors.ts";
 import { apiLimiter } from "../../lib/limits/api-limiter.ts";
-import { exactWindow, type Grant, type Window } from "../../lib/limits/limiter.ts";
+import { exactWindow, type Grant, type Limiter, type Window } from "../../lib/limits/limiter.ts";
+import { MemoryLimiter } from "../../lib/limits/limiter-memory.ts";
 import { keysFor } from "../../lib/secrets.ts";
-import { readLinkToken } from "../../lib/tokens/link-token.ts";
+import { MAIL_CHARACTERS, readLinkToken } from "../../lib/tokens/link-token.ts";
 import { addressBlock } from "../http/client-ip.ts";
 import type { Context } from "../http/context.ts";
 import type { Route } from "../routes.ts";
@@ -19,7 +21,7 @@ type Throttle = NonNullable<Route["throttle"]>;
 const isImageProxy = (userAgent: string) =>
   userAgent === "Mozilla/5.0" || /GoogleImageProxy|YahooMailProxy/.test(userAgent);
 
-/** Of the mails of one campaign, through one address of a proxy: a mailing to 100,000 people who open it within an hour. */
+/** Hits on the mails of one campaign through one address: a mailing to 100,000 people who open it within an hour. */
 const CAMPAIGN_PER_MINUTE = 3_000;
 const campaignWindow = (who: string): Window => ({
   key: `throttle-campaign:${who}`,
@@ -35,20 +37,35 @@ async function isOfAllMails(token: string): Promise<boolean> {
   return mail !== null && standsForCampaign(mail);
 }
 
-interface Asking {
-  ip: string;
-  userAgent: string;
-  /** Of a mail's link or pixel. */
-  token: string | undefined;
+/** Hits by address and mail. Each process counts for itself; the oldest are evicted when there are too many. */
+const hitsOnMails = new MemoryLimiter(undefined, 20_000);
+
+const retryAfterSeconds = ({ retryAfterMs }: Grant): number => Math.ceil(retryAfterMs / 1_000);
+
+const take = (limiter: Limiter, name: Throttle, who: string): Promise<Grant> =>
+  limiter.take(exactWindow(`throttle-${name}:${who}`, LIMITS[name], WINDOW_SECONDS), 1);
+
+async function takeOnMail(limiter: Limiter, address: string, token: string): Promise<Grant> {
+  const who = `${address}:${token.slice(0, MAIL_CHARACTERS)}`;
+  const grant = await take(limiter, "tracking", who);
+  // The token is read where the limit of one mail is reached, and for no hit before.
+  return grant.granted > 0 || !(await isOfAllMails(token)) ? grant : limiter.take(campaignWindow(who), 1);
 }
 
-async function take(asking: Asking, name: Throttle): Promise<Grant> {
-  const token = name === "tracking" && isImageProxy(asking.userAgent) ? `${asking.token}` : undefined;
-  const who = `${addressBlock(asking.ip)}${token === undefined ? "" : `:${token}`}`;
-  const grant = await apiLimiter().take(exactWindow(`throttle-${name}:${who}`, LIMITS[name], WINDOW_SECONDS), 1);
-  // The token is read where the limit of one mail is reached, and for no hit before.
-  if (grant.granted > 0 || token === undefined || !(await isOfAllMails(token))) return grant;
-  return apiLimiter().take(campaignWindow(who), 1);
+/** Many readers may share one address (an office, a VPN): over its limit a hit is recorded until one mail has too many. */
+async function overTrackingLimit(context: Context): Promise<OverLimit | undefined> {
+  const address = addressBlock(context.state.ip);
+  const token: string = context.params?.token ?? "";
+  if (isImageProxy(context.get("user-agent"))) {
+    const grant = await takeOnMail(apiLimiter(), address, token);
+    return grant.granted > 0 ? undefined : { retryAfterSeconds: retryAfterSeconds(grant), isRecorded: false };
+  }
+  const [ofAddress, ofMail] = await Promise.all([
+    take(apiLimiter(), "tracking", address),
+    takeOnMail(hitsOnMails, address, token),
+  ]);
+  if (ofAddress.granted > 0) return undefined;
+  return { retryAfterSeconds: retryAfterSeconds(ofAddress), isRecorded: ofMail.granted > 0 };
 }
 
 const INVALID_KEYS_PER_MINUTE = 60;
@@ -63,15 +80,9 @@ export async function requireFewInvalidKeys(ip: string): Promise<void> {
 
 export const noteInvalidKey = (ip: string): Promise<unknown> => apiLimiter().take(invalidKeys(ip), 1);
 
-const askingOf = (context: Context): Asking => ({
-  ip: context.state.ip,
-  userAgent: context.get("user-agent"),
-  token: context.params?.token,
-});
-
 async function requireRoom(context: Context, name: Throttle): Promise<void> {
-  const { granted, retryAfterMs } = await take(askingOf(context), name);
-  if (granted === 0) throw throttled(Math.ceil(retryAfterMs / 1_000));
+  const grant = await take(apiLimiter(), name, addressBlock(context.state.ip));
+  if (grant.granted === 0) throw throttled(retryAfterSeconds(grant));
 }
 
 /** Guesses of mailed links, by the API's routes and by their pages together. */
@@ -80,10 +91,9 @@ export const throttleLink = (context: Context): Promise<void> => requireRoom(con
 /** Logins, by the API and by the console together. */
 export const throttleLogin = (context: Context): Promise<void> => requireRoom(context, "auth");
 
-/** Throws where the limit is reached; for a click, which must reach its target all the same, returns true: not counted. */
-export async function isOverLimit(context: Context, { throttle, answer }: Route): Promise<boolean> {
-  if (!throttle) return false;
-  const { granted, retryAfterMs } = await take(askingOf(context), throttle);
-  if (granted === 0 && answer !== "redirect") throw throttled(Math.ceil(retryAfterMs / 1_000));
-  return granted === 0;
+/** Throws where the limit is reached. Opens and clicks are told of it instead: they are recorded all the same. */
+export async function throttle(context: Context, name: Throttle): Promise<OverLimit | undefined> {
+  if (name === "tracking") return overTrackingLimit(context);
+  await requireRoom(context, name);
+  return undefined;
 }

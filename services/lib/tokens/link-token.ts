@@ -23,6 +23,8 @@ const MAX_TOKEN_LENGTH = 4096;
 
 /** Characters of a token that does not carry its address. */
 export const TOKEN_LENGTH = 24 + TAG_CHARACTERS;
+/** The first characters of a token that are the same for all links of a mail, and of no other mail. */
+export const MAIL_CHARACTERS = 21;
 const TOKEN = /^[A-Za-z0-9_-]{36,}$/;
 
 export interface LinkTarget {

@@ -4,6 +4,7 @@ import type { Ctx } from "../../lib/caller.ts";
 import { config } from "../../lib/config.ts";
 import { nodes } from "../nodes.ts";
 import { unreadableSecrets } from "../reseal.ts";
+import { companyChecks } from "./company-checks.ts";
 import { databaseChecks } from "./database-checks.ts";
 import { type Finding, runChecks } from "./finding.ts";
 import { machineChecks } from "./machine-checks.ts";
@@ -24,5 +25,6 @@ export function examine(ctx: Ctx<ParamsOf<"operator.doctor">>): Promise<Finding[
     ...nodeChecks(asked, ctx.params.version),
     ...settingsChecks(settings, unreadableSecrets),
     ...machineChecks(settings),
+    ...companyChecks(),
   ]);
 }

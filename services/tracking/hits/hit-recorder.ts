@@ -7,6 +7,7 @@
  * | where the link leads, with the campaign's UTM values          | `destination` in campaign-links.ts                   |
  * | a machine's or a person's, the first or not                   | classify-hits.ts                                     |
  * | event, times on the mail's row and webhooks, in one statement | `storeHits` in store-hits.ts                         |
+ * | too many from one address on one mail: a number of the campaign and no more | unrecorded-hits.ts |
  * | the campaign's counts, in the same statement                  | the triggers `count_hits`, and `count_events` of full rows (models/schema.sql); without individual tracking `countHits` in count-hits.ts |
  * | 302, or the pixel, when it is stored                          | answers.ts                                           |
  */
@@ -26,11 +27,11 @@ import { CampaignLinks, type CampaignRef, destination, isWebAddress, linkUrl } f
 import type { Hit } from "./classify-hits.ts";
 import { HitAgents } from "./hit-agents.ts";
 import { type StoredHit, storeHits } from "./store-hits.ts";
+import { countUnrecorded } from "./unrecorded-hits.ts";
 
 const MAX_BATCH = 500;
 /** Far above what is in flight at once; beyond it the database is not keeping up and 503 is the honest answer. */
 const MAX_WAITING = 20_000;
-const THROTTLE_SECONDS = 60;
 
 const CAMPAIGN_OF_MAIL = `select c.company_id, c.id as campaign_id from campaigns c
   where c.no = $1 and ($3 or exists (select from sent_emails where campaign_no = $1 and seq = $2))`;
@@ -54,6 +55,7 @@ export class HitRecorder {
   readonly #links = new CampaignLinks();
   readonly #agents = new HitAgents();
   readonly #groups: GroupCommit<Hit, StoredHit>;
+  readonly #unrecorded: GroupCommit<Hit, undefined>;
 
   /** `onQueued` is called with the companies that have something for their webhooks, after the commit. */
   constructor(onQueued: (companyIds: string[]) => void) {
@@ -63,30 +65,34 @@ export class HitRecorder {
       if (companyIds.length > 0) onQueued(companyIds);
       return results;
     };
-    this.#groups = groupCommit(store, {
-      maxBatch: MAX_BATCH,
-      maxWaiting: MAX_WAITING,
-      atOnce: 2,
-      mayBeOneItem: isRefusal,
-    });
+    const bounds = { maxBatch: MAX_BATCH, maxWaiting: MAX_WAITING, mayBeOneItem: isRefusal };
+    this.#groups = groupCommit(store, { ...bounds, atOnce: 2 });
+    this.#unrecorded = groupCommit(countUnrecorded, { ...bounds, atOnce: 1 });
   }
 
   async open(token: string, http: Caller["http"]): Promise<Document> {
     const target = targetOf(token);
     if (target.link !== 0) throw notFound();
-    if (http?.method === "HEAD") return pixel();
-    if (http?.overLimit) throw throttled(THROTTLE_SECONDS);
-    const { found } = await this.#groups.add(hitOf(target, http));
-    if (!found) throw notFound();
+    const { overLimit } = http ?? {};
+    if (http?.method !== "HEAD") {
+      const hit = hitOf(target, http);
+      if (overLimit?.isRecorded === false) await this.#unrecorded.add(hit);
+      else if (!(await this.#groups.add(hit)).found) throw notFound();
+    }
+    if (overLimit) throw throttled(overLimit.retryAfterSeconds);
     return pixel();
   }
 
   async click(token: string, http: Caller["http"]): Promise<Document> {
     const target = targetOf(token);
     if (target.link === 0) throw notFound();
-    const uncounted = http?.method === "HEAD" || http?.overLimit;
-    const url = uncounted ? await this.#urlOf(target, http?.hostOf) : (await this.#groups.add(hitOf(target, http))).url;
+    const isHead = http?.method === "HEAD";
+    const isRecorded = !isHead && http?.overLimit?.isRecorded !== false;
+    const url = isRecorded
+      ? (await this.#groups.add(hitOf(target, http))).url
+      : await this.#urlOf(target, http?.hostOf);
     if (!url) throw notFound();
+    if (!isRecorded && !isHead) await this.#unrecorded.add(hitOf(target, http));
     return redirect(url);
   }
 
@@ -105,7 +111,7 @@ export class HitRecorder {
   }
 
   /** When everything that was added is stored. */
-  idle(): Promise<void> {
-    return this.#groups.idle();
+  async idle(): Promise<void> {
+    await Promise.all([this.#groups.idle(), this.#unrecorded.idle()]);
   }
 }

@@ -85,6 +85,7 @@ function variantsOf(campaign: Campaign, n: Counted): Analytics["variants"] {
 
 function analyticsOf(campaign: Campaign, counts: readonly Count[]): Analytics {
   const n = (metric: string, bucket = 0) => counts.find((c) => c.metric === metric && c.bucket === bucket)?.n ?? 0;
+  const overHours = (metric: string) => counts.reduce((sum, c) => (c.metric === metric ? sum + c.n : sum), 0);
   const unique = (metric: string, bucket?: number) => (campaign.individual_tracking ? n(metric, bucket) : null);
   const counted = (type: string) => ({
     total: n(type),
@@ -108,6 +109,7 @@ function analyticsOf(campaign: Campaign, counts: readonly Count[]): Analytics {
     unsubscribed,
     opens,
     clicks,
+    not_recorded: { opens: overHours("opened_unrecorded"), clicks: overHours("clicked_unrecorded") },
     rates: {
       open: ratioOfPeople(opens.unique, delivered),
       click: ratioOfPeople(clicks.unique, delivered),

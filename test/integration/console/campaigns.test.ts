@@ -76,12 +76,18 @@ async function click(address: string): Promise<void> {
 
 test("one campaign is shown whole: numbers, reasons with help, domains, links on the mail itself", async () => {
   await click("ann@one.example");
+  await query(
+    `insert into campaign_counts (company_id, campaign_id, metric, bucket, slot, n)
+     values ($1, $2, 'opened_unrecorded', 1, 0, 1234)`,
+    [company.id, campaign],
+  );
   const seen = await until(
     () => browser.open(at(campaign)),
     ({ html }) => html.includes("Opens and clicks by the hour"),
   );
   expect(seen).toMatchObject({ status: 200, title: "October" });
   expect(seen.html).not.toContain("data-live");
+  expect(seen.html.match(/1,234 more not recorded/g)).toHaveLength(1);
   const failures = (await browser.open(at(`${campaign}/failures`))).html;
   expect(failures).toContain("No such user");
   expect(failures).toMatch(/nobody%40two\.example/);

@@ -1,3 +1,4 @@
+import { throttled } from "../../../services/lib/errors.ts";
 import { ById, Type } from "../../../services/lib/shapes.ts";
 import { signBearer } from "../../../services/lib/tokens/bearer.ts";
 import { someIp } from "../../support/client.ts";
@@ -12,9 +13,15 @@ const redirect: Sample["handler"] = ({ meta }) => ({
   status: 302,
   content_type: "text/plain",
   body: "",
-  headers: { Location: `https://example.com/?counted=${!meta.http?.overLimit}` },
+  headers: { Location: `https://example.com/?recorded=${meta.http?.overLimit?.isRecorded}` },
 });
-const pixel = () => ({ content_type: "image/gif", body: "GIF89a" });
+const recorded: string[] = [];
+const pixel: Sample["handler"] = ({ params, meta }) => {
+  const { overLimit } = meta.http ?? {};
+  if (overLimit?.isRecorded !== false) recorded.push((params as { token: string }).token);
+  if (overLimit) throw throttled(overLimit.retryAfterSeconds);
+  return { content_type: "image/gif", body: "GIF89a" };
+};
 
 const anyone = { access: "public" } as const;
 const samples: Record<string, Sample> = {
@@ -91,15 +98,25 @@ describe("throttles and the daily quota", () => {
     expect(await statuses(4, () => ask("POST", "/api/emails/public/subscribe/", ip))).toEqual([200, 200, 200, 429]);
   });
 
-  test("tracking: 60 a minute per address; then the pixel is 429 and a click redirects uncounted", async () => {
+  test("tracking: over 60 a minute per address the pixel is 429, and a hit is recorded until one mail has 60 of them", async () => {
     const ip = someIp();
-    const pixels = await statuses(60, () => ask("GET", "/api/emails/public/open/t.gif", ip));
+    const open = (mail: string, from = ip) => ask("GET", `/api/emails/public/open/${mail}.gif`, from);
+    const click = async (mail: string, from = ip) => {
+      const { status, headers } = await ask("GET", `/api/emails/public/click/${mail}/`, from);
+      expect(status).toBe(302);
+      return headers.get("location")!.split("?")[1];
+    };
+    const [one, two] = ["one-mail-of-a-campaign", "two-mail-of-a-campaign"];
+    recorded.length = 0;
+    const pixels = [...(await statuses(30, () => open(`${one}-link`))), ...(await statuses(30, () => open(two)))];
     expect(new Set(pixels)).toEqual(new Set([200]));
-    expect((await ask("GET", "/api/emails/public/open/t.gif", ip)).status).toBe(429);
-    const click = await ask("GET", "/api/emails/public/click/t/", ip);
-    expect([click.status, click.headers.get("location")]).toEqual([302, "https://example.com/?counted=false"]);
-    const other = await ask("GET", "/api/emails/public/click/t/", someIp());
-    expect(other.headers.get("location")).toBe("https://example.com/?counted=true");
+    const refused = await open(two);
+    expect([refused.status, Number(refused.headers.get("retry-after")) > 0]).toEqual([429, true]);
+    expect(await click(two)).toBe("recorded=true");
+    expect(new Set(await statuses(31, () => open(one)))).toEqual(new Set([429]));
+    expect(recorded).toHaveLength(60 + 1 + 30);
+    expect([await click(one), await click(two)]).toEqual(["recorded=false", "recorded=true"]);
+    expect(await click(one, someIp())).toBe("recorded=undefined");
   });
 
   test.each([

@@ -225,6 +225,16 @@ describe("an operator's commands", () => {
     expect(held).toMatchObject([
       { id: stuck, waiting_for: expect.stringMatching(/^127\.0\.0\.1:\d+, backing off until 2/) },
     ]);
+    expect(await run("why", "zoe@example.org")).toContainEqual({
+      at: expect.any(String),
+      what: "campaign waits",
+      detail: expect.stringMatching(/Waiting for the SMTP server: .*421 .*"Six books" of Lantern Books$/),
+    });
+    expect((await run("doctor")).find(({ check }) => check === "mail servers")).toMatchObject({
+      area: "companies",
+      state: "warn",
+      found: expect.stringMatching(/^waiting: 1 campaign of Lantern Books for 127\.0\.0\.1:\d+ \(.*421/),
+    });
     expect(await ask("operator.senders")).toMatchObject([
       { node: cluster.app.broker.nodeID, in_doubt: expect.any(Number) },
     ]);
@@ -409,6 +419,7 @@ describe("an operator's commands", () => {
       ["NATS", "version", "max_payload"],
       ["nodes", "services", "version", "version of the command", "clocks"],
       ["settings", "stored secrets"],
+      ["companies", "mail servers", "opens and clicks", "time zones"],
     ] as [string, ...string[]][])
       for (const check of checks) expect([area, check, stateOf(area, check)]).toEqual([area, check, "ok"]);
     // On a busy machine they may take long.
@@ -426,6 +437,22 @@ describe("an operator's commands", () => {
     for (const secret of [process.env.SECRET_KEY!, new URL(cluster.app.databaseUrl).password].filter(Boolean))
       expect(text).not.toContain(secret);
     expect(commandNamed("doctor")!.exitCode!(findings)).toBe(2);
+  });
+
+  test("doctor: hits of the last day that were not recorded, and time zones that PostgreSQL does not know", async () => {
+    const count = `insert into campaign_counts (company_id, campaign_id, metric, bucket, slot, n)
+      select company_id, id, 'opened_unrecorded', floor(extract(epoch from now()) / 3600)::int - $2::int, 0, $3
+      from campaigns where id = $1`;
+    await query(count, [campaign, 30, 1_000]);
+    await query(count, [campaign, 1, 7]);
+    await query("update companies set timezone = 'Mars/Olympus' where id = $1", [company]);
+    const ofCompanies = (await run("doctor")).filter(({ area }) => area === "companies");
+    await query("update companies set timezone = 'UTC' where id = $1", [company]);
+    expect(ofCompanies).toMatchObject([
+      { check: "mail servers", state: "ok" },
+      { check: "opens and clicks", state: "warn", found: "7 of the last 24 hours not recorded, in 1 campaign" },
+      { check: "time zones", state: "fail", found: "unknown to PostgreSQL: Mars/Olympus of Lantern Books" },
+    ]);
   });
 
   test("health for the console: each node that serves, as it sees itself; an operator's own is left out", async () => {

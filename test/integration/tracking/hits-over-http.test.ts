@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { query } from "../../../models/database/db.ts";
+import { call } from "../../../services/call.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { readMetrics } from "../../../services/lib/metrics.ts";
 import { type App, startApp } from "../../support/app.ts";
@@ -97,6 +98,26 @@ describe("an open or a click over HTTP", () => {
     expect(statuses).toEqual(paths.map((_, n) => (n % 6 === 5 ? 404 : n % 2 ? 302 : 200)));
     const stored = await types();
     expect([stored.filter((type) => type === "opened").length, stored.length]).toEqual([30, 50]);
+  });
+
+  test("over 60 a minute from one address is recorded, until one mail has 60 of them", async () => {
+    const from = { "x-forwarded-for": someIp() };
+    const statusesOf = async (paths: string[]) =>
+      Promise.all(paths.map(async (path) => (await get(path, from)).status));
+    const spread = Array.from({ length: 60 }, (_, n) => pixel(n % 3));
+    expect(new Set(await statusesOf(spread))).toEqual(new Set([200]));
+    expect(await statusesOf([pixel(1), link(1)])).toEqual([429, 302]);
+    expect((await types()).length).toBe(62);
+    expect(new Set(await statusesOf(Array.from({ length: 42 }, () => pixel(0))))).toEqual(new Set([429]));
+    expect(await statusesOf([link(0)])).toEqual([302]);
+    expect((await types()).length).toBe(102);
+    const { not_recorded } = await call(
+      app.broker,
+      "tracking.analytics",
+      { id: world.campaignId },
+      { meta: { companyId: world.companyId } },
+    );
+    expect(not_recorded).toEqual({ opens: 2, clicks: 1 });
   });
 
   test("that a caller wants traced has a span with its route, and is stored once", async () => {

@@ -119,14 +119,33 @@ describe.each(["full", "compact"] as Form[])("opens and clicks, in %s rows", (fo
     expect((await analyticsOf(world)).links[2]).toMatchObject({ total: 1 });
   });
 
-  test("HEAD and what is over the limit redirect without being counted", async () => {
+  test("HEAD is answered and not counted", async () => {
     const world = await newWorld();
     const { id } = world.mails[0]!;
     expect((await click(id, 1, http({ method: "HEAD" }))).headers?.location).toBe(LINKS[0]);
-    expect((await click(id, 1, http({ overLimit: true }))).headers?.location).toBe(LINKS[0]);
     expect((await open(id, http({ method: "HEAD" }))).content_type).toBe("image/gif");
-    await expect(open(id, http({ overLimit: true }))).rejects.toMatchObject({ code: "THROTTLED" });
     expect(await eventsOf(world)).toEqual([]);
+  });
+
+  test("over the limit of an address hits are recorded, and counted alone once it passed the limit on the mail", async () => {
+    const world = await newWorld();
+    const { id } = world.mails[0]!;
+    const over = (isRecorded: boolean, more = {}) => http({ overLimit: { retryAfterSeconds: 9, isRecorded }, ...more });
+    const refused = { code: "THROTTLED", data: { retryAfterSeconds: 9 } };
+    await expect(open(id, over(true))).rejects.toMatchObject(refused);
+    expect((await click(id, 1, over(true))).headers?.location).toBe(LINKS[0]);
+    expect((await eventsOf(world)).map(({ type }) => type)).toEqual(["opened", "clicked"]);
+    for (let n = 0; n < 2; n++) await expect(open(id, over(false))).rejects.toMatchObject(refused);
+    expect((await click(id, 1, over(false))).headers?.location).toBe(LINKS[0]);
+    // On the tracking domain of another company.
+    await expect(open(id, over(false, { hostOf: newId() }))).rejects.toMatchObject(refused);
+    await expect(open(id, over(false, { method: "HEAD" }))).rejects.toMatchObject(refused);
+    expect((await eventsOf(world)).length).toBe(2);
+    expect(await analyticsOf(world)).toMatchObject({
+      opens: { total: 1, unique: 1, machine: 0 },
+      clicks: { total: 1, unique: 1, machine: 0 },
+      not_recorded: { opens: 2, clicks: 1 },
+    });
   });
 
   test("a campaign's tags are added where a link leads, counted or not, and reports keep the address as it was written", async () => {
@@ -145,7 +164,7 @@ describe.each(["full", "compact"] as Form[])("opens and clicks, in %s rows", (fo
     const led = [`${LINKS[0]}?${tags}`, "https://example.org/p?utm_source=own&utm_campaign=%C3%84%20%26%20B#top"];
     expect(await follow(http())).toEqual(led);
     expect(await follow(http({ method: "HEAD" }))).toEqual(led);
-    expect(await follow(http({ overLimit: true }))).toEqual(led);
+    expect(await follow(http({ overLimit: { retryAfterSeconds: 9, isRecorded: false } }))).toEqual(led);
     expect((await analyticsOf(world)).links.map(({ url, total }) => [url, total])).toEqual([
       [LINKS[0], 1],
       [LINKS[1], 0],
