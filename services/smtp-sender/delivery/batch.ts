@@ -62,6 +62,7 @@ export class Batch implements MailBatch {
   /** Recipients taken from the source, and neither recorded nor put back. */
   unrecorded = 0;
   state: "open" | "ending" | "over" = "open";
+  isStopped = false;
   /** The batch with the campaign's chunk before this one, while there is one. */
   previous: Batch | undefined;
   /** The next chunk has been looked for. */
@@ -238,12 +239,16 @@ export class Batch implements MailBatch {
     return undefined;
   }
 
-  /** Checks mails that have been waiting: called a few times a second. */
+  /**
+   * Checks mails that have been waiting, also for the answers to their envelopes and to the mails of copies: called a few
+   * times a second.
+   */
   recheck(): void {
     const now = performance.now();
-    if (this.#rechecking || !this.ready.some(({ checkedAtMs }) => now - checkedAtMs > RECHECK_AFTER_MS)) return;
+    const begun = [...this.#handedOver].filter(({ bodyBegan, copies }) => !bodyBegan || copies?.messages.length);
+    const waiting = [...this.ready, ...begun];
+    if (this.#rechecking || !waiting.some(({ checkedAtMs }) => now - checkedAtMs > RECHECK_AFTER_MS)) return;
     this.#rechecking = true;
-    const waiting = [...this.ready];
     checkAgain(
       this.#context.reads,
       this.campaign,
@@ -272,7 +277,10 @@ export class Batch implements MailBatch {
   /** A connection that was given the mail has not sent it. */
   again(mail: Mail): void {
     this.#handedOver.delete(mail);
-    if (this.state === "open") {
+    const unsent = outcomeUnsent(mail.row, this.campaign);
+    if (unsent) {
+      this.record(mail, unsent);
+    } else if (this.state === "open") {
       this.ready.unshift(mail);
     } else {
       this.putBack([mail]);
@@ -349,6 +357,12 @@ export class Batch implements MailBatch {
     this.state = "ending";
     this.putBack(this.ready.splice(0));
     this.endIfDone();
+  }
+
+  /** Its campaign was stopped, or its company paused. */
+  stop(): void {
+    this.isStopped = true;
+    this.end();
   }
 
   leaseLost(): void {

@@ -11,6 +11,7 @@ import type { Permit } from "./permit.ts";
 import type { RecipientSource } from "./recipient-source.ts";
 import type { LeasedChunk } from "./recorded-result.ts";
 import type { BatchKind, ClaimableCampaign, RecipientRow } from "./rows.ts";
+import { outcomeUnsent } from "./suppression.ts";
 
 /** The batch (batch.ts) as its mails, and the steps of their life, see it. */
 export interface MailBatch {
@@ -20,6 +21,8 @@ export interface MailBatch {
   readonly source: RecipientSource;
   readonly sender: EnvelopeSender;
   readonly state: "open" | "ending" | "over";
+  /** Its campaign was stopped, or its company paused: mails that have not begun go back. */
+  readonly isStopped: boolean;
   /** Prepared, and waiting for a connection. */
   readonly ready: Mail[];
   /** Its result. Queued: it is looked at again after `delayMs`. `isUsed`: it was accepted, or may have been. */
@@ -118,6 +121,8 @@ export class Mail implements OutgoingMessage {
   rendered: Rendered | MakeMail | undefined;
   /** When a connection took it last. */
   handedAtMs = 0;
+  /** Its body may have been written: it cannot be withdrawn. */
+  bodyBegan = false;
   /** Sessions that ended before they could send it. */
   endedSessions = 0;
   /** For cc and bcc, sent when it was accepted. */
@@ -173,8 +178,17 @@ export class Mail implements OutgoingMessage {
     return copy;
   }
 
+  /** The recipient may not get it, as of the last check. A copy is looked at with all that go out together. */
+  isWithdrawn(): boolean {
+    const { batch, row } = this;
+    if (batch.isStopped) return true;
+    if (this.copyOf) return allowedCopies(row, this.addresses).suppressed.length > 0;
+    return outcomeUnsent(row, batch.campaign) !== undefined;
+  }
+
   /** The lease is ours, and its room in the hour has not expired. Copies count in no hour once their mail is out. */
   mayStillSend(): boolean {
-    return this.batch.source.leaseIsOurs(this.row) && (this.copyOf !== undefined || this.permit.isValid);
+    this.bodyBegan = this.batch.source.leaseIsOurs(this.row) && (this.copyOf !== undefined || this.permit.isValid);
+    return this.bodyBegan;
   }
 }

@@ -169,6 +169,10 @@ type AnswerStep = (answer: Answer) => Decision | undefined;
 
 const hadAccepted = ({ connection }: Answer): boolean => connection.accepted > 0;
 
+/** Says nothing about the server. Its batch records it, or puts it back. */
+const takeBackWithdrawn: AnswerStep = ({ result }) =>
+  result.kind === "unsent" && result.withdrawn ? { kind: "again" } : undefined;
+
 const giveToAnotherConnection: AnswerStep = (answer) => {
   const { mail, result } = answer;
   if (result.kind !== "unsent" || !hadAccepted(answer) || ++mail.endedSessions >= MAX_SESSIONS_PER_MAIL)
@@ -216,6 +220,7 @@ const recordOutcome: AnswerStep = ({ mail, result, retryBaseMs }) => {
 };
 
 const AFTER_SMTP: readonly AnswerStep[] = [
+  takeBackWithdrawn,
   giveToAnotherConnection,
   replaceUsedUpSession,
   slowDownDomain,

@@ -41,7 +41,7 @@ export class Stops {
   }
 
   endBatchesOf(campaignId: string): void {
-    for (const batch of [...this.#batches()]) if (batch.campaign.campaign_id === campaignId) batch.end();
+    for (const batch of [...this.#batches()]) if (batch.campaign.campaign_id === campaignId) batch.stop();
   }
 
   /** Stops it for an error that only the user can correct. */
@@ -84,7 +84,7 @@ export class Stops {
   async look(): Promise<void> {
     const now = performance.now();
     if (now < this.#lookAtMs) return;
-    const batches = [...this.#batches()].filter(({ state }) => state === "open");
+    const batches = [...this.#batches()].filter(({ state }) => state !== "over");
     if (batches.length === 0) return;
     this.#lookAtMs = Number.POSITIVE_INFINITY;
     const distinct = [...new Map(batches.map((batch) => [keyOf(batch), batch])).values()];
@@ -99,7 +99,7 @@ export class Stops {
         ],
       );
       const ended = new Set(stopped.map(({ campaign_id, copies }) => key(campaign_id, copies)));
-      for (const batch of [...this.#batches()]) if (ended.has(keyOf(batch))) batch.end();
+      for (const batch of [...this.#batches()]) if (ended.has(keyOf(batch))) batch.stop();
     } catch (error) {
       this.#context.outage.report(error as Error);
     } finally {

@@ -204,6 +204,7 @@ export class Server {
     const mail = this.#copies.next() ?? making.spend(() => this.#queue.next(pipelined, this.preparation.fill));
     if (!mail) return undefined;
     mail.handedAtMs = performance.now();
+    mail.bodyBegan = false;
     mail.permit.handedOver();
     this.#pauses.handedOver(mail);
     return mail;

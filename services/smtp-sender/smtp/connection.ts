@@ -11,6 +11,10 @@
  * At most one body is unanswered, and at most one envelope is open behind it. RSET stands before that envelope: a server
  * may keep the transaction open after it has refused a message (Postfix with smtpd_end_of_data_restrictions), answer the
  * next MAIL with 503 and add the next RCPT to the old transaction.
+ *
+ * An envelope is written behind a message only while the server is quick to accept messages: an envelope that was written
+ * cannot be withdrawn, and a slow server would begin that mail long after its campaign was stopped. Where a quick server
+ * turns slow, a mail that may not go any more is withdrawn at its 354, by ending the session.
  */
 import type { Socket } from "node:net";
 import { performance } from "node:perf_hooks";
@@ -42,6 +46,9 @@ const COMMAND_NAME: Record<Stage, string> = {
   emptyData: "DOT",
   quit: "QUIT",
 };
+
+/** A server that takes longer to accept a message gets the next envelope only after its answer. */
+const QUICK_ANSWER_MS = 1_000;
 
 /** Why a session is over; `reply`: the 421, where there was one. */
 export interface SessionEnd {
@@ -80,6 +87,8 @@ export class Connection {
   #behind: Command[] = [];
   #body: BodyWriter;
   #resetFirst = false;
+  #isQuick = false;
+  #bodyWrittenAtMs = 0;
   #ending = false;
   #end: SessionEnd | undefined;
   #resolveEnded!: (end: SessionEnd) => void;
@@ -116,7 +125,12 @@ export class Connection {
   /** The next mail may be sent now. */
   get mayBegin(): boolean {
     if (this.#open || this.#ending || this.#end) return false;
-    return this.session.pipelining || !this.#isUnderWay;
+    return this.session.pipelining ? this.#isQuick || !this.#isBehindMessage : !this.#isUnderWay;
+  }
+
+  /** A message is on its way, and its answer has not come. */
+  get #isBehindMessage(): boolean {
+    return this.#due !== undefined || this.#unanswered.some(({ stage }) => stage === "endOfData");
   }
 
   /** The server has a reply to give, or waits for a body. */
@@ -288,6 +302,10 @@ export class Connection {
 
   /** The body is written a microtask later: a connection that waits takes the next mail first, so that its envelope goes out with it. */
   async #bodyIsDue(transaction: Transaction): Promise<void> {
+    if (transaction.message.isWithdrawn?.()) {
+      this.#withdraw(transaction);
+      return;
+    }
     if (transaction.message.mayStillSend?.() === false) {
       this.#finish("The lease on this message ran out");
       return;
@@ -300,8 +318,16 @@ export class Connection {
     if (this.#due !== transaction) return;
     this.#due = undefined;
     this.#unanswered.push({ stage: "endOfData", text: "", transaction });
+    this.#bodyWrittenAtMs = performance.now();
     this.#write(this.#behind, transaction.message.body);
     this.#behind = [];
+  }
+
+  /** The server waits for the message: only the end of the session keeps it from delivering an empty one. */
+  #withdraw(transaction: Transaction): void {
+    this.#open = undefined;
+    this.#answer(transaction, { kind: "unsent", reason: "The message was withdrawn", withdrawn: true });
+    this.#finish("QUIT");
   }
 
   #endOfData({ transaction }: Command, reply: Reply): void {
@@ -312,6 +338,7 @@ export class Connection {
       throw new NotSmtp(`No answer to the message: ${reply.text}`);
     }
     this.handled++;
+    this.#isQuick = performance.now() - this.#bodyWrittenAtMs < QUICK_ANSWER_MS;
     if (reply.code < 300) {
       this.#answer(transaction!, { kind: "accepted", reply, refused: transaction!.refused });
       return;

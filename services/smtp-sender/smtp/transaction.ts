@@ -15,7 +15,9 @@ export interface OutgoingMessage {
   bytes: number;
   smtpUtf8: boolean;
   eightBit: boolean;
-  /** Asked right before the body is written: from then on the message cannot be withdrawn. */
+  /** True: its recipient may not get it any more. Asked right before the body is written, the last moment to withdraw it. */
+  isWithdrawn?(): boolean;
+  /** False: another sender may send it by now. Asked right before the body is written. */
   mayStillSend?(): boolean;
 }
 
@@ -29,8 +31,11 @@ export type TransactionResult =
   | { kind: "refused"; stage: RefusedStage; reply: Reply; refused?: Refusals }
   /** Its final dot was written and no reply came: it may have been accepted. */
   | { kind: "doubt"; reason: string }
-  /** Certainly not accepted, and the session has ended. `reply`: the 421, where there was one. */
-  | { kind: "unsent"; reason: string; reply?: Reply | undefined }
+  /**
+   * Certainly not accepted, and the session has ended. `reply`: the 421, where there was one; `withdrawn`: the sender ended it
+   * because of `isWithdrawn`.
+   */
+  | { kind: "unsent"; reason: string; reply?: Reply | undefined; withdrawn?: boolean }
   /** This server cannot take it, now or later. */
   | { kind: "impossible"; reason: string };
 

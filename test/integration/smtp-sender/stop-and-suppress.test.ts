@@ -129,6 +129,90 @@ test("a paused company, at a server that is fast", async () => {
   expect(server.accepted).toBe(accepted);
 });
 
+const SUPPRESS_ALL = `insert into suppressions (company_id, email, kind)
+  select c.company_id, e.email, $2 from campaigns c join sent_emails e on e.campaign_no = c.no where c.id = $1`;
+
+const ENDS = {
+  stop: (id: string) => query("update campaigns set error = 'Stopped by a person' where id = $1", [id]),
+  pause: (id: string) =>
+    query(
+      "update companies set sending_paused_at = now() where id = (select company_id from campaigns where id = $1)",
+      [id],
+    ),
+  suppression: (id: string) => query(SUPPRESS_ALL, [id, "manual"]),
+  unsubscription: (id: string) => query(SUPPRESS_ALL, [id, "unsubscribed"]),
+};
+
+/** Longer than a mail may begin late. */
+const VERY_SLOW_MS = 3_500;
+const VERY_SLOW_MAILS = 8;
+
+/** A campaign whose server accepts `quick` mails at once, and takes seconds for each of the others until it is `cured`. */
+async function verySlowCampaign(what: keyof typeof ENDS, quick: number) {
+  const lateBegun: string[] = [];
+  let since = Number.POSITIVE_INFINITY;
+  let cured = false;
+  let holds = () => {};
+  const held = new Promise<void>((done) => {
+    holds = done;
+  });
+  const ownServer = await sending.startServer({
+    answer: ({ verb, to, accepted }) => {
+      if (verb === "RCPT" && Date.now() > since + MAX_LATE_MS && !cured) lateBegun.push(to);
+      if (verb !== "DOT" || accepted < quick || cured) return undefined;
+      holds();
+      return { reply: "250 2.0.0 Ok", delayMs: VERY_SLOW_MS };
+    },
+  });
+  const own = await sending.company("whole campaign");
+  const smtpConfigId = await sending.smtpConfig(own, ownServer, { maxConnections: 1 });
+  const id = await sending.campaign({ companyId: own, smtpConfigId, recipients: VERY_SLOW_MAILS });
+  const end = async () => {
+    await held;
+    await ENDS[what](id);
+    since = Date.now();
+    await sending.until(
+      async () => ownServer.accepted,
+      (n) => n > quick,
+    );
+    await sleep(500);
+    cured = true;
+  };
+  const resume = () =>
+    query("update companies set sending_paused_at = null where id = $1", [own]).then(() => sending.finished(id));
+  return { what, id, server: ownServer, lateBegun, end, resume };
+}
+
+test.each([
+  ["that is slow from the first mail", 0],
+  ["that turns slow", 4],
+])("a server %s: what waits for it is withdrawn, and nobody is in doubt", async (_what, quick) => {
+  await query("insert into plans (name, smtp_per_hour) values ('whole campaign', $1) on conflict do nothing", [
+    VERY_SLOW_MAILS,
+  ]);
+  const kinds = Object.keys(ENDS) as (keyof typeof ENDS)[];
+  const campaigns = await Promise.all(kinds.map((what) => verySlowCampaign(what, quick)));
+  const engine = sending.engine({ leaseMs: 20_000 });
+  await Promise.all(campaigns.map(({ end }) => end()));
+  for (const { what, id, server: itsServer, lateBegun } of campaigns) {
+    expect([what, itsServer.accepted]).toEqual([what, quick + 1]);
+    // An envelope that is written behind a message cannot be taken back where the server turns slow at that message.
+    expect([what, lateBegun.length]).toEqual([what, quick > 0 ? 1 : 0]);
+    const unsent = VERY_SLOW_MAILS - quick - 1;
+    const after = { stop: "failed", pause: "queued", suppression: "suppressed", unsubscription: "suppressed" };
+    if (what !== "pause") await sending.finished(id);
+    expect([what, await sending.states(id)]).toEqual([what, { sent: quick + 1, [after[what]]: unsent }]);
+  }
+  // The hour of the company has room for each mail once.
+  const paused = campaigns.find(({ what }) => what === "pause")!;
+  expect(await paused.resume()).toMatchObject({ status: "completed", sent_count: VERY_SLOW_MAILS });
+  expect([paused.server.accepted, paused.server.doubled]).toEqual([VERY_SLOW_MAILS, []]);
+  await sending.until(
+    async () => engine.budget.held,
+    (n) => n === 0,
+  );
+});
+
 /** The process's monotonic clock goes a hundred times slower: what waits for some seconds on a busy machine has not waited long. */
 function slowClock() {
   const now = performance.now.bind(performance);

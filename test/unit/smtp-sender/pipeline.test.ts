@@ -195,7 +195,7 @@ describe.each([true, false])("with PIPELINING offered: %s", (pipelining) => {
   });
 });
 
-test("with PIPELINING each message ends in one write with the envelope of the next: one round trip each", async () => {
+test("with PIPELINING each message behind the first ends in one write with the envelope of the next: one round trip each", async () => {
   await start();
   const writes: string[] = [];
   const session = await open();
@@ -205,12 +205,13 @@ test("with PIPELINING each message ends in one write with the envelope of the ne
     return write(data, ...more);
   }) as typeof write;
   const { kinds } = await sendAll(
-    [1, 2, 3, 4].map((no) => note(no)),
+    [1, 2, 3, 4, 5].map((no) => note(no)),
     session,
   );
-  expect(kinds).toEqual(Array(4).fill("accepted"));
+  expect(kinds).toEqual(Array(5).fill("accepted"));
   const verbs = writes.map((text) => [...text.matchAll(/^(?:MAIL|DATA|\.|QUIT)(?=[\r ])/gm)].map(String).join(" "));
-  expect(verbs.slice(0, 5)).toEqual(["MAIL DATA", ". MAIL DATA", ". MAIL DATA", ". MAIL DATA", "."]);
+  // The first answer shows that the server is quick.
+  expect(verbs.slice(0, 6)).toEqual(["MAIL DATA", ".", "MAIL DATA", ". MAIL DATA", ". MAIL DATA", ". MAIL DATA"]);
 });
 
 test("a large message goes out in pieces and arrives whole", async () => {
