@@ -17,6 +17,17 @@ export const LEASE_SECONDS = 60;
 export const addImport = (companyId: string, id: string, bytes: number): Promise<unknown> =>
   query("insert into imports (id, company_id, bytes, bytes_read) values ($1, $2, $3, $3)", [id, companyId, bytes]);
 
+const KEEP = `
+  insert into imports (id, company_id, status, form, bytes, bytes_read, report) values ($2, $1, 'done', $3, $4, $4, $5)
+  on conflict (company_id, id) do update set status = 'done', form = excluded.form, report = excluded.report`;
+
+/** An import of the foreground, written with its rows. It has no caller, by which lists leave it out. */
+export const keepImport = (
+  client: Client,
+  companyId: string,
+  { id, form, bytes, report }: { id: string; form: object; bytes: number; report: object },
+): Promise<unknown> => query(KEEP, [companyId, id, JSON.stringify(form), bytes, JSON.stringify(report)], client);
+
 /** Which import, and which try of it: 0 in the foreground. */
 export interface OwnImport {
   companyId: string;

@@ -242,9 +242,9 @@ export const imports = {
     returns: Page(ImportState),
   },
   getImport: {
-    summary: "Get a background import",
+    summary: "Get an import",
     description:
-      "Kept for 24 hours. `running` while rows are imported, then `done` with the result of a foreground import, or `failed` with `error` and nothing imported. An uploaded file is `waiting` until it is started.",
+      "Kept for 24 hours. A foreground import is `done`. A background import is `running` while rows are imported, then `done` with its result, or `failed` with `error` and nothing imported. An uploaded file is `waiting` until it is started.",
     params: ById,
     returns: ImportState,
   },
@@ -291,7 +291,7 @@ export const imports = {
     example: { mapping: { Ort: "city", Notes: null }, dry_run: true },
   },
   removeImport: {
-    summary: "Delete a background import",
+    summary: "Delete an import",
     description: "Deletes its file and errors; imported subscribers stay. 400 while it is running.",
     params: ById,
     returns: Nothing,

@@ -442,7 +442,7 @@ export type InboundMessage = {
   /** `unmatched`: it belongs to no mail of the company and changed nothing. */
   result: "bounced" | "complained" | "ignored" | "unmatched";
   bounce_type: BounceType;
-  /** Reply of the server that refused the mail. */
+  /** Reply of the server that refused the mail; starts with `Reported for` and an address if the report names another one than the recipient (forwarded mail). */
   diagnostic: string | null;
   /** Original message, kept for 30 days. */
   raw_url: string | null;
@@ -2474,7 +2474,7 @@ export interface Operations {
     };
     answer: Import;
   };
-  /** Get a background import */
+  /** Get an import */
   getImport: {
     request: {
       path: {
@@ -2488,7 +2488,7 @@ export interface Operations {
     };
     answer: Import;
   };
-  /** Delete a background import */
+  /** Delete an import */
   deleteImport: {
     request: {
       path: {

@@ -7,7 +7,6 @@ import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceBroker } from "moleculer";
 import { auditWithin } from "../../../models/statements/audit-log.ts";
-import { ERASED_ERROR } from "../../../models/statements/erased-addresses.ts";
 import {
   addBackgroundImport,
   addPart,
@@ -24,14 +23,10 @@ import {
 import { type Caller, type Ctx, companyOf } from "../../lib/caller.ts";
 import { isServiceError, throttled } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
-import type { Static } from "../../lib/shapes.ts";
-import type { ImportReport as ImportReportSchema } from "../contract-import.ts";
 import { subscriberLimit } from "../subscriber-limit.ts";
 import { fileError } from "./decode-text.ts";
 import { type ImportForm, jobOf } from "./import-request.ts";
 import { importSubscribers } from "./import-subscribers.ts";
-
-type ImportReport = Static<typeof ImportReportSchema>;
 
 const PART_BYTES = 1024 * 1024;
 const RETRY_SECONDS = 60;
@@ -120,12 +115,6 @@ async function* partsOf({ companyId, id }: ImportTry, progress: Progress): Async
   }
 }
 
-/** As it is kept: without the addresses of people who were erased. */
-const kept = (report: ImportReport): ImportReport => ({
-  ...report,
-  errors: report.errors.map((one) => (one.error.endsWith(ERASED_ERROR) ? { ...one, email: "" } : one)),
-});
-
 async function carryOut(ctx: Ctx, mine: ImportTry, progress: Progress): Promise<void> {
   const { companyId, caller } = mine;
   const form = mine.form as ImportForm;
@@ -138,7 +127,7 @@ async function carryOut(ctx: Ctx, mine: ImportTry, progress: Progress): Promise<
       const { total, created, updated, skipped } = report;
       const audited = { target: form.list_id ?? null, detail: { total, created, updated, skipped } };
       if (!form.dry_run) await auditWithin(client, companyId, caller, { action: "subscribers.imported", ...audited });
-      if (!(await finishImport(client, mine, kept(report)))) throw new Interrupted("Another node has the import");
+      if (!(await finishImport(client, mine, report))) throw new Interrupted("Another node has the import");
     },
   });
 }

@@ -7,7 +7,6 @@ import {
   addImport,
   dropImport,
   errorsAfter,
-  finishImport,
   isImportKept,
   type OwnImport,
 } from "../../../models/statements/imports.ts";
@@ -78,11 +77,6 @@ export class ErrorFile {
   /** All rows were read. */
   async end(): Promise<void> {
     if (this.#lines) await this.#write();
-  }
-
-  /** An import of the foreground is over; its client has the answer. */
-  async keep(): Promise<void> {
-    if (this.#hasRow && this.#isForeground) await finishImport(undefined, this.#own, {});
   }
 
   /** It failed. Of a background import nothing is taken away: it may be in other hands. */

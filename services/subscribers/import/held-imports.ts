@@ -73,5 +73,5 @@ const SHOWN = `company_id = $1 and form is not null and ${KEPT}`;
 export const findImport = (companyId: string, id: string): Promise<ImportRow | undefined> =>
   queryOne<ImportRow>(`select ${COLUMNS} from imports where ${SHOWN} and id = $2`, [companyId, id]);
 
-/** Of all people of the company, the newest first. */
-export const IMPORT_LISTING = { from: "imports i", columns: COLUMNS, where: [SHOWN] };
+/** Background imports of all people of the company, the newest first. */
+export const IMPORT_LISTING = { from: "imports i", columns: COLUMNS, where: [SHOWN, "caller is not null"] };

@@ -1,4 +1,5 @@
 /** An import as it is asked for: the form's fields, and what is wrong with them. */
+import { keepImport } from "../../../models/statements/imports.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import type { FieldErrors } from "../../lib/errors.ts";
 import { listErrors } from "../members.ts";
@@ -50,6 +51,15 @@ export function jobOf(form: ImportForm): Omit<ImportJob, "companyId" | "limit"> 
 }
 
 export async function importFile(ctx: Ctx<ImportForm>) {
+  const companyId = companyOf(ctx);
   const limit = await subscriberLimit(ctx);
-  return importSubscribers(ctx.stream, { companyId: companyOf(ctx), limit, ...jobOf(ctx.params) });
+  const { background: _, ...form } = ctx.params;
+  return importSubscribers(ctx.stream, {
+    companyId,
+    limit,
+    ...jobOf(form),
+    finish: async (client, report) => {
+      await keepImport(client, companyId, { id: report.import_id, form, bytes: form.size ?? 0, report });
+    },
+  });
 }

@@ -44,8 +44,9 @@ export interface ImportJob {
   dryRun?: boolean | undefined;
   /** Of the file. */
   bytes?: number;
-  /** Of an import that goes on behind its answer: its row, and what is written together with the rows of the file. */
+  /** Of an import that goes on behind its answer: its row. */
   own?: OwnImport;
+  /** Writes the report together with the rows of the file. */
   finish?: (client: Client, report: ImportReport) => Promise<void>;
 }
 
@@ -105,6 +106,12 @@ function counted({ created, matched, restricted }: Merged, repeated: number, tal
   return { total, created, updated, skipped: tally.skipped + known - updated, errors, errors_count: tally.skipped };
 }
 
+/** As it is kept: without the addresses of people who were erased. */
+const kept = (report: ImportReport): ImportReport => ({
+  ...report,
+  errors: report.errors.map((one) => (one.error.endsWith(ERASED_ERROR) ? { ...one, email: "" } : one)),
+});
+
 /** Some thousand rows. */
 const SMALL_BYTES = 64 * 1024;
 const isSmall = ({ bytes = 0 }: ImportJob): boolean => bytes > 0 && bytes <= SMALL_BYTES;
@@ -141,7 +148,7 @@ async function importRows(csv: OpenCsv<Columns>, job: ImportJob, file: ErrorFile
       columns: types,
       decoded_cells: tally.decoded,
     };
-    await job.finish?.(client, report);
+    await job.finish?.(client, kept(report));
     return report;
   };
   return importTransaction(companyId, run, { isSmall: isSmall(job) });
@@ -160,7 +167,6 @@ export async function importSubscribers(
     await file.drop();
     throw error;
   });
-  await file.keep();
   if (!job.dryRun) await analyzeTables(report.created);
   return report;
 }

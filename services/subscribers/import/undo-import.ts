@@ -27,13 +27,25 @@ const LEFT = `
   from subscribers s where s.company_id = $1 and s.import_id = $2`;
 const KNOWN = "select from imports where company_id = $1 and id = $2";
 
-async function removeSome(client: Client, companyId: string, importId: string): Promise<number> {
-  const ids = await query<{ id: string }>(NEXT, [companyId, importId], client);
-  return removeSubscribers(
-    companyId,
-    ids.map(({ id }) => id),
-    client,
-  );
+const LOCK_ADDRESSES = "select lock_addresses($1)";
+const STILL = `select s.id from subscribers s where ${UNTOUCHED} and s.id = any($3::uuid[])`;
+
+interface Slice {
+  /** People looked at; 0: nobody remains. */
+  found: number;
+  deleted: number;
+}
+
+/**
+ * Checks again once the locks are held: the first statement does not see the mail of a campaign that writes its recipients in the
+ * meantime, nor a list that a concurrent request adds.
+ */
+async function removeSome(client: Client, companyId: string, importId: string): Promise<Slice> {
+  const found = await query<{ id: string }>(NEXT, [companyId, importId], client);
+  await query(LOCK_ADDRESSES, [companyId], client);
+  const still = await query<{ id: string }>(STILL, [companyId, importId, found.map(({ id }) => id)], client);
+  const ids = still.map(({ id }) => id);
+  return { found: found.length, deleted: await removeSubscribers(companyId, ids, client) };
 }
 
 interface Undone {
@@ -53,8 +65,10 @@ export async function undoImport(companyId: string, importId: string): Promise<U
   }
   const endMs = Date.now() + MAX_MS;
   let deleted = 0;
-  for (let some = SLICE; some > 0 && Date.now() < endMs; deleted += some) {
-    some = await transaction((client) => removeSome(client, companyId, importId));
+  for (let found = SLICE; found > 0 && Date.now() < endMs; ) {
+    const slice = await transaction((client) => removeSome(client, companyId, importId));
+    found = slice.found;
+    deleted += slice.deleted;
   }
   const { all, untouched } = await countLeft();
   return { deleted, kept: all - untouched, remaining: untouched };

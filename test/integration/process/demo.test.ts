@@ -1,4 +1,5 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
@@ -23,3 +24,14 @@ test("the demo starts a service of its own, and each of its 1,000 mails arrives 
   expect(stdout).not.toContain("sign-in-link");
   expect(stdout.trim().split("\n").at(-1)).toMatch(/^Next: start a service that stays with `npm start`/);
 }, 180_000);
+
+test("the mailbox listens on the port of its argument, before that of the environment, and refuses what is none", async () => {
+  const script = join(import.meta.dirname, "../../../scripts/demo/run-mailbox.ts");
+  const port = await unusedPort();
+  const mailbox = spawn(node, [script, `${port}`], { env: { ...process.env, SMTP_PORT: "1" } });
+  const [said] = await once(mailbox.stdout, "data");
+  mailbox.kill();
+  expect(`${said}`).toContain(`Accepting mail on 127.0.0.1:${port},`);
+  const refused = promisify(execFile)(node, [script, "mail"]);
+  await expect(refused).rejects.toMatchObject({ code: 1, stderr: '"mail" is no port: npm run mailbox -- 2525\n' });
+}, 30_000);

@@ -437,7 +437,7 @@ describe("the errors of an import", () => {
     const rows = Array.from({ length: 20_000 }, (_, n) => `bad${n}`).join("\n");
     const refused = Buffer.concat([Buffer.from(`email\n${rows}\n`), Buffer.from([0xff])]);
     expect((await upload(refused)).status).toBe(400);
-    expect(await query("select from imports where company_id = $1", [company.id])).toHaveLength(1);
+    expect(await query("select from imports where company_id = $1", [company.id])).toHaveLength(2);
   });
 });
 

@@ -1,7 +1,7 @@
 /** Files as people really export them: what a cell says is what is stored, and what could not be read is said. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { query } from "../../../models/database/db.ts";
-import { newIdAt } from "../../../services/lib/ids.ts";
+import { query, transaction } from "../../../models/database/db.ts";
+import { newId, newIdAt } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client, fileForm, newCompany, someIp, type TestCompany } from "../../support/client.ts";
 
@@ -274,6 +274,36 @@ async function untilDone(id: string): Promise<void> {
   }
 }
 
+test("an import of the foreground is to be had by its id with its result, for its company alone, and is not listed", async () => {
+  const list = (await company.api.post("/api/emails/lists/", { name: "Own" })).body.id;
+  const { body } = await upload(csv("email,city", "a@example.com,Bonn", "nobody,Ulm"), {
+    list_id: list,
+    mapping: '{"city": "town"}',
+  });
+  const path = `/api/emails/imports/${body.import_id}/`;
+  expect((await company.api.get(path)).body).toMatchObject({
+    ...body,
+    id: body.import_id,
+    status: "done",
+    filename: "people.csv",
+    list_id: list,
+    mapping: { city: "town" },
+    dry_run: false,
+    startable: false,
+  });
+  expect((await company.api.get(body.errors_url)).text).toContain("nobody");
+  const tried = (await upload(csv("email", "b@example.com"), { dry_run: "true" })).body;
+  expect((await company.api.get(`/api/emails/imports/${tried.import_id}/`)).body).toMatchObject({
+    ...tried,
+    dry_run: true,
+  });
+  expect((await (await newCompany(app)).api.get(path)).status).toBe(404);
+  expect((await company.api.get("/api/emails/imports/")).body.count).toBe(0);
+  expect((await company.api.delete(path)).status).toBe(204);
+  expect((await company.api.get(path)).status).toBe(404);
+  expect(Object.keys(await people())).toEqual(["a"]);
+});
+
 describe("undoing an import", () => {
   const undo = (id: string, of = company) => of.api.post(`/api/emails/imports/${id}/undo/`);
 
@@ -294,12 +324,33 @@ describe("undoing an import", () => {
     expect((await undo(body.import_id)).body).toEqual({ deleted: 0, kept: 2, remaining: 0 });
   });
 
+  test.each([
+    ["writes their mail", "insert into sent_emails (id, campaign_no, seq, subscriber_id) values (null, 9, 1, $1)"],
+    ["adds them to a list", "insert into list_members (company_id, list_id, subscriber_id) values ($2, $3, $1)"],
+  ])("keeps people of a transaction that %s while the undo waits for it", async (_name, sql) => {
+    const { body } = await upload(csv("email", "a@example.com", "b@example.com"));
+    const list = (await company.api.post("/api/emails/lists/", { name: "Late" })).body.id;
+    const { a } = (await people()) as unknown as Record<string, { id: string }>;
+    const undoing = await transaction(async (client) => {
+      // As an expansion and a change of lists lock.
+      await query("select pg_advisory_xact_lock_shared(hashtextextended('addresses:' || $1, 0))", [company.id], client);
+      await query("select from subscribers where id = $1 for key share", [a!.id], client);
+      await query(sql, [a!.id, company.id, list].slice(0, sql.includes("$3") ? 3 : 1), client);
+      const begun = undo(body.import_id);
+      const isWaiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+      for (let tries = 0; (await query(isWaiting)).length === 0 && tries < 500; tries++) await sleep(10);
+      return { begun };
+    });
+    expect((await undoing.begun).body).toEqual({ deleted: 1, kept: 1, remaining: 0 });
+    expect(Object.keys(await people())).toEqual(["a"]);
+  });
+
   test("is over after a week, and unknown ids are a 404", async () => {
-    const { body } = await upload(csv("email", "a@example.com"));
+    await upload(csv("email", "a@example.com"));
     const old = newIdAt(Date.now() - 8 * 86_400_000);
     await query("update subscribers set import_id = $2 where company_id = $1", [company.id, old]);
     expect((await undo(old)).body).toEqual({ detail: "An import can be undone for 7 days." });
-    expect((await undo(body.import_id)).status).toBe(404);
+    expect((await undo(newId())).status).toBe(404);
     expect((await undo("nothing")).status).toBe(404);
     expect(Object.keys(await people())).toEqual(["a"]);
   });
