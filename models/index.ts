@@ -26,7 +26,6 @@ import { Membership } from "./membership.ts";
 import { Plan } from "./plan.ts";
 import { RecoveryCode } from "./recovery-code.ts";
 import { RefreshToken } from "./refresh-token.ts";
-import { ReplyPattern } from "./reply-pattern.ts";
 import { Segment } from "./segment.ts";
 import { SendChunk } from "./send-chunk.ts";
 import { SentEmail } from "./sent-email.ts";
@@ -64,7 +63,6 @@ const MODELS = [
   RecipientPart,
   RecoveryCode,
   RefreshToken,
-  ReplyPattern,
   Segment,
   SendChunk,
   SentEmail,

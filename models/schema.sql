@@ -884,18 +884,6 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION public.reply_text(pattern text, rest text)
- RETURNS text
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-  select case when pattern is null then rest else (
-    select string_agg(coalesce(p, '') || coalesce(r, ''), '' order by n)
-    from rows from (unnest(string_to_array(pattern, E'\x1f')), unnest(string_to_array(rest, E'\x1f')))
-      with ordinality x (p, r, n))
-  end
-$function$;
-
 CREATE OR REPLACE FUNCTION public.set_address_key()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1809,15 +1797,6 @@ CREATE INDEX refresh_tokens_expiry ON public.refresh_tokens USING btree (expires
 CREATE INDEX refresh_tokens_family ON public.refresh_tokens USING btree (family_id);
 CREATE INDEX refresh_tokens_of_user ON public.refresh_tokens USING btree (user_id);
 
-create table reply_patterns (
-  company_id uuid not null,
-  no smallint not null,
-  pattern text not null,
-  constraint reply_patterns_pkey PRIMARY KEY (company_id, no),
-  constraint reply_patterns_company_id_pattern_key UNIQUE (company_id, pattern),
-  constraint reply_patterns_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
-);
-
 create table segments (
   id uuid not null,
   company_id uuid not null,
@@ -1898,7 +1877,6 @@ create table sent_emails (
   clicks integer default 0,
   created_at timestamp with time zone default now(),
   campaign_no integer default '-1'::integer not null,
-  reply_no smallint,
   variant smallint
 );
 
@@ -1925,7 +1903,6 @@ create table sent_emails_0 (
   clicks integer,
   created_at timestamp with time zone,
   campaign_no integer not null,
-  reply_no smallint,
   variant smallint,
   constraint sent_emails_0_pkey PRIMARY KEY (campaign_no, seq)
 ) with (fillfactor=43, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
@@ -1959,7 +1936,6 @@ create table sent_emails_1 (
   clicks integer,
   created_at timestamp with time zone,
   campaign_no integer not null,
-  reply_no smallint,
   variant smallint,
   constraint sent_emails_1_pkey PRIMARY KEY (campaign_no, seq)
 ) with (fillfactor=43, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
@@ -1993,7 +1969,6 @@ create table sent_emails_full (
   clicks integer default 0 not null,
   created_at timestamp with time zone default now() not null,
   campaign_no integer not null,
-  reply_no smallint,
   variant smallint,
   constraint sent_emails_pkey PRIMARY KEY (campaign_id, seq)
 ) with (fillfactor=45, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);

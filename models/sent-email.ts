@@ -24,7 +24,6 @@ import { SENT_EMAIL_STATUS } from "./sent-email-status.ts";
  * | company_id, campaign_id, created_at        | the campaign has them (`expansion_began_at`)                        |
  * | email                                      | the subscriber has it; an address that is taken away is written here (triggers on subscribers) |
  * | opens, clicks                              | 0                                                                   |
- * | what repeats in smtp_response              | reply_no says which pattern the rest belongs to (reply_patterns)    |
  *
  * An empty email is an erased person's (statements/erase-places.ts): such a row is never sent, and nothing more is recorded of it.
  *
@@ -54,7 +53,6 @@ export class SentEmail extends Model<InferAttributes<SentEmail>, InferCreationAt
   declare attempts: CreationOptional<number>;
   declare nextAttemptAt: CreationOptional<Date | null>;
   declare error: CreationOptional<string | null>;
-  declare replyNo: CreationOptional<number | null>;
   declare smtpResponse: CreationOptional<string | null>;
   declare sentAt: CreationOptional<Date | null>;
   declare openedAt: CreationOptional<Date | null>;
@@ -83,7 +81,6 @@ export class SentEmail extends Model<InferAttributes<SentEmail>, InferCreationAt
         attempts: required(DataTypes.SMALLINT, 0),
         nextAttemptAt: nullable(DataTypes.DATE),
         error: nullable(DataTypes.TEXT),
-        replyNo: nullable(DataTypes.SMALLINT),
         smtpResponse: nullable(DataTypes.TEXT),
         sentAt: nullable(DataTypes.DATE),
         openedAt: nullable(DataTypes.DATE),

@@ -876,18 +876,6 @@ begin
 end
 $function$;
 
-create function reply_text(pattern text, rest text)
- returns text
- language sql
- immutable parallel safe
-as $function$
-  select case when pattern is null then rest else (
-    select string_agg(coalesce(p, '') || coalesce(r, ''), '' order by n)
-    from rows from (unnest(string_to_array(pattern, E'\x1f')), unnest(string_to_array(rest, E'\x1f')))
-      with ordinality x (p, r, n))
-  end
-$function$;
-
 create function set_address_key()
  returns trigger
  language plpgsql
@@ -1791,14 +1779,6 @@ create index refresh_tokens_expiry on refresh_tokens (expires_at);
 create index refresh_tokens_family on refresh_tokens (family_id);
 create index refresh_tokens_of_user on refresh_tokens (user_id);
 
-create table reply_patterns (
-  company_id uuid not null,
-  no smallint not null,
-  pattern text not null,
-  constraint reply_patterns_pkey primary key (company_id, no),
-  constraint reply_patterns_company_id_pattern_key unique (company_id, pattern)
-);
-
 create table segments (
   id uuid not null,
   company_id uuid not null,
@@ -1880,7 +1860,6 @@ create table sent_emails (
   clicks integer default 0,
   created_at timestamp with time zone default now(),
   campaign_no integer default '-1'::integer not null,
-  reply_no smallint,
   variant smallint
 ) partition by range (campaign_no);
 
@@ -1907,7 +1886,6 @@ create table sent_emails_full (
   clicks integer default 0 not null,
   created_at timestamp with time zone default now() not null,
   campaign_no integer not null,
-  reply_no smallint,
   variant smallint,
   constraint sent_emails_pkey primary key (campaign_id, seq)
 ) with (fillfactor=45, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
@@ -2212,7 +2190,6 @@ alter table memberships add constraint memberships_company_id_fkey FOREIGN KEY (
 alter table memberships add constraint memberships_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table recovery_codes add constraint recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table refresh_tokens add constraint refresh_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
-alter table reply_patterns add constraint reply_patterns_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE;
 alter table segments add constraint segments_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE;
 alter table smtp_configs add constraint smtp_configs_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE;
 alter table suppressions add constraint suppressions_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE;

@@ -37,8 +37,37 @@ import {
 
 /** The campaigns whose recipients came with the request: only they have variables and copies. */
 const OF_REQUESTS = "o.campaign_type <> 'to_list'";
+const OF_LISTS = "o.campaign_type = 'to_list'";
 /** Contents looked at in one step: each may have a hundred kilobytes. */
 const CONTENTS = 500;
+
+/** Others' mails that quote the address, in such campaigns `o`. */
+const mailsThatQuote = (campaigns: string, where = "true"): Place => ({
+  counted: "quotations",
+  ...walkWithin({
+    owners: { table: "campaigns", key: "no", type: "int", where: campaigns },
+    rows: {
+      table: "sent_emails",
+      owner: "campaign_no",
+      key: "seq",
+      type: "int",
+      where,
+      columns: `coalesce(r.cc, '{}') || coalesce(r.bcc, '{}') as copies,
+        ${anyQuotes("r.variables::text", "r.error", "r.smtp_response")} as quoted`,
+    },
+    parts: [
+      `changed as (
+        update sent_emails e
+        set cc = ${unaddressed("e.cc")}, bcc = ${unaddressed("e.bcc")}, variables = ${without("e.variables::text")}::jsonb,
+          error = ${without("e.error")}, smtp_response = ${without("e.smtp_response")}
+        from page p
+        where e.campaign_no = p.owner and e.seq = p.key
+          and (p.quoted or exists (select from unnest(p.copies) a where lower(a) = any ($2)))
+        returning 1)`,
+    ],
+    changed: "changed",
+  }),
+});
 
 const MAILS: Place[] = [
   {
@@ -98,32 +127,10 @@ const MAILS: Place[] = [
       "gone",
     ),
   },
-  {
-    // Copies that never went out, and others' variables and diagnostics.
-    counted: "quotations",
-    ...walkWithin({
-      owners: { table: "campaigns", key: "no", type: "int", where: OF_REQUESTS },
-      rows: {
-        table: "sent_emails",
-        owner: "campaign_no",
-        key: "seq",
-        type: "int",
-        columns: `coalesce(r.cc, '{}') || coalesce(r.bcc, '{}') as copies,
-          ${anyQuotes("r.variables::text", "r.error", "r.smtp_response")} as quoted`,
-      },
-      parts: [
-        `changed as (
-          update sent_emails e
-          set cc = ${unaddressed("e.cc")}, bcc = ${unaddressed("e.bcc")}, variables = ${without("e.variables::text")}::jsonb,
-            error = ${without("e.error")}, smtp_response = ${without("e.smtp_response")}
-          from page p
-          where e.campaign_no = p.owner and e.seq = p.key
-            and (p.quoted or exists (select from unnest(p.copies) a where lower(a) = any ($2)))
-          returning 1)`,
-      ],
-      changed: "changed",
-    }),
-  },
+  // Copies that never went out, and others' variables and diagnostics.
+  mailsThatQuote(OF_REQUESTS),
+  // Recipients of a list have neither variables nor copies: only replies of servers that did not accept the mail may quote.
+  mailsThatQuote(OF_LISTS, "r.error is not null"),
 ];
 
 const RECEIVERS: Place[] = [
@@ -406,14 +413,12 @@ const QUOTED: Place[] = [
         `variants as (update campaign_variants x set ${text("subject")}, ${jsonb("content")}
           where company_id = $1 and ${anyQuotes("x.subject", "x.content::text")} returning 1)`,
         `segment as (update segments x set ${jsonb("rules")} where company_id = $1 and ${anyQuotes("x.rules::text")} returning 1)`,
-        `patterns as (update reply_patterns x set pattern = regexp_replace(x.pattern, $4, '[erased ' || x.no || ']', 'gi')
-          where company_id = $1 and ${anyQuotes("x.pattern")} returning 1)`,
         // Notices that are over; one that is still to come says what its owner has to know.
         `notices as (update system_mails x set ${jsonb("data")}
           where x.next_attempt_at is null and ${anyQuotes("x.data::text")} and exists (
             select from memberships m join users u on u.id = m.user_id
             where m.company_id = $1 and u.email_key = lower(x.recipient)) returning 1)`,
-        "few as (select from servers union all select from variants union all select from segment union all select from patterns union all select from notices)",
+        "few as (select from servers union all select from variants union all select from segment union all select from notices)",
       ],
       "few",
     ),

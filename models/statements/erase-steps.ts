@@ -62,9 +62,7 @@ export const anyQuotes = (...columns: string[]) => `coalesce(${columns.map(quote
 export const unaddressed = (column: string) =>
   `nullif(array(select a from unnest(${column}) a where lower(a) <> all ($2)), '{}')`;
 
-const EMPTIED =
-  "email = '', subscriber_id = null, variables = null, smtp_response = null, reply_no = null, error = " +
-  without("e.error");
+const EMPTIED = `email = '', subscriber_id = null, variables = null, smtp_response = null, error = ${without("e.error")}`;
 /** In the order of the key, as senders lock recipients. */
 export const emptied = (found: string) => `locked as (
     select e.campaign_no, e.seq from ${found} f join sent_emails e on e.campaign_no = f.campaign_no and e.seq = f.seq

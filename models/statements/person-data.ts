@@ -36,7 +36,7 @@ const FORMER = `
 
 const MAILS = `
   select e.id, e.campaign_no, e.seq, c.id as campaign_id, c.name as campaign, coalesce(e.email, $3) as recipient, e.variables,
-    e.status, e.attempts, e.error, reply_text(r.pattern, e.smtp_response) as smtp_response, e.sent_at, e.opened_at,
+    e.status, e.attempts, e.error, e.smtp_response, e.sent_at, e.opened_at,
     e.clicked_at, e.bounced_at, coalesce(e.opens, 0) as opens, coalesce(e.clicks, 0) as clicks,
     coalesce(e.created_at, c.expansion_began_at, c.created_at) as created_at
   from (
@@ -47,7 +47,6 @@ const MAILS = `
     union
     select e.* from sent_emails e where e.campaign_no >= 0 and e.email is not null and lower(e.email) = lower($3)) e
   join campaigns c on c.no = e.campaign_no and c.company_id = $1
-  left join reply_patterns r on r.company_id = $1 and r.no = e.reply_no
   order by c.no desc, e.seq desc ${NEWEST}`;
 
 const COPIES = `

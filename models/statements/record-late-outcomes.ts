@@ -60,10 +60,9 @@ ${variantsSent("written", `case when w.status = ${sent} then 1 else 0 end`)}`;
  */
 const settled = (mayGet: string) => `result as (
   select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[], $5::int[], $6::int[], $7::int[], $8::int[],
-      $9::float8[], $10::text[], $11::text[], $12::int[], $13::uuid[], $14::text[], $15::text[], $16::smallint[], $17::text[],
-      $18::int[])
+      $9::float8[], $10::text[], $11::text[], $12::int[], $13::uuid[], $14::text[], $15::text[], $16::int[])
     r (n, company_id, campaign_id, no, seq, attempts, status, tried, delay_ms, error, response, campaign_no, id, email,
-      message_id, reply_no, reply_rest, fence)),
+      message_id, fence)),
 target as (
   select r.n, e.status as before
   from result r
@@ -76,7 +75,7 @@ target as (
   order by e.campaign_no, e.seq for no key update of e),
 written as (
   update sent_emails e
-  set status = r.status, error = r.error, smtp_response = r.reply_rest, reply_no = r.reply_no,
+  set status = r.status, error = r.error, smtp_response = r.response,
     attempts = case when t.before = ${unknown} then r.attempts + r.tried
       else greatest(e.attempts, r.attempts + r.tried) end,
     next_attempt_at = case when r.status = ${queued} then now() + coalesce(r.delay_ms, 0) * interval '1 millisecond' end,
@@ -102,7 +101,7 @@ const LATE_COPY = `(c.status in (${sending}, ${unknown}) or (c.status = ${queued
 
 const record = (
   mayGet: string,
-) => `with ${[settled(mayGet), COUNTED, ...eventsOf(19), newCopies(20), copiesWritten(21, LATE_COPY)].join(",\n")}
+) => `with ${[settled(mayGet), COUNTED, ...eventsOf(17), newCopies(18), copiesWritten(19, LATE_COPY)].join(",\n")}
   select (select json_agg(id) from counted) as campaign_ids, ${QUEUED_WEBHOOKS} as webhook_company_ids`;
 
 /** Results as RECORD has them, with the fence of each; then bounces, copies, and results of copies claimed by themselves. */

@@ -37,13 +37,13 @@ const LEASE = leaseWhere();
 
 const RESULT = `result as (
   select * from unnest($9::int[], $10::uuid[], $11::uuid[], $12::int[], $13::int[], $14::int[], $15::int[], $16::int[],
-      $17::float8[], $18::text[], $19::text[], $28::int[], $29::uuid[], $30::text[], $31::text[], $32::smallint[], $33::text[])
+      $17::float8[], $18::text[], $19::text[], $28::int[], $29::uuid[], $30::text[], $31::text[])
     r (n, company_id, campaign_id, no, seq, attempts, status, tried, delay_ms, error, response, campaign_no, id, email,
-      message_id, reply_no, reply_rest))`;
+      message_id))`;
 
 const WRITTEN = `written as (
   update sent_emails e
-  set status = r.status, attempts = e.attempts + r.tried, error = r.error, smtp_response = r.reply_rest, reply_no = r.reply_no,
+  set status = r.status, attempts = e.attempts + r.tried, error = r.error, smtp_response = r.response,
     next_attempt_at = now() + r.delay_ms * interval '1 millisecond',
     sent_at = case when r.status = ${sent} then now() else e.sent_at end,
     bounced_at = case when r.status = ${bounced} then now() else e.bounced_at end
@@ -112,7 +112,7 @@ const DELIVERED = `delivered as (
   where w.status in (${sent}, ${failed}) and exists (select from webhook_endpoints p where ${wants(NOTIFIED_AS, "w.company_id")}))`;
 
 /** The parameter behind those that every form of the statement has: bounces, or copies. */
-const NEXT = 34;
+const NEXT = 32;
 
 /** So many soft bounces in a row (soft_bounces_in_a_row) are as good as a hard one. */
 export const SOFT_BOUNCES_SUPPRESS_AT = 5;

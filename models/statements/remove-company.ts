@@ -74,7 +74,6 @@ const OF_COMPANY = [
   ...[
     "warmup_ledgers",
     "smtp_configs",
-    "reply_patterns",
     "audit_log",
     "invitations",
     "usage_months",

@@ -37,7 +37,7 @@ const REQUEUE = `
     where company_id = $1 and campaign_id = $2 and no >= $3 order by no limit $4
   ),
   again as (
-    update sent_emails e set status = ${queued}, attempts = 0, next_attempt_at = null, error = null, smtp_response = null, reply_no = null
+    update sent_emails e set status = ${queued}, attempts = 0, next_attempt_at = null, error = null, smtp_response = null
     from chunk c
     where e.campaign_no = ${campaignNo("$2", "$1")} and e.seq between c.lo and c.hi and e.status in (${failed}, ${unknown})
     returning c.no, e.variant

@@ -36,10 +36,10 @@ const REMOVE_HITS = `
 const STRIP = `
   with slice as (select seq from sent_emails where campaign_no = $1 and seq > $2::integer order by seq limit ${SLICE}),
   stripped as (
-    update sent_emails s set variables = null, cc = null, bcc = null, error = null, smtp_response = null, reply_no = null
+    update sent_emails s set variables = null, cc = null, bcc = null, error = null, smtp_response = null
     from slice where s.campaign_no = $1 and s.seq = slice.seq
       and (s.variables is not null or s.cc is not null or s.bcc is not null or s.error is not null
-        or s.smtp_response is not null or s.reply_no is not null))
+        or s.smtp_response is not null))
   select max(seq) as last from slice`;
 
 // Counters last: what events have left of them was of events that had gone by their age.

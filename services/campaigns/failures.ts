@@ -30,7 +30,6 @@ interface Campaign extends Resumable {
 const { sent, bounced } = SENT_EMAIL_STATUS;
 
 const ADDRESS = "'<?[^\\s<>@]+@[^\\s<>@]*[^\\s<>@.,;:)]>?'";
-const reply = (e: string, p: string) => `reply_text(${p}.pattern, ${e}.smtp_response)`;
 
 /** Of no more all are grouped: 2 µs of PostgreSQL for each. */
 const GROUPED = 20_000;
@@ -61,24 +60,23 @@ const SOME = `(select ${end("asc")} as lo, ${end("desc")} as hi offset 0) b
 /** Equal texts are one before addresses are looked for in them. */
 const groupsOf = (failures: string) => `
   with texts as materialized (
-    select e.error, case when e.error = '' then e.reply_no end as reply_no, case when e.error = '' then e.smtp_response end as rest,
-      count(*) as n, min(e.seq) as seq, min(e.seq) filter (where e.email is distinct from '') as readable
-    from (select e.* from ${failures}) e group by 1, 2, 3),
+    select coalesce(nullif(e.error, ''), e.smtp_response, 'No reason is known.') as text, count(*) as n, min(e.seq) as seq,
+      min(e.seq) filter (where e.email is distinct from '') as readable
+    from (select e.* from ${failures}) e group by 1),
   reasons as (
-    select left(regexp_replace(coalesce(nullif(t.error, ''), reply_text(p.pattern, t.rest), 'No reason is known.'), ${ADDRESS},
-        '<address>', 'g'), ${MAX_REASON_LENGTH}) as reason, sum(t.n) as n, coalesce(min(t.readable), min(t.seq)) as seq
-    from texts t left join reply_patterns p on p.company_id = $1 and p.no = t.reply_no group by 1),
+    select left(regexp_replace(t.text, ${ADDRESS}, '<address>', 'g'), ${MAX_REASON_LENGTH}) as reason, sum(t.n) as n,
+      coalesce(min(t.readable), min(t.seq)) as seq
+    from texts t group by 1),
   ranked as (select *, least(row_number() over (order by n desc, seq), ${MAX_REASONS + 1}) as rank from reasons),
   groups as (
     select rank, case when rank <= ${MAX_REASONS} then min(reason) else 'Other reasons.' end as reason,
       sum(n)::int as count, min(seq) as seq
     from ranked group by rank)
   select g.reason, g.count, e.campaign_no, e.seq, e.id, e.status, nullif(coalesce(e.email, s.email), '') as example,
-    case when g.rank <= ${MAX_REASONS} then ${reply("e", "p")} end as reply
+    case when g.rank <= ${MAX_REASONS} then e.smtp_response end as reply
   from groups g
   join sent_emails e on e.campaign_no = ${campaignNo("$2", "$1")} and e.seq = g.seq
   left join subscribers s on s.company_id = $1 and s.id = e.subscriber_id
-  left join reply_patterns p on p.company_id = $1 and p.no = e.reply_no
   order by g.rank`;
 const GROUPS = groupsOf(ALL);
 const GROUPS_OF_PART = groupsOf(SOME);

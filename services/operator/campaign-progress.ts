@@ -133,11 +133,10 @@ const { failed, bounced, suppressed, unknown } = SENT_EMAIL_STATUS;
 
 // Numbers and addresses differ per recipient: without them, reasons group.
 const FAILURES = `
-  select e.status, left(regexp_replace(coalesce(e.error, reply_text(p.pattern, e.smtp_response), ''), '<?[^\\s<>]+@[^\\s<>]+>?', '<address>', 'g'), 200) reason,
+  select e.status, left(regexp_replace(coalesce(e.error, e.smtp_response, ''), '<?[^\\s<>]+@[^\\s<>]+>?', '<address>', 'g'), 200) reason,
     count(*)::int recipients, min(coalesce(e.email, s.email)) example
   from campaigns c join sent_emails e on e.campaign_no = c.no
   left join subscribers s on s.company_id = c.company_id and s.id = e.subscriber_id
-  left join reply_patterns p on p.company_id = c.company_id and p.no = e.reply_no
   where c.id = $1 and e.status = any ($2)
   group by 1, 2 order by recipients desc, 1, 2 limit ${MAX_ROWS}`;
 

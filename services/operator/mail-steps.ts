@@ -36,29 +36,28 @@ export interface Mail extends Attempted {
 }
 
 const COLUMNS = `s.id, s.campaign_no, s.seq, c.id campaign_id, c.company_id, co.name company, coalesce(s.email, p.email) email,
-  c.name campaign, s.status, s.attempts, s.error, reply_text(r.pattern, s.smtp_response) smtp_response, s.next_attempt_at,
+  c.name campaign, s.status, s.attempts, s.error, s.smtp_response, s.next_attempt_at,
   coalesce(s.created_at, c.expansion_began_at) created_at, s.sent_at, s.bounced_at`;
-const REPLY = "left join reply_patterns r on r.company_id = c.company_id and r.no = s.reply_no";
 const NEWEST = `order by s.campaign_no desc, s.seq desc limit ${MAX_ROWS}`;
 
 // Company by company, so that each look-up is one of an index.
 const BY_ADDRESS = `
   select s.* from companies co cross join lateral (
     (select ${COLUMNS} from subscribers p join sent_emails s on s.subscriber_id = p.id
-       join campaigns c on c.no = s.campaign_no and c.company_id = co.id ${REPLY}
+       join campaigns c on c.no = s.campaign_no and c.company_id = co.id
      where p.company_id = co.id and p.email_key = address_key($1) ${NEWEST})
     union all
-    (select ${COLUMNS} from sent_emails s join campaigns c on c.no = s.campaign_no and c.company_id = co.id ${REPLY}
+    (select ${COLUMNS} from sent_emails s join campaigns c on c.no = s.campaign_no and c.company_id = co.id
        cross join (select null::text as email) p
      where s.campaign_no < 0 and s.company_id = co.id and s.subscriber_id is null and lower(s.email) = lower($1) ${NEWEST})
     union all
-    (select ${COLUMNS} from sent_emails s join campaigns c on c.no = s.campaign_no and c.company_id = co.id ${REPLY}
+    (select ${COLUMNS} from sent_emails s join campaigns c on c.no = s.campaign_no and c.company_id = co.id
        cross join (select null::text as email) p
      where s.campaign_no >= 0 and s.email is not null and s.subscriber_id is null and lower(s.email) = lower($1) ${NEWEST})
   ) s ${NEWEST}`;
 const BY_NUMBER = `
   select ${COLUMNS} from sent_emails s join campaigns c on c.no = s.campaign_no join companies co on co.id = c.company_id
-    left join subscribers p on p.company_id = c.company_id and p.id = s.subscriber_id ${REPLY}
+    left join subscribers p on p.company_id = c.company_id and p.id = s.subscriber_id
   where s.campaign_no = $1 and s.seq = $2`;
 
 /** The newest of each company. */

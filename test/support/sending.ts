@@ -240,9 +240,8 @@ export class Sending {
       attempts: number;
       smtp_response: string;
     }>(
-      `select e.id, e.campaign_no, e.seq, e.email, e.status, e.error, e.attempts, reply_text(p.pattern, e.smtp_response) as smtp_response
+      `select e.id, e.campaign_no, e.seq, e.email, e.status, e.error, e.attempts, e.smtp_response
        from campaigns c join sent_emails e on e.campaign_no = c.no
-       left join reply_patterns p on p.company_id = c.company_id and p.no = e.reply_no
        where c.id = $1 order by e.seq`,
       [campaignId],
     );

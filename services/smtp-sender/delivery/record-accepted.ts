@@ -25,18 +25,18 @@ const WANTED = `wanted as materialized (
   where exists (select from webhook_endpoints p where ${wantsDelivered("o.company_id")}))`;
 
 /**
- * $9: which of the leases, counted from 1; $10, $11: the recipient's key; $12, $13: what the server said, as rows keep it.
+ * $9: which of the leases, counted from 1; $10, $11: the recipient's key; $12: the server's reply.
  * Recipients may be looked up before their leases: for one lookup, as it expects of the leases, the planner would read all
  * of a part that was empty when last counted.
  */
 const WRITTEN = `written as (
   update sent_emails e
-  set status = ${sent}, attempts = e.attempts + 1, error = null, reply_no = r.reply_no, smtp_response = r.reply_rest,
+  set status = ${sent}, attempts = e.attempts + 1, error = null, smtp_response = r.response,
     sent_at = now()
   from (
-    select l.campaign_id, l.company_id, r.campaign_no, r.seq, r.reply_no, r.reply_rest
-    from unnest($9::int[], $10::int[], $11::int[], $12::smallint[], $13::text[])
-      r (lease, campaign_no, seq, reply_no, reply_rest)
+    select l.campaign_id, l.company_id, r.campaign_no, r.seq, r.response
+    from unnest($9::int[], $10::int[], $11::int[], $12::text[])
+      r (lease, campaign_no, seq, response)
     join lease l on l.position = r.lease) r
   where e.campaign_no = r.campaign_no and e.seq = r.seq and e.status = ${queued} and e.next_attempt_at is null
   returning r.campaign_id, r.company_id, e.variant)`;

@@ -22,7 +22,6 @@ import {
   type RecordedResult,
   resultColumns,
 } from "./recorded-result.ts";
-import type { ReplyPatterns } from "./reply-patterns.ts";
 
 interface RecordOptions {
   owner: string;
@@ -31,8 +30,6 @@ interface RecordOptions {
   rowOnly?: boolean;
   /** A webhook may want to know of accepted mails. */
   withWebhooks?: boolean;
-  /** Undefined: replies are stored whole. */
-  replies?: ReplyPatterns;
 }
 
 interface RecordStatement {
@@ -52,14 +49,10 @@ interface Columns {
 const NONE = "[]";
 const json = (rows: readonly unknown[]) => (rows.length === 0 ? NONE : JSON.stringify(rows));
 
-function columnsOf(
-  results: readonly RecordedResult[],
-  mails: readonly RecordedResult[],
-  replies?: ReplyPatterns,
-): Columns {
+function columnsOf(results: readonly RecordedResult[], mails: readonly RecordedResult[]): Columns {
   return {
     results: resultColumns(mails),
-    mails: mailColumns(mails, replies),
+    mails: mailColumns(mails),
     bounces: json(bouncesOf(mails)),
     copies: json(copyRows(mails)),
     copyResults: copyResultColumns(mails === results ? [] : results.filter(({ copyNo }) => copyNo !== null)),
@@ -108,16 +101,16 @@ export function valuesAgain(results: readonly RecordedResult[]): unknown[] {
 export function recordStatement(
   results: readonly RecordedResult[],
   chunks: ReadonlyMap<LeasedChunk, ChunkUpdate>,
-  { owner, leaseMs, rowOnly = false, withWebhooks = false, replies }: RecordOptions,
+  { owner, leaseMs, rowOnly = false, withWebhooks = false }: RecordOptions,
 ): RecordStatement {
   const leases = chunkColumns(chunks, owner, leaseMs);
   if (results.length === 0) return { name: "record-leases", text: RECORD_LEASES, values: leases };
   if (!withWebhooks && !rowOnly && areAccepted(results)) {
-    const values = [...leases, ...acceptedColumns(results, chunks.keys(), replies)];
+    const values = [...leases, ...acceptedColumns(results, chunks.keys())];
     return { name: "record-accepted", text: RECORD_ACCEPTED, values };
   }
   const mails = mailsOf(results);
-  const columns = columnsOf(results, mails, replies);
+  const columns = columnsOf(results, mails);
   const { name, text, more } = statementFor(columns, mails !== results, rowOnly);
   const values = [...leases, ...columns.results, ...campaignColumns(mails), ...columns.mails, ...more];
   return { name, text, values };

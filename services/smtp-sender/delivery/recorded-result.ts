@@ -5,7 +5,6 @@ import type { Reply } from "../smtp/replies.ts";
 import type { CopyOutcome } from "./copies.ts";
 import type { Outcome } from "./outcome.ts";
 import type { BounceType } from "./refusals.ts";
-import type { ReplyPatterns, StoredReply } from "./reply-patterns.ts";
 import type { ChunkLease } from "./rows.ts";
 
 /** A chunk's lease as the recorder sees it. */
@@ -145,42 +144,25 @@ export const areAccepted = (results: readonly RecordedResult[]): boolean =>
       chunk !== null && copyNo === null && outcome.status === "sent" && copies.length === 0,
   );
 
-/** What rows keep of the replies. */
-function storedReplies(results: readonly RecordedResult[], replies: ReplyPatterns | undefined): StoredReply[] {
-  return results.map(({ companyId, mail, outcome: { reply } }) => {
-    const text = storable(reply?.text ?? null);
-    return mail.campaignNo >= 0 && replies ? replies.stored(companyId, text) : { no: null, text };
-  });
-}
-
 /** Columns of accepted mails. `leases` are those of the statement. */
-export function acceptedColumns(
-  results: readonly RecordedResult[],
-  leases: Iterable<LeasedChunk>,
-  replies: ReplyPatterns | undefined,
-): unknown[] {
+export function acceptedColumns(results: readonly RecordedResult[], leases: Iterable<LeasedChunk>): unknown[] {
   const positions = new Map<LeasedChunk | null, number>();
   for (const chunk of leases) positions.set(chunk, positions.size + 1);
-  const stored = storedReplies(results, replies);
   return [
     results.map(({ chunk }) => positions.get(chunk)),
     results.map(({ mail }) => mail.campaignNo),
     results.map(({ seq }) => seq),
-    stored.map(({ no }) => no),
-    stored.map(({ text }) => text),
+    results.map(({ outcome }) => storable(outcome.reply?.text ?? null)),
   ];
 }
 
-/** The mails of these results, and what their rows keep of the replies. */
-export function mailColumns(results: readonly RecordedResult[], replies: ReplyPatterns | undefined): unknown[] {
-  const stored = storedReplies(results, replies);
+/** The mails of these results. */
+export function mailColumns(results: readonly RecordedResult[]): unknown[] {
   return [
     results.map(({ mail }) => mail.campaignNo),
     results.map(({ mail }) => mail.id),
     results.map(({ mail }) => mail.email),
     results.map(({ mail }) => mail.messageId),
-    stored.map(({ no }) => no),
-    stored.map(({ text }) => text),
   ];
 }
 

@@ -175,7 +175,6 @@ export class Recorder {
     this.#writing = [];
     this.#waitsSince = this.pending > 0 ? performance.now() : undefined;
     this.#notify(results, chunks, report);
-    await this.#writer.learnReplies();
     this.#flushing = undefined;
     if (this.pending > 0) this.#flushSoon();
   }

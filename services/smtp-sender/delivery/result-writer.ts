@@ -17,7 +17,6 @@ import { type LateReport, NOTHING_LATE, RecentResults, writeLateResults, writeRe
 import type { Outcome } from "./outcome.ts";
 import { recordStatement, valuesAgain } from "./record-statement.ts";
 import { type ChunkUpdate, decideMarks, type LeasedChunk, type RecordedResult } from "./recorded-result.ts";
-import { ReplyPatterns } from "./reply-patterns.ts";
 
 interface Writer {
   connection: PinnedConnection;
@@ -124,7 +123,6 @@ const together = (parts: readonly FlushReport[]): FlushReport => ({
 
 export class ResultWriter {
   readonly #writer: Writer;
-  readonly #replies = new ReplyPatterns();
   readonly #recent = new RecentResults();
   /** Learnt from the answers, so a hint only: the statement without webhooks looks for itself (record-accepted.ts). */
   readonly #withWebhooks = new Set<string>();
@@ -239,7 +237,7 @@ export class ResultWriter {
   async write({ results, chunks, rowOnly }: Group): Promise<Answer> {
     const { connection, owner, leaseMs } = this.#writer;
     for (let withWebhooks = this.#haveWebhooks(results); ; withWebhooks = true) {
-      const options = { owner, leaseMs, rowOnly, withWebhooks, replies: this.#replies };
+      const options = { owner, leaseMs, rowOnly, withWebhooks };
       const { name, text, values } = recordStatement(results, chunks, options);
       const [answer] = await connection.run<Answer>(name, text, values);
       if (!answer!.wanted_by) return answer!;
@@ -256,11 +254,6 @@ export class ResultWriter {
     if (this.#withWebhooks.size === 0) return false;
     if (performance.now() > this.#forgetAt) this.#withWebhooks.clear();
     return results.some(({ companyId }) => this.#withWebhooks.has(companyId));
-  }
-
-  /** A pattern that is not learnt now is learnt with the next reply of its kind. */
-  async learnReplies(): Promise<void> {
-    await this.#replies.learn(this.#writer.connection).catch(() => {});
   }
 
   /**

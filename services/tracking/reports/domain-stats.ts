@@ -74,11 +74,10 @@ const BOUNCE_TEXTS = `
   where company_id = $1 and id = any ($2::uuid[])`;
 
 const ROW_TEXTS = `
-  select s.campaign_no, s.seq, reply_text(r.pattern, s.smtp_response) as text
+  select s.campaign_no, s.seq, s.smtp_response as text
   from unnest($2::int[], $3::int[]) k (campaign_no, seq)
   join campaigns c on c.company_id = $1 and c.no = k.campaign_no
-  join sent_emails s on s.campaign_no = k.campaign_no and s.seq = k.seq
-  left join reply_patterns r on r.company_id = $1 and r.no = s.reply_no`;
+  join sent_emails s on s.campaign_no = k.campaign_no and s.seq = k.seq`;
 
 interface BounceText {
   id: string;

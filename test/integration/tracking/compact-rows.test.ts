@@ -34,16 +34,12 @@ beforeEach(async () => {
     [world.campaignId, campaignNo],
   );
   await query(
-    `insert into sent_emails (campaign_no, seq, subscriber_id, email, status, attempts, sent_at, reply_no, smtp_response,
+    `insert into sent_emails (campaign_no, seq, subscriber_id, email, status, attempts, sent_at, smtp_response,
        id, opens, clicks, created_at)
-     select $1, n, s.id, s.email, 2, 1, now() - interval '1 hour', 1, '4Zk3Wd1', null, null, null, null
+     select $1, n, s.id, s.email, 2, 1, now() - interval '1 hour', '2.0.0 Ok: queued as 4Zk3Wd1', null, null, null, null
      from (select id, null as email, row_number() over (order by id) as n from unnest($2::uuid[]) id
        union all select null, 'Nobody@x.example', 4) s`,
     [campaignNo, world.mails.map(({ subscriberId }) => subscriberId)],
-  );
-  await query(
-    "insert into reply_patterns (company_id, no, pattern) values ($1, 1, '2.0.0 Ok: queued as ' || E'\\x1f')",
-    [world.companyId],
   );
   ids = (await mailIds()).of([1, 2, 3, 4].map((seq) => ({ campaign_no: campaignNo, seq })));
 });

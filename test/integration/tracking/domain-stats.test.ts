@@ -23,7 +23,6 @@ interface Given {
   sentDaysAgo?: number | null;
   opened?: boolean;
   reply?: string;
-  pattern?: number;
 }
 
 const STATUS = { queued: 0, sent: 2, failed: 3, bounced: 4 };
@@ -51,7 +50,7 @@ async function campaign(
        case when $4 then next_campaign_no() else nextval('full_campaign_no')::int end) returning no, id`,
     [newId(), companyId, finishedDaysAgo, compact, statusOf(mails), mails.length],
   );
-  for (const [at, { email, own, status = "sent", sentDaysAgo = 0, opened, reply, pattern }] of mails.entries()) {
+  for (const [at, { email, own, status = "sent", sentDaysAgo = 0, opened, reply }] of mails.entries()) {
     const subscriberId = email === undefined ? null : newId();
     if (email)
       await query("insert into subscribers (id, company_id, email) values ($1, $2, $3)", [
@@ -61,18 +60,13 @@ async function campaign(
       ]);
     await query(
       `insert into sent_emails (id, company_id, campaign_id, campaign_no, seq, subscriber_id, email, status, attempts, sent_at,
-         opened_at, smtp_response, reply_no, next_attempt_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8::smallint, 1, now() - make_interval(days => $9), case when $10 then now() end, $11, $12,
+         opened_at, smtp_response, next_attempt_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8::smallint, 1, now() - make_interval(days => $9), case when $10 then now() end, $11,
          case when $8::smallint = 0 then now() end)`,
       [
         ...(compact ? [null, null, null] : [newId(), companyId, made!.id]),
         ...[made!.no, at + 1, subscriberId, own ?? (compact ? null : email), STATUS[status]],
-        ...[
-          status === "sent" || status === "bounced" ? sentDaysAgo : null,
-          opened ?? false,
-          reply ?? null,
-          pattern ?? null,
-        ],
+        ...[status === "sent" || status === "bounced" ? sentDaysAgo : null, opened ?? false, reply ?? null],
       ],
     );
   }
@@ -229,14 +223,10 @@ test("the spellings of a domain are one", async () => {
   ]);
 });
 
-test("a deferral that waits is the latest refusal, put together from its pattern; of two texts the later one counts", async () => {
+test("a deferral that waits is the latest refusal; of two texts the later one counts", async () => {
   const company = await newCompany(app);
-  await query("insert into reply_patterns (company_id, no, pattern) values ($1, 1, $2)", [
-    company.id,
-    "450 4.7.1 Slow down, \u001f per minute",
-  ]);
   await campaign(company, [
-    { own: "a@slow.example", status: "queued", reply: "100", pattern: 1 },
+    { own: "a@slow.example", status: "queued", reply: "450 4.7.1 Slow down, 100 per minute" },
     { own: "b@fast.example", status: "failed", reply: "554 Older" },
   ]);
   await event(company, "a@slow.example", { bounce_type: "soft", diagnostic: "452 Yesterday's" }, 1);
