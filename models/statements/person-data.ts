@@ -24,6 +24,21 @@ const LISTS = `
   from list_members m join lists l on l.company_id = m.company_id and l.id = m.list_id
   where m.company_id = $1 and m.subscriber_id = $2 order by m.created_at desc ${NEWEST}`;
 
+/** Values that a public form gave and that count once the person confirms. */
+const FORM_VALUES = `
+  select nullif(form_values ->> 'first_name', '') as first_name, nullif(form_values ->> 'last_name', '') as last_name,
+    form_values -> 'attributes' as attributes
+  from subscribers where company_id = $1 and id = $2 and form_values is not null`;
+
+const LIST_REQUESTS = `
+  select l.id, l.name, w.asked_at
+  from list_wishes w join lists l on l.company_id = w.company_id and l.id = w.list_id
+  where w.company_id = $1 and w.subscriber_id = $2 order by w.asked_at desc ${NEWEST}`;
+
+const ADDRESS_CHANGES = `
+  select email, asked_at from address_changes
+  where company_id = $1 and subscriber_id = $2 order by asked_at desc ${NEWEST}`;
+
 /** The subscriber's address and those before it, in a form to compare. $1: company, $2: subscriber, $3: the address. */
 const addresses = (lowered: string, key: (email: string) => string) => `any (array(
     select ${key("$3")} union select ${lowered} from former_addresses f where f.company_id = $1 and f.subscriber_id = $2))`;
@@ -32,7 +47,7 @@ const THEIR_KEYS = addresses("f.email_key", (email) => `address_key(${email})`);
 
 const FORMER = `
   select email, changed_at from former_addresses
-  where company_id = $1 and subscriber_id = $2 and $3::text is not null order by changed_at desc ${NEWEST}`;
+  where company_id = $1 and subscriber_id = $2 order by changed_at desc ${NEWEST}`;
 
 const MAILS = `
   select e.id, e.campaign_no, e.seq, c.id as campaign_id, c.name as campaign, coalesce(e.email, $3) as recipient, e.variables,
@@ -85,6 +100,9 @@ const INBOUND = `
 
 const KINDS = {
   lists: LISTS,
+  form_values: FORM_VALUES,
+  list_requests: LIST_REQUESTS,
+  address_changes: ADDRESS_CHANGES,
   former_addresses: FORMER,
   sent_emails: MAILS,
   copies: COPIES,
@@ -119,7 +137,7 @@ export async function personData(
   const rows = {} as PersonRows;
   const truncated: Kind[] = [];
   for (const kind of Object.keys(KINDS) as Kind[]) {
-    const values = kind === "lists" ? [companyId, id] : [companyId, id, email];
+    const values = KINDS[kind].includes("$3") ? [companyId, id, email] : [companyId, id];
     let found = await exportRead(companyId, (client) => query(KINDS[kind], values, client));
     if (kind === "events") {
       found = await withHits(found, await exportRead(companyId, (client) => query<HitRow>(HITS, values, client)));

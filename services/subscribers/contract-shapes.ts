@@ -102,6 +102,15 @@ export const PersonData = Type.Object({
   exported_at: Described(Time, "Time of the export."),
   subscriber: Subscriber,
   lists: Described(Rows, "List memberships.", [{ name: "Newsletter" }]),
+  form_values: Described(Rows, "Values of a sign-up form that the person has not confirmed yet.", [
+    { first_name: "Ann", last_name: null, attributes: { city: "Berlin" } },
+  ]),
+  list_requests: Described(Rows, "Lists that the person asked for and has not confirmed yet.", [
+    { name: "Newsletter" },
+  ]),
+  address_changes: Described(Rows, "New addresses that the person has not confirmed yet.", [
+    { email: "ann@new.example" },
+  ]),
   former_addresses: Described(Rows, "Former addresses of the person.", [{ email: "ann@old.example" }]),
   sent_emails: Described(Rows, "Mails sent to the person.", [{ subject: "Six books for Ann" }]),
   copies: Described(Rows, "Copies sent to the person.", [{ kind: "cc" }]),

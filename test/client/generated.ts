@@ -2747,6 +2747,18 @@ export interface Operations {
       lists: {
         [name: string]: unknown;
       }[];
+      /** Values of a sign-up form that the person has not confirmed yet. */
+      form_values: {
+        [name: string]: unknown;
+      }[];
+      /** Lists that the person asked for and has not confirmed yet. */
+      list_requests: {
+        [name: string]: unknown;
+      }[];
+      /** New addresses that the person has not confirmed yet. */
+      address_changes: {
+        [name: string]: unknown;
+      }[];
       /** Former addresses of the person. */
       former_addresses: {
         [name: string]: unknown;

@@ -146,7 +146,7 @@ describe("company settings", () => {
     });
     const wrong = {
       form_attributes: ["email", "website", " x", "__proto__"],
-      form_hosts: ["https://example.org", "a b", "x@example.org", "a/b"],
+      form_hosts: ["https://example.org", "a b", "x@example.org", "a/b", "%65xample.org", "example.org%2fx"],
     };
     expect(await refusal(patch(wrong))).toEqual([
       400,

@@ -510,6 +510,7 @@ describe("the data of one person", () => {
     expect(body.sent_emails.map((m: { status: string }) => m.status)).toContain("bounced");
     expect(body.webhook_deliveries.length).toBeGreaterThan(4);
     expect(JSON.stringify(body)).not.toContain("@stays.example");
+    expect([body.form_values, body.list_requests, body.address_changes]).toEqual([[], [], []]);
     expect((await (await newCompany(app)).api.get(`/api/emails/subscribers/${ann}/data/`)).status).toBe(404);
   });
 
@@ -533,6 +534,15 @@ describe("the data of one person", () => {
     expect(body.former_addresses).toMatchObject([{ email: ANN }]);
     expect(body.events).toMatchObject([{ type: "clicked", recipient: ANN }]);
     await browser.put(preferences, { email: "never@confirmed.example" });
+    const later = await api.post("/api/emails/lists/", { name: "Later", double_opt_in: true });
+    await query("update companies set form_attributes = '{city}' where id = $1", [id]);
+    const form = { email: home, first_name: "Anna", city: "Brno", list_id: later.body.id };
+    expect((await browser.post(`/api/emails/public/subscribe/${id}/`, form)).status).toBe(201);
+    expect((await api.get(`/api/emails/subscribers/${ann}/data/`)).body).toMatchObject({
+      form_values: [{ first_name: "Anna", last_name: null, attributes: { city: "Brno" } }],
+      list_requests: [{ id: later.body.id, name: "Later" }],
+      address_changes: [{ email: "never@confirmed.example" }],
+    });
     expect(await rowsWith(ANN)).toMatchObject({ former_addresses: 1 });
 
     const erased = await erase(company, home);
