@@ -11,7 +11,7 @@ import type { WinnerMetric } from "./campaign-variant.ts";
 import type { Company } from "./company.ts";
 import { company, id, nullable, required } from "./database/columns.ts";
 import { fromRow } from "./database/from-row.ts";
-import { IS_WAITING } from "./send-chunk.ts";
+import { SEND_CHUNK_STATE } from "./send-chunk.ts";
 
 export const CAMPAIGN_TYPES = ["to_list", "to_receivers", "custom"] as const;
 export type CampaignType = (typeof CAMPAIGN_TYPES)[number];
@@ -280,7 +280,7 @@ const unique = (type: "opened" | "clicked") => `case when c.individual_tracking 
 const NEXT_ZONE_AT = `case when c.timezone is not null then case
     when c.status = 'scheduled' then c.starts_at
     when c.status in ('pending', 'sending') then (
-      select min(k.due_at) from send_chunks k where k.company_id = c.company_id and k.campaign_id = c.id and k.state ${IS_WAITING})
+      select min(k.due_at) from send_chunks k where k.company_id = c.company_id and k.campaign_id = c.id and k.state = ${SEND_CHUNK_STATE.waiting})
     end end`;
 
 /** Of the campaign c, looked up by key. */

@@ -1826,12 +1826,10 @@ create table send_chunks (
   due_at timestamp with time zone,
   constraint send_chunks_pkey PRIMARY KEY (campaign_id, no)
 ) with (fillfactor=50);
-CREATE INDEX send_chunks_claimed ON public.send_chunks USING btree (company_id) WHERE (state = ANY (ARRAY[1, 4]));
-CREATE INDEX send_chunks_due ON public.send_chunks USING btree (due_at) WHERE (state = 5);
+CREATE INDEX send_chunks_due ON public.send_chunks USING btree (due_at) WHERE (state = 3);
 CREATE INDEX send_chunks_leased ON public.send_chunks USING btree (company_id) WHERE (state = 1);
 CREATE INDEX send_chunks_ready ON public.send_chunks USING btree (campaign_id, no) WHERE (state = 0);
-CREATE INDEX send_chunks_to_claim ON public.send_chunks USING btree (campaign_id, no) WHERE (state = ANY (ARRAY[0, 3]));
-CREATE INDEX send_chunks_waiting ON public.send_chunks USING btree (campaign_id, due_at) WHERE (state = 5);
+CREATE INDEX send_chunks_waiting ON public.send_chunks USING btree (campaign_id, due_at) WHERE (state = 3);
 
 create table sent_email_copies (
   campaign_id uuid not null,

@@ -9,30 +9,12 @@ import {
 import { company, nullable, primaryKey, required } from "./database/columns.ts";
 
 /**
- * send_chunks.state. Ready: any sender may take it. Leased: `owner` works on it until `lease_until`. Done: touched again by a
- * resume only. Waiting: ready at `due_at`, the hour of its recipients (services/campaigns/expansion/release-due-chunks.ts), or without one when the
- * winner of its campaign's variants is known (statements/decide-winner.ts). Chunks of compact recipients have numbers of their
- * own, which nodes of the version before do not know.
+ * send_chunks.state. Ready: any sender may take it. Leased: `owner` works on it until `lease_until`. Done: only a resume
+ * opens it again. Waiting: becomes ready at `due_at`, the hour of its recipients
+ * (services/campaigns/expansion/release-due-chunks.ts), or, without one, when the winner of its campaign's variants is known
+ * (statements/decide-winner.ts).
  */
-export const SEND_CHUNK_STATE = {
-  ready: 0,
-  leased: 1,
-  done: 2,
-  compactReady: 3,
-  compactLeased: 4,
-  waiting: 5,
-} as const;
-
-/** SQL, behind `state`: of either kind, as the partial indexes have it. */
-export const IS_READY = "in (0, 3)";
-export const IS_LEASED = "in (1, 4)";
-export const IS_WAITING = "= 5";
-/** SQL: the state in which senders take chunks of the campaign with this number. */
-export const readyOf = (campaignNo: string): string =>
-  `case when ${campaignNo} < 0 then ${SEND_CHUNK_STATE.ready} else ${SEND_CHUNK_STATE.compactReady} end`;
-/** SQL: the state of a ready chunk that is leased now, and of a leased one that is ready again. */
-export const leasedNow = (chunk: string): string => `${chunk}.state + 1`;
-export const readyAgain = (chunk: string): string => `${chunk}.state - 1`;
+export const SEND_CHUNK_STATE = { ready: 0, leased: 1, done: 2, waiting: 3 } as const;
 
 /**
  * A run of recipients of one campaign (`lo` to `hi`), taken whole by one sender under a lease: measured 190-260 thousand

@@ -1807,12 +1807,10 @@ create table send_chunks (
   due_at timestamp with time zone,
   constraint send_chunks_pkey primary key (campaign_id, no)
 ) with (fillfactor=50);
-create index send_chunks_claimed on send_chunks (company_id) where (state = ANY (ARRAY[1, 4]));
-create index send_chunks_due on send_chunks (due_at) where (state = 5);
+create index send_chunks_due on send_chunks (due_at) where (state = 3);
 create index send_chunks_leased on send_chunks (company_id) where (state = 1);
 create index send_chunks_ready on send_chunks (campaign_id, no) where (state = 0);
-create index send_chunks_to_claim on send_chunks (campaign_id, no) where (state = ANY (ARRAY[0, 3]));
-create index send_chunks_waiting on send_chunks (campaign_id, due_at) where (state = 5);
+create index send_chunks_waiting on send_chunks (campaign_id, due_at) where (state = 3);
 
 -- A copy (cc, bcc) of a sent email, and what became of it. The recorder writes the rows together with the mail's own result,
 -- so a mail that was not sent has none. Its status counts in no campaign. Senders write it by set-based SQL.

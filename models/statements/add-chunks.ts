@@ -30,8 +30,6 @@ export function cutIntoRuns(lo: number, hi: number): Run[] {
 interface Owner {
   id: string;
   company_id: string;
-  /** The campaign's number. */
-  no: number;
   smtp_config_id: string;
   is_transactional: boolean;
 }
@@ -75,7 +73,6 @@ export async function addChunks(
   const { id, company_id, smtp_config_id, is_transactional } = campaign;
   const bounds = [runs.map((run) => run.lo), runs.map((run) => run.hi)];
   const times = runs.map(({ due = null }) => due);
-  const ready = campaign.no < 0 ? SEND_CHUNK_STATE.ready : SEND_CHUNK_STATE.compactReady;
-  const state = held ? SEND_CHUNK_STATE.waiting : ready;
+  const state = held ? SEND_CHUNK_STATE.waiting : SEND_CHUNK_STATE.ready;
   await query(INSERT, [id, company_id, smtp_config_id, is_transactional, ...bounds, state, times], client);
 }

@@ -9,7 +9,7 @@
  */
 import type { WinnerMetric } from "../campaign-variant.ts";
 import { type Client, query, queryOne } from "../database/db.ts";
-import { IS_LEASED, IS_READY, IS_WAITING, readyOf } from "../send-chunk.ts";
+import { SEND_CHUNK_STATE } from "../send-chunk.ts";
 import { showVariant } from "./campaign-variants.ts";
 
 /** SQL: nobody has won yet, and somebody will. */
@@ -27,9 +27,9 @@ const BEGIN_WAITING = `
   from campaigns c
   where w.winner is null and w.due_at is null and c.company_id = w.company_id and c.id = w.campaign_id and ${MAY_BE_DECIDED}
     and not exists (select from send_chunks k
-      where k.campaign_id = w.campaign_id and k.company_id = w.company_id and k.state ${IS_READY})
+      where k.campaign_id = w.campaign_id and k.company_id = w.company_id and k.state = ${SEND_CHUNK_STATE.ready})
     and not exists (select from send_chunks k
-      where k.company_id = w.company_id and k.campaign_id = w.campaign_id and k.state ${IS_LEASED})`;
+      where k.company_id = w.company_id and k.campaign_id = w.campaign_id and k.state = ${SEND_CHUNK_STATE.leased})`;
 
 const DUE = `
   select w.company_id, w.campaign_id
@@ -71,9 +71,8 @@ const BEST = `
 const RELEASE = `
   with decided as (
     update campaign_winners set winner = $3, decided_at = now() where company_id = $1 and campaign_id = $2)
-  update send_chunks k set state = ${readyOf("c.no")}
-  from campaigns c
-  where c.company_id = $1 and c.id = $2 and k.campaign_id = $2 and k.company_id = $1 and k.state ${IS_WAITING}`;
+  update send_chunks k set state = ${SEND_CHUNK_STATE.ready}
+  where k.campaign_id = $2 and k.company_id = $1 and k.state = ${SEND_CHUNK_STATE.waiting}`;
 
 /** Who has won; undefined where there is nothing to decide (any more). */
 export async function decideWinner(

@@ -15,7 +15,7 @@
  * statements that do not know of them.
  */
 import { sameCompany } from "../database/same-company.ts";
-import { IS_LEASED, SEND_CHUNK_STATE } from "../send-chunk.ts";
+import { SEND_CHUNK_STATE } from "../send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
 import { isOverGuard } from "./campaign-guard.ts";
 import { variantsSent } from "./campaign-variants.ts";
@@ -31,7 +31,7 @@ export const leaseWhere = (further = "") => `lease as (
   from unnest($3::uuid[], $4::uuid[], $5::int[], $6::int[], $7::int[], $8::bool[]) with ordinality
     l (company_id, campaign_id, no, fence, marked_to, done, position)
   where c.campaign_id = l.campaign_id and c.no = l.no and c.company_id = l.company_id
-    and c.state ${IS_LEASED} and c.owner = $1 and c.fence = l.fence ${further}
+    and c.state = ${SEND_CHUNK_STATE.leased} and c.owner = $1 and c.fence = l.fence ${further}
   returning c.company_id, c.campaign_id, c.no, l.position)`;
 const LEASE = leaseWhere();
 

@@ -6,7 +6,7 @@
  * Campaigns go first, one after the other with their recipients; then what is found by the company; its own row goes last.
  */
 import { type Client, query, queryOne, transaction } from "../database/db.ts";
-import { IS_LEASED } from "../send-chunk.ts";
+import { SEND_CHUNK_STATE } from "../send-chunk.ts";
 import { companyNo } from "./hits.ts";
 
 const ROWS = 5_000;
@@ -24,7 +24,7 @@ export const deletedCompanies = async (): Promise<string[]> =>
   (await query<{ id: string }>(DELETED)).map(({ id }) => id);
 
 // A mail that is being delivered has its row until what became of it is recorded, or its sender is gone.
-const IN_FLIGHT = `select from send_chunks where company_id = $1 and state ${IS_LEASED} and lease_until > now() limit 1`;
+const IN_FLIGHT = `select from send_chunks where company_id = $1 and state = ${SEND_CHUNK_STATE.leased} and lease_until > now() limit 1`;
 
 /** $2: campaigns in the order of ids. Every statement of these deletes at most ROWS. */
 const OF_CAMPAIGNS = [

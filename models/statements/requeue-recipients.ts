@@ -4,7 +4,7 @@
  */
 import { campaignNo } from "../database/campaign-no.ts";
 import { type Client, query, queryOne } from "../database/db.ts";
-import { readyOf, SEND_CHUNK_STATE } from "../send-chunk.ts";
+import { SEND_CHUNK_STATE } from "../send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
 import { awaitsWinner } from "./decide-winner.ts";
 
@@ -45,7 +45,7 @@ const REQUEUE = `
   opened as (
     update send_chunks s set marked_to = s.lo - 1, fence = s.fence + 1, owner = null, lease_until = null,
       state = case when s.due_at > now() or a.is_rest and ${awaitsWinner("$1", "$2")} then ${SEND_CHUNK_STATE.waiting}
-        else ${readyOf(campaignNo("$2", "$1"))} end
+        else ${SEND_CHUNK_STATE.ready} end
     from (select no, bool_and(variant is null) as is_rest from again group by no) a
     where s.company_id = $1 and s.campaign_id = $2 and s.no = a.no
     returning 1

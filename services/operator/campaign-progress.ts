@@ -1,7 +1,7 @@
 /** The progress of campaigns, and why recipients failed. Over all companies on purpose: an operator asks. */
 import { CAMPAIGN_ERROR, Campaign } from "../../models/campaign.ts";
 import { query } from "../../models/database/db.ts";
-import { IS_LEASED, IS_READY, IS_WAITING } from "../../models/send-chunk.ts";
+import { SEND_CHUNK_STATE } from "../../models/send-chunk.ts";
 import { SENT_EMAIL_STATUS, SENT_EMAIL_STATUSES } from "../../models/sent-email-status.ts";
 import { awaitsWinner } from "../../models/statements/decide-winner.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
@@ -22,17 +22,17 @@ const UNFINISHED = `
       when co.sending_paused_at is not null then 'the company to be unpaused'
       when c.error is not null then 'the last senders to stop'
       when c.expanded_at is null and c.next_seq = 1 then 'its recipients to be written'
-      when exists (select from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state ${IS_LEASED})
+      when exists (select from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state = ${SEND_CHUNK_STATE.leased})
         then null
-      when exists (select from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state ${IS_READY})
+      when exists (select from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state = ${SEND_CHUNK_STATE.ready})
         then coalesce((
           select 'the next day of its warm-up at ' || to_char(w.full_until at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
           from warmup_ledgers w
           where w.company_id = c.company_id and w.smtp_config_id = c.smtp_config_id and w.full_until > now()), '${A_SENDER}')
       when ${awaitsWinner("c.company_id", "c.id")} then 'the winner of its variants'
-      when exists (select from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state ${IS_WAITING})
+      when exists (select from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state = ${SEND_CHUNK_STATE.waiting})
         then (select 'its next timezone at ' || to_char(min(h.due_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
-          from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state ${IS_WAITING})
+          from send_chunks h where h.company_id = c.company_id and h.campaign_id = c.id and h.state = ${SEND_CHUNK_STATE.waiting})
       else (select 'another try at ' || to_char(min(e.next_attempt_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
         from sent_emails e
         where e.campaign_no = c.no and e.next_attempt_at is not null)

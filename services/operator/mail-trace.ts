@@ -3,7 +3,7 @@
  * came back, and which webhooks reported it. `why` is about a person; this is about a mail.
  */
 import { query, queryOne } from "../../models/database/db.ts";
-import { IS_LEASED, IS_READY, IS_WAITING } from "../../models/send-chunk.ts";
+import { SEND_CHUNK_STATE } from "../../models/send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
 import { idOfMessage, mailOf } from "../../models/statements/mail-key.ts";
 import type { Ctx } from "../lib/caller.ts";
@@ -97,7 +97,7 @@ interface Chunk {
 
 // A campaign has some chunk for each thousand recipients, and those of a resume again.
 const CHUNKS = `
-  select no, lo, hi, marked_to, state ${IS_READY} is_ready, state ${IS_LEASED} is_leased, state ${IS_WAITING} is_waiting,
+  select no, lo, hi, marked_to, state = ${SEND_CHUNK_STATE.ready} is_ready, state = ${SEND_CHUNK_STATE.leased} is_leased, state = ${SEND_CHUNK_STATE.waiting} is_waiting,
     owner, fence, lease_until, due_at
   from send_chunks where company_id = $1 and campaign_id = $2 and $3 between lo and hi order by no limit ${MAX_ROWS}`;
 

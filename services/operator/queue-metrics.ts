@@ -3,7 +3,7 @@
  * would say the same, and one is enough.
  */
 import { query, queryOne } from "../../models/database/db.ts";
-import { IS_LEASED, IS_READY } from "../../models/send-chunk.ts";
+import { SEND_CHUNK_STATE } from "../../models/send-chunk.ts";
 import { forgetRefreshed, gauge, refreshed } from "../lib/metrics.ts";
 
 const NAME = "queues";
@@ -11,11 +11,11 @@ const NAME = "queues";
 // The partial indexes hold only what waits: this reads a few thousand rows at a million recipients.
 const SENDING = `
   select
-    coalesce(sum(h.hi - greatest(h.lo - 1, h.marked_to)) filter (where h.state ${IS_READY}), 0)::float8 as ready,
-    coalesce(sum(h.hi - h.lo + 1) filter (where h.state ${IS_LEASED}), 0)::float8 as leased,
+    coalesce(sum(h.hi - greatest(h.lo - 1, h.marked_to)) filter (where h.state = ${SEND_CHUNK_STATE.ready}), 0)::float8 as ready,
+    coalesce(sum(h.hi - h.lo + 1) filter (where h.state = ${SEND_CHUNK_STATE.leased}), 0)::float8 as leased,
     (select count(*) from sent_emails where next_attempt_at is not null)::float8 as deferred,
     (select count(*) from campaigns where status in ('pending', 'sending') and expanded_at is null)::float8 as unexpanded
-  from send_chunks h where (h.state ${IS_READY} or h.state ${IS_LEASED})`;
+  from send_chunks h where (h.state = ${SEND_CHUNK_STATE.ready} or h.state = ${SEND_CHUNK_STATE.leased})`;
 
 /**
  * How long ago the campaigns that could be sent got on: each result that is recorded moves a campaign's `updated_at`. Turns and
@@ -28,7 +28,7 @@ const STANDSTILL = `
   from campaigns c join companies co on co.id = c.company_id
   where c.status in ('pending', 'sending') and c.error is null and co.sending_paused_at is null
     and exists (select from send_chunks h
-      where h.campaign_id = c.id and h.company_id = c.company_id and (h.state ${IS_READY} or h.state ${IS_LEASED}))
+      where h.campaign_id = c.id and h.company_id = c.company_id and (h.state = ${SEND_CHUNK_STATE.ready} or h.state = ${SEND_CHUNK_STATE.leased}))
   group by c.is_transactional`;
 
 const CAMPAIGNS = `select status, count(*)::float8 as n from campaigns

@@ -1,6 +1,6 @@
 /** Everything that waits: recipients, schedules, leases, imports, webhooks. Over all companies. */
 import { query } from "../../models/database/db.ts";
-import { IS_LEASED, IS_READY, IS_WAITING } from "../../models/send-chunk.ts";
+import { SEND_CHUNK_STATE } from "../../models/send-chunk.ts";
 import { requeueDeadDeliveries } from "../../models/statements/webhook-deliveries.ts";
 import { WebhookDelivery } from "../../models/webhook-delivery.ts";
 import { WebhookEndpoint } from "../../models/webhook-endpoint.ts";
@@ -19,15 +19,15 @@ const QUEUES = `
   where status = 'scheduled' and coalesce(starts_at, scheduled_for) < now()
   union all
   select 'recipients ready', coalesce(sum(h.hi - greatest(h.lo - 1, h.marked_to)), 0)::int, min(c.created_at)
-  from send_chunks h join campaigns c on c.id = h.campaign_id where h.state ${IS_READY}
+  from send_chunks h join campaigns c on c.id = h.campaign_id where h.state = ${SEND_CHUNK_STATE.ready}
   union all
   select 'recipients leased', coalesce(sum(h.hi - h.lo + 1), 0)::int, min(c.created_at)
-  from send_chunks h join campaigns c on c.id = h.campaign_id where h.state ${IS_LEASED}
+  from send_chunks h join campaigns c on c.id = h.campaign_id where h.state = ${SEND_CHUNK_STATE.leased}
   union all
   select 'recipients waiting for their hour', coalesce(sum(h.hi - h.lo + 1), 0)::int, min(c.created_at)
-  from send_chunks h join campaigns c on c.id = h.campaign_id where h.state ${IS_WAITING}
+  from send_chunks h join campaigns c on c.id = h.campaign_id where h.state = ${SEND_CHUNK_STATE.waiting}
   union all
-  select 'leases run out', count(*)::int, min(lease_until) from send_chunks where state ${IS_LEASED} and lease_until < now()
+  select 'leases run out', count(*)::int, min(lease_until) from send_chunks where state = ${SEND_CHUNK_STATE.leased} and lease_until < now()
   union all
   select 'recipients to try again', count(*)::int, min(next_attempt_at) from sent_emails where next_attempt_at is not null
   union all

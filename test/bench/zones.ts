@@ -86,8 +86,8 @@ async function release(campaign: string): Promise<void> {
   for (; released < people; hours++) {
     // An hour passes.
     await query(
-      `update send_chunks set due_at = due_at - (select min(due_at) from send_chunks where campaign_id = $1 and state = 5) + now()
-       where campaign_id = $1 and state = 5`,
+      `update send_chunks set due_at = due_at - (select min(due_at) from send_chunks where campaign_id = $1 and state = 3) + now()
+       where campaign_id = $1 and state = 3`,
       [campaign],
     );
     const at = performance.now();

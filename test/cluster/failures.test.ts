@@ -148,7 +148,7 @@ if (long) {
       if (zone > 1) {
         // Three hours pass: the next zone's hour comes, and nobody else's.
         await stage.query(
-          "update send_chunks set due_at = due_at - interval '3 hours' where campaign_id = $1 and state = 5",
+          "update send_chunks set due_at = due_at - interval '3 hours' where campaign_id = $1 and state = 3",
           [id],
         );
       }

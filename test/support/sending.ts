@@ -157,7 +157,7 @@ export class Sending {
     }
     await query(
       `insert into send_chunks (campaign_id, no, company_id, smtp_config_id, is_transactional, lo, hi, marked_to, state)
-       select $1, row_number() over (), $2, $3, $4, lo, least(lo + $6 - 1, $5), lo - 1, 3
+       select $1, row_number() over (), $2, $3, $4, lo, least(lo + $6 - 1, $5), lo - 1, 0
        from generate_series(1, $5::int, $6::int) lo`,
       [id, companyId, smtpConfigId, transactional, n, chunk],
     );

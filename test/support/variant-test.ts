@@ -94,7 +94,7 @@ export async function newVariantTest(companyId: string, port: number) {
     /** The chunks of the rest are locked meanwhile; `isAskedFor` says whether somebody waits for them. */
     holdRest: (during: (isAskedFor: () => Promise<boolean>) => Promise<void>) =>
       transaction(async (client) => {
-        await client.query("select from send_chunks where campaign_id = $1 and state = 5 for update", of);
+        await client.query("select from send_chunks where campaign_id = $1 and state = 3 for update", of);
         await during(async () => {
           // A transaction in which nothing happens for 10 s is ended.
           await client.query("select");

@@ -3,9 +3,9 @@
  * because the senders' chunks and the campaign's row change in one statement.
  */
 import { query } from "../../../models/database/db.ts";
-import { IS_WAITING, SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
+import { SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
 
-const { ready, compactReady } = SEND_CHUNK_STATE;
+const { ready, waiting } = SEND_CHUNK_STATE;
 const MAX_CAMPAIGNS = 200;
 
 interface Waiting {
@@ -17,17 +17,17 @@ interface Waiting {
 export const DUE_CHUNKS = `
   select distinct k.company_id, k.campaign_id
   from send_chunks k join campaigns c on c.company_id = k.company_id and c.id = k.campaign_id
-  where k.state ${IS_WAITING} and k.due_at <= now() and c.error is null limit ${MAX_CAMPAIGNS}`;
+  where k.state = ${waiting} and k.due_at <= now() and c.error is null limit ${MAX_CAMPAIGNS}`;
 
 // The campaign first, as where it is stopped. `updated_at` says since when it could get on (services/operator/queue-metrics.ts).
 const RELEASE = `
   with going as (
     update campaigns set updated_at = now()
     where company_id = $1 and id = $2 and status in ('pending', 'sending') and error is null
-    returning company_id, id, no)
-  update send_chunks k set state = case when g.no < 0 then ${ready} else ${compactReady} end
+    returning company_id, id)
+  update send_chunks k set state = ${ready}
   from going g
-  where k.company_id = g.company_id and k.campaign_id = g.id and k.state ${IS_WAITING} and k.due_at <= now()
+  where k.company_id = g.company_id and k.campaign_id = g.id and k.state = ${waiting} and k.due_at <= now()
   returning k.lo, k.hi`;
 
 export interface Released extends Waiting {

@@ -7,7 +7,7 @@
 import { campaignNo, inAnyPart } from "../../../models/database/campaign-no.ts";
 import { type Client, query, queryOne } from "../../../models/database/db.ts";
 import { subscriberAt } from "../../../models/database/row-at.ts";
-import { IS_LEASED, IS_READY, IS_WAITING, SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
+import { SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import { withIds } from "../../../models/statements/mail-key.ts";
 import { wants } from "../../../models/statements/record-outcomes.ts";
@@ -66,7 +66,7 @@ interface StoppedCampaign {
 
 async function inFlight(client: Client, { id, company_id }: StoppedCampaign): Promise<boolean> {
   const found = await queryOne<{ busy: boolean }>(
-    `select exists (select from send_chunks where company_id = $1 and campaign_id = $2 and state ${IS_LEASED})
+    `select exists (select from send_chunks where company_id = $1 and campaign_id = $2 and state = ${SEND_CHUNK_STATE.leased})
          or exists (select from sent_emails e where e.campaign_no = ${CAMPAIGN_NO}
                     and next_attempt_at is not null and status = ${sending}) as busy`,
     [company_id, id],
@@ -79,10 +79,10 @@ async function inFlight(client: Client, { id, company_id }: StoppedCampaign): Pr
  * Recipients that no sender has claimed, whose hour has not come, or that wait for a winner. A locked chunk is being claimed at
  * this moment: its sender waits for the campaign's row, which we hold, so we must not wait for the chunk.
  */
-const failChunks = (which: string) => `
+const failChunks = (which: number) => `
   with ready as (
     select no, lo, hi from send_chunks
-    where company_id = $1 and campaign_id = $2 and state ${which} order by no limit $5 for update skip locked
+    where company_id = $1 and campaign_id = $2 and state = ${which} order by no limit $5 for update skip locked
   ),
   closed as (
     update send_chunks c set state = ${done} from ready r
@@ -94,8 +94,8 @@ const failChunks = (which: string) => `
   )
   select (select count(*) from closed) as chunks, ${FAILED("untried")}`;
 
-export const FAIL_CHUNKS = failChunks(IS_READY);
-const FAIL_WAITING_CHUNKS = failChunks(IS_WAITING);
+export const FAIL_CHUNKS = failChunks(SEND_CHUNK_STATE.ready);
+const FAIL_WAITING_CHUNKS = failChunks(SEND_CHUNK_STATE.waiting);
 
 /** Recipients that wait for a retry, outside of any open chunk. */
 const FAIL_DEFERRED = `

@@ -4,7 +4,7 @@ import { BEGIN_SENDING } from "../../../models/campaign-lifecycle.ts";
 import { prepared, query } from "../../../models/database/db.ts";
 import { isOnTimeline } from "../../../models/database/history.ts";
 import { sameCompany } from "../../../models/database/same-company.ts";
-import { IS_LEASED, IS_READY, leasedNow, readyAgain } from "../../../models/send-chunk.ts";
+import { SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import type { ChunkLease, ClaimableCampaign } from "../delivery/rows.ts";
 import type { PinnedConnection } from "../engine/pinned-connection.ts";
@@ -48,7 +48,7 @@ export const STOPPED = `
 /** Counted once for all campaigns: the answer for one is looked up in it. */
 const LEASES_OF_COMPANY = `coalesce(((
       select jsonb_object_agg(l.company_id, l.n)
-      from (select company_id, count(*) as n from send_chunks where state ${IS_LEASED} group by company_id) l
+      from (select company_id, count(*) as n from send_chunks where state = ${SEND_CHUNK_STATE.leased} group by company_id) l
     ) ->> c.company_id::text)::int, 0)`;
 
 const OF_CAMPAIGN = `
@@ -85,7 +85,7 @@ const firstCampaigns = (order: string, wanted: string) => `
 // that nobody queues behind a million.
 export const CLAIMABLE_CAMPAIGNS = firstCampaigns(
   "is_transactional desc, leases, last_turn_at nulls first, id",
-  `select k.hi - k.lo + 1 as recipients from send_chunks k where k.campaign_id = c.id and k.company_id = c.company_id and k.state ${IS_READY}`,
+  `select k.hi - k.lo + 1 as recipients from send_chunks k where k.campaign_id = c.id and k.company_id = c.company_id and k.state = ${SEND_CHUNK_STATE.ready}`,
 );
 
 export const claimableCampaigns = (excluded: Excluded, connection: PinnedConnection): Promise<ClaimableCampaign[]> =>
@@ -107,12 +107,12 @@ const LEASE = `
     from unnest($1::uuid[], $2::uuid[]) w (campaign_id, company_id)
     cross join lateral (
       select campaign_id, no from send_chunks
-      where campaign_id = w.campaign_id and company_id = w.company_id and state ${IS_READY}
+      where campaign_id = w.campaign_id and company_id = w.company_id and state = ${SEND_CHUNK_STATE.ready}
         and ${isOnTimeline("$5")}
       order by no limit 1 for update skip locked) k),
   leased as (
     update send_chunks c
-    set state = ${leasedNow("c")}, owner = $3, fence = c.fence + 1, lease_until = now() + $4 * interval '1 millisecond'
+    set state = ${SEND_CHUNK_STATE.leased}, owner = $3, fence = c.fence + 1, lease_until = now() + $4 * interval '1 millisecond'
     from picked where c.campaign_id = picked.campaign_id and c.no = picked.no
     returning c.company_id, c.campaign_id, c.no, c.lo, c.hi, c.fence),
   locked as (
@@ -145,10 +145,10 @@ export function leaseChunks(
 // come after it for its own (record-late-outcomes.ts).
 const RELEASE = `
   update send_chunks c
-  set state = ${readyAgain("c")}, owner = null, lease_until = null, marked_to = c.lo - 1, fence = c.fence + 1
+  set state = ${SEND_CHUNK_STATE.ready}, owner = null, lease_until = null, marked_to = c.lo - 1, fence = c.fence + 1
   from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[]) l (company_id, campaign_id, no, fence)
   where c.campaign_id = l.campaign_id and c.no = l.no and c.company_id = l.company_id
-    and c.state ${IS_LEASED} and c.owner = $5 and c.fence = l.fence
+    and c.state = ${SEND_CHUNK_STATE.leased} and c.owner = $5 and c.fence = l.fence
   returning c.no`;
 
 /** Gives leases back whose handed-over recipients have all been recorded: the rest was certainly not sent. Returns how many were held. */

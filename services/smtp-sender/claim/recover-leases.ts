@@ -12,7 +12,7 @@
 import { inAnyPart } from "../../../models/database/campaign-no.ts";
 import { query } from "../../../models/database/db.ts";
 import { sameCompany } from "../../../models/database/same-company.ts";
-import { IS_LEASED, readyAgain } from "../../../models/send-chunk.ts";
+import { SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import { IN_DOUBT_ERROR } from "../../../models/statements/record-late-outcomes.ts";
 
@@ -39,7 +39,7 @@ const PER_CAMPAIGN = (freed: string) => `
   from ${freed} f left join per_campaign d on d.campaign_id = f.campaign_id`;
 
 /** $1: this node, $2: how much longer its own leases wait. */
-const EXPIRED_LEASE = `state ${IS_LEASED}
+const EXPIRED_LEASE = `state = ${SEND_CHUNK_STATE.leased}
       and lease_until < now() - case when owner = $1 then $2 else 0 end * interval '1 millisecond'`;
 
 export const EXPIRED_CHUNKS = `
@@ -60,7 +60,7 @@ export const EXPIRED_CHUNKS = `
   ${COUNTED("doubtful")},
   freed as (
     update send_chunks c
-    set state = ${readyAgain("c")}, owner = null, lease_until = null, fence = c.fence + 1,
+    set state = ${SEND_CHUNK_STATE.ready}, owner = null, lease_until = null, fence = c.fence + 1,
       marked_to = case when c.is_transactional then c.lo - 1 else c.marked_to end
     from expired x where c.campaign_id = x.campaign_id and c.no = x.no and c.company_id = x.company_id)
   ${PER_CAMPAIGN("expired")}`;
@@ -130,7 +130,7 @@ const FIND_EXPIRED = `
  * An expression: whether anything is in anybody's hands. One question in place of the four statements below, in a cluster that has
  * nothing to send, and asked with the look at the database's clock.
  */
-export const ANY_IN_HAND = `(select true from send_chunks where state ${IS_LEASED} order by company_id limit 1)
+export const ANY_IN_HAND = `(select true from send_chunks where state = ${SEND_CHUNK_STATE.leased} order by company_id limit 1)
     or (select true from campaigns where status in ('pending', 'sending') order by status, scheduled_for limit 1)
     or (select true from sent_email_copies where status = ${sending} order by next_attempt_at limit 1)`;
 
@@ -165,7 +165,7 @@ export async function recoverLeases(
 
 /** Only where no other process can hold a lease (the embedded database): those of the process before need not run out. */
 export async function endAllLeases(): Promise<void> {
-  await query(`update send_chunks set lease_until = '-infinity' where state ${IS_LEASED}`);
+  await query(`update send_chunks set lease_until = '-infinity' where state = ${SEND_CHUNK_STATE.leased}`);
   await query(
     `update sent_emails set next_attempt_at = now() where next_attempt_at is not null and status = ${sending}`,
   );

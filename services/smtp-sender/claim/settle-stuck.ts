@@ -5,7 +5,7 @@
  */
 import { campaignNo, inAnyPart } from "../../../models/database/campaign-no.ts";
 import { query } from "../../../models/database/db.ts";
-import { IS_LEASED, IS_READY, IS_WAITING, SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
+import { SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import { IN_DOUBT_ERROR } from "../../../models/statements/record-late-outcomes.ts";
 
@@ -27,11 +27,11 @@ const FIND = `
     and c.updated_at < now() - $1 * interval '1 millisecond'
     and c.sent_count + c.failed_count < c.total_emails
     and not exists (select from send_chunks where campaign_id = c.id and company_id = c.company_id
-      and state ${IS_READY})
+      and state = ${SEND_CHUNK_STATE.ready})
     and not exists (select from send_chunks where company_id = c.company_id and campaign_id = c.id
-      and state ${IS_LEASED})
+      and state = ${SEND_CHUNK_STATE.leased})
     and not exists (select from send_chunks where campaign_id = c.id and company_id = c.company_id
-      and state ${IS_WAITING})
+      and state = ${SEND_CHUNK_STATE.waiting})
     and c.total_emails - c.sent_count - c.failed_count > (select count(*) from sent_emails e
       where e.campaign_no = c.no and e.next_attempt_at is not null)
   order by c.id limit ${MAX_CAMPAIGNS}`;

@@ -2,14 +2,14 @@
  * SQL that finds the mails of a company with one status, where it has a million campaigns of one mail each as well as where it
  * has one campaign of a million mails. No index may have the status itself: each accepted mail's update would leave its page.
  */
-import { IS_LEASED, SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
+import { SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
 import { SENT_EMAIL_STATUS, type SentEmailStatus } from "../../../models/sent-email-status.ts";
 
 const { queued, sending } = SENT_EMAIL_STATUS;
 
 /** A queued recipient that its sender has marked is on its way; the mark is the chunk's (send_chunks), not the row's. */
 export const HANDED_OVER = `(s.status = ${queued} and s.next_attempt_at is null and exists (
-  select from send_chunks h where h.company_id = $1 and h.campaign_id = c.id and h.state ${IS_LEASED}
+  select from send_chunks h where h.company_id = $1 and h.campaign_id = c.id and h.state = ${SEND_CHUNK_STATE.leased}
     and s.seq between h.lo and h.marked_to))`;
 
 /** Mails that came back after they had been sent, counted by campaign; campaign_counts_bounced has these alone. */

@@ -230,7 +230,7 @@ describe("reading campaigns", () => {
       ).toEqual({
         lo: 1,
         hi: 1,
-        state: 3,
+        state: 0,
         is_transactional: true,
       });
       expect(

@@ -59,7 +59,7 @@ describe('timezone: "recipient"', () => {
     const seen = (await recipients(id)).filter(({ status }) => status === 0);
     const ready = (await chunks(id)).filter(({ state }) => state === 0 || state === 3);
     await query(
-      `with ready as (update send_chunks set state = 2 where campaign_id = $1 and state in (0, 3) returning lo, hi),
+      `with ready as (update send_chunks set state = 2 where campaign_id = $1 and state = 0 returning lo, hi),
          sent as (update sent_emails e set status = 2 from ready r
            where e.campaign_no = (select no from campaigns where id = $1) and e.seq between r.lo and r.hi and e.status = 0
            returning 1)

@@ -56,7 +56,7 @@ describe("resume and cancel", () => {
       [0, null],
     ]);
     const chunks = await query("select state, marked_to, fence, owner from send_chunks where campaign_id = $1", [id]);
-    expect(chunks).toEqual([{ state: 3, marked_to: 0, fence: 4, owner: null }]);
+    expect(chunks).toEqual([{ state: 0, marked_to: 0, fence: 4, owner: null }]);
     expect(world.emitted).toContainEqual({
       event: "campaign.queued",
       payload: expect.objectContaining({ campaignId: id }),

@@ -45,7 +45,7 @@ describe("a send to a list", () => {
     expect(rows.map(({ seq }) => seq)).toEqual(Array.from({ length: 730 }, (_, n) => n + 1));
     expect(new Set(rows.map(({ email }) => email)).size).toBe(730);
     const chunks = await query<{ lo: number; hi: number }>(
-      "select lo, hi, marked_to = lo - 1 and state = 3 as ready from send_chunks where campaign_id = $1 order by no",
+      "select lo, hi, marked_to = lo - 1 and state = 0 as ready from send_chunks where campaign_id = $1 order by no",
       [id],
     );
     expect(chunks).toEqual([

@@ -267,7 +267,7 @@ test("who compares by what is not tracked is warned, and of two decisions at the
   });
   await expect(breaksOff).rejects.toThrow("killed");
   expect(await queryOne("select state from send_chunks where campaign_id = $1 order by lo desc", [id])).toEqual({
-    state: 5,
+    state: 3,
   });
   await query("update campaign_winners set due_at = now() where campaign_id = $1", [id]);
   const decided = await Promise.all([decide(), decide(), decide()]);

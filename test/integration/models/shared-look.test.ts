@@ -47,7 +47,7 @@ const campaign = (columns: Record<string, string>) =>
 const chunk = (due: string) =>
   `${campaign({ status: "'sending'", expanded_at: "now()", total_emails: "1" })};
    insert into send_chunks (campaign_id, no, company_id, smtp_config_id, is_transactional, lo, hi, marked_to, state, due_at)
-   values (${ID}, 1, ${ID}, ${ID}, false, 1, 1, 0, 5, ${due})`;
+   values (${ID}, 1, ${ID}, ${ID}, false, 1, 1, 0, 3, ${due})`;
 const winner = (won: string) =>
   `insert into campaign_winners (company_id, campaign_id, metric, after_minutes, winner, decided_at)
    values (${ID}, ${ID}, 'opens', 5, ${won}, case when ${won} is not null then now() end)`;

@@ -13,7 +13,7 @@ const inDoubt = async () =>
   (await queryOne<{ n: number }>(
     `select count(*)::int n from campaigns k join sent_emails e on e.campaign_no = k.no
      join send_chunks c on c.campaign_id = k.id and e.seq between c.lo and c.hi
-     where c.state = 4 and e.seq <= c.marked_to and e.status = 0 and e.next_attempt_at is null`,
+     where c.state = 1 and e.seq <= c.marked_to and e.status = 0 and e.next_attempt_at is null`,
   ))!.n;
 
 async function campaign(options: { hang?: boolean }, recipients: number) {
@@ -61,7 +61,7 @@ test("recipients that were marked and go back keep their budget until the lease 
   // Given back, they return their budget.
   await sending.until(
     () => queryOne<{ state: number }>("select state from send_chunks where campaign_id = $1", [broken]),
-    (chunk) => chunk!.state === 3,
+    (chunk) => chunk!.state === 0,
   );
 });
 
@@ -72,7 +72,7 @@ test("no statement of a sender at full speed leaves more in doubt", async () => 
       insert into seen select count(*) from sent_emails e
         join campaigns on campaigns.no = e.campaign_no
         join send_chunks c on c.campaign_id = campaigns.id and e.seq between c.lo and c.hi
-        where c.state = 4 and e.seq <= c.marked_to and e.status = 0 and e.next_attempt_at is null;
+        where c.state = 1 and e.seq <= c.marked_to and e.status = 0 and e.next_attempt_at is null;
       return null;
     end $$;
     create trigger seen after update on send_chunks for each statement execute function count_in_doubt()`);
@@ -98,7 +98,7 @@ test("recovery says of each campaign how many of its own recipients are in doubt
     [none, 0],
   ]) {
     await query(
-      "update send_chunks set state = 4, owner = 'dead', lease_until = now() - interval '1 minute', marked_to = $2 where campaign_id = $1",
+      "update send_chunks set state = 1, owner = 'dead', lease_until = now() - interval '1 minute', marked_to = $2 where campaign_id = $1",
       [id, marked],
     );
   }

@@ -35,7 +35,7 @@ afterEach(() => connection.close());
 async function leased(chunks: number) {
   const id = await sending.campaign({ companyId, smtpConfigId, recipients: chunks * CHUNK, chunk: CHUNK });
   await query(
-    `update send_chunks set state = 4, owner = $2, fence = 3, lease_until = now() + interval '10 seconds', marked_to = hi - 1
+    `update send_chunks set state = 1, owner = $2, fence = 3, lease_until = now() + interval '10 seconds', marked_to = hi - 1
      where campaign_id = $1`,
     [id, OWNER],
   );
@@ -152,7 +152,7 @@ test("leases and marks alone take no statement that looks at recipients", async 
   const { name, answer } = await record([], chunks);
   expect([name, answer.leases!.length, answer.written]).toEqual(["record-leases", 2, 0]);
   expect(await query("select state, marked_to from send_chunks where campaign_id = $1 order by no", [id])).toEqual([
-    { state: 4, marked_to: 50 },
+    { state: 1, marked_to: 50 },
     { state: 2, marked_to: 100 },
   ]);
 });

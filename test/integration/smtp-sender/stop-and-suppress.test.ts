@@ -106,7 +106,7 @@ test.each([
   expect(lateOnes(since)).toEqual([]);
   // What was not handed over is back: nobody is in doubt, and no lease is held.
   expect(
-    await query("select from send_chunks where campaign_id = $1 and owner is not null and state = 4", [other]),
+    await query("select from send_chunks where campaign_id = $1 and owner is not null and state = 1", [other]),
   ).toEqual([]);
   const { sent, unknown } = await sending.states(other);
   expect({ sent, unknown }).toEqual({ sent: otherServer.accepted, unknown: undefined });

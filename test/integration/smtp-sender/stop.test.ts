@@ -25,7 +25,7 @@ test("in the midst of rendering, what was marked meanwhile is given back", async
   );
   await engine.stop();
   expect(await query("select state, owner, marked_to from send_chunks where campaign_id = $1", [id])).toEqual([
-    { state: 3, owner: null, marked_to: 0 },
+    { state: 0, owner: null, marked_to: 0 },
   ]);
   sending.engine();
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 50 });

@@ -12,7 +12,7 @@ test("the numbers of stored states are what they always were", () => {
     suppressed: 5,
     unknown: 6,
   });
-  expect(SEND_CHUNK_STATE).toEqual({ ready: 0, leased: 1, done: 2, compactReady: 3, compactLeased: 4, waiting: 5 });
+  expect(SEND_CHUNK_STATE).toEqual({ ready: 0, leased: 1, done: 2, waiting: 3 });
 });
 
 test("a number's name is found by the number", () => {
