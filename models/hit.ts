@@ -6,7 +6,7 @@ import {
   Model,
   type Sequelize,
 } from "sequelize";
-import { company, nullable, primaryKey, required } from "./database/columns.ts";
+import { nullable, primaryKey, required } from "./database/columns.ts";
 
 /** Bits of `flags`; above them stands the variant's index plus one, where the recipient has a variant. */
 export const HIT_FLAG = { machine: 1, first: 2, firstOfLink: 4 } as const;
@@ -23,7 +23,7 @@ export const HIT_VARIANT_SHIFT = 3;
  * | company_id, campaign_id    | their numbers are here                                                                 |
  * | sent_email_id, recipient   | the recipient's row has them, or its id is computed; when that row goes, its hits become rows of email_events first (statements/move-hits.ts) |
  * | type                       | link 0 is the pixel, and what is above is the number of the link that was clicked       |
- * | metadata                   | the agent has a number (HitAgent), the campaign has the addresses of its links         |
+ * | metadata                   | the campaign has the addresses of its links                                            |
  *
  * Which index finds what the list of events filters by; the parts that a period leaves out are not looked at:
  *
@@ -42,10 +42,10 @@ export class Hit extends Model<InferAttributes<Hit>, InferCreationAttributes<Hit
   declare companyNo: number;
   declare campaignNo: number;
   declare seq: number;
-  declare agentNo: number;
   declare link: number;
   declare flags: number;
   declare ip: CreationOptional<string | null>;
+  declare agent: string;
 
   static register(sequelize: Sequelize): void {
     Hit.init(
@@ -55,35 +55,12 @@ export class Hit extends Model<InferAttributes<Hit>, InferCreationAttributes<Hit
         companyNo: required(DataTypes.INTEGER),
         campaignNo: required(DataTypes.INTEGER),
         seq: required(DataTypes.INTEGER),
-        agentNo: required(DataTypes.INTEGER),
         link: required(DataTypes.SMALLINT),
         flags: required(DataTypes.SMALLINT),
         ip: nullable(DataTypes.INET),
+        agent: required(DataTypes.TEXT),
       },
       { sequelize, tableName: "hits", timestamps: false },
-    );
-  }
-}
-
-/** What a program that opened mails of a company says it is; hits have its number. `month` is that of its last hit. */
-export class HitAgent extends Model<InferAttributes<HitAgent>, InferCreationAttributes<HitAgent>> {
-  declare companyId: string;
-  /** MD5 of what it said. */
-  declare hash: string;
-  declare no: CreationOptional<number>;
-  declare agent: string;
-  declare month: string;
-
-  static register(sequelize: Sequelize): void {
-    HitAgent.init(
-      {
-        companyId: company(),
-        hash: primaryKey(),
-        no: { ...required(DataTypes.INTEGER), autoIncrementIdentity: true },
-        agent: required(DataTypes.TEXT),
-        month: required(DataTypes.DATEONLY),
-      },
-      { sequelize, tableName: "hit_agents", timestamps: false },
     );
   }
 }

@@ -14,7 +14,7 @@ import { Company } from "./company.ts";
 import { DkimKey } from "./dkim-key.ts";
 import { Draft } from "./draft.ts";
 import { EmailEvent } from "./email-event.ts";
-import { Hit, HitAgent, HitPart } from "./hit.ts";
+import { Hit, HitPart } from "./hit.ts";
 import { Import } from "./import.ts";
 import { InboundMessage, InboundRaw } from "./inbound-message.ts";
 import { InboundSource } from "./inbound-source.ts";
@@ -49,7 +49,6 @@ const MODELS = [
   Draft,
   EmailEvent,
   Hit,
-  HitAgent,
   HitPart,
   Import,
   InboundMessage,

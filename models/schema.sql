@@ -1439,17 +1439,6 @@ create table former_addresses (
 );
 CREATE INDEX former_addresses_of_mailbox ON public.former_addresses USING btree (company_id, email_key);
 
-create table hit_agents (
-  company_id uuid not null,
-  hash uuid not null,
-  no integer generated as identity not null,
-  agent text not null,
-  month date not null,
-  constraint hit_agents_pkey PRIMARY KEY (company_id, hash),
-  constraint hit_agents_no_key UNIQUE (no),
-  constraint hit_agents_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
-);
-
 create table hit_parts (
   month date not null,
   detached_at timestamp with time zone,
@@ -1462,10 +1451,10 @@ create table hits (
   company_no integer not null,
   campaign_no integer not null,
   seq integer not null,
-  agent_no integer not null,
   link smallint not null,
   flags smallint not null,
-  ip inet
+  ip inet,
+  agent text not null
 );
 CREATE INDEX hits_of_campaign ON ONLY public.hits USING btree (campaign_no, hit_stretch(id));
 CREATE INDEX hits_of_company ON ONLY public.hits USING btree (company_no, hit_stretch(id));

@@ -1438,16 +1438,6 @@ create table former_addresses (
 );
 create index former_addresses_of_mailbox on former_addresses (company_id, email_key);
 
-create table hit_agents (
-  company_id uuid not null,
-  hash uuid not null,
-  no integer generated always as identity not null,
-  agent text not null,
-  month date not null,
-  constraint hit_agents_pkey primary key (company_id, hash),
-  constraint hit_agents_no_key unique (no)
-);
-
 create table hit_parts (
   month date not null,
   detached_at timestamp with time zone,
@@ -1460,10 +1450,10 @@ create table hits (
   company_no integer not null,
   campaign_no integer not null,
   seq integer not null,
-  agent_no integer not null,
   link smallint not null,
   flags smallint not null,
-  ip inet
+  ip inet,
+  agent text not null
 ) partition by range (id);
 create index hits_of_campaign on hits (campaign_no, hit_stretch(id));
 create index hits_of_company on hits (company_no, hit_stretch(id));
@@ -2165,7 +2155,6 @@ alter table drafts add constraint drafts_company_id_fkey FOREIGN KEY (company_id
 alter table dropped_sign_ups add constraint dropped_sign_ups_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE;
 alter table erased_addresses add constraint erased_addresses_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE;
 alter table former_addresses add constraint former_addresses_company_id_subscriber_id_fkey FOREIGN KEY (company_id, subscriber_id) REFERENCES subscribers(company_id, id) ON DELETE CASCADE;
-alter table hit_agents add constraint hit_agents_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE;
 alter table hour_ledgers add constraint hour_ledgers_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE;
 alter table idempotency_keys add constraint idempotency_keys_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE;
 alter table import_errors add constraint import_errors_company_id_import_id_fkey FOREIGN KEY (company_id, import_id) REFERENCES imports(company_id, id) ON DELETE CASCADE;

@@ -10,6 +10,8 @@
  * | who did what and when in the audit log             | whom it was done to is `[erased]`                                 |
  * | a keyed hash of the address (erased_addresses)     | the address is refused until the person subscribes again (erased-addresses.ts); sealed beside it the address itself, until the work is done |
  *
+ * User agents of others hold no address from the beginning (withoutAddresses).
+ *
  * All else goes: subscriber, lists, events, suppressions, copies, receivers, webhook deliveries, what came back, invitations.
  *
  * A new table that may hold an address gets its place here; test/integration/subscribers/erase.test.ts looks for the address
@@ -305,7 +307,6 @@ const QUOTED: Place[] = [
     texts: ["x.first_name", "x.last_name", "x.attributes::text"],
     sets: `${text("first_name")}, ${text("last_name")}, ${jsonb("attributes")}`,
   }),
-  quotedIn({ counted: "quotations", table: "hit_agents", key: "hash", texts: ["x.agent"], sets: text("agent") }),
   quotedIn({ counted: "quotations", table: "import_errors", texts: ["x.lines"], sets: text("lines") }),
   quotedIn({
     counted: "quotations",

@@ -35,11 +35,10 @@ export const hitsOfMails = (mails: string, company: string): string => `
   join campaigns c on c.no = k.campaign_no and c.company_id = ${company}
   ${hitsOfEach()}`;
 
-/** SQL: what belongs to hits `h` of campaigns `c`: mail, subscriber, agent, links. */
+/** SQL: what belongs to hits `h` of campaigns `c`: mail, subscriber, links. */
 export const WHAT_HITS_LEAVE_OUT = `
   join sent_emails s on s.campaign_no = h.campaign_no and s.seq = h.seq
   left join subscribers p on p.company_id = c.company_id and p.id = s.subscriber_id
-  left join hit_agents a on a.company_id = c.company_id and a.no = h.agent_no
   left join campaign_contents t on t.company_id = c.company_id and t.campaign_id = c.id`;
 
 export const HIT_RECIPIENT = "coalesce(s.email, p.email)";
@@ -50,7 +49,7 @@ const MACHINE = `(h.flags & ${HIT_FLAG.machine} = ${HIT_FLAG.machine})`;
 export const HIT_AS_EVENT = `
   h.id, ${HIT_TYPE} as type, ${HIT_RECIPIENT} as recipient, s.id as sent_email_id, h.campaign_no, h.seq, c.id as campaign_id,
   ${MACHINE} as machine,
-  jsonb_build_object('user_agent', coalesce(a.agent, ''), 'ip', coalesce(host(h.ip), ''), 'machine', ${MACHINE})
+  jsonb_build_object('user_agent', h.agent, 'ip', coalesce(host(h.ip), ''), 'machine', ${MACHINE})
     || case h.link when 0 then '{}' else jsonb_build_object('url', t.links[h.link]) end as metadata,
   hit_at(h.id) as created_at`;
 

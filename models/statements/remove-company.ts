@@ -52,7 +52,6 @@ const OF_COMPANY = [
   ...[
     "webhook_endpoints",
     "email_events",
-    "hit_agents",
     "inbound_messages",
     "inbound_raws",
     "inbound_seen",

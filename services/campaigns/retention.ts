@@ -61,9 +61,6 @@ const REMOVE_HITS = `
     where company_no = ${companyNo("$1")} and id < $2 and hit_stretch(id) <= hit_stretch($2::uuid) and $3::timestamptz is not null
     order by hit_stretch(id) limit ${SLICE}) g
   where hit_mail(h.campaign_no, h.seq) = hit_mail(g.campaign_no, g.seq) and h.id = g.id`;
-/** What was last said in a month of which nothing is kept. */
-const REMOVE_AGENTS = `
-  delete from hit_agents where company_id = $1 and month + interval '1 month' < $2::timestamptz at time zone 'UTC'`;
 
 // With the messages as they came, which nobody keeps for more than 30 days anyway.
 const REMOVE_INBOUND = `
@@ -163,13 +160,9 @@ async function dropEmptyParts(broker: ServiceBroker): Promise<void> {
   }
 }
 
-const removeEvents = async (companyId: string, before: number, until: number): Promise<boolean> => {
-  const isDone =
-    (await removeBySlices(REMOVE_EVENTS, companyId, before, until)) &&
-    (await removeBySlices(REMOVE_HITS, companyId, before, until));
-  if (isDone) await query(REMOVE_AGENTS, [companyId, new Date(before)]);
-  return isDone;
-};
+const removeEvents = async (companyId: string, before: number, until: number): Promise<boolean> =>
+  (await removeBySlices(REMOVE_EVENTS, companyId, before, until)) &&
+  (await removeBySlices(REMOVE_HITS, companyId, before, until));
 
 /** For so many companies something was looked at; what was deleted goes first. */
 export async function removeOld(broker: ServiceBroker): Promise<number> {

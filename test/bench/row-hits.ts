@@ -5,7 +5,6 @@ import { newId } from "../../services/lib/ids.ts";
 import { seal } from "../../services/lib/secrets.ts";
 import { CampaignLinks } from "../../services/tracking/hits/campaign-links.ts";
 import type { Hit } from "../../services/tracking/hits/classify-hits.ts";
-import { HitAgents } from "../../services/tracking/hits/hit-agents.ts";
 import { storeHits } from "../../services/tracking/hits/store-hits.ts";
 
 const GROUP = 200;
@@ -52,7 +51,7 @@ const began = Date.now();
 
 /** One hit of each mail, in groups as a busy node stores them. */
 export async function hitEach(campaign: string, mails: number, link: number): Promise<void> {
-  const caches = { links: new CampaignLinks(), agents: new HitAgents() };
+  const links = new CampaignLinks();
   for (let from = 0; from < mails; from += GROUP) {
     const turns = Array.from({ length: Math.min(GROUP, mails - from) }, (_, n) => from + n);
     const turnOf = new Map(turns.map((turn) => [((turn * STRIDE) % mails) + 1, turn]));
@@ -66,6 +65,6 @@ export async function hitEach(campaign: string, mails: number, link: number): Pr
         ip: `198.51.${(seq >> 8) & 255}.${seq & 255}`,
       }),
     );
-    await storeHits(hits, caches);
+    await storeHits(hits, links);
   }
 }

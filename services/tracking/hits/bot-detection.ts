@@ -47,6 +47,10 @@ export function isMachineAgent(userAgent: string): boolean {
   return machine;
 }
 
+/** Robots name the address of their owner. None is stored, so that erasing a person need not search the user agents of others. */
+export const withoutAddresses = (userAgent: string): string =>
+  userAgent.replace(/[^\s<>"();,:]+(?:@|%40)[^\s<>"();,:]+/g, "[address]");
+
 /** `sentAt` is null while the sender has not recorded its result; a recipient that was given up had no such moment. */
 export function isTooFast(at: Date, mail: { sent_at: Date | null; status: number }): boolean {
   const QUEUED_OR_SENDING = 1;

@@ -4,7 +4,7 @@
  * marked too.
  */
 import { newIdAt } from "../../lib/ids.ts";
-import { BURST_LINKS, BURST_MS, isMachineAgent, isTooFast } from "./bot-detection.ts";
+import { BURST_LINKS, BURST_MS, isMachineAgent, isTooFast, withoutAddresses } from "./bot-detection.ts";
 
 export interface Hit {
   sentEmailId: string;
@@ -102,7 +102,7 @@ function eventOf(hit: Hit, mail: Mail, url: string | undefined): EventRow {
     link: hit.link === 0 ? null : hit.link,
     is_first: false,
     is_first_of_link: false,
-    user_agent: hit.userAgent,
+    user_agent: withoutAddresses(hit.userAgent),
     ip: hit.ip,
     url: url ?? null,
     has_own_url: hit.url !== undefined,

@@ -25,7 +25,6 @@ import { pixel, redirect } from "./answers.ts";
 import { MAX_AGENT_LENGTH } from "./bot-detection.ts";
 import { CampaignLinks, type CampaignRef, destination, isWebAddress, linkUrl } from "./campaign-links.ts";
 import type { Hit } from "./classify-hits.ts";
-import { HitAgents } from "./hit-agents.ts";
 import { type StoredHit, storeHits } from "./store-hits.ts";
 import { countUnrecorded } from "./unrecorded-hits.ts";
 
@@ -53,15 +52,13 @@ const hitOf = (target: LinkTarget, from: Pick<Hit, "userAgent" | "ip" | "hostOf"
 
 export class HitRecorder {
   readonly #links = new CampaignLinks();
-  readonly #agents = new HitAgents();
   readonly #groups: GroupCommit<Hit, StoredHit>;
   readonly #unrecorded: GroupCommit<Hit, undefined>;
 
   /** `onQueued` is called with the companies that have something for their webhooks, after the commit. */
   constructor(onQueued: (companyIds: string[]) => void) {
-    const caches = { links: this.#links, agents: this.#agents };
     const store = async (hits: Hit[]) => {
-      const { results, companyIds } = await retryOnConflict(() => storeHits(hits, caches));
+      const { results, companyIds } = await retryOnConflict(() => storeHits(hits, this.#links));
       if (companyIds.length > 0) onQueued(companyIds);
       return results;
     };

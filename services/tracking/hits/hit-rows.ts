@@ -4,14 +4,14 @@
  */
 import { isIP } from "node:net";
 import { binary } from "../../../models/database/binary-arrays.ts";
-import { type Client, query } from "../../../models/database/db.ts";
+import { query } from "../../../models/database/db.ts";
 import { HIT_FLAG, HIT_VARIANT_SHIFT } from "../../../models/hit.ts";
 import type { EventRow, MailChange } from "./classify-hits.ts";
-import type { HitAgents } from "./hit-agents.ts";
 import { CHANGED, HEARD, IN_EVENTS, IN_HITS, type WRITE } from "./hit-statements.ts";
 
 export interface MailOfRow {
   company_id: string;
+  company_no: number;
   campaign_id: string;
   campaign_no: number;
   seq: number;
@@ -30,15 +30,10 @@ interface EventOfMail extends EventRow {
   mail: MailOfRow;
 }
 
-interface HitRow extends EventOfMail {
-  company_no: number;
-  agent_no: number;
-}
-
 /** The type of the column; an address with a zone is none. */
 const isStorableIp = (ip: string) => ip === "" || (isIP(ip) > 0 && !ip.includes("%"));
 
-function flagsOf({ machine, is_first, is_first_of_link, mail }: HitRow): number {
+function flagsOf({ machine, is_first, is_first_of_link, mail }: EventOfMail): number {
   const flags =
     (machine ? HIT_FLAG.machine : 0) | (is_first ? HIT_FLAG.first : 0) | (is_first_of_link ? HIT_FLAG.firstOfLink : 0);
   return flags | ((mail.variant === null ? 0 : mail.variant + 1) << HIT_VARIANT_SHIFT);
@@ -55,15 +50,15 @@ type Fill<Row, C extends Columns> = { [K in keyof C]: (row: Row) => Value };
 const arraysOf = <Row, C extends Columns>(columns: C, fill: Fill<Row, C>, rows: readonly Row[]): Buffer[] =>
   Object.entries(columns).map(([name, type]) => (binary[type] as (values: Value[]) => Buffer)(rows.map(fill[name]!)));
 
-const ofHit: Fill<HitRow, typeof IN_HITS> = {
+const ofHit: Fill<EventOfMail, typeof IN_HITS> = {
   id: ({ id }) => id,
-  company_no: (row) => row.company_no,
+  company_no: ({ mail }) => mail.company_no,
   campaign_no: ({ mail }) => mail.campaign_no,
   seq: ({ mail }) => mail.seq,
-  agent_no: (row) => row.agent_no,
   link: ({ link }) => link ?? 0,
   flags: flagsOf,
   ip: ({ ip }) => ip,
+  agent: (event) => event.user_agent,
 };
 
 const ofEvent: Fill<EventOfMail, typeof IN_EVENTS> = {
@@ -97,35 +92,18 @@ interface Given {
   events: readonly EventRow[];
   changes: readonly MailChange[];
   mails: ReadonlyMap<string, MailOfRow>;
-  agents: HitAgents;
-  client: Client | undefined;
   /** False: all in full. */
   mayBeCompact: boolean;
 }
 
-const isHeard = ({ link, mail }: HitRow) => mail.heard.includes(link === null ? "opened" : "clicked");
+const isHeard = ({ link, mail }: EventOfMail) => mail.heard.includes(link === null ? "opened" : "clicked");
 
-export async function rowsOf(given: Given): Promise<{ to: keyof typeof WRITE; values: Buffer[] }> {
-  const { changes, mails, agents, client, mayBeCompact } = given;
+export function rowsOf(given: Given): { to: keyof typeof WRITE; values: Buffer[] } {
+  const { changes, mails, mayBeCompact } = given;
   const events = given.events.map((event): EventOfMail => ({ ...event, mail: mails.get(event.sent_email_id)! }));
   const isCompact = ({ mail, has_own_url, ip }: EventOfMail) =>
     mayBeCompact && mail.in_hits && !has_own_url && isStorableIp(ip);
-  const candidates = events.filter(isCompact);
-  const numbers = await agents.of(
-    candidates.map(({ company_id, user_agent, created_at }) => ({
-      companyId: company_id,
-      agent: user_agent,
-      at: created_at,
-    })),
-    client,
-  );
-  const hits: HitRow[] = [];
-  const full = events.filter((event) => !isCompact(event));
-  for (const [n, event] of candidates.entries()) {
-    const known = numbers[n];
-    if (known) hits.push(Object.assign(event, { company_no: known.companyNo, agent_no: known.agentNo }));
-    else full.push(event);
-  }
+  const { true: hits = [], false: full = [] } = Object.groupBy(events, (event) => `${isCompact(event)}`);
   const heard = hits.filter(isHeard);
   const to = full.length === 0 ? (heard.length === 0 ? "hits" : "heard") : hits.length === 0 ? "events" : "all";
   const changed = changes.map((change) => ({ ...change, mail: mails.get(change.id)! }));

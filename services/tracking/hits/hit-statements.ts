@@ -2,7 +2,7 @@
 import { subscriberAt } from "../../../models/database/row-at.ts";
 import { sameCompany } from "../../../models/database/same-company.ts";
 import { HIT_FLAG } from "../../../models/hit.ts";
-import { sinceCampaign } from "../../../models/statements/hits.ts";
+import { companyNo, sinceCampaign } from "../../../models/statements/hits.ts";
 import { outboxInsert } from "../../../models/statements/webhook-outbox.ts";
 
 const { machine } = HIT_FLAG;
@@ -37,7 +37,7 @@ export const READ = `
     from unnest($1::int[], $2::int[], $3::uuid[]) with ordinality m (campaign_no, seq, id, n)
     join sent_emails s on s.campaign_no = m.campaign_no and s.seq = m.seq),
   k as materialized (
-    select c.no, c.company_id, c.id as campaign_id, c.individual_tracking, c.deleted_at is not null as is_deleted,
+    select c.no, c.company_id, ${companyNo("c.company_id")} as company_no, c.id as campaign_id, c.individual_tracking, c.deleted_at is not null as is_deleted,
       c.no >= 0 as in_hits,
       array(select t.type from webhook_endpoints w, unnest(w.events) t (type)
         where w.company_id = c.company_id and w.disabled_at is null and t.type in ('opened', 'clicked')) as heard
@@ -74,10 +74,10 @@ export const IN_HITS = {
   company_no: "int4",
   campaign_no: "int4",
   seq: "int4",
-  agent_no: "int4",
   link: "int2",
   flags: "int2",
   ip: "text",
+  agent: "text",
 } as const;
 const OF_EVENT = {
   id: "uuid",
@@ -109,8 +109,8 @@ const METADATA = `jsonb_build_object('user_agent', e.user_agent, 'ip', e.ip, 'ma
 
 const hits = (first: number): string[] => [
   `hit as (
-    insert into hits (id, company_no, campaign_no, seq, agent_no, link, flags, ip)
-    select id, company_no, campaign_no, seq, agent_no, link, flags, nullif(ip, '')::inet from ${given(IN_HITS, first, "e")})`,
+    insert into hits (id, company_no, campaign_no, seq, link, flags, ip, agent)
+    select id, company_no, campaign_no, seq, link, flags, nullif(ip, '')::inet, agent from ${given(IN_HITS, first, "e")})`,
 ];
 
 /** Events as webhooks get them, with the recipient's address. */

@@ -19,7 +19,6 @@ import { BURST_MS } from "./bot-detection.ts";
 import { type CampaignLinks, destination, linkUrl } from "./campaign-links.ts";
 import { classifyHits, type EarlierClick, type Hit, type Mail, type MailChange } from "./classify-hits.ts";
 import { type CountedCampaign, countedCampaigns, countHits } from "./count-hits.ts";
-import type { HitAgents } from "./hit-agents.ts";
 import { type MailOfRow, rowsOf, withParts } from "./hit-rows.ts";
 import { LOCK, MARK_EVENTS, MARK_HITS, READ, VERSIONS, WRITE } from "./hit-statements.ts";
 
@@ -41,6 +40,7 @@ interface StoredBatch {
 /** What all mails of a campaign have. */
 interface CampaignOfRow {
   company_id: string;
+  company_no: number;
   campaign_id: string;
   /** False: its hits are only counted, also those of a link that names the mail. */
   individual_tracking: boolean;
@@ -163,24 +163,18 @@ async function markAsMachines(client: Client, ids: readonly string[], mails: Ite
   await client.query(MARK_HITS, [...companies, ...numbers]);
 }
 
-/** What is looked up once and remembered. */
-interface HitCaches {
-  links: CampaignLinks;
-  agents: HitAgents;
-}
-
 interface Batch {
   hits: readonly Hit[];
   known: readonly Known[];
-  caches: HitCaches;
+  campaignLinks: CampaignLinks;
   mayBeCompact: boolean;
 }
 
 /** Null where it takes more than one statement: stored clicks turned out to be a machine's, or a mail was in doubt. */
 async function tryStore(batch: Batch, client?: Client): Promise<StoredBatch | null> {
-  const { hits, known, caches, mayBeCompact } = batch;
+  const { hits, known, campaignLinks, mayBeCompact } = batch;
   const { mails, campaignOf } = await placesOf(hits, known, client);
-  const links = await caches.links.of(
+  const links = await campaignLinks.of(
     hits.flatMap((hit) => (hit.link > 0 && campaignOf(hit)) || []),
     client,
   );
@@ -216,15 +210,15 @@ async function tryStore(batch: Batch, client?: Client): Promise<StoredBatch | nu
     await markAsMachines(client, classified.marked, mails.values());
   }
   classified.changes.sort(byKey(mails));
-  const { to, values } = await rowsOf({ ...classified, mails, agents: caches.agents, client, mayBeCompact });
+  const { to, values } = rowsOf({ ...classified, mails, mayBeCompact });
   const queued = await prepared<{ company_id: string }>(`write hits to ${to}`, WRITE[to], values, client);
   return { results, companyIds: [...settled, ...queued.map(({ company_id }) => company_id)] };
 }
 
-export async function storeHits(hits: readonly Hit[], caches: HitCaches): Promise<StoredBatch> {
+export async function storeHits(hits: readonly Hit[], campaignLinks: CampaignLinks): Promise<StoredBatch> {
   const known = await mailsOf(idsOf(hits));
   return withParts(async (mayBeCompact) => {
-    const batch = { hits, known, caches, mayBeCompact };
+    const batch = { hits, known, campaignLinks, mayBeCompact };
     const stored = await tryStore(batch).catch((error: unknown) => {
       if (isConflict(error)) return null;
       throw error;

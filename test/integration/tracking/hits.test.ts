@@ -6,14 +6,12 @@ import { newId } from "../../../services/lib/ids.ts";
 import { keysFor } from "../../../services/lib/secrets.ts";
 import { addressToken } from "../../../services/lib/tokens/link-token.ts";
 import { CampaignLinks } from "../../../services/tracking/hits/campaign-links.ts";
-import { HitAgents } from "../../../services/tracking/hits/hit-agents.ts";
 import { storeHits } from "../../../services/tracking/hits/store-hits.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { STORED_EVENTS, storedEvents } from "../../support/stored-events.ts";
 import { FIREFOX, type Form, http, LINKS, newWorld as makeWorld, token, type World } from "./world.ts";
 
 /** Of a node that has looked nothing up yet. */
-const caches = () => ({ links: new CampaignLinks(), agents: new HitAgents() });
 
 let app: App;
 beforeAll(async () => {
@@ -265,7 +263,7 @@ describe.each(["full", "compact"] as Form[])("opens and clicks, in %s rows", (fo
     const world = await newWorld();
     const { id: sentEmailId } = world.mails[0]!;
     const hit = { sentEmailId, link: 0, at: new Date(), userAgent: FIREFOX, ip: "192.0.2.7" };
-    await Promise.all(Array.from({ length: 10 }, () => storeHits([hit], caches())));
+    await Promise.all(Array.from({ length: 10 }, () => storeHits([hit], new CampaignLinks())));
     expect((await analyticsOf(world)).opens).toEqual({ total: 10, unique: 1, machine: 0 });
     expect((await eventsOf(world)).filter(({ is_first }) => is_first)).toHaveLength(1);
     expect(await rowOf(sentEmailId)).toMatchObject({ opens: 10 });
@@ -282,7 +280,7 @@ describe.each(["full", "compact"] as Form[])("opens and clicks, in %s rows", (fo
       userAgent: FIREFOX,
       ip: "",
     }));
-    await Promise.all(clicks.map((hit) => storeHits([hit], caches())));
+    await Promise.all(clicks.map((hit) => storeHits([hit], new CampaignLinks())));
     expect((await analyticsOf(world)).clicks).toEqual({ total: 0, unique: 0, machine: 9 });
     expect(await rowOf(sentEmailId)).toMatchObject({ clicks: 0, clicked_at: null });
   });

@@ -3,6 +3,7 @@ import {
   isTooFast,
   MAX_AGENT_LENGTH,
   TOO_FAST_MS,
+  withoutAddresses,
 } from "../../../services/tracking/hits/bot-detection.ts";
 
 const people = [
@@ -74,4 +75,12 @@ describe("too fast to be a person", () => {
     expect(isTooFast(at, { sent_at: null, status: 1 })).toBe(true);
     expect(isTooFast(at, { sent_at: null, status: 6 })).toBe(false);
   });
+});
+
+test.each([
+  ["Slurp/2.0 (owner@bots.example; http://bots.example)", "Slurp/2.0 ([address]; http://bots.example)"],
+  ["Reader <ann%40one.example>, a@b", "Reader <[address]>, [address]"],
+  [people[0]!, people[0]!],
+])("no address in a user agent is stored: %s", (userAgent, stored) => {
+  expect(withoutAddresses(userAgent)).toBe(stored);
 });
