@@ -4,6 +4,7 @@ import { ForeignKeyConstraintError } from "sequelize";
 import { Company, type RetentionDays } from "../../models/company.ts";
 import { sequelize } from "../../models/database/db.ts";
 import { SmtpConfig } from "../../models/smtp-config.ts";
+import { spellingsOf } from "../../models/statements/attribute-names.ts";
 import { audit } from "../../models/statements/audit-log.ts";
 import { noConfirmationServer } from "../../models/statements/confirmation-server.ts";
 import { isZone } from "../../models/statements/time-zones.ts";
@@ -64,8 +65,18 @@ function formErrors(
   };
 }
 
-const formSettings = ({ form_attributes, form_hosts }: FormSettings) => ({
-  formAttributes: form_attributes === null ? [] : form_attributes && [...new Set(form_attributes)],
+/** As people have them: `city` may stand for `City`. */
+async function formAttributesOf(companyId: string, names: readonly string[]): Promise<string[]> {
+  const spellings = await spellingsOf(companyId, names);
+  const spelled = names.map((name) => {
+    const other = spellings.get(name);
+    return other === undefined || OWN_FIELDS.has(other) ? name : other;
+  });
+  return [...new Set(spelled)];
+}
+
+const formSettings = async (companyId: string, { form_attributes, form_hosts }: FormSettings) => ({
+  formAttributes: form_attributes === undefined ? undefined : await formAttributesOf(companyId, form_attributes ?? []),
   formHosts: form_hosts === null ? [] : form_hosts && [...new Set(form_hosts.map((host) => hostOf(host)!))],
 });
 
@@ -123,7 +134,7 @@ export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>
     individualTracking: params.individual_tracking,
     requireAuthentication: params.require_authentication,
     timezone: params.timezone,
-    ...formSettings(params),
+    ...(await formSettings(companyId, params)),
   }).filter(([, value]) => value !== undefined);
   try {
     await sequelize().transaction(async (transaction) => {

@@ -115,7 +115,7 @@ const Settings = Patch(
     form_attributes: Nullable(
       Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
         maxItems: MAX_FORM_ENTRIES,
-        description: "Attributes accepted as fields of the public subscribe form.",
+        description: "Attributes accepted as fields of the public subscribe form, in any case.",
         examples: [["city"]],
       }),
     ),

@@ -20,7 +20,7 @@ import {
 } from "../lib/shapes.ts";
 import type { CellType, DateOrder } from "./import/cell-types.ts";
 
-export const IMPORT_DESCRIPTION = `A CSV file with a header row, separated by comma, semicolon, tab or bar (a first line \`sep=;\` is skipped). The columns email, first_name, last_name, name (full name) and status are recognized under these names and those written by Mailchimp, Brevo, listmonk, Sendy, Keila and Excel; JSON in \`attributes\` or \`data\` is unpacked. Any other column becomes an attribute: boolean, number or date (\`YYYY-MM-DD\`) if more than half of its filled cells are, otherwise text. \`mapping\` overrides this. Existing subscribers are updated with values that are not blank.
+export const IMPORT_DESCRIPTION = `A CSV file with a header row, separated by comma, semicolon, tab or bar (a first line \`sep=;\` is skipped). The columns email, first_name, last_name, name (full name) and status are recognized under these names and those written by Mailchimp, Brevo, listmonk, Sendy, Keila and Excel; JSON in \`attributes\` or \`data\` is unpacked. Any other column becomes an attribute: boolean, number or date (\`YYYY-MM-DD\`) if more than half of its filled cells are, otherwise text. A name in another case is the attribute that subscribers already have. \`mapping\` overrides this. Existing subscribers are updated with values that are not blank.
 
 An import never resubscribes anyone. The statuses unsubscribed, bounced and complained (also cleaned, blocklisted, disabled, unreachable … and columns such as \`UNSUB_TIME\`) are applied and suppress the address; unconfirmed applies to new subscribers only. Rows with any other status are reported.
 

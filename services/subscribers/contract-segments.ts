@@ -21,7 +21,8 @@ const RulesShape = Type.Unsafe<Rules>({
         minItems: 1,
         maxItems: MAX_CONDITIONS,
         items: conditionSchema(),
-        description: "A condition: field, operator and value.",
+        description:
+          "A condition: field, operator and value. `attributes.city` becomes `attributes.City` where subscribers have only that.",
         examples: [[{ field: "attributes.city", operator: "equals", value: "London" }]],
       },
     },

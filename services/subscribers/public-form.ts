@@ -25,12 +25,28 @@ function isAttribute(value: unknown): value is AttributeValue {
   return isText(value) || Number.isFinite(value) || typeof value === "boolean";
 }
 
+/** The field of the form that is this attribute: of its name, or the only one that differs in case alone. */
+function fieldOf(given: Given, name: string, declared: readonly string[]): string | undefined {
+  if (Object.hasOwn(given, name)) return name;
+  const lower = name.toLowerCase();
+  const others = Object.keys(given).filter(
+    (field) => field.toLowerCase() === lower && !declared.includes(field) && !NOT_UNKNOWN.has(field),
+  );
+  return others.length === 1 ? others[0] : undefined;
+}
+
+/** Declared attributes with the fields that give them. */
+const fieldsOf = (given: Given, declared: readonly string[]): (readonly [name: string, field: string])[] =>
+  declared.flatMap((name) => {
+    const field = fieldOf(given, name, declared);
+    return field === undefined ? [] : [[name, field] as const];
+  });
+
 /** Declared attributes that were filled in. */
 export const attributesIn = (given: Given, declared: readonly string[]): Attributes =>
   Object.fromEntries(
-    declared
-      .filter((name) => Object.hasOwn(given, name))
-      .map((name) => [name, given[name]] as const)
+    fieldsOf(given, declared)
+      .map(([name, field]) => [name, given[field]] as const)
       .filter((entry): entry is readonly [string, AttributeValue] => entry[1] !== "" && isAttribute(entry[1])),
   );
 
@@ -50,10 +66,10 @@ function mayLeadTo(text: string, hosts: readonly string[]): boolean {
 }
 
 function attributeErrors(given: Given, declared: readonly string[]): FieldErrors {
-  const wrong = declared.filter(
-    (name) => given[name] !== undefined && given[name] !== null && !isAttribute(given[name]),
-  );
-  const errors = Object.fromEntries(wrong.map((name) => [name, ["Not a valid string."]]));
+  const wrong = fieldsOf(given, declared)
+    .map(([, field]) => field)
+    .filter((field) => given[field] !== undefined && given[field] !== null && !isAttribute(given[field]));
+  const errors = Object.fromEntries(wrong.map((field) => [field, ["Not a valid string."]]));
   const whole = attributesError(attributesIn(given, declared));
   return whole ? { ...errors, non_field_errors: [whole] } : errors;
 }
@@ -66,7 +82,8 @@ export const formErrors: Validate<typeof subscribers.subscribe> = async (ctx, is
     : null;
   if (!company) return {};
   const { formAttributes, formHosts } = company;
-  const others = Object.keys(given).filter((name) => !NOT_UNKNOWN.has(name) && !formAttributes.includes(name));
+  const known = new Set(fieldsOf(given, formAttributes).map(([, field]) => field));
+  const others = Object.keys(given).filter((name) => !NOT_UNKNOWN.has(name) && !known.has(name));
   const { redirect_url } = ctx.params;
   const strays = isValid("redirect_url") && redirect_url && !mayLeadTo(redirect_url, formHosts);
   return {

@@ -12,6 +12,7 @@ import {
   rulesErrors,
   segmentSql,
 } from "../../models/segment-rules/segment-sql.ts";
+import { attributesInUse, spellingsOf } from "../../models/statements/attribute-names.ts";
 import { call } from "../call.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
 import { type FieldErrors, missingObject, notFound } from "../lib/errors.ts";
@@ -62,13 +63,27 @@ interface Given {
   rules: Rules;
 }
 
-/** Stores the default of `match` explicitly. */
-const complete = (rules: Rules): Rules => ({ match: rules.match ?? "all", conditions: rules.conditions });
+const ATTRIBUTE = "attributes.";
+
+/** Stores the default of `match` explicitly, and attributes as people have them: `attributes.city` may stand for `City`. */
+async function complete(companyId: string, { match = "all", conditions }: Rules): Promise<Rules> {
+  const named = conditions.filter(({ field }) => field.startsWith(ATTRIBUTE));
+  const spellings = await spellingsOf(
+    companyId,
+    named.map(({ field }) => field.slice(ATTRIBUTE.length)),
+  );
+  const spelled = (field: string) => {
+    const other = field.startsWith(ATTRIBUTE) && spellings.get(field.slice(ATTRIBUTE.length));
+    return other ? ATTRIBUTE + other : field;
+  };
+  return { match, conditions: conditions.map((condition) => ({ ...condition, field: spelled(condition.field) })) };
+}
 
 export async function createSegment(ctx: Ctx<Given>) {
   await call(ctx, "accounts.requireFeature", { feature: "segments" });
   const { name, description, rules } = ctx.params;
-  const given = { companyId: companyOf(ctx), name: name.trim(), description, rules: complete(rules) };
+  const companyId = companyOf(ctx);
+  const given = { companyId, name: name.trim(), description, rules: await complete(companyId, rules) };
   return written(await Segment.create(given));
 }
 
@@ -106,21 +121,15 @@ async function sampleOf(companyId: string, rules: Rules) {
 export async function previewSegment(ctx: Ctx<Pick<Given, "rules">>) {
   await call(ctx, "accounts.requireFeature", { feature: "segments" });
   const companyId = companyOf(ctx);
-  const rules = complete(ctx.params.rules);
+  const rules = await complete(companyId, ctx.params.rules);
   const { n, isEstimate } = await countSegment({ companyId, rules });
   const sample = n === 0 ? [] : await sampleOf(companyId, rules);
   const not_dates = await countNotDates(companyId, rules);
   return { subscriber_count: n, subscriber_count_is_estimate: isEstimate, not_dates, sample };
 }
 
-// Of the newest alone, so that it costs the same for a hundred subscribers and for a million without attributes.
-const ATTRIBUTES = `
-  select distinct name from (
-    select attributes from subscribers where company_id = $1 order by id desc limit 2000) s, jsonb_object_keys(s.attributes) name
-  order by name limit 500`;
-
 export const listAttributes = async (companyId: string): Promise<{ names: string[] }> => ({
-  names: (await query<{ name: string }>(ATTRIBUTES, [companyId])).map(({ name }) => name),
+  names: await attributesInUse(companyId),
 });
 
 export async function updateSegment(ctx: Ctx<Partial<Given> & { id: string }>) {
@@ -130,7 +139,7 @@ export async function updateSegment(ctx: Ctx<Partial<Given> & { id: string }>) {
   await segment.update({
     ...(name === undefined ? {} : { name: name.trim() }),
     ...(description === undefined ? {} : { description }),
-    ...(rules === undefined ? {} : { rules: complete(rules) }),
+    ...(rules === undefined ? {} : { rules: await complete(segment.companyId, rules) }),
   });
   return written(segment);
 }

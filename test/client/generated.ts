@@ -497,7 +497,7 @@ export type SegmentDefinition = {
 export type SegmentRules = {
   /** Whether all conditions must match, or any. */
   match?: "all" | "any";
-  /** A condition: field, operator and value. */
+  /** A condition: field, operator and value. `attributes.city` becomes `attributes.City` where subscribers have only that. */
   conditions: (
     | {
         field: Field4;
@@ -5096,7 +5096,7 @@ export interface Operations {
         } | null;
         /** IANA time zone, such as Europe/Berlin, that decides when days begin in filters, segments, statistics and warm-up. Default: UTC. */
         timezone?: string;
-        /** Attributes accepted as fields of the public subscribe form. */
+        /** Attributes accepted as fields of the public subscribe form, in any case. */
         form_attributes?: string[] | null;
         /** Hosts (with a port unless it is the default) that `redirect_url` of the public form may lead to. */
         form_hosts?: string[] | null;

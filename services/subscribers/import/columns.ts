@@ -2,6 +2,7 @@
  * Which column of a file is what: by the header names of our own export and of other products', and by the request's
  * `mapping`, which wins.
  */
+import { spellingsOf } from "../../../models/statements/attribute-names.ts";
 import { addressText, isAddress } from "../../lib/address.ts";
 import { isAttributeName, MAX_ATTRIBUTES } from "../../lib/attributes.ts";
 import { withoutGuard } from "../../lib/csv.ts";
@@ -266,4 +267,18 @@ export function columnsOf(cells: readonly string[], mapping: Mapping = {}): Colu
   const columns = readColumns(names, mapping);
   requireUsable(columns, names);
   return columns;
+}
+
+/** Attributes as the company's people have them; two columns that would become one stay as they are. */
+export async function spelledAsStored(companyId: string, columns: Columns): Promise<Columns> {
+  const names = columns.attributes.map(({ name }) => name);
+  const spellings = await spellingsOf(companyId, names);
+  const taken = [...names, ...spellings.values()];
+  return {
+    ...columns,
+    attributes: columns.attributes.map(({ at, name }) => {
+      const other = spellings.get(name);
+      return { at, name: other && taken.indexOf(other) === taken.lastIndexOf(other) ? other : name };
+    }),
+  };
 }

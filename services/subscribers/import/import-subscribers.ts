@@ -15,7 +15,7 @@ import type { Static } from "../../lib/shapes.ts";
 import type { ImportReport as ImportReportSchema } from "../contract-import.ts";
 import { analyzeTables } from "./analyze-tables.ts";
 import type { DateOrder } from "./cell-types.ts";
-import { type Columns, columnsOf, type Mapping, numberedColumns } from "./columns.ts";
+import { type Columns, columnsOf, type Mapping, numberedColumns, spelledAsStored } from "./columns.ts";
 import { type CsvRow, readCsv } from "./csv-reader.ts";
 import { decodeText, fileError } from "./decode-text.ts";
 import { ErrorFile } from "./error-file.ts";
@@ -60,7 +60,7 @@ interface OpenCsv<C> {
 export async function openCsv<C>(
   stream: AsyncIterable<unknown>,
   { charset, header: hasHeader = true }: { charset?: string | undefined; header?: boolean | undefined },
-  read: (first: string[]) => C,
+  read: (first: string[]) => C | Promise<C>,
 ): Promise<OpenCsv<C>> {
   const batches = readCsv(decodeText(stream, charset));
   async function* rows(rest: CsvRow[]): AsyncGenerator<CsvRow[]> {
@@ -75,7 +75,7 @@ export async function openCsv<C>(
       if (at === -1) continue;
       const header = batch[at]!;
       if (header.error) throw fileError(header.error);
-      return { columns: read(header.cells), rows: rows(batch.slice(hasHeader ? at + 1 : at)) };
+      return { columns: await read(header.cells), rows: rows(batch.slice(hasHeader ? at + 1 : at)) };
     }
   } catch (error) {
     // Closes the stream, which will not be read further.
@@ -160,7 +160,10 @@ export async function importSubscribers(
 ): Promise<ImportReport> {
   if (!stream) throw fileError("No file was submitted.");
   const csv = await openCsv(stream, job, (first) =>
-    job.header === false ? numberedColumns(first, job.mapping ?? {}) : columnsOf(first, job.mapping),
+    spelledAsStored(
+      job.companyId,
+      job.header === false ? numberedColumns(first, job.mapping ?? {}) : columnsOf(first, job.mapping),
+    ),
   );
   const file = new ErrorFile(job);
   const report = await importRows(csv, job, file).catch(async (error: unknown) => {

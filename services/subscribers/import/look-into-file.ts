@@ -13,6 +13,7 @@ import {
   onlyMapped,
   readColumns,
   requireUsable,
+  spelledAsStored,
 } from "./columns.ts";
 import { type CsvRow, delimiterOf } from "./csv-reader.ts";
 import { decodeText, guessCharset } from "./decode-text.ts";
@@ -65,13 +66,14 @@ const sentenceOf = (error: unknown): string => {
 };
 
 /** With the reason why these columns cannot be imported as they are, if there is one. */
-function readAs(
+async function readAs(
+  companyId: string,
   names: readonly string[],
   mapping: Mapping,
-): { meanings: Map<number, Meaning>; problem: string | null } {
+): Promise<{ meanings: Map<number, Meaning>; problem: string | null }> {
   let meanings = new Map<number, Meaning>();
   try {
-    const columns = readColumns(names, mapping);
+    const columns = await spelledAsStored(companyId, readColumns(names, mapping));
     meanings = meaningsOf(columns);
     requireUsable(columns, names);
     return { meanings, problem: null };
@@ -114,7 +116,7 @@ export async function lookInto(
     const header = asked.header ?? !looksLikeData(csv.columns);
     const names = header ? csv.columns : numbersOf(csv.columns);
     const [rows, text] = await Promise.all([firstRows(csv.rows, header), headText(first, charset)]);
-    const { meanings, problem } = readAs(names, header ? mapping : onlyMapped(names, mapping));
+    const { meanings, problem } = await readAs(companyId, names, header ? mapping : onlyMapped(names, mapping));
     const columns = names.slice(0, MAX_COLUMNS).map((name, at) => ({
       name: name.slice(0, NAME_CHARS).toWellFormed(),
       values: rows.map((cells) => cut(cells[at]?.trim() ?? "")),

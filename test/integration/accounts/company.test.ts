@@ -160,6 +160,13 @@ describe("company settings", () => {
         form_hosts: wrong.form_hosts.map((host) => `"${host}" is not a host.`),
       },
     ]);
+    await query("insert into subscribers (company_id, email, attributes) values ($1, 'a@x.org', $2)", [
+      tenant.company.id,
+      { Town: "Bonn", Website: "x" },
+    ]);
+    expect(await patch({ form_attributes: ["town", "Town", "city"] })).toMatchObject({
+      form_attributes: ["Town", "city"],
+    });
     expect(await patch({ form_attributes: null, form_hosts: null })).toMatchObject({
       form_attributes: [],
       form_hosts: [],

@@ -274,6 +274,22 @@ async function untilDone(id: string): Promise<void> {
   }
 }
 
+test("a column or a target of the mapping in another case is the attribute that people have, unless the file has both", async () => {
+  const attributes = { City: "Bonn", Shop: "yes" };
+  await company.api.post(SUBSCRIBERS, { email: "before@example.com", attributes });
+  await upload(csv("email,CITY,Laden", "a@example.com,Ulm,no"), { mapping: '{"laden": "shop"}' });
+  const uploaded = await company.api.post(
+    "/api/emails/imports/",
+    fileForm(csv("email,city", "c@x.org,Rome"), "c.csv", {}),
+  );
+  const { columns } = (await company.api.get(`/api/emails/imports/${uploaded.body.id}/columns/`)).body;
+  expect(columns.map(({ attribute }: { attribute: string }) => attribute)).toEqual([null, "City"]);
+  await upload(csv("email,city,CITY", "b@example.com,Rome,Oslo"));
+  const all = await people();
+  expect(all.a!.attributes).toEqual({ City: "Ulm", Shop: "no" });
+  expect(all.b!.attributes).toEqual({ city: "Rome", CITY: "Oslo" });
+});
+
 test("an import of the foreground is to be had by its id with its result, for its company alone, and is not listed", async () => {
   const list = (await company.api.post("/api/emails/lists/", { name: "Own" })).body.id;
   const { body } = await upload(csv("email,city", "a@example.com,Bonn", "nobody,Ulm"), {

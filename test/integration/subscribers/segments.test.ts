@@ -189,6 +189,41 @@ describe("a segment", () => {
   });
 });
 
+describe("an attribute in another case", () => {
+  const rulesOf = (name: string) => ({
+    conditions: [{ field: `attributes.${name}`, operator: "equals", value: "London" }],
+  });
+
+  test("stands for the one that people have, and stays as it is where two could be meant or it is there itself", async () => {
+    const { api } = await newCompany(app);
+    const person = (email: string, attributes: object) => api.post("/api/emails/subscribers/", { email, attributes });
+    await person("a@x.org", { City: "London", Town: "London", TOWN: "Rome", Ort: "London" });
+    await person("b@x.org", { CITY_OF_BIRTH: "Rome", ort: "London" });
+    const made = await api.post(PATH, { name: "S", rules: rulesOf("city") });
+    expect(made.body).toMatchObject({ rules: rulesOf("City"), subscriber_count: 1 });
+    const path = `${PATH}${made.body.id}/`;
+    const changed = async (name: string) => (await api.patch(path, { rules: rulesOf(name) })).body;
+    expect(await changed("cITY")).toMatchObject({ rules: rulesOf("City"), subscriber_count: 1 });
+    expect(await changed("town")).toMatchObject({ rules: rulesOf("town"), subscriber_count: 0 });
+    expect(await changed("ort")).toMatchObject({ rules: rulesOf("ort"), subscriber_count: 1 });
+    expect(await changed("other")).toMatchObject({ rules: rulesOf("other"), subscriber_count: 0 });
+    const preview = await api.post(`${PATH}preview/`, { rules: rulesOf("CITY") });
+    expect(preview.body).toMatchObject({ subscriber_count: 1, sample: [{ email: "a@x.org" }] });
+  });
+
+  test("that only people have who are not among the newest is looked for, too", async () => {
+    const { id, api } = await newCompany(app);
+    await api.post("/api/emails/subscribers/", { email: "first@x.org", attributes: { city: "London" } });
+    await query(
+      `insert into subscribers (company_id, email, attributes) select $1, n || '@x.org', '{"City": "Rome"}'
+       from generate_series(1, 2100) n`,
+      [id],
+    );
+    const made = await api.post(PATH, { name: "S", rules: rulesOf("city") });
+    expect(made.body).toMatchObject({ rules: rulesOf("city"), subscriber_count: 1 });
+  });
+});
+
 describe("rules that nobody has saved", () => {
   test("are counted, with the newest whom they hold for, and nothing is kept", async () => {
     const { api } = await newCompany(app);

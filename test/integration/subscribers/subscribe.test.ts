@@ -296,6 +296,14 @@ describe("public subscribe", () => {
     }
   });
 
+  test("a field in another case gives the attribute that the form may set, unless two do", async () => {
+    await forms(["City", "Shop"]);
+    expect((await subscribe({ email: "case@example.com", city: "Bonn", Shop: "yes", SHOP: "no" })).status).toBe(400);
+    expect((await subscribe({ email: "case@example.com", city: "Bonn", Shop: "yes" })).status).toBe(201);
+    expect(await attributesOf("case@example.com")).toEqual({ City: "Bonn", Shop: "yes" });
+    expect((await subscribe({ email: "two@example.com", city: "Bonn", CITY: "Ulm" })).status).toBe(400);
+  });
+
   test("a link that was used before confirms nothing that a form said since", async () => {
     await doubleOptIn();
     await subscribe({ email: "a@example.com" });

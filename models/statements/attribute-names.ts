@@ -1,0 +1,47 @@
+/**
+ * Attributes by the names that somebody wrote. A name in another case stands for the attribute that people have, if only one
+ * differs in nothing else. Mails find theirs by the same rule, person by person (services/renderer/program/scope.ts).
+ */
+import { costlyRead, isTooCostly } from "../database/bulk.ts";
+import { query } from "../database/db.ts";
+
+// Of the newest alone, so that it costs the same for a hundred subscribers and for a million without attributes.
+const IN_USE = `
+  select distinct name from (
+    select attributes from subscribers where company_id = $1 order by id desc limit 2000) s, jsonb_object_keys(s.attributes) name
+  order by name limit 500`;
+
+export const attributesInUse = async (companyId: string): Promise<string[]> =>
+  (await query<{ name: string }>(IN_USE, [companyId])).map(({ name }) => name);
+
+const KNOWN = `
+  select name from unnest($2::text[]) name
+  where exists (select from subscribers s where s.company_id = $1 and s.attributes ? name)`;
+
+/** A name that nobody has is looked for in all people; where that takes longer, every name stays as it is. */
+const LOOK_MS = 1_500;
+
+/** The attributes that these names stand for, where they are spelled differently. */
+export async function spellingsOf(companyId: string, names: readonly string[]): Promise<Map<string, string>> {
+  const spellings = new Map<string, string>();
+  if (names.length === 0) return spellings;
+  const inUse = await attributesInUse(companyId);
+  for (const name of names) {
+    if (inUse.includes(name)) continue;
+    const others = inUse.filter((other) => other.toLowerCase() === name.toLowerCase());
+    if (others.length === 1) spellings.set(name, others[0]!);
+  }
+  if (spellings.size === 0) return spellings;
+  try {
+    const known = await costlyRead(
+      companyId,
+      (client) => query<{ name: string }>(KNOWN, [companyId, [...spellings.keys()]], client),
+      { statementMs: LOOK_MS, waitMs: LOOK_MS },
+    );
+    for (const { name } of known) spellings.delete(name);
+    return spellings;
+  } catch (error) {
+    if (!isTooCostly(error)) throw error;
+    return new Map();
+  }
+}
