@@ -29,6 +29,7 @@ COPY --from=packages /usr/share/doc/tini/copyright /usr/share/doc/tini/
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=packages /app/sbom.cdx.json /app/LICENSES.txt ./
 COPY package.json moleculer.config.ts LICENSE ./
+COPY docs ./docs
 COPY mixins ./mixins
 COPY models ./models
 COPY services ./services

@@ -98,7 +98,7 @@ function config(sources: Sources): Value {
   ];
   const properties = [...known, ...others].map(([name, setting]) => [name, settingSchema(setting)]);
   return value(
-    "Settings that are no secret, each as text (README.md has them all). Pods restart when one changes.",
+    "Settings that are no secret, each as text (docs/configuration.md has them all). Pods restart when one changes.",
     Object.fromEntries(initial),
     { type: "object", additionalProperties: false, properties: Object.fromEntries(properties) },
   );
@@ -106,7 +106,7 @@ function config(sources: Sources): Value {
 
 function autoscaling({ cpuScaler, scaledObject, prometheusScaler }: Sources): Group {
   return {
-    description: "How many pods of `gateway` and `smtp-sender` run: k8s/README.md says which way to take.",
+    description: "How many pods of `gateway` and `smtp-sender` run: docs/scaling.md says which way to take.",
     values: {
       gateway: {
         description: "By CPU, with the cluster's metrics server.",
@@ -193,7 +193,7 @@ export function chartValues(sources: Sources): Values {
       { type: "string", pattern: "^https?://[^/\\s]" },
     ),
     existingSecret: value(
-      "The Secret with SECRET_KEY, DATABASE_URL … (k8s/README.md), which you create: values stay readable in the release's history, so no secret is one.",
+      "The Secret with SECRET_KEY, DATABASE_URL … (docs/kubernetes.md), which you create: values stay readable in the release's history, so no secret is one.",
       "flockmail",
       { type: "string", minLength: 1 },
     ),

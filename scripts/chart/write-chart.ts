@@ -43,7 +43,7 @@ export function chartFiles(): Map<string, string> {
     [
       "values.yaml",
       valuesFile(
-        "Defaults of all values, written by `npm run chart` from k8s/overlays; values.schema.json has their types. How to install: k8s/README.md.",
+        "Defaults of all values, written by `npm run chart` from k8s/overlays; values.schema.json has their types. How to install: docs/kubernetes.md.",
         values,
       ),
     ],

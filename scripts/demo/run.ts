@@ -174,7 +174,9 @@ try {
     say("\nThe service runs until you press Ctrl-C; nothing of it is kept.");
     await once(process, "SIGINT");
   } else if (ends) {
-    say("\nNext: start a service that stays with `npm start`, and run `npm run demo` again or the tour in README.md.");
+    say(
+      "\nNext: start a service that stays with `npm start`, and run `npm run demo` again or the tour in docs/api.md.",
+    );
   }
 } catch (error) {
   say(`\nFAILED: ${(error as Error).message}`);

@@ -64,7 +64,7 @@ const PLACES: readonly Place[] = [
   { files: /^package-lock\.json$/, version: inPackage, times: 2 },
   { files: /^k8s\/overlays\/[^/]+\/kustomization\.yaml$/, version: inOverlay, times: 1 },
   { files: /^k8s\/chart\/Chart\.yaml$/, version: inChart, times: 2 },
-  { files: /^(?:README|CONTRIBUTING|k8s\/(?:.+\/)?README)\.md$/, version: inCommands },
+  { files: /^(?:README|CONTRIBUTING|docs\/[\w-]+|k8s\/(?:.+\/)?README)\.md$/, version: inCommands },
 ];
 
 /** Where in the file the version stands that is to be another one; undefined: it names none. */

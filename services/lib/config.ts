@@ -1,6 +1,6 @@
 /**
- * All configuration in one schema: what each variable means, its limits and its default. The README's table is printed
- * from it (`npm run -s config:table`), and a test holds the two together.
+ * All configuration in one schema: what each variable means, its limits and its default. The table in
+ * docs/configuration.md is printed from it (`npm run config:table`), and a test compares the two.
  */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Ajv } from "ajv";
@@ -19,7 +19,7 @@ interface DerivedFrom {
   DATABASE_URL?: string;
 }
 
-/** A default that depends on other variables: as the README shows it, and how it is found. */
+/** A default that depends on other variables: as docs/configuration.md shows it, and how it is found. */
 interface DerivedDefault {
   text: string;
   of: (config: DerivedFrom) => string | number | boolean;
@@ -53,7 +53,7 @@ export const configSchema = Type.Object({
   }),
   BASE_URL: url(["http:", "https:"], {
     derivedDefault: { text: "http://localhost:$PORT", of: ({ PORT }) => `http://localhost:${PORT}` },
-    description: "Public address of the API, used in links of mails and pages.",
+    description: "Public address of the service, used in links of mails and pages.",
   }),
   REGISTRATION: choice(["open", "invite"], {
     derivedDefault: {
@@ -61,12 +61,12 @@ export const configSchema = Type.Object({
       of: ({ BASE_URL, HOST }) =>
         isLoopbackOnly(new URL(BASE_URL).hostname) && isLoopbackOnly(HOST) ? "open" : "invite",
     },
-    description: "Whether strangers may register a company, or people come by invitation only.",
+    description: "Whether anybody may register a company (`open`) or people join by invitation only (`invite`).",
   }),
   SYSTEM_SMTP_URL: Type.Optional(
     url(["smtp:", "smtps:"], {
       description:
-        "Mail server for mail of the service itself (invitations, resets, notices): `smtp[s]://user:password@host:port`, percent-encoded. Unset: no such mail, and invitations answer with their link.",
+        "Mail server for the service's own mail (invitations, password resets, notices): `smtp[s]://user:password@host:port`, percent-encoded. Unset: no such mail, and invitations return their link instead.",
     }),
   ),
   SYSTEM_FROM: text({
@@ -80,64 +80,64 @@ export const configSchema = Type.Object({
     Type.String({
       postgresUrl: true,
       description:
-        "PostgreSQL 15 to 18; several hosts as for libpq (`postgres://one,two/db`): the one that takes writes. The extensions pg_trgm and btree_gin are created in it: they are among PostgreSQL's contrib modules. Unset: an embedded PostgreSQL under DATA_DIR.",
+        "PostgreSQL 15 to 18. Several hosts as for libpq (`postgres://one,two/db`): the one that accepts writes is used. The extensions pg_trgm and btree_gin, which belong to PostgreSQL's contrib modules, are created in it. Unset: an embedded PostgreSQL in DATA_DIR.",
     }),
   ),
   DATABASE_POOL: integer(3, 500, {
     default: 20,
-    description: "Connections of a process to PostgreSQL at most, beside one for `/ready`.",
+    description: "Maximum connections of a process to PostgreSQL, plus one for `/ready`.",
   }),
   MIGRATIONS: choice(["apply", "wait"], {
     default: "apply",
     description:
-      "Whether a process that starts applies migrations, or waits for whoever does. With the embedded database it applies them.",
+      "Whether a starting process applies migrations or waits until another one has applied them. With the embedded database it always applies them.",
   }),
   MIGRATION_DATABASE_URL: Type.Optional(
     Type.String({
       postgresUrl: true,
       description:
-        "The same database by the role that owns the tables, for migrations alone: then that of DATABASE_URL needs no right to create, change or drop any (`models/database-roles.sql`). Unset: DATABASE_URL.",
+        "The same database with the role that owns the tables, for migrations only. The role of DATABASE_URL then needs no right to create, change or drop tables (`models/database-roles.sql`). Unset: DATABASE_URL.",
     }),
   ),
   DATA_DIR: text({
     default: "./data",
-    description: "Where the embedded database and the generated secret live.",
+    description: "Folder of the embedded database and the generated secret.",
   }),
   TRANSPORTER: Type.Optional(
     Type.String({
       natsServers: true,
       description:
-        "NATS servers that join several processes, comma separated: nats:// or tls://, with user and password or a token, percent-encoded. Unset: everything in one process.",
+        "NATS servers that connect several processes, comma separated: nats:// or tls://, with user and password or a token, percent-encoded. Unset: everything in one process.",
     }),
   ),
   NATS_CA: Type.Optional(
     text({
       description:
-        "File of the authority (PEM) that signed the NATS servers' certificates, where the system does not know it.",
+        "PEM file of the authority that signed the NATS servers' certificates, if the system does not trust it.",
     }),
   ),
   NATS_CREDENTIALS_FILE: Type.Optional(
-    text({ description: "File with a JWT and its seed (`.creds`), where the NATS servers ask for one." }),
+    text({ description: "File with a JWT and its seed (`.creds`), if the NATS servers require one." }),
   ),
   REDIS_URL: Type.Optional(
     Type.String({
       redisUrl: true,
       description:
-        "Redis or Valkey for limits and throttles, required with TRANSPORTER: `redis://`, `rediss://` (TLS), or `redis+sentinel://user:password@host:26379,host:26379/group/0`. Unset: counted in the process.",
+        "Redis or Valkey for limits and throttles, required with TRANSPORTER: `redis://`, `rediss://` (TLS), or `redis+sentinel://user:password@host:26379,host:26379/group/0`. Unset: each process counts by itself.",
     }),
   ),
   REDIS_CA: Type.Optional(
     text({
-      description: "File of the authority (PEM) that signed the Redis certificate, where the system does not know it.",
+      description: "PEM file of the authority that signed the Redis certificate, if the system does not trust it.",
     }),
   ),
   SECRET_KEY: secret({
     description:
-      "Signs links and tokens, encrypts stored passwords, DKIM keys and webhook secrets. Required with DATABASE_URL. Unset: made once and kept in DATA_DIR.",
+      "Signs links and tokens; encrypts stored passwords, DKIM keys and webhook secrets. Required with DATABASE_URL. Unset: generated once and kept in DATA_DIR.",
   }),
   SECRET_KEY_OLD: secret({
     description:
-      "Another key that is accepted for reading while SECRET_KEY changes: the next one, then the previous one.",
+      "Another key that is accepted for reading while SECRET_KEY is changed: first the next one, then the previous one.",
   }),
   DEFAULT_PLAN: text({ default: "unlimited", description: "Plan of a new company." }),
   ALLOW_PRIVATE_NETWORKS: boolean({
@@ -145,99 +145,101 @@ export const configSchema = Type.Object({
       text: "true with the embedded database, else false",
       of: ({ DATABASE_URL }) => !DATABASE_URL,
     },
-    description: "Permit SMTP and IMAP hosts and webhooks on private and loopback addresses, and plain http webhooks.",
+    description: "Allow SMTP and IMAP hosts and webhooks on private and loopback addresses, and http webhooks.",
   }),
   ALLOWED_PRIVATE_HOSTS: Type.Optional(
     Type.String({
       hostList: true,
       description:
-        "Private hosts that SMTP, IMAP and webhooks may use where ALLOW_PRIVATE_NETWORKS is off: names, addresses and networks such as 10.1.0.0/16, comma separated.",
+        "Private hosts that SMTP, IMAP and webhooks may use while ALLOW_PRIVATE_NETWORKS is off: names, addresses and networks such as 10.1.0.0/16, comma separated.",
     }),
   ),
   DNS_SERVERS: Type.Optional(
     Type.String({
       pattern: "^\\s*[^\\s,]+(\\s*,\\s*[^\\s,]+)*\\s*$",
       description:
-        "Name servers for the deliverability report, the records of DKIM keys and tracking domains, `host[:port]`, comma separated. Unset: the system's.",
+        "Name servers for the deliverability report, DKIM records and tracking domains: `host[:port]`, comma separated. Unset: the system's.",
     }),
   ),
   SPAM_CHECK_URL: Type.Optional(
     url(["http:", "https:"], {
       description:
-        "HTTP address of an rspamd worker (`http://rspamd:11333`) that scores templates where somebody asks for it; it may be private. Unset: no score.",
+        "HTTP address of an rspamd worker (`http://rspamd:11333`) that scores templates on request; it may be private. Unset: no score.",
     }),
   ),
-  MAX_UPLOAD_BYTES: integer(1, 1_073_741_824, { default: 10 * 1024 * 1024, description: "Largest media file." }),
+  MAX_UPLOAD_BYTES: integer(1, 1_073_741_824, {
+    default: 10 * 1024 * 1024,
+    description: "Maximum size of a media file.",
+  }),
   AUDIT_LOG_DAYS: integer(30, 36_500, {
     default: 730,
-    description:
-      "How long entries of companies' audit logs are kept: long enough to trace a break-in that is noticed late, not for ever, because they name people and their addresses.",
+    description: "Days that audit log entries are kept. They name people and addresses, so do not keep them forever.",
   }),
   SERVICE_NAME: text({ default: "Flockmail", description: "Name in the X-Mailer header and on public pages." }),
   INBOUND_PORT: Type.Optional(
     integer(0, 65_535, {
       description:
-        "Port on HOST that takes bounces and complaints by SMTP, for the bounce addresses of SMTP configurations. Unset: off.",
+        "Port on HOST that receives bounces and complaints by SMTP, for the bounce addresses of mail servers. Unset: off.",
     }),
   ),
   INBOUND_TLS_CERT: Type.Optional(
-    text({ description: "Certificate (PEM file) for STARTTLS on INBOUND_PORT. Read again when it changes." }),
+    text({ description: "Certificate (PEM file) for STARTTLS on INBOUND_PORT. It is read again when it changes." }),
   ),
   INBOUND_TLS_KEY: Type.Optional(text({ description: "Its private key (PEM file)." })),
   HEALTH_PORT: integer(0, 65_535, { default: 3030, description: "Port of /live, /ready and /metrics." }),
   TRUST_PROXY: integer(0, 32, {
     default: 0,
-    description: "Number of proxies in front whose X-Forwarded-For is believed.",
+    description: "Number of proxies in front whose X-Forwarded-For is trusted.",
   }),
   DRAIN_SECONDS: integer(0, 3_600, {
     derivedDefault: { text: "40, 3 with the embedded database", of: ({ DATABASE_URL }) => (DATABASE_URL ? 40 : 3) },
-    description: "How long an orderly stop waits for what is in the air: answers of mail servers, requests, uploads.",
+    description: "How long a stop waits for work in progress: answers of mail servers, requests, uploads.",
   }),
   MAX_IN_DOUBT: integer(1, 100_000, {
     default: 200,
-    description: "Recipients of one sender process that may be handed to SMTP without a stored answer.",
+    description: "Maximum recipients of a sender process that are handed to SMTP without a stored result.",
   }),
   SEND_LEASE_SECONDS: integer(2, 3_600, {
     default: 30,
-    description: "A sender that died keeps its recipients this long before another takes them.",
+    description: "Lease of a sender on its recipients: after it died, others take them over when it ends.",
   }),
   RETRY_BASE_SECONDS: integer(1, 3_600, {
     default: 60,
-    description: "First retry of a deferred mail; each later one waits twice as long.",
+    description: "Delay before the first retry of a deferred mail; each later one doubles.",
   }),
   LIMIT_WINDOW_SECONDS: integer(2, 86_400, {
     default: 3_600,
-    description: "Length of the rolling SMTP limit's window; only tests shorten it.",
+    description: "Window of the rolling hourly limit; only tests shorten it.",
   }),
   EVENTS_RETENTION_DAYS: optionalInteger(1, 36_500, {
-    description: "Events older than this are removed, unless their company says otherwise. Unset: they are kept.",
+    description: "Days that events are kept, unless a company sets its own. Unset: forever.",
   }),
   SENT_EMAILS_RETENTION_DAYS: optionalInteger(60, 36_500, {
     description:
-      "Recipients of campaigns at rest for longer are removed, unless their company says otherwise; links in their mails end then. Unset: they are kept.",
+      "Days that recipients are kept after their campaign ended, unless a company sets its own. Links in their mails stop working then. Unset: forever.",
   }),
   LOGLEVEL: choice(["fatal", "error", "warn", "info", "debug", "trace"], {
     derivedDefault: { text: "info", of: ({ DATABASE_URL }) => (DATABASE_URL ? "info" : "warn") },
-    description: "How much is logged; with the embedded database only warnings unless set.",
+    description: "Log level; warnings only with the embedded database unless set.",
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
     url(["http:", "https:"], {
       description:
-        "OpenTelemetry collector that takes traces by OTLP over HTTP (JSON), such as `http://collector:4318`: they are posted to its `/v1/traces`. Unset: nothing is traced.",
+        "OpenTelemetry collector for traces by OTLP over HTTP (JSON), such as `http://collector:4318`; they are posted to its `/v1/traces`. Unset: no traces.",
     }),
   ),
   OTEL_EXPORTER_OTLP_HEADERS: Type.Optional(
     Type.String({
       otlpHeaders: true,
-      description: "Headers for the collector, such as its key: `name=value,name=value`, values percent-encoded.",
+      description: "Headers for the collector, such as an API key: `name=value,name=value`, values percent-encoded.",
     }),
   ),
   OTEL_TRACES_SAMPLER_ARG: number(0, 1, {
     default: 0.01,
     description:
-      "Share of requests, mails and webhooks that are traced. A caller's `traceparent` with the sampled flag is followed ten times a second beside it; with 0 nothing is traced.",
+      "Share of requests, mails and webhooks that are traced. In addition up to ten requests per second with a sampled `traceparent` are traced; with 0 nothing is.",
   }),
-  OTEL_SERVICE_NAME: text({ default: "flockmail", description: "What traces call this service." }),
+  OTEL_SERVICE_NAME: text({ default: "flockmail", description: "Name of this service in traces." }),
 });
 
 export type Config = Static<typeof configSchema>;
@@ -384,7 +386,7 @@ export function config(): Config {
   return current;
 }
 
-/** The README's table. */
+/** The table of docs/configuration.md. */
 export function configTable(): string {
   const rows = properties.map(([name, schema]) => {
     const shownDefault = schema.derivedDefault?.text ?? schema.default;

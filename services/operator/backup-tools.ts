@@ -89,7 +89,7 @@ async function run(tool: string, args: string[], env: Record<string, string> = {
 
 /** Throws a sentence that says what to install, or to run in its place. */
 async function requireTool(tool: "pg_dump" | "pg_restore", serverMajor: number): Promise<void> {
-  const advice = `Install the package postgresql-client-${serverMajor} (the tools come with PostgreSQL, not with Flockmail), or run \`${tool}\` of PostgreSQL ${serverMajor} as the README's section Backup and restore has it.`;
+  const advice = `Install the package postgresql-client-${serverMajor} (the tools come with PostgreSQL, not with Flockmail), or run \`${tool}\` of PostgreSQL ${serverMajor} as docs/backup.md describes.`;
   const said = await run(tool, ["--version"]).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") throw new Error(`There is no ${tool} on PATH. ${advice}`);
     throw error;

@@ -67,10 +67,10 @@ describe("the documentation in Chromium", () => {
     await open(
       async (page) => {
         await page.goto(guides());
-        await page.getByRole("searchbox").fill("rotating the secret");
+        await page.getByRole("searchbox").fill("rotate the secret");
         await page.getByRole("button", { name: "Find" }).click();
-        await page.getByRole("link", { name: "Webhooks: Rotating the secret" }).click();
-        expect(page.url()).toBe(`${guides()}webhooks/#rotate`);
+        await page.getByRole("link", { name: "Webhooks: Rotate the secret" }).click();
+        expect(page.url()).toBe(`${guides()}webhooks/#rotate-the-secret`);
       },
       { javaScriptEnabled: false },
     );

@@ -136,7 +136,7 @@ test("pods admit the ingress and the monitoring at their ports, and nobody else"
   expect(await admits(one("bounces"), 2525, ADDRESS.stranger)).toBe(true);
 });
 
-test("operators' commands work as README says, from within a pod", async () => {
+test("operators' commands work as docs/kubernetes.md says, from within a pod", async () => {
   const queues = JSON.parse(await one("operator").exec(["node", "services/operator/ops.ts", "companies", "--json"]));
   expect(queues).toMatchObject([{ name: "Image" }]);
 });

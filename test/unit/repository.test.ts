@@ -1,6 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { headingId } from "../../services/gateway/guides/markdown.ts";
 import { configTable } from "../../services/lib/config.ts";
+import { localCommands } from "../../services/operator/backup-commands.ts";
+import { commands } from "../../services/operator/commands.ts";
 import { completed, missingOptionals } from "../support/complete-lock.ts";
 import { MEMORY } from "../support/service-process.ts";
 
@@ -9,8 +12,8 @@ const read = (file: string) => readFileSync(join(root, file), "utf8");
 const packageJson = JSON.parse(read("package.json")) as { scripts: Record<string, string>; engines: { node: string } };
 const { scripts } = packageJson;
 
-test("the README's table of configuration is the schema's (else: npm run config:table)", () => {
-  expect(read("README.md")).toContain(`<!-- config:table -->\n${configTable()}\n<!-- /config:table -->`);
+test("the table in docs/configuration.md is the schema's (else: npm run config:table)", () => {
+  expect(read("docs/configuration.md")).toContain(`<!-- config:table -->\n${configTable()}\n<!-- /config:table -->`);
 });
 
 test("npm start, the image and the tests bound memory alike", () => {
@@ -32,9 +35,31 @@ test("the image brings each folder that the service is started from, and lets no
   expect(copied.filter((name) => !existsSync(join(root, name)))).toEqual([]);
 });
 
-test.each(["README.md", "CONTRIBUTING.md", "SECURITY.md"])("every npm script that %s names exists", (file) => {
+const DOCUMENTS = globSync("{*.md,docs/*.md,services/**/README.md,k8s/**/README.md}", { cwd: root });
+
+test.each(DOCUMENTS)("every npm script that %s names exists", (file) => {
   const named = [...read(file).matchAll(/npm run (?:-s )?([\w:-]+)/g)].map((match) => match[1]!);
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
+});
+
+/** The ids of a document's headings. */
+const headingsOf = (file: string) =>
+  [...read(file).matchAll(/^#{2,} (.+)$/gm)].map(([, heading]) => headingId(heading!.replaceAll(/[`*]/g, "")));
+
+test.each(DOCUMENTS)("every link of %s leads to a file and a heading that exist", (file) => {
+  const links = [...read(file).matchAll(/\]\((?!https?:)([^)\s#]*)(?:#([^)\s]+))?\)/g)].map(([, path, heading]) => ({
+    target: path ? join(file, "..", path) : file,
+    heading,
+  }));
+  const isBroken = ({ target, heading }: (typeof links)[number]) =>
+    !existsSync(join(root, target)) || (heading !== undefined && !headingsOf(target).includes(heading));
+  expect(links.filter(isBroken)).toEqual([]);
+});
+
+test("docs/operations.md names every operators' command", () => {
+  const names = [...commands, ...localCommands].map(({ name }) => name);
+  const text = read("docs/operations.md");
+  expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
 });
 
 test("every test that SECURITY.md points at exists", () => {

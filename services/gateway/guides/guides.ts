@@ -1,38 +1,25 @@
 /**
- * The guides below /docs/guides/: HTML by nunjucks, from the files beside this one. No script at all, the look of the other
- * pages, and a search that the server does (search.ts).
+ * The guides below /docs/guides/: the pages of docs/, in the order of its README.md. No script, the look of the other pages,
+ * and a search in the server (search.ts).
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import nunjucks from "nunjucks";
 import { PAGE_CSS } from "../../lib/page-style/page-style.ts";
 
+const FOLDER = join(import.meta.dirname, "../../../docs");
+
 interface Guide {
+  /** The file's name without its ending, and the last part of the path. */
   slug: string;
   title: string;
-  about: string;
 }
 
-export const GUIDES: readonly Guide[] = [
-  { slug: "first-campaign", title: "Your first real campaign", about: "relay, DNS, report, first mails" },
-  {
-    slug: "moving",
-    title: "Moving from Mailchimp, listmonk or Brevo",
-    about: "whom not to mail, subscribers, templates",
-  },
-  { slug: "forms", title: "Forms", about: "a form on your site, confirmation, preferences" },
-  { slug: "webhooks", title: "Webhooks", about: "events, and checking their signature in five languages" },
-  { slug: "limits", title: "Limits", about: "of the plan, of requests, of sizes; trying again" },
-  { slug: "troubleshooting", title: "Troubleshooting", about: "what waits, what failed, what ends in spam" },
-];
+const readPage = (slug: string): string => readFileSync(join(FOLDER, `${slug}.md`), "utf8");
 
-const LANGUAGES: readonly [name: string, file: string][] = [
-  ["JavaScript", "verify.js"],
-  ["Python", "verify.py"],
-  ["Go", "verify.go"],
-  ["PHP", "verify.php"],
-  ["Ruby", "verify.rb"],
-];
+export const GUIDES: readonly Guide[] = [...readPage("README").matchAll(/^- \[([^\]]+)\]\(([\w-]+)\.md\)/gm)].map(
+  ([, title, slug]) => ({ slug: slug!, title: title! }),
+);
 
 export const GUIDES_CSS = `${PAGE_CSS}${readFileSync(join(import.meta.dirname, "guides.css"), "utf8")}`;
 
@@ -44,17 +31,17 @@ const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(impor
   throwOnUndefined: true,
 });
 
-/** Code of the guide on webhooks, as its test runs it. */
-const languages = () =>
-  LANGUAGES.map(([name, file]) => ({ name, code: readFileSync(join(import.meta.dirname, "verify", file), "utf8") }));
-
-export const guidesIndex = (service: string): string =>
-  environment.render("index.njk", { title: "Guides", service, root: "", q: "", guides: GUIDES });
-
-export function guidePage(service: string, { slug, title }: Guide): string {
-  const values = { title, service, root: "../", q: "", file: `${slug}.njk`, languages: languages() };
-  return environment.render("guide.njk", values);
+async function render(service: string, title: string, slug: string, root: string): Promise<string> {
+  // Loaded at first use: most processes never show a guide.
+  const { renderMarkdown } = await import("./markdown.ts");
+  const main = renderMarkdown(readPage(slug), root);
+  return environment.render("guide.njk", { title, service, root, q: "", main });
 }
+
+export const guidesIndex = (service: string): Promise<string> => render(service, "Guides", "README", "");
+
+export const guidePage = (service: string, { slug, title }: Guide): Promise<string> =>
+  render(service, title, slug, "../");
 
 export interface Found {
   title: string;

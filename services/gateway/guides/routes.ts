@@ -10,25 +10,32 @@ const ROOT = "/docs/guides/";
 const html = "text/html; charset=utf-8";
 const headers = { "Content-Security-Policy": GUIDES_CSP };
 
+type Entries = Parameters<typeof search>[0];
+
+async function entriesOf(options: Described & { name: string }): Promise<Entries> {
+  const sections = GUIDES.map(async (guide) =>
+    sectionsOf(guide.slug, guide.title, await guidePage(options.name, guide)),
+  );
+  return [...(await Promise.all(sections)).flat(), ...operationsOf(describeApi(options))];
+}
+
 function searchHandler(options: Described & { name: string }): RouteHandler {
-  let entries: Parameters<typeof search>[0] | undefined;
-  return (context: Context) => {
+  let entries: Promise<Entries> | undefined;
+  return async (context: Context) => {
     context.state.route = `${ROOT}search/`;
     // Made at first use: most processes are never asked.
-    entries ??= [
-      ...GUIDES.flatMap((guide) => sectionsOf(guide.slug, guide.title, guidePage(options.name, guide))),
-      ...operationsOf(describeApi(options)),
-    ];
+    entries ??= entriesOf(options);
     const q = [context.query.q ?? ""].flat()[0]!;
+    const found = search(await entries, q);
     context.set({ ...headers, "Content-Type": html });
-    context.body = searchPage(options.name, q, search(entries, q));
+    context.body = searchPage(options.name, q, found);
   };
 }
 
 export function guides(options: Described & { name: string }): [path: string, handler: RouteHandler][] {
-  const page = (path: string, read: () => string): [string, RouteHandler] => [
+  const page = (path: string, read: () => Promise<string>): [string, RouteHandler] => [
     path,
-    staticFile(path, { type: html, headers, read: () => Buffer.from(read()) }),
+    staticFile(path, { type: html, headers, read: async () => Buffer.from(await read()) }),
   ];
   return [
     page(ROOT, () => guidesIndex(options.name)),

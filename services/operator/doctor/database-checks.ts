@@ -141,7 +141,7 @@ export function replicationFinding(replication: Replication | undefined): Findin
   return warn(
     "replication",
     replication,
-    'A failover may lose the last moments: set synchronous_standby_names, or accept it (k8s/README.md, "A failover of PostgreSQL").',
+    'A failover may lose the last moments: set synchronous_standby_names, or accept it (docs/kubernetes.md, "Failover of PostgreSQL").',
   );
 }
 

@@ -15,7 +15,7 @@ const DAY_MS = 24 * 3_600_000;
 const EXPIRES_SOON_DAYS = 14;
 
 const ANOTHER_KEY =
-  'Take one of `openssl rand -hex 32`, and change it step by step as k8s/README.md says ("Changing SECRET_KEY").';
+  'Take one of `openssl rand -hex 32`, and change it step by step as docs/operations.md says ("Change SECRET_KEY").';
 
 /** What is said of a key never shows a part of it. */
 export function secretFinding({ SECRET_KEY: key }: Pick<Config, "SECRET_KEY">): Finding {
@@ -112,7 +112,7 @@ export function settingsChecks(settings: Config, unreadableSecrets: () => Promis
     {
       area: AREA,
       check: "settings",
-      advice: "Correct it as the README's table says.",
+      advice: "Correct it as docs/configuration.md says.",
       work: async () => [secretFinding(settings), ...addressFindings(settings)],
     },
     {

@@ -19,7 +19,7 @@ function configuration(env: Environment): [Config | undefined, Finding[]] {
     return [settings, [ok("settings", "can be read"), secretFinding(settings), ...addressFindings(settings)]];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const advice = "Correct it as the README's table says: no process starts with it.";
+    const advice = "Correct it as docs/configuration.md says: no process starts with it.";
     return [undefined, error.errors.map((line) => fail("settings", line, advice))];
   }
 }

@@ -13,7 +13,7 @@ const nameOf = (server: string) => `${server}.backends.example`;
 export const MAIL_HOST = nameOf("mail");
 export const MAIL_PORT = PORTS.mail;
 
-/** What the policies' README asks an operator for who has a mail server in a private network. */
+/** What docs/kubernetes.md asks of operators with a mail server in a private network. */
 export const MAIL_POLICY = {
   apiVersion: "networking.k8s.io/v1",
   kind: "NetworkPolicy",

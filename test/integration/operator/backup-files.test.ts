@@ -1,4 +1,4 @@
-/** The backup of the embedded database where no pg_dump fits it, and its restore as the README describes it. */
+/** The backup of the embedded database where no pg_dump fits it, and its restore as docs/backup.md describes it. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

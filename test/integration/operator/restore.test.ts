@@ -1,4 +1,4 @@
-/** Backup and restore as the README describes them, on the oldest PostgreSQL that is supported. */
+/** Backup and restore as docs/backup.md describes them, on the oldest PostgreSQL that is supported. */
 import { appendFileSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

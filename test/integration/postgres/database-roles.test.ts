@@ -445,7 +445,7 @@ longTest(
       await connected(as(names.scaling, keeper), (role) => role.query(scalingQuery()));
       await refusedTo(as(names.scaling, keeper), [...SCHEMA_CHANGES, "select next_campaign_no()"]);
 
-      // A dump is the owner's again, as k8s/README.md has it restored.
+      // A dump is the owner's again, as docs/kubernetes.md has it restored.
       await connected(server.url("postgres"), (superuser) => superuser.query("create database restored owner keeper"));
       const restored = as("keeper", server.url("restored"));
       await makeRoles(restored, names);

@@ -1,6 +1,7 @@
 /** The guides: links that lead somewhere, a search, and code that does what it is shown for. */
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { globSync, readdirSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -14,13 +15,30 @@ import { newSecret, signedHeaders, signingKey } from "../../../services/webhooks
 import { program } from "../../support/programs.ts";
 
 const document = describeApi({ routes, contractOf, permissionOf, baseUrl: "https://mail.lantern.example" });
-const pages = new Map(GUIDES.map((guide) => [`/docs/guides/${guide.slug}/`, guidePage("Flockmail", guide)]));
-pages.set("/docs/guides/", guidesIndex("Flockmail"));
-pages.set("/docs/guides/search/", searchPage("Flockmail", "", []));
+const PATHS = ["", ...GUIDES.map(({ slug }) => `${slug}/`), "search/"].map((path) => `/docs/guides/${path}`);
 const ELSEWHERE = ["/docs/", "/openapi.json", "/docs/guides/guides.css"];
+const pages = new Map<string, string>();
+beforeAll(async () => {
+  for (const guide of GUIDES) pages.set(`/docs/guides/${guide.slug}/`, await guidePage("Flockmail", guide));
+  pages.set("/docs/guides/", await guidesIndex("Flockmail"));
+  pages.set("/docs/guides/search/", searchPage("Flockmail", "", []));
+});
+
+const ROOT = join(import.meta.dirname, "../../..");
+const guideText = (slug: string) => readFileSync(join(ROOT, "docs", `${slug}.md`), "utf8");
+
+test("docs/README.md lists every page of docs/, so that the service shows them all", () => {
+  const files = readdirSync(join(ROOT, "docs")).filter((file) => file.endsWith(".md") && file !== "README.md");
+  expect(GUIDES.map(({ slug }) => `${slug}.md`).sort()).toEqual(files.sort());
+  for (const { slug } of GUIDES) expect(guideText(slug)).toMatch(/^# \S/);
+});
+
+/** Names of PostgreSQL and pgbouncer that only their operators use. */
+const OF_POSTGRES = new Set(["shared_buffers", "checkpoint_timeout", "pg_upgrade", "ignore_startup_parameters"]);
 
 describe("the guides", () => {
-  test.each([...pages])("%s: every link leads to a page and a place in it, every heading has a place", (path, page) => {
+  test.each(PATHS)("%s: every link leads to a page and a place in it, every heading has a place", (path) => {
+    const page = pages.get(path)!;
     const links = [...page.matchAll(/href="([^"]+)"/g)].map(([, link]) => link!);
     for (const link of links.filter((one) => !/^(https:|data:)/.test(one))) {
       const { pathname, hash } = new URL(link, `http://x${path}`);
@@ -34,22 +52,24 @@ describe("the guides", () => {
   });
 
   test("name only paths, fields and operations that exist", () => {
-    const all = JSON.stringify(document);
+    // Operators' pages also name metrics, and settings of PostgreSQL and others that our files set or check.
+    const files = globSync("{services,mixins,models,k8s}/**/*.{ts,sql,yaml}", { cwd: ROOT });
+    const all = [JSON.stringify(document), ...files.map((file) => readFileSync(join(ROOT, file), "utf8"))].join("\n");
     const known = /^(?:[a-z]+_[a-z_]+)$/;
     for (const [path, page] of pages) {
       const codes = [...page.matchAll(/<code>([^<]+)<\/code>/g)].map(([, code]) => code!);
       const fields = codes.filter((code) => known.test(code) && !/^(subscribed|cleaned|nonsubscribed)_/.test(code));
-      expect([path, fields.filter((field) => !all.includes(`"${field}"`) && !all.includes(field))]).toEqual([path, []]);
+      expect([path, fields.filter((field) => !OF_POSTGRES.has(field) && !all.includes(field))]).toEqual([path, []]);
     }
   });
 
   test("are found by their words, and so are operations; what is asked for is shown as text", () => {
     const entries = [
-      ...GUIDES.flatMap((guide) => sectionsOf(guide.slug, guide.title, pages.get(`/docs/guides/${guide.slug}/`)!)),
+      ...GUIDES.flatMap(({ slug, title }) => sectionsOf(slug, title, pages.get(`/docs/guides/${slug}/`)!)),
       ...operationsOf(document),
     ];
-    expect(search(entries, "rotate secret")[0]!.link).toMatch(/^webhooks\/#rotate$|rotateWebhookSecret$/);
-    expect(search(entries, "mailchimp EXPORT").map(({ link }) => link)).toContain("moving/#mailchimp");
+    expect(search(entries, "rotate secret")[0]!.link).toMatch(/^webhooks\/#rotate-the-secret$|rotateWebhookSecret$/);
+    expect(search(entries, "mailchimp EXPORT").map(({ link }) => link)).toContain("moving/#from-mailchimp");
     expect(search(entries, "create template").map(({ link }) => link)).toContain("../#/Templates/createTemplate");
     expect([search(entries, "  "), search(entries, "zebra giraffe")]).toEqual([[], []]);
     expect(search(entries, "a").length).toBeLessThanOrEqual(30);
@@ -59,7 +79,9 @@ describe("the guides", () => {
 });
 
 const run = promisify(execFile);
-const SOURCES = join(import.meta.dirname, "../../../services/gateway/guides/verify");
+/** The code of a language in the guide on webhooks. */
+const codeOf = (language: string) =>
+  new RegExp(`\\n### ${language}\\n\\n\`\`\`\\w+\\n(.*?)\`\`\``, "s").exec(guideText("webhooks"))![1]!;
 
 interface Language {
   file: string;
@@ -158,7 +180,7 @@ describe("the code that checks a webhook's signature", () => {
       const { file, main, command } = LANGUAGES[name]!;
       const home = join(folder, name);
       await mkdir(home);
-      await cp(join(SOURCES, file), join(home, file));
+      await writeFile(join(home, file), codeOf(name));
       await writeFile(join(home, main[0]), main[1]);
       await writeFile(join(home, "package.json"), '{"type":"module"}');
       const [path, args, env] = await command(home);

@@ -178,7 +178,7 @@ withKustomize(() => {
       for (const wave of waves("Deployment")) expect(wave).toBeGreaterThan(job!);
     });
 
-    test("the README says how many connections PostgreSQL must bear", () => {
+    test("docs/kubernetes.md says how many connections PostgreSQL must bear", () => {
       const most = Object.fromEntries(
         cluster
           .filter(({ kind }) => ["HorizontalPodAutoscaler", "ScaledObject"].includes(kind))
@@ -192,8 +192,8 @@ withKustomize(() => {
         .map(({ metadata, spec }) => most[metadata.name] ?? (spec as unknown as { replicas: number }).replicas)
         .reduce((sum, n) => sum + n, 0);
       const { DATABASE_POOL } = readConfig({});
-      const readme = readFileSync(join(ROOT, "k8s/README.md"), "utf8").replaceAll(/\s+/g, " ");
-      expect(readme).toContain(`${pods} pods at most, with up to ${DATABASE_POOL} connections each`);
+      const page = readFileSync(join(ROOT, "docs/kubernetes.md"), "utf8").replaceAll(/\s+/g, " ");
+      expect(page).toContain(`${pods} pods at most, with up to ${DATABASE_POOL} connections each`);
     });
   });
 

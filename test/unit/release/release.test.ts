@@ -42,7 +42,7 @@ kubeVersion: ">=1.29.0-0"
 
 const inRoot = (file: string) => readFileSync(join(ROOT, file), "utf8");
 const { version: here } = JSON.parse(inRoot("package.json")) as { version: string };
-const naming = globSync("{*.md,package*.json,k8s/**/*.{md,yaml}}", { cwd: ROOT }).filter(namesVersion);
+const naming = globSync("{*.md,docs/*.md,package*.json,k8s/**/*.{md,yaml}}", { cwd: ROOT }).filter(namesVersion);
 
 describe("this repository", () => {
   test("says one version in all places that a release changes", () => {
@@ -90,7 +90,7 @@ test("what was unreleased becomes the version's, and what has no entry is not re
 test("commands in documents get the new tag, and versions of other things stay", () => {
   const text =
     "docker pull registry.example.com/flockmail:3.4.5\nhelm install flockmail x --version 3.4.5 # since 3.4.5; nats:3.4.5";
-  expect(withVersion("k8s/README.md", text, "3.4.5", "4.0.0")).toBe(
+  expect(withVersion("docs/kubernetes.md", text, "3.4.5", "4.0.0")).toBe(
     "docker pull registry.example.com/flockmail:4.0.0\nhelm install flockmail x --version 4.0.0 # since 3.4.5; nats:3.4.5",
   );
   expect(() =>
