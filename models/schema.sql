@@ -42,7 +42,7 @@ declare
 begin
   perform pg_advisory_xact_lock(hashtextextended('recipient part', part));
   if exists (select from recipient_parts where no = part) then return; end if;
-  execute format('create table %I (like sent_emails) with (fillfactor = 43)', name);
+  execute format('create table %I (like sent_emails) with (fillfactor = 36)', name);
   perform set_recipient_part_vacuum(part);
   execute format('alter table %I add primary key (campaign_no, seq)', name);
   execute format('create index on %I (campaign_no, next_attempt_at) where next_attempt_at is not null', name);
@@ -1892,7 +1892,7 @@ create table sent_emails_0 (
   campaign_no integer not null,
   variant smallint,
   constraint sent_emails_0_pkey PRIMARY KEY (campaign_no, seq)
-) with (fillfactor=43, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
+) with (fillfactor=36, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
 CREATE INDEX sent_emails_0_bounced ON public.sent_emails_0 USING btree (campaign_no, seq) WHERE (bounced_at IS NOT NULL);
 CREATE INDEX sent_emails_0_campaign_no_next_attempt_at_idx ON public.sent_emails_0 USING btree (campaign_no, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 CREATE INDEX sent_emails_0_failed ON public.sent_emails_0 USING btree (campaign_no, seq) WHERE ((error IS NOT NULL) AND (bounced_at IS NULL) AND (next_attempt_at IS NULL));
@@ -1925,7 +1925,7 @@ create table sent_emails_1 (
   campaign_no integer not null,
   variant smallint,
   constraint sent_emails_1_pkey PRIMARY KEY (campaign_no, seq)
-) with (fillfactor=43, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
+) with (fillfactor=36, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
 CREATE INDEX sent_emails_1_bounced ON public.sent_emails_1 USING btree (campaign_no, seq) WHERE (bounced_at IS NOT NULL);
 CREATE INDEX sent_emails_1_campaign_no_next_attempt_at_idx ON public.sent_emails_1 USING btree (campaign_no, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 CREATE INDEX sent_emails_1_failed ON public.sent_emails_1 USING btree (campaign_no, seq) WHERE ((error IS NOT NULL) AND (bounced_at IS NULL) AND (next_attempt_at IS NULL));

@@ -48,7 +48,7 @@ declare
 begin
   perform pg_advisory_xact_lock(hashtextextended('recipient part', part));
   if exists (select from recipient_parts where no = part) then return; end if;
-  execute format('create table %I (like sent_emails) with (fillfactor = 43)', name);
+  execute format('create table %I (like sent_emails) with (fillfactor = 36)', name);
   perform set_recipient_part_vacuum(part);
   execute format('alter table %I add primary key (campaign_no, seq)', name);
   execute format('create index on %I (campaign_no, next_attempt_at) where next_attempt_at is not null', name);
