@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { BrokerOptions } from "moleculer";
-import { afterStart } from "./mixins/after-start.middleware.ts";
 import { AjvValidator } from "./mixins/ajv-validator.ts";
 import { baseUrlWarning } from "./mixins/base-url.middleware.ts";
 import { database } from "./mixins/database.middleware.ts";
@@ -106,6 +105,6 @@ export default () => {
   const settings = settingsOrExit();
   hideFromRunner();
   const options = brokerOptions(settings);
-  const atStart = [startBanner(settings), baseUrlWarning(settings), afterStart()];
+  const atStart = [startBanner(settings), baseUrlWarning(settings)];
   return ownProcess(settings, { ...options, middlewares: [freePorts(settings), ...options.middlewares!, ...atStart] });
 };

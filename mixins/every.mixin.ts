@@ -2,13 +2,11 @@
  * Repeats an action of the service: through the broker, so that each run has a context and metrics, and a test can call
  * it. Runs never overlap within a node, however long one takes; the pause counts from the end of a run. A failed run is
  * logged and the next one comes as usual. While runs find nothing to do the pause may grow: an idle process then asks the
- * database less often. Those that say what they look for (`looksFor`) are then not run at all until one statement for all of
- * them finds it.
+ * database less often.
  *
  * The action is protected: what a node repeats by itself nobody starts on it from elsewhere.
  */
 import type { Service, ServiceSchema } from "moleculer";
-import { lookFor } from "../models/database/shared-look.ts";
 
 // The broker's request time-out would end the wait and not the run, and the next one would start beside it. What a run
 // waits for (statements, calls to other services) has time-outs of its own.
@@ -22,7 +20,6 @@ interface Repetition {
   cancel?: () => void;
   run?: Promise<void>;
   stopped: boolean;
-  looksFor?: string;
 }
 
 type Repeating = Service & { repetitions: Map<string, Repetition> };
@@ -32,11 +29,6 @@ interface RepeatOptions {
   warnAfterMs?: number | null;
   /** The pause grows to this while runs find nothing to do: their results hold no number above 0. */
   idlePauseMs?: number;
-  /**
-   * A SELECT (models/database/shared-look.ts) that finds a row wherever a run may find something to do. Once the pause has
-   * grown, the next run comes when it does: it is asked every `idlePauseMs` at least.
-   */
-  looksFor?: string;
 }
 
 const didSomething = (result: unknown): boolean =>
@@ -63,7 +55,7 @@ async function runOnce(service: Service, name: string, warnAfterMs: number | nul
 export function every(
   pauseMs: number,
   action: string,
-  { warnAfterMs = WARN_AFTER_MS, idlePauseMs = pauseMs, looksFor }: RepeatOptions = {},
+  { warnAfterMs = WARN_AFTER_MS, idlePauseMs = pauseMs }: RepeatOptions = {},
 ): Partial<ServiceSchema> {
   return {
     actions: { [action]: { visibility: "protected" } },
@@ -73,7 +65,7 @@ export function every(
     },
 
     started(this: Repeating) {
-      const repetition: Repetition = { stopped: false, looksFor };
+      const repetition: Repetition = { stopped: false };
       this.repetitions.set(action, repetition);
       let waitMs = pauseMs;
       const run = () => {
@@ -84,9 +76,7 @@ export function every(
       const next = (wasBusy = true) => {
         if (repetition.stopped) return;
         waitMs = wasBusy ? pauseMs : Math.min(2 * waitMs, idlePauseMs);
-        if (looksFor && !wasBusy && waitMs === idlePauseMs) {
-          repetition.cancel = lookFor(looksFor, idlePauseMs, run);
-        } else wait(waitMs);
+        wait(waitMs);
       };
       const wait = (ms: number) => {
         const timer = setTimeout(run, ms);

@@ -5,12 +5,11 @@
  * Operators' consoles ask every node for the same over the broker: `$node.ready`.
  */
 import { once } from "node:events";
-import type { Server } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { BrokerOptions, Context, Middleware, ServiceBroker } from "moleculer";
 import { askDatabase } from "../models/database/db.ts";
 import type { Config } from "../services/lib/config.ts";
 import { forgetRefreshed, gauge, readMetrics, refreshed } from "../services/lib/metrics.ts";
-import { createServer } from "../services/lib/node-http.ts";
 import { type Vitals, vitals } from "../services/lib/processes/vitals.ts";
 import { redis, redisWorks } from "../services/lib/redis.ts";
 import { withTimeout } from "../services/lib/timeouts.ts";

@@ -5,7 +5,7 @@
  * time-out (moleculer.config.ts), and calls that wait for it fail then.
  */
 import { type Context, Errors, type Middleware, type ServiceBroker } from "moleculer";
-import { nats } from "../services/lib/at-first-use.ts";
+import { connect } from "nats";
 import type { Config } from "../services/lib/config.ts";
 import { natsAddresses, natsOptions } from "../services/lib/nats.ts";
 import { NatsTransporter } from "./nats-transporter.ts";
@@ -76,7 +76,7 @@ const REASONS: Record<string, string> = {
 async function refuseUnusable(settings: Config): Promise<void> {
   const options = natsOptions(settings, "flockmail-check");
   try {
-    const client = await nats().connect({ ...options, reconnect: false });
+    const client = await connect({ ...options, reconnect: false });
     await client.close();
   } catch (error) {
     const { code, message } = (error ?? {}) as NodeJS.ErrnoException;

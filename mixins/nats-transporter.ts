@@ -8,9 +8,8 @@
  */
 import { buffer } from "node:stream/consumers";
 import { type ServiceBroker, Transporters } from "moleculer";
-import type { Msg, NatsConnection } from "nats";
+import { connect, DebugEvents, Empty, Events, headers, type Msg, type NatsConnection } from "nats";
 import { dropTransfer, readTransfer, storeTransfer, type Transfer } from "../models/statements/transfers.ts";
-import { nats } from "../services/lib/at-first-use.ts";
 import { type NatsServers, natsOptions, parseNatsServers } from "../services/lib/nats.ts";
 import { withTimeout } from "../services/lib/timeouts.ts";
 
@@ -65,7 +64,7 @@ export class NatsTransporter extends Transporters.NATS {
   override async connect(): Promise<void> {
     const options = natsOptions(this.#settings, this.nodeID);
     // All subjects begin alike, so that a user needs rights on one tree only.
-    const client = await nats().connect({ ...options, inboxPrefix: this.getTopicName("INBOX") });
+    const client = await connect({ ...options, inboxPrefix: this.getTopicName("INBOX") });
     this.client = client;
     void this.#watch(client).catch((error) => this.logger.error("The watch over NATS failed", error));
     await this.onConnected();
@@ -111,7 +110,6 @@ export class NatsTransporter extends Transporters.NATS {
     if (!isStored) return super.send(topic, packet);
     if (packet.length > MAX_MESSAGE_BYTES) throw new Error(`A message of ${packet.length} bytes is too large`);
     const transfer = await storeTransfer([packet], payload?.meta?.companyId);
-    const { Empty, headers } = nats();
     const where = headers();
     where.set(FROM, this.nodeID);
     where.set(TRANSFER, JSON.stringify(transfer));
@@ -140,7 +138,6 @@ export class NatsTransporter extends Transporters.NATS {
 
   /** Ends with the connection. */
   async #watch(client: NatsConnection): Promise<void> {
-    const { DebugEvents, Events } = nats();
     let current = transportOf(client);
     for await (const { type } of client.status()) {
       // It would first wait until all that was written has left, which takes a lost peer's system a quarter of an hour.

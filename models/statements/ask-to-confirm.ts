@@ -111,9 +111,6 @@ export interface UnsentConfirmationRow {
 }
 
 /** Each company's first before anybody's second: one whose form is flooded waits for itself. */
-/** Finds a row where one waits to be mailed. */
-export const ANY_UNSENT_CONFIRMATION = "select 1 from unsent_confirmations order by company_id";
-
 export const unsentConfirmations = (limit: number): Promise<UnsentConfirmationRow[]> =>
   query<UnsentConfirmationRow>(
     `select * from unsent_confirmations

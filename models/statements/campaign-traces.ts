@@ -4,7 +4,6 @@
  */
 import type { SpanContext } from "@opentelemetry/api";
 import { LRUCache } from "lru-cache";
-import { atMost } from "../../services/lib/at-most.ts";
 import { activeTraceparent } from "../../services/lib/tracing/span.ts";
 import { readTraceparent } from "../../services/lib/tracing/trace-context.ts";
 import { type Client, query, queryOne } from "../database/db.ts";
@@ -19,7 +18,7 @@ export async function storeTraceWithin(client: Client, companyId: string, campai
 }
 
 /** It never changes once the campaign is stored. */
-const known = new LRUCache<string, { trace: SpanContext | undefined }>({ ...atMost(1_000) });
+const known = new LRUCache<string, { trace: SpanContext | undefined }>({ max: 1_000 });
 
 /** For webhooks, whose rows know the campaign alone: one look by key for each campaign. Only where webhooks are traced. */
 export async function traceOfCampaign(companyId: string, campaignId: string): Promise<SpanContext | undefined> {

@@ -63,15 +63,10 @@ export interface UnsentChangeRow {
   accept_language: string;
 }
 
-const IS_UNSENT = "is_unsent and id is not null";
-
-/** Finds a row where one waits to be mailed. */
-export const ANY_UNSENT_CHANGE = `select 1 from address_changes where ${IS_UNSENT} order by asked_at`;
-
 // Each company's first before anybody's second.
 const UNSENT = `
   select company_id, subscriber_id, id, email, email_key, asked_at, accept_language from address_changes
-  where ${IS_UNSENT}
+  where is_unsent and id is not null
   order by row_number() over (partition by company_id order by asked_at), asked_at limit $1`;
 
 export const unsentChanges = (limit: number): Promise<UnsentChangeRow[]> => query<UnsentChangeRow>(UNSENT, [limit]);

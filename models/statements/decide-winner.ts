@@ -16,9 +16,6 @@ import { showVariant } from "./campaign-variants.ts";
 export const awaitsWinner = (company: string, campaign: string): string =>
   `exists (select from campaign_winners w where w.company_id = ${company} and w.campaign_id = ${campaign} and w.winner is null)`;
 
-/** Finds a row where one is still to be decided, or to begin to wait. */
-export const ANY_UNDECIDED = "select from campaign_winners where winner is null order by campaign_id";
-
 const MAY_BE_DECIDED = "c.expanded_at is not null and c.error is null and c.deleted_at is null";
 
 // A recipient that was deferred holds up nothing: greylisting may take longer than the test.

@@ -146,11 +146,7 @@ const isDue = async (client: Client, { company_id, address_hash }: Job): Promise
     client,
   )) !== undefined;
 
-/** Finds a row where an erasure has steps left. */
-export const ANY_ERASURE_DUE =
-  "select company_id, address_hash from erased_addresses where due_at <= now() order by due_at";
-
-const DUE = `${ANY_ERASURE_DUE} limit $1`;
+const DUE = "select company_id, address_hash from erased_addresses where due_at <= now() order by due_at limit $1";
 
 export async function dueErasures(limit: number): Promise<ErasedPerson[]> {
   const rows = await query<Pick<Job, "company_id" | "address_hash">>(DUE, [limit]);

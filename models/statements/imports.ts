@@ -131,9 +131,6 @@ export async function readPart(companyId: string, importId: string, no: number):
 
 const LEASED_UNTIL = `now() + make_interval(secs => ${LEASE_SECONDS})`;
 
-/** Finds a row where an import may be claimed. */
-export const ANY_IMPORT_DUE = "select from imports where next_attempt_at <= now() order by next_attempt_at";
-
 // The oldest of any company that has none in hand: one company's files wait for each other, and for nobody else's.
 const CLAIM = `
   with due as (

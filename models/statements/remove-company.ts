@@ -16,8 +16,6 @@ const FILES = 5;
 const DRAFTS = 50;
 const CAMPAIGNS = 200;
 
-/** For the shared look. */
-export const ANY_DELETED = "select from companies where deleted_at is not null order by deleted_at";
 const DELETED = "select id from companies where deleted_at is not null order by deleted_at limit 20";
 
 export const deletedCompanies = async (): Promise<string[]> =>

@@ -79,10 +79,6 @@ const dueOf = (rows: readonly LookedAt[]): DueEndpoint[] =>
     .filter(isDue)
     .map(({ endpoint_id: endpointId, company_id: companyId, failing }) => ({ endpointId, companyId, failing }));
 
-/** Finds a row where any endpoint has something waiting, due or not. */
-export const ANY_DELIVERY_WAITING =
-  "select from webhook_deliveries where status = 'pending' order by endpoint_id, next_attempt_at";
-
 export interface Look {
   due: DueEndpoint[];
   /** The last endpoint that was looked at; undefined where none is left behind it. */

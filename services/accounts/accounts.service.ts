@@ -1,7 +1,6 @@
 import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
 import { expireAuditLog } from "../../models/statements/audit-log.ts";
-import { ANY_DELETED } from "../../models/statements/remove-company.ts";
 import { clocksAt, instantOf, zoneNames } from "../../models/statements/time-zones.ts";
 import { purgeTransfers } from "../../models/statements/transfers.ts";
 import { defineService } from "../define.ts";
@@ -55,7 +54,7 @@ export default defineService("accounts", contract, {
   mixins: [
     every(PURGE_EVERY_MS, "purge"),
     every(SYSTEM_MAIL_PAUSE_MS, "sendSystemMail", SYSTEM_MAIL_IDLE),
-    every(REMOVE_PAUSE_MS, "removeCompanies", { looksFor: ANY_DELETED }),
+    every(REMOVE_PAUSE_MS, "removeCompanies"),
     every(TRACKING_DOMAINS_PAUSE_MS, "proveTrackingDomains"),
   ],
 

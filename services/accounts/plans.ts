@@ -9,7 +9,6 @@ import { Plan } from "../../models/plan.ts";
 import { requireQuota } from "../../models/statements/monthly-quota.ts";
 import { emailsThisMonth, mediaBytesOf, sentInTheLastHour, subscribersOf } from "../../models/statements/plan-usage.ts";
 import { call } from "../call.ts";
-import { atMost } from "../lib/at-most.ts";
 import { type Caller, type Ctx, companyOf } from "../lib/caller.ts";
 import { featureNotAvailable, notFound } from "../lib/errors.ts";
 import { apiLimiter } from "../lib/limits/api-limiter.ts";
@@ -22,7 +21,7 @@ const MAX_CACHED = 10_000;
 const SENDER_TIMEOUT_MS = 2_000;
 
 /** Of the process: a plan is the same for whoever asks. Age counts from the question, not from the answer. */
-const cached = new LRUCache<string, PlanView>({ ...atMost(MAX_CACHED), ttl: PLAN_AGE_MS });
+const cached = new LRUCache<string, PlanView>({ max: MAX_CACHED, ttl: PLAN_AGE_MS });
 
 async function readPlan(companyId: string): Promise<PlanView> {
   const company = await Company.findByPk(companyId, { attributes: ["id"], include: "planRow" });

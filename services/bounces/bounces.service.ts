@@ -5,8 +5,7 @@ import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
 import { contract } from "./contract.ts";
 import { inboundRaw, inboundView, listInbound, purgeRaws } from "./inbound.ts";
-import { ANY_REPORT_DUE, purgeSeen } from "./inbound-reports.ts";
-import { ANY_MAILBOX } from "./mailbox/bounce-mailboxes.ts";
+import { purgeSeen } from "./inbound-reports.ts";
 import { MailboxReaders } from "./mailbox/readers.ts";
 import { type Desk, receiveReport, workOffReports } from "./receive-report.ts";
 import { arrivalOf, reportErrors } from "./report.ts";
@@ -37,8 +36,8 @@ const deskOf = (service: Service): Desk => ({
 export default defineService("bounces", contract, {
   mixins: [
     every(PURGE_EVERY_MS, "purge"),
-    every(WORK_OFF_EVERY_MS, "workOffReports", { looksFor: ANY_REPORT_DUE }),
-    every(MAILBOXES_EVERY_MS, "readMailboxes", { looksFor: ANY_MAILBOX }),
+    every(WORK_OFF_EVERY_MS, "workOffReports"),
+    every(MAILBOXES_EVERY_MS, "readMailboxes"),
   ],
 
   created(this: BouncesService) {

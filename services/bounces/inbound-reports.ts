@@ -31,9 +31,6 @@ export async function addReport(companyId: string, sourceId: string, body: strin
   return id;
 }
 
-/** Finds a row where one may be claimed. */
-export const ANY_REPORT_DUE = "select from inbound_reports where next_attempt_at <= now() order by next_attempt_at";
-
 const CLAIM = `
   with due as (
     select id from inbound_reports where next_attempt_at <= now()

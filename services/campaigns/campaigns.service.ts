@@ -4,9 +4,6 @@
  */
 import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
-import { ANY_UNSENT_CONFIRMATION } from "../../models/statements/ask-to-confirm.ts";
-import { ANY_UNSENT_CHANGE } from "../../models/statements/change-address.ts";
-import { ANY_UNDECIDED } from "../../models/statements/decide-winner.ts";
 import { defineService } from "../define.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
 import { cursorOf } from "../lib/download.ts";
@@ -18,7 +15,7 @@ import { createDraft, findDraft, listDrafts, removeDraft, updateDraft } from "./
 import { duplicate } from "./drafts/duplicate.ts";
 import { previewDraft } from "./drafts/preview-draft.ts";
 import { checkDraft, sendDraft } from "./drafts/send-draft.ts";
-import { ANY_WAITING, ExpansionQueue } from "./expansion/expansion-queue.ts";
+import { ExpansionQueue } from "./expansion/expansion-queue.ts";
 import { keepParts } from "./expansion/keep-parts.ts";
 import { exportResults } from "./export-results.ts";
 import { failures } from "./failures.ts";
@@ -26,9 +23,9 @@ import { remove } from "./lifecycle/delete.ts";
 import { edit, errorsOfEdit } from "./lifecycle/edit.ts";
 import { errorsOfResend, resend } from "./lifecycle/resend.ts";
 import { resume } from "./lifecycle/resume.ts";
-import { ANY_DUE, cancel, startDue } from "./lifecycle/schedule.ts";
-import { ANY_FINISHED, settle, settleFinished } from "./lifecycle/settle.ts";
-import { ANY_ZONE_DUE, startByZone } from "./lifecycle/start-by-zone.ts";
+import { cancel, startDue } from "./lifecycle/schedule.ts";
+import { settle, settleFinished } from "./lifecycle/settle.ts";
+import { startByZone } from "./lifecycle/start-by-zone.ts";
 import { stopAny, stopOwn } from "./lifecycle/stop.ts";
 import { decideWinners } from "./lifecycle/winners.ts";
 import { getCampaign, listCampaigns, progressOf } from "./list-campaigns.ts";
@@ -53,7 +50,6 @@ const SETTLE_PAUSE_MS = 1_000;
 const WINNER_PAUSE_MS = 1_000;
 const WINNER_IDLE = { idlePauseMs: 5_000 };
 const CONFIRM_PAUSE_MS = 500;
-const ANY_UNCONFIRMED = `(${ANY_UNSENT_CONFIRMATION} limit 1) union all (${ANY_UNSENT_CHANGE} limit 1)`;
 const TIDY_PAUSE_MS = 10 * 60_000;
 const RETENTION_PAUSE_MS = 60_000;
 
@@ -64,12 +60,12 @@ const queueOf = (service: Service) => (service as Campaigns).expansionQueue;
 
 export default defineService("campaigns", contract, {
   mixins: [
-    every(EXPAND_PAUSE_MS, "expandWaiting", { ...IDLE, looksFor: ANY_WAITING }),
-    every(SCHEDULE_PAUSE_MS, "startDue", { ...SCHEDULE_IDLE, looksFor: ANY_DUE }),
-    every(SCHEDULE_PAUSE_MS, "startByZone", { ...SCHEDULE_IDLE, looksFor: ANY_ZONE_DUE }),
-    every(SETTLE_PAUSE_MS, "settleFinished", { ...IDLE, looksFor: ANY_FINISHED }),
-    every(WINNER_PAUSE_MS, "decideWinners", { ...WINNER_IDLE, looksFor: ANY_UNDECIDED }),
-    every(CONFIRM_PAUSE_MS, "sendConfirmations", { ...IDLE, looksFor: ANY_UNCONFIRMED }),
+    every(EXPAND_PAUSE_MS, "expandWaiting", IDLE),
+    every(SCHEDULE_PAUSE_MS, "startDue", SCHEDULE_IDLE),
+    every(SCHEDULE_PAUSE_MS, "startByZone", SCHEDULE_IDLE),
+    every(SETTLE_PAUSE_MS, "settleFinished", IDLE),
+    every(WINNER_PAUSE_MS, "decideWinners", WINNER_IDLE),
+    every(CONFIRM_PAUSE_MS, "sendConfirmations", IDLE),
     every(TIDY_PAUSE_MS, "tidy"),
     every(RETENTION_PAUSE_MS, "removeOld"),
   ],

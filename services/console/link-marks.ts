@@ -1,5 +1,5 @@
 /** A mail's HTML with a mark behind each of its links, and with links that lead nowhere: it is looked at, not used. */
-import { htmlparser2 } from "../lib/at-first-use.ts";
+import { Parser } from "htmlparser2";
 import { escapeHtml } from "../lib/escape-html.ts";
 
 /** `all` keeps the mail's own style off it. */
@@ -31,7 +31,7 @@ export function withMarks(html: string, markOf: (href: string) => string | undef
   const insertions: Insertion[] = [];
   const open: (string | undefined)[] = [];
   let tag = "";
-  const parser = new (htmlparser2().Parser)({
+  const parser = new Parser({
     onopentagname(name) {
       tag = name;
     },

@@ -4,7 +4,6 @@ import { gzip } from "node:zlib";
 import { LRUCache } from "lru-cache";
 import { call } from "../call.ts";
 import type { Shown } from "../console/contract.ts";
-import { atMost } from "../lib/at-most.ts";
 import type { Context } from "./http/context.ts";
 import { writeDocument } from "./http/response.ts";
 import type { RouteHandler } from "./http/router.ts";
@@ -34,7 +33,7 @@ const MAX_ASSETS = 64;
 
 /** Style and scripts, by name: compressed once in each process. The name changes with the content. */
 export function consoleFiles(broker: Parameters<typeof call>[0]) {
-  const known = new LRUCache<string, RouteHandler>({ ...atMost(MAX_ASSETS) });
+  const known = new LRUCache<string, RouteHandler>({ max: MAX_ASSETS });
   return async (context: Context, name: string, options: object): Promise<void> => {
     let file = known.get(name);
     if (!file) {

@@ -4,8 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
-import type { ConnectionOptions } from "nats";
-import { nats } from "./at-first-use.ts";
+import { type ConnectionOptions, credsAuthenticator } from "nats";
 
 const PING_MS = 1_000;
 /** Pings without an answer: one more second, and the connection is given up. */
@@ -106,7 +105,7 @@ export function natsOptions(settings: NatsSettings, name: string): ConnectionOpt
         }
       : {}),
     // Read anew at each connection: a file with credentials that end is replaced while the process runs.
-    ...(credentials ? { authenticator: nats().credsAuthenticator(() => readFileSync(credentials)) } : {}),
+    ...(credentials ? { authenticator: credsAuthenticator(() => readFileSync(credentials)) } : {}),
     pingInterval: PING_MS,
     maxPingOut: MAX_UNANSWERED,
     timeout: CONNECT_TIMEOUT_MS,

@@ -14,8 +14,7 @@
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { Redis, RedisOptions } from "ioredis";
-import { ioredis } from "./at-first-use.ts";
+import { Redis, type RedisOptions } from "ioredis";
 import { parseRedisUrl, type RedisTarget } from "./redis-url.ts";
 
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -57,7 +56,7 @@ const lastErrors = new WeakMap<Redis, Error>();
 export function connectRedis(url: string, caFile?: string): Redis {
   const target = parseRedisUrl(url);
   if (!target) throw new Error("REDIS_URL is no URL of a Redis server");
-  const opened = new (ioredis().Redis)({
+  const opened = new Redis({
     ...addressOptions(target, caFile === undefined ? undefined : readFileSync(caFile, "utf8")),
     lazyConnect: true,
     keyPrefix: "flockmail:",

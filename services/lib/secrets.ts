@@ -2,7 +2,7 @@
  * The service's secret: one key per purpose is derived from SECRET_KEY, so that no key can be used in place of another.
  * While SECRET_KEY_OLD is set, what it sealed or signed is still accepted.
  */
-import { createCipheriv, createDecipheriv, createHash, createSecretKey, hkdfSync, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Config, config } from "./config.ts";
@@ -70,13 +70,12 @@ const keyId = (key: Buffer) => createHash("sha256").update(key).digest().subarra
 export const openableKeyIds = (): Buffer[] => keysFor("seal").map(keyId);
 
 /**
- * AES-256-GCM. Envelope: key id (4), IV (12), tag (16), ciphertext. `context` (an id) must be the same to open it. Keys are
- * wrapped for the reason that hmac.ts gives: 3 µs instead of 15.
+ * AES-256-GCM. Envelope: key id (4), IV (12), tag (16), ciphertext. `context` (an id) must be the same to open it.
  */
 export function seal(plain: string, context: string): Buffer {
   const key = keysFor("seal")[0]!;
   const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv("aes-256-gcm", createSecretKey(key), iv).setAAD(Buffer.from(context));
+  const cipher = createCipheriv("aes-256-gcm", key, iv).setAAD(Buffer.from(context));
   const sealed = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()]);
   return Buffer.concat([keyId(key), iv, cipher.getAuthTag(), sealed]);
 }
@@ -92,9 +91,7 @@ export function unseal(envelope: Buffer, context: string): string {
   if (!key) throw new Error("Sealed with a SECRET_KEY that this process does not have");
   const iv = envelope.subarray(KEY_ID_BYTES, KEY_ID_BYTES + IV_BYTES);
   const tag = envelope.subarray(KEY_ID_BYTES + IV_BYTES, KEY_ID_BYTES + IV_BYTES + TAG_BYTES);
-  const decipher = createDecipheriv("aes-256-gcm", createSecretKey(key), iv)
-    .setAAD(Buffer.from(context))
-    .setAuthTag(tag);
+  const decipher = createDecipheriv("aes-256-gcm", key, iv).setAAD(Buffer.from(context)).setAuthTag(tag);
   return (
     decipher.update(envelope.subarray(KEY_ID_BYTES + IV_BYTES + TAG_BYTES), undefined, "utf8") + decipher.final("utf8")
   );

@@ -7,7 +7,6 @@
  * answer when its key is dropped meanwhile.
  */
 import { LRUCache } from "lru-cache";
-import { atMost } from "./at-most.ts";
 
 interface Entry<T> {
   value: T;
@@ -23,7 +22,7 @@ export class TtlCache<T> {
   constructor(ttlMs: number, maxEntries: number, renewMs = ttlMs) {
     this.#ttlMs = ttlMs;
     this.#renewMs = renewMs;
-    this.#cache = new LRUCache({ ...atMost(maxEntries), ttl: ttlMs, ttlResolution: 0 });
+    this.#cache = new LRUCache({ max: maxEntries, ttl: ttlMs, ttlResolution: 0 });
   }
 
   /** A value without a promise where it is cached: the common case costs no turn of the event loop. */

@@ -1,6 +1,5 @@
 /** A campaign ready to be rendered: compiled once, and cached while it is sent. */
 import { LRUCache } from "lru-cache";
-import { atMost } from "../lib/at-most.ts";
 import { config } from "../lib/config.ts";
 import { linksBase } from "../lib/links-base.ts";
 import { keysFor } from "../lib/secrets.ts";
@@ -151,7 +150,7 @@ export class CompiledCampaigns {
   readonly #cache = new LRUCache<string, CompiledCampaign>({ maxSize: MAX_BYTES, ttl: MAX_AGE_MS });
   readonly #loading = new Map<string, Promise<Loaded>>();
   /** To find this out again for every batch would keep a thread busy for as long as the campaign has recipients. */
-  readonly #tooHeavy = new LRUCache<string, TooHeavy>({ ...atMost(1_000), ttl: MAX_AGE_MS });
+  readonly #tooHeavy = new LRUCache<string, TooHeavy>({ max: 1_000, ttl: MAX_AGE_MS });
   readonly #onDefect: (campaignId: string, cause: unknown) => void;
   /** Grows when a configuration changes: what began to load before must not be cached. */
   #generation = 0;

@@ -2,7 +2,6 @@
  * What may take long with a large template: runs in a worker thread (heavy.ts), and knows neither database nor secrets. An
  * error loses its class on the way out, so that what is wrong with the template is a result.
  */
-import "../lib/workers/yielding-thread.ts";
 import type { FieldErrors } from "../lib/errors.ts";
 import type { Node } from "../lib/template/parser.ts";
 import { type Bodies, bodiesOf, htmlProgram, type Source, subjectProgram, textProgram } from "./bodies/bodies.ts";

@@ -3,7 +3,6 @@
  * rendered once for all readers, and kept while it is read.
  */
 import { LRUCache } from "lru-cache";
-import { atMost } from "../lib/at-most.ts";
 import { notFound } from "../lib/errors.ts";
 import type { Node } from "../lib/template/parser.ts";
 import { htmlProgram, subjectProgram } from "./bodies/bodies.ts";
@@ -100,7 +99,7 @@ async function ifRenderable<T>(make: () => Promise<T>): Promise<T | undefined> {
 export class ArchivedMails {
   readonly #mails = new LRUCache<string, Archived>({ maxSize: MAX_BYTES, ttl: MAX_AGE_MS });
   readonly #making = new Map<string, Promise<Archived | undefined>>();
-  readonly #subjects = new LRUCache<string, string>({ ...atMost(MAX_SUBJECTS), ttl: MAX_AGE_MS });
+  readonly #subjects = new LRUCache<string, string>({ max: MAX_SUBJECTS, ttl: MAX_AGE_MS });
 
   /** Throws a 404 where there is none. Whether it may be read is the caller's business. */
   async render(campaign: { companyId: string; campaignId: string; listId: string }): Promise<Archived> {

@@ -8,8 +8,7 @@
 import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
 import { audit } from "../../models/statements/audit-log.ts";
-import { ANY_ERASURE_DUE } from "../../models/statements/erase-person.ts";
-import { ANY_IMPORT_DUE, purgeImports } from "../../models/statements/imports.ts";
+import { purgeImports } from "../../models/statements/imports.ts";
 import { removeManySubscribers } from "../../models/statements/remove-subscribers.ts";
 import { defineService } from "../define.ts";
 import type { AuditAction } from "../lib/audit-actions.ts";
@@ -81,8 +80,8 @@ async function logged(
 
 export default defineService("subscribers", contract, {
   mixins: [
-    every(ERASE_PAUSE_MS, "finishErasures", { looksFor: ANY_ERASURE_DUE }),
-    every(IMPORT_PAUSE_MS, "runImports", { warnAfterMs: null, ...IDLE, looksFor: ANY_IMPORT_DUE }),
+    every(ERASE_PAUSE_MS, "finishErasures"),
+    every(IMPORT_PAUSE_MS, "runImports", { warnAfterMs: null, ...IDLE }),
     every(PURGE_PAUSE_MS, "purgeImports"),
   ],
 

@@ -1,6 +1,5 @@
 /** Standard Webhooks: a secret that both sides know, and a signature over id, time and body. */
-import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
-import { hmacSha256 } from "../lib/hmac.ts";
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 
 const PREFIX = "whsec_";
 const SECRET_BYTES = 32;
@@ -13,7 +12,7 @@ export const signingKey = (secret: string): KeyObject =>
 
 /** The header's value: one `v1` signature per key, so that a receiver may know either secret while they are rotated. */
 const signature = (keys: readonly KeyObject[], signed: string): string =>
-  keys.map((key) => `v1,${hmacSha256(key).update(signed).digest("base64")}`).join(" ");
+  keys.map((key) => `v1,${createHmac("sha256", key).update(signed).digest("base64")}`).join(" ");
 
 export function signedHeaders(keys: readonly KeyObject[], id: string, body: string, now = new Date()) {
   const timestamp = Math.floor(now.getTime() / 1000);

@@ -1,6 +1,6 @@
 import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
-import { ANY_DELIVERY_WAITING, purgeDeliveries } from "../../models/statements/webhook-deliveries.ts";
+import { purgeDeliveries } from "../../models/statements/webhook-deliveries.ts";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
 import { firstIdAt } from "../lib/ids.ts";
@@ -27,10 +27,7 @@ const pumpOf = (service: Service) => (service as Service & { pump: DeliveryPump 
 
 /** Reports to companies' own systems what happened to their mails: the outbox's rows, delivered over HTTP. */
 export default defineService("webhooks", contract, {
-  mixins: [
-    every(POLL_MS, "deliverDue", { ...POLL_IDLE, looksFor: ANY_DELIVERY_WAITING }),
-    every(PURGE_EVERY_MS, "purge"),
-  ],
+  mixins: [every(POLL_MS, "deliverDue", POLL_IDLE), every(PURGE_EVERY_MS, "purge")],
 
   created() {
     this.pump = startPump({

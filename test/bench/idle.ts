@@ -15,7 +15,7 @@ import { dataFolder, startService } from "../support/service-process.ts";
 import { cpuUs, ownCpuUs, postmasterOf } from "./cpu.ts";
 import { residentMegabytes, serviceProcess } from "./resources.ts";
 
-/** Memory of the start is given back after 5 s (mixins/after-start.middleware.ts), and V8 looks twice more within 20 s whether there is any. */
+/** V8 collects what the start left within this time. */
 const SETTLE_MS = 30_000;
 const SECRET_KEY = "bench-secret-bench-secret-bench-secret";
 const [companies = 1_000, campaigns = 10_000, seconds = 60] = process.argv.slice(2).map(Number);

@@ -5,8 +5,6 @@ interface Repetition {
   stopped: boolean;
   cancel?: () => void;
   run?: Promise<void>;
-  /** The SELECT that says whether there is something to do. */
-  looksFor?: string;
 }
 
 /** By their actions. */

@@ -1,24 +1,24 @@
 /** Codes by time (RFC 6238: HMAC-SHA-1, 30 s, 6 digits, which every authenticator knows) and the codes that replace them. */
 import { createHash, randomInt } from "node:crypto";
-import { otplib } from "../../lib/at-first-use.ts";
+import { generateSecret, generateSync, generateURI, verifySync } from "otplib/functional";
 
 const STEP_SECONDS = 30;
 /** Steps that a clock may be off, to either side. */
 const SKEW = 1;
 
 /** 20 bytes, in base32. */
-export const newTotpSecret = (): string => otplib().generateSecret();
+export const newTotpSecret = (): string => generateSecret();
 
 export const stepAt = (ms: number): number => Math.floor(ms / 1_000 / STEP_SECONDS);
 
 export const totpCode = (secret: string, step: number): string =>
-  otplib().generateSync({ secret, epoch: step * STEP_SECONDS, period: STEP_SECONDS });
+  generateSync({ secret, epoch: step * STEP_SECONDS, period: STEP_SECONDS });
 
 /** The step that a code belongs to, or null. Compared in constant time; that it is good once is the caller's (`spendTotpStep`). */
 export function stepOfCode(secret: string, code: string, now = Date.now()): number | null {
   // Anything else is an error to the library.
   if (!/^\d{6}$/.test(code)) return null;
-  const found = otplib().verifySync({
+  const found = verifySync({
     secret,
     token: code,
     epoch: Math.floor(now / 1_000),
@@ -30,7 +30,7 @@ export function stepOfCode(secret: string, code: string, now = Date.now()): numb
 
 /** For an authenticator, as a link or a QR code. A colon ends the name of the service there. */
 export const totpUri = (secret: string, service: string, account: string): string =>
-  otplib().generateURI({ secret, issuer: service.replaceAll(":", ""), label: account });
+  generateURI({ secret, issuer: service.replaceAll(":", ""), label: account });
 
 const CODES = 10;
 const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";

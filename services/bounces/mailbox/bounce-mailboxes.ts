@@ -19,9 +19,6 @@ export interface ClaimedMailbox {
   failures: number;
 }
 
-/** For the shared look: mailboxes are due while others read them, too. */
-export const ANY_MAILBOX = "select from bounce_mailboxes where next_attempt_at <= now() order by next_attempt_at";
-
 /** A node that dies keeps its mailboxes this long. */
 export const MAILBOX_LEASE_SECONDS = 30;
 const LEASE = `now() + make_interval(secs => ${MAILBOX_LEASE_SECONDS})`;

@@ -1,5 +1,5 @@
 /** Transfer encodings and charsets as senders really write them: what is broken is read as far as it goes, never refused. */
-import { htmlparser2 } from "../../lib/at-first-use.ts";
+import { Parser } from "htmlparser2";
 
 /** Names that are in use and that TextDecoder does not know. */
 const ALIASES: Record<string, string> = {
@@ -60,7 +60,7 @@ const UNSEEN = new Set(["style", "script", "title"]);
 export function htmlToText(html: string): string {
   const pieces: string[] = [];
   let unseen = 0;
-  const parser = new (htmlparser2().Parser)({
+  const parser = new Parser({
     onopentagname: (name) => {
       if (UNSEEN.has(name)) unseen += 1;
       if (BREAKS.has(name)) pieces.push("\n");

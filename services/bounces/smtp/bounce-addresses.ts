@@ -3,7 +3,6 @@ import { LRUCache } from "lru-cache";
 import { query, queryOne } from "../../../models/database/db.ts";
 import { bounceTokens } from "../../../models/statements/mail-key.ts";
 import { addressVariants } from "../../lib/address.ts";
-import { atMost } from "../../lib/at-most.ts";
 import { tokenOf } from "../../lib/tokens/bounce-token.ts";
 
 export interface BounceRecipient {
@@ -29,8 +28,8 @@ const OWNERS = `
 const COMPANY_OF_CAMPAIGN = "select company_id from campaigns where no = $1";
 
 export class BounceAddresses {
-  readonly #owners = new LRUCache<string, Promise<Owner[]>>({ ...atMost(MAX_KNOWN), ttl: KNOWN_MS });
-  readonly #companies = new LRUCache<number, Promise<string | null>>({ ...atMost(MAX_KNOWN), ttl: KNOWN_MS });
+  readonly #owners = new LRUCache<string, Promise<Owner[]>>({ max: MAX_KNOWN, ttl: KNOWN_MS });
+  readonly #companies = new LRUCache<number, Promise<string | null>>({ max: MAX_KNOWN, ttl: KNOWN_MS });
 
   /** Null for an address that is nobody's, a token that was made up, and the token of another company's mail. */
   async find(address: string): Promise<BounceRecipient | null> {

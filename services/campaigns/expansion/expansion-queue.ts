@@ -29,9 +29,6 @@ interface Waiting {
 
 const IS_WAITING = "expanded_at is null and status in ('pending', 'sending')";
 
-/** Finds a row where a run may write something. */
-export const ANY_WAITING = `select from campaigns where ${IS_WAITING} order by id`;
-
 // Each company's first before anybody's second: one that has a thousand campaigns waits for itself.
 const WAITING = `select id, company_id, is_transactional from campaigns
   where ${IS_WAITING}

@@ -14,7 +14,7 @@ interface Waiting {
 }
 
 // Of one that was stopped they are not released but fail (fail-untried.ts).
-export const DUE_CHUNKS = `
+const DUE_CHUNKS = `
   select distinct k.company_id, k.campaign_id
   from send_chunks k join campaigns c on c.company_id = k.company_id and c.id = k.campaign_id
   where k.state = ${waiting} and k.due_at <= now() and c.error is null limit ${MAX_CAMPAIGNS}`;

@@ -14,17 +14,13 @@ import { findCampaign, holdCampaign } from "../../../models/statements/read-camp
 import { emitAndForget } from "../../call.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { notFound, wrongState } from "../../lib/errors.ts";
-import { DUE_CHUNKS, releaseDueChunks } from "../expansion/release-due-chunks.ts";
+import { releaseDueChunks } from "../expansion/release-due-chunks.ts";
 
 const STILL_DUE = `
   select from campaigns
   where company_id = $1 and id = $2 and status = 'scheduled' and scheduled_for <= now() for no key update`;
 
 const IS_DUE = "status = 'scheduled' and starts_at is null and scheduled_for <= now()";
-
-/** Finds a row where a campaign, or the hour of some of its recipients, is due. */
-export const ANY_DUE = `(select 1 from campaigns where ${IS_DUE} order by scheduled_for limit 1)
-  union all (select 1 from (${DUE_CHUNKS}) due)`;
 
 /** It may have been given a later time since it was found. */
 const start = (companyId: string, id: string): Promise<boolean> =>

@@ -103,9 +103,6 @@ export async function settle(campaignId: string, broker?: ServiceBroker): Promis
 const IS_FINISHED = `status in ('pending', 'sending') and expanded_at is not null
   and (error is not null or sent_count + failed_count >= total_emails)`;
 
-/** Finds a row where one may be settled. */
-export const ANY_FINISHED = `select from campaigns where ${IS_FINISHED} order by status, scheduled_for`;
-
 /** Each company's first before anybody's second: one that has stopped a thousand waits for itself. */
 const FINISHED = `select id from campaigns where ${IS_FINISHED}
   order by row_number() over (partition by company_id order by id), id limit 200`;

@@ -18,9 +18,6 @@ const LOOK_AGAIN_MS = 3_600_000;
 
 const MAY_BE_DUE = "status = 'scheduled' and starts_at <= now()";
 
-/** Finds a row where one may be due. */
-export const ANY_ZONE_DUE = `select from campaigns where ${MAY_BE_DUE} order by starts_at`;
-
 const FIND = `
   select id, company_id, list_id, segment_id, scheduled_for, starts_at, is_transactional from campaigns
   where ${MAY_BE_DUE} order by starts_at limit 100`;

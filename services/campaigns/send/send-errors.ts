@@ -5,7 +5,6 @@ import { queryOne } from "../../../models/database/db.ts";
 import { Media } from "../../../models/media.ts";
 import { Template } from "../../../models/template.ts";
 import type { Validate } from "../../define.ts";
-import { atMost } from "../../lib/at-most.ts";
 import { companyOf } from "../../lib/caller.ts";
 import { type FieldErrors, missingObject } from "../../lib/errors.ts";
 import { bodyErrors, subjectErrors, textErrors } from "../../lib/template/template-errors.ts";
@@ -54,7 +53,7 @@ export async function referenceErrors(
 }
 
 /** The errors of a template as it was saved then. */
-const errorsOfTemplates = new LRUCache<string, string[]>({ ...atMost(10_000) });
+const errorsOfTemplates = new LRUCache<string, string[]>({ max: 10_000 });
 
 /** Saving has checked it, but a version of this program before may have allowed more. */
 async function templateErrors(companyId: string, id: string, version: string): Promise<string[]> {

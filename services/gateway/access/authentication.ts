@@ -3,7 +3,6 @@ import { hash } from "node:crypto";
 import type { Socket } from "node:net";
 import { LRUCache } from "lru-cache";
 import type { call } from "../../call.ts";
-import { atMost } from "../../lib/at-most.ts";
 import type { Caller } from "../../lib/caller.ts";
 import { forbidden, isServiceError, notFound, unauthenticated } from "../../lib/errors.ts";
 import { isWithin, type Network, parseNetwork } from "../../lib/ip-networks.ts";
@@ -82,7 +81,7 @@ export class Authentication {
   }
 
   /** Addresses that showed an invalid key a moment ago; only they wait for the count of them. */
-  readonly #suspects = new LRUCache<string, true>({ ...atMost(MAX_SUSPECTS), ttl: SUSPECT_MS });
+  readonly #suspects = new LRUCache<string, true>({ max: MAX_SUSPECTS, ttl: SUSPECT_MS });
 
   /** `asked`: unless the address is a suspect. */
   async #key(text: string, { req, state: { ip } }: Context, asked: Promise<Key> | undefined): Promise<Key> {

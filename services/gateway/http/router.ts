@@ -1,10 +1,6 @@
 /** One small router per resource: @koa/router tries all of its routes on each request, and there are close to ninety. */
-import { createRequire } from "node:module";
-import type Router from "@koa/router";
+import Router from "@koa/router";
 import type { Context, Next, State } from "./context.ts";
-
-// Its other build imports node:http (services/lib/node-http.ts).
-const { default: KoaRouter } = createRequire(import.meta.url)("@koa/router") as typeof import("@koa/router");
 
 export type RouteHandler = (context: Context) => Promise<void> | void;
 
@@ -16,12 +12,12 @@ function resourceOf(path: string): string {
 
 export class ResourceRouter {
   readonly #routers = new Map<string, Router<State>>();
-  readonly #none = new KoaRouter<State>();
+  readonly #none = new Router<State>();
 
   add(method: string, path: string, handler: RouteHandler): void {
     // A path without parameters has a router to itself: DELETE …/subscribers/bulk/ is no subscriber with the id "bulk".
     const name = path.includes(":") ? resourceOf(path) : path;
-    const router = this.#routers.get(name) ?? new KoaRouter<State>({ strict: true, sensitive: true });
+    const router = this.#routers.get(name) ?? new Router<State>({ strict: true, sensitive: true });
     this.#routers.set(name, router);
     router.register(path, [method], handler);
   }

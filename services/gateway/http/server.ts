@@ -1,10 +1,9 @@
 /** The HTTP server: listens, bounds what a connection may cost, and drains before the process stops. */
 import { once } from "node:events";
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { newId } from "../../lib/ids.ts";
-import { createServer } from "../../lib/node-http.ts";
 
 /** Longer than the minute for which load balancers keep an idle connection, or they would reuse one that closes. */
 const KEEP_ALIVE_MS = 65_000;

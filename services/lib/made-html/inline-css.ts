@@ -3,8 +3,9 @@
  * Juice decides what applies to which element; what it says is written into the template as it stands, so that everything
  * else stays to the byte: blocks that hold half an element, conditional comments, what no parser would repair alike.
  */
+
+import { Parser } from "htmlparser2";
 import juice from "juice/client.js";
-import { htmlparser2 } from "../at-first-use.ts";
 import { TagsAside } from "../template/tags-aside.ts";
 import { type Change, changed, insertion } from "../text-changes.ts";
 import { keptCss } from "./kept-css.ts";
@@ -37,7 +38,7 @@ function elementsOf(html: string): Element[] {
   let style: Span | null = null;
   let classes: Span | null = null;
   let sheet: Element | null = null;
-  const parser = new (htmlparser2().Parser)(
+  const parser = new Parser(
     {
       onopentagname() {
         style = null;
@@ -69,7 +70,7 @@ function elementsOf(html: string): Element[] {
 /** The style of each numbered element, where it has one. */
 function stylesIn(html: string): Map<number, string> {
   const styles = new Map<number, string>();
-  const parser = new (htmlparser2().Parser)(
+  const parser = new Parser(
     {
       onopentag(_name, attributes) {
         const no = attributes[NUMBER];

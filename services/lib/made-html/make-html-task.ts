@@ -1,5 +1,4 @@
 /** Runs in a worker thread, which alone loads what compiles MJML and reads style sheets. */
-import "../workers/yielding-thread.ts";
 import { compileTemplate, MAX_BODY_LENGTH } from "../template/compile.ts";
 import { withInlinedCss } from "./inline-css.ts";
 import type { Recipe } from "./make-html.ts";

@@ -1,9 +1,8 @@
 /** One request to an address that the guard has checked: connects there and nowhere else, and follows no redirect. */
-import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
+import { type IncomingMessage, type OutgoingHttpHeaders, request as plainRequest } from "node:http";
 import { request } from "node:https";
 import { isIP } from "node:net";
 import { SpanKind } from "@opentelemetry/api";
-import { request as plainRequest } from "../node-http.ts";
 import { fail } from "../tracing/span.ts";
 import { beginPart } from "../tracing/tracer.ts";
 import type { PinnedAddress } from "./guard.ts";

@@ -2,7 +2,7 @@
  * How deep the elements of a body stand in each other, as the parser sees it that its text is made with (html-to-text's):
  * each tag costs that parser its depth, so that 200,000 open `<div>` would take it minutes.
  */
-import { htmlparser2 } from "../at-first-use.ts";
+import { Parser } from "htmlparser2";
 
 /** Mails that people have made stay below 60; beyond some hundred no mail program shows anything sensible. */
 export const MAX_NESTING = 500;
@@ -22,7 +22,7 @@ export function tooDeepAt(html: string): number | null {
   if (!hasTags(html, MAX_NESTING + 1)) return null;
   let depth = 0;
   let at: number | null = null;
-  const parser = new (htmlparser2().Parser)({
+  const parser = new Parser({
     onopentagname() {
       depth++;
       if (depth <= MAX_NESTING || at !== null) return;

@@ -2,8 +2,7 @@
  * The credential in the links of system mail: the id of a row, signed. Whether it is still good the row says; a dump of the
  * database holds nothing that could be used. Each kind has a key of its own. The mark of a browser is made the same way.
  */
-import { timingSafeEqual } from "node:crypto";
-import { hmacSha256 } from "../hmac.ts";
+import { createHmac, timingSafeEqual } from "node:crypto";
 import { uuidBytes, uuidOf } from "../ids.ts";
 import { type AccountTokenKind, keysFor } from "../secrets.ts";
 
@@ -11,7 +10,7 @@ const ID_BYTES = 16;
 // 48 bytes in all: no padding, and every spelling is the only one of its bytes.
 const TOKEN = /^[A-Za-z0-9_-]{64}$/;
 
-const tag = (key: Buffer, id: Buffer, boundTo: string) => hmacSha256(key).update(id).update(boundTo).digest();
+const tag = (key: Buffer, id: Buffer, boundTo: string) => createHmac("sha256", key).update(id).update(boundTo).digest();
 
 /** `boundTo`: good only together with this, which it does not hold. */
 export function accountToken(kind: AccountTokenKind, id: string, boundTo = ""): string {

@@ -2,9 +2,8 @@
  * An address that was erased, as a keyed hash: it is recognized when it comes again, and whoever has the database alone cannot
  * tell which addresses these are, not even by trying them.
  */
-import { hkdfSync } from "node:crypto";
+import { createHmac, hkdfSync } from "node:crypto";
 import { addressKey, addressText } from "../address.ts";
-import { hmacSha256 } from "../hmac.ts";
 
 export class AddressHashes {
   readonly #key: Buffer;
@@ -16,7 +15,7 @@ export class AddressHashes {
 
   /** The same for all spellings of one mailbox, and another one for each company. */
   of(companyId: string, address: string): Buffer {
-    return hmacSha256(this.#key)
+    return createHmac("sha256", this.#key)
       .update(`${companyId.toLowerCase()} ${addressKey(addressText(address))}`)
       .digest();
   }

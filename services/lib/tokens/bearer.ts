@@ -3,8 +3,7 @@
  * use. Session and a mark of the password are looked at then too: a token ends with either.
  */
 import { createHash } from "node:crypto";
-import type { JwtPayload } from "jsonwebtoken";
-import { jsonwebtoken } from "../at-first-use.ts";
+import jsonwebtoken, { type JwtPayload } from "jsonwebtoken";
 import { isUuid } from "../ids.ts";
 import { keysFor } from "../secrets.ts";
 
@@ -28,7 +27,7 @@ export const passwordMarkOf = (passwordHash: string): string =>
   createHash("sha256").update(passwordHash).digest("base64url").slice(0, 16);
 
 export const signBearer = (userId: string, passwordMark: string, sessionId?: string): string =>
-  jsonwebtoken().sign({ pwd: passwordMark, ...(sessionId ? { sid: sessionId } : {}) }, keysFor("bearer")[0]!, {
+  jsonwebtoken.sign({ pwd: passwordMark, ...(sessionId ? { sid: sessionId } : {}) }, keysFor("bearer")[0]!, {
     algorithm: "HS256",
     subject: userId,
     issuer: ISSUER,
@@ -41,7 +40,7 @@ export function verifyBearer(token: string): Person | null {
   for (const key of keysFor("bearer")) {
     try {
       // The algorithm is pinned: a token must not choose how it is checked.
-      const { sub, exp, pwd, sid } = jsonwebtoken().verify(token, key, {
+      const { sub, exp, pwd, sid } = jsonwebtoken.verify(token, key, {
         algorithms: ["HS256"],
         issuer: ISSUER,
       }) as JwtPayload;

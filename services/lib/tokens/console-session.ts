@@ -3,10 +3,8 @@
  * there is one, just the browser. It holds no rights: whether the login is still good is looked up for each page. What forms
  * carry is made from it, so that it is good as long as the session and in no other.
  */
-import { randomBytes, timingSafeEqual } from "node:crypto";
-import type { JwtPayload } from "jsonwebtoken";
-import { jsonwebtoken } from "../at-first-use.ts";
-import { hmacSha256 } from "../hmac.ts";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import jsonwebtoken, { type JwtPayload } from "jsonwebtoken";
 import { isUuid, newId } from "../ids.ts";
 import { keysFor } from "../secrets.ts";
 import type { Person } from "./bearer.ts";
@@ -62,7 +60,7 @@ export function signSession({ id, person, isOperator, beganAt }: ConsoleSession)
     ...(person ? { pwd: person.passwordMark } : {}),
     ...(isOperator ? { op: true } : {}),
   };
-  return jsonwebtoken().sign(claims, keysFor("console")[0]!, {
+  return jsonwebtoken.sign(claims, keysFor("console")[0]!, {
     algorithm: "HS256",
     issuer: ISSUER,
     ...(person ? { subject: person.userId } : {}),
@@ -75,7 +73,7 @@ export function readSession(cookie: string): ConsoleSession | null {
   if (cookie.length > MAX_LENGTH) return null;
   for (const key of keysFor("console")) {
     try {
-      const { sub, sid, beg, pwd, op, iat } = jsonwebtoken().verify(cookie, key, {
+      const { sub, sid, beg, pwd, op, iat } = jsonwebtoken.verify(cookie, key, {
         algorithms: ["HS256"],
         issuer: ISSUER,
       }) as JwtPayload;
@@ -92,7 +90,7 @@ export function readSession(cookie: string): ConsoleSession | null {
 export const isDueForRenewal = ({ renewedAt }: ConsoleSession): boolean =>
   nowSeconds() - renewedAt > RENEW_AFTER_SECONDS;
 
-const formMac = (key: Buffer, { id }: ConsoleSession) => hmacSha256(key).update(id).digest();
+const formMac = (key: Buffer, { id }: ConsoleSession) => createHmac("sha256", key).update(id).digest();
 
 /**
  * What every write of this session carries. Each page has it under another mask: pages are compressed, and bytes that repeat

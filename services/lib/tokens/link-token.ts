@@ -9,8 +9,7 @@
  * An address that differs per recipient travels within its token, signed with it (addressToken): nobody can redirect
  * through us to an address that was not in a mail.
  */
-import { hash, timingSafeEqual } from "node:crypto";
-import { hmacSha256 } from "../hmac.ts";
+import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { uuidBytes, uuidOf, writeUuid } from "../ids.ts";
 
 const TAG_BYTES = 9;
@@ -130,7 +129,7 @@ export class LinkTokens {
 }
 
 const addressTag = (key: Buffer, head: Buffer, url: Buffer) =>
-  hmacSha256(key).update("address").update(head).update(url).digest().subarray(0, ADDRESS_TAG_BYTES);
+  createHmac("sha256", key).update("address").update(head).update(url).digest().subarray(0, ADDRESS_TAG_BYTES);
 
 /** Token of a link whose address was made for this mail; `link` is the number it is counted by. */
 export function addressToken(key: Buffer, sentEmailId: string, link: number, url: string): string {

@@ -3,9 +3,8 @@
  * subscriber, until when. Anyone who holds it may act for that subscriber, and nobody can make one without the key. Each
  * kind has a key of its own, so that a preferences link never confirms.
  */
-import { timingSafeEqual } from "node:crypto";
-import { ShortHmac } from "../hmac.ts";
-import { uuidOf, writeUuid } from "../ids.ts";
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { uuidBytes, uuidOf } from "../ids.ts";
 import { keysFor } from "../secrets.ts";
 
 type PersonTokenKind = "confirm" | "preferences" | "address";
@@ -29,25 +28,8 @@ const WITHOUT_SUBJECT = characters(BODY_BYTES + TAG_BYTES);
 const WITH_SUBJECT = characters(BODY_BYTES + ID_BYTES + TAG_BYTES);
 const TOKEN = new RegExp(`^(?:[A-Za-z0-9_-]{${WITHOUT_SUBJECT}}|[A-Za-z0-9_-]{${WITH_SUBJECT}})$`);
 
-/** By key and length of the body, of which there are two. */
-const hmacs = new WeakMap<Buffer, Map<number, ShortHmac>>();
-
-function hmacOf(key: Buffer, bodyBytes: number): ShortHmac {
-  const ofKey = hmacs.get(key) ?? new Map<number, ShortHmac>();
-  hmacs.set(key, ofKey);
-  const known = ofKey.get(bodyBytes) ?? new ShortHmac(key, bodyBytes);
-  ofKey.set(bodyBytes, known);
-  return known;
-}
-
-/** As characters of one byte each, and more of them than are used: each mail has one, and a Buffer takes as long as the hash. */
-function digestOf(key: Buffer, body: Buffer): string {
-  const hmac = hmacOf(key, body.length);
-  body.copy(hmac.text);
-  return hmac.digest();
-}
-
-const tag = (key: Buffer, body: Buffer): Buffer => Buffer.from(digestOf(key, body).slice(0, TAG_BYTES), "latin1");
+const tag = (key: Buffer, body: Buffer): Buffer =>
+  createHmac("sha256", key).update(body).digest().subarray(0, TAG_BYTES);
 
 /** Without `expiresAt` it is valid for ever: a preferences link in an old mail must still work. */
 export function personToken(
@@ -57,14 +39,11 @@ export function personToken(
   expiresAt: Date | null = null,
   subjectId: string | null = null,
 ): string {
-  const bodyBytes = BODY_BYTES + (subjectId ? ID_BYTES : 0);
-  const bytes = Buffer.allocUnsafe(bodyBytes + TAG_BYTES);
-  writeUuid(bytes, 0, companyId);
-  writeUuid(bytes, ID_BYTES, subscriberId);
-  bytes.writeUInt32BE(expiresAt ? Math.floor(expiresAt.getTime() / 1000) : 0, 2 * ID_BYTES);
-  if (subjectId) writeUuid(bytes, BODY_BYTES, subjectId);
-  bytes.write(digestOf(keysFor(kind)[0]!, bytes.subarray(0, bodyBytes)), bodyBytes, TAG_BYTES, "latin1");
-  return bytes.toString("base64url");
+  const expiry = Buffer.alloc(EXPIRY_BYTES);
+  expiry.writeUInt32BE(expiresAt ? Math.floor(expiresAt.getTime() / 1000) : 0);
+  const ids = [companyId, subscriberId].map(uuidBytes);
+  const body = Buffer.concat([...ids, expiry, ...(subjectId ? [uuidBytes(subjectId)] : [])]);
+  return Buffer.concat([body, tag(keysFor(kind)[0]!, body)]).toString("base64url");
 }
 
 /** Null for a forged or damaged token; an expired one is read, because its answer is another (410). */

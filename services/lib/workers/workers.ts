@@ -3,13 +3,10 @@
  * begin at the first task and end when there is nothing to do. Each task is bounded in time and memory, and so is what one
  * company may have waiting; one company never has two threads at once.
  */
-import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
-import type { Piscina } from "piscina";
+import { Piscina } from "piscina";
 import { counter, gauge } from "../metrics.ts";
 import { TaskQueue } from "./task-queue.ts";
-
-const require = createRequire(import.meta.url);
 
 export interface WorkerSettings {
   threads: number;
@@ -153,8 +150,6 @@ export class Workers {
   }
 
   #newPool(): Piscina {
-    // Loaded with the first task: most processes never have one.
-    const { Piscina } = require("piscina") as typeof import("piscina");
     const { idleMs, maxMegabytes } = this.#settings;
     const pool = new Piscina({
       minThreads: 0,

@@ -2,8 +2,7 @@
  * The plain text of an HTML body, as a template: made once per campaign. Tags pass through html-to-text as private-use
  * characters and come out in place, so that each recipient's values can be inserted later.
  */
-import type { HtmlToTextOptions } from "html-to-text";
-import { htmlToText } from "../../lib/at-first-use.ts";
+import { convert, type HtmlToTextOptions } from "html-to-text";
 import type { Tag, Token } from "../../lib/template/lexer.ts";
 import { type MarkToken, type Node, parse } from "../../lib/template/parser.ts";
 import { joinedLines } from "./line-breaks.ts";
@@ -100,7 +99,7 @@ export function textNodes(body: readonly (Token | MarkToken)[]): Node[] {
       return `${OPEN}${numberOf(readable(token))}${CLOSE}`;
     })
     .join("");
-  const parts = flushTags(htmlToText().convert(marked, options), tags).replace(SPACERS, "\n\n\n").split(PLACE);
+  const parts = flushTags(convert(marked, options), tags).replace(SPACERS, "\n\n\n").split(PLACE);
   const tokens = parts.map(
     (part, i): Token => (i % 2 === 1 ? tags[Number(part)]! : { type: "text", text: part, at: 0 }),
   );

@@ -3,8 +3,8 @@
  * only the own values are encoded: 20 µs, where nodemailer composes the same message in 600 (test/bench/render.ts). A part
  * that is mostly non-ASCII is base64, because quoted-printable would triple it.
  */
+import { createHmac } from "node:crypto";
 import { asciiDomain, domainOf } from "../../lib/address.ts";
-import { hmacSha256 } from "../../lib/hmac.ts";
 import { fixedBytes, MailBytes } from "../../lib/mail-bytes.ts";
 import type { Node } from "../../lib/template/parser.ts";
 import { type Bodies, htmlProgram, subjectProgram, textProgram } from "../bodies/bodies.ts";
@@ -112,7 +112,7 @@ function part(type: string, nodes: readonly Node[], program: MakeProgram, encode
 
 /** "=_" cannot occur in quoted-printable or base64 text, so that no content can end its part. */
 const boundaryOf = (key: Buffer, campaignId: string, no: number): string =>
-  `=_${hmacSha256(key).update(`${campaignId} ${no}`).digest("hex").slice(0, 32)}`;
+  `=_${createHmac("sha256", key).update(`${campaignId} ${no}`).digest("hex").slice(0, 32)}`;
 
 function listId(name: string, id: string): string {
   const field = `List-Id: ${quotedPhrase(name, "List-Id: ".length)}`;

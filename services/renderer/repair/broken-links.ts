@@ -1,12 +1,10 @@
 /** Addresses that open nothing in a mail, because they have no scheme or a misspelled one, and what they were meant to be. */
-import { createRequire } from "node:module";
+import { parse } from "tldts";
 import { isAddress } from "../../lib/address.ts";
 import { type Change, changed } from "../../lib/text-changes.ts";
 import { editDistance } from "../../lib/unknown-fields.ts";
 import { outlineOf } from "../bodies/html-outline.ts";
 import { unescapeHtml } from "../program/escape.ts";
-
-const require = createRequire(import.meta.url);
 
 export interface BrokenLink {
   /** As it is written. */
@@ -36,7 +34,6 @@ function webScheme(word: string): string | undefined {
 function isHost(address: string): boolean {
   const host = HOST.exec(address)?.[0];
   if (host === undefined) return false;
-  const { parse } = require("tldts") as typeof import("tldts");
   const { isIcann, domain } = parse(host);
   return isIcann === true && domain !== null;
 }

@@ -91,10 +91,6 @@ export const CLAIMABLE_CAMPAIGNS = firstCampaigns(
 export const claimableCampaigns = (excluded: Excluded, connection: PinnedConnection): Promise<ClaimableCampaign[]> =>
   connection.run<ClaimableCampaign>("claimable-campaigns", CLAIMABLE_CAMPAIGNS, values(excluded));
 
-/** Finds a row where a claim may: all chunks and retries are of such a campaign, and copies that wait are few. */
-export const ANY_TO_CLAIM = `(select 1 from campaigns where status in ('pending', 'sending') order by status, scheduled_for limit 1)
-  union all (select 1 from sent_email_copies where next_attempt_at is not null order by campaign_id limit 1)`;
-
 // One chunk of each campaign. SKIP LOCKED: of two senders that ask at once each gets another one.
 //
 // One statement, because every sender that records for these campaigns waits for their rows: in a transaction of several,

@@ -1,17 +1,11 @@
 /** DMARC (RFC 7489) of the From domain, and whether the mail's own domains are aligned with it. */
-import { createRequire } from "node:module";
+import { getDomain } from "tldts";
 import type { Lookups } from "../../lib/dns-lookups.ts";
 import { type Check, conclude, dnsUnknown, type Finding } from "./check.ts";
 import { parseTags } from "./tags.ts";
 
-const require = createRequire(import.meta.url);
-
 /** By the public suffix list; a name that has none (of one label, or a suffix itself) is its own. */
-function organisationalDomain(domain: string): string {
-  // Loaded with the first report: the list takes 8 MB.
-  const { getDomain } = require("tldts") as typeof import("tldts");
-  return getDomain(domain) ?? domain;
-}
+const organisationalDomain = (domain: string): string => getDomain(domain) ?? domain;
 
 export interface Policy {
   /** Where it was found: the From domain's, or its organisational domain's. */

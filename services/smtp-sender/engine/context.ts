@@ -7,7 +7,6 @@ import type { ClaimableCampaign, RecipientRow } from "../delivery/rows.ts";
 import type { ConnectionSlots } from "../limits/connection-slots.ts";
 import type { InDoubtBudget } from "../limits/in-doubt-budget.ts";
 import type { UnknownLimits } from "../limits/unknown-limits.ts";
-import type { MakingTime } from "../server/making-time.ts";
 import type { DependencyOutage } from "./dependency-outage.ts";
 import type { OutcomeCounts } from "./metrics.ts";
 import type { PinnedConnection } from "./pinned-connection.ts";
@@ -41,8 +40,6 @@ export interface EngineContext {
   readonly limiter: Limiter;
   /** Configurations whose limits cannot be counted: their campaigns say so. */
   readonly unknownLimits: UnknownLimits;
-  /** Bounds how long mails are made at a time. */
-  readonly making: MakingTime;
   readonly recorder: Recorder;
   /** For reading recipients. Results are written over a connection of their own, so that neither waits for the other. */
   readonly reads: PinnedConnection;

@@ -5,11 +5,9 @@
  */
 import { randomBytes } from "node:crypto";
 import { performance } from "node:perf_hooks";
-import { lookFor } from "../../../models/database/shared-look.ts";
 import type { Limiter } from "../../lib/limits/limiter.ts";
 import { withTimeout } from "../../lib/timeouts.ts";
 import type { AskedLease, GivenUp, Peers } from "../claim/ask-owners.ts";
-import { ANY_TO_CLAIM } from "../claim/claim-statements.ts";
 import { Claimer } from "../claim/claimer.ts";
 import { giveUpLeases } from "../claim/give-up-leases.ts";
 import type { Batch } from "../delivery/batch.ts";
@@ -18,7 +16,6 @@ import type { FlushReport, RefusedResult } from "../delivery/result-writer.ts";
 import { type ConnectionSlots, LocalConnectionSlots } from "../limits/connection-slots.ts";
 import { InDoubtBudget } from "../limits/in-doubt-budget.ts";
 import { UnknownLimits } from "../limits/unknown-limits.ts";
-import { MakingTime } from "../server/making-time.ts";
 import { Servers } from "../server/servers.ts";
 import type { EngineContext, NodeOutputs } from "./context.ts";
 import { DatabaseHistory } from "./database-history.ts";
@@ -52,7 +49,6 @@ export class Engine implements EngineContext {
   readonly limiter: Limiter;
   readonly budget: InDoubtBudget;
   readonly unknownLimits = new UnknownLimits();
-  readonly making = new MakingTime();
   readonly reads = new PinnedConnection();
   readonly counts = { sent: 0, failed: 0, deferred: 0 };
   readonly outage: DependencyOutage;
@@ -64,7 +60,6 @@ export class Engine implements EngineContext {
   stopping = false;
   #writes = new PinnedConnection();
   #timers: NodeJS.Timeout[] = [];
-  #endPoll = () => {};
   #recovery: LeaseRecovery;
   #stopped: Promise<void> | undefined;
 
@@ -115,19 +110,12 @@ export class Engine implements EngineContext {
   start(): void {
     this.#timers.push(
       setInterval(() => this.#tick(), TICK_MS),
+      // For what no event announced, and retries that are due.
+      setInterval(() => this.lookForWork(), this.settings.pollMs),
       setInterval(() => void this.recover(), Math.min(RECOVER_MS, this.settings.leaseMs / 2)),
     );
     void this.recover();
     this.lookForWork();
-    this.#poll();
-  }
-
-  /** For what no event announced, and retries that are due. */
-  #poll(): void {
-    this.#endPoll = lookFor(ANY_TO_CLAIM, this.settings.pollMs, () => {
-      this.lookForWork();
-      this.#poll();
-    });
   }
 
   lookForWork(): void {
@@ -223,7 +211,6 @@ export class Engine implements EngineContext {
 
   async #stop(): Promise<void> {
     this.stopping = true;
-    this.#endPoll();
     for (const timer of this.#timers) clearInterval(timer);
     // A drain may last longer than a lease: others would take what was handed over as in doubt.
     const renewing = setInterval(() => this.#renewAll(), TICK_MS);

@@ -196,12 +196,11 @@ export class Server {
 
   /** The next mail for a connection, marked and made. */
   #next(connection: Connection): Mail | undefined {
-    const { making, recorder } = this.#context;
-    if (!this.#maySend || recorder.stalled) return undefined;
+    if (!this.#maySend || this.#context.recorder.stalled) return undefined;
     const anyReady = this.#copies.size > 0 || this.#queue.anyReady;
-    if (anyReady && (making.mustWait(this) || !this.#perSecond.take(this.config.maxPerSecond))) return undefined;
+    if (anyReady && !this.#perSecond.take(this.config.maxPerSecond)) return undefined;
     const pipelined = connection.busySince !== undefined;
-    const mail = this.#copies.next() ?? making.spend(() => this.#queue.next(pipelined, this.preparation.fill));
+    const mail = this.#copies.next() ?? this.#queue.next(pipelined, this.preparation.fill);
     if (!mail) return undefined;
     mail.handedAtMs = performance.now();
     mail.bodyBegan = false;

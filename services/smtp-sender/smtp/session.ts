@@ -6,9 +6,8 @@ import { once } from "node:events";
 import { isIP, type Socket, connect as tcpConnect } from "node:net";
 import { type TLSSocket, connect as tlsConnect } from "node:tls";
 import { domainToASCII } from "node:url";
-import type SMTPConnection from "nodemailer/lib/smtp-connection";
+import SMTPConnection from "nodemailer/lib/smtp-connection";
 import type { TlsMode } from "../../../models/smtp-config.ts";
-import { smtpConnection } from "../../lib/at-first-use.ts";
 import { toOneLine } from "../../lib/one-line.ts";
 import { HostError, PERMIT_HELP, type PinnedAddress, resolvePublic } from "../../lib/ssrf/guard.ts";
 
@@ -268,7 +267,7 @@ function greetAndLogin(socket: Socket, endpoint: Endpoint, options: OpenOptions)
   const tls = tlsOf(endpoint);
   const greetingMs = options.greetingTimeoutMs ?? GREETING_TIMEOUT_MS;
   const loginMs = options.loginTimeoutMs ?? LOGIN_TIMEOUT_MS;
-  const connection = new (smtpConnection())({
+  const connection = new SMTPConnection({
     host,
     port,
     connection: socket,
