@@ -93,7 +93,7 @@ export async function compile(loaded: LoadedContent): Promise<CompiledCampaign> 
     : null;
   const fallback = companyVariables(content);
   // Made once where all mails have the same.
-  const shared = content.campaignTokenId === null ? null : new LinkTokens(key, content.campaignTokenId, links.length);
+  const shared = content.campaignTokenId === null ? null : new LinkTokens(key, content.campaignTokenId);
   return permanently(() => {
     const skeleton = skeletonOf(content, bodies, here, key, tracking, encoded);
     return {
@@ -104,7 +104,7 @@ export async function compile(loaded: LoadedContent): Promise<CompiledCampaign> 
       scope: (recipient) =>
         scopeOf(recipient, {
           fallback,
-          tokens: tracking && (shared ?? new LinkTokens(key, recipient.id, links.length)),
+          tokens: tracking && (shared ?? new LinkTokens(key, recipient.id)),
           preferencesUrl: () => preferencesUrl(here.baseUrl, content.companyId, recipient),
         }),
     };

@@ -1,5 +1,4 @@
 import type { ServiceContract } from "../define.ts";
-import type { MailBytes } from "../lib/mail-bytes.ts";
 import { Bool, ById, Described, Nullable, type Static, Type, Uuid } from "../lib/shapes.ts";
 import { Shown, contract as templates } from "./contract-templates.ts";
 
@@ -27,11 +26,8 @@ const Recipient = Type.Object({
 export const Rendered = Type.Union([
   Type.Object({
     ok: Type.Literal(true),
-    /**
-     * The message: CRLF lines, none beginning with ".", the last one ended, no final dot. As bytes where it is made for a
-     * connection, which writes and releases them; one that waits as latin1 characters.
-     */
-    raw: Type.Unsafe<string | MailBytes>({}),
+    /** The message as latin1 characters: CRLF lines, none beginning with ".", the last one ended, no final dot. */
+    raw: Type.String(),
     /** For cc and bcc: the same mail untracked. Only if the recipient has copies. */
     copy: Type.Optional(Type.String()),
     /**
@@ -47,10 +43,7 @@ export const Rendered = Type.Union([
 ]);
 export type Rendered = Static<typeof Rendered>;
 
-/**
- * A mail that is not made yet. It waits as what it is made from, and is made when a connection asks: mails that wait as text
- * survive collections of young objects, and copying them took more CPU than making them.
- */
+/** Makes the mail when a connection asks for it: what waits takes little memory. */
 export type MakeMail = () => Rendered;
 
 /** What a test send is made of; all of it was checked by whoever asks. */

@@ -3,7 +3,6 @@
  * that cannot be rendered gets an error of its own.
  */
 import { setImmediate } from "node:timers/promises";
-import type { MailBytes } from "../lib/mail-bytes.ts";
 import type { CompiledCampaign, CompiledCampaigns } from "./compiled-campaign.ts";
 import { Unrenderable } from "./content.ts";
 import type { MakeMail, Rendered } from "./contract.ts";
@@ -21,24 +20,19 @@ function made({ skeleton, scope }: CompiledCampaign, recipient: Recipient): { ma
   };
 }
 
-function rendered(mail: Mail, raw: string | MailBytes, copy: string | undefined, tail: string | null): Rendered {
+function rendered(mail: Mail, raw: string, copy: string | undefined, tail: string | null): Rendered {
   const { smtputf8 } = mail;
   if (copy === undefined && !tail) return { ok: true, raw, smtputf8, eightBit: smtputf8 };
   const parts = { ...(copy === undefined ? {} : { copy }), ...(tail ? { tail } : {}) };
   return { ok: true, raw, ...parts, smtputf8, eightBit: smtputf8 };
 }
 
-/** As characters, to be kept. */
-function textOf({ bytes }: Mail): string {
-  const text = bytes.toString();
-  bytes.release();
-  return text;
-}
+const textOf = ({ head, body }: Mail): string => head + body;
 
 function unsigned(campaign: CompiledCampaign, recipient: Recipient): Rendered {
   try {
     const { mail, copy } = made(campaign, recipient);
-    return rendered(mail, mail.bytes, copy ? textOf(copy) : undefined, campaign.skeleton.tail);
+    return rendered(mail, textOf(mail), copy ? textOf(copy) : undefined, campaign.skeleton.tail);
   } catch (error) {
     return failed(error);
   }
@@ -47,12 +41,7 @@ function unsigned(campaign: CompiledCampaign, recipient: Recipient): Rendered {
 async function signed(campaign: CompiledCampaign, recipient: Recipient, sign: Sign): Promise<Rendered> {
   try {
     const { mail, copy } = made(campaign, recipient);
-    const whole = async ({ bytes, bodyAt }: Mail) => {
-      const raw = bytes.toString();
-      const head = sign(raw.slice(0, bodyAt), bytes.view(bodyAt));
-      bytes.release();
-      return (await head) + raw.slice(bodyAt);
-    };
+    const whole = async ({ head, body }: Mail) => (await sign(head, body)) + body;
     return rendered(mail, await whole(mail), copy ? await whole(copy) : undefined, campaign.skeleton.tail);
   } catch (error) {
     return failed(error);

@@ -35,10 +35,10 @@ export function contentOf(given: Partial<Content> = {}): Content {
   };
 }
 
-function scope(recipient: Recipient, links: number) {
+function scope(recipient: Recipient) {
   return scopeOf(recipient, {
     fallback: { "company.name": "ACME" },
-    tokens: new LinkTokens(KEY, recipient.id, links),
+    tokens: new LinkTokens(KEY, recipient.id),
     preferencesUrl: () => `${BASE_URL}/api/emails/public/preferences/TOKEN/`,
   });
 }
@@ -66,11 +66,10 @@ export async function makeMail(
   };
   const installation = { baseUrl: BASE_URL, serviceName: "Flockmail" };
   const skeleton = skeletonOf(content, bodies, installation, KEY, content.trackingEnabled ? tracking : null);
-  const mail = skeleton.make(recipient, scope(recipient, links.length), options.copy ?? false);
-  const text = mail.bytes.toString();
-  const [head, body] = [text.slice(0, mail.bodyAt), mail.bytes.view(mail.bodyAt)];
+  const mail = skeleton.make(recipient, scope(recipient), options.copy ?? false);
+  const { head, body } = mail;
   const signedHead = content.dkim.length > 0 ? await signer(content.dkim, skeleton.tail)(head, body) : head;
-  const message = Buffer.from(signedHead + text.slice(mail.bodyAt) + (skeleton.tail ?? ""), "latin1");
+  const message = Buffer.from(signedHead + body + (skeleton.tail ?? ""), "latin1");
   return { message, smtputf8: mail.smtputf8, links };
 }
 
@@ -80,11 +79,11 @@ export function say(template: string, data: Record<string, unknown> = {}, to: Pa
   const subject = bodiesOf({ ...contentOf(), subject: template.slice(0, 900), body: "" }).subject;
   const recipient = { ...RECIPIENT, attributes: data, ...to };
   return {
-    html: run(htmlProgram(bodies.html, BASE_URL), scope(recipient, 0)),
-    text: run(textProgram(bodies.text(), BASE_URL), scope(recipient, 0)),
+    html: run(htmlProgram(bodies.html, BASE_URL), scope(recipient)),
+    text: run(textProgram(bodies.text(), BASE_URL), scope(recipient)),
     /** Only when asked for: what is fine as a body may be too long for a subject. */
     get subject() {
-      return subjectText(subjectProgram(subject, BASE_URL), scope(recipient, 0));
+      return subjectText(subjectProgram(subject, BASE_URL), scope(recipient));
     },
   };
 }

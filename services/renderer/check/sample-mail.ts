@@ -68,8 +68,7 @@ export async function sampleMail(companyId: string, source: Source): Promise<Sam
     tokens: null,
     preferencesUrl: () => unsubscribeUrl(here.baseUrl, recipient),
   });
-  const { bytes } = skeleton.make(recipient, scope, false);
-  const message = Buffer.from(bytes.toString(), "latin1");
-  bytes.release();
+  const { head, body } = skeleton.make(recipient, scope, false);
+  const message = Buffer.from(head + body, "latin1");
   return { message, from: content.senderEmail, to: TO, hostname: sender.host };
 }

@@ -10,8 +10,8 @@ import { createHash, createPrivateKey, type KeyObject, sign } from "node:crypto"
 import { promisify } from "node:util";
 import { type Dkim, Unrenderable } from "../content.ts";
 
-/** Returns the head with its signatures; `body`, read before it returns, is the message between the headers and the tail. */
-export type Sign = (head: string, body: Buffer) => Promise<string>;
+/** Returns the head with its signatures; `body` is the message between the headers and the tail. Both are latin1 characters. */
+export type Sign = (head: string, body: string) => Promise<string>;
 
 /**
  * List-Unsubscribe and List-Unsubscribe-Post must be covered, else providers hide the button (RFC 8058 section 4).
@@ -112,7 +112,7 @@ export function signer(keys: readonly Dkim[], tail: string | null): Sign {
   const tailBytes = tail ? Buffer.from(tail, "latin1") : null;
 
   return async (head, body) => {
-    const hash = createHash("sha256").update(body);
+    const hash = createHash("sha256").update(body, "latin1");
     if (tailBytes) hash.update(tailBytes);
     const fields = fieldsOf(head).filter((field) => COVERED.has(nameOf(field)));
     const names = [...fields.map(nameOf), ...OVERSIGNED].join(":");

@@ -5,22 +5,21 @@
  */
 import { createHmac } from "node:crypto";
 import { asciiDomain, domainOf } from "../../lib/address.ts";
-import { fixedBytes, MailBytes } from "../../lib/mail-bytes.ts";
 import type { Node } from "../../lib/template/parser.ts";
 import { type Bodies, htmlProgram, subjectProgram, textProgram } from "../bodies/bodies.ts";
 import { type Content, type Installation, Unrenderable } from "../content.ts";
-import { type Program, run, type Uses, type WireProgram, wireProgram, write } from "../program/program.ts";
+import { type Program, run, type Uses } from "../program/program.ts";
 import type { Recipient, Scope } from "../program/scope.ts";
 import { plainWriter, quotedPrintableWriter, utf8Bytes, type Writer } from "../program/writer.ts";
-import { attachmentParts } from "./attachments.ts";
+import { attachmentParts, base64Lines } from "./attachments.ts";
 import { addressSpec, copiesField, dateField, isNonAscii, mailbox, quotedPhrase, textField } from "./headers.ts";
 import { type Encoded, encodeQuotedPrintable } from "./quoted-printable.ts";
 
 export interface Mail {
-  /** CRLF lines, none beginning with "."; `tail` follows, if there is one. */
-  bytes: MailBytes;
-  /** Where the body begins, behind the empty line. */
-  bodyAt: number;
+  /** Headers and the empty line behind them, as latin1 characters. */
+  head: string;
+  /** CRLF lines, none beginning with ".", as latin1 characters; `tail` follows, if there is one. */
+  body: string;
   smtputf8: boolean;
 }
 
@@ -34,7 +33,7 @@ export interface Skeleton {
 /** Quoted-printable is faster and readable in the raw message; beyond this growth base64 (1.37) is used instead. */
 const QP_GROWTH = 1.6;
 
-type PartMaker = (out: MailBytes, scope: Scope) => void;
+type PartMaker = (scope: Scope) => string;
 
 const staticText = (nodes: readonly Node[]): string =>
   nodes
@@ -85,28 +84,17 @@ function encodedPart(nodes: readonly Node[], program: MakeProgram): EncodedPart 
   return { base64, texts };
 }
 
-/** What is to be encoded may have any lines. */
-const latin1Bytes = (text: string): Buffer => Buffer.from(text, "latin1");
-
-function writeBase64(pieces: WireProgram, out: MailBytes, scope: Scope): void {
-  const data = new MailBytes();
-  write(pieces, data, scope);
-  out.base64(data);
-  data.release();
-}
-
 function part(type: string, nodes: readonly Node[], program: MakeProgram, encoded: EncodedPart | undefined): PartMaker {
   const base64 = encoded ? encoded.base64 : prefersBase64(nodes);
   let taken = 0;
   const encode: typeof encodeQuotedPrintable = encoded ? () => encoded.texts[taken++]! : encodeQuotedPrintable;
   const encoding = base64 ? "base64" : "quoted-printable";
-  const head = fixedBytes(`Content-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n`);
+  const head = `Content-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n`;
   const writer = base64 ? plainWriter(utf8Bytes) : quotedPrintableWriter(encode);
-  const pieces = wireProgram(program(closed(nodes), writer), base64 ? latin1Bytes : fixedBytes);
-  return (out, scope) => {
-    out.fixed(head);
-    if (base64) writeBase64(pieces, out, scope);
-    else write(pieces, out, scope);
+  const pieces = program(closed(nodes), writer);
+  return (scope) => {
+    const text = run(pieces, scope);
+    return head + (base64 ? base64Lines(Buffer.from(text, "latin1")) : text);
   };
 }
 
@@ -195,14 +183,9 @@ export function skeletonOf(
   const untracked = part("text/html", bodies.html, programs.untracked, encoded?.untracked);
   const tracked = tracking ? part("text/html", bodies.html, programs.tracked, encoded?.tracked) : untracked;
 
-  const opening = fixedBytes(mixed ? `--${outer}\r\n${alternative}\r\n\r\n--${inner}\r\n` : `--${inner}\r\n`);
-  const between = fixedBytes(`\r\n--${inner}\r\n`);
-  const end = fixedBytes(mixed ? `\r\n--${inner}--\r\n\r\n` : `\r\n--${inner}--\r\n`);
-  const first = fixedBytes(`${fields.first}To: `);
-  const lineBreak = fixedBytes("\r\n");
-  const beforeMessageId = fixedBytes("Message-ID: <");
-  const afterMessageId = fixedBytes(`@${domain}>\r\nList-Unsubscribe: <${baseUrl}/api/emails/public/unsubscribe/`);
-  const last = fixedBytes(`/>\r\n${fields.last}\r\n`);
+  const opening = mixed ? `--${outer}\r\n${alternative}\r\n\r\n--${inner}\r\n` : `--${inner}\r\n`;
+  const between = `\r\n--${inner}\r\n`;
+  const end = mixed ? `\r\n--${inner}--\r\n\r\n` : `\r\n--${inner}--\r\n`;
   const tail = mixed ? attachmentParts(content.attachments, outer) : null;
 
   return {
@@ -212,25 +195,17 @@ export function skeletonOf(
       const { cc, id, message_id: messageId = id } = recipient;
       const address = addressSpec(recipient.email);
       const smtputf8 = utf8Sender || isNonAscii(address);
-      const bytes = new MailBytes();
-      bytes.fixed(first);
-      bytes.text(address);
-      bytes.fixed(lineBreak);
-      if (cc?.length) bytes.text(copiesField(cc, smtputf8));
-      bytes.text(textField("Subject", subjectText(subject, scope)));
-      bytes.text(dateField());
-      bytes.fixed(beforeMessageId);
-      bytes.text(messageId);
-      bytes.fixed(afterMessageId);
-      bytes.text(id);
-      bytes.fixed(last);
-      const bodyAt = bytes.length;
-      bytes.fixed(opening);
-      text(bytes, scope);
-      bytes.fixed(between);
-      (copy ? untracked : tracked)(bytes, scope);
-      bytes.fixed(end);
-      return { bytes, bodyAt, smtputf8 };
+      const head = [
+        `${fields.first}To: ${address}\r\n`,
+        cc?.length ? copiesField(cc, smtputf8) : "",
+        textField("Subject", subjectText(subject, scope)),
+        dateField(),
+        `Message-ID: <${messageId}@${domain}>\r\n`,
+        `List-Unsubscribe: <${baseUrl}/api/emails/public/unsubscribe/${id}/>\r\n`,
+        `${fields.last}\r\n`,
+      ];
+      const body = opening + text(scope) + between + (copy ? untracked : tracked)(scope) + end;
+      return { head: head.join(""), body, smtputf8 };
     },
   };
 }

@@ -3,7 +3,6 @@
  * One program per use of a body (tracked mail, copy for cc, web view, text part), all from the same tree.
  */
 
-import type { MailBytes } from "../../lib/mail-bytes.ts";
 import type { Node, Path } from "../../lib/template/parser.ts";
 import { TOKEN_LENGTH } from "../../lib/tokens/link-token.ts";
 import { MAX_URL_LENGTH } from "../bodies/tracked-links.ts";
@@ -45,22 +44,6 @@ export function run(program: Program, scope: Scope, item?: unknown, index = -1):
   return out;
 }
 
-/** A program whose own text is bytes: what mails are made by. */
-export type WireProgram = readonly (Buffer | Exclude<Piece, string>)[];
-
-export const wireProgram = (program: Program, bytesOf: (latin1: string) => Buffer): WireProgram =>
-  program.map((piece) => (typeof piece === "string" ? bytesOf(piece) : piece));
-
-/** As `run`, into the mail. Its pieces are latin1 characters. */
-export function write(program: WireProgram, out: MailBytes, scope: Scope): void {
-  spendSteps(scope, program.length + 1);
-  for (let i = 0; i < program.length; i++) {
-    const piece = program[i]!;
-    if (typeof piece === "function") out.text(piece(scope, undefined, -1, out));
-    else out.fixed(piece);
-  }
-}
-
 function addressKind(path: Path): string | undefined {
   return path.from === "variables" && Object.hasOwn(ADDRESSES, path.name) ? ADDRESSES[path.name] : undefined;
 }
@@ -91,11 +74,8 @@ function isHarmless([first]: readonly Node[]): boolean {
 
 const token =
   (link: number): Piece =>
-  (scope, _item, _index, out) => {
-    if (!out) return scope.tokens!.text(link);
-    out.slot(scope.tokens!, link, TOKEN_LENGTH);
-    return "";
-  };
+  (scope) =>
+    scope.tokens!.text(link);
 
 export function build(nodes: readonly Node[], writer: Writer, uses: Uses): Program {
   const pieces: Piece[] = [];

@@ -36,7 +36,7 @@ export interface Scope {
   fallback: Data;
   preferencesUrl: () => string;
   /** Of the tracked links by number; 0 is the open pixel. Null where nothing is tracked. */
-  tokens: Pick<LinkTokens, "text" | "writeTo"> | null;
+  tokens: Pick<LinkTokens, "text"> | null;
   /** Characters that may still be written: nested loops multiply the output. */
   charactersLeft: number;
   /** Pieces that may still be evaluated: a loop may do much and write nothing. */

@@ -1,18 +1,12 @@
 /** How a program writes: plain (preview, web view, subject, base64), or already encoded for the wire. */
 
-import { charactersOf, type MailBytes } from "../../lib/mail-bytes.ts";
 import { encodeQuotedPrintable, SOFT_BREAK } from "../mime/quoted-printable.ts";
 import type { Escape } from "./escape.ts";
 import { asIs } from "./escape.ts";
 import { type Read, type Scope, spendCharacters, textOf } from "./scope.ts";
 
-/**
- * What is not fixed text. `out`: the mail, where the piece stands in it directly; it may write itself there, and has nothing
- * to return then.
- */
-type Written = (scope: Scope, item: unknown, index: number, out?: MailBytes) => string;
-
-export type Piece = string | Written;
+/** Fixed text, or what is written for each recipient. */
+export type Piece = string | ((scope: Scope, item: unknown, index: number) => string);
 
 export interface Writer {
   text(text: string): string;
@@ -58,7 +52,6 @@ export function utf8Bytes(text: string): string {
 // Printable ASCII that neither HTML nor quoted-printable changes.
 const PLAIN_IN_HTML = /^[ !#-%(-;?-~]*$/;
 const PLAIN = /^[ -<>-~]*$/;
-const PLAIN_CHARACTERS = new Map([PLAIN_IN_HTML, PLAIN].map((plain) => [plain, charactersOf(plain)]));
 
 // Must never begin a line (quoted-printable.ts).
 const BAD_START = /^(?:\.|From )/;
@@ -91,14 +84,9 @@ export function quotedPrintableWriter(encode: typeof encodeQuotedPrintable = enc
       const charactersLeft = 75 - column;
       const first = column === 0;
       const plain = guard === asIs ? PLAIN : PLAIN_IN_HTML;
-      const characters = PLAIN_CHARACTERS.get(plain)!;
       column = 0;
-      return (scope, item, index, out) => {
+      return (scope, item, index) => {
         const text = textOf(read(scope, item, index), scope);
-        if (out && !first && text !== "" && text.length <= charactersLeft && out.softLine(text, characters)) {
-          spendCharacters(scope, text.length);
-          return "";
-        }
         if (text.length <= 75 && plain.test(text)) {
           if (text === "") return before;
           spendCharacters(scope, text.length);

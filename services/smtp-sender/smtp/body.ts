@@ -3,7 +3,6 @@
  * written in slices as fast as the socket drains, so that ten connections do not hold ten copies of it.
  */
 import type { Socket } from "node:net";
-import { MailBytes } from "../../lib/mail-bytes.ts";
 import type { OutgoingMessage } from "./transaction.ts";
 
 const DOT = ".\r\n";
@@ -19,20 +18,12 @@ function dotStuffed(message: string): string {
 
 /**
  * A whole message, its final dot and the commands behind it. The renderer promises lines without a leading dot; should it
- * break the promise, the message must not end early, so the first such line has to be the final dot. The search stands here
- * because it flattens a message of many pieces into one string, which is then written at once and leaves the heap.
+ * break the promise, the message must not end early, so the first such line has to be the final dot.
  */
 function wireForm(message: string, commands: string): string {
   const text = message + DOT + commands;
   const ends = text.indexOf("\r\n.") === message.length - 2;
   return ends && !text.startsWith(".") ? text : dotStuffed(message) + DOT + commands;
-}
-
-function textOf(piece: string | MailBytes): string {
-  if (typeof piece === "string") return piece;
-  const text = piece.toString();
-  piece.release();
-  return text;
 }
 
 export class BodyWriter {
@@ -42,13 +33,6 @@ export class BodyWriter {
   #piece = 0;
   #at = 0;
   #commands = "";
-  /** Given to the socket and not written out yet, in order. */
-  #underWay: MailBytes[] = [];
-  readonly #written = (error?: Error | null) => {
-    const mail = this.#underWay.shift();
-    // After an error it is unknown whether the system still reads them.
-    if (!error) mail?.release();
-  };
   /** A large message is being written. */
   busy = false;
   /** The final dot of the last message was given to the socket. */
@@ -66,37 +50,14 @@ export class BodyWriter {
       this.#commands += commands;
       return;
     }
-    const [mail] = body;
-    if (mail instanceof MailBytes && body.length === 1 && mail.isWireForm && mail.length < ONE_WRITE) {
-      mail.unchecked(DOT + commands);
-      this.#writeBytes(mail);
-    } else {
-      this.#writeText(body.map(textOf), commands);
-    }
-  }
-
-  #writeBytes(mail: MailBytes): void {
-    this.dotWritten = true;
-    this.#underWay.push(mail);
-    this.#socket.write(mail.view(), this.#written);
-  }
-
-  #writeText(pieces: readonly string[], commands: string): void {
-    let length = commands.length;
-    for (const piece of pieces) length += piece.length;
-    if (pieces.length === 0) {
-      this.dotWritten = true;
-      this.#socket.write(commands, "latin1");
-      return;
-    }
+    const length = body.reduce((sum, piece) => sum + piece.length, commands.length);
     if (length <= ONE_WRITE) {
-      // Node would allocate memory for each string of more than 16 KB.
-      const mail = new MailBytes();
-      mail.unchecked(wireForm(pieces.length === 1 ? pieces[0]! : pieces.join(""), commands));
-      this.#writeBytes(mail);
+      this.dotWritten = true;
+      const [message = "", ...more] = body;
+      this.#socket.write(body.length === 0 ? commands : wireForm(message + more.join(""), commands), "latin1");
       return;
     }
-    this.#pieces = [dotStuffed(pieces[0]!), ...pieces.slice(1), DOT];
+    this.#pieces = [dotStuffed(body[0]!), ...body.slice(1), DOT];
     this.#piece = 0;
     this.#at = 0;
     this.#commands = commands;

@@ -1,5 +1,4 @@
 /** A mail transaction: what it carries, its commands up to DATA, what the replies mean for it, and its result. */
-import type { MailBytes } from "../../lib/mail-bytes.ts";
 import { NotSmtp, type Reply } from "./replies.ts";
 import type { Session } from "./session.ts";
 
@@ -8,10 +7,10 @@ export interface OutgoingMessage {
   from: string;
   to: readonly string[];
   /**
-   * The message in one piece or two, with CRLF lines, as latin1 characters or as bytes, which are released when they are
-   * written. The second may be shared by many messages, and has no line that begins with a dot.
+   * The message in one piece or two, with CRLF lines, as latin1 characters. The second may be shared by many messages, and has
+   * no line that begins with a dot.
    */
-  body: readonly (string | MailBytes)[];
+  body: readonly string[];
   bytes: number;
   smtpUtf8: boolean;
   eightBit: boolean;

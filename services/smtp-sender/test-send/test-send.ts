@@ -24,8 +24,6 @@ import { Connection } from "../smtp/connection.ts";
 import { OpenError, openSession, type Session } from "../smtp/session.ts";
 import type { OutgoingMessage, TransactionResult } from "../smtp/transaction.ts";
 
-type Made = Extract<Rendered, { ok: true }>;
-
 interface TestMail extends OutgoingMessage {
   no: number;
 }
@@ -172,21 +170,13 @@ async function takeRoom(limiter: Limiter, transport: TransportConfig, row: Row, 
   throw smtpRateLimited(message, Math.ceil(retryAfterMs / 1_000));
 }
 
-/** As text, because a mail may be written twice: its first session ended before its turn. */
-function textOf(raw: Made["raw"]): string {
-  if (typeof raw === "string") return raw;
-  const text = raw.toString();
-  raw.release();
-  return text;
-}
-
 /** The mails that could be made, and results for the others. */
 function messagesOf(mails: readonly (Rendered | MakeMail)[], to: readonly string[], sender: WireAddress) {
   const failed = new Map<number, TestResult>();
   const messages: TestMail[] = [];
   for (const [no, mail] of mails.entries()) {
     const made = typeof mail === "function" ? mail() : mail;
-    if (made.ok) messages.push({ ...outgoingMessage(sender, [to[no]!], textOf(made.raw), made), no });
+    if (made.ok) messages.push({ ...outgoingMessage(sender, [to[no]!], made.raw, made), no });
     else failed.set(no, notSent(`The mail could not be rendered: ${made.error}`));
   }
   return { messages, failed };

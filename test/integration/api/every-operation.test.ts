@@ -318,7 +318,7 @@ describe("every operation", () => {
 
   test("what readers do", async () => {
     const mail = { sent_email_id: things.mail! };
-    const pixel = new LinkTokens(keysFor("link")[0]!, things.mail!, 1).text(0);
+    const pixel = new LinkTokens(keysFor("link")[0]!, things.mail!).text(0);
     const link = /\/api\/emails\/public\/click\/([\w-]+)\//.exec(
       smtp.messages.at(-1)!.raw.replaceAll(/=\r\n/g, ""),
     )![1]!;

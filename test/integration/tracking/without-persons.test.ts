@@ -193,7 +193,7 @@ describe("without individual tracking", () => {
     }
     expect((await browser.post(`${API}/public/unsubscribe/${tokenId}/`, {})).status).toBe(200);
     expect(await query("select from suppressions where company_id = $1", [company.id])).toEqual([]);
-    const beyond = new LinkTokens(keysFor("link")[0]!, tokenId, 9).text(9);
+    const beyond = new LinkTokens(keysFor("link")[0]!, tokenId).text(9);
     expect((await browser.get(`${API}/public/click/${beyond}/`)).status).toBe(404);
   });
 
@@ -240,7 +240,7 @@ describe("without individual tracking", () => {
     const id = await send();
     await ended(id);
     const [mail] = await sentEmails(id);
-    const token = (link: number) => new LinkTokens(keysFor("link")[0]!, mail!.id, 3).text(link);
+    const token = (link: number) => new LinkTokens(keysFor("link")[0]!, mail!.id).text(link);
     await query("update sent_emails set status = 6 where campaign_no = (select no from campaigns where id = $1)", [id]);
     const browser = reader(someIp());
     expect((await browser.get(`${API}/public/open/${token(0)}.gif`)).status).toBe(200);
@@ -261,7 +261,7 @@ describe("without individual tracking", () => {
     const { no } = (await queryOne<{ no: number }>("select no from campaigns where id = $1", [id]))!;
     const browser = reader(someIp());
     for (const variant of [0, 3, 3]) {
-      const tokens = new LinkTokens(keysFor("link")[0]!, await campaignTokenId(no, variant), 1);
+      const tokens = new LinkTokens(keysFor("link")[0]!, await campaignTokenId(no, variant));
       expect((await browser.get(`${API}/public/open/${tokens.text(0)}.gif`)).status).toBe(200);
     }
     const counts = await query<{ bucket: number; n: number }>(

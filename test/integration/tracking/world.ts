@@ -73,8 +73,7 @@ async function writeCompactly(campaignId: string, rows: World["mails"]): Promise
   return rows.map((row, n) => ({ ...row, id: ids[n]! }));
 }
 
-export const token = (mailId: string, link: number) =>
-  new LinkTokens(keysFor("link")[0]!, mailId, LINKS.length + 5).text(link);
+export const token = (mailId: string, link: number) => new LinkTokens(keysFor("link")[0]!, mailId).text(link);
 
 export const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:131.0) Gecko/20100101 Firefox/131.0";
 
