@@ -36,13 +36,12 @@ interface HealthReport {
 type Latency = Record<"database" | "redis" | "nats", number | null>;
 
 export interface NodeReport extends HealthReport {
-  /** One of the release before does not say. */
-  latency_ms?: Latency;
+  latency_ms: Latency;
   services: string[];
   pid: number;
   uptime_seconds: number;
   memory_bytes: number;
-  /** Where it was asked for (`vitals`), and the node is not one of the release before; so is the next. */
+  /** Where it was asked for (`vitals`); so is the next. */
   vitals?: Vitals;
   /** DATABASE_POOL of the node. */
   database_pool?: number;

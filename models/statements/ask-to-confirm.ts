@@ -165,8 +165,6 @@ const CONFIRMING = `
 interface Link {
   companyId: string;
   subscriberId: string;
-  /** Of links that the release before made. */
-  listId?: string;
   expiresAt: Date | null;
 }
 
@@ -182,7 +180,7 @@ const WISHES = `
  */
 export async function confirmMailbox(
   client: Client,
-  { companyId, subscriberId, listId, expiresAt }: Link,
+  { companyId, subscriberId, expiresAt }: Link,
 ): Promise<"unknown" | "void" | { email: string; joins: string[] }> {
   const found = await queryOne<Confirming>(CONFIRMING, [companyId, subscriberId], client);
   if (!found) return "unknown";
@@ -194,10 +192,9 @@ export async function confirmMailbox(
   const wishes = await query<{ list_id: string }>(WISHES, [companyId, subscriberId], client);
   if (isLatest) await query(FILL_IN, [companyId, subscriberId], client);
   await query(CONFIRMED, [companyId, subscriberId], client);
-  const wished = wishes.map(({ list_id }) => list_id);
-  const joins = listId ? [...new Set([...wished, listId])] : wished;
+  const joins = wishes.map(({ list_id }) => list_id);
   // Not when the link is followed once more.
-  if (found.is_unsubscribed || status === "unconfirmed" || wished.length > 0) {
+  if (found.is_unsubscribed || status === "unconfirmed" || joins.length > 0) {
     const metadata = JSON.stringify({ subscriber_id: subscriberId, lists: joins });
     await query(webhookNotice(), [companyId, "confirmed", email, metadata], client);
   }

@@ -9,7 +9,7 @@ import { type Ctx, companyOf } from "../lib/caller.ts";
 import { cursorOf } from "../lib/download.ts";
 import { sendAddressChanges } from "./address-change-mails.ts";
 import { audience, audienceErrors } from "./audience.ts";
-import { sendConfirmation, sendConfirmations } from "./confirmation.ts";
+import { sendConfirmations } from "./confirmation.ts";
 import { contract } from "./contract.ts";
 import { createDraft, findDraft, listDrafts, removeDraft, updateDraft } from "./drafts/drafts.ts";
 import { duplicate } from "./drafts/duplicate.ts";
@@ -119,7 +119,6 @@ export default defineService("campaigns", contract, {
     downloadMedia: (ctx) => downloadMedia(ctx.params.id, ctx.meta),
     mediaBytes: (ctx) => mediaBytes(ctx.params.id, cursorOf(ctx)),
 
-    sendConfirmation: (ctx) => sendConfirmation(ctx, ctx.params),
     sendConfirmations: async ({ broker }) => ({
       done: (await sendConfirmations(broker)) + (await sendAddressChanges(broker)),
     }),

@@ -16,9 +16,8 @@ import { CONFIRMATION_SERVER } from "../../models/statements/confirmation-server
 import { requireQuotaWithin } from "../../models/statements/monthly-quota.ts";
 import { noticeToOwners } from "../../models/statements/queue-system-mail.ts";
 import { activeTrackingDomain } from "../../models/statements/tracking-domains.ts";
-import { call, emitAndForget } from "../call.ts";
+import { emitAndForget } from "../call.ts";
 import type { StoredBranding } from "../lib/branding/branding.ts";
-import { type Ctx, companyOf } from "../lib/caller.ts";
 import { badRequest, isServiceError, notFound } from "../lib/errors.ts";
 import type { Catalogue } from "../lib/i18n/en.ts";
 import { catalogueFor } from "../lib/i18n/languages.ts";
@@ -39,11 +38,6 @@ interface Recipient {
   company_name: string;
   branding: StoredBranding;
   smtp_config_id: string | null;
-}
-
-interface Wanted {
-  subscriber_id: string;
-  confirm_url: string;
 }
 
 /** The same mail, in the words of a change of address. */
@@ -85,19 +79,6 @@ async function write(client: Client, mail: Mail): Promise<string> {
     newEmail === undefined ? { subscriberId, email: recipient.email } : { subscriberId: null, email: newEmail };
   await writeConfirmation(client, { campaignId, companyId, smtpConfigId, ...to, variables, ...text });
   return campaignId;
-}
-
-/** For nodes of the release before, which ask for it while their request is under way. */
-export async function sendConfirmation(ctx: Ctx, wanted: Wanted): Promise<{ campaign_id: string }> {
-  const companyId = companyOf(ctx);
-  const { subscriber_id: subscriberId, confirm_url: confirmUrl } = wanted;
-  await call(ctx, "accounts.admitEmails", { emails: 1 });
-  const acceptLanguage = ctx.meta.http?.acceptLanguage ?? "";
-  const campaignId = await transaction((client) =>
-    write(client, { companyId, subscriberId, confirmUrl, acceptLanguage }),
-  );
-  emitAndForget(ctx, "campaign.queued", { campaignId, companyId });
-  return { campaign_id: campaignId };
 }
 
 /** A kind of mail that asks for a confirmation, queued as rows. */

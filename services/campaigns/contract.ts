@@ -156,13 +156,6 @@ const work = {
     params: None,
     returns: Done,
   },
-  sendConfirmation: {
-    summary: "Send the double opt-in mail to one subscriber",
-    visibility: "public",
-    description: "Through the company's default SMTP configuration. 400 where it has none, 403 over the monthly quota.",
-    params: Type.Object({ subscriber_id: Uuid, confirm_url: Type.String({ maxLength: 2_000 }) }),
-    returns: Type.Object({ campaign_id: Uuid }),
-  },
   stopAny: {
     summary: "Stop a campaign that is being sent, of whatever company",
     visibility: "public",

@@ -5,7 +5,6 @@ import type { Caller } from "../lib/caller.ts";
 import type { Release } from "../lib/concurrency-limit.ts";
 import { downloadFrom } from "../lib/download.ts";
 import { isServiceError, notFound } from "../lib/errors.ts";
-import { isUuid } from "../lib/ids.ts";
 import { MAX_REQUEST_WAIT_MS, type WaitBudget } from "../lib/owner.ts";
 import type { Permission } from "../lib/rights.ts";
 import type { Document, DownloadPage } from "../lib/shapes.ts";
@@ -132,11 +131,11 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
   const isJsonInstead = (context: Context) => route.orJson === true && isJson(context);
 
   /** A key's call is charged as soon as the key is known: a request that is wrong otherwise costs a call too. */
-  function chargeKey(context: Context, { key }: Identity): void | Promise<void> {
+  async function chargeKey(context: Context, { key }: Identity): Promise<void> {
     if (!key) return;
     const { companyId, apiKeyId } = key;
     context.state.companyId = companyId;
-    return quota.charge(context, { companyId, apiKeyId, requestId: context.state.requestId });
+    await quota.charge(context, { companyId, apiKeyId, requestId: context.state.requestId });
   }
 
   function noted(caller: Caller, context: Context): Caller {
@@ -146,21 +145,11 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     return caller;
   }
 
-  async function memberIn(companyId: string, context: Context, identity: Identity): Promise<Caller> {
+  async function callerIn(companyId: string, context: Context, identity: Identity): Promise<Caller> {
+    if (identity.key) return noted(callerOfKey(companyId, identity.key), context);
     const caller = noted(await authentication.callerIn(companyId, identity, permission!), context);
     await quota.charge(context, caller);
     return caller;
-  }
-
-  const callerIn = (companyId: string, context: Context, identity: Identity): Caller | Promise<Caller> =>
-    identity.key ? noted(callerOfKey(companyId, identity.key), context) : memberIn(companyId, context, identity);
-
-  /** Who may not act in a company is refused when the body has named it, and not when 16 MiB of it are in memory. */
-  function companyInBody(identity: Identity | undefined): BodyBounds["early"] {
-    if (!identity?.person || !company.inBody) return undefined;
-    const allow = async (named: string) =>
-      isUuid(named) && authentication.callerIn(named.toLowerCase(), identity, permission!);
-    return { field: "company", allow };
   }
 
   // What only reads may be asked twice: where a node died with the question, another one answers.
@@ -203,8 +192,7 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
       refuseUnknown?.(context, body, params);
       const result = await broker.call(route.action, params, options);
       if (route.answer === "events") return watch(context, meta.companyId!, result);
-      const writing = writeResponse(context, await wholeAnswer(result, params, options), params);
-      if (writing instanceof Promise) await writing;
+      await writeResponse(context, await wholeAnswer(result, params, options), params);
     } catch (error) {
       // What does not exist is a 404 whatever the body says; only of what exists are the body's errors reported.
       if (reading && isServiceError(error, "INVALID")) await broker.call(reading, readPath(context), options);
@@ -260,40 +248,31 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     return (await broker.call(route.formAgain!, params, options).catch(() => undefined)) as Document | undefined;
   }
 
-  // What is known already is not awaited: each await of the dozen steps below took some 0.4 of the 114 µs of a request.
   const handle = async (context: Context): Promise<void> => {
     context.state.route = route.path;
     const overLimit = route.throttle && (await throttle(context, route.throttle));
-    const identified = permission && authentication.identify(context, permission);
-    const identity = identified instanceof Promise ? await identified : identified;
-    const charging = identity && chargeKey(context, identity);
-    if (charging) await charging;
-    const signedIn = personOf(context);
-    const person = signedIn && (await signedIn);
+    const identity = permission && (await authentication.identify(context, permission));
+    if (identity) await chargeKey(context, identity);
+    const person = await personOf(context);
     const path = readPath(context);
     if (route.first) await callFirst(route.first, context, path);
     const budget: WaitBudget = { waitLeftMs: MAX_REQUEST_WAIT_MS };
-    const admitted = admitIdentified(context, identity, budget);
-    let release: Release | undefined = admitted instanceof Promise ? await admitted : admitted;
+    let release: Release | undefined = await admitIdentified(context, identity, budget);
     const reservation = readBody && deps.bodyBudget.open(ownerOf(context, identity));
     try {
       const known = identity?.person && company.beforeBody(path, context);
       const early = known && (await callerIn(known, context, identity));
-      const body = reservation && (await readBody!(context, { limits, reservation, early: companyInBody(identity) }));
+      const body = reservation && (await readBody!(context, { limits, reservation }));
       release ??= await admitForm(context, path, budget);
       if (route.formAgain && body) context.state.typed = body;
       const params: Params = { ...readQuery(context), ...body, ...path };
       if (takesIdempotencyKey) setIdempotencyKey(context, params);
-      const caller = identity && (early || callerIn(company.of(identity, params, context), context, identity));
-      const meta: Caller = caller
-        ? caller instanceof Promise
-          ? await caller
-          : caller
-        : {
-            ...person,
-            requestId: context.state.requestId,
-            http: { ...httpOf(context), overLimit, ...deviceIn(context) },
-          };
+      const caller = identity && (early || (await callerIn(company.of(identity, params, context), context, identity)));
+      const meta: Caller = caller ?? {
+        ...person,
+        requestId: context.state.requestId,
+        http: { ...httpOf(context), overLimit, ...deviceIn(context) },
+      };
       meta.waitLeftMs = budget.waitLeftMs;
       const read = { params, body };
       await (route.upload && !isJsonInstead(context)
@@ -313,8 +292,7 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
       const document = isPersonsForm(context) ? await formAgain(context, error) : undefined;
       if (!document) throw error;
       context.set(problemOf(error, context.state.requestId).headers);
-      const written = writeResponse(context, document, {});
-      if (written instanceof Promise) await written;
+      await writeResponse(context, document, {});
     }
   };
 }

@@ -38,12 +38,12 @@ export class TrackingHosts {
     this.#own = new URL(baseUrl).hostname;
   }
 
-  /** The company whose proved host this is. Without a promise where that is known: the common case. */
-  companyOf(header: string | undefined): string | null | Promise<string | null> {
+  /** The company whose proved host this is. */
+  async companyOf(header: string | undefined): Promise<string | null> {
     return header === undefined ? null : this.companyOfName(hostName(header));
   }
 
-  companyOfName(name: string): string | null | Promise<string | null> {
+  async companyOfName(name: string): Promise<string | null> {
     const host = name === this.#own ? null : candidate(name);
     if (host === null) return null;
     return this.#cache.get(host, async () => (await this.#ask(host)).company_id);
@@ -67,24 +67,20 @@ export class TrackingHosts {
 
 /** Sets whose host the request came to, and ends it where nothing stands there. */
 export function trackingHosts(hosts: TrackingHosts) {
-  async function look(asked: Promise<string | null>, context: Context): Promise<string | null> {
-    // Without an answer no page is shown, and what is no page asks for credentials anyway.
-    return asked.catch((error: unknown) => {
-      if (context.path.startsWith(PUBLIC)) throw error;
-      return null;
-    });
-  }
-  function goOn(company: string | null, context: Context, next: Next): Promise<void> {
-    if (company === null) return next();
+  return async (context: Context, next: Next): Promise<void> => {
     const { path } = context;
-    if (!path.startsWith(PUBLIC) && path !== TOKEN_PATH) throw notFound();
+    const isPage = path.startsWith(PUBLIC);
+    let company: string | null = null;
+    try {
+      company = await hosts.companyOf(context.req.headers.host);
+    } catch (error) {
+      // Without an answer no page is shown, and what is no page asks for credentials anyway.
+      if (isPage) throw error;
+    }
+    if (company === null) return next();
+    if (!isPage && path !== TOKEN_PATH) throw notFound();
     context.state.hostOf = company;
     return next();
-  }
-  return (context: Context, next: Next): Promise<void> => {
-    const known = hosts.companyOf(context.req.headers.host);
-    if (!(known instanceof Promise)) return goOn(known, context, next);
-    return look(known, context).then((company) => goOn(company, context, next));
   };
 }
 

@@ -63,9 +63,9 @@ function healthOf({ id, services, report }: Node): NodeHealth {
     database,
     redis,
     nats,
-    database_ms: latency_ms?.database ?? null,
-    redis_ms: latency_ms?.redis ?? null,
-    nats_ms: latency_ms?.nats ?? null,
+    database_ms: latency_ms.database,
+    redis_ms: latency_ms.redis,
+    nats_ms: latency_ms.nats,
     uptime_seconds,
     memory_mib: Math.round(memory_bytes / MEBIBYTE),
   };

@@ -90,10 +90,13 @@ const work = {
       sent: Type.Integer(),
       failed: Type.Integer(),
       deferred: Type.Integer(),
-      /** How often a batch found no room within each kind of limit since the start. Nodes of version 0.1.0 do not say. */
-      limiter_waits: Type.Optional(
-        Type.Object({ hour: Type.Integer(), day: Type.Integer(), second: Type.Integer(), domain: Type.Integer() }),
-      ),
+      /** How often a batch found no room within each kind of limit since the start. */
+      limiter_waits: Type.Object({
+        hour: Type.Integer(),
+        day: Type.Integer(),
+        second: Type.Integer(),
+        domain: Type.Integer(),
+      }),
       /** Named as nodes of version 0.1.0 name them: both run side by side during an update. */
       lanes: Type.Array(Batch),
       servers: Type.Array(Server),

@@ -4,7 +4,6 @@ import { query } from "../../models/database/db.ts";
 import { listModels } from "../../models/database/listing.ts";
 import { Segment } from "../../models/segment.ts";
 import { countNotDates } from "../../models/segment-rules/not-dates.ts";
-import { countSegment } from "../../models/segment-rules/segment-count.ts";
 import {
   MAX_CONDITIONS,
   type Rules,
@@ -17,6 +16,7 @@ import { call } from "../call.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
 import { type FieldErrors, missingObject, notFound } from "../lib/errors.ts";
 import type { ListQuery } from "../lib/shapes.ts";
+import { countSegment } from "./count-segment.ts";
 import { segmentMembers } from "./list-subscribers.ts";
 import { COLUMNS, type SubscriberRow, subscriberView } from "./subscriber.ts";
 
@@ -90,7 +90,7 @@ export async function createSegment(ctx: Ctx<Given>) {
 /** As GET shows it. What was written stands, also where its size cannot be counted in time: `subscriber_count` is null then. */
 async function written(segment: Segment) {
   const { companyId, rules } = segment;
-  const { n, isEstimate } = await countSegment({ companyId, rules }).catch((error: unknown) => {
+  const { n, isEstimate } = await countSegment(companyId, rules).catch((error: unknown) => {
     if (!isTooCostly(error)) throw error;
     return { n: null, isEstimate: false };
   });
@@ -122,7 +122,7 @@ export async function previewSegment(ctx: Ctx<Pick<Given, "rules">>) {
   await call(ctx, "accounts.requireFeature", { feature: "segments" });
   const companyId = companyOf(ctx);
   const rules = await complete(companyId, ctx.params.rules);
-  const { n, isEstimate } = await countSegment({ companyId, rules });
+  const { n, isEstimate } = await countSegment(companyId, rules);
   const sample = n === 0 ? [] : await sampleOf(companyId, rules);
   const not_dates = await countNotDates(companyId, rules);
   return { subscriber_count: n, subscriber_count_is_estimate: isEstimate, not_dates, sample };
@@ -153,7 +153,7 @@ export async function removeSegment(companyId: string, id: string): Promise<null
 export async function getSegment(companyId: string, { id, count = true }: { id: string; count?: boolean }) {
   const segment = await findSegment(companyId, id);
   if (!count) return { ...segment.view(), subscriber_count: null, subscriber_count_is_estimate: false, not_dates: [] };
-  const { n, isEstimate } = await countSegment({ companyId, rules: segment.rules });
+  const { n, isEstimate } = await countSegment(companyId, segment.rules);
   const not_dates = await countNotDates(companyId, segment.rules);
   return { ...segment.view(), subscriber_count: n, subscriber_count_is_estimate: isEstimate, not_dates };
 }

@@ -114,7 +114,7 @@ export async function confirm(token: string) {
   if (!link) throw notFound();
   const { companyId, subscriberId } = link;
   const confirmed = await transaction(async (client) => {
-    const done = await confirmMailbox(client, { ...link, listId: link.subjectId });
+    const done = await confirmMailbox(client, link);
     if (typeof done === "object" && !link.expired && done.joins.length > 0) {
       await addToLists(client, companyId, [subscriberId], done.joins);
     }

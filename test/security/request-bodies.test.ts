@@ -1,11 +1,7 @@
-/** What strangers and tenants send must not cost the process its memory or others their turn. */
-import { once } from "node:events";
-import { type IncomingMessage, request } from "node:http";
+import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { newId } from "../../services/lib/ids.ts";
 import { Type, Uuid } from "../../services/lib/shapes.ts";
-import { signBearer } from "../../services/lib/tokens/bearer.ts";
-import { A, B, sample, startGateway, type TestGateway } from "../support/gateway.ts";
+import { sample, startGateway, type TestGateway } from "../support/gateway.ts";
 
 const MIB = 1024 ** 2;
 const Any = Type.Object({ items: Type.Optional(Type.Unknown()) });
@@ -125,49 +121,4 @@ test("bodies that are announced and do not come take no room from others", async
   });
   expect((await post("/api/emails/send/things/", LARGE_TEXT, "fm_good")).status).toBe(200);
   for (const sent of hanging) sent.destroy();
-});
-
-describe("a person's large body", () => {
-  const bearer = () => signBearer(newId(), "mark");
-
-  /** Announces 10 MB and writes this much of them. */
-  function begin(body: string) {
-    const headers = {
-      "Content-Type": "application/json",
-      Authorization: `Bearer ${bearer()}`,
-      "Content-Length": 10_000_000,
-    };
-    const sent = request(`${gateway.url}/api/emails/send/named/`, { method: "POST", headers });
-    sent.on("error", () => {}).write(body);
-    return sent;
-  }
-
-  test("is refused as soon as it has named a company that is not theirs: the rest is not waited for", async () => {
-    const sent = begin(`{"items":["x"],"company":"${B}",`);
-    const [response] = (await once(sent, "response")) as [IncomingMessage];
-    expect(response.statusCode).toBe(404);
-    sent.destroy();
-  });
-
-  test("is read on where the company is theirs, and what the whole body says counts", async () => {
-    const items = "x".repeat(2 * MIB);
-    const ask = async (body: string) => {
-      const response = await fetch(`${gateway.url}/api/emails/send/named/`, {
-        method: "POST",
-        headers: { "Content-Type": "application/json", Authorization: `Bearer ${bearer()}` },
-        body,
-      });
-      return { status: response.status, body: await response.json() };
-    };
-    expect(await ask(`{"company":"${A}","items":"${items}"}`)).toEqual({
-      status: 200,
-      body: { company: A, fields: ["company", "items"] },
-    });
-    // The last of two is the one that is used, and so the one that is asked for.
-    expect(await ask(`{"company":"${A}","items":"${items}","company":"${B}"}`)).toMatchObject({ status: 404 });
-    expect(await ask(`{"company":"none","items":"${items}"}`)).toMatchObject({
-      status: 400,
-      body: { company: ["Must be a valid UUID."] },
-    });
-  });
 });

@@ -1,7 +1,6 @@
 /**
  * Stores a campaign to those who did not open another one: with that one's snapshot as it is, so that whatever was edited since
- * changes nothing. List and segment stay empty: a node of the release before, which does not know `resend_of`, then finds no
- * audience instead of mailing to the whole list.
+ * changes nothing. List and segment stay empty: its audience comes from `resend_of`.
  */
 import { type CampaignRow, type InsertedCampaign, rowOfNew } from "../../../models/campaign.ts";
 import { type Client, queryOne } from "../../../models/database/db.ts";

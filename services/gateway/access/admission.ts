@@ -20,13 +20,10 @@ gauge(
   () => requests.waiting,
 );
 
-async function admitLater(context: Context, owner: string, budget: WaitBudget): Promise<Release> {
+/** `owner`: a company, a person, or a company's public form. Throws 429 where the request has waited too long. */
+export async function admit(context: Context, owner: string, budget: WaitBudget): Promise<Release> {
   const release = await requests.acquire(owner, { budget });
   if (!context.req.socket.destroyed) return release;
   release();
   throw badRequest("The client left.");
 }
-
-/** `owner`: a company, a person, or a company's public form. Throws 429 where the request has waited too long. */
-export const admit = (context: Context, owner: string, budget: WaitBudget): Release | Promise<Release> =>
-  requests.tryAcquire(owner) ?? admitLater(context, owner, budget);

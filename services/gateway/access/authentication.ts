@@ -1,6 +1,5 @@
 /** Who makes a request: an API key or a person's access token. What is cached of either is at most a second old. */
 import { hash } from "node:crypto";
-import type { Socket } from "node:net";
 import { LRUCache } from "lru-cache";
 import type { call } from "../../call.ts";
 import type { Caller } from "../../lib/caller.ts";
@@ -32,11 +31,6 @@ const KEY = /^fm_[A-Za-z0-9]{1,100}$/;
 const refusedKey = () => unauthenticated("Invalid API key.");
 const isExpired = ({ expiresAt }: Key) => expiresAt !== null && Date.parse(expiresAt) <= Date.now();
 
-function unexpired(key: Key): Key {
-  if (isExpired(key)) throw refusedKey();
-  return key;
-}
-
 export function callerOfKey(companyId: string, key: Key): Caller {
   if (key.companyId !== companyId) throw notFound();
   return { companyId, apiKeyId: key.apiKeyId, scopes: key.scopes };
@@ -51,25 +45,28 @@ export class Authentication {
     this.#broker = broker;
   }
 
-  /**
-   * Throws a 401 without good credentials, and a 403 for a key that is good, but not here or not for this. Without a promise
-   * where the key is known: the common case.
-   */
-  identify(context: Context, permission: Permission): Identity | Promise<Identity> {
+  /** Throws a 401 without good credentials, and a 403 for a key that is good, but not here or not for this. */
+  async identify(context: Context, permission: Permission): Promise<Identity> {
     const text = context.req.headers["x-api-key"] as string | undefined;
     if (text === undefined) return { person: this.#person(context) };
     const { ip } = context.state;
-    const { socket } = context.req;
-    const known = this.#suspects.has(ip) ? undefined : this.#knownKey(text, socket);
-    if (known && !(known instanceof Promise)) return this.#allowed(known, context, permission);
-    return this.#key(text, context, known).then((key) => this.#allowed(key, context, permission));
+    if (this.#suspects.has(ip)) await requireFewInvalidKeys(ip);
+    try {
+      return this.#allowed(await this.#knownKey(text), context, permission);
+    } catch (error) {
+      if (isServiceError(error, "UNAUTHENTICATED")) {
+        this.#suspects.set(ip, true);
+        await noteInvalidKey(ip);
+      }
+      throw error;
+    }
   }
 
   /** The same for who was identified before: a key that was deleted since is no guess, and does not count as one. */
   async identifyAgain(context: Context, permission: Permission): Promise<Identity> {
     const text = context.req.headers["x-api-key"] as string | undefined;
     if (text === undefined) return { person: this.#person(context) };
-    return this.#allowed(await this.#knownKey(text, context.req.socket), context, permission);
+    return this.#allowed(await this.#knownKey(text), context, permission);
   }
 
   #allowed(key: Key, context: Context, permission: Permission): Identity {
@@ -83,46 +80,15 @@ export class Authentication {
   /** Addresses that showed an invalid key a moment ago; only they wait for the count of them. */
   readonly #suspects = new LRUCache<string, true>({ max: MAX_SUSPECTS, ttl: SUSPECT_MS });
 
-  /** `asked`: unless the address is a suspect. */
-  async #key(text: string, { req, state: { ip } }: Context, asked: Promise<Key> | undefined): Promise<Key> {
-    if (!asked) await requireFewInvalidKeys(ip);
-    try {
-      return await (asked ?? this.#knownKey(text, req.socket));
-    } catch (error) {
-      if (isServiceError(error, "UNAUTHENTICATED")) {
-        this.#suspects.set(ip, true);
-        await noteInvalidKey(ip);
-      }
-      throw error;
-    }
-  }
-
-  /** Of the key that a connection brought last. */
-  readonly #digests = new WeakMap<Socket, { text: string; digest: string }>();
-
-  /**
-   * What is cached goes by digest: a dump of this process's memory holds no key that is not in use right now. Made once for a
-   * connection that brings the same key with each request.
-   */
-  #digestOf(text: string, socket: Socket): string {
-    const known = this.#digests.get(socket);
-    if (known?.text === text) return known.digest;
-    const digest = hash("sha256", text);
-    this.#digests.set(socket, { text, digest });
-    return digest;
-  }
-
-  /** Rejects, where it would have to throw. */
-  #knownKey(text: string, socket: Socket): Key | Promise<Key> {
-    if (!KEY.test(text)) return Promise.reject(refusedKey());
-    const known = this.#keys.get(this.#digestOf(text, socket), async () => {
-      const found = await lookUp(this.#broker, "accounts.authenticateKey", { key: text });
-      const { companyId, apiKeyId, expiresAt } = found;
-      // A node of the release before knows neither, and made no key that has them.
-      const { scopes = ["full"], allowedIps = [] } = found as Partial<typeof found>;
-      return { companyId, apiKeyId, expiresAt, scopes, allowed: allowedIps.map((text) => parseNetwork(text)!) };
+  /** What is cached goes by digest: a dump of this process's memory holds no key that is not in use right now. */
+  async #knownKey(text: string): Promise<Key> {
+    if (!KEY.test(text)) throw refusedKey();
+    const key = await this.#keys.get(hash("sha256", text), async () => {
+      const { allowedIps, ...found } = await lookUp(this.#broker, "accounts.authenticateKey", { key: text });
+      return { ...found, allowed: allowedIps.map((network) => parseNetwork(network)!) };
     });
-    return known instanceof Promise ? known.then(unexpired) : isExpired(known) ? Promise.reject(refusedKey()) : known;
+    if (isExpired(key)) throw refusedKey();
+    return key;
   }
 
   #person(context: Context): Person {

@@ -37,15 +37,12 @@ interface CompanyReader {
   /** Where path or query say it: who may not act there is refused before a body is read. */
   beforeBody(path: Params, context: Context): string | undefined;
   of(identity: Identity, params: Params, context: Context): string;
-  /** The body says it, for a person. */
-  inBody: boolean;
 }
 
 export function companyReader(route: Route, contract: ActionContract): CompanyReader {
   const inPath = isCompanyPath(route);
   const inBody = namesCompanyInBody(contract);
   return {
-    inBody: inBody && !inPath,
     beforeBody(path, context) {
       if (inPath) return (path.id as string).toLowerCase();
       const { company } = context.query;

@@ -18,21 +18,15 @@ export class DailyQuota {
   }
 
   /** Counts one call and sets the headers that say how many are left; throws where none is. */
-  charge(context: Context, caller: Caller): void | Promise<void> {
-    const known = this.#limits.get(caller.companyId!, async () => {
+  async charge(context: Context, caller: Caller): Promise<void> {
+    const limit = await this.#limits.get(caller.companyId!, async () => {
       return (await lookUp(this.#broker, "accounts.planOf", {}, { meta: caller })).limits.api_calls_per_day;
     });
-    return known instanceof Promise
-      ? known.then((limit) => this.#count(context, caller, limit))
-      : this.#count(context, caller, known);
-  }
-
-  #count(context: Context, caller: Caller, limit: number | null): void | Promise<void> {
     const today = apiCallsToday(caller, limit);
     const counted = apiLimiter().take(today, 1);
     // No request waits for a number that decides nothing; it still shows in the plan's usage.
     if (limit === null) return void counted.catch(() => {});
-    return counted.then((grant) => this.#hold(context, limit, grant, today.windowMs));
+    this.#hold(context, limit, await counted, today.windowMs);
   }
 
   #hold(context: Context, limit: number, { granted, used }: Grant, leftMs: number): void {

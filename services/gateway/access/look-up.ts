@@ -6,13 +6,11 @@
 import { call } from "../../call.ts";
 import { TtlCache } from "../../lib/ttl-cache.ts";
 
-const CACHE_MS = 1_000;
-/** Of 25 requests a second none waits for it, of one every second each. */
-export const RENEW_MS = 700;
+export const CACHE_MS = 1_000;
 const CACHE_ENTRIES = 10_000;
 
 /** For what was looked up: at most a second old. */
-export const lookUpCache = <T>(): TtlCache<T> => new TtlCache<T>(CACHE_MS, CACHE_ENTRIES, RENEW_MS);
+export const lookUpCache = <T>(): TtlCache<T> => new TtlCache<T>(CACHE_MS, CACHE_ENTRIES);
 
 const FIRST_TIMEOUT_MS = 1_500;
 const SECOND_TIMEOUT_MS = 3_000;

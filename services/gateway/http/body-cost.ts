@@ -31,66 +31,36 @@ export const bodyTooLarge = (maxBytes: number) => tooLarge(`The request is too l
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const COLON = 0x3a;
-const COMMA = 0x2c;
-/** Longer texts are not the field that is looked for. */
-const MAX_FOUND_BYTES = 64;
 const isMark = new Uint8Array(256);
 for (const mark of "{[,:") isMark[mark.charCodeAt(0)] = 1;
 const OPENS = new Set([..."{["].map((mark) => mark.charCodeAt(0)));
 const CLOSES = new Set([..."}]"].map((mark) => mark.charCodeAt(0)));
 
-/**
- * Counts what JSON will cost, piece by piece as it arrives. It checks nothing else: that is the parser's part. On the way
- * it finds the text of one field of the outermost object, before the rest is there.
- */
+/** Counts what JSON will cost, piece by piece as it arrives. It checks nothing else: that is the parser's part. */
 export class JsonCost {
   readonly #maxTokens: number;
-  readonly #wanted: string | undefined;
-  /** The wanted field's text as it is written, once it is complete; with escapes in it, it is not the parser's text. */
-  found: string | undefined;
-  #key: string | undefined;
-  #isValue = false;
-  /** Of a string of the outermost object: what of it has arrived. */
-  #text: string | undefined;
   #tokens = 0;
   #depth = 0;
   #inString = false;
   /** The byte before this piece was a backslash within a string that escapes its first byte. */
   #escaped = false;
 
-  constructor(maxTokens: number, wanted?: string) {
+  constructor(maxTokens: number) {
     this.#maxTokens = maxTokens;
-    this.#wanted = wanted;
   }
 
   /** Throws as soon as it is too much. */
   add(piece: Buffer): void {
     let i = 0;
     while (i < piece.length) {
-      if (this.#inString) {
-        const from = i;
-        i = this.#skipString(piece, i);
-        if (this.#text !== undefined) this.#keep(piece, from, i);
-      } else this.#count(piece[i++]!);
+      if (this.#inString) i = this.#skipString(piece, i);
+      else this.#count(piece[i++]!);
     }
-  }
-
-  #keep(piece: Buffer, from: number, to: number): void {
-    const text = this.#text! + piece.toString("latin1", from, Math.min(to, from + MAX_FOUND_BYTES + 1));
-    const isTooLong = text.length > MAX_FOUND_BYTES;
-    const isOver = !this.#inString || isTooLong;
-    this.#text = isOver ? undefined : text;
-    if (!isOver) return;
-    const whole = isTooLong ? undefined : text.slice(0, -1);
-    if (!this.#isValue) this.#key = whole;
-    else if (this.#key === this.#wanted) this.found = whole;
   }
 
   #count(byte: number): void {
     if (byte === QUOTE) {
       this.#inString = true;
-      if (this.#wanted !== undefined && this.#depth === 1) this.#text = "";
       return;
     }
     if (isMark[byte] && ++this.#tokens > this.#maxTokens) {
@@ -100,7 +70,6 @@ export class JsonCost {
       throw badRequest(`The request is nested too deeply: at most ${MAX_DEPTH} levels.`);
     }
     if (CLOSES.has(byte)) this.#depth--;
-    if (this.#depth === 1 && (byte === COLON || byte === COMMA)) this.#isValue = byte === COLON;
   }
 
   /** Where the string ends, or the end of the piece. Long strings are searched and not walked. */

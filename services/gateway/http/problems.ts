@@ -103,29 +103,11 @@ function problemOfService({ code, message, data }: ServiceError): Problem {
   };
 }
 
-/** Nodes of version 0.1.0 throw a status and a body: understood while a cluster is updated, its gateways first. */
-interface LegacyError {
-  name: "ApiError";
-  code: number;
-  data: { body: Body; headers?: Record<string, string>; retryAfterSeconds?: number };
-}
-
-function isLegacy(error: unknown): error is LegacyError {
-  const e = error as LegacyError | null | undefined;
-  return e?.name === "ApiError" && typeof e.code === "number" && typeof e.data?.body === "object";
-}
-
-function problemOfLegacy({ code: status, data: { body, headers = {}, retryAfterSeconds } }: LegacyError): Problem {
-  const more = retryAfterSeconds === undefined ? {} : retryAfter({ retryAfterSeconds });
-  return { status, body, headers: { ...headers, ...more }, internal: false };
-}
-
 export function problemOf(error: unknown, requestId: string): Problem {
   if (isServiceError(error) && Object.hasOwn(SHAPES, error.code)) return problemOfService(error);
   if (error instanceof HttpRefusal) {
     return { status: error.status, body: { detail: error.message }, headers: error.headers, internal: false };
   }
-  if (isLegacy(error)) return problemOfLegacy(error);
   if (isAway(error)) return problemOfService(unavailable(undefined, error));
   return {
     status: 500,

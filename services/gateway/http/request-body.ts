@@ -35,20 +35,17 @@ export function refuseEncoded({ req }: Context): void {
 export interface BodyBounds {
   limits: BodyLimits;
   reservation: Reservation;
-  /** Asked as soon as this field of the outermost object is there; no more is read until it allows it. */
-  early?: { field: string; allow: (text: string) => Promise<unknown> };
 }
 
 function readBytes(
   { req }: Context,
-  { limits: { maxBytes }, reservation, early }: BodyBounds,
+  { limits: { maxBytes }, reservation }: BodyBounds,
   cost?: JsonCost,
 ): Promise<Buffer> {
   if (Number(req.headers["content-length"] ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    let asked = false;
     const settle = (error?: Error) => {
       clearTimeout(timer);
       req.off("data", take).off("end", settle).off("error", settle).off("close", broken);
@@ -62,11 +59,6 @@ function readBytes(
         reservation.take(chunk.length);
         cost?.add(chunk);
         chunks.push(chunk);
-        if (early && !asked && cost?.found !== undefined) {
-          asked = true;
-          req.pause();
-          early.allow(cost.found).then(() => req.resume(), settle);
-        }
       } catch (error) {
         settle(error as Error);
       }
@@ -115,7 +107,7 @@ export async function readJson(context: Context, bounds: BodyBounds): Promise<Pa
   const mediaType = mediaTypeOf(context);
   if (mediaType !== "application/json") throw unsupportedType(mediaType);
   refuseEncoded(context);
-  const bytes = await readBytes(context, bounds, new JsonCost(bounds.limits.maxTokens, bounds.early?.field));
+  const bytes = await readBytes(context, bounds, new JsonCost(bounds.limits.maxTokens));
   return bytes.length === 0 ? {} : asObject(parseJson(bytes));
 }
 

@@ -12,7 +12,7 @@ type PersonTokenKind = "confirm" | "preferences" | "address";
 interface PersonTokenTarget {
   companyId: string;
   subscriberId: string;
-  /** What else it is about: the list of a confirmation that the release before made, the change of an address. */
+  /** The change of an address. */
   subjectId?: string;
   expiresAt: Date | null;
   expired: boolean;

@@ -8,7 +8,7 @@
  */
 import { query } from "../../../models/database/db.ts";
 import { recordStatement } from "../delivery/record-statement.ts";
-import type { LeasedChunk, RecordedMail, RecordedResult } from "../delivery/recorded-result.ts";
+import type { LeasedChunk, RecordedResult } from "../delivery/recorded-result.ts";
 import { releaseChunks } from "./claim-statements.ts";
 import type { ExpiredLease } from "./recover-leases.ts";
 
@@ -49,21 +49,6 @@ const leaseKey = ({ campaign_id, no, seq, fence }: AskedLease) =>
 /** `process-7:1f2e3d4c` is an engine of the node process-7. */
 const nodeOf = (owner: string) => owner.slice(0, owner.lastIndexOf(":"));
 
-const MAIL = `
-  select e.campaign_no, e.id, e.email from campaigns c join sent_emails e on e.campaign_no = c.no and e.seq = $3
-  where c.company_id = $1 and c.id = $2`;
-
-/** A sender of the version before does not say which mail it is: its campaigns' rows have all of it. */
-async function complete(results: RecordedResult[]): Promise<RecordedResult[]> {
-  for (const result of results) {
-    if ((result.mail as RecordedMail | undefined) !== undefined) continue;
-    const values = [result.companyId, result.campaignId, result.seq];
-    const [row] = await query<{ campaign_no: number; id: string; email: string }>(MAIL, values);
-    if (row) result.mail = { campaignNo: row.campaign_no, id: row.id, email: row.email, messageId: row.id };
-  }
-  return results.filter(({ mail }) => (mail as RecordedMail | undefined) !== undefined);
-}
-
 /** Writes for a sender what it cannot write itself, under its own lease, and gives that back. */
 async function settle({ owner, settled, results }: GivenUp, expired: ReadonlyMap<string, ExpiredLease>): Promise<void> {
   const chunks = new Map<string, LeasedChunk>();
@@ -90,7 +75,7 @@ async function settle({ owner, settled, results }: GivenUp, expired: ReadonlyMap
     return [{ ...result, chunk, by: { recorded: () => {} } }];
   });
   const updates = new Map([...chunks.values()].map((chunk) => [chunk, { done: false, markedTo: 0, resolve: [] }]));
-  const { text, values } = recordStatement(await complete(written), updates, { owner, leaseMs: 0, withWebhooks: true });
+  const { text, values } = recordStatement(written, updates, { owner, leaseMs: 0, withWebhooks: true });
   await query(text, values);
   await releaseChunks(
     [...chunks.values()].map((chunk) => ({ ...chunk, company_id: chunk.companyId })),

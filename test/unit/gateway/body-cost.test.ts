@@ -65,31 +65,6 @@ describe("the cost of a JSON body", () => {
   });
 });
 
-describe("a field of the outermost object", () => {
-  const found = (text: string, cut = 0) => {
-    const cost = new JsonCost(1_000, "company");
-    const bytes = Buffer.from(text);
-    cost.add(bytes.subarray(0, cut));
-    cost.add(bytes.subarray(cut));
-    return cost.found;
-  };
-
-  test.each([
-    ['{"company":"a"', "a"],
-    [' { "x" : [{"company":"no"},{}] , "y":{"company":"no"}, "company" : "yes" , "z":[', "yes"],
-    ['{"a":"company","b":"no","company":1,"c":"no"}', undefined],
-    ['{"company":["no"],"a":{"b":"no"},"c":"no"}', undefined],
-    ['["company","no"]', undefined],
-    ['"company"', undefined],
-    ['{"company":"not yet', undefined],
-    [`{"${"x".repeat(100)}":"no","company":"${"x".repeat(100)}"}`, undefined],
-    [`{"company":1,"${"x".repeat(100)}":"no"}`, undefined],
-    ['{"company":"","items":[]}', ""],
-  ])("is found as soon as it is complete, however the bytes are cut: %s", (text, expected) => {
-    for (let cut = 0; cut <= text.length; cut++) expect(found(text, cut)).toBe(expected);
-  });
-});
-
 describe("the budget of bodies under way", () => {
   test("one owner may hold 20 MiB, the process 40; 64 KiB of each body are always free", () => {
     const budget = bodyBudget();

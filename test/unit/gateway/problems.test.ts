@@ -53,13 +53,6 @@ describe("an error that reaches the gateway", () => {
     expect(problemOf(error, "r").status).toBe(500);
   });
 
-  test("of a node of version 0.1.0, which threw status and body, keeps both", () => {
-    const remote = JSON.parse(
-      JSON.stringify({ name: "ApiError", code: 404, type: "NOT_FOUND", data: { body: { detail: "Not found." } } }),
-    );
-    expect(problemOf(remote, "r")).toMatchObject({ status: 404, body: { detail: "Not found." } });
-  });
-
   test.each([
     new Errors.ServiceNotFoundError({ action: "x.y" }),
     new Errors.ServiceNotAvailableError({ action: "x.y", nodeID: "n" }),

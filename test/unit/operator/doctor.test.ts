@@ -159,6 +159,7 @@ describe("nodes", () => {
     answeredAtMs: NOW + 10,
     report: {
       ready: true,
+      latency_ms: { database: 1, redis: 1, nats: 1 },
       state: "started",
       database: "ok",
       redis: "ok",
