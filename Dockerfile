@@ -1,5 +1,5 @@
 # One image for every size: all services in one process by default, one service folder per Deployment in k8s/.
-# A release pins the digest that this tag has then (CONTRIBUTING.md, "The image").
+# A release pins the digest that this tag has then (scripts/release/README.md).
 ARG BASE=node:24-slim
 
 FROM ${BASE} AS packages

@@ -1,4 +1,4 @@
-/** `npm run -s release -- 0.2.0 [--dry-run] [--build]`: CONTRIBUTING.md, "A release", has what it does. */
+/** `npm run -s release -- 0.2.0 [--dry-run] [--build]`: README.md beside it explains it. */
 import { spawnSync } from "node:child_process";
 import { join, relative } from "node:path";
 import { localBuild, publishing, type Revision } from "./commands.ts";

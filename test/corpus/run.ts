@@ -1,6 +1,6 @@
 /**
  * Reads the mails of public collections and compares what the parser understands with what their collectors did:
- * `npm run test:corpus -- FOLDER [--failures] [--odd | --even]`, FOLDER a checkout or a folder of them (CONTRIBUTING names them). Prints a
+ * `npm run test:corpus -- FOLDER [--failures] [--odd | --even]`, FOLDER a checkout or a folder of them (docs/measurements.md names them). Prints a
  * table by dialect; with --failures, each mail on which we differ.
  *
  * found  as many recipients as expected, and the right ones where the collection names them

@@ -35,7 +35,7 @@ test("the image brings each folder that the service is started from, and lets no
   expect(copied.filter((name) => !existsSync(join(root, name)))).toEqual([]);
 });
 
-const DOCUMENTS = globSync("{*.md,docs/*.md,services/**/README.md,k8s/**/README.md}", { cwd: root });
+const DOCUMENTS = globSync("{*.md,docs/*.md,{services,k8s,scripts}/**/README.md}", { cwd: root });
 
 test.each(DOCUMENTS)("every npm script that %s names exists", (file) => {
   const named = [...read(file).matchAll(/npm run (?:-s )?([\w:-]+)/g)].map((match) => match[1]!);
@@ -95,11 +95,12 @@ function missingIn(cell: string, folders: readonly string[]): string[] {
   return missing;
 }
 
-test("every file and symbol that CONTRIBUTING.md names for a behaviour is there", () => {
-  const section = /\n## Where is what\n(.*?)\n## /s.exec(read("CONTRIBUTING.md"))![1]!;
-  const rows = rowsOf(section);
-  expect(rows.length).toBeGreaterThan(80);
-  expect(rows.flatMap(([, where]) => missingIn(where!, [""]))).toEqual([]);
+test("CONTRIBUTING.md names files and symbols that are there", () => {
+  expect(
+    read("CONTRIBUTING.md")
+      .split("\n")
+      .flatMap((line) => missingIn(line, ["services", "services/console", ""])),
+  ).toEqual([]);
   // The check itself.
   expect(missingIn("`nowhere.ts`; `neverThere` in `models/sent-email.ts`", [""])).toEqual([
     "nowhere.ts",

@@ -4,7 +4,7 @@
  * customer lost, one kept by mistake bounces again.
  *
  * Where phrases were learned: RFC 5321, 3463, 7372; the sources of Postfix, Exim, sendmail, qmail and OpenSMTPD; the pages named
- * in the tables of texts/; and half of the mails of the public collections that CONTRIBUTING.md names.
+ * in the tables of texts/; and half of the mails of the public collections that docs/measurements.md names.
  */
 import type { Meaning } from "./meanings.ts";
 import * as filters from "./texts/filters.ts";

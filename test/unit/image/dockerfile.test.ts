@@ -38,7 +38,7 @@ test("both stages are of one base, which a release pins by one line", () => {
   const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, from]) => from);
   expect(bases).toEqual(["${BASE}", "${BASE}"]);
   expect(dockerfile.match(/^ARG BASE=node:\d+-slim(?:@sha256:[0-9a-f]{64})?$/gm)).toHaveLength(1);
-  expect(read("CONTRIBUTING.md")).toContain('sed -i "s|^ARG BASE=.*|');
+  expect(read("scripts/release/README.md")).toContain('sed -i "s|^ARG BASE=.*|');
 });
 
 test("it runs as a user by number, without npm, and says which version of what it is", () => {
