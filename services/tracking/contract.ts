@@ -41,13 +41,15 @@ export const contract = {
 
   open: {
     summary: "Open pixel",
-    description: "404 for a forged token, 429 over the limit. Answers after the open is stored.",
+    description:
+      "404 for a forged token, 429 over 60 a minute from one address. Answers after the open is stored; over the limit it is stored, too, until the address has 60 a minute on this mail.",
     params: ByToken,
     returns: Document,
   },
   click: {
     summary: "Tracked link",
-    description: "Redirects to the campaign's link with this number. A forged token is a 404 and never redirects.",
+    description:
+      "Redirects to the campaign's link with this number. A forged token is a 404 and never redirects. Not recorded beyond 60 a minute from one address on this mail.",
     params: Type.Object({
       token: Described(Type.String({ maxLength: 4096 }), "Token from the link in the mail.", "kJ3…"),
     }),
