@@ -33,6 +33,14 @@ test("docs/README.md lists every page of docs/, so that the service shows them a
   for (const { slug } of GUIDES) expect(guideText(slug)).toMatch(/^# \S/);
 });
 
+test("the pages of the console that guides name are in its navigation", () => {
+  const navigation = readFileSync(join(ROOT, "services/console/navigation.ts"), "utf8");
+  const named = GUIDES.flatMap(({ slug }) => [...guideText(slug).matchAll(/\*\*([^*]+ → [^*]+)\*\*/g)]);
+  const labels = named.flatMap(([, path]) => path!.split(/\s→\s/));
+  expect(labels.length).toBeGreaterThan(10);
+  expect(labels.filter((label) => !navigation.includes(`label: "${label}"`))).toEqual([]);
+});
+
 /** Names of PostgreSQL and pgbouncer that only their operators use. */
 const OF_POSTGRES = new Set(["shared_buffers", "checkpoint_timeout", "pg_upgrade", "ignore_startup_parameters"]);
 
