@@ -44,8 +44,6 @@ function permanently<T>(make: () => T): T {
   }
 }
 
-const areEqual = (a: readonly string[], b: readonly string[]) => a.length === b.length && a.every((x, i) => x === b[i]);
-
 /** The bodies with this text before the subject. */
 const prefixed = (bodies: Bodies, text: string): Bodies => ({
   ...bodies,
@@ -53,14 +51,13 @@ const prefixed = (bodies: Bodies, text: string): Bodies => ({
 });
 
 /** The links of all variants have numbers of one list: a number says where it leads, whatever mail it stands in. */
-async function numberLinks(variants: readonly Content[], baseUrl: string): Promise<string[]> {
+async function numberLinks(variants: readonly Content[]): Promise<void> {
   const links = new Set<string>();
   for (const source of variants) {
-    const { bodies } = await mailBodies(source.companyId, { source, baseUrl, isTracked: true, storedLinks: null });
-    for (const link of bodies.links) links.add(link);
+    for (const link of (await mailBodies(source.companyId, source)).links) links.add(link);
   }
   const { companyId, campaignId } = variants[0]!;
-  return storeLinks(companyId, campaignId, [...links]);
+  await storeLinks(companyId, campaignId, [...links]);
 }
 
 /** Throws Unrenderable if no mail can ever be made of it. */
@@ -69,19 +66,12 @@ export async function compile(loaded: LoadedContent): Promise<CompiledCampaign> 
   const here = installation(content.trackingDomain);
   const { trackingEnabled: isTracked } = content;
   const isFirstOfVariants = isTracked && variants.length > 0 && loaded.storedLinks === null;
-  const storedLinks = isFirstOfVariants ? await numberLinks(variants, here.baseUrl) : loaded.storedLinks;
-  const prepared = await mailBodies(content.companyId, {
-    source: content,
-    baseUrl: here.baseUrl,
-    isTracked,
-    storedLinks,
-  });
-  const bodies = subjectPrefix ? prefixed(prepared.bodies, subjectPrefix) : prepared.bodies;
+  if (isFirstOfVariants) await numberLinks(variants);
+  const prepared = await mailBodies(content.companyId, content);
+  const bodies = subjectPrefix ? prefixed(prepared, subjectPrefix) : prepared;
   const key = keysFor("link")[0]!;
   const wanted = isTracked ? bodies.links : [];
   const links = await storeLinks(content.companyId, content.campaignId, wanted);
-  // Another node may have stored the links of another version of this program in the meantime.
-  const encoded = !isTracked || areEqual(links, prepared.numbered ?? []) ? prepared.encoded : undefined;
   const numbers = new Map(links.map((link, i) => [link, i + 1]));
   const tracking = content.trackingEnabled
     ? {
@@ -95,7 +85,7 @@ export async function compile(loaded: LoadedContent): Promise<CompiledCampaign> 
   // Made once where all mails have the same.
   const shared = content.campaignTokenId === null ? null : new LinkTokens(key, content.campaignTokenId);
   return permanently(() => {
-    const skeleton = skeletonOf(content, bodies, here, key, tracking, encoded);
+    const skeleton = skeletonOf(content, bodies, here, key, tracking);
     return {
       companyId: content.companyId,
       smtpConfigId,

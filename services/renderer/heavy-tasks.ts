@@ -7,7 +7,7 @@ import type { Node } from "../lib/template/parser.ts";
 import { type Bodies, bodiesOf, htmlProgram, type Source, subjectProgram, textProgram } from "./bodies/bodies.ts";
 import { type Facts, factsOf } from "./bodies/facts.ts";
 import { companyVariables, UnusableTemplate, unrenderable } from "./content.ts";
-import { type EncodedParts, encodedParts, subjectText } from "./mime/skeleton.ts";
+import { subjectText } from "./mime/skeleton.ts";
 import { run } from "./program/program.ts";
 import { type Data, type Scope, scopeOf, textOf } from "./program/scope.ts";
 import { type Convertible, convertContent } from "./repair/convert.ts";
@@ -36,28 +36,12 @@ export const pageNodes = (source: Source): Outcome<PageNodes> =>
 
 export interface MailNodes extends PageNodes {
   text: readonly Node[];
-  encoded: EncodedParts;
-  /** By these numbers (from 1) its links were encoded. */
-  numbered: string[];
 }
 
-export interface MailInput {
-  source: Source;
-  baseUrl: string;
-  isTracked: boolean;
-  /** The links as they were numbered first, if that has happened. */
-  storedLinks: string[] | null;
-}
-
-export const mailNodes = ({ source, baseUrl, isTracked, storedLinks }: MailInput): Outcome<MailNodes> =>
+export const mailNodes = (source: Source): Outcome<MailNodes> =>
   outcomeOf(() => {
-    const bodies = bodiesOf(source);
-    const text = bodies.text();
-    const numbered = isTracked ? (storedLinks ?? bodies.links) : [];
-    const numbers = new Map(numbered.map((link, i) => [link, i + 1]));
-    const numberOf = isTracked ? (link: string) => numbers.get(link) : null;
-    const encoded = encodedParts({ ...bodies, text: () => text }, baseUrl, numberOf);
-    return { subject: bodies.subject, html: bodies.html, links: bodies.links, text, encoded, numbered };
+    const { subject, html, links, text } = bodiesOf(source);
+    return { subject, html, links, text: text() };
   });
 
 const SAMPLE_ID = "00000000-0000-0000-0000-000000000000";

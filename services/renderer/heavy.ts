@@ -4,8 +4,7 @@ import { TookTooMuch, workers } from "../lib/workers/workers.ts";
 import { type Bodies, bodiesOf, type Source } from "./bodies/bodies.ts";
 import { type Facts, factsOf } from "./bodies/facts.ts";
 import { Unrenderable, UnusableTemplate } from "./content.ts";
-import type { MailInput, MailNodes, Outcome, PageNodes, Preview } from "./heavy-tasks.ts";
-import type { EncodedParts } from "./mime/skeleton.ts";
+import type { MailNodes, Outcome, PageNodes, Preview } from "./heavy-tasks.ts";
 import type { Data } from "./program/scope.ts";
 import { type Convertible, convertContent } from "./repair/convert.ts";
 
@@ -46,16 +45,11 @@ export async function pageBodies(companyId: string, source: Source): Promise<Pag
     : inThread<PageNodes>(companyId, "pageNodes", sourceOf(source), sizeOf(source));
 }
 
-/** The bodies of a campaign's mails; of a large one also its static text, encoded for links that are `numbered` so. */
-export async function mailBodies(
-  companyId: string,
-  input: MailInput,
-): Promise<{ bodies: Bodies; encoded?: EncodedParts; numbered?: readonly string[] }> {
-  if (isSmall(input.source)) return { bodies: bodiesOf(input.source) };
-  const given = { ...input, source: sourceOf(input.source) };
-  const made = await inThread<MailNodes>(companyId, "mailNodes", given, sizeOf(given.source));
-  const { subject, html, links, text, encoded, numbered } = made;
-  return { bodies: { subject, html, links, text: () => text }, encoded, numbered };
+/** The bodies of a campaign's mails. */
+export async function mailBodies(companyId: string, source: Source): Promise<Bodies> {
+  if (isSmall(source)) return bodiesOf(source);
+  const made = await inThread<MailNodes>(companyId, "mailNodes", sourceOf(source), sizeOf(source));
+  return { ...made, text: () => made.text };
 }
 
 /** For warnings: what cannot be looked through in time is nothing to warn of. */

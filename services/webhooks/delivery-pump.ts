@@ -15,12 +15,12 @@ import {
 } from "../../models/statements/webhook-deliveries.ts";
 import { groupCommit } from "../lib/group-commit.ts";
 import { type AttemptResult, attempt, retryAfterSeconds } from "./attempt.ts";
-import { EndpointQueue, QUICK_MS, type QueueLimits } from "./endpoint-queue.ts";
+import { EndpointQueue, type QueueLimits } from "./endpoint-queue.ts";
 import { EventPoster } from "./post.ts";
 
-const WORKING: QueueLimits = { inFlight: 256, perCompany: 64, firstLanes: 2, lanes: 16, hanging: 512 };
-const FAILING: QueueLimits = { inFlight: 64, perCompany: 32, firstLanes: 1, lanes: 1, hanging: 192 };
-const MAX_IN_FLIGHT = [WORKING, FAILING].reduce((sum, { inFlight, hanging }) => sum + inFlight + hanging, 0);
+const WORKING: QueueLimits = { inFlight: 512, perCompany: 64, perEndpoint: 8 };
+const FAILING: QueueLimits = { inFlight: 256, perCompany: 32, perEndpoint: 1 };
+const MAX_IN_FLIGHT = WORKING.inFlight + FAILING.inFlight;
 const STOP_MS = 3_000;
 const MAX_BATCH = 200;
 /** Endpoints of one look, and of one company in a look at several: each is a probe of an index. */
@@ -73,7 +73,6 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
   let filling: Promise<number> | undefined;
   let again = false;
   let closing = false;
-  let whenOneHangs: NodeJS.Timeout | undefined;
 
   const results = groupCommit(
     async (batch: AttemptRecord[]) => {
@@ -92,8 +91,8 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
   }
 
   async function deliver(claimed: ClaimedDelivery, from: EndpointQueue): Promise<void> {
-    const { endpoint_id: endpointId, company_id: companyId } = claimed;
-    const begun = from.begin(endpointId, companyId, performance.now());
+    const endpoint = { endpointId: claimed.endpoint_id, companyId: claimed.company_id };
+    from.begin(endpoint);
     let result: AttemptResult | null = null;
     try {
       result = await attempt(claimed, poster);
@@ -102,9 +101,9 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
     } catch (error) {
       failed(error);
     } finally {
-      from.end(begun, result?.ok ?? false, performance.now());
+      from.end(endpoint);
       const to = result?.ok ? working : failing;
-      if (result && from !== to && from.remove(endpointId)) to.add({ endpointId, companyId });
+      if (result && from !== to && from.remove(endpoint.endpointId)) to.add(endpoint);
     }
   }
 
@@ -117,7 +116,7 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
   }
 
   async function claimFrom(queue: EndpointQueue): Promise<number> {
-    const grants = queue.grant(performance.now());
+    const grants = queue.grant();
     const claimed = await claimDeliveries(grants);
     const taken = new Map<string, number>();
     for (const one of claimed) taken.set(one.endpoint_id, (taken.get(one.endpoint_id) ?? 0) + 1);
@@ -144,19 +143,10 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
       await lookAtQueued();
       for (const queue of queues) if (!closing) taken += await claimFrom(queue);
     } while ((again || queuedFor.size > 0) && !closing);
-    if (!closing && queues.some(({ isFull }) => isFull)) lookAgainSoon();
     return taken;
   }
 
-  /** Attempts that hang by then leave room for others. */
-  function lookAgainSoon(): void {
-    whenOneHangs ??= setTimeout(() => {
-      whenOneHangs = undefined;
-      refill();
-    }, QUICK_MS);
-  }
-
-  /** One has ended, or hangs: there is room for more. */
+  /** One has ended: there is room for more. */
   function refill(): void {
     if (filling) again = true;
     else fill().catch(failed);
@@ -191,7 +181,6 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
     idle,
     async stop() {
       closing = true;
-      clearTimeout(whenOneHangs);
       const late = setTimeout(() => poster.stop().catch(failed), STOP_MS);
       await idle();
       clearTimeout(late);

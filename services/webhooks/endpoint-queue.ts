@@ -2,38 +2,22 @@
  * Endpoints that have something to deliver, and what is in flight to them on this node: one queue for those that work, one
  * for those that fail. Companies take turns, and each gives its endpoints turns, so that neither a company with thousands of
  * endpoints nor an endpoint with a million events holds up the others.
- *
- * An endpoint begins with two lanes and gets more while it answers at once. What hangs gives its place to others after a
- * moment and goes on beside them, up to a bound of its own.
  */
 import type { DueEndpoint, Grant } from "../../models/statements/webhook-deliveries.ts";
 
 export interface QueueLimits {
   inFlight: number;
   perCompany: number;
-  /** Of one endpoint: at first, and when it answers quickly. */
-  firstLanes: number;
-  lanes: number;
-  /** Attempts that hang: they have left their places to others. */
-  hanging: number;
+  perEndpoint: number;
 }
 
-/** An attempt counts as hanging after so long, and an answer within it as quick. */
-export const QUICK_MS = 500;
+type Endpoint = Pick<DueEndpoint, "companyId" | "endpointId">;
 
 interface EndpointState {
   companyId: string;
   inFlight: number;
-  lanes: number;
   /** More of it may be due. */
   waits: boolean;
-}
-
-interface Attempt {
-  endpointId: string;
-  companyId: string;
-  beganMs: number;
-  hangs: boolean;
 }
 
 export class EndpointQueue {
@@ -42,10 +26,7 @@ export class EndpointQueue {
   /** The endpoints that wait by company; both in the order of their turns. */
   readonly #turns = new Map<string, Set<string>>();
   readonly #inFlightByCompany = new Map<string, number>();
-  /** In the order in which they began: those that hang come first. */
-  readonly #attempts = new Set<Attempt>();
   #inFlight = 0;
-  #hanging = 0;
 
   constructor(limits: QueueLimits) {
     this.#limits = limits;
@@ -61,18 +42,10 @@ export class EndpointQueue {
     return this.#turns.size;
   }
 
-  /** Nothing more fits, until an attempt ends or hangs. */
-  get isFull(): boolean {
-    return this.#inFlight >= this.#limits.inFlight;
-  }
-
-  add({ companyId, endpointId }: Pick<DueEndpoint, "companyId" | "endpointId">): void {
+  add({ companyId, endpointId }: Endpoint): void {
     const known = this.#endpoints.get(endpointId);
     if (known) known.waits = true;
-    else {
-      const lanes = this.#limits.firstLanes;
-      this.#endpoints.set(endpointId, { companyId, inFlight: 0, lanes, waits: true });
-    }
+    else this.#endpoints.set(endpointId, { companyId, inFlight: 0, waits: true });
     const turns = this.#turns.get(companyId);
     if (turns) turns.add(endpointId);
     else this.#turns.set(companyId, new Set([endpointId]));
@@ -91,8 +64,7 @@ export class EndpointQueue {
   }
 
   /** Which endpoints may take how many now. What is granted is in flight from when it `begins`. */
-  grant(nowMs: number): Grant[] {
-    this.#setAsideHanging(nowMs);
+  grant(): Grant[] {
     const granted = new Map<string, Grant>();
     const grantedByCompany = new Map<string, number>();
     let free = this.#limits.inFlight - this.#inFlight;
@@ -127,15 +99,15 @@ export class EndpointQueue {
     if (free === 0) return first;
     for (const companyId of this.#turns.keys()) {
       first.push(companyId);
-      if (first.length === free + this.#attempts.size) break;
+      if (first.length === free + this.#inFlight) break;
     }
     return first;
   }
 
   #nextOf(companyId: string, granted: ReadonlyMap<string, Grant>): string | undefined {
     for (const endpointId of this.#turns.get(companyId)!) {
-      const { inFlight, lanes } = this.#endpoints.get(endpointId)!;
-      if (inFlight + (granted.get(endpointId)?.lanes ?? 0) < lanes) return endpointId;
+      const { inFlight } = this.#endpoints.get(endpointId)!;
+      if (inFlight + (granted.get(endpointId)?.lanes ?? 0) < this.#limits.perEndpoint) return endpointId;
     }
     return undefined;
   }
@@ -153,38 +125,19 @@ export class EndpointQueue {
     this.#turns.set(companyId, turns);
   }
 
-  begin(endpointId: string, companyId: string, nowMs: number): Attempt {
+  begin({ endpointId, companyId }: Endpoint): void {
     if (!this.#endpoints.has(endpointId)) this.add({ companyId, endpointId });
     this.#endpoints.get(endpointId)!.inFlight++;
     this.#count(companyId, 1);
     this.#inFlight++;
-    const attempt: Attempt = { endpointId, companyId, beganMs: nowMs, hangs: false };
-    this.#attempts.add(attempt);
-    return attempt;
   }
 
-  end(attempt: Attempt, acknowledged: boolean, nowMs: number): void {
-    const { endpointId, companyId, beganMs, hangs } = attempt;
-    this.#attempts.delete(attempt);
-    if (hangs) this.#hanging--;
-    else this.#inFlight--;
-    this.#count(companyId, -1);
+  end({ endpointId, companyId }: Endpoint): void {
     const state = this.#endpoints.get(endpointId)!;
     state.inFlight--;
-    const isQuick = acknowledged && nowMs - beganMs < QUICK_MS;
-    state.lanes = isQuick ? Math.min(this.#limits.lanes, state.lanes + 1) : 1;
+    this.#count(companyId, -1);
+    this.#inFlight--;
     this.#forgetIfIdle(endpointId, state);
-  }
-
-  /** Those that hang leave their places to others: a server that is silent costs a socket, and no turn. */
-  #setAsideHanging(nowMs: number): void {
-    for (const attempt of this.#attempts) {
-      if (nowMs - attempt.beganMs < QUICK_MS || this.#hanging >= this.#limits.hanging) return;
-      if (attempt.hangs) continue;
-      attempt.hangs = true;
-      this.#hanging++;
-      this.#inFlight--;
-    }
   }
 
   #count(companyId: string, by: 1 | -1): void {

@@ -59,9 +59,8 @@ export async function sampleMail(companyId: string, source: Source): Promise<Sam
   const sender = await senderOf(company);
   const content = await contentOf(company, sender, source);
   const here = installation(content.trackingDomain);
-  const made = { source: content, baseUrl: here.baseUrl, isTracked: false, storedLinks: null };
-  const { bodies, encoded } = await mailBodies(companyId, made);
-  const skeleton = skeletonOf(content, bodies, here, keysFor("link")[0]!, null, encoded);
+  const bodies = await mailBodies(companyId, content);
+  const skeleton = skeletonOf(content, bodies, here, keysFor("link")[0]!, null);
   const recipient = { id: newId(), email: TO };
   const scope = scopeOf(recipient, {
     fallback: companyVariables(content),

@@ -13,7 +13,7 @@ import type { Recipient, Scope } from "../program/scope.ts";
 import { plainWriter, quotedPrintableWriter, utf8Bytes, type Writer } from "../program/writer.ts";
 import { attachmentParts, base64Lines } from "./attachments.ts";
 import { addressSpec, copiesField, dateField, isNonAscii, mailbox, quotedPhrase, textField } from "./headers.ts";
-import { type Encoded, encodeQuotedPrintable } from "./quoted-printable.ts";
+import { encodeQuotedPrintable } from "./quoted-printable.ts";
 
 export interface Mail {
   /** Headers and the empty line behind them, as latin1 characters. */
@@ -64,33 +64,11 @@ export function subjectText(program: Program, scope: Scope): string {
 
 type MakeProgram = (nodes: readonly Node[], writer: Writer) => Program;
 
-/** The static text of one part as it goes over the wire, in the order in which its program is built. */
-interface EncodedPart {
-  base64: boolean;
-  /** Only of quoted-printable: base64 is encoded with the values in it. */
-  texts: Encoded[];
-}
-export type EncodedParts = Record<PartName, EncodedPart>;
-
-function encodedPart(nodes: readonly Node[], program: MakeProgram): EncodedPart {
-  const texts: Encoded[] = [];
+function part(type: string, nodes: readonly Node[], program: MakeProgram): PartMaker {
   const base64 = prefersBase64(nodes);
-  const kept: typeof encodeQuotedPrintable = (text, column) => {
-    const encoded = encodeQuotedPrintable(text, column);
-    texts.push(encoded);
-    return encoded;
-  };
-  if (!base64) program(closed(nodes), quotedPrintableWriter(kept));
-  return { base64, texts };
-}
-
-function part(type: string, nodes: readonly Node[], program: MakeProgram, encoded: EncodedPart | undefined): PartMaker {
-  const base64 = encoded ? encoded.base64 : prefersBase64(nodes);
-  let taken = 0;
-  const encode: typeof encodeQuotedPrintable = encoded ? () => encoded.texts[taken++]! : encodeQuotedPrintable;
   const encoding = base64 ? "base64" : "quoted-printable";
   const head = `Content-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n`;
-  const writer = base64 ? plainWriter(utf8Bytes) : quotedPrintableWriter(encode);
+  const writer = base64 ? plainWriter(utf8Bytes) : quotedPrintableWriter();
   const pieces = program(closed(nodes), writer);
   return (scope) => {
     const text = run(pieces, scope);
@@ -139,33 +117,12 @@ interface Tracking {
   links: number;
 }
 
-type PartName = "text" | "untracked" | "tracked";
-
-/** How the program of each part is made; the tracked one is the untracked one where nothing is tracked. */
-const programsOf = (baseUrl: string, tracking: Omit<Tracking, "links"> | null): Record<PartName, MakeProgram> => ({
-  text: (nodes, writer) => textProgram(nodes, baseUrl, writer),
-  untracked: (nodes, writer) => htmlProgram(nodes, baseUrl, writer),
-  tracked: (nodes, writer) => htmlProgram(nodes, baseUrl, writer, tracking ?? undefined),
-});
-
-/** What takes longest of a skeleton, for a thread to do beforehand; its programs cannot leave that thread. */
-export function encodedParts(bodies: Bodies, baseUrl: string, numberOf: Tracking["numberOf"] | null): EncodedParts {
-  const programs = programsOf(baseUrl, numberOf && { numberOf, tokenFor: () => "" });
-  const untracked = encodedPart(bodies.html, programs.untracked);
-  return {
-    text: encodedPart(bodies.text(), programs.text),
-    untracked,
-    tracked: numberOf ? encodedPart(bodies.html, programs.tracked) : untracked,
-  };
-}
-
 export function skeletonOf(
   content: Content,
   bodies: Bodies,
   installation: Installation,
   boundaryKey: Buffer,
   tracking: Tracking | null,
-  encoded?: EncodedParts,
 ): Skeleton {
   const { baseUrl } = installation;
   const mixed = content.attachments.length > 0;
@@ -178,10 +135,11 @@ export function skeletonOf(
   const utf8Sender = isNonAscii(fields.first);
 
   const subject = subjectProgram(bodies.subject, baseUrl);
-  const programs = programsOf(baseUrl, tracking);
-  const text = part("text/plain", bodies.text(), programs.text, encoded?.text);
-  const untracked = part("text/html", bodies.html, programs.untracked, encoded?.untracked);
-  const tracked = tracking ? part("text/html", bodies.html, programs.tracked, encoded?.tracked) : untracked;
+  const text = part("text/plain", bodies.text(), (nodes, writer) => textProgram(nodes, baseUrl, writer));
+  const html = (within?: Tracking) =>
+    part("text/html", bodies.html, (nodes, writer) => htmlProgram(nodes, baseUrl, writer, within));
+  const untracked = html();
+  const tracked = tracking ? html(tracking) : untracked;
 
   const opening = mixed ? `--${outer}\r\n${alternative}\r\n\r\n--${inner}\r\n` : `--${inner}\r\n`;
   const between = `\r\n--${inner}\r\n`;

@@ -56,12 +56,11 @@ const PLAIN = /^[ -<>-~]*$/;
 // Must never begin a line (quoted-printable.ts).
 const BAD_START = /^(?:\.|From )/;
 
-/** `encode` is for static text alone. */
-export function quotedPrintableWriter(encode: typeof encodeQuotedPrintable = encodeQuotedPrintable): Writer {
+export function quotedPrintableWriter(): Writer {
   let column = 0;
   return {
     text(text) {
-      const encoded = encode(text, column);
+      const encoded = encodeQuotedPrintable(text, column);
       column = encoded.column;
       return encoded.text;
     },
