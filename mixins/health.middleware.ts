@@ -138,40 +138,9 @@ async function listen(server: Server, host: string, port: number): Promise<void>
 
 const userServices = (broker: ServiceBroker) => broker.services.filter(({ name }) => !name.startsWith("$"));
 
-interface Registry {
-  getServiceList(options: { onlyAvailable: boolean }): { name: string }[];
-}
-
-/** Moleculer waits half a second for what the other nodes say of themselves, which is too short where they are busy. */
-class Acquaintance {
-  readonly #missing: Set<string>;
-  readonly #registry: Registry;
-  readonly #untilMs = performance.now() + HEARD_WITHIN_MS;
-  readonly #timer: NodeJS.Timeout;
-
-  constructor(broker: ServiceBroker) {
-    this.#registry = (broker as unknown as { registry: Registry }).registry;
-    this.#missing = new Set(
-      userServices(broker).flatMap(({ metadata }) => (metadata.calls as string[] | undefined) ?? []),
-    );
-    this.#timer = setInterval(() => this.#look(), LISTEN_EVERY_MS);
-    this.#timer.unref();
-    this.#look();
-  }
-
-  #look(): void {
-    for (const { name } of this.#registry.getServiceList({ onlyAvailable: true })) this.#missing.delete(name);
-    if (this.isOver) clearInterval(this.#timer);
-  }
-
-  get isOver(): boolean {
-    return this.#missing.size === 0 || performance.now() > this.#untilMs;
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-  }
-}
+/** The services that those of this node call. */
+const calledServices = (broker: ServiceBroker): string[] =>
+  userServices(broker).flatMap(({ metadata }) => (metadata.calls as string[] | undefined) ?? []);
 
 /** For one broker: the middleware, and the action `$node.ready`. */
 export function health(config: Config): {
@@ -180,12 +149,12 @@ export function health(config: Config): {
 } {
   let server: Server | undefined;
   let hasStarted = false;
-  let acquaintance: Acquaintance | undefined;
+  let isWaiting = false;
 
   const stateOf = (broker: ServiceBroker): State => {
     // `started` is false from the first moment of a stop on, before any hook of it runs.
     if (!broker.started) return hasStarted ? "draining" : "starting";
-    return acquaintance?.isOver === false ? "starting" : "started";
+    return isWaiting ? "starting" : "started";
   };
 
   const middleware = {
@@ -201,14 +170,21 @@ export function health(config: Config): {
     },
 
     async started(broker: ServiceBroker) {
-      if (broker.options.transporter) acquaintance = new Acquaintance(broker);
       hasStarted = true;
+      if (!broker.options.transporter) return;
+      isWaiting = true;
+      const heard = broker.waitForServices(calledServices(broker), HEARD_WITHIN_MS, LISTEN_EVERY_MS);
+      // Not awaited: other nodes wait for this one.
+      void heard
+        .catch(() => {})
+        .finally(() => {
+          isWaiting = false;
+        });
     },
 
     // Two SIGTERMs run every `stopped` twice.
     async stopped() {
       forgetRefreshed(METRIC);
-      acquaintance?.stop();
       const closing = server;
       server = undefined;
       if (!closing?.listening) return;

@@ -1,5 +1,4 @@
 /** List memberships, written set-based: subscribers × lists in one statement each. */
-import { binary } from "../../models/database/binary-arrays.ts";
 import { writeManyRows } from "../../models/database/bulk.ts";
 import { type Client, type Queryable, query, queryOne } from "../../models/database/db.ts";
 import { type FieldErrors, missingObject } from "../lib/errors.ts";
@@ -14,7 +13,7 @@ const existing = (table: "subscribers" | "lists", what: string) => `
 export async function missing(table: "subscribers" | "lists", companyId: string, ids: readonly string[]) {
   if (ids.length === 0) return [];
   const asked = [...new Set(ids.map((id) => id.toLowerCase()))];
-  const values = [companyId, binary.uuid(asked)];
+  const values = [companyId, asked];
   // Mostly all exist: 5,000 ids need not be read to know it.
   const { n } = (await queryOne<{ n: number }>(existing(table, "count(*) as n"), values))!;
   if (n === asked.length) return [];
@@ -136,7 +135,7 @@ export async function updateLists(companyId: string, given: BulkLists): Promise<
   const done: ChangedLists = { updated: 0, added: 0, removed: 0 };
   const slice = Math.ceil(SLICE / Math.max(1, toJoin.length + toLeave.length));
   const write = async (client: Client, some: string[]) => {
-    const [changed] = await query<ChangedLists>(CHANGE, [companyId, binary.uuid(some), toJoin, toLeave], client);
+    const [changed] = await query<ChangedLists>(CHANGE, [companyId, some, toJoin, toLeave], client);
     done.updated += changed!.updated;
     done.added += changed!.added;
     done.removed += changed!.removed;

@@ -100,15 +100,6 @@ async function signatureOf({ key, isEd25519, tags }: Signatory, covered: string,
 /** One signature for each key; that of RSA, which all verifiers know, stands first. None covers another. */
 export function signer(keys: readonly Dkim[], tail: string | null): Sign {
   const signatories = keys.map(signatoryOf).sort((a, b) => Number(a.isEd25519) - Number(b.isEd25519));
-  // All mails of a campaign have the same fields, apart from Cc.
-  let [lastNames, lastFolded] = ["", ""];
-  const foldedNames = (names: string) => {
-    if (names !== lastNames) {
-      lastNames = names;
-      lastFolded = names.replace(/(.{1,60})(?::|$)/g, "$1:\r\n ").replace(/:\s*$/, "");
-    }
-    return lastFolded;
-  };
   const tailBytes = tail ? Buffer.from(tail, "latin1") : null;
 
   return async (head, body) => {
@@ -116,9 +107,10 @@ export function signer(keys: readonly Dkim[], tail: string | null): Sign {
     if (tailBytes) hash.update(tailBytes);
     const fields = fieldsOf(head).filter((field) => COVERED.has(nameOf(field)));
     const names = [...fields.map(nameOf), ...OVERSIGNED].join(":");
+    const foldedNames = names.replace(/(.{1,60})(?::|$)/g, "$1:\r\n ").replace(/:\s*$/, "");
     const covered = `${fields.map(relaxedField).join("\r\n")}\r\n`;
     const seconds = Math.floor(Date.now() / 1000);
-    const rest = `${seconds};\r\n bh=${hash.digest("base64")};\r\n h=${foldedNames(names)};\r\n b=`;
+    const rest = `${seconds};\r\n bh=${hash.digest("base64")};\r\n h=${foldedNames};\r\n b=`;
     const signatures = await Promise.all(signatories.map((one) => signatureOf(one, covered, rest)));
     return signatures.join("") + head;
   };

@@ -86,35 +86,11 @@ export function scopeOf(recipient: Recipient, facts: Pick<Scope, "fallback" | "t
   };
 }
 
-/** Names of large objects by their lower case; null where two differ in nothing else. */
-const spellings = new WeakMap<Data, ReadonlyMap<string, string | null>>();
-/** Up to so many names are compared one by one, which is quicker than making a map for each recipient. */
-const FEW = 50;
-
-function spellingsOf(data: Data, keys: readonly string[]): ReadonlyMap<string, string | null> {
-  const known = spellings.get(data);
-  if (known) return known;
-  const names = new Map<string, string | null>();
-  for (const name of keys) {
-    const lower = name.toLowerCase();
-    names.set(lower, names.has(lower) ? null : name);
-  }
-  spellings.set(data, names);
-  return names;
-}
-
 /** The one name that differs from `name` in case alone. */
 function otherSpelling(data: Data, name: string): string | null {
-  const keys = Object.keys(data);
   const lower = name.toLowerCase();
-  if (keys.length > FEW) return spellingsOf(data, keys).get(lower) ?? null;
-  let found: string | null = null;
-  for (const key of keys) {
-    if (key.length !== name.length || key.toLowerCase() !== lower) continue;
-    if (found !== null) return null;
-    found = key;
-  }
-  return found;
+  const [found, ...others] = Object.keys(data).filter((key) => key.toLowerCase() === lower);
+  return found === undefined || others.length > 0 ? null : found;
 }
 
 /** An own property, by another case of its name where that names one only. */

@@ -35,10 +35,5 @@ export function envelopeSender(
 ): EnvelopeSender {
   const same = wireAddress(bounce_address ?? sender_email);
   if (bounce_address === null) return () => same;
-  let tokenOf: ((seq: number) => string) | undefined;
-  return ({ campaign_no, seq }, copy) => {
-    tokenOf ??= tokens.ofCampaign(campaign_no);
-    const token = copy ? tokens.of({ campaign_no, seq }, copy) : tokenOf(seq);
-    return { text: tokenAddress(same.text, token), smtpUtf8: same.smtpUtf8 };
-  };
+  return (mail, copy) => ({ text: tokenAddress(same.text, tokens.of(mail, copy)), smtpUtf8: same.smtpUtf8 });
 }

@@ -3,7 +3,6 @@
  * its own address, an IP that is not storable) or the table of its month is missing and cannot be made: no hit is lost.
  */
 import { isIP } from "node:net";
-import { binary } from "../../../models/database/binary-arrays.ts";
 import { query } from "../../../models/database/db.ts";
 import { HIT_FLAG, HIT_VARIANT_SHIFT } from "../../../models/hit.ts";
 import type { EventRow, MailChange } from "./classify-hits.ts";
@@ -42,13 +41,13 @@ function flagsOf({ machine, is_first, is_first_of_link, mail }: EventOfMail): nu
 const ms = (at: Date | null) => at?.getTime() ?? null;
 
 type Value = string | number | boolean | null;
-type Columns = Readonly<Record<string, keyof typeof binary>>;
+type Columns = Readonly<Record<string, string>>;
 /** What stands in each column. */
 type Fill<Row, C extends Columns> = { [K in keyof C]: (row: Row) => Value };
 
 /** In the order of the columns. */
-const arraysOf = <Row, C extends Columns>(columns: C, fill: Fill<Row, C>, rows: readonly Row[]): Buffer[] =>
-  Object.entries(columns).map(([name, type]) => (binary[type] as (values: Value[]) => Buffer)(rows.map(fill[name]!)));
+const arraysOf = <Row, C extends Columns>(columns: C, fill: Fill<Row, C>, rows: readonly Row[]): Value[][] =>
+  Object.keys(columns).map((name) => rows.map(fill[name]!));
 
 const ofHit: Fill<EventOfMail, typeof IN_HITS> = {
   id: ({ id }) => id,
@@ -85,7 +84,7 @@ const ofChange: Fill<MailChange & { mail: MailOfRow }, typeof CHANGED> = {
   clicks: ({ clicks }) => clicks,
   opened_ms: (change) => ms(change.opened_at),
   clicked_ms: (change) => ms(change.clicked_at),
-  version: ({ mail }) => Number(mail.version),
+  version: ({ mail }) => mail.version,
 };
 
 interface Given {
@@ -98,7 +97,7 @@ interface Given {
 
 const isHeard = ({ link, mail }: EventOfMail) => mail.heard.includes(link === null ? "opened" : "clicked");
 
-export function rowsOf(given: Given): { to: keyof typeof WRITE; values: Buffer[] } {
+export function rowsOf(given: Given): { to: keyof typeof WRITE; values: Value[][] } {
   const { changes, mails, mayBeCompact } = given;
   const events = given.events.map((event): EventOfMail => ({ ...event, mail: mails.get(event.sent_email_id)! }));
   const isCompact = ({ mail, has_own_url, ip }: EventOfMail) =>

@@ -7,7 +7,6 @@
  * if no mail's row has changed since. Two round trips and no lock: begin, lock, write and commit cost Node 6 µs more per
  * open and 14 more per click. Where it fails, or stored clicks change too, the mails' rows are locked first.
  */
-import { binary } from "../../../models/database/binary-arrays.ts";
 import { type Client, prepared, preparedTransaction, query } from "../../../models/database/db.ts";
 import { isConflict } from "../../../models/database/retry-on-conflict.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
@@ -92,9 +91,9 @@ async function read(
   const clicks = hits.filter(({ link }) => link > 0);
   const clicked = new Set(clicks.map(({ sentEmailId }) => sentEmailId));
   const since = new Date(Math.min(Date.now(), ...clicks.map(({ at }) => at.getTime())) - BURST_MS);
-  const numbers = [binary.int4(known.map(({ campaign_no }) => campaign_no)), binary.int4(known.map(({ seq }) => seq))];
+  const numbers = [known.map(({ campaign_no }) => campaign_no), known.map(({ seq }) => seq)];
   if (client) await prepared("lock mails", LOCK, numbers, client);
-  const values = [...numbers, binary.uuid(known.map(({ id }) => (clicked.has(id) ? id : null))), since];
+  const values = [...numbers, known.map(({ id }) => (clicked.has(id) ? id : null)), since];
   const rows = await prepared<ReadRow>("read mails", READ, values, client);
   const campaigns = new Map(rows.flatMap((row) => row.campaigns ?? []).map(({ no, ...campaign }) => [no, campaign]));
   const mails = new Map<string, Read>();
