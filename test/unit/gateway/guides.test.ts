@@ -31,6 +31,7 @@ test("docs/README.md lists every page of docs/, so that the service shows them a
   const files = readdirSync(join(ROOT, "docs")).filter((file) => file.endsWith(".md") && file !== "README.md");
   expect(GUIDES.map(({ slug }) => `${slug}.md`).sort()).toEqual(files.sort());
   for (const { slug } of GUIDES) expect(guideText(slug)).toMatch(/^# \S/);
+  expect(readFileSync(join(ROOT, "Dockerfile"), "utf8")).toMatch(/^COPY docs .\/docs$/m);
 });
 
 test("the pages of the console that guides name are in its navigation", () => {
