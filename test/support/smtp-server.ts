@@ -61,7 +61,8 @@ export interface SmtpServerOptions {
   keepsRefusedTransaction?: boolean;
   /** EHLO keywords beside PIPELINING, STARTTLS and AUTH. Default SIZE 20000000, 8BITMIME, SMTPUTF8, ENHANCEDSTATUSCODES. */
   extensions?: string[];
-  auth?: { user: string; pass: string };
+  /** Mechanisms are PLAIN and LOGIN; `offers`: what EHLO names, by default those that work, by default PLAIN alone. */
+  auth?: { user: string; pass: string; has?: string[]; offers?: string[] };
   tls?: "starttls" | "implicit";
   certificate?: Certificate;
   /** Connections beyond this many get 421. */

@@ -36,6 +36,8 @@ export class SmtpSession {
   #to: string[] = [];
   #accepted = 0;
   #user: string | null = null;
+  /** What was answered to AUTH LOGIN so far. */
+  #login: string[] | undefined;
   #tls: boolean;
 
   constructor(server: SmtpServer, socket: Socket, connection: number) {
@@ -200,6 +202,7 @@ export class SmtpSession {
   }
 
   async #obey(line: string): Promise<void> {
+    if (this.#login) return this.#loginLine(line);
     const verb = line.split(" ")[0]!.toUpperCase();
     switch (verb) {
       case "EHLO":
@@ -235,7 +238,8 @@ export class SmtpSession {
     const words = [...(options.extensions ?? DEFAULT_EXTENSIONS)];
     if (options.pipelining !== false) words.push("PIPELINING");
     if (options.tls === "starttls" && !this.#tls) words.push("STARTTLS");
-    if (options.auth) words.push("AUTH PLAIN");
+    const { auth } = options;
+    if (auth) words.push(`AUTH ${(auth.offers ?? auth.has ?? ["PLAIN"]).join(" ")}`);
     return [USUAL.EHLO, ...words].join("\n");
   }
 
@@ -291,14 +295,33 @@ export class SmtpSession {
   }
 
   async #auth(line: string): Promise<void> {
-    const { auth } = this.#server.options;
-    const [, method, initial = ""] = line.split(" ");
-    if (method?.toUpperCase() !== "PLAIN") return this.#refuse("504 5.5.4 Only PLAIN");
+    const has = this.#server.options.auth?.has ?? ["PLAIN"];
+    const [, method = "", initial = ""] = line.split(" ");
+    if (!has.includes(method.toUpperCase())) return this.#refuse(`504 5.5.4 Only ${has.join(", ")}`);
+    if (method.toUpperCase() === "LOGIN") {
+      this.#login = [];
+      return this.#refuse("334 VXNlcm5hbWU6");
+    }
     const [, user, pass] = Buffer.from(initial, "base64").toString().split("\0");
+    return this.#credentials(line, user, pass);
+  }
+
+  async #loginLine(line: string): Promise<void> {
+    const [user, pass] = this.#login!.concat(Buffer.from(line, "base64").toString());
+    if (pass === undefined) {
+      this.#login = [user!];
+      return this.#refuse("334 UGFzc3dvcmQ6");
+    }
+    this.#login = undefined;
+    return this.#credentials("AUTH LOGIN", user, pass);
+  }
+
+  async #credentials(line: string, user = "", pass = ""): Promise<void> {
+    const { auth } = this.#server.options;
     const right = auth && auth.user === user && auth.pass === pass;
     const reply = await this.#say("AUTH", line, {
       usual: right ? USUAL.AUTH : "535 5.7.8 Authentication credentials invalid",
     });
-    if (reply.startsWith("235")) this.#user = user ?? "";
+    if (reply.startsWith("235")) this.#user = user;
   }
 }

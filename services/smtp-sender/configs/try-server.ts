@@ -128,15 +128,14 @@ export async function tryServer(given: TryServerParams): Promise<TryServerResult
   const sender = (given.sender_email && addressText(given.sender_email)) ?? likelySender({ ...given, host });
   try {
     const late = () => new OpenError("connect", "yes", `No answer from ${host}:${port} within 10 seconds.`);
-    const work = opening.then(async (session) => ({ session, refusal: await senderRefusal(session, sender) }));
-    const { session, refusal } = await withTimeout(work, TOTAL_MS, late);
+    const work = opening.then((session) => senderRefusal(session, sender));
+    const refusal = await withTimeout(work, TOTAL_MS, late);
     if (refusal) {
       const advice = given.sender_email || asksForLogin(refusal) ? "" : " Give `sender_email` to try another one.";
       const what = `The SMTP server ${host}:${port} did not accept ${sender} as a sender: ${refusal.text}.${advice}`;
       return result(asksForLogin(refusal) ? "auth" : "connect", what);
     }
-    if (session.loggedIn || !username) return result("ok", "The server accepts mail.");
-    return result("ok", "The server accepts mail and does not ask for a login.");
+    return result("ok", "The server accepts mail.");
   } catch (error) {
     if (error instanceof NotSmtp) {
       return result("connect", `The SMTP server ${host}:${port} did not answer to a sender: ${error.message}.`);

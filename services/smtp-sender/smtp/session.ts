@@ -10,6 +10,7 @@ import SMTPConnection from "nodemailer/lib/smtp-connection";
 import type { TlsMode } from "../../../models/smtp-config.ts";
 import { toOneLine } from "../../lib/one-line.ts";
 import { HostError, PERMIT_HELP, type PinnedAddress, resolvePublic } from "../../lib/ssrf/guard.ts";
+import { logIn, offeredMechanisms, passwordMechanisms } from "./login.ts";
 
 export interface Endpoint {
   host: string;
@@ -28,7 +29,6 @@ export interface Session {
   smtpUtf8: boolean;
   /** SIZE offered; its value, 0 where the server names none. */
   size: number | undefined;
-  loggedIn: boolean;
 }
 
 interface OpenOptions {
@@ -42,13 +42,15 @@ interface OpenOptions {
   loginTimeoutMs?: number;
 }
 
+const whereOf = ({ host, port }: Endpoint) => `${host}:${port}`;
+
 type OpenStage = "dns" | "connect" | "tls" | "auth";
 
 /**
  * Whether trying again can help.
  *
  * no                   only the user can change it: a wrong password, a certificate that is not trusted
- * notIfItNeverWorked   the server says that it has no TLS, or none that we speak. Where it worked before, it is a hiccup
+ * notIfItNeverWorked   the server has no TLS or no login, or none that this client has. Where it worked before, it is a hiccup
  * yes                  whatever else: the server may be back in a while
  */
 type MayRecover = "yes" | "notIfItNeverWorked" | "no";
@@ -77,6 +79,9 @@ const GREETING_TIMEOUT_MS = 300_000;
 const LOGIN_TIMEOUT_MS = 120_000;
 /** EHLO, twice with STARTTLS, and AUTH with a challenge. */
 const STEPS = 4;
+
+/** Codes of nodemailer for a connection that ended. */
+const CLOSED: ReadonlySet<string | undefined> = new Set(["ECONNECTION", "ESOCKET"]);
 
 type SmtpError = Error & { code?: string; responseCode?: number; response?: string; command?: string };
 
@@ -162,15 +167,33 @@ const ABOUT_TLS = /certificate|altname|ssl|tls|wrong version number|self.signed|
 // nodemailer keeps no code of an error during STARTTLS, so the words of OpenSSL and of Node decide.
 const CERTIFICATE = /certificate|altname|self.signed/i;
 const NO_COMMON_VERSION = /unsupported protocol|alert protocol version|version too low|no protocols available/i;
+const NOT_TLS = /wrong version number|packet length too long|http request/i;
 const PRIVATE_CA = /self.signed|unable to (?:get|verify)/i;
 
-function tlsError(error: SmtpError, where: string): OpenError {
+/** What it takes to send without TLS, in the words of the API. */
+const withoutTls = ({ tlsMode = "auto" }: Endpoint): string =>
+  tlsMode === "auto" ? "set `use_tls` to false" : 'set `tls_mode` to "none"';
+
+function noStartTls(endpoint: Endpoint): OpenError {
+  return new OpenError(
+    "tls",
+    "notIfItNeverWorked",
+    `The SMTP server ${whereOf(endpoint)} offers no STARTTLS. To send without encryption ${withoutTls(endpoint)}; ` +
+      'for TLS from the first byte use port 465, or set `tls_mode` to "implicit".',
+  );
+}
+
+function tlsError(error: SmtpError, endpoint: Endpoint): OpenError {
   const reason = serverText(error);
-  const begin = `No TLS with the SMTP server ${where}: ${reason}`;
+  const begin = `No TLS with the SMTP server ${whereOf(endpoint)}: ${reason}`;
   if (error.responseCode !== undefined && error.responseCode < 500) return new OpenError("tls", "yes", begin);
-  // Without a code of the server: nodemailer found no STARTTLS in its answer to EHLO.
-  const notOffered = error.responseCode !== undefined || /STARTTLS/i.test(error.message);
-  if (notOffered || NO_COMMON_VERSION.test(reason)) return new OpenError("tls", "notIfItNeverWorked", begin);
+  if (error.responseCode !== undefined || NO_COMMON_VERSION.test(reason)) {
+    return new OpenError("tls", "notIfItNeverWorked", begin);
+  }
+  if (NOT_TLS.test(reason) && tlsOf(endpoint) === "implicit") {
+    const help = 'It does not begin with TLS on this port: set `tls_mode` to "starttls", or use another port';
+    return new OpenError("tls", "yes", `${begin}. ${help}.`);
+  }
   if (!CERTIFICATE.test(reason)) return new OpenError("tls", "yes", begin);
   const help = PRIVATE_CA.test(reason)
     ? ". The certificate of a private authority is trusted where NODE_EXTRA_CA_CERTS names the authority's file."
@@ -179,7 +202,8 @@ function tlsError(error: SmtpError, where: string): OpenError {
 }
 
 function openError(error: SmtpError, endpoint: Endpoint): OpenError {
-  const where = `${endpoint.host}:${endpoint.port}`;
+  if (error instanceof OpenError) return error;
+  const where = whereOf(endpoint);
   if (error.code === "EAUTH" || error.command?.startsWith("AUTH")) {
     const temporary = error.responseCode !== undefined && error.responseCode < 500;
     return new OpenError(
@@ -189,7 +213,7 @@ function openError(error: SmtpError, endpoint: Endpoint): OpenError {
     );
   }
   if (error.command === "STARTTLS" || error.code === "ETLS" || (!error.responseCode && ABOUT_TLS.test(error.message))) {
-    return tlsError(error, where);
+    return tlsError(error, endpoint);
   }
   return new OpenError(
     "connect",
@@ -202,6 +226,8 @@ function openError(error: SmtpError, endpoint: Endpoint): OpenError {
 interface Internals {
   _socket: Socket;
   _ehloLines?: string[];
+  /** The whole answer to the EHLO before TLS, where TLS is required. */
+  _plaintextEhlo?: string | false;
   _onSocketData(): void;
   _onSocketError(): void;
   _onSocketClose(): void;
@@ -211,7 +237,7 @@ interface Internals {
 
 /** The socket without the listeners of nodemailer. */
 function takeOver(connection: SMTPConnection): Socket {
-  const inner = connection as unknown as Internals;
+  const inner = inside(connection);
   const socket = inner._socket;
   socket.removeListener("data", inner._onSocketData);
   socket.removeListener("error", inner._onSocketError);
@@ -222,8 +248,17 @@ function takeOver(connection: SMTPConnection): Socket {
   return socket;
 }
 
-function session(connection: SMTPConnection, loggedIn: boolean): Session {
-  const words = ((connection as unknown as Internals)._ehloLines ?? []).map((line) => line.toUpperCase().split(/\s+/));
+const inside = (connection: SMTPConnection) => connection as unknown as Internals;
+
+/** A server that knows no EHLO can have no STARTTLS either. */
+function lacksStartTls(connection: SMTPConnection, { command, responseCode = 0 }: SmtpError): boolean {
+  const answer = inside(connection)._plaintextEhlo;
+  if (command === "EHLO") return responseCode >= 500 && typeof answer !== "string";
+  return command === "STARTTLS" && typeof answer === "string" && !/^250[ -]STARTTLS\b/im.test(answer);
+}
+
+function session(connection: SMTPConnection): Session {
+  const words = (inside(connection)._ehloLines ?? []).map((line) => line.toUpperCase().split(/\s+/));
   const offers = (word: string) => words.find(([keyword]) => keyword === word);
   const size = offers("SIZE");
   return {
@@ -232,7 +267,6 @@ function session(connection: SMTPConnection, loggedIn: boolean): Session {
     eightBitMime: offers("8BITMIME") !== undefined,
     smtpUtf8: offers("SMTPUTF8") !== undefined,
     size: size && (Number(size[1]) || 0),
-    loggedIn,
   };
 }
 
@@ -256,10 +290,32 @@ async function secured(socket: Socket, endpoint: Endpoint, timeoutMs: number): P
     return secure;
   } catch (error) {
     secure.destroy();
-    throw tlsError(error as SmtpError, `${endpoint.host}:${endpoint.port}`);
+    throw tlsError(error as SmtpError, endpoint);
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** How the server is logged in to; throws OpenError where it offers no login with a password. */
+function mechanismsOf(connection: SMTPConnection, endpoint: Endpoint): string[] {
+  const lines = inside(connection)._ehloLines;
+  const begin = `The SMTP server ${whereOf(endpoint)} offers no login`;
+  // After HELO nothing is offered, and everything may be there.
+  const offered = lines ? offeredMechanisms(lines) : [];
+  if (!offered) {
+    const overTls = tlsOf(endpoint) === "none" && lines?.some((line) => /^STARTTLS\b/i.test(line));
+    const help = overTls
+      ? `It may offer one over TLS: ${endpoint.tlsMode === "none" ? 'set `tls_mode` to "starttls"' : "set `use_tls` to true"}`
+      : "Leave `username` and `password` empty, or use the port for logins (often 587)";
+    throw new OpenError("auth", "notIfItNeverWorked", `${begin} (AUTH). ${help}.`);
+  }
+  const mechanisms = passwordMechanisms(offered);
+  if (mechanisms.length > 0) return mechanisms;
+  throw new OpenError(
+    "auth",
+    "notIfItNeverWorked",
+    `${begin} with a password, but ${offered.join(", ").slice(0, 200)}.`,
+  );
 }
 
 function greetAndLogin(socket: Socket, endpoint: Endpoint, options: OpenOptions): Promise<Session> {
@@ -283,23 +339,31 @@ function greetAndLogin(socket: Socket, endpoint: Endpoint, options: OpenOptions)
   });
   let timer: NodeJS.Timeout | undefined;
   const opened = new Promise<Session>((resolve, reject) => {
-    const fail = (error: SmtpError) => {
+    let refusal: SmtpError | undefined;
+    const fail = (cause: SmtpError) => {
+      // A server may close the connection behind its refusal.
+      const error = (cause.responseCode === undefined && CLOSED.has(cause.code) && refusal) || cause;
       // Before close(), which emits "end" at once: that is not the reason.
-      reject(openError(error, endpoint));
+      const needsStartTls = tls === "starttls" && lacksStartTls(connection, error);
+      reject(needsStartTls ? noStartTls(endpoint) : openError(error, endpoint));
       connection.close();
     };
     // nodemailer's time-outs restart with each byte, and a server may send many.
     timer = setTimeout(() => fail(new Error("no end of it within the time-out")), greetingMs + STEPS * loginMs);
     connection.on("error", fail);
-    connection.once("end", () => fail(new Error("the connection was closed")));
+    const closed = Object.assign(new Error("the connection was closed"), { code: "ECONNECTION" });
+    connection.once("end", () => fail(closed));
     connection.connect((error) => {
       if (error) return fail(error);
-      // As every mailer does: a server that offers no AUTH gets no login.
-      if (!username || !connection.allowsAuth) return resolve(session(connection, false));
-      connection.login({ credentials: { user: username, pass: password } }, (refused) => {
-        if (refused) fail(refused);
-        else resolve(session(connection, true));
-      });
+      void (async () => {
+        if (username) {
+          const login = { user: username, pass: password };
+          await logIn(connection, login, mechanismsOf(connection, endpoint), (refused) => {
+            refusal = refused;
+          });
+        }
+        resolve(session(connection));
+      })().catch(fail);
     });
   });
   return opened.finally(() => clearTimeout(timer));

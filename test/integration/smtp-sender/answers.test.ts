@@ -217,12 +217,24 @@ test("a wrong password stops the campaign at once with a readable error, and nob
   expect((await sending.recipients(id)).every(({ attempts }) => attempts === 0)).toBe(true);
 });
 
-test("the right password sends", async () => {
-  await start({ auth: { user: "u", pass: "right" } }, { username: "u", password: "right" });
+test.each([
+  ["the only mechanism", ["PLAIN"]],
+  ["a mechanism behind one that is offered and missing", ["LOGIN"]],
+])("the right password sends, by %s", async (_what, has) => {
+  const auth = { user: "u", pass: "right", has, offers: ["PLAIN", "LOGIN"] };
+  await start({ auth }, { username: "u", password: "right" });
   const id = await campaign(5);
   sending.engine();
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 5 });
   expect(server.messages[0]!.user).toBe("u");
+});
+
+test("a login at a server that offers none stops the campaign at once, as the validation says", async () => {
+  await start({}, { username: "u", password: "right" });
+  const id = await campaign(5);
+  sending.engine();
+  const { status, error } = await sending.finished(id);
+  expect([status, error]).toEqual(["failed", expect.stringContaining("offers no login (AUTH)")]);
 });
 
 test("a refused sender address stops the campaign at once", async () => {
@@ -241,7 +253,7 @@ test("TLS is required and not offered: the campaign stops, nothing goes out in t
   sending.engine();
   const counts = await sending.finished(id);
   expect(counts).toMatchObject({ status: "failed" });
-  expect(counts.error).toMatch(/No TLS/);
+  expect(counts.error).toMatch(/offers no STARTTLS/);
   expect(server.accepted).toBe(0);
 });
 

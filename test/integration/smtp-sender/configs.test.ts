@@ -529,7 +529,7 @@ test("private networks are refused where they are not permitted", async () => {
     expect(await create({ host: "127.0.0.1" })).toMatchObject({ host: "127.0.0.1" });
     server = await startSmtpServer();
     const { host, port } = server;
-    const tried = await call<object>("validate", { ...given, host, port, use_tls: false });
+    const tried = await call<object>("validate", { ...given, host, port, username: "", use_tls: false });
     expect(tried).toMatchObject({ valid: true, stage: "ok" });
   } finally {
     Object.assign(config(), { ALLOW_PRIVATE_NETWORKS: true, ALLOWED_PRIVATE_HOSTS: undefined });
@@ -659,6 +659,21 @@ describe("validate", () => {
     ),
   );
 
+  test("a login by the mechanism that the server has, of those that it offers", async () => {
+    const auth = { user: login.username, pass: login.password, has: ["LOGIN"], offers: ["PLAIN", "LOGIN"] };
+    expect(await validate({ auth }, { use_tls: false })).toMatchObject({ valid: true, stage: "ok" });
+  });
+
+  test("a login at a server that offers none: not valid", async () => {
+    const message = expect.stringContaining("offers no login (AUTH). Leave `username` and `password` empty");
+    expect(await validate({}, { use_tls: false })).toMatchObject({ valid: false, stage: "auth", message });
+  });
+
+  test("`use_tls` at a server without STARTTLS: the message names the setting", async () => {
+    const message = expect.stringContaining("offers no STARTTLS. To send without encryption set `use_tls` to false");
+    expect(await validate({})).toMatchObject({ valid: false, stage: "tls", message });
+  });
+
   test("a wrong password, which is not given back", async () => {
     const result = await validate({ auth: { user: "user", pass: "other" } }, { use_tls: false });
     expect(result).toMatchObject({ valid: false, stage: "auth" });
@@ -679,7 +694,7 @@ describe("validate", () => {
 
   test.each([
     [{ username: "me@login.example" }, "me@login.example"],
-    [{}, "postmaster@localhost"],
+    [{ username: "me" }, "postmaster@localhost"],
     [{ host: "127.0.0.1" }, "postmaster@[127.0.0.1]"],
     [{ sender_email: "news@bücher.example" }, "news@xn--bcher-kva.example"],
   ])("the sender that is tried with %j: %s, taken back by RSET", async (more, sender) => {
@@ -690,22 +705,25 @@ describe("validate", () => {
       if (command.verb === "MAIL") from = command.from;
       return undefined;
     };
-    expect(await validate({ answer }, { use_tls: false, ...more })).toMatchObject({ valid: true, stage: "ok" });
+    const { username: user } = { ...login, ...more };
+    const result = await validate({ answer, auth: { user, pass: login.password } }, { use_tls: false, ...more });
+    expect(result).toMatchObject({ valid: true, stage: "ok" });
     expect(from).toBe(sender);
-    expect(verbs.slice(0, 4)).toEqual(["CONNECT", "EHLO", "MAIL", "RSET"]);
+    expect(verbs.slice(0, 5)).toEqual(["CONNECT", "EHLO", "AUTH", "MAIL", "RSET"]);
     expect(server!.accepted).toBe(0);
   });
 
   test("a server that closes the connection at MAIL", async () => {
     const answer: SmtpServerOptions["answer"] = ({ verb }) => (verb === "MAIL" ? { drop: true } : undefined);
-    expect(await validate({ answer }, { use_tls: false })).toMatchObject({ valid: false, stage: "connect" });
+    const result = await validate({ answer }, { use_tls: false, username: "" });
+    expect(result).toMatchObject({ valid: false, stage: "connect" });
   });
 
   test("`tls_mode` decides, whatever the port: implicit TLS is begun at once", async () => {
     const result = await validate({ tls: "implicit" }, { tls_mode: "implicit" });
     expect(result).toMatchObject({ stage: "tls", message: expect.stringMatching(/certificate/) });
     await server!.stop();
-    expect(await validate({}, { tls_mode: "none" })).toMatchObject({ valid: true });
+    expect(await validate({}, { tls_mode: "none", username: "" })).toMatchObject({ valid: true });
   });
 
   test("20 a minute for a company", async () => {

@@ -52,10 +52,10 @@ async function start(
 const isCopy = (to: string) => /^b?cc/.test(to);
 
 /** The connection ends behind the first mail that is accepted, before its copy. */
-async function dropsAfterFirst(after: (verb: string) => string | undefined, options: SmtpServerOptions = {}) {
+async function dropsAfterFirst(after: (verb: string) => string | undefined) {
   let accepted = 0;
   server = await sending.startServer({
-    ...options,
+    auth: { user: "u", pass: "p" },
     answer: ({ verb }) => {
       if (accepted > 0) return after(verb);
       if (verb !== "DOT") return undefined;
@@ -74,7 +74,7 @@ test("the server refuses the login from then on: it is not asked again and again
     if (verb === "AUTH") logins++;
     return verb === "AUTH" ? "535 5.7.8 No" : undefined;
   };
-  const id = await dropsAfterFirst(refuse, { auth: { user: "u", pass: "p" } });
+  const id = await dropsAfterFirst(refuse);
   sending.engine();
   expect(await sending.finished(id, 5_000)).toMatchObject({ sent_count: 1, failed_count: 0 });
   expect(logins).toBeLessThanOrEqual(2);

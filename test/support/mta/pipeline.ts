@@ -45,7 +45,6 @@ export function openPipeline<M extends Message>(stream: Duplex, pipelining: bool
     eightBitMime: true,
     smtpUtf8: true,
     size: 0,
-    loggedIn: false,
   };
   return sendFrom(session, source);
 }

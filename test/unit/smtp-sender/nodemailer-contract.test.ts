@@ -38,6 +38,12 @@ test("its socket, the listeners on it and the lines of EHLO are where they are t
   }
 });
 
+test("the answer to EHLO before TLS is where it is taken from", async () => {
+  const connection = new SMTPConnection({ host: server.host, port: server.port, requireTLS: true });
+  await new Promise((failed) => connection.once("error", failed).connect());
+  expect((connection as unknown as Record<string, unknown>)._plaintextEhlo).toMatch(/^250-test.*PIPELINING/s);
+});
+
 test("nothing of it is left on the socket of a session", async () => {
   const { socket } = await openSession(
     { host: server.host, port: server.port, useTls: false, username: "", password: "" },
