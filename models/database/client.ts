@@ -16,7 +16,7 @@ const KEEPALIVE_MS = 5_000;
 /** SQLSTATE read_only_sql_transaction. */
 const READ_ONLY = "25006";
 
-export interface ClientOptions {
+interface ClientOptions {
   /** Instead of those of SESSION, or beside them. */
   settings?: Settings;
   /** A connection on which the database says nothing for that long while it should is given up. */

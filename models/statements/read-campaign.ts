@@ -9,7 +9,7 @@ const READ = `
   select ${CAMPAIGN_COLUMNS} from campaigns c
   where c.company_id = $1 and c.id = $2 and c.deleted_at is null and ($3::uuid is null or c.api_key_id = $3)`;
 
-export type CampaignView = ReturnType<typeof campaignView>;
+type CampaignView = ReturnType<typeof campaignView>;
 
 /** `onlyOfKey`: the key that must have made it. */
 export async function findCampaign(

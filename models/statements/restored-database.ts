@@ -19,7 +19,7 @@ export interface DatabaseIdentity {
   timeline: string | null;
 }
 
-export interface Recorded {
+interface Recorded {
   worked_on: string | null;
   worked_on_timeline: string | null;
 }

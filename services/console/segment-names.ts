@@ -10,7 +10,7 @@ const PAGE = 100;
 /** Older campaigns are shown by their id where a rule has them. */
 const CAMPAIGN_PAGES = 3;
 
-export type Option = [value: string, label: string];
+type Option = [value: string, label: string];
 
 export interface Names {
   lists: Option[];

@@ -5,7 +5,7 @@ import { formatted, percentOf, timeOf } from "./render.ts";
 
 const t = messages.overview.warningsOf;
 
-export interface Warning {
+interface Warning {
   text: string;
   /** Below the company's own. */
   path: string;

@@ -385,12 +385,3 @@ export function config(): Config {
   current ??= readConfig();
   return current;
 }
-
-/** The table of docs/configuration.md. */
-export function configTable(): string {
-  const rows = properties.map(([name, schema]) => {
-    const shownDefault = schema.derivedDefault?.text ?? schema.default;
-    return `| \`${name}\` | ${shownDefault === undefined ? "" : `\`${shownDefault}\``} | ${schema.description} |`;
-  });
-  return ["| variable | default | meaning |", "|---|---|---|", ...rows].join("\n");
-}

@@ -66,5 +66,3 @@ export async function copyFiles(client: pg.Client, dataDir: string, file: string
     rmSync(own, { recursive: true, force: true });
   }
 }
-
-export const unpack = (file: string, into: string): Promise<void> => tar("-xf", resolve(file), "-C", resolve(into));

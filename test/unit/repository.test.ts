@@ -1,10 +1,10 @@
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { completed, missingOptionals } from "../../scripts/complete-lock.ts";
+import { configTable } from "../../scripts/write-config-table.ts";
 import { headingId } from "../../services/gateway/guides/markdown.ts";
-import { configTable } from "../../services/lib/config.ts";
 import { localCommands } from "../../services/operator/backup-commands.ts";
 import { commands } from "../../services/operator/commands.ts";
-import { completed, missingOptionals } from "../support/complete-lock.ts";
 import { MEMORY } from "../support/service-process.ts";
 
 const root = join(import.meta.dirname, "../..");

@@ -1,6 +1,6 @@
 /** Codes by time (RFC 6238: HMAC-SHA-1, 30 s, 6 digits, which every authenticator knows) and the codes that replace them. */
 import { createHash, randomInt } from "node:crypto";
-import { generateSecret, generateSync, generateURI, verifySync } from "otplib/functional";
+import { generateSecret, generateURI, verifySync } from "otplib/functional";
 
 const STEP_SECONDS = 30;
 /** Steps that a clock may be off, to either side. */
@@ -9,10 +9,7 @@ const SKEW = 1;
 /** 20 bytes, in base32. */
 export const newTotpSecret = (): string => generateSecret();
 
-export const stepAt = (ms: number): number => Math.floor(ms / 1_000 / STEP_SECONDS);
-
-export const totpCode = (secret: string, step: number): string =>
-  generateSync({ secret, epoch: step * STEP_SECONDS, period: STEP_SECONDS });
+const stepAt = (ms: number): number => Math.floor(ms / 1_000 / STEP_SECONDS);
 
 /** The step that a code belongs to, or null. Compared in constant time; that it is good once is the caller's (`spendTotpStep`). */
 export function stepOfCode(secret: string, code: string, now = Date.now()): number | null {

@@ -17,7 +17,7 @@ export interface Moment {
   campaign: string | null;
 }
 
-export interface History {
+interface History {
   moments: Moment[];
   mails: number;
   events: number;

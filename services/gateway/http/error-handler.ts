@@ -12,7 +12,7 @@ const STRICT_CSP = "default-src 'none'; base-uri 'none'; form-action 'none'; fra
 // connection instead of the response.
 const LINGER_MS = 10_000;
 
-export interface HeaderOptions {
+interface HeaderOptions {
   /** BASE_URL is https: browsers are asked to stay with it. */
   https: boolean;
   /** True while the process stops: connections are not kept. */

@@ -5,7 +5,7 @@
 import { compileTemplate, type Kind } from "./compile.ts";
 import { outsideOfRawText } from "./raw-text.ts";
 
-export interface ForeignTag {
+interface ForeignTag {
   /** As it is written. */
   text: string;
   product: string;

@@ -70,7 +70,7 @@ class CountingExporter implements SpanExporter {
   }
 }
 
-export interface Collector {
+interface Collector {
   /** Address that spans are posted to: …/v1/traces. */
   url: string;
   headers: Record<string, string>;

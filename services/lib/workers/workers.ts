@@ -170,15 +170,10 @@ export class Workers {
   }
 }
 
-let shared = new Workers();
+const shared = new Workers();
 
 /** Those of this process. */
 export const workers = (): Workers => shared;
-
-/** Takes the place of those of this process, which must have ended. */
-export function keepWorkers(next: Workers): void {
-  shared = next;
-}
 
 export const closeWorkers = (): Promise<void> => shared.close();
 

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 const listed = (all: readonly string[]): string =>
   all.slice(0, MAX_SHOWN).join("; ") + (all.length > MAX_SHOWN ? ` and ${all.length - MAX_SHOWN} more` : "");
 
-export interface FailingServer {
+interface FailingServer {
   company: string;
   host: string;
   last_error: string | null;
@@ -26,7 +26,7 @@ const FAILING_SERVERS = `
   where c.status in ('pending', 'sending')
   group by s.id, o.id order by s.failing_since limit 1000`;
 
-export function failingServersFinding(servers: readonly FailingServer[]): Finding {
+function failingServersFinding(servers: readonly FailingServer[]): Finding {
   if (servers.length === 0) return ok("mail servers", "no campaign waits for one");
   const found = servers.map(({ company, host, last_error, campaigns }) => {
     const waiting = campaigns === 1 ? "1 campaign" : `${campaigns} campaigns`;
@@ -39,7 +39,7 @@ export function failingServersFinding(servers: readonly FailingServer[]): Findin
   );
 }
 
-export interface UnrecordedHits {
+interface UnrecordedHits {
   hits: number;
   campaigns: number;
 }
@@ -48,7 +48,7 @@ const UNRECORDED_HITS = `
   select coalesce(sum(n), 0)::float8 as hits, count(distinct campaign_id)::int as campaigns from campaign_counts
   where metric in ('opened_unrecorded', 'clicked_unrecorded') and bucket > $1`;
 
-export function unrecordedHitsFinding({ hits, campaigns }: UnrecordedHits): Finding {
+function unrecordedHitsFinding({ hits, campaigns }: UnrecordedHits): Finding {
   if (hits === 0) return ok("opens and clicks", "all of the last 24 hours are recorded");
   return warn(
     "opens and clicks",
@@ -61,7 +61,7 @@ const UNKNOWN_ZONES = `
   select name, timezone from companies
   where timezone not in (select n from time_zone_names() n) order by name, id limit 1000`;
 
-export function timeZonesFinding(unknown: readonly { name: string; timezone: string }[]): Finding {
+function timeZonesFinding(unknown: readonly { name: string; timezone: string }[]): Finding {
   if (unknown.length === 0) return ok("time zones", "PostgreSQL knows all of them");
   return fail(
     "time zones",

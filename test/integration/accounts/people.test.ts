@@ -5,11 +5,11 @@ import { Membership } from "../../../models/membership.ts";
 import { SystemMail } from "../../../models/system-mail.ts";
 import { User } from "../../../models/user.ts";
 import { beginAttempt } from "../../../services/accounts/people/login-limits.ts";
-import { stepAt, totpCode } from "../../../services/accounts/people/totp-codes.ts";
 import { call } from "../../../services/call.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { type Answer, client, newCompany, someIp, type TestCompany } from "../../support/client.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+import { totpCode, totpStep } from "../../support/totp.ts";
 
 const PASSWORD = "correct horse battery";
 const OTHER = "quite another staple";
@@ -346,7 +346,7 @@ describe("sessions", () => {
 });
 
 describe("the second factor", () => {
-  const codeOf = (secret: string, steps = 0) => totpCode(secret, stepAt(Date.now()) + steps);
+  const codeOf = (secret: string, steps = 0) => totpCode(secret, totpStep() + steps);
 
   async function withTotp() {
     const company = await newCompany(app);

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AccountToken } from "../../../models/account-token.ts";
 import { query } from "../../../models/database/db.ts";
 import { InboundMessage, InboundRaw } from "../../../models/inbound-message.ts";
-import { stepAt, totpCode } from "../../../services/accounts/people/totp-codes.ts";
 import { pathNames } from "../../../services/gateway/http/params.ts";
 import { routes } from "../../../services/gateway/routes.ts";
 import { newId } from "../../../services/lib/ids.ts";
@@ -22,6 +21,7 @@ import {
   type TestCompany,
 } from "../../support/client.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
+import { totpCode, totpStep } from "../../support/totp.ts";
 
 const E = "/api/emails";
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
@@ -112,7 +112,7 @@ describe("every operation", () => {
     await call("DELETE /api/auth/sessions/:id/", { id: own.id });
 
     const { secret } = (await call("POST /api/auth/totp/")).body;
-    const code = (step: number) => totpCode(secret, stepAt(Date.now()) + step);
+    const code = (step: number) => totpCode(secret, totpStep() + step);
     await call("POST /api/auth/totp/confirm/", {}, { code: code(0) });
     await call("DELETE /api/auth/totp/", {}, { password, code: code(1) });
 

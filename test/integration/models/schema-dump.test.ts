@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
+import { schemaOf } from "../../../scripts/schema-dump.ts";
 import { createDatabase } from "../../support/database.ts";
-import { schemaOf } from "../../support/schema-dump.ts";
 
 test("models/schema.sql is what the migrations make (else: npm run schema:dump)", async () => {
   const database = await createDatabase();

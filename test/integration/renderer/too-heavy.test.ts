@@ -3,7 +3,7 @@ import { query } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { readMetrics } from "../../../services/lib/metrics.ts";
-import { keepWorkers, Workers } from "../../../services/lib/workers/workers.ts";
+import { Workers } from "../../../services/lib/workers/workers.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { campaign } from "../../support/campaign-rows.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
@@ -18,10 +18,11 @@ let app: App;
 let company: TestCompany;
 beforeAll(async () => {
   app = await startApp({ services: ["gateway", "accounts", "renderer"] });
-  keepWorkers(LIMITED);
+  const { run } = Workers.prototype;
+  jest.spyOn(Workers.prototype, "run").mockImplementation((...task) => run.apply(LIMITED, task));
   company = await newCompany(app);
 });
-afterAll(() => app?.stop());
+afterAll(() => Promise.all([app?.stop(), LIMITED.close()]));
 
 const ended = async () =>
   Number(/^flockmail_worker_tasks_total\{outcome="time"\} (\d+)/m.exec(await readMetrics())?.[1] ?? 0);

@@ -58,6 +58,6 @@ export function completed(lock: Lock): Lock {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const file = join(import.meta.dirname, "../../package-lock.json");
+  const file = join(import.meta.dirname, "../package-lock.json");
   writeFileSync(file, `${JSON.stringify(completed(JSON.parse(readFileSync(file, "utf8"))), null, 2)}\n`);
 }
