@@ -56,8 +56,16 @@ export class Connections {
     return busy;
   }
 
-  wake(): void {
-    for (const connection of this.#open) connection.wake();
+  /** Connections that have been idle for long are asked first, all at a time, where no other one is free. */
+  wake(hasWork: () => boolean): void {
+    let isFree = false;
+    const stale: Connection[] = [];
+    for (const connection of this.#open) {
+      if (connection.isStale) stale.push(connection);
+      else isFree ||= connection.mayBegin && connection.busySince === undefined;
+      connection.wake();
+    }
+    if (stale.length > 0 && !isFree && hasWork()) for (const connection of stale) connection.ask();
   }
 
   /** How many more are to be opened now for so many mails that wait. */

@@ -145,7 +145,7 @@ export class Server {
   wake(): void {
     if (this.#closed) return;
     if (this.#pauses.mayProbe && this.#queue.work + this.#copies.size > 0) void this.#claimProbe();
-    this.connections.wake();
+    this.#wakeConnections();
     this.preparation.fillAll();
     if (this.#growing) return;
     this.#growing = true;
@@ -154,6 +154,10 @@ export class Server {
       this.#growing = false;
       this.#grow();
     });
+  }
+
+  #wakeConnections(): void {
+    this.connections.wake(() => this.#waiting > 0);
   }
 
   #grow(): void {
@@ -245,7 +249,7 @@ export class Server {
   /** While copies wait their mails are not recorded: they do so for a free connection, and for nothing else. */
   #copiesAdded(): void {
     if (this.#copies.size === 0) return;
-    if (this.#maySend && this.#pauses.working) this.connections.wake();
+    if (this.#maySend && this.#pauses.working) this.#wakeConnections();
     else this.#copies.giveUp();
   }
 

@@ -44,11 +44,15 @@ const COMMAND_NAME: Record<Stage, string> = {
   data: "DATA",
   endOfData: "DOT",
   emptyData: "DOT",
+  noop: "NOOP",
   quit: "QUIT",
 };
 
 /** A server that takes longer to accept a message gets the next envelope only after its answer. */
 const QUICK_ANSWER_MS = 1_000;
+
+/** A firewall may have forgotten a connection that was idle for longer. */
+const ASKED_AFTER_IDLE_MS = 2_000;
 
 /** Why a session is over; `reply`: the 421, where there was one. */
 export interface SessionEnd {
@@ -59,7 +63,7 @@ export interface SessionEnd {
 export class Connection {
   readonly session: Session;
   readonly openedAtMs = performance.now();
-  /** Resolves behind the answers to all mails. The reason is "QUIT" where it ended in order. */
+  /** Resolves behind the answers to all mails. The reason is "QUIT" where it ended in order, or did not outlive being idle. */
   readonly ended: Promise<SessionEnd>;
   /** Mails it was given. */
   tried = 0;
@@ -72,6 +76,8 @@ export class Connection {
   busySince: number | undefined;
   /** When it last had nothing to do; undefined while it is busy. */
   idleSince: number | undefined = performance.now();
+  /** When the server last answered while the connection was idle. */
+  #heardAtMs = 0;
   #socket: Socket;
   #timeouts: StageTimeouts;
   #reader = new ReplyReader();
@@ -124,8 +130,18 @@ export class Connection {
 
   /** The next mail may be sent now. */
   get mayBegin(): boolean {
-    if (this.#open || this.#ending || this.#end) return false;
+    if (this.#open || this.#ending || this.#end || this.#isAsked || this.isStale) return false;
     return this.session.pipelining ? this.#isQuick || !this.#isBehindMessage : !this.#isUnderWay;
+  }
+
+  /** It has been idle for so long that the server is asked first (`ask`). */
+  get isStale(): boolean {
+    const { idleSince } = this;
+    return idleSince !== undefined && performance.now() - Math.max(idleSince, this.#heardAtMs) > ASKED_AFTER_IDLE_MS;
+  }
+
+  get #isAsked(): boolean {
+    return this.#unanswered[0]?.stage === "noop";
   }
 
   /** A message is on its way, and its answer has not come. */
@@ -146,6 +162,12 @@ export class Connection {
   /** Lets one of those that wait look for a mail. */
   wake(): void {
     if (this.mayBegin) this.#waiting.shift()?.();
+  }
+
+  /** Asks the server of a stale connection whether it is there. It may begin mails again with the answer, or is over. */
+  ask(): void {
+    if (this.#end || this.#ending || this.#isUnderWay || !this.isStale) return;
+    this.#write([{ stage: "noop", text: "NOOP\r\n", transaction: undefined }]);
   }
 
   /** Only while `mayBegin`. */
@@ -208,7 +230,7 @@ export class Connection {
   #updateDeadline(): void {
     const [head] = this.#unanswered;
     if (head) {
-      this.idleSince = undefined;
+      if (head.stage !== "noop") this.idleSince = undefined;
       this.#extend(head.stage === "endOfData" && this.#body.busy ? "block" : head.stage);
     } else if (this.#isUnderWay) {
       // Its body is written in a moment.
@@ -269,6 +291,11 @@ export class Connection {
         break;
       case "rset":
         if (reply.code >= 300) throw new NotSmtp(`The server refused RSET: ${reply.text}`);
+        break;
+      case "noop":
+        // Any answer will do: the server is there.
+        this.#heardAtMs = performance.now();
+        this.wake();
         break;
       case "quit":
         this.#finish("QUIT");
@@ -378,12 +405,12 @@ export class Connection {
       // It is the reply to this message, and a refusal.
       this.#answer(command.transaction!, { kind: "unsent", reason: reply.text, reply });
     }
-    this.#finish(`The server is closing the connection: ${reply.text}`, reply);
+    this.#finish(command?.stage === "noop" ? "QUIT" : `The server is closing the connection: ${reply.text}`, reply);
   }
 
   #finish(reason: string, reply?: Reply): void {
     if (this.#end) return;
-    const byUs = this.#unanswered[0]?.stage === "quit";
+    const byUs = this.#isAsked || this.#unanswered[0]?.stage === "quit";
     this.#end = { reason: byUs ? "QUIT" : reason, reply };
     this.#deadline.clear();
     this.#socket.destroy();

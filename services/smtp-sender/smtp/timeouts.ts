@@ -10,6 +10,7 @@ export interface StageTimeouts {
   block: number;
   endOfData: number;
   emptyData: number;
+  noop: number;
   quit: number;
 }
 
@@ -27,6 +28,8 @@ export const RFC_TIMEOUTS: StageTimeouts = {
   block: 3 * MINUTE_MS,
   endOfData: 10 * MINUTE_MS,
   emptyData: 10 * MINUTE_MS,
+  // No mail waits for the answer: a connection that does not give it is replaced.
+  noop: 5_000,
   // Nobody needs the reply to QUIT.
   quit: 2_000,
 };

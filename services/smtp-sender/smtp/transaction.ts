@@ -39,7 +39,7 @@ export type TransactionResult =
   | { kind: "impossible"; reason: string };
 
 /** Command that a reply belongs to. "emptyData" ends an empty message without recipients, "endOfData" a real one. */
-export type Stage = "rset" | "mail" | "rcpt" | "data" | "endOfData" | "emptyData" | "quit";
+export type Stage = "rset" | "mail" | "rcpt" | "data" | "endOfData" | "emptyData" | "noop" | "quit";
 
 interface Failure {
   stage: RefusedStage;

@@ -67,6 +67,7 @@ async function converse(
   timeUp.addEventListener("abort", () => connection.abort(late(withinMs)), { once: true });
   for (const message of messages) {
     await room(transport, limiter, timeUp).catch(() => {});
+    connection.ask();
     while (connection.isOpen && !connection.mayBegin) await connection.wait();
     if (!connection.isOpen) break;
     results.set(message.no, await connection.send(message));
