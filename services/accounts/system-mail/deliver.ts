@@ -5,6 +5,7 @@
 import { isIP } from "node:net";
 import type { SendMailOptions } from "nodemailer";
 import { config } from "../../lib/config.ts";
+import { isAboutMechanism } from "../../lib/smtp-mechanism.ts";
 import { claimSystemMails, type DueSystemMail, deferSystemMail, finishSystemMail } from "./system-mails.ts";
 import { systemMailText } from "./texts.ts";
 
@@ -16,8 +17,11 @@ const MAX_PAUSE_SECONDS = 3_600;
 /** With the pauses about a day: a link that comes later has expired, or nearly. */
 const GIVE_UP_AFTER_MS = 24 * 3_600_000;
 
+/** Tried in this order while the server refuses the mechanism; the first is the best that it offers. */
+const LOGIN_MECHANISMS = [undefined, "LOGIN", "CRAM-MD5"];
+
 /** SYSTEM_SMTP_URL is the operator's: private hosts are fine. `smtp:` encrypts where the server offers it, `smtps:` always. */
-async function openTransport() {
+async function openTransport(authMethod: string | undefined) {
   // Loaded with the first mail: an idle process does without it.
   const { createTransport } = await import("nodemailer");
   const url = new URL(config().SYSTEM_SMTP_URL!);
@@ -32,6 +36,7 @@ async function openTransport() {
     ...(url.username
       ? { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } }
       : {}),
+    ...(authMethod ? { authMethod } : {}),
     connectionTimeout: CONNECT_MS,
     greetingTimeout: CONNECT_MS,
     socketTimeout: SILENCE_MS,
@@ -57,11 +62,26 @@ function mailOf({ id, kind, recipient, data, created_at }: DueSystemMail): SendM
   };
 }
 
-async function deliver(transport: Awaited<ReturnType<typeof openTransport>>, due: DueSystemMail): Promise<void> {
+async function send(mail: SendMailOptions): Promise<void> {
+  for (const [n, mechanism] of LOGIN_MECHANISMS.entries()) {
+    const transport = await openTransport(mechanism);
+    try {
+      await transport.sendMail(mail);
+      return;
+    } catch (error) {
+      const isLogin = (error as { code?: string }).code === "EAUTH";
+      if (!isLogin || n === LOGIN_MECHANISMS.length - 1 || !isAboutMechanism(error as Error)) throw error;
+    } finally {
+      transport.close();
+    }
+  }
+}
+
+async function deliver(due: DueSystemMail): Promise<void> {
   const mail = mailOf(due);
   if (!mail) return finishSystemMail(due.id, `This release knows no system mail "${due.kind}"`);
   try {
-    await transport.sendMail(mail);
+    await send(mail);
   } catch (error) {
     const { message, responseCode = 0 } = error as Error & { responseCode?: number };
     const isOver = responseCode >= 500 || Date.now() - due.created_at.getTime() > GIVE_UP_AFTER_MS;
@@ -77,11 +97,6 @@ export async function deliverSystemMail(): Promise<number> {
   if (!config().SYSTEM_SMTP_URL) return 0;
   const due = await claimSystemMails(AT_ONCE);
   if (due.length === 0) return 0;
-  const transport = await openTransport();
-  try {
-    await Promise.all(due.map((mail) => deliver(transport, mail)));
-  } finally {
-    transport.close();
-  }
+  await Promise.all(due.map(deliver));
   return due.length;
 }

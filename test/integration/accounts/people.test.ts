@@ -6,6 +6,7 @@ import { SystemMail } from "../../../models/system-mail.ts";
 import { User } from "../../../models/user.ts";
 import { beginAttempt } from "../../../services/accounts/people/login-limits.ts";
 import { call } from "../../../services/call.ts";
+import { config } from "../../../services/lib/config.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { type Answer, client, newCompany, someIp, type TestCompany } from "../../support/client.ts";
 import { type SmtpServer, startSmtpServer } from "../../support/smtp-server.ts";
@@ -202,6 +203,18 @@ describe("system mail", () => {
     await mailed(email, "invitation");
     await until(async () => ((await rowOf(email))!.sentAt ? true : undefined));
     smtp.options.answer = undefined;
+  });
+
+  test("logs in by the mechanism that the server has, of those that it offers", async () => {
+    const { SYSTEM_SMTP_URL } = config();
+    smtp.options.auth = { user: "u", pass: "p", has: ["LOGIN"], offers: ["PLAIN", "LOGIN"] };
+    Object.assign(config(), { SYSTEM_SMTP_URL: `smtp://u:p@127.0.0.1:${smtp.port}` });
+    try {
+      await mailed((await newCompany(app)).email, "verify");
+    } finally {
+      Object.assign(config(), { SYSTEM_SMTP_URL });
+      delete smtp.options.auth;
+    }
   });
 
   test("is plain, says that a machine wrote it, and keeps its Message-ID", async () => {
