@@ -46,3 +46,12 @@ export const suppressionAt = (company: string, emailKey: string, columns: string
     columns,
     where: "email_key is not null",
   });
+
+export const suppressedDomainAt = (company: string, domain: string, columns: string): string =>
+  rowAt({
+    table: "suppressions",
+    key: ["company_id", "domain"],
+    at: [company, domain],
+    columns,
+    where: "domain is not null",
+  });

@@ -85,6 +85,11 @@ const REPORT = {
   created: Described(Type.Integer(), "Number created.", 1000),
   updated: Described(Type.Integer(), "Number updated.", 150),
   skipped: Described(Type.Integer(), "Skipped rows.", 50),
+  suppressed: Described(
+    Type.Integer(),
+    "Number of people in the file whose address or domain is suppressed; they get no mail.",
+    4,
+  ),
   errors: Described(
     Type.Array(
       Type.Object({

@@ -29,12 +29,25 @@ export const Attributes = Type.Unsafe<Record<string, AttributeValue>>(attributes
 /** For merging (RFC 7396): null removes an attribute. */
 export const AttributeChanges = Type.Unsafe<Changes>(attributes("null"));
 
+export const Kind = OneOf(...SUPPRESSION_KINDS);
+
+const OwnSuppression = Nullable(
+  Type.Object({
+    kind: Described(Kind, "Reason for the suppression; `unsubscribed` lets transactional mail through."),
+    created_at: CreatedAt,
+  }),
+);
+
 export const Subscriber = Type.Object({
   id: Id,
   email: Described(Email, "An email address."),
   first_name: Described(Type.String(), "First name.", "Ann"),
   last_name: Described(Type.String(), "Last name.", "Lee"),
   status: Described(Status, "Only `active` subscribers get campaigns."),
+  suppression: Described(
+    OwnSuppression,
+    "Suppression of the address or its domain, which keeps mail from it; null if none.",
+  ),
   attributes: Attributes,
   lists: Described(Type.Array(Uuid), "Lists of the subscriber.", ["0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"]),
   created_at: CreatedAt,
@@ -81,8 +94,6 @@ export const List = Type.Object({
   subscriber_count: Described(Type.Integer(), "Number of subscribers.", 1234),
   created_at: CreatedAt,
 });
-
-export const Kind = OneOf(...SUPPRESSION_KINDS);
 
 export const Suppression = Type.Object({
   id: Id,

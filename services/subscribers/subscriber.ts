@@ -1,6 +1,7 @@
 /** A subscriber as the API shows it. Raw SQL: the hottest read costs this process 24 µs, through a Sequelize model 70. */
 import { type Client, pool, type Queryable } from "../../models/database/db.ts";
 import { listMembersOf } from "../../models/database/row-at.ts";
+import { SUPPRESSION_OF, type SuppressionRow } from "../../models/statements/suppression-of.ts";
 import type { SubscriberStatus } from "../../models/subscriber.ts";
 import type { Attributes } from "../lib/attributes.ts";
 import { notFound } from "../lib/errors.ts";
@@ -16,12 +17,19 @@ export interface SubscriberRow {
   attributes: Attributes;
   created_at: Date;
   lists: string[];
+  suppression: SuppressionRow | null;
 }
 
 /** Over the alias `s`. */
 export const COLUMNS = `s.id, s.email, s.first_name, s.last_name, s.status, s.attributes, s.created_at,
   array(select m.list_id from ${listMembersOf("s.id")} m where m.company_id = s.company_id and m.left_at is null
-    order by m.list_id) lists`;
+    order by m.list_id) lists,
+  ${SUPPRESSION_OF} suppression`;
+
+const suppressionView = ({ kind, created_at }: SuppressionRow) => ({
+  kind,
+  created_at: new Date(created_at).toISOString(),
+});
 
 export const subscriberView = (row: SubscriberRow) => ({
   id: row.id,
@@ -31,6 +39,7 @@ export const subscriberView = (row: SubscriberRow) => ({
   status: row.status,
   attributes: row.attributes,
   lists: row.lists,
+  suppression: row.suppression && suppressionView(row.suppression),
   created_at: row.created_at.toISOString(),
 });
 export type SubscriberView = ReturnType<typeof subscriberView>;

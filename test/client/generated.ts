@@ -200,6 +200,12 @@ export type Subscriber = {
   last_name: LastNameOfGetMe;
   /** Only `active` subscribers get campaigns. */
   status: "active" | "unconfirmed" | "unsubscribed" | "bounced" | "complained";
+  /** Suppression of the address or its domain, which keeps mail from it; null if none. */
+  suppression: {
+    /** Reason for the suppression; `unsubscribed` lets transactional mail through. */
+    kind: "manual" | "unsubscribed" | "bounced" | "complained";
+    created_at: CreatedAt;
+  } | null;
   attributes: SubscriberAttributes;
   /** Lists of the subscriber. */
   lists: string[];
@@ -668,6 +674,7 @@ export type ImportReport = {
   created: Created;
   updated: Updated;
   skipped: Skipped;
+  suppressed: Suppressed;
   errors: Errors;
   errors_count: ErrorsCount;
   errors_url: ErrorsUrl;
@@ -689,6 +696,7 @@ export type Import = {
   created: Created;
   updated: Updated;
   skipped: Skipped;
+  suppressed: Suppressed;
   errors: Errors;
   errors_count: ErrorsCount;
   errors_url: ErrorsUrl;
@@ -1918,6 +1926,9 @@ export type ImportId = string;
 
 /** Skipped rows. */
 export type Skipped = number;
+
+/** Number of people in the file whose address or domain is suppressed; they get no mail. */
+export type Suppressed = number;
 
 /** The first 100 errors. */
 export type Errors = {

@@ -103,6 +103,7 @@ export const imports = {
   changed: "Known subscribers, updated",
   leftAlone: "Left as they are",
   refused: "Refused rows",
+  suppressed: "Suppressed, get no mail",
   nothingRefused: "No row was refused.",
   refusedTitle: "Refused rows",
   firstErrors: (shown: string, all: string) => `The first ${shown} of ${all}.`,

@@ -39,6 +39,7 @@ export const peopleMessages = {
     bounced: "bounced",
     complained: "complained",
   },
+  suppressed: "suppressed",
 } as const;
 
 export const subscribers = {
@@ -63,12 +64,21 @@ export const subscribers = {
   noList: "No list",
 } as const;
 
+const suppressedBecause = {
+  manual: "Suppressed by hand: no mail is sent to this address",
+  unsubscribed: "Suppressed after an unsubscribe: no newsletter is sent to this address",
+  bounced: "Suppressed after a bounce: no mail is sent to this address",
+  complained: "Suppressed after a spam complaint: no mail is sent to this address",
+} as const;
+
 export const person = {
   noMail: (status: string) =>
     status === "unconfirmed"
       ? "Gets no newsletter before the link in the confirmation mail is followed."
       : "Gets no newsletter in this status.",
-  suppression: "Look for the suppression",
+  suppressed: (kind: "manual" | "unsubscribed" | "bounced" | "complained", since: string) =>
+    `${suppressedBecause[kind]} since ${since}.`,
+  suppression: "Show the suppression",
   details: "Details",
   attributes: "Attributes",
   attributesHint: "Variables of templates and fields of segments. The kind of a value stays as it is.",

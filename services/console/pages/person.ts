@@ -13,13 +13,21 @@ const t = messages.person;
 
 const read = (visit: CompanyVisit) => callIn(visit, "subscribers.get", { id: visit.params.id! });
 
+/** Page of suppressions, searched for the address, or for its domain where the address itself is not suppressed. */
+async function pathOfSuppression(visit: CompanyVisit, email: string): Promise<string> {
+  const { count } = await callIn(visit, "subscribers.listSuppressions", { search: email, page_size: 1 });
+  const search = count > 0 ? email : email.split("@").at(-1)!.split(".").slice(-2).join(".");
+  return `${companyPath(visit, "suppressions")}?${new URLSearchParams({ search })}`;
+}
+
 async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
   const subscriber = await read(visit);
   const here = companyPath(visit, `subscribers/${subscriber.id}`);
-  const [history, memberships, lists] = await Promise.all([
+  const [history, memberships, lists, suppressionsPath] = await Promise.all([
     historyOf(visit, subscriber.email, here),
     callIn(visit, "subscribers.listsOf", { id: subscriber.id }),
     allLists(visit),
+    subscriber.suppression ? pathOfSuppression(visit, subscriber.email) : undefined,
   ]);
   const { form } = visit;
   return {
@@ -36,7 +44,7 @@ async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
       errors,
       here,
       root: companyPath(visit),
-      suppressionsPath: `${companyPath(visit, "suppressions")}?${new URLSearchParams({ search: subscriber.email })}`,
+      suppressionsPath,
       result: resultOf(visit),
       mayWrite: may(visit, "subscribers.update"),
       mayExport: may(visit, "subscribers.exportPerson"),

@@ -20,7 +20,7 @@ import { type CsvRow, readCsv } from "./csv-reader.ts";
 import { decodeText, fileError } from "./decode-text.ts";
 import { ErrorFile } from "./error-file.ts";
 import { copyLines, isBlank, Tally } from "./import-rows.ts";
-import { countNew, dropRepeated, type MergeJob, prepareImport } from "./import-tables.ts";
+import { countNew, countSuppressed, dropRepeated, type MergeJob, prepareImport } from "./import-tables.ts";
 import { type Merged, mergeImport, tryMerge } from "./merge-import.ts";
 
 type ImportReport = Static<typeof ImportReportSchema>;
@@ -136,6 +136,7 @@ async function importRows(csv: OpenCsv<Columns>, job: ImportJob, file: ErrorFile
     const rows = tally.total - tally.skipped;
     const types = tally.types.decide(job.dateOrder);
     const repeated = await dropRepeated(client, merging, { rows, beganMs, types });
+    const suppressed = await countSuppressed(client, companyId);
     // From here on other writers of this company wait: for the merge, and never for the file.
     if (!job.dryRun) await lockBulkWrites(client, companyId);
     const room = await roomFor(client, companyId, job.limit);
@@ -144,6 +145,7 @@ async function importRows(csv: OpenCsv<Columns>, job: ImportJob, file: ErrorFile
     const report = {
       import_id: file.id,
       ...counted(merged, repeated, tally, merging),
+      suppressed,
       errors_url: file.url,
       columns: types,
       decoded_cells: tally.decoded,

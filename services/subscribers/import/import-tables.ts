@@ -1,8 +1,9 @@
 /** The tables of an import's own: what came in, and one row of each address, in the order in which they are written. */
 import { type Client, queryOne } from "../../../models/database/db.ts";
 import { allowLonger } from "../../../models/database/silence.ts";
+import { notSuppressed } from "../../../models/statements/not-suppressed.ts";
 import { type ColumnType, readingsOf } from "./cell-types.ts";
-import { NOTHING_SAID } from "./status-words.ts";
+import { NOTHING_SAID, SUPPRESSED_FROM } from "./status-words.ts";
 
 // Longer than a gigabyte takes; the pool's own limit is meant for requests.
 const STATEMENT_TIMEOUT_MS = 14 * 60_000;
@@ -88,6 +89,12 @@ const COUNT_NEW = `
   select count(*) n from people i
   where not exists (select 1 from subscribers s where s.company_id = $1 and s.email_key = i.email_key)`;
 
+// Also those whom the file itself suppresses, which a dry run does not write.
+const COUNT_SUPPRESSED = `
+  select count(*)::integer n from people p
+  where p.state >= ${SUPPRESSED_FROM}
+    or not ${notSuppressed({ key: '(p.email_key collate "default")', company: "$1::uuid", transactional: "false" })}`;
+
 /** What stands in the import's table. */
 interface RowsRead {
   rows: number;
@@ -125,4 +132,9 @@ export async function dropRepeated(client: Client, { onConflict, state }: MergeJ
 export async function countNew(client: Client, companyId: string, room: number): Promise<number> {
   if (!Number.isFinite(room)) return 0;
   return (await queryOne<{ n: number }>(COUNT_NEW, [companyId], client))?.n ?? 0;
+}
+
+/** How many of the file's people get no newsletter, because their address or domain is suppressed. */
+export async function countSuppressed(client: Client, companyId: string): Promise<number> {
+  return (await queryOne<{ n: number }>(COUNT_SUPPRESSED, [companyId], client))!.n;
 }

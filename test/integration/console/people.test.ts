@@ -308,6 +308,19 @@ describe("a suppression", () => {
     expect((await person(id)).status).toBe("unsubscribed");
   });
 
+  test("is told on the page of the person and in lists of people, with a link that finds it", async () => {
+    const id = await newPerson({ email: "ada@sub.blocked.example" });
+    expect((await browser.open(at(`subscribers/${id}`))).html).not.toContain("Suppressed");
+    await company.api.post("/api/emails/suppressions/", { domain: "blocked.example" });
+    const { html } = await browser.open(at(`subscribers/${id}`));
+    expect(html).toContain("Suppressed by hand: no mail is sent to this address since");
+    const [, found] = /href="([^"]+\/suppressions\?search=[^"]+)"/.exec(html)!;
+    expect((await browser.open(found!)).html).toContain("blocked.example");
+    expect((await browser.open(`${at("subscribers")}?search=ada@sub`)).html).toContain(
+      'status-suppressed">suppressed<',
+    );
+  });
+
   test("a file of them is imported with counts and the rows that could not be used, and downloads again", async () => {
     await browser.open(path());
     const file = new File(["email,reason\nfile1@example.com,Asked\nnot an address,\n"], "stop.csv", {

@@ -47,6 +47,7 @@ describe("importing a file", () => {
       created: 2,
       updated: 1,
       skipped: 2,
+      suppressed: 0,
       errors: [
         { row: 3, email: "not-an-address", error: "email: Enter a valid email address." },
         { row: 8, email: "", error: "email: This field may not be blank." },
@@ -65,6 +66,22 @@ describe("importing a file", () => {
       attributes: { city: "Oslo", x: 1 },
     });
     expect((await byEmail("multi@")).attributes).toEqual({ city: "a\nb" });
+  });
+
+  test("says how many of its people are suppressed, by address, by domain and by the file itself; a dry run the same", async () => {
+    const suppress = (given: object) => company.api.post("/api/emails/suppressions/", given);
+    await suppress({ email: "Blocked@Example.com", kind: "complained" });
+    await suppress({ email: "left@example.com", kind: "unsubscribed" });
+    await suppress({ domain: "competitor.example" });
+    const csv = `email,status
+blocked@example.com,\nBLOCKED@example.com,\nleft@example.com,\nx@mail.competitor.example,
+free@example.com,\nsaid@example.com,bounced\n`;
+    for (const fields of [{ dry_run: "true" }, {}, { on_conflict: "skip" }]) {
+      expect((await upload(csv, fields as Record<string, string>)).body).toMatchObject({ total: 6, suppressed: 4 });
+    }
+    const other = await newCompany(app);
+    expect((await upload(csv, {}, other)).body).toMatchObject({ created: 5, suppressed: 1 });
+    expect((await byEmail("blocked@")).suppression).toMatchObject({ kind: "complained" });
   });
 
   test("of an address that comes twice the last row counts: once as created, then as updated", async () => {

@@ -41,6 +41,7 @@ describe("creating a subscriber", () => {
       status: "active",
       attributes,
       lists: [list],
+      suppression: null,
       created_at: expect.any(String),
     });
     expect((await own.api.get(`${PATH}${body.id}/`)).body).toEqual(body);

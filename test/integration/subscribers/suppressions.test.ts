@@ -32,6 +32,36 @@ const block = (email: string, kind: string) =>
   ]);
 
 describe("a suppression", () => {
+  test("is shown with the subscriber, by address or domain, in every answer that has subscribers", async () => {
+    const suppressionOf = async (id: string) => (await own.api.get(`${SUBSCRIBERS}${id}/`)).body.suppression;
+    const [free, address, domain, both] = [
+      await newSubscriber("free@example.com"),
+      await newSubscriber("Jürgen@Bücher.example"),
+      await newSubscriber("a@mail.example.org"),
+      await newSubscriber("b@example.org"),
+    ];
+    expect(await suppressionOf(domain)).toBeNull();
+    const made = await own.api.post(PATH, { email: "Jürgen@xn--bcher-kva.example", kind: "bounced" });
+    await block("b@example.org", "unsubscribed");
+    const { created_at } = (await own.api.post(PATH, { domain: "example.org" })).body;
+    const all = {
+      [free]: null,
+      [address]: { kind: "bounced", created_at: made.body.created_at },
+      [domain]: { kind: "manual", created_at },
+      [both]: { kind: "manual", created_at },
+    };
+    for (const [id, suppression] of Object.entries(all)) expect(await suppressionOf(id)).toEqual(suppression);
+    const listed = (await own.api.get(SUBSCRIBERS)).body.results as { id: string; suppression: unknown }[];
+    expect(Object.fromEntries(listed.map(({ id, suppression }) => [id, suppression]))).toEqual(all);
+    expect((await own.api.patch(`${SUBSCRIBERS}${domain}/`, { first_name: "A" })).body.suppression).toEqual(
+      all[domain],
+    );
+    expect((await own.api.post(SUBSCRIBERS, { email: "new@example.org" })).body.suppression).toEqual(all[domain]);
+    const stranger = await newCompany(app);
+    const theirs = await stranger.api.post(SUBSCRIBERS, { email: "b@example.org" });
+    expect(theirs.body.suppression).toBeNull();
+  });
+
   test("of an address has no domain, of a domain no address", async () => {
     expect(await own.api.post(PATH, { email: " Ann@Example.com ", reason: "asked" })).toMatchObject({
       status: 201,

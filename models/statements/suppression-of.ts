@@ -1,0 +1,27 @@
+import { suppressedDomainAt, suppressionAt } from "../database/row-at.ts";
+import type { SuppressionKind } from "../suppression.ts";
+
+/** Why an address gets no mail, as SQL gives it. */
+export interface SuppressionRow {
+  kind: SuppressionKind;
+  /** As JSON has it. */
+  created_at: string;
+}
+
+/** False for companies without a suppressed domain: then the address's domains are not taken apart. */
+const ANY_DOMAIN = `s.company_id = (
+  select company_id from suppressions where (company_id, domain) >= (s.company_id, '') and domain is not null
+  order by company_id, domain limit 1)`;
+
+/**
+ * SQL: the suppression of the subscriber `s` as JSON, or null; also that of their domain. Of several the one that
+ * blocked_by() names.
+ */
+export const SUPPRESSION_OF = `(
+  select json_build_object('kind', b.kind, 'created_at', b.created_at) from (
+    (${suppressionAt("s.company_id", "s.email_key", "r.kind, r.created_at")})
+    union all
+    select x.kind, x.created_at from unnest(domains_of(s.email_key)) d,
+      lateral (${suppressedDomainAt("s.company_id", "d", "r.kind, r.created_at")}) x
+    where ${ANY_DOMAIN}) b
+  order by b.kind = 'unsubscribed', b.created_at limit 1)`;
