@@ -9,14 +9,11 @@ type Cell = string | number | boolean | Date | null | undefined;
 const FORMULA = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 /** Semicolon and tab as well: a spreadsheet may take either as the delimiter. */
 const NEEDS_QUOTES = /[",;\t\r\n]/;
-/** Most cells have nothing of either, which one look shows: an export looks at ten million. */
-const MAY_NEED_WORK = /[",;\t\r\n]|^['=+\-@\uff1d\uff0b\uff0d\uff20]/;
 
 export function csvCell(value: Cell): string {
   if (value === null || value === undefined) return "";
   if (value instanceof Date) return value.toISOString();
   if (typeof value !== "string") return String(value);
-  if (!MAY_NEED_WORK.test(value)) return value;
   const text = FORMULA.test(value) ? `'${value}` : value;
   return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

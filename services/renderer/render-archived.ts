@@ -74,7 +74,6 @@ export const subjectOf = (content: Content, nodes: readonly Node[], addresses: A
 interface Archived {
   subject: string;
   html: string;
-  companyId: string;
 }
 
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -92,28 +91,45 @@ async function ifRenderable<T>(make: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
+interface Campaign {
+  companyId: string;
+  campaignId: string;
+  listId: string;
+}
+
+async function makeArchived({ companyId, campaignId, listId }: Campaign): Promise<Archived | undefined> {
+  const content = await contentToShow(companyId, campaignId);
+  if (!content) return undefined;
+  const { baseUrl } = installation(content.trackingDomain);
+  const archive = `${baseUrl}/api/emails/public/archive/${listId}/`;
+  const addresses = { archive, own: `${archive}${campaignId}/` };
+  const bodies = await pageBodies(companyId, { ...content, language: content.pageLanguage });
+  const html = htmlProgram(withAddresses(bodies.html, addresses), NO_BASE);
+  return {
+    subject: subjectOf(content, bodies.subject, addresses),
+    html: run(html, nobody(content, addresses)),
+  };
+}
+
 /**
  * Each is made once for all who ask meanwhile. What a campaign was made of never changes; the host of its links may, and so may
  * what contentToShow() chooses once a campaign is resumed.
  */
 export class ArchivedMails {
-  readonly #mails = new LRUCache<string, Archived>({ maxSize: MAX_BYTES, ttl: MAX_AGE_MS });
-  readonly #making = new Map<string, Promise<Archived | undefined>>();
+  readonly #mails = new LRUCache<string, Archived, Campaign>({
+    maxSize: MAX_BYTES,
+    ttl: MAX_AGE_MS,
+    sizeCalculation: ({ subject, html }, key) =>
+      Math.min(MAX_BYTES, BYTES_PER_CHARACTER * (subject.length + html.length + key.length)),
+    fetchMethod: (_key, _old, { context }) => ifRenderable(() => makeArchived(context)),
+    // Who waits for a mail that is dropped meanwhile gets it; it is not kept.
+    ignoreFetchAbort: true,
+  });
   readonly #subjects = new LRUCache<string, string>({ max: MAX_SUBJECTS, ttl: MAX_AGE_MS });
 
   /** Throws a 404 where there is none. Whether it may be read is the caller's business. */
-  async render(campaign: { companyId: string; campaignId: string; listId: string }): Promise<Archived> {
-    const key = `${campaign.companyId} ${campaign.campaignId}`;
-    let mail = this.#mails.get(key);
-    if (!mail) {
-      const making =
-        this.#making.get(key) ??
-        ifRenderable(() => this.#make(key, campaign)).finally(() => {
-          if (this.#making.get(key) === making) this.#making.delete(key);
-        });
-      this.#making.set(key, making);
-      mail = await making;
-    }
+  async render(campaign: Campaign): Promise<Archived> {
+    const mail = await this.#mails.fetch(`${campaign.companyId} ${campaign.campaignId}`, { context: campaign });
     if (!mail) throw notFound();
     return mail;
   }
@@ -126,10 +142,9 @@ export class ArchivedMails {
     return found;
   }
 
-  /** The host of the company's links may have changed. */
-  drop(companyId: string): void {
-    this.#making.clear();
-    for (const [key, mail] of this.#mails.entries()) if (mail.companyId === companyId) this.#mails.delete(key);
+  /** The host of a company's links has changed. */
+  clear(): void {
+    this.#mails.clear();
   }
 
   async #subject(companyId: string, campaignId: string): Promise<string> {
@@ -146,26 +161,5 @@ export class ArchivedMails {
     });
     this.#subjects.set(key, subject ?? "");
     return subject ?? "";
-  }
-
-  async #make(
-    key: string,
-    { companyId, campaignId, listId }: { companyId: string; campaignId: string; listId: string },
-  ): Promise<Archived | undefined> {
-    const content = await contentToShow(companyId, campaignId);
-    if (!content) return undefined;
-    const { baseUrl } = installation(content.trackingDomain);
-    const archive = `${baseUrl}/api/emails/public/archive/${listId}/`;
-    const addresses = { archive, own: `${archive}${campaignId}/` };
-    const bodies = await pageBodies(companyId, { ...content, language: content.pageLanguage });
-    const html = htmlProgram(withAddresses(bodies.html, addresses), NO_BASE);
-    const mail = {
-      subject: subjectOf(content, bodies.subject, addresses),
-      html: run(html, nobody(content, addresses)),
-      companyId,
-    };
-    const bytes = BYTES_PER_CHARACTER * (mail.subject.length + mail.html.length + key.length);
-    this.#mails.set(key, mail, { size: Math.min(bytes, MAX_BYTES) });
-    return mail;
   }
 }

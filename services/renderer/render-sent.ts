@@ -49,6 +49,7 @@ interface Page extends Company {
   baseUrl: string;
   subject: Program;
   html: Program;
+  characters: number;
 }
 
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -57,10 +58,29 @@ const MAX_AGE_MS = 5 * 60_000;
 const OVERHEAD_BYTES = 16 * 1024;
 const BYTES_PER_CHARACTER = 4;
 
+/** Undefined if the campaign no longer exists. Throws Unrenderable. */
+async function makePage({ campaign_id, variant }: Sent): Promise<Page | undefined> {
+  const content = (await loadContent(campaign_id, { toSend: false, variant }))?.content;
+  if (!content) return undefined;
+  const { companyId, companyName, footerText } = content;
+  const { baseUrl } = installation(content.trackingDomain);
+  const bodies = await pageBodies(companyId, { ...content, language: content.pageLanguage });
+  const subject = subjectProgram(bodies.subject, baseUrl);
+  const html = htmlProgram(bodies.html, baseUrl);
+  const characters = content.subject.length + content.body.length;
+  return { companyId, companyName, footerText, baseUrl, subject, html, characters };
+}
+
 /** Renders mails as web pages. Programs are cached by campaign, and made once for all who ask meanwhile. */
 export class WebViews {
-  readonly #pages = new LRUCache<string, Page>({ maxSize: MAX_BYTES, ttl: MAX_AGE_MS });
-  readonly #making = new Map<string, Promise<Page | undefined>>();
+  readonly #pages = new LRUCache<string, Page, Sent>({
+    maxSize: MAX_BYTES,
+    ttl: MAX_AGE_MS,
+    sizeCalculation: ({ characters }) => Math.min(MAX_BYTES, OVERHEAD_BYTES + BYTES_PER_CHARACTER * characters),
+    fetchMethod: (_key, _old, { context }) => makePage(context),
+    // Who waits for a page that is dropped meanwhile gets it; it is not kept.
+    ignoreFetchAbort: true,
+  });
 
   /**
    * The id is the credential: whoever holds it sees this mail, whichever company sent it. A mail that holds a credential itself,
@@ -76,7 +96,7 @@ export class WebViews {
     if (!row || row.email === "") throw notFound();
     const sent = { ...row, id: sentEmailId };
     try {
-      const page = await this.#page(sent);
+      const page = await this.#pages.fetch(contentKey(sent), { context: sent });
       if (!page) throw notFound();
       return {
         subject: subjectText(page.subject, scopeFor(sent, page, page.baseUrl)),
@@ -90,33 +110,9 @@ export class WebViews {
     }
   }
 
-  /** The host of the company's links may have changed. */
-  drop(companyId: string): void {
-    this.#making.clear();
-    for (const [key, page] of this.#pages.entries()) if (page.companyId === companyId) this.#pages.delete(key);
-  }
-
-  /** Undefined if the campaign no longer exists. Throws Unrenderable. */
-  async #page(sent: Sent): Promise<Page | undefined> {
-    const key = contentKey(sent);
-    const known = this.#pages.get(key) ?? this.#making.get(key);
-    if (known) return known;
-    const page = this.#make(key, sent).finally(() => this.#making.delete(key));
-    this.#making.set(key, page);
-    return page;
-  }
-
-  async #make(key: string, { campaign_id, variant }: Sent): Promise<Page | undefined> {
-    const content = (await loadContent(campaign_id, { toSend: false, variant }))?.content;
-    if (!content) return undefined;
-    const { companyId, companyName, footerText } = content;
-    const { baseUrl } = installation(content.trackingDomain);
-    const bodies = await pageBodies(companyId, { ...content, language: content.pageLanguage });
-    const subject = subjectProgram(bodies.subject, baseUrl);
-    const page = { companyId, companyName, footerText, baseUrl, subject, html: htmlProgram(bodies.html, baseUrl) };
-    const bytes = OVERHEAD_BYTES + BYTES_PER_CHARACTER * (content.subject.length + content.body.length);
-    this.#pages.set(key, page, { size: Math.min(bytes, MAX_BYTES) });
-    return page;
+  /** The host of a company's links has changed. */
+  clear(): void {
+    this.#pages.clear();
   }
 }
 

@@ -79,9 +79,8 @@ export default defineService("renderer", contract, {
     renderView(ctx) {
       return ofRenderer(this).webViews.render(ctx.params.sentEmailId);
     },
-    async renderArchived(ctx) {
-      const { subject, html } = await ofRenderer(this).archived.render(ctx.params);
-      return { subject, html };
+    renderArchived(ctx) {
+      return ofRenderer(this).archived.render(ctx.params);
     },
     async archivedSubjects(ctx) {
       const { companyId, campaignIds } = ctx.params;
@@ -98,8 +97,8 @@ export default defineService("renderer", contract, {
     async "trackingDomain.changed"(ctx) {
       const { companyId } = ctx.params;
       ofRenderer(this).campaigns.drop((campaign) => campaign.companyId === companyId);
-      ofRenderer(this).webViews.drop(companyId);
-      ofRenderer(this).archived.drop(companyId);
+      ofRenderer(this).webViews.clear();
+      ofRenderer(this).archived.clear();
     },
   },
 });

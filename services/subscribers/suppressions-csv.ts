@@ -1,6 +1,6 @@
 /** All suppressions as CSV, read in keyset pages: no snapshot is held open and memory stays flat. */
 import { exportRead } from "../../models/database/bulk.ts";
-import { isoTime, type TextRow, textRows } from "../../models/database/text-rows.ts";
+import { query } from "../../models/database/db.ts";
 import { csvRow } from "../lib/csv.ts";
 import { csvPage } from "../lib/download.ts";
 import type { DownloadPage } from "../lib/shapes.ts";
@@ -11,12 +11,20 @@ const ROWS = `
   where company_id = $1 and id > $2 order by id limit ${PAGE}`;
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 
-const line = ([, email, domain, kind, reason, createdAt]: TextRow) =>
-  csvRow([email, domain, kind, reason, isoTime(createdAt!)]);
+interface Row {
+  id: string;
+  email: string | null;
+  domain: string | null;
+  kind: string;
+  reason: string;
+  created_at: Date;
+}
+
+const line = ({ email, domain, kind, reason, created_at }: Row) => csvRow([email, domain, kind, reason, created_at]);
 
 export async function exportSuppressions(companyId: string, after?: string): Promise<DownloadPage> {
-  const rows = await exportRead(companyId, (client) => textRows(ROWS, [companyId, after ?? BEFORE_ALL], client));
-  const { body, next } = await csvPage(rows, PAGE, line);
+  const rows = await exportRead(companyId, (client) => query<Row>(ROWS, [companyId, after ?? BEFORE_ALL], client));
+  const { body, next } = csvPage(rows, PAGE, line, ({ id }) => id);
   const header = after === undefined ? csvRow(["email", "domain", "kind", "reason", "created_at"]) : "";
   return { body: header + body, next };
 }

@@ -17,15 +17,6 @@ interface Decoder {
   decode(bytes?: Buffer): string;
 }
 
-// Bytes 0x80 to 0x9f of windows-1252; in ISO 8859-1 they are control characters.
-const WINDOWS_1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
-
-/** By hand: TextDecoder of several versions of Node takes windows-1252 for ISO 8859-1, and gives control characters for €. */
-const windows1252: Decoder = {
-  decode: (bytes) =>
-    bytes ? bytes.toString("latin1").replace(/[\x80-\x9f]/g, (char) => WINDOWS_1252[char.charCodeAt(0) - 0x80]!) : "",
-};
-
 /** How many bytes at the end begin a character that goes on in the next piece. */
 function unfinishedBytes(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
@@ -58,7 +49,6 @@ function utf8Decoder(): Decoder {
 
 function decoderOf(charset: string): Decoder {
   const decoder = new TextDecoder(charset, { fatal: true });
-  if (decoder.encoding === "windows-1252") return windows1252;
   if (decoder.encoding === "utf-8") return utf8Decoder();
   return { decode: (bytes) => (bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode()) };
 }
