@@ -59,7 +59,7 @@ const SegmentWithCount = Type.Composite([
   Segment,
   Type.Object({
     subscriber_count: Described(Nullable(Type.Integer()), "Number of subscribers; null if not counted.", 1234),
-    subscriber_count_is_estimate: Described(Type.Boolean(), "True if the number is an estimate from a sample."),
+    subscriber_count_is_estimate: Described(Type.Boolean(), "True if the number is an estimate."),
     not_dates: NotDates,
   }),
 ]);
@@ -105,7 +105,7 @@ export const segments = {
     params: Type.Object({ rules: RulesShape }),
     returns: Type.Object({
       subscriber_count: Described(Type.Integer(), "Number of subscribers.", 1234),
-      subscriber_count_is_estimate: Described(Type.Boolean(), "True if the number is an estimate from a sample."),
+      subscriber_count_is_estimate: Described(Type.Boolean(), "True if the number is an estimate."),
       not_dates: NotDates,
       sample: Type.Array(Subscriber, { description: "Empty if they could not be found in time." }),
     }),

@@ -4,12 +4,12 @@ import { auditWithin } from "../../models/statements/audit-log.ts";
 import { personData } from "../../models/statements/person-data.ts";
 import type { ReturnsOf } from "../contracts.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
-import { subscriberWithin } from "./subscriber.ts";
+import { getSubscriber } from "./subscriber.ts";
 
 export async function exportPerson(ctx: Ctx<{ id: string }>): Promise<ReturnsOf<"subscribers.exportPerson">> {
   const companyId = companyOf(ctx);
   const subscriber = await transaction(async (client) => {
-    const found = await subscriberWithin(client, companyId, ctx.params.id);
+    const found = await getSubscriber(companyId, ctx.params.id, client);
     // Before anything leaves.
     await auditWithin(client, companyId, ctx.meta, { action: "subscribers.exported", target: found.id });
     return found;

@@ -5,7 +5,6 @@
  * subscribers and for a million.
  */
 
-import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
 import { audit } from "../../models/statements/audit-log.ts";
 import { purgeImports } from "../../models/statements/imports.ts";
@@ -16,7 +15,7 @@ import { type Ctx, companyOf } from "../lib/caller.ts";
 import { cursorOf } from "../lib/download.ts";
 import { removeSubscriber, subscriberErrors, updateSubscriber } from "./change-subscriber.ts";
 import { contract } from "./contract.ts";
-import { SubscriberWriter } from "./create-subscriber.ts";
+import { createSubscriber } from "./create-subscriber.ts";
 import { droppedSignUps } from "./dropped-sign-ups.ts";
 import { erase, finishErasures } from "./erase-person.ts";
 import { exportPerson } from "./export-person.ts";
@@ -51,21 +50,16 @@ import {
   updateSegment,
 } from "./segments.ts";
 import { confirm, subscribe } from "./subscribe.ts";
-import { SubscriberReader } from "./subscriber.ts";
+import { getSubscriber } from "./subscriber.ts";
 import { subscriberLimit } from "./subscriber-limit.ts";
 import { getSuppression, liftSuppression, listSuppressions, suppress, suppressionErrors } from "./suppressions.ts";
 import { exportSuppressions } from "./suppressions-csv.ts";
 
-interface Subscribers extends Service {
-  subscriberReader: SubscriberReader;
-  subscriberWriter: SubscriberWriter;
-}
 /** While nothing is due. */
 const IDLE = { idlePauseMs: 2_000 };
 const ERASE_PAUSE_MS = 5_000;
 const IMPORT_PAUSE_MS = 1_000;
 const PURGE_PAUSE_MS = 600_000;
-const readerOf = (service: Service) => (service as Subscribers).subscriberReader;
 
 /** What can be said of it only when it is done. */
 async function logged(
@@ -85,25 +79,15 @@ export default defineService("subscribers", contract, {
     every(PURGE_PAUSE_MS, "purgeImports"),
   ],
 
-  created() {
-    (this as Subscribers).subscriberReader = new SubscriberReader();
-    (this as Subscribers).subscriberWriter = new SubscriberWriter();
-  },
-
   actions: {
     list: (ctx) => companySubscribers(companyOf(ctx), ctx.params),
     create: {
       validate: (ctx, isValid) => subscriberErrors(companyOf(ctx), ctx.params, isValid),
-      async handler(ctx) {
-        const { subscriberWriter } = this as Subscribers;
-        return subscriberWriter.create(companyOf(ctx), await subscriberLimit(ctx), ctx.params);
-      },
+      handler: async (ctx) => createSubscriber(companyOf(ctx), await subscriberLimit(ctx), ctx.params),
     },
-    get(ctx) {
-      return readerOf(this).get(companyOf(ctx), ctx.params.id);
-    },
+    get: (ctx) => getSubscriber(companyOf(ctx), ctx.params.id),
     async listsOf(ctx) {
-      const { id } = await readerOf(this).get(companyOf(ctx), ctx.params.id);
+      const { id } = await getSubscriber(companyOf(ctx), ctx.params.id);
       return membershipsOf(companyOf(ctx), id);
     },
     update: {

@@ -1447,7 +1447,7 @@ export type ErrorOfImportSuppressions = string;
 /** Number of subscribers. */
 export type SubscriberCount = number;
 
-/** True if the number is an estimate from a sample. */
+/** True if the number is an estimate. */
 export type SubscriberCountIsEstimate = boolean;
 
 /** Attributes that the rules compare with a date, with values that are no dates; people with such values do not match. */

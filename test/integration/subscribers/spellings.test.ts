@@ -7,7 +7,7 @@ import { segmentSql } from "../../../models/segment-rules/segment-sql.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import { markResubscribed, markUnsubscribed } from "../../../models/statements/unsubscribe.ts";
 import { READ } from "../../../services/smtp-sender/delivery/recipient-statements.ts";
-import { SubscriberWriter } from "../../../services/subscribers/create-subscriber.ts";
+import { createSubscriber } from "../../../services/subscribers/create-subscriber.ts";
 import { importSubscribers } from "../../../services/subscribers/import/import-subscribers.ts";
 import { liftSuppression, suppress } from "../../../services/subscribers/suppressions.ts";
 import { expandAll, newCampaign, useRows } from "../campaigns/rows.ts";
@@ -21,7 +21,6 @@ const SUPPRESSED = SENT_EMAIL_STATUS.suppressed;
 const SPELLINGS = [LETTERS, ON_THE_WIRE, DECOMPOSED, UPPER, "Ann@XN--BCHER-KVA.example"];
 
 describe("an address in any spelling", () => {
-  const writer = new SubscriberWriter();
   const rows = useRows();
   const company = useCompany();
   const keyOf = async (address: string) =>
@@ -61,9 +60,9 @@ describe("an address in any spelling", () => {
   });
 
   test("is one subscriber: created, imported, saved from a send", async () => {
-    const first = await writer.create(company.id, null, { email: LETTERS });
+    const first = await createSubscriber(company.id, null, { email: LETTERS });
     for (const email of SPELLINGS) {
-      expect((await writer.create(company.id, 10, { email })).id).toBe(first.id);
+      expect((await createSubscriber(company.id, 10, { email })).id).toBe(first.id);
     }
     const csv = Readable.from([`email,first_name\n${SPELLINGS.map((email) => `${email},Ann`).join("\n")}\n`]);
     const imported = await importSubscribers(csv, { companyId: company.id, limit: null });
@@ -77,7 +76,7 @@ describe("an address in any spelling", () => {
   });
 
   test.each(SPELLINGS)("that is unsubscribed as %s gets no newsletter in any", async (unsubscribed) => {
-    await writer.create(company.id, null, { email: LETTERS });
+    await createSubscriber(company.id, null, { email: LETTERS });
     await query(
       "insert into list_members (company_id, list_id, subscriber_id) select company_id, $2, id from subscribers where company_id = $1",
       [company.id, company.list],
@@ -122,8 +121,8 @@ describe("an address in any spelling", () => {
   });
 
   test("is found by a segment: whole in any spelling, in part as it was entered", async () => {
-    await writer.create(company.id, null, { email: LETTERS });
-    await writer.create(company.id, null, { email: "bob@example.com" });
+    await createSubscriber(company.id, null, { email: LETTERS });
+    await createSubscriber(company.id, null, { email: "bob@example.com" });
     const found = async (field: string, operator: string, value: unknown) => {
       const { where, values } = segmentSql({ conditions: [{ field, operator, value }] }, company.id, 1);
       const sql = `select email from subscribers s where ${where} order by email`;

@@ -1,7 +1,6 @@
 /** Single subscribers that many requests of a company bring at the same time. */
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
 import { MAX_ATTRIBUTES } from "../../../services/lib/attributes.ts";
-import { SubscriberWriter } from "../../../services/subscribers/create-subscriber.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
 
@@ -33,18 +32,6 @@ test("each request is answered with its own subscriber", async () => {
   );
   expect((await foreign).body).toMatchObject({ first_name: "Somebody else" });
   expect([await stored(own), await stored(other)]).toEqual([120, 1]);
-});
-
-// Not by requests: how many of those are there at the same time is a matter of how fast the machine reads them.
-test("what is there at the same time is saved in few transactions", async () => {
-  const writer = new SubscriberWriter();
-  await Promise.all(numbered(120).map((given) => writer.create(own.id, null, given)));
-  const transactions = await queryOne<{ n: number }>(
-    "select count(distinct xmin::text) n from subscribers where company_id = $1",
-    [own.id],
-  );
-  expect(await stored(own)).toBe(120);
-  expect(transactions!.n).toBeLessThanOrEqual(3);
 });
 
 test("one address in many requests becomes one subscriber with what all of them gave", async () => {
