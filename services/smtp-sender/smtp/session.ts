@@ -179,7 +179,7 @@ function noStartTls(endpoint: Endpoint): OpenError {
     "tls",
     "notIfItNeverWorked",
     `The SMTP server ${whereOf(endpoint)} offers no STARTTLS. To send without encryption ${withoutTls(endpoint)}; ` +
-      'for TLS from the first byte use port 465, or set `tls_mode` to "implicit".',
+      'for implicit TLS use port 465, or set `tls_mode` to "implicit".',
   );
 }
 
@@ -191,7 +191,7 @@ function tlsError(error: SmtpError, endpoint: Endpoint): OpenError {
     return new OpenError("tls", "notIfItNeverWorked", begin);
   }
   if (NOT_TLS.test(reason) && tlsOf(endpoint) === "implicit") {
-    const help = 'It does not begin with TLS on this port: set `tls_mode` to "starttls", or use another port';
+    const help = 'This port does not use implicit TLS: set `tls_mode` to "starttls", or use another port';
     return new OpenError("tls", "yes", `${begin}. ${help}.`);
   }
   if (!CERTIFICATE.test(reason)) return new OpenError("tls", "yes", begin);

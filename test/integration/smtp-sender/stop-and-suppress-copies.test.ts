@@ -118,6 +118,32 @@ async function suppressed(sql: string) {
   await Promise.all(campaigns.map(check));
 }
 
+/** The server is quick until its fifth mail, and takes seconds for that one: the copy of the fourth is begun behind it. */
+async function suppressedBehindSlowMail() {
+  let holds = () => {};
+  const held = new Promise<void>((done) => {
+    holds = done;
+  });
+  const server = await sending.startServer({
+    answer: ({ verb, to }) => {
+      if (verb !== "DOT" || to !== "r4@to.example") return undefined;
+      holds();
+      return { reply: "250 2.0.0 Ok", delayMs: MAX_LATE_MS + 1_000 };
+    },
+  });
+  const companyId = await sending.company();
+  const smtpConfigId = await sending.smtpConfig(companyId, server, { maxConnections: 1 });
+  const recipients = Array.from({ length: 5 }, (_, n) => ({ email: `r${n}@to.example`, cc: [`c${n}@copy.example`] }));
+  const id = await sending.campaign({ companyId, smtpConfigId, recipients });
+  await held;
+  await query(SUPPRESS.domain, [id]);
+  const those = await settled(id, recipients.length);
+  const accepted = server.messages.flatMap(({ to }) => to);
+  expect([those("suppressed").length, accepted]).toEqual([2, expect.not.arrayContaining(["c3@copy.example"])]);
+  expect(accepted.length).toBe(recipients.length + those("sent").length);
+  expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: recipients.length });
+}
+
 async function paused() {
   const { id, companyId, accepted, begunCopies, lateOnes } = await start(FIRST_OF_ONE);
   await begunCopies(2);
@@ -164,6 +190,7 @@ const beside = (run: () => Promise<void>) => () => {
 sideBySide({
   "whose address is suppressed (domain)": beside(() => suppressed(SUPPRESS.domain)),
   "whose address is suppressed (unsubscribed)": beside(() => suppressed(SUPPRESS.unsubscribed)),
+  "whose address is suppressed while the mail before them takes long": beside(suppressedBehindSlowMail),
   "whose company is paused; they go out when it is not any more, each once": beside(paused),
   "whose campaign is stopped: they fail with what stopped it": beside(stopped),
 });
