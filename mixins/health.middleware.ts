@@ -98,7 +98,7 @@ const METRIC = "flockmail_dependency_up";
 /** /ready stays true without Redis, so that an alert needs another sign of it. */
 function exportDependencies(report: () => Promise<HealthReport>): void {
   const latest = refreshed(METRIC, report);
-  gauge(METRIC, "Whether this process reaches what it depends on: 1, or 0.", () => {
+  gauge(METRIC, "Whether this process can reach its dependencies: 1 or 0.", () => {
     const now = latest();
     if (!now) return [];
     const used = DEPENDENCIES.filter((dependency) => now[dependency] !== "unused");

@@ -29,13 +29,13 @@ export function redisConnection(config: Config): Middleware {
       keepRedis(client);
       let away = false;
       client.on("error", (error: Error) => {
-        if (!away) broker.logger.warn(`Redis is away: ${error.message || "no connection"}`);
+        if (!away) broker.logger.warn(`Redis is unavailable: ${error.message || "no connection"}`);
         away = true;
       });
       let warned: string | undefined;
       let starting = true;
       client.on("ready", () => {
-        if (away) broker.logger.info("Redis is back");
+        if (away) broker.logger.info("Redis is available again");
         away = false;
         redisServer(client).then(
           ({ unusable, warning }) => {

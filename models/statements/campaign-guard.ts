@@ -110,7 +110,7 @@ function reasonOf(over: Over): string {
     100 * hard > over.hard_bounce_percent * all
       ? `${hard} of ${all} mails bounced for good (${percent(hard, all)}, more than ${over.hard_bounce_percent} %)`
       : `${complaints} of ${all} mails were complained about (${percent(complaints, all)}, more than ${over.complaint_percent} %)`;
-  return `Stopped by the guard: ${found}. Look at where the addresses come from before you resume; it is counted anew then.`;
+  return `Stopped by the guard: ${found}. Check where the addresses come from before you resume; counting starts again then.`;
 }
 
 /** Its error, where it was stopped now. The caller's transaction holds no other campaign's row that comes later. */

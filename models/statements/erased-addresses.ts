@@ -5,10 +5,10 @@
 import { type Queryable, query } from "../database/db.ts";
 import { addressHashes } from "./mail-key.ts";
 
-export const ERASED_ERROR = "This person was erased at their own wish, and can come back only by subscribing again.";
+export const ERASED_ERROR = "This person was erased on request and can only return by subscribing again.";
 /** The hash is their suppression: a row beside it would bring the address back in plain text. */
 export const ERASED_IS_SUPPRESSED =
-  "This person was erased at their own wish: the address gets no mail already, and is not stored again.";
+  "This person was erased on request: the address already gets no mail and is not stored again.";
 
 // Most companies have erased nobody: they pay for one probe, and for no hash.
 const ANY = "select exists (select from erased_addresses where company_id = $1) as found";

@@ -78,5 +78,6 @@ export async function roomThisMonth(client: Client, companyId: string): Promise<
 export class RoomWasTaken extends Error {}
 
 export async function chargeMonth(client: Client, companyId: string, mails: number, room: MonthRoom): Promise<void> {
-  if (!(await addEmails(client, companyId, mails, room.limit))) throw new RoomWasTaken("The month's room was taken.");
+  if (!(await addEmails(client, companyId, mails, room.limit)))
+    throw new RoomWasTaken("The monthly quota was used up.");
 }

@@ -19,8 +19,7 @@ import { copiesWritten, eventsOf, newCopies, QUEUED_WEBHOOKS } from "./record-ou
 const { sent, bounced, queued, sending, unknown, suppressed } = SENT_EMAIL_STATUS;
 
 /** Recovery's sentence for a recipient in doubt. */
-export const IN_DOUBT_ERROR =
-  "The sender stopped before it could record what became of this mail. It may have been delivered.";
+export const IN_DOUBT_ERROR = "The sender stopped before it recorded the result. The mail may have been delivered.";
 const DOUBT = `'${IN_DOUBT_ERROR}'`;
 
 /** The doubt about the recipient e is that of the chunk's lease with this fence. */

@@ -66,7 +66,7 @@ export async function storeTransfer(chunks: Chunks, companyId: string = NOBODY):
 export async function* readTransfer({ companyId, id, parts }: Transfer): AsyncGenerator<Buffer> {
   for (let no = 0; no < parts; no++) {
     const part = await queryOne<{ data: Buffer }>(READ, [companyId, id, no]);
-    if (!part) throw unavailable("What was to be read is not there any more.");
+    if (!part) throw unavailable("The stored data no longer exists.");
     yield part.data;
   }
 }

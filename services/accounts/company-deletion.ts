@@ -79,7 +79,7 @@ export async function deleteCompany(ctx: Ctx<{ id: string; password: string }>):
   for (const apiKeyId of doors.keys) await broadcast(ctx, "apiKey.deleted", { apiKeyId });
   await broadcast(ctx, "trackingDomain.changed", { companyId });
   await forgetCounts(companyId, doors);
-  return { detail: "The company is deleted. All that it had goes in the background." };
+  return { detail: "The company is deleted. Its data is removed in the background." };
 }
 
 /** A run of the repeating action ends after this time and continues with the next. */

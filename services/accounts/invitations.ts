@@ -44,7 +44,7 @@ export const invitationErrors: Validate<(typeof contract)["addMember"]> = async 
   // Who is a member the list of members says, too: this reveals nothing of other users.
   const user = await userByEmail(ctx.params.email);
   const membership = user && (await Membership.findOne({ where: { companyId, userId: user.id } }));
-  const errors: FieldErrors = membership ? { email: ["This user is a member already."] } : {};
+  const errors: FieldErrors = membership ? { email: ["This user is already a member."] } : {};
   return errors;
 };
 
@@ -136,7 +136,7 @@ async function personFor(
     return { user, replaced: false };
   }
   if (user && (user.emailVerifiedAt || !invitation.provesAddress)) {
-    throw unauthenticated("There is an account with this address: sign in to accept the invitation.");
+    throw unauthenticated("An account with this address exists. Sign in to accept the invitation.");
   }
   const { passwordHash, password = "", first_name = "", last_name = "" } = given;
   if (!passwordHash) throw invalid({ password: ["This field is required."] });
@@ -158,7 +158,7 @@ async function openInvitation(token: string, transaction: Transaction): Promise<
   const lock = transaction.LOCK.UPDATE;
   const invitation = id ? await Invitation.findOne({ where: { id }, transaction, lock }) : null;
   if (!invitation) throw notFound();
-  if (invitation.acceptedAt) throw gone("This invitation was accepted already.");
+  if (invitation.acceptedAt) throw gone("This invitation has already been accepted.");
   if (invitation.withdrawnAt) throw gone("This invitation was withdrawn.");
   if (invitation.expiresAt.getTime() <= Date.now()) throw gone("This invitation has expired.");
   return invitation;

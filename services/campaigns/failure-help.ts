@@ -36,8 +36,8 @@ const ADVICE = {
     resume: "Resume the campaign to send to them.",
   },
   quota: {
-    cause: "The month's quota had no room for them.",
-    resume: "Resume the campaign once there is room, in the next month or on a larger plan.",
+    cause: "They exceeded the monthly email quota.",
+    resume: "Resume the campaign next month or after upgrading the plan.",
   },
   other: { cause: "The mail was not sent. Correct what the reason names.", resume: "Then resume the campaign." },
 } satisfies Record<string, Advice>;
@@ -46,7 +46,7 @@ type Cause = keyof typeof ADVICE;
 
 const OTHERWISE: Record<Exclude<Remedy, "resume">, string> = {
   later: "You can resume the campaign once it has ended.",
-  duplicate: "This campaign cannot be resumed, because nothing of it was sent: duplicate it, and send the copy.",
+  duplicate: "This campaign cannot be resumed because nothing was sent. Duplicate it and send the copy.",
   none: "Its recipients are no longer kept, so it cannot be resumed.",
 };
 

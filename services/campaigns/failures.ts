@@ -146,7 +146,7 @@ function viewOf(group: Group, campaign: Campaign, remedy: Remedy, found: BounceT
 }
 
 const overQuota = (count: number, remedy: Remedy): Failures[number] => ({
-  reason: "The monthly email quota left no room.",
+  reason: "The monthly email quota was used up.",
   smtp_code: null,
   enhanced_code: null,
   bounce_type: null,

@@ -9,6 +9,6 @@ const IS_KNOWN = "select individual_tracking as known from campaigns where compa
 export async function requireKnownOpeners(companyId: string, campaignId: string, on?: Queryable): Promise<void> {
   const campaign = await queryOne<{ known: boolean }>(IS_KNOWN, [companyId, campaignId], on);
   if (campaign?.known === false) {
-    throw badRequest("Nobody knows who opened this campaign: it was sent without individual tracking.");
+    throw badRequest("This campaign was sent without individual tracking, so its openers are unknown.");
   }
 }

@@ -96,6 +96,6 @@ export class Lookups {
 function why(code: string | undefined): string {
   if (code === "ESERVFAIL") return "Its name server reports a failure (SERVFAIL)";
   if (code === "EREFUSED") return "Its name server refuses to answer";
-  if (code === "EBADNAME" || code === "EBADQUERY") return "The name cannot be asked for";
+  if (code === "EBADNAME" || code === "EBADQUERY") return "The name is not valid in DNS";
   return "No name server answered in time";
 }

@@ -89,7 +89,7 @@ export const forbidden = (sentence = "You do not have permission to perform this
 export const unauthenticated = (sentence = "Authentication credentials were not provided.") =>
   plain("UNAUTHENTICATED", sentence);
 
-export const totpRequired = () => plain("TOTP_REQUIRED", "A code of your authenticator is needed.");
+export const totpRequired = () => plain("TOTP_REQUIRED", "Enter a code from your authenticator.");
 
 export const subscriberLimitReached = (limit: number) =>
   plain("SUBSCRIBER_LIMIT", `Subscriber limit reached. Your plan allows ${limit} subscribers.`);

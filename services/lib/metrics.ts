@@ -148,6 +148,6 @@ gauge("process_heap_bytes", "Used heap.", () => process.memoryUsage().heapUsed);
 gauge("process_uptime_seconds", "Seconds since the process started.", () => process.uptime());
 gauge(
   "process_open_handles",
-  "Sockets, timers and the like that keep the process alive.",
+  "Sockets, timers and other handles that keep the process alive.",
   () => process.getActiveResourcesInfo().length,
 );

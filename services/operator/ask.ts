@@ -34,7 +34,7 @@ async function askOverNats(settings: Config): Promise<OperatorConnection> {
   await within(
     FIND_SERVICE_MS,
     broker.waitForServices(["operator"]),
-    `No Flockmail is joined at ${host} (TRANSPORTER)`,
+    `No Flockmail node is connected to ${host} (TRANSPORTER)`,
   );
   return { ask: askBroker(broker), close: () => broker.stop() };
 }

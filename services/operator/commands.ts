@@ -217,7 +217,7 @@ export const commands: Command[] = [
   {
     name: "limits",
     args: ["<company_id>"],
-    about: "A company's limits and what is used of them now",
+    about: "A company's limits and current usage",
     action: "operator.limits",
     run: (ask, companyId) => ask("operator.limits", { company_id: companyId! }),
   },
@@ -252,7 +252,7 @@ export const commands: Command[] = [
   {
     name: "reseal",
     args: [],
-    about: "After a change of SECRET_KEY: seal stored secrets with the new one",
+    about: "Encrypt stored secrets with the new SECRET_KEY",
     action: "operator.reseal",
     run: (ask) => ask("operator.reseal", {}),
   },

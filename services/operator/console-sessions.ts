@@ -22,8 +22,8 @@ const SESSION_SECONDS = 60 * 60;
 const MAX_USER_AGENT = 200;
 const NOBODY = "operator";
 
-const LINK_REFUSED = "This link was used already, or it is older than 5 minutes. Ask for another one: ops console-link";
-const SESSION_OVER = "This session is over. Ask for another link: ops console-link";
+const LINK_REFUSED = "This link was already used or is older than 5 minutes. Create a new one: ops console-link";
+const SESSION_OVER = "This session has ended. Create a new link: ops console-link";
 
 const hashOf = (token: string): Buffer => createHash("sha256").update(token).digest();
 

@@ -127,7 +127,7 @@ export const contract = {
     }),
   },
   limits: {
-    summary: "A company's limits and what is used of them now",
+    summary: "A company's limits and current usage",
     visibility: "public",
     params: Type.Object({ company_id: Uuid }),
     returns: Rows({

@@ -81,7 +81,7 @@ export function showQueueMetrics(): void {
       const now = queues();
       return now ? read(now) : [];
     });
-  show("flockmail_send_queue_recipients", "Recipients that wait to be sent to, by state.", ({ sending }) => [
+  show("flockmail_send_queue_recipients", "Recipients waiting to be sent, by state.", ({ sending }) => [
     [{ state: "ready" }, sending.ready],
     [{ state: "leased" }, sending.leased],
     [{ state: "deferred" }, sending.deferred],
@@ -108,7 +108,7 @@ export function showQueueMetrics(): void {
   show("flockmail_webhook_queue_deliveries", "Webhook deliveries that are not settled.", ({ webhooks }) => [
     [{}, webhooks.waiting],
   ]);
-  show("flockmail_webhook_queue_overdue_seconds", "How late the delivery is that is due longest.", ({ webhooks }) => [
+  show("flockmail_webhook_queue_overdue_seconds", "Delay of the oldest due delivery.", ({ webhooks }) => [
     [{}, webhooks.overdue],
   ]);
 }

@@ -47,7 +47,7 @@ const SELECT = `
 async function contentOf(companyId: string, given: TestContent): Promise<LoadedContent> {
   const { smtp_config_id: smtpConfigId, template_id } = given;
   const row = await queryOne<Row>(SELECT, [companyId, smtpConfigId, template_id]);
-  if (!row) throw new Unrenderable("The template or the SMTP configuration was deleted at this moment.");
+  if (!row) throw new Unrenderable("The template or the SMTP configuration was just deleted.");
   const content = {
     campaignId: newId(),
     companyId,

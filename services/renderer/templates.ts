@@ -89,7 +89,7 @@ const attributes = (input: Input) => {
   };
 };
 
-const SAVED_SINCE = "The template was saved after it was read. Read it again, and change what it is now.";
+const SAVED_SINCE = "The template was saved in the meantime. Load it again before changing it.";
 
 /** Holds the template's row, so that saves at the same time come one after the other, each with its version. */
 const change = (

@@ -116,7 +116,7 @@ async function gapWarnings(companyId: string, { facts, given = [], audience = {}
     const have = without === 1 ? "has" : "have";
     const gap = rows
       ? `${people}${where} ${have} no [[${name}]], so their email has a gap there.`
-      : `Some people may have no [[${name}]], so their email would have a gap there.`;
+      : `Some people may have no [[${name}]], which leaves a gap in their email.`;
     const shown = spellingIn(given, name) ? " The preview shows a value." : "";
     return `${gap} Use [[${name}|default:…]], or put it into [[#if ${name}]]…[[/if]].${shown}`;
   });
@@ -130,7 +130,7 @@ function linkWarnings({ brokenLinks }: Facts): string[] {
     const shown = address.trim().slice(0, 200).toWellFormed();
     const help =
       meant === undefined
-        ? "Use the full address, beginning with https://."
+        ? "Use the full address, starting with https://."
         : `Use "${meant.slice(0, 250).toWellFormed()}" instead.`;
     return `The address "${shown}" does not open from an email. ${help}`;
   });
@@ -166,11 +166,11 @@ export async function templateWarnings(companyId: string, described: Described):
   ];
   if (htmlBytes > CLIPPED_BYTES) {
     warnings.push(
-      `The HTML has ${Math.ceil(htmlBytes / 1024)} KB. Gmail shows the first 102 KB of a mail and hides the rest, the way to unsubscribe included.`,
+      `The HTML has ${Math.ceil(htmlBytes / 1024)} KB. Gmail shows the first 102 KB of a mail and hides the rest, including the unsubscribe link.`,
     );
   }
   if (!isTransactional && !facts.showsUnsubscribe) {
-    warnings.push("No visible way to unsubscribe: a footer with [[unsubscribe_url]] is added to each mail.");
+    warnings.push("No visible unsubscribe link: a footer with [[unsubscribe_url]] is added to each mail.");
   }
   return warnings;
 }

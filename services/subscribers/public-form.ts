@@ -89,7 +89,7 @@ export const formErrors: Validate<typeof subscribers.subscribe> = async (ctx, is
   return {
     ...unknownFieldErrors(others, [...FIELDS, ...formAttributes], "all"),
     ...attributeErrors(given, formAttributes),
-    ...(strays ? { redirect_url: ["The company's form_hosts do not have the host of this address."] } : {}),
+    ...(strays ? { redirect_url: ["The host of this URL is not one of the company's form_hosts."] } : {}),
   };
 };
 
@@ -121,6 +121,8 @@ export async function formAnswer(ctx: Ctx<Answered>, { asksToConfirm }: { asksTo
       asks_to_confirm: asksToConfirm,
     });
   }
-  const detail = asksToConfirm ? "Thank you. Please confirm by the link in your mail." : "Thank you.";
+  const detail = asksToConfirm
+    ? "Thank you. Please follow the link in the email we sent you to confirm."
+    : "Thank you.";
   return { content_type: "application/json; charset=utf-8", body: JSON.stringify({ detail }) };
 }

@@ -40,7 +40,7 @@ async function send(
   const { url, payload, secret_sealed, old_secret_sealed, endpoint_id } = claimed;
   const { protocol, hostname } = new URL(url);
   if (protocol !== "https:" && !config().ALLOW_PRIVATE_NETWORKS && !isPermittedHost(hostname))
-    return failed("The URL must begin with https://.");
+    return failed("The URL must start with https://.");
   const sealed = old_secret_sealed ? [secret_sealed, old_secret_sealed] : [secret_sealed];
   const keys = sealed.map((envelope) => signingKey(unseal(envelope, endpoint_id)));
   const headers = {
@@ -51,15 +51,16 @@ async function send(
   };
   const { status, says } = await poster.post({ url, headers, body: payload });
   if (status >= 200 && status < 300) return { ok: true, responseStatus: status, error: null };
-  if (status >= 300 && status < 400) return failed(`Answered ${status}; redirects are not followed.`, status);
-  return failed(says.trim() === "" ? `Answered ${status}.` : `Answered ${status}: ${says.trim()}`, status);
+  if (status >= 300 && status < 400)
+    return failed(`The endpoint answered ${status}; redirects are not followed.`, status);
+  return failed(says.trim() === "" ? `Answered ${status}.` : `The endpoint answered ${status}: ${says.trim()}`, status);
 }
 
 function sentenceFor(error: Error & { code?: string }): string {
   if (error instanceof HostError) return error.message;
   if (error.name === "TimeoutError" || error.code === "UND_ERR_CONNECT_TIMEOUT")
     return `No answer within ${TIMEOUT_MS / 1000} seconds.`;
-  if (error.code === "UND_ERR_SOCKET") return "The connection was closed before an answer came.";
+  if (error.code === "UND_ERR_SOCKET") return "The connection was closed before an answer arrived.";
   // All addresses of the host were tried: the first one's error stands for them.
   if (error instanceof AggregateError) return sentenceFor(error.errors[0]);
   const { code, message } = error;

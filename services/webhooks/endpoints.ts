@@ -43,7 +43,7 @@ export async function urlError(text: string, allowPrivate = config().ALLOW_PRIVA
   if (!URL.canParse(text)) return "Enter a valid URL.";
   const url = new URL(text);
   if (url.protocol !== "https:" && !((allowPrivate || isPermittedHost(url.hostname)) && url.protocol === "http:"))
-    return "The URL must begin with https://.";
+    return "The URL must start with https://.";
   if (url.username !== "" || url.password !== "") return "The URL must not contain a user name or password.";
   // Everything is allowed, so there is nothing to resolve; and a host that has no address today may have one tomorrow.
   if (allowPrivate) return null;

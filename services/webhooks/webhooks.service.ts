@@ -31,7 +31,7 @@ export default defineService("webhooks", contract, {
 
   created() {
     this.pump = startPump({
-      disabled: (id) => this.logger.warn(`Webhook endpoint ${id} is disabled: three days of nothing but failures`),
+      disabled: (id) => this.logger.warn(`Webhook endpoint ${id} is disabled after three days of failures`),
       failed: (error) => this.logger.error(`Webhook delivery: ${(error as Error).message}`),
     });
   },

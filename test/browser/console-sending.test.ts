@@ -158,7 +158,7 @@ test("a webhook is made and tested by mouse: what it posted and what was answere
     await page.getByRole("button", { name: "Make the webhook" }).click();
     await page.getByText(/^whsec_/).waitFor();
     await page.getByRole("button", { name: "Send a test event" }).click();
-    await page.getByText("Answered 500: database is away").waitFor();
+    await page.getByText("The endpoint answered 500: database is away").waitFor();
     await expect(page.getByText('"test": true').waitFor()).resolves.toBeUndefined();
   });
 }, 120_000);

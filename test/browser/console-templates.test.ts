@@ -147,7 +147,7 @@ test("the preview follows what is typed, runs no script, shows each view and rea
     const long = `<script>document.title="ran"</script><p onclick="alert(1)">First [[city]]</p>${"<p>Line</p>".repeat(200)}`;
     await body.fill(long);
     await inFrame(page, "First");
-    await seen(page, /No visible way to unsubscribe/);
+    await seen(page, /No visible unsubscribe link/);
     expect(await page.title()).not.toContain("ran");
     // It keeps where it was scrolled to: what is asked is asked of the page, because the frame runs no script.
     const scrolled = "document.querySelector('iframe').contentDocument.documentElement.scrollTop";
@@ -293,7 +293,7 @@ test("without JavaScript the editor saves, a button shows the preview in its fra
     await page.getByRole("button", { name: "Update the preview" }).click();
     await inFrame(page, "Plain Grace");
     await page.getByRole("button", { name: "Save" }).click();
-    await seen(page, /No visible way to unsubscribe/);
+    await seen(page, /No visible unsubscribe link/);
     expect(await read()).toMatchObject({ subject: "Plainly", body: "<p>Plain [[first_name]]</p>" });
     await page.getByLabel("Content", { exact: true }).fill("<p>\n[[#if x]]</p>");
     await page.getByRole("button", { name: "Save" }).click();

@@ -12,7 +12,7 @@ import { requireOwnPassword } from "./own-password.ts";
 import { spendRecoveryCode, spendTotpStep } from "./second-factor-rows.ts";
 import { newRecoveryCodes, newTotpSecret, recoveryHash, stepOfCode, totpUri } from "./totp-codes.ts";
 
-const WRONG_CODE = { code: ["This code is wrong, or was used already."] };
+const WRONG_CODE = { code: ["This code is wrong or has already been used."] };
 
 async function spendTotp(user: User, code: string): Promise<boolean> {
   if (!user.totpSecretSealed) return false;
@@ -40,7 +40,7 @@ export async function beginTotp(ctx: Ctx): Promise<ReturnsOf<"accounts.beginTotp
 
 export async function confirmTotp(ctx: Ctx<{ code: string }>): Promise<ReturnsOf<"accounts.confirmTotp">> {
   const user = await User.findByPk(userOf(ctx));
-  if (!user?.totpSecretSealed) throw badRequest("Ask for a secret first.");
+  if (!user?.totpSecretSealed) throw badRequest("Start two-factor authentication first.");
   if (user.totpConfirmedAt) throw badRequest("Two-factor authentication is on already.");
   if (!(await spendTotp(user, ctx.params.code))) throw invalid(WRONG_CODE);
   const codes = newRecoveryCodes();

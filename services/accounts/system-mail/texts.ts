@@ -15,7 +15,7 @@ const PAGES = { verify: "verify", invitation: "invitation", reset: "reset", sign
 export const linkTo = (kind: Exclude<AccountTokenKind, "device">, id: string): string =>
   `${config().BASE_URL}/app/${PAGES[kind]}?token=${accountToken(kind, id)}`;
 
-const IF_NOT_YOU = "If that was not you, change your password now and look at your sessions.";
+const IF_NOT_YOU = "If this was not you, change your password now and check your sessions.";
 
 const TEXTS: { [K in SystemMailKind]: (data: SystemMailData[K], service: string) => Text } = {
   invitation: ({ invitationId, company, inviter, role }, service) => ({

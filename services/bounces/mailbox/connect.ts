@@ -73,7 +73,7 @@ function passwordOf({ id, password_sealed: sealed }: ClaimedMailbox): string {
   try {
     return unseal(sealed, id);
   } catch {
-    throw new MailboxError("The stored password of the mailbox cannot be read any more. Enter it again.");
+    throw new MailboxError("The stored mailbox password can no longer be read. Enter it again.");
   }
 }
 
@@ -135,7 +135,7 @@ async function openFolders(client: ImapFlow, box: ClaimedMailbox): Promise<void>
   // Without either a mail is moved by marking it deleted and expunging, which also takes what others have marked.
   if (!client.capabilities.has("MOVE") && !client.capabilities.has("UIDPLUS")) {
     throw new MailboxError(
-      `The IMAP server ${box.host} can neither MOVE nor UIDPLUS, so mails cannot be moved safely.`,
+      `The IMAP server ${box.host} supports neither MOVE nor UIDPLUS, so mails cannot be moved safely.`,
     );
   }
   const listed = await client.list();
@@ -146,7 +146,7 @@ async function openFolders(client: ImapFlow, box: ClaimedMailbox): Promise<void>
   if (!isThere(folder)) throw new MailboxError(`The mailbox has no folder "${folder}".`);
   if (!isThere(processed)) {
     await client.mailboxCreate(processed).catch((error: ImapError) => {
-      throw new MailboxError(`The folder "${processed}" is not there and cannot be made: ${said(error)}.`);
+      throw new MailboxError(`The folder "${processed}" does not exist and cannot be created: ${said(error)}.`);
     });
   }
   await client.mailboxOpen(folder).catch((error: ImapError) => {

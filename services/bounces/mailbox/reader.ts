@@ -99,7 +99,7 @@ class Reading {
     await this.#move(whole.filter((_, n) => taken[n]!.status === "fulfilled").map(({ uid }) => uid));
     const failed = taken.find((one) => one.status === "rejected");
     if (!failed) return undefined;
-    const failure = new MailboxError("Some mails cannot be taken in at the moment.", true, failed.reason);
+    const failure = new MailboxError("Some mails cannot be processed at the moment.", true, failed.reason);
     if (taken.every((one) => one.status === "rejected")) throw failure;
     return failure;
   }

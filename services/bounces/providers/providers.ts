@@ -19,7 +19,7 @@ interface Provider {
   read: (body: unknown) => ProviderEvent[];
 }
 
-const NO_KEY = "Enter the verification key that SendGrid shows: a public key on the curve P-256, in base64 or PEM.";
+const NO_KEY = "Enter SendGrid's verification key: a P-256 public key in base64 or PEM.";
 
 export const PROVIDER_TABLE: Readonly<Record<ProviderName, Provider>> = {
   ses: { secret: "none", isAuthentic: () => false, read: readSes },
@@ -42,7 +42,7 @@ export const PROVIDER_TABLE: Readonly<Record<ProviderName, Provider>> = {
 export function secretErrorOf(provider: ProviderName, secret: string | undefined): string | undefined {
   const { secret: rule, secretError } = PROVIDER_TABLE[provider];
   if (secret === undefined) return rule === "required" ? "This field is required." : undefined;
-  if (rule === "none") return "Amazon signs with a certificate of its own: leave this out.";
+  if (rule === "none") return "Amazon SES needs no secret. Leave this field out.";
   if (secret.trim() === "") return "This field may not be blank.";
   return secretError?.(secret);
 }

@@ -73,7 +73,7 @@ export async function createDraft(
   { name, kind, body = {} }: { name?: string; kind: DraftKind; body?: Body },
 ): Promise<View> {
   const [found] = await query<{ n: number }>("select count(*) n from drafts where company_id = $1", [companyId]);
-  if (found!.n >= MAX_DRAFTS) throw badRequest(`There are ${MAX_DRAFTS} drafts already: send or delete some.`);
+  if (found!.n >= MAX_DRAFTS) throw badRequest(`You already have ${MAX_DRAFTS} drafts. Send or delete some first.`);
   const kept = await stored(companyId, body);
   return (await Draft.create({ companyId, name: name?.trim() ?? nameIn(body), kind, ...kept })).view();
 }

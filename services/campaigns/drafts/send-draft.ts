@@ -74,7 +74,7 @@ async function claim(client: Client, draft: Draft): Promise<void> {
   const values = [companyId, id, name, draftKind, JSON.stringify(body)];
   const [gone] = await query<{ is_same: boolean }>(CLAIM, values, client);
   if (!gone) throw notFound();
-  if (!gone.is_same) throw conflict("The draft was changed at this moment. Try again.");
+  if (!gone.is_same) throw conflict("The draft changed while it was being sent. Try again.");
 }
 
 type Asked = { id: string; idempotency_key?: string };

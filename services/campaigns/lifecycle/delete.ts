@@ -27,7 +27,7 @@ export function remove(ctx: Ctx<{ id: string }>): Promise<null> {
     const campaign = await holdCampaign<Held>(client, companyId, id);
     if (!campaign || campaign.is_internal) throw notFound();
     if (!isOver(campaign.status)) {
-      throw wrongState(`Only a campaign that is over can be deleted. This one is ${campaign.status}.`);
+      throw wrongState(`Only a finished campaign can be deleted. This one is ${campaign.status}.`);
     }
     await client.query(HIDE, [companyId, id]);
     await query("select add_count($1, 'campaigns', $1, -1)", [companyId], client);

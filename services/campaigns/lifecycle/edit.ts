@@ -70,7 +70,7 @@ function requireEditable(campaign: Held | undefined, { list_id, segment_id }: As
     throw wrongState(`Only a scheduled campaign can be edited. This one is ${campaign.status}.`);
   }
   if (campaign.campaign_type === "to_list" || (list_id === undefined && segment_id === undefined)) return;
-  const sentence = "The receivers of this campaign came with its request.";
+  const sentence = "This campaign's receivers were set by its request and cannot be changed.";
   throw invalid({ [list_id === undefined ? "segment_id" : "list_id"]: [sentence] });
 }
 
@@ -89,7 +89,7 @@ async function write(client: Client, companyId: string, campaign: Held, asked: A
   const values = [name?.trim(), scheduledFor, template_id, list_id, segment_id, total, campaign.copies_asked, startsAt];
   await query(WRITE, [companyId, id, ...values], client);
   if (!(await rewriteContents(client, companyId, id, asked))) {
-    throw conflict("Something that this edit refers to was deleted at this moment. Try again.");
+    throw conflict("Something that this edit refers to was just deleted. Try again.");
   }
 }
 

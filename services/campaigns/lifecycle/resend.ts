@@ -47,14 +47,15 @@ async function resendable(companyId: string, id: string, client?: Client): Promi
   if (!first) throw notFound();
   const { status, recipients_state, has_server, is_tracked } = first;
   if (!ALLOWED.includes(status)) {
-    throw wrongState(
-      `Only a campaign that was sent can be sent again to those who did not open it. This one is ${status}.`,
-    );
+    throw wrongState(`Only a sent campaign can be resent to people who did not open it. This one is ${status}.`);
   }
   if (recipients_state !== "kept") {
-    throw wrongState("The recipients of this campaign are no longer kept, so nobody knows who did not open it.");
+    throw wrongState(
+      "The recipients of this campaign are no longer kept, so it cannot be resent to people who did not open it.",
+    );
   }
-  if (!is_tracked) throw wrongState("This campaign was not tracked, so nobody knows who did not open it.");
+  if (!is_tracked)
+    throw wrongState("This campaign was not tracked, so it cannot be resent to people who did not open it.");
   await requireKnownOpeners(companyId, id, client);
   if (!has_server) throw wrongState("The SMTP configuration of this campaign was deleted.");
   return first;

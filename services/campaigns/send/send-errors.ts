@@ -88,7 +88,8 @@ export const fieldError = (field: keyof SendParams, texts: readonly (string | un
 export function scheduleError(type: CampaignType, scheduledFor: unknown, byZone: boolean): string | undefined {
   if (scheduledFor === null) return byZone ? TIME_MISSING : undefined;
   if (type === "custom") return "Custom emails cannot be scheduled.";
-  if (byZone) return isStillAhead(clockOf(scheduledFor as string)) ? undefined : "The time is past in every timezone.";
+  if (byZone)
+    return isStillAhead(clockOf(scheduledFor as string)) ? undefined : "The time has passed in every time zone.";
   return Date.parse(scheduledFor as string) > Date.now() ? undefined : "The time must be in the future.";
 }
 

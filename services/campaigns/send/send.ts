@@ -114,7 +114,7 @@ export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, or
     if (idempotency && !(await claimKey(client, companyId, idempotency.key, idempotency.hash))) {
       const first = await answerOf<Answer>(companyId, idempotency.key, idempotency.hash, client);
       if (first) return first;
-      throw conflict("This Idempotency-Key expired while it was used. Try again.");
+      throw conflict("This Idempotency-Key expired during the request. Try again.");
     }
     await origin.claim?.(client);
     // Checked again, now under a lock: concurrently admitted sends must not exceed a limit together.
@@ -192,7 +192,7 @@ async function create(client: Client, companyId: string, type: CampaignType, req
   const { variants, winner = null } = request;
   const isWhole =
     subject !== undefined && (!variants || (await writeVariants(client, companyId, id, variants, winner)));
-  if (!isWhole) throw conflict("Something that this send refers to was deleted at this moment. Try again.");
+  if (!isWhole) throw conflict("Something that this send refers to was just deleted. Try again.");
   if (request.utm) await query(STORE_UTM, [companyId, id, request.utm], client);
   if (request.receivers) {
     const receivers = await withoutErased(companyId, storedReceivers(request.receivers), client);

@@ -45,7 +45,7 @@ const errorsOfVariant = (variant: GivenVariant): string[] => [
 
 function sumError(variants: readonly GivenVariant[], winner: GivenTest["winner"]): string | undefined {
   const sum = variants.reduce((all, { percent }) => all + hundredthsOf(percent), 0);
-  const is = `The percentages make ${sum / 100}.`;
+  const is = `The percentages add up to ${sum / 100}.`;
   if (sum > WHOLE) return `${is} They may not make more than 100.`;
   if (!winner && sum < WHOLE) return `${is} Without a winner they must make 100.`;
   return undefined;
@@ -62,7 +62,7 @@ export function testErrors(test: GivenTest): FieldErrors {
   const ofSum = variants && sumError(variants, winner);
   const ofWinner = [
     ...(winner ? unknownFields(winner, WINNER_FIELDS) : []),
-    ...(winner && !variants ? ["A winner is one of the variants. Give variants, too."] : []),
+    ...(winner && !variants ? ["A winner needs variants."] : []),
   ];
   const errors: Record<string, string[]> = {
     variants: [...ofVariants, ...(ofSum ? [ofSum] : [])],

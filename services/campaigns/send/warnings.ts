@@ -67,6 +67,6 @@ function linkWarnings(): string[] {
   const { BASE_URL } = config();
   if (!isLoopbackHost(new URL(BASE_URL).hostname)) return [];
   return [
-    `The links of these mails, the one to unsubscribe included, begin with ${BASE_URL} and open only on the machine of this service. Set BASE_URL to its public address.`,
+    `The links in these mails, including the unsubscribe link, start with ${BASE_URL} and open only on this machine. Set BASE_URL to its public address.`,
   ];
 }

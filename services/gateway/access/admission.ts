@@ -14,11 +14,7 @@ const MAX_CONCURRENT_REQUESTS = 32;
 
 const requests = new ConcurrencyLimit({ perCompany: MAX_CONCURRENT_REQUESTS });
 
-gauge(
-  "flockmail_requests_waiting",
-  "Requests that wait for their company's concurrency limit.",
-  () => requests.waiting,
-);
+gauge("flockmail_requests_waiting", "Requests waiting for their company's concurrency limit.", () => requests.waiting);
 
 /** `owner`: a company, a person, or a company's public form. Throws 429 where the request has waited too long. */
 export async function admit(context: Context, owner: string, budget: WaitBudget): Promise<Release> {

@@ -71,7 +71,7 @@ export class Authentication {
 
   #allowed(key: Key, context: Context, permission: Permission): Identity {
     if (key.allowed.length > 0 && !isWithin(key.allowed, context.state.ip)) {
-      throw forbidden("This API key may not be used from this address.");
+      throw forbidden("This API key cannot be used from this IP address.");
     }
     requireRights({ scopes: key.scopes }, permission);
     return { key };

@@ -81,7 +81,7 @@ export const bodyBudget = () =>
     free: 64 * 1024,
     perOwner: 20 * MIB,
     inAll: 40 * MIB,
-    sentence: "Too many large requests are under way.",
+    sentence: "Too many large requests at the same time.",
   });
 
 /** Half a minute of silence ends an upload (multipart-upload.ts), so a few that stand still hold nobody up for long. */
@@ -91,7 +91,7 @@ export const uploadBudgets = () => ({
   bytes: new SharedBudget({
     perOwner: 1_100 * MIB,
     inAll: 1_800 * MIB,
-    sentence: "There is no room for an upload of this size at the moment.",
+    sentence: "The service cannot accept an upload of this size at the moment.",
   }),
 });
 

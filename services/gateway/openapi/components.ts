@@ -26,7 +26,7 @@ const NAMED: readonly [name: string, action: string, pick: Pick, description: st
   ["NewCampaign", "campaigns.sendToList", returned, "A campaign with its sources."],
   ["CampaignFailure", "campaigns.failures", item, "One reason for failed recipients."],
   ["Subscriber", "subscribers.get", returned, "A person who can receive campaigns."],
-  ["SubscriberAttributes", "subscribers.create", field("attributes"), "What else is known of a subscriber."],
+  ["SubscriberAttributes", "subscribers.create", field("attributes"), "Custom fields of a subscriber."],
   ["SubscriberList", "subscribers.getList", returned, "A named group of subscribers."],
   ["EmailTemplate", "renderer.getTemplate", returned, "Subject and body with variables."],
   ["SavedTemplate", "renderer.createTemplate", returned, "A template with warnings."],

@@ -98,7 +98,7 @@ const EXPECTED: readonly Problem[] = [
 
 /** What any operation may answer, whatever it does: one response (`default`) for all of them. */
 const REST: readonly [status: number, description: string, sentence: string][] = [
-  [400, "invalid HTTP", "The request is no valid HTTP."],
+  [400, "invalid HTTP", "The request is not valid HTTP."],
   [405, "method not supported by the path; see `Allow`", 'Method "PUT" not allowed.'],
   [408, "the request took too long to arrive", "The request took too long."],
   [413, "the request is too large", "The request is too large."],
@@ -106,7 +106,7 @@ const REST: readonly [status: number, description: string, sentence: string][] =
   [417, "unsupported Expect header", "Expectation failed."],
   [431, "the request's headers are too large", "The request's headers are too large."],
   [500, "internal error, logged with the request's id", ""],
-  [503, "part of the service is unavailable; retry after `Retry-After`", "The service is away for a moment."],
+  [503, "part of the service is unavailable; retry after `Retry-After`", "The service is temporarily unavailable."],
 ];
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
@@ -143,7 +143,7 @@ function failure(page: boolean): object {
     ]),
   );
   return {
-    description: `What any request may meet: ${REST.map(([status, why]) => `${status} (${why})`).join(", ")}.`,
+    description: `Errors of any request: ${REST.map(([status, why]) => `${status} (${why})`).join(", ")}.`,
     headers: { ...requestIdHeader, ...allowHeader, ...retryAfterHeader },
     content: contentOf(["Error", "InternalError"], examples, page),
   };

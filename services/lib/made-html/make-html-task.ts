@@ -6,9 +6,10 @@ import { htmlOfMjml, type MadeHtml } from "./mjml.ts";
 
 /** What is made must be a template, as what it was made from is one. */
 function checked(html: string): MadeHtml {
-  if (html.length > MAX_BODY_LENGTH) return { errors: [`Its HTML is longer than ${MAX_BODY_LENGTH} characters.`] };
+  if (html.length > MAX_BODY_LENGTH)
+    return { errors: [`The resulting HTML is longer than ${MAX_BODY_LENGTH} characters.`] };
   const { errors } = compileTemplate(html, "body");
-  return errors ? { errors: errors.map((error) => `In the HTML that it becomes: ${error}`) } : { html };
+  return errors ? { errors: errors.map((error) => `In the resulting HTML: ${error}`) } : { html };
 }
 
 export function makeHtml({ body, isMjml, inlinesCss }: Recipe): MadeHtml {

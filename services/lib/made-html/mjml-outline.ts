@@ -116,7 +116,7 @@ class Outliner implements MjmlOutline {
     if (this.errors.length > 0) return;
     for (const { name, start } of this.#open) this.#fault(`<${name}> is never closed`, start);
     if (this.errors.length > 0) return;
-    if (this.#elements === 0) this.#fault("An MJML template begins with <mjml>", 0);
+    if (this.#elements === 0) this.#fault("An MJML template must start with <mjml>", 0);
     this.#between(end, source.length);
     if (this.#elements * Math.max(this.#longestTag, this.#spread) > MAX_SPREAD) {
       this.#fault("Too many elements with too long attributes", 0);
@@ -152,7 +152,7 @@ class Outliner implements MjmlOutline {
     const close = { "<!--": "-->", "<![CDATA[": "]]>" }[opening];
     if (!close) {
       if (opening === "<?") return this.#behind("?>", at);
-      this.#fault("A document type has no place in MJML", at);
+      this.#fault("Document types are not allowed in MJML", at);
       return undefined;
     }
     return this.#behind(close, at);
@@ -161,7 +161,7 @@ class Outliner implements MjmlOutline {
   #behind(close: string, at: number): number | undefined {
     const end = this.#source.indexOf(close, at + 2);
     if (end >= 0) return end + close.length;
-    this.#fault(`This never ends with ${close}`, at);
+    this.#fault(`${close} is missing`, at);
     return undefined;
   }
 
@@ -206,7 +206,7 @@ class Outliner implements MjmlOutline {
   #admit(name: string, written: string, tag: string, at: number): boolean {
     if (this.#open.at(-1)?.name === "mj-attributes") this.#spread += tag.length;
     this.#longestTag = Math.max(this.#longestTag, tag.length);
-    if (this.#elements++ === 0 && name !== "mjml") return this.#fault("An MJML template begins with <mjml>", at);
+    if (this.#elements++ === 0 && name !== "mjml") return this.#fault("An MJML template must start with <mjml>", at);
     if (this.#elements > MAX_ELEMENTS) return this.#fault(`More than ${MAX_ELEMENTS} elements`, at);
     if (!name.startsWith("mj")) {
       return this.#fault(`<${written}> is HTML, which stands within <mj-text>, <mj-table> or <mj-raw>`, at);
@@ -220,7 +220,7 @@ class Outliner implements MjmlOutline {
       if (ESCAPED.test(value)) this.values.push({ start: end - value.length, end });
     }
     if (name === "mj-carousel" || (name === "mj-navbar" && HAMBURGER.test(tag))) {
-      if (this.#once.has(name)) this.#fault(`A second <${name}> would be the first one's twin: only one works`, at);
+      if (this.#once.has(name)) this.#fault(`Only one <${name}> is allowed`, at);
       this.#once.add(name);
     }
     if (IMAGES.has(name) && !/\salt\s*=/i.test(tag)) this.withoutAlt.push(at + 1 + name.length);

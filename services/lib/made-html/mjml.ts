@@ -47,7 +47,7 @@ function prepared(
       const words = text.slice(start, end);
       if (tags.withoutWords(words).trim() !== "") {
         const at = start + words.search(/\S/);
-        errors.push({ sentence: "Text outside of <mj-text> and its like", at: tags.placeOf(at) });
+        errors.push({ sentence: "Text outside of <mj-text> or a similar element", at: tags.placeOf(at) });
       }
       // mrml takes some blanks for text.
       if (words.trim() === "") return { start, end, by: "" };
@@ -89,11 +89,11 @@ function failedAt(failure: Failure, source: string): number | undefined {
 }
 
 function sentenceOf(failure: Failure): string {
-  if (failure.origin !== "parser") return `No HTML can be made of it (${failure.message})`;
+  if (failure.origin !== "parser") return `It cannot be compiled to HTML (${failure.message})`;
   const { details } = failure;
   if (details.type === "parser-error") return `No MJML (${details.source.replace(/ at \d+:\d+/g, "")})`;
   if (details.type === "missing-attribute") return `The attribute "${details.name}" is missing`;
-  return details.type === "unexpected-element" ? "An element that has no place here" : `No MJML (${details.type})`;
+  return details.type === "unexpected-element" ? "This element is not allowed here" : `No MJML (${details.type})`;
 }
 
 const placed = (errors: readonly TemplateError[], template: string): MadeHtml => ({
@@ -118,7 +118,7 @@ export function htmlOfMjml(template: string): MadeHtml {
   const { source, inlineCss, placeOf } = prepared(tags, outline, errors);
   if (errors.length > 0) return placed(errors, template);
   const result = mrmlOf(source);
-  if (!result) return { errors: ["Too much for MJML: it takes more memory than it may."] };
+  if (!result) return { errors: ["The template is too large: compiling it takes too much memory."] };
   if (result.type === "error") {
     const at = failedAt(result, source);
     const sentence = sentenceOf(result);

@@ -41,7 +41,7 @@ function binaries(): Binaries {
     return { postgres: join(folder, "postgres"), initdb: join(folder, "initdb"), pg_ctl: join(folder, "pg_ctl") };
   } catch {
     throw new Error(
-      `There is no embedded PostgreSQL for ${process.platform} ${process.arch} here (${name}). Set DATABASE_URL to a PostgreSQL 15 or newer.`,
+      `There is no embedded PostgreSQL for ${process.platform} ${process.arch} (${name}). Set DATABASE_URL to a PostgreSQL 15 or newer.`,
     );
   }
 }

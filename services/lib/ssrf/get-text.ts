@@ -18,12 +18,12 @@ function read(response: IncomingMessage, maxBytes: number): Promise<string> {
     response.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes <= maxBytes) return void chunks.push(chunk);
-      reject(new OtherAnswer(`It answered more than ${maxBytes} bytes.`));
+      reject(new OtherAnswer(`The response is larger than ${maxBytes} bytes.`));
       response.destroy();
     });
     response.on("end", () => resolve(Buffer.concat(chunks).toString()));
     response.on("error", reject);
-    response.on("aborted", () => reject(new Error("The answer ended in its middle.")));
+    response.on("aborted", () => reject(new Error("The response ended early.")));
   });
 }
 

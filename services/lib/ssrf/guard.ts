@@ -30,7 +30,7 @@ export class HostError extends Error {
 
 /** What to do about a refused host, for those whose own server it may be. */
 export const PERMIT_HELP =
-  "Whoever runs this service can permit it by ALLOWED_PRIVATE_HOSTS, or all private networks by ALLOW_PRIVATE_NETWORKS.";
+  "The operator of this service can allow it with ALLOWED_PRIVATE_HOSTS, or all private networks with ALLOW_PRIVATE_NETWORKS.";
 
 const DNS_TIMEOUT_MS = 4_000;
 
@@ -82,7 +82,7 @@ export async function resolvePublic(
   const hosts = options.permitted ?? permittedHosts();
   const allowPrivate = allAllowed || isPermittedHost(host, hosts);
   const ascii = literalAddress(host) ?? asciiHost(host.trim().replace(/\.$/, ""));
-  if (ascii === null) throw new HostError("refused", `The host ${host} is no valid host name.`);
+  if (ascii === null) throw new HostError("refused", `The host ${host} is not a valid host name.`);
   if (!allowPrivate && /(^|\.)localhost$/.test(ascii)) {
     throw new HostError("refused", `The host ${host} is not on the public internet.`);
   }

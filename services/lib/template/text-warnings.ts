@@ -16,8 +16,7 @@ export interface Texts {
 function foreignWarnings(text: string): string[] {
   const found = foreignTags(text);
   const warnings = found.slice(0, MAX_NAMED).map(({ text: tag, product, ours }) => {
-    const help =
-      ours === undefined ? "There is nothing like it here." : ours === "" ? "Remove it." : `Use ${ours} instead.`;
+    const help = ours === undefined ? "There is no equivalent." : ours === "" ? "Remove it." : `Use ${ours} instead.`;
     return `"${tag}" is a placeholder of ${product}, and is sent unchanged. ${help}`;
   });
   const more = found.length - MAX_NAMED;

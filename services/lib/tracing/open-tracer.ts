@@ -28,7 +28,7 @@ const MAX_TEXT = 256;
 
 const spans = counter(
   "flockmail_trace_spans_total",
-  "Spans that ended, and of these those that were exported or failed to be. The others wait, or found the queue full.",
+  "Ended, exported and failed spans. Others are queued or were dropped because the queue was full.",
   ["result"],
 );
 

@@ -49,9 +49,7 @@ const LEAST_CHARACTERS = 10_000;
 /** The work was ended because it took too much. Doing it again would end the same way. */
 export class TookTooMuch extends Error {}
 
-const tasks = counter("flockmail_worker_tasks_total", "Tasks of the worker threads by what became of them.", [
-  "outcome",
-]);
+const tasks = counter("flockmail_worker_tasks_total", "Tasks of the worker threads by result.", ["outcome"]);
 
 const LOOK_EVERY_MS = 250;
 /** A thread that gets no more of a busy machine than this, or waits for something, is ended all the same. */
@@ -177,5 +175,5 @@ export const workers = (): Workers => shared;
 
 export const closeWorkers = (): Promise<void> => shared.close();
 
-gauge("flockmail_worker_tasks_waiting", "Tasks that wait for a worker thread.", () => shared.waiting);
-gauge("flockmail_worker_threads", "Worker threads that run.", () => shared.threads);
+gauge("flockmail_worker_tasks_waiting", "Tasks waiting for a worker thread.", () => shared.waiting);
+gauge("flockmail_worker_threads", "Running worker threads.", () => shared.threads);

@@ -66,14 +66,14 @@ function durabilityFinding({ fsync, full_page_writes, synchronous_commit }: Serv
     return fail(
       "durability",
       `${name} is off`,
-      `Set ${name} to on: a power failure may destroy the database, and with it who got which mail.`,
+      `Set ${name} to on: a power failure may destroy the database, including the record of who got which mail.`,
     );
   }
   if (synchronous_commit === "off") {
     return fail(
       "durability",
       "synchronous_commit is off",
-      "Set it to on: what was sent in the last moments before a crash would be sent again.",
+      "Set it to on: otherwise mails sent just before a crash would be sent again.",
     );
   }
   return ok("durability", `fsync is on, synchronous_commit is ${synchronous_commit}`);
@@ -91,7 +91,7 @@ export function connectionFindings(facts: ServerFacts, poolSizes: readonly numbe
       ? warn(
           "connections in use",
           used,
-          "Raise max_connections, lower DATABASE_POOL or put pgbouncer in front: who finds none waits and fails.",
+          "Raise max_connections, lower DATABASE_POOL or use pgbouncer: without a free connection requests wait and fail.",
         )
       : ok("connections in use", used),
     budget > room
@@ -108,7 +108,7 @@ function roleFinding({ role: { superuser, ownsTables } }: ServerFacts, isEmbedde
   if (!superuser)
     return ok("role", ownsTables ? "no superuser, may change the tables" : "no superuser, owns no tables");
   if (isEmbedded) return ok("role", "a superuser of the embedded database");
-  const advice = "Connect as a role that is no superuser: then a leak of DATABASE_URL is one of this database alone.";
+  const advice = "Connect as a role that is not a superuser, so that a leaked DATABASE_URL exposes only this database.";
   return warn("role", "a superuser", advice);
 }
 
@@ -126,7 +126,7 @@ export function serverFindings(facts: ServerFacts, { isEmbedded }: { isEmbedded:
       : fail(
           "autovacuum",
           "off",
-          "Set autovacuum and track_counts to on: tables grow without end, and statements are planned blindly.",
+          "Set autovacuum and track_counts to on: otherwise tables grow without end and queries are planned badly.",
         ),
     facts.oldest_transaction_age >= AGE_FAIL
       ? fail("age of rows", age, freeze)
@@ -153,7 +153,7 @@ export function longWorkFindings(work: LongWork): Finding[] {
       ? warn(
           "long transactions",
           `${work.transactions}, the oldest for ${minutes} minutes${from}`,
-          "End it (pg_stat_activity, pg_terminate_backend): while it is open vacuum cleans nothing, and tables that change often slow down.",
+          "End it (pg_stat_activity, pg_terminate_backend): while it is open vacuum cannot clean up, and busy tables slow down.",
         )
       : ok("long transactions", "none"),
     work.prepared > 0
@@ -167,7 +167,7 @@ export function longWorkFindings(work: LongWork): Finding[] {
       ? warn(
           "replication slots",
           `${work.idle_slots} that nobody reads keep ${sizeText(work.kept_bytes)} of WAL`,
-          "Bring the reader back or drop the slot (pg_drop_replication_slot), before the disk is full.",
+          "Restore the reader or drop the slot (pg_drop_replication_slot) before the disk is full.",
         )
       : ok("replication slots", work.idle_slots > 0 ? `${work.idle_slots} that nobody reads` : "none is left behind"),
   ];
@@ -193,7 +193,7 @@ export function tableFindings(tables: readonly TableState[]): Finding[] {
       ? warn(
           "statistics",
           `${names(unknown)} never analysed`,
-          "Run analyze: without it PostgreSQL plans by guesses, after a restore above all.",
+          "Run analyze: without it PostgreSQL plans queries badly, especially after a restore.",
         )
       : ok("statistics", "every large table was analysed"),
   ];
@@ -206,7 +206,7 @@ export function storageFindings({ bytes, broken_indexes }: Storage): Finding[] {
       ? warn(
           "indexes",
           `broken: ${broken_indexes.slice(0, 5).join(", ")}`,
-          "A build was interrupted: drop them with drop index concurrently; a migration that is under way makes its own again.",
+          "A build was interrupted: drop them with drop index concurrently. A running migration creates its own again.",
         )
       : ok("indexes", "none is broken"),
   ];
@@ -241,7 +241,7 @@ export function migrationFinding(known: readonly string[], applied: readonly str
   return warn(
     "migrations",
     `${newer.length} of a newer version: ${newer[0]}`,
-    "Fine during an update; else start the newer version, which this database was made for.",
+    "Normal during an update; otherwise start the newer version that this database belongs to.",
   );
 }
 
@@ -251,10 +251,9 @@ async function clock(): Promise<Finding> {
   return clockFinding(AREA, "clock", { whose: "The database's clock", theirsMs, askedAtMs, answeredAtMs: Date.now() });
 }
 
-const REACH = "Start PostgreSQL, and see whether DATABASE_URL leads to it: without it nothing is sent.";
-const SLOW =
-  "Bring the database nearer, or look for what keeps it or this process busy: each batch of mails waits for it.";
-const ASK_AGAIN = "Ask again when the database is less busy; if it stays so, look at pg_stat_activity.";
+const REACH = "Start PostgreSQL and check DATABASE_URL: without it nothing is sent.";
+const SLOW = "Move the database closer, or check what keeps it or this process busy: each batch of mails waits for it.";
+const ASK_AGAIN = "Try again when the database is less busy; if this persists, check pg_stat_activity.";
 
 /** `poolSizes`: what each node may open. */
 export function databaseChecks(settings: Config, poolSizes: Promise<number[]>): Check[] {
@@ -279,7 +278,7 @@ export function databaseChecks(settings: Config, poolSizes: Promise<number[]>): 
         : warn(
             "parts of recipients",
             "the next one is missing",
-            "Look into the log of campaigns: the first campaign of a month makes the next part, and fails where its role may not.",
+            "Check the log of campaigns: the first campaign of a month creates the next partition and fails if its role may not.",
           ),
     ]),
     check("parts of hits", async () => [

@@ -62,15 +62,15 @@ async function baseUrlName({ BASE_URL, DNS_SERVERS }: Config): Promise<Finding[]
   if (isLocalHost(host)) return [dns.ok("name of BASE_URL", `${host} is not of the public DNS`)];
   const lookups = new Lookups(DNS_MS, DNS_SERVERS ? await serverAddresses(DNS_SERVERS) : undefined);
   const answer = await lookups.addresses(host);
-  const advice = "Publish an address for it: the links of all mails lead there.";
+  const advice = "Publish an address record for it: the links of all mails lead there.";
   if (answer.is === "found") return [dns.ok("name of BASE_URL", `${host} is ${answer.records.slice(0, 3).join(", ")}`)];
   if (answer.is === "none") return [dns.fail("name of BASE_URL", `${host} has no address`, advice)];
-  return [dns.warn("name of BASE_URL", `${host}: ${answer.why}`, "Ask again when the name servers answer.")];
+  return [dns.warn("name of BASE_URL", `${host}: ${answer.why}`, "Try again when the name servers answer.")];
 }
 
 export function diskFinding(check: string, path: string, { free, size }: { free: number; size: number }): Finding {
   const found = `${sizeText(free)} of ${sizeText(size)} free at ${path}`;
-  const advice = "Free some, or give it more: what is written there fails when it is full.";
+  const advice = "Free some space or enlarge the disk: writes fail when it is full.";
   if (free < NOTHING_BYTES) return machine.fail(check, found, advice);
   if (free < LITTLE_BYTES && free < LITTLE_SHARE * size) return machine.warn(check, found, advice);
   return machine.ok(check, found);
@@ -91,7 +91,7 @@ export function machineChecks(settings: Config): Check[] {
   const unreadable = "Let the process read the folder.";
   return [
     check("DNS", "name servers", () => nameServers(settings), "Correct DNS_SERVERS: host[:port], comma separated."),
-    check("DNS", "name of BASE_URL", () => baseUrlName(settings), "Ask again when the name servers answer."),
+    check("DNS", "name of BASE_URL", () => baseUrlName(settings), "Try again when the name servers answer."),
     // With a database of its own the process keeps nothing there.
     ...(settings.DATABASE_URL === undefined
       ? [check("machine", "DATA_DIR", () => disk("DATA_DIR", settings.DATA_DIR), unreadable)]

@@ -45,7 +45,7 @@ function servicesFinding(nodes: readonly Node[]): Finding {
   return fail(
     "services",
     `no process runs ${missing.join(", ")}`,
-    "Start one, and look into the log of the last for why it ended.",
+    "Start one, and check the log of the last one for the reason it ended.",
   );
 }
 
@@ -55,13 +55,13 @@ function versionFindings(nodes: readonly Node[], asking: string | undefined): Fi
   const all = versions.join(", ");
   return [
     versions.length > 1
-      ? warn("version", all, "Fine during an update; when it is over, restart the nodes of the older version.")
+      ? warn("version", all, "Normal during an update; afterwards restart the nodes of the older version.")
       : ok("version", all),
     asking !== undefined && asking !== VERSION
       ? warn(
           "version of the command",
           `${asking}, and the service is ${VERSION}`,
-          "Restart the service: newer files are there than it was started from, or run the command of its own version.",
+          "Restart the service, because its files are newer than the running process, or run the command of the running version.",
         )
       : ok("version of the command", asking ?? "not said"),
   ];
@@ -77,7 +77,7 @@ function nodeVersionFinding(nodes: readonly Node[]): Finding {
   return warn(
     "Node.js",
     unkept.join(", "),
-    "Run a version that is kept for long (24, or 22): this one gets no security fixes.",
+    "Use a long-term support version (24 or 22): this one gets no security fixes.",
   );
 }
 
@@ -121,7 +121,7 @@ export function nodeFindings(nodes: readonly Node[], asking: string | undefined)
       nodes,
       ready,
       `all ${nodes.length}`,
-      "See `ops status`, and the log of that node: one that starts or stops is soon done.",
+      "Check `ops status` and the log of that node; a node that starts or stops needs only a moment.",
     ),
     ...versionFindings(nodes, asking),
     nodeVersionFinding(nodes),
@@ -130,7 +130,7 @@ export function nodeFindings(nodes: readonly Node[], asking: string | undefined)
       nodes,
       lag,
       `p99 below ${LAG_WARN_MS} ms on each`,
-      "More nodes of its services, or more CPU: it has more to do than one core does.",
+      "Add nodes for its services or CPU: it is overloaded.",
     ),
     overNodes(
       "memory",
@@ -162,7 +162,7 @@ export const nodeChecks = (nodes: Promise<Node[]>, asking: string | undefined): 
   {
     area: AREA,
     check: "nodes",
-    advice: "Ask again; if it stays so, restart the process that has the service operator.",
+    advice: "Try again; if this persists, restart the process that runs the service operator.",
     work: async () => nodeFindings(await nodes, asking),
   },
 ];

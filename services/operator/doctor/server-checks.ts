@@ -30,8 +30,7 @@ export function redisMemoryFinding(info: string): Finding {
   );
 }
 
-const REDIS_SLOW =
-  "Bring Redis nearer, or look for what keeps it or this process busy: it is asked for each group of mails.";
+const REDIS_SLOW = "Move Redis closer, or check what keeps it or this process busy: each group of mails needs it.";
 
 async function redisFindings(client: Redis): Promise<Finding[]> {
   const { ok, warn } = ofRedis;
@@ -62,7 +61,7 @@ export function payloadFinding(maxPayloadBytes: number): Finding {
 }
 
 const NATS_SLOW =
-  "Bring the NATS servers nearer, or look for what keeps them or this process busy: every call between nodes passes them.";
+  "Move the NATS servers closer, or check what keeps them or this process busy: every call between nodes passes through them.";
 
 async function natsFindings(broker: ServiceBroker): Promise<Finding[]> {
   const client = natsClientOf(broker);
@@ -77,14 +76,14 @@ async function natsFindings(broker: ServiceBroker): Promise<Finding[]> {
 
 export function redisChecks(): Check[] {
   const client = redis();
-  const advice = "Start Redis, and see whether REDIS_URL leads to it: until then companies with an hourly limit wait.";
+  const advice = "Start Redis and check REDIS_URL: until then companies with an hourly limit wait.";
   const work = async () =>
     client ? redisFindings(client) : [ofRedis.ok("used", "no: limits are counted in this process (REDIS_URL)")];
   return [{ area: "Redis", check: "counts limits", advice, work }];
 }
 
 export function natsChecks(broker: ServiceBroker): Check[] {
-  const advice = "Start NATS, and see whether TRANSPORTER leads to it: until then processes do not reach each other.";
+  const advice = "Start NATS and check TRANSPORTER: until then processes cannot reach each other.";
   const work = async () =>
     broker.transit ? natsFindings(broker) : [ofNats.ok("used", "no: all services are in one process (TRANSPORTER)")];
   return [{ area: "NATS", check: "round trip", advice, work }];

@@ -40,7 +40,7 @@ export function sealedFindings({ SECRET_KEY_OLD }: Pick<Config, "SECRET_KEY_OLD"
       ? warn(
           "SECRET_KEY_OLD",
           "set",
-          "Run `ops reseal`, and take it away when nothing is left to do and no mail of before counts any more.",
+          "Run `ops reseal`, and remove it when nothing is left to reseal and links in older mails no longer matter.",
         )
       : ok("SECRET_KEY_OLD", "not set"),
   ];
@@ -57,13 +57,13 @@ export function addressFindings(
     ? warn(
         "BASE_URL",
         BASE_URL,
-        "Set it to the public address before mail leaves for others: its links open on this machine alone.",
+        "Set it to the public address before you send to others: links open only on this machine.",
       )
     : !isSecure
       ? warn(
           "BASE_URL",
           BASE_URL,
-          "Put a proxy with TLS in front and set it to https://: passwords and links pass in plain text, and mailbox providers ignore one-click unsubscribes.",
+          "Use a proxy with TLS and set it to https://: passwords and links are sent in plain text, and mailbox providers ignore one-click unsubscribes.",
         )
       : ok("BASE_URL", BASE_URL);
   return [
@@ -76,21 +76,21 @@ export function addressFindings(
       ? warn(
           "TRUST_PROXY",
           "0, and https needs a proxy in front",
-          "Set it to the number of proxies: else all clients share one address, and with it the throttles of sign-in and API.",
+          "Set it to the number of proxies: otherwise all clients share one address and its rate limits.",
         )
       : ok("TRUST_PROXY", String(TRUST_PROXY)),
     SYSTEM_SMTP_URL === undefined && isPublic
       ? warn(
           "SYSTEM_SMTP_URL",
           "not set",
-          "Set it: without it invitations have to be handed on as links, and lost passwords need `ops set-password`.",
+          "Set it: without it invitations must be passed on as links, and lost passwords need `ops set-password`.",
         )
       : ok("SYSTEM_SMTP_URL", SYSTEM_SMTP_URL === undefined ? "not set" : "set"),
     ALLOW_PRIVATE_NETWORKS && isPublic
       ? warn(
           "ALLOW_PRIVATE_NETWORKS",
           "true at a public address",
-          "Set it to false and name what companies may reach in ALLOWED_PRIVATE_HOSTS: else they reach your databases.",
+          "Set it to false and list the hosts that companies may reach in ALLOWED_PRIVATE_HOSTS: otherwise they can reach your databases.",
         )
       : ok("ALLOW_PRIVATE_NETWORKS", String(ALLOW_PRIVATE_NETWORKS)),
   ];
@@ -118,7 +118,7 @@ export function settingsChecks(settings: Config, unreadableSecrets: () => Promis
     {
       area: AREA,
       check: "stored secrets",
-      advice: "Ask again when the database answers.",
+      advice: "Try again when the database answers.",
       work: async () => sealedFindings(settings, await unreadableSecrets()),
     },
   ];

@@ -29,7 +29,7 @@ function databaseCheck(url: string): Check {
   return {
     area: "PostgreSQL",
     check: "answers",
-    advice: "Start PostgreSQL, and see whether DATABASE_URL leads to it.",
+    advice: "Start PostgreSQL and check DATABASE_URL.",
     async work() {
       await refuseUnusable(url);
       const missing = await pending(url);
@@ -52,7 +52,7 @@ function redisCheck({ REDIS_URL, REDIS_CA }: Config): Check {
   return {
     area: "Redis",
     check: "counts limits",
-    advice: "Start Redis, and see whether REDIS_URL leads to it.",
+    advice: "Start Redis and check REDIS_URL.",
     async work() {
       const client = connectRedis(REDIS_URL!, REDIS_CA);
       client.on("error", () => {});
@@ -72,7 +72,7 @@ export async function examineWithoutService(problem: Error, env: Environment): P
   const service = findingsOf("service").fail(
     "reached",
     problem.message,
-    "Start it, or give this command the environment of the service (DATA_DIR, or TRANSPORTER): what follows was looked at from here.",
+    "Start it, or run this command with the service's environment (DATA_DIR or TRANSPORTER). The following was checked from here.",
   );
   const [settings, ofSettings] = configuration(env);
   const checks = settings && [

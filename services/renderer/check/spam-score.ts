@@ -31,7 +31,7 @@ async function bounded(response: Response): Promise<string> {
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    if (bytes > MAX_ANSWER_BYTES) throw new Error(`It answered more than ${MAX_ANSWER_BYTES} bytes.`);
+    if (bytes > MAX_ANSWER_BYTES) throw new Error(`The response is larger than ${MAX_ANSWER_BYTES} bytes.`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

@@ -53,7 +53,7 @@ const NOTHING: Data = Object.freeze({});
 
 export function spendCharacters(scope: Scope, characters: number): void {
   scope.charactersLeft -= characters;
-  if (scope.charactersLeft < 0) throw new Unrenderable(`The message grows over ${MAX_OUTPUT} characters.`);
+  if (scope.charactersLeft < 0) throw new Unrenderable(`The message is longer than ${MAX_OUTPUT} characters.`);
 }
 
 /** Counts evaluated pieces, whether they write anything or not. */

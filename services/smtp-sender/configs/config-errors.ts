@@ -33,7 +33,7 @@ export function passwordError(stored: Target, given: Partial<Target>): FieldErro
     changed.host.toLowerCase() !== host.toLowerCase() || changed.port !== port || changed.username !== username;
   if (!moved && (isEncrypted(changed) || !isEncrypted(stored))) return {};
   return {
-    password: ["The password is needed to change host, port or username, or to switch TLS off: give it again."],
+    password: ["Enter the password again to change host, port or username, or to turn TLS off."],
   };
 }
 

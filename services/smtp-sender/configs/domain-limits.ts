@@ -19,7 +19,7 @@ export function limitErrors(given: readonly GivenLimit[]): string[] {
     if (!name) errors.push("domain: Enter a valid domain name.");
     else if (seen.has(name)) errors.push(`domain: ${name} stands in the list already.`);
     else seen.add(name);
-    if (max_per_minute == null && max_connections == null) errors.push("Give max_per_minute, max_connections or both.");
+    if (max_per_minute == null && max_connections == null) errors.push("Set max_per_minute, max_connections or both.");
     return errors.map((error) => `Item at index ${n}: ${error}`);
   });
 }

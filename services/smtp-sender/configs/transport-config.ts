@@ -23,7 +23,7 @@ export interface TransportConfig extends Endpoint {
 /** Sealed with a key that this process does not have, or damaged. The message is shown to the user. */
 export class UnreadablePassword extends Error {
   constructor(cause: unknown) {
-    super("The stored SMTP password cannot be read any more. Enter it again.", { cause });
+    super("The stored SMTP password can no longer be read. Enter it again.", { cause });
     this.name = "UnreadablePassword";
   }
 }

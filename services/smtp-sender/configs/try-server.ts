@@ -86,7 +86,7 @@ export const limitKeys = (companyId: string) => limit("dkim-keys", companyId);
 /** Each report asks the DNS some forty times. */
 export const limitReports = (companyId: string) => limit("deliverability", companyId);
 
-const UNREADABLE = "The stored password cannot be read any more. Give it again.";
+const UNREADABLE = "The stored password can no longer be read. Enter it again.";
 
 function storedPassword({ id, passwordSealed }: SmtpConfig): string {
   if (passwordSealed === null) return "";
@@ -138,7 +138,7 @@ export async function tryServer(given: TryServerParams): Promise<TryServerResult
     return result("ok", "The server accepts mail.");
   } catch (error) {
     if (error instanceof NotSmtp) {
-      return result("connect", `The SMTP server ${host}:${port} did not answer to a sender: ${error.message}.`);
+      return result("connect", `The SMTP server ${host}:${port} did not reply to MAIL FROM: ${error.message}.`);
     }
     if (!(error instanceof OpenError)) throw error;
     return result(error.stage, error.message);

@@ -43,7 +43,7 @@ function fault(tags: Map<string, string> | undefined, own: PublicKey): Finding |
   const fail = (help: string): Finding => ({ status: "fail", help });
   const version = tags?.get("v");
   if (!tags || (version !== undefined && version !== "DKIM1"))
-    return fail("The record is no DKIM key: publish it as shown.");
+    return fail("The record is not a DKIM key. Publish it as shown.");
   const key = tags.get("p")?.replaceAll(/\s/g, "");
   if (key === undefined) return fail("The record has no key (p=): publish it as shown.");
   if (key === "")
@@ -52,23 +52,23 @@ function fault(tags: Map<string, string> | undefined, own: PublicKey): Finding |
   if (type !== own.type)
     return fail(`The published key is of type ${type}, yours of type ${own.type}: publish it as shown.`);
   const form = publishedForm(own, key);
-  if (form === "other") return fail("Another key is published than the one that signs: every signature is refused.");
+  if (form === "other")
+    return fail("The published key differs from the signing key, so every signature is refused. Publish it as shown.");
   const listed = (tag: string) =>
     tags
       .get(tag)
       ?.split(":")
       .map((value) => value.trim().toLowerCase());
   const hashes = listed("h");
-  if (hashes && !hashes.includes("sha256"))
-    return fail("The record allows other hashes than SHA-256 only: take out h=.");
+  if (hashes && !hashes.includes("sha256")) return fail("The record does not allow SHA-256: remove h=.");
   const services = listed("s");
   if (services && !services.some((service) => service === "*" || service === "email")) {
-    return fail("The record does not allow the key for mail: take out s=.");
+    return fail("The record does not allow the key for mail: remove s=.");
   }
   if (listed("t")?.includes("y")) {
     return {
       status: "warn",
-      help: "The record says that the key is being tested (t=y), so signatures may count as none.",
+      help: "The key is marked as a test (t=y), so signatures may be ignored: remove t=y.",
     };
   }
   if (form === "bare") {
@@ -84,7 +84,7 @@ export const NO_SIGNATURE: Check = {
   status: "warn",
   found: null,
   expected: null,
-  help: "Mail is not signed. Give this SMTP configuration a DKIM key, unless your relay signs for you.",
+  help: "Mail is not signed. Add a DKIM key unless your relay signs for you.",
 };
 
 /** Of a key that was made here and does not sign: nothing is wrong with any mail, and its owner is to publish it. */
@@ -93,7 +93,7 @@ export function waiting(check: Check): Check {
   const { name, value } = check.expected as unknown as TxtRecord;
   const why =
     check.found === null
-      ? `The key ${name} waits for its record, and signs within a minute of it being published.`
+      ? `The key ${name} waits for its DNS record and signs within a minute after it is published.`
       : `The key ${name} waits for its record. ${check.help}`;
   const inFile = value.length > MAX_STRING ? ` In a zone file: ${zoneLine({ name, value })}` : "";
   return { ...check, status: "warn", help: `${why}${inFile}` };

@@ -67,7 +67,7 @@ export async function checkDmarc(dns: Lookups, from: string): Promise<{ check: C
     };
   }
   const help =
-    "There is no DMARC record. Gmail and Yahoo ask for one from whoever sends in bulk: publish it as shown, stricter later.";
+    "There is no DMARC record. Gmail and Yahoo require one from bulk senders. Publish it as shown and make it stricter later.";
   return { check: { name: "dmarc", status: "warn", found: null, expected: expectedRecord(from), help } };
 }
 
@@ -100,7 +100,7 @@ export function checkAlignment({ from, envelope, spf, signatures, policy }: Alig
     const help = `Neither SPF (${envelope}) nor DKIM${signatures.length === 0 ? "" : ` (${signatures.map(({ domain }) => domain).join(", ")})`} speaks for ${from}: sign with a key of ${from}.`;
     findings.push({ status: isOpen ? "unknown" : policy ? "fail" : "warn", help });
   } else if (!byDkim) {
-    const help = `Only SPF speaks for ${from}, and it is lost where mail is forwarded: sign with a key of ${from}, too.`;
+    const help = `Only SPF authenticates ${from}, and forwarding breaks SPF. Also sign with a DKIM key of ${from}.`;
     findings.push({ status: isOpen ? "unknown" : "warn", help });
   }
   return { name: "alignment", found, expected: null, ...conclude(findings) };

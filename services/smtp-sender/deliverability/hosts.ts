@@ -43,7 +43,7 @@ export async function checkMx(dns: Lookups, domain: string): Promise<Check> {
 export async function checkBounceAddress(dns: Lookups, address: string | null, domain: string): Promise<Check> {
   if (address === null) {
     const help =
-      "Bounces that come later go to the sender's address and are not read. Set a bounce_address whose mail reaches this service.";
+      "Later bounces go to the sender's address and are not processed. Set a bounce_address whose mail reaches this service.";
     return { name: "bounce_address", status: "warn", found: null, expected: null, help };
   }
   const { findings } = await receives(dns, domain);
@@ -55,19 +55,18 @@ export async function checkLinks(dns: Lookups, baseUrl: string): Promise<Check> 
   const { protocol, hostname, origin } = new URL(baseUrl);
   const host = hostname.replace(/^\[|\]$/g, "");
   const findings: Finding[] = [];
-  if (protocol !== "https:")
-    findings.push({ status: "warn", help: `Links begin with ${origin}: serve them by https.` });
+  if (protocol !== "https:") findings.push({ status: "warn", help: `Links start with ${origin}: use https.` });
   if (isLoopbackOnly(host)) {
     findings.push({
       status: "fail",
-      help: `Nobody but this machine reaches ${host}: set BASE_URL to a public address.`,
+      help: `Only this machine can reach ${host}. Set BASE_URL to a public address.`,
     });
   } else if (!isIP(host)) {
     const answer = await dns.addresses(host);
     if (answer.is === "unknown") findings.push(dnsUnknown(host, answer.why));
     if (answer.is === "none") findings.push({ status: "fail", help: `${host}, where links lead to, has no address.` });
   } else {
-    findings.push({ status: "warn", help: `Links lead to a bare address, ${host}: use a host name of yours.` });
+    findings.push({ status: "warn", help: `Links lead to the IP address ${host}. Use a host name.` });
   }
   return { name: "links", found: origin, expected: null, ...conclude(findings) };
 }

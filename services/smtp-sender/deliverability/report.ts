@@ -26,7 +26,7 @@ const late = (name: Check["name"]): Check => ({
   status: "unknown",
   found: null,
   expected: null,
-  help: "The DNS did not answer in time. Try again later.",
+  help: "DNS did not answer in time. Try again later.",
 });
 
 interface KeyChecked {
@@ -41,7 +41,7 @@ async function checked(dns: Lookups, key: ConfigKey): Promise<KeyChecked> {
   try {
     privateKey = privateKeyOf(key);
   } catch {
-    const check = { ...late("dkim"), help: "The stored DKIM key cannot be read any more. Give it again." };
+    const check = { ...late("dkim"), help: "The stored DKIM key can no longer be read. Enter it again." };
     return { key, check, isNew: false };
   }
   const { domain, selector, isActive } = key;

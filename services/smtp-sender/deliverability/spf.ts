@@ -222,7 +222,7 @@ interface SpfAsked {
 }
 
 function judgeRelay(walk: Walk, named: Qualifier | undefined, { relayHost }: SpfAsked): void {
-  if (named === "-") walk.fail(`The record forbids ${relayHost} to send: take that part out.`);
+  if (named === "-") walk.fail(`The record forbids ${relayHost} to send: remove that part.`);
   if (named === "~" || named === "?") {
     walk.findings.push({ status: "warn", help: `The record names ${relayHost} without allowing it: write "+" there.` });
   }
@@ -268,9 +268,7 @@ export async function checkSpf(dns: Lookups, asked: SpfAsked): Promise<Check> {
   }
   if (walk.lookups > MAX_LOOKUPS) {
     const many = walk.lookups > STOP_AT ? `more than ${STOP_AT}` : walk.lookups;
-    walk.fail(
-      `The record needs ${many} look-ups where ${MAX_LOOKUPS} are allowed: take out includes that are not used.`,
-    );
+    walk.fail(`The record needs ${many} lookups, and ${MAX_LOOKUPS} are allowed: remove unused includes.`);
   }
   if (walk.voids.size > MAX_VOIDS) {
     walk.fail(
@@ -279,7 +277,7 @@ export async function checkSpf(dns: Lookups, asked: SpfAsked): Promise<Check> {
   } else if (walk.voids.size > 0) {
     walk.findings.push({
       status: "warn",
-      help: `Names in the record that have no records: ${[...walk.voids].join(", ")}.`,
+      help: `The record refers to names without records: ${[...walk.voids].join(", ")}.`,
     });
   }
   return {

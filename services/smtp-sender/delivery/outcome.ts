@@ -81,6 +81,6 @@ function decided(result: TransactionResult, isTransactional: boolean): Outcome {
 export function outcomeOf(result: TransactionResult, { tries, isTransactional }: Tried): Outcome {
   const outcome = decided(result, isTransactional);
   if (outcome.status !== "deferred" || tries < MAX_TRIES) return outcome;
-  const failed: Outcome = { ...outcome, status: "failed", error: `Given up after ${tries} tries. ${outcome.error}` };
+  const failed: Outcome = { ...outcome, status: "failed", error: `Given up after ${tries} attempts. ${outcome.error}` };
   return outcome.reply && isMailboxThatTakesNothing(outcome.reply) ? { ...failed, bounce: "soft" } : failed;
 }

@@ -62,7 +62,8 @@ export function dkimErrors(given: GivenDkim, stored: readonly ConfigKey[]): stri
   });
   const [one, two] = entries;
   if (errors.length > 0 || !one || !two) return errors;
-  if (isSameName(nameOf(one), nameOf(two))) return ["Two keys need two selectors: each has a record of its own."];
+  if (isSameName(nameOf(one), nameOf(two)))
+    return ["Two keys need different selectors, because each has its own record."];
   const algorithm = algorithmGiven(one, meant(one, entries, stored));
   return algorithm && algorithm === algorithmGiven(two, meant(two, entries, stored))
     ? ["Two keys must be of different algorithms: one RSA, one Ed25519."]

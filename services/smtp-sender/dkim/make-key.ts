@@ -53,8 +53,7 @@ export async function createDkimKey(ctx: Ctx<NewDkimKey>): Promise<MadeKey> {
     const same = stored.find((key) => isSameName(key, name));
     if (same && !same.isActive && same.record && algorithmOf(same) === algorithm) return madeKeyView(same, same.record);
     if (same) {
-      const sentence =
-        "This configuration has a key of this name: choose another selector, so that both have a record.";
+      const sentence = "This configuration already has a key with this name. Choose another selector.";
       throw invalid({ selector: [sentence] });
     }
     const others = stored.filter((key) => key.isActive || algorithmOf(key) !== algorithm);

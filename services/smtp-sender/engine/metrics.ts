@@ -1,14 +1,14 @@
 import { counter, histogram } from "../../lib/metrics.ts";
 import type { Outcome } from "../delivery/outcome.ts";
 
-const mails = counter("flockmail_mails_total", "Recipients by what came of an attempt to send to them.", ["outcome"]);
+const mails = counter("flockmail_mails_total", "Recipients by result of a delivery attempt.", ["outcome"]);
 const transactions = histogram(
   "flockmail_smtp_transaction_duration_seconds",
-  "From a message's hand-over to the answer to it, as the connection saw it.",
+  "Time from handing over a message to the server's answer.",
   ["result"],
   [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
 );
-const waits = counter("flockmail_limiter_waits_total", "Times a batch found no room within a limit.", ["limit"]);
+const waits = counter("flockmail_limiter_waits_total", "Times a batch exceeded a limit.", ["limit"]);
 
 /** Recipients of this node by outcome. */
 export interface OutcomeCounts {

@@ -72,7 +72,7 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
     ...(slots ? { slots: (key: string, hasWork: () => boolean) => slots.of(key, hasWork) } : {}),
     webhooksQueued: (companyIds) => void emitWebhookQueued(broker, companyIds).catch(() => {}),
   });
-  gauge("flockmail_slow_domains", "Recipient domains that defer and get less mail for now.", () =>
+  gauge("flockmail_slow_domains", "Recipient domains that are being throttled.", () =>
     [...engine.servers.all].reduce((sum, { domainBackOffs }) => sum + domainBackOffs.size, 0),
   );
   engine.start();

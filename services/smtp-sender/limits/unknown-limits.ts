@@ -1,5 +1,5 @@
 /**
- * SMTP configurations whose limits cannot be counted, because Redis is away: noted in their rows, so that their campaigns say
+ * SMTP configurations whose limits cannot be counted, because Redis is unavailable: noted in their rows, so that their campaigns say
  * what they wait for (CAMPAIGN_ERROR in models/campaign.ts). A note ends by itself.
  */
 import { performance } from "node:perf_hooks";

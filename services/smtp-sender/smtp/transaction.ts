@@ -69,7 +69,7 @@ export function messageError(message: OutgoingMessage, { size, smtpUtf8, eightBi
   if (message.smtpUtf8 && !smtpUtf8) return "The address needs SMTPUTF8, which the SMTP server does not offer.";
   if (message.eightBit && !eightBitMime) return "The message needs 8BITMIME, which the SMTP server does not offer.";
   if (size && message.bytes > size) {
-    return `The message has ${message.bytes} bytes, the SMTP server takes at most ${size}.`;
+    return `The message has ${message.bytes} bytes; the SMTP server accepts at most ${size}.`;
   }
   return undefined;
 }

@@ -162,7 +162,7 @@ async function tryOne(ctx: Ctx, mine: ImportTry): Promise<void> {
     if (verdict === undefined && (isInterrupted || mine.attempts < MAX_ATTEMPTS)) {
       return postponeImport(mine, isInterrupted ? 0 : mine.attempts);
     }
-    await failImport(mine, verdict ?? "The import could not be carried out. Please try again.");
+    await failImport(mine, verdict ?? "The import failed. Please try again.");
   } finally {
     clearInterval(renewing);
   }

@@ -72,7 +72,7 @@ function mappedColumns(names: readonly string[], mapping: Mapping): Map<number, 
       const sentence = `The file has no column "${column.slice(0, 100)}". It has: ${shown(names)}.`;
       throw invalid({ mapping: [sentence] });
     }
-    if (mapped.has(at)) throw invalid({ mapping: [`The column "${names[at]!.slice(0, 100)}" is there twice.`] });
+    if (mapped.has(at)) throw invalid({ mapping: [`The column "${names[at]!.slice(0, 100)}" appears twice.`] });
     mapped.set(at, target);
   }
   return mapped;
@@ -110,7 +110,7 @@ class Header {
   }
 
   #only(field: string, found: number[]): number {
-    if (found.length > 1) throw fileError(`The column "${field}" is there twice.`);
+    if (found.length > 1) throw fileError(`The column "${field}" appears twice.`);
     return found[0] ?? -1;
   }
 
@@ -187,7 +187,7 @@ export function requireUsable({ email, attributes, objects }: Columns, names: re
   if (email === -1) throw missingColumn("email", names);
   const seen = new Set<string>();
   for (const { name } of [...attributes, ...objects]) {
-    if (seen.has(name)) throw fileError(`The column "${name.slice(0, 100)}" is there twice.`);
+    if (seen.has(name)) throw fileError(`The column "${name.slice(0, 100)}" appears twice.`);
     seen.add(name);
     if (!isAttributeName(name)) throw fileError(`The column name "${name.slice(0, 100)}" cannot be used.`);
   }

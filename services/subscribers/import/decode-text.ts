@@ -7,7 +7,7 @@ import { type FieldErrors, invalid } from "../../lib/errors.ts";
 
 export const fileError = (sentence: string) => invalid({ file: [sentence] });
 export const notUtf8 = () =>
-  fileError("The file is not UTF-8 text. Save it as CSV UTF-8, or give its charset (Excel's is often windows-1252).");
+  fileError("The file is not UTF-8 text. Save it as CSV UTF-8, or set its charset (Excel often uses windows-1252).");
 
 /** Node's code for what a fatal TextDecoder throws. */
 const NOT_IN_CHARSET = "ERR_ENCODING_INVALID_ENCODED_DATA";

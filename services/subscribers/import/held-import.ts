@@ -89,7 +89,7 @@ export async function uploadImport(ctx: Ctx<{ filename?: string; size?: number }
 }
 
 const GONE = "The file is no longer kept. Upload it again.";
-const RUNNING = "This import is running. Wait until it is over.";
+const RUNNING = "This import is running. Wait until it has finished.";
 
 export async function importColumns(
   companyId: string,

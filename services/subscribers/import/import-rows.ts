@@ -19,7 +19,7 @@ const MAX_REPORTED = 100;
 const MAX_EMAIL = 254;
 const MAX_NAME = 255;
 
-const STATUS_HINT = "If the column is not the subscription's status, `mapping` names what it is.";
+const STATUS_HINT = "If the column is not the subscription status, map it to something else with `mapping`.";
 
 interface RowError {
   row: number;
@@ -164,7 +164,7 @@ function copyLine(columns: Columns, row: CsvRow, tally: Tally, refusal: Refusal)
   if (row.error) return skip(row.error);
   if (cells.some(isUnreadable)) return skip("The row is not valid UTF-8 text.");
   if (cells.length > columns.width && cells.slice(columns.width).some((cell) => cell.trim() !== "")) {
-    return skip(`The row has ${cells.length} columns, the header ${columns.width}.`);
+    return skip(`The row has ${cells.length} columns, but the header has ${columns.width}.`);
   }
   if (email === "") return skip("email: This field may not be blank.");
   if (!isAddress(email)) return skip(`email: ${addressError(email)}`);

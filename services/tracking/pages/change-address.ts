@@ -9,7 +9,7 @@ import { readPersonToken } from "../../lib/tokens/person-token.ts";
 import { json, page, wantsJson } from "./page.ts";
 import { pageCompany } from "./page-company.ts";
 
-const OVER = "This link was used, has expired, or the address cannot be taken any more.";
+const OVER = "This link was used, has expired, or the address is no longer available.";
 
 function linkIn(ctx: Ctx<{ token: string }>): ChangeLink {
   const link = readPersonToken("address", ctx.params.token);

@@ -67,7 +67,7 @@ const isAboutListOnly = (params: Unsubscribe): boolean =>
 
 /** A success: whom the link was for gets nothing any more, and mailbox providers hold a failed one-click against the sender. */
 const nobodyToUnsubscribe = (http: Caller["http"]) =>
-  wantsJson(http) ? json({ detail: "Nobody gets emails by this link." }) : problemPage(404, http, 200);
+  wantsJson(http) ? json({ detail: "This link belongs to nobody who gets emails." }) : problemPage(404, http, 200);
 
 /**
  * Never refused, never throttled, and the second time changes nothing. A wish for no more mail holds on whatever host it
@@ -99,7 +99,7 @@ async function leave(ctx: Ctx<Unsubscribe>, mail: Mail): Promise<Document> {
   const { companyIds, list } = await retryOnConflict(() => transaction(leaving, { owner: companyId }));
   await emitWebhookQueued(ctx, companyIds);
   if (!list) {
-    if (wantsJson(http)) throw badRequest("This mail came through no list: nothing was changed.");
+    if (wantsJson(http)) throw badRequest("This mail was not sent to a list, so nothing was changed.");
     requireOwnHost(ctx.meta, companyId);
     return askToUnsubscribe(ctx, mail);
   }

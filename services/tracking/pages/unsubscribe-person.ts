@@ -31,7 +31,7 @@ interface Unsubscribing {
 }
 
 const REASONS: Record<UnsubscribeMethod, string> = {
-  one_click: "Unsubscribed by one click in the mail program.",
+  one_click: "Unsubscribed by one click in the mail app.",
   page: "Unsubscribed on the unsubscribe page.",
   preferences: "Unsubscribed on the preferences page.",
 };

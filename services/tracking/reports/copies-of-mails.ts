@@ -35,7 +35,7 @@ const COPIES = `
   order by c.campaign_id, c.seq, c.no`;
 
 const NOT_SENT = "Not sent, because the mail to the recipient was not accepted.";
-const NOT_RECORDED = "What became of this copy was not recorded. It may have been delivered.";
+const NOT_RECORDED = "The result of this copy was not recorded. It may have been delivered.";
 
 function withoutRow(mail: Mail): Pick<Copy, "status" | "error"> {
   switch (SENT_EMAIL_STATUSES[mail.status]) {

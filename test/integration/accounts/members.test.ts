@@ -59,7 +59,7 @@ describe("members", () => {
 
   test("are not invited again, nor with a role that does not exist", async () => {
     const { email } = await join(tenant, "member");
-    expect(await refusal(invite(email, "admin"))).toEqual([400, { email: ["This user is a member already."] }]);
+    expect(await refusal(invite(email, "admin"))).toEqual([400, { email: ["This user is already a member."] }]);
     expect(await refusal(invite("nobody@example.com", "god" as Role))).toEqual([
       400,
       { role: ['"god" is not a valid choice.'] },

@@ -375,7 +375,7 @@ describe("the second factor", () => {
     const { email, password, secret } = await withTotp();
     expect(seen(await login(email, password))).toEqual([
       401,
-      { detail: "A code of your authenticator is needed.", code: "totp_required" },
+      { detail: "Enter a code from your authenticator.", code: "totp_required" },
     ]);
     expect((await login(email, "wrong horse battery", { code: codeOf(secret, 1) })).status).toBe(401);
     expect((await login(email, password, { code: codeOf(secret) })).status).toBe(401);

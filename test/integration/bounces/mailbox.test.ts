@@ -114,7 +114,7 @@ describe("a mailbox of bounces", () => {
     put(world.mails);
     await look();
     await until(async () => (await stateOf(box)).failures > 0);
-    expect((await stateOf(box)).last_error).toBe("Some mails cannot be taken in at the moment.");
+    expect((await stateOf(box)).last_error).toBe("Some mails cannot be processed at the moment.");
     expect(imap.folders.get("INBOX")!.map(({ uid }) => uid)).toEqual([2]);
     await query("drop trigger refuse_one on inbound_messages");
     await query("drop function refuse_one");

@@ -129,7 +129,7 @@ describe("editing a scheduled campaign", () => {
       scheduled_for: inHours(1),
     });
     await expect(ask()("campaigns.update", { id: toOne.id, list_id: company.list })).rejects.toMatchObject({
-      data: { fields: { list_id: ["The receivers of this campaign came with its request."] } },
+      data: { fields: { list_id: ["This campaign's receivers were set by its request and cannot be changed."] } },
     });
   });
 

@@ -39,7 +39,7 @@ describe("failures of a campaign", () => {
       refused("554 refused, see u4@example.com. (#5.7.1)"),
       refused("554 refused, see u5@example.com. (#5.7.1)"),
       refused("571 no"),
-      { status: 3, error: "Given up after 12 tries. Deferred: 451 4.3.0 later", reply: "451 4.3.0 later" },
+      { status: 3, error: "Given up after 12 attempts. Deferred: 451 4.3.0 later", reply: "451 4.3.0 later" },
       { status: 3, error: 'Stopped by the API key "x".' },
       { status: 6, error: "The SMTP server did not confirm the message: gone" },
       { status: 5, error: "The recipient has unsubscribed." },
@@ -73,7 +73,7 @@ describe("failures of a campaign", () => {
       "Refused: 550 5.1.1 <address>: User unknown": codes(550, "5.1.1", "hard", 3),
       "Refused: 554 refused, see <address>. (#5.7.1)": codes(554, "5.7.1", null, 2),
       "Refused: 571 no": codes(571, null, "block"),
-      "Given up after 12 tries. Deferred: 451 4.3.0 later": codes(451, "4.3.0", null),
+      "Given up after 12 attempts. Deferred: 451 4.3.0 later": codes(451, "4.3.0", null),
       'Stopped by the API key "x".': codes(null, null, null),
       "The SMTP server did not confirm the message: gone": codes(null, null, null),
       "The recipient has unsubscribed.": codes(null, null, null),
@@ -89,7 +89,7 @@ describe("failures of a campaign", () => {
     const STOPPED = 'Stopped by the API key "x".';
     const outcomes = [
       { status: 3, error: STOPPED },
-      { status: 3, error: "Given up after 12 tries. Deferred: 451 later", reply: "451 later" },
+      { status: 3, error: "Given up after 12 attempts. Deferred: 451 later", reply: "451 later" },
       { status: 3, error: "No connection" },
       { status: 4, error: "Refused: 550 5.1.1 gone", reply: "550 5.1.1 gone" },
     ];

@@ -308,7 +308,7 @@ describe('timezone: "recipient"', () => {
     const missing = { scheduled_for: ['With `timezone: "recipient"` this field is required.'] };
     await refused({}, missing);
     await refused({ scheduled_for: null }, missing);
-    await refused({ scheduled_for: inHours(-13) }, { scheduled_for: ["The time is past in every timezone."] });
+    await refused({ scheduled_for: inHours(-13) }, { scheduled_for: ["The time has passed in every time zone."] });
     await refused(
       { scheduled_for: inHours(2), timezone: "Europe/Berlin" },
       { timezone: ['"Europe/Berlin" is not a valid choice.'] },

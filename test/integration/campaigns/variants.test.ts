@@ -322,11 +322,11 @@ test("what is wrong with a test is said on its fields, and other sends do not kn
   ]);
   expect(await fault({ variants: [half, { percent: 40 }] })).toEqual([
     400,
-    { variants: ["The percentages make 90. Without a winner they must make 100."] },
+    { variants: ["The percentages add up to 90. Without a winner they must make 100."] },
   ]);
   expect(await fault({ variants: [half, { percent: 60 }], winner: OPENS })).toEqual([
     400,
-    { variants: ["The percentages make 110. They may not make more than 100."] },
+    { variants: ["The percentages add up to 110. They may not make more than 100."] },
   ]);
   const other = "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b";
   expect(
@@ -345,10 +345,7 @@ test("what is wrong with a test is said on its fields, and other sends do not kn
       ],
     },
   ]);
-  expect(await fault({ winner: OPENS })).toEqual([
-    400,
-    { winner: ["A winner is one of the variants. Give variants, too."] },
-  ]);
+  expect(await fault({ winner: OPENS })).toEqual([400, { winner: ["A winner needs variants."] }]);
   expect(await fault({ variants: TWO, winner: { metric: "replies", after_minutes: 5 } })).toMatchObject([
     400,
     { winner: ['metric: "replies" is not a valid choice.'] },

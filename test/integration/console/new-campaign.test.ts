@@ -209,7 +209,7 @@ test("an A/B test is kept as the API has it; its errors stand in its step, and e
     "variant.1.percent": "40",
   };
   const wrong = await browser.send(`${path}/what`, { ...form, ...rows });
-  expect([wrong.status, /id="wrong-variants"[^>]*>The percentages make 90/.test(wrong.html)]).toEqual([400, true]);
+  expect([wrong.status, /id="wrong-variants"[^>]*>The percentages add up to 90/.test(wrong.html)]).toEqual([400, true]);
   expect(await browser.send(`${path}/what`, { ...form, ...rows, winner: "clicks" })).toMatchObject({ status: 303 });
   expect(await bodyOf(id)).toMatchObject({
     variants: [{ percent: 50 }, { percent: 40, subject: "Second for [[first_name]]" }],

@@ -80,7 +80,7 @@ test("a link opens the pages once: looking at it spends nothing, a second use is
   for (const spent of [path, "/app/operator/sign-in?token=made-up"]) {
     const { shown, browser } = await useLink(spent);
     expect(shown.status).toBe(401);
-    expect(shown.html).toContain("Ask for another one: ops console-link");
+    expect(shown.html).toContain("Create a new one: ops console-link");
     expect(await browser.open("/app/operator")).toMatchObject({ status: 303, location: "/app/operator/sign-in" });
   }
 });

@@ -105,7 +105,7 @@ describe("servers", () => {
     expect((await browser.send(`${path}/check`)).html).toContain("The server works.");
     const moved = await browser.send(`${path}/edit`, { ...form, host: "smtp.elsewhere.example" });
     expect(moved.status).toBe(400);
-    expect(moved.html).toMatch(/id="wrong-password"[^>]*>The password is needed/);
+    expect(moved.html).toMatch(/id="wrong-password"[^>]*>Enter the password again/);
     expect((await company.api.get(api)).body.host).toBe("127.0.0.1");
   });
 
@@ -236,7 +236,7 @@ describe("webhooks", () => {
     const { location: delivery } = await browser.send(`${path}/test`);
     const failed = await until(
       () => browser.open(delivery!),
-      ({ html }) => html.includes("Answered 500"),
+      ({ html }) => html.includes("answered 500"),
     );
     expect(failed.html).toContain("&lt;img src=x onerror=alert(1)&gt;");
     expect(failed.html).toContain("&quot;test&quot;: true");

@@ -106,7 +106,7 @@ describe("the pages of system mail", () => {
     expect([wrong.status, wrong.html]).toEqual([403, expect.stringContaining("for another address")]);
 
     const known = await use(link, { password: PASSWORD });
-    expect([known.status, known.html]).toEqual([401, expect.stringContaining("sign in to accept")]);
+    expect([known.status, known.html]).toEqual([401, expect.stringContaining("Sign in to accept")]);
     expect(known.html).toContain('action="/app/login/invitation"');
     const browser = new ConsoleBrowser(app);
     await browser.open(link.pathname + link.search);

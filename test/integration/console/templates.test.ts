@@ -151,7 +151,7 @@ test("the frame shows the mail as a subscriber gets it, on a policy of its own t
   // The script's part: findings, and the mail as text.
   const findings = await browser.send(at("templates/findings"), unsaved);
   expect(findings.html).toContain("No subscriber has the address nobody@example.com");
-  expect(findings.html).toContain("No visible way to unsubscribe");
+  expect(findings.html).toContain("No visible unsubscribe link");
   expect(findings.html).toMatch(/<textarea id="rendered" hidden>\n[^<]*&lt;b&gt;Bold/);
   const wrong = await browser.send(at("templates/findings"), { ...unsaved, body: "<p>\n[[#if x]]</p>" });
   expect(wrong.html).toContain('data-line="2"');

@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 const input = { name: "June", subject: "Hi [[first_name]]", body: "<p>[[#if x]]y[[/if]]</p>" };
-const NO_UNSUBSCRIBE = "No visible way to unsubscribe: a footer with [[unsubscribe_url]] is added to each mail.";
+const NO_UNSUBSCRIBE = "No visible unsubscribe link: a footer with [[unsubscribe_url]] is added to each mail.";
 const LINK = '<a href="[[unsubscribe_url]]">Unsubscribe</a>';
 const create = async (given: object = {}) => (await company.api.post(PATH, { ...input, ...given })).body;
 
@@ -152,7 +152,7 @@ describe("templates", () => {
         'The address "www.shop.example.com" does not open from an email. Use "https://www.shop.example.com" instead.',
         'The address "htps://shop.example.com/" does not open from an email. Use "https://shop.example.com/" instead.',
         'The address "//img.example.com/a.png" does not open from an email. Use "https://img.example.com/a.png" instead.',
-        'The address "page.html" does not open from an email. Use the full address, beginning with https://.',
+        'The address "page.html" does not open from an email. Use the full address, starting with https://.',
       ]);
     });
 
@@ -596,7 +596,7 @@ describe("MJML and styles", () => {
     const { id } = await create();
     expect(await company.api.patch(`${PATH}${id}/`, { template_mode: "mjml" })).toMatchObject({
       status: 400,
-      body: { body: ["An MJML template begins with <mjml> at line 1, column 1."] },
+      body: { body: ["An MJML template must start with <mjml> at line 1, column 1."] },
     });
     expect((await company.api.post(PATH, { ...input, preheader: "[[", text_body: "a\n[[/if]]" })).body).toEqual({
       preheader: [expect.stringMatching(/never closed/)],
@@ -625,7 +625,10 @@ describe("MJML and styles", () => {
       expect.stringMatching(/^The HTML has 1\d\d KB\. Gmail/),
     ]);
     const answer = await company.api.post(PATH, { ...input, template_mode: "mjml", body: many(4_000) });
-    expect(answer).toMatchObject({ status: 400, body: { body: ["Its HTML is longer than 1000000 characters."] } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { body: ["The resulting HTML is longer than 1000000 characters."] },
+    });
   });
 
   test("inline_css writes styles into elements, follows each change, and goes with it again", async () => {

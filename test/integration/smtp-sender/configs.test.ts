@@ -256,7 +256,7 @@ test("limits of domains: no domain, one that stands there twice, and neither of 
     domain_limits: [
       "Item at index 0: domain: Enter a valid domain name.",
       "Item at index 2: domain: a.example stands in the list already.",
-      "Item at index 3: Give max_per_minute, max_connections or both.",
+      "Item at index 3: Set max_per_minute, max_connections or both.",
       "Item at index 4: domain: Enter a valid domain name.",
     ],
   };
@@ -454,7 +454,7 @@ describe("two DKIM keys", () => {
     ],
     [
       "two of one name",
-      "Two keys need two selectors: each has a record of its own.",
+      "Two keys need different selectors, because each has its own record.",
       () => [key("rsa", "a"), key("ed25519", "A")],
     ],
     [

@@ -282,7 +282,7 @@ test("a copy that is deferred every time is given up after 12 tries", async () =
   );
   sending.engine({ retryBaseMs: 1 });
   expect(await copiesSettled(id, 1)).toMatchObject([
-    { status: "failed", attempts: 12, error: "Given up after 12 tries. Deferred: 450 4.2.0 Greylisted" },
+    { status: "failed", attempts: 12, error: "Given up after 12 attempts. Deferred: 450 4.2.0 Greylisted" },
   ]);
   expect(await sending.counts(id)).toMatchObject({ status: "completed", sent_count: 1, failed_count: 0 });
 });

@@ -130,7 +130,7 @@ test("a stored password that is damaged stops its campaign and nobody else's", a
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 20 });
   expect(await sending.finished(broken.id)).toMatchObject({
     status: "failed",
-    error: "The stored SMTP password cannot be read any more. Enter it again.",
+    error: "The stored SMTP password can no longer be read. Enter it again.",
   });
 });
 

@@ -12,7 +12,7 @@ const SUBSCRIBERS = "/api/emails/subscribers/";
 const SOME_ID = "018f0000-0000-7000-8000-00000000abcd";
 
 const NOT_UTF8 =
-  "The file is not UTF-8 text. Save it as CSV UTF-8, or give its charset (Excel's is often windows-1252).";
+  "The file is not UTF-8 text. Save it as CSV UTF-8, or set its charset (Excel often uses windows-1252).";
 
 let app: App;
 let company: TestCompany;

@@ -581,7 +581,7 @@ describe("double opt-in of a list", () => {
   });
 
   test("is the list's own where it says one, else the company's, and the answer says which, also to a filled trap", async () => {
-    const asks = { detail: "Thank you. Please confirm by the link in your mail." };
+    const asks = { detail: "Thank you. Please follow the link in the email we sent you to confirm." };
     const [on, off, open] = [await listWith(true, "On"), await listWith(false, "Off"), await listWith(null, "Open")];
     const statusWith = async (email: string, list_id: string) => {
       const { body } = await subscribe({ email, list_id });

@@ -125,7 +125,7 @@ describe("recipients over HTTP", () => {
     const page = await client(app).post(path, oneClick);
     expect([page.status, page.text.includes("You are unsubscribed")]).toEqual([200, false]);
     const answer = await client(app, { headers: { accept: "application/json" } }).post(path, oneClick);
-    expect([answer.status, answer.body]).toEqual([200, { detail: "Nobody gets emails by this link." }]);
+    expect([answer.status, answer.body]).toEqual([200, { detail: "This link belongs to nobody who gets emails." }]);
     expect(await events()).toEqual([]);
   });
 

@@ -315,7 +315,7 @@ describe("webhook delivery", () => {
     await until(async () => (await list()).results.every(({ response_status }) => response_status === 500));
     const { results } = await list({ event_type: "clicked" });
     expect(results).toHaveLength(1);
-    expect(results[0]!.last_error).toMatch(/^Answered 500: no {1,2}database x{100,300}$/);
+    expect(results[0]!.last_error).toMatch(/^The endpoint answered 500: no {1,2}database x{100,300}$/);
     const shown = await as(id, "webhooks.getDelivery", { id: endpoint, delivery_id: results[0]!.id });
     expect(shown.payload).toEqual(got.map(({ body }) => JSON.parse(body)).find(({ type }) => type === "clicked"));
     expect((await list({ status: "pending" })).count).toBe(2);

@@ -50,7 +50,7 @@ describe("a template is limited", () => {
   test("loops within loops stop at the limit of output", () => {
     const depth = 20;
     const template = `${"[[#each x]]".repeat(depth)}${"o".repeat(100)}${"[[/each]]".repeat(depth)}`;
-    expect(() => say(template, { x: many })).toThrow(`The message grows over ${MAX_OUTPUT} characters.`);
+    expect(() => say(template, { x: many })).toThrow(`The message is longer than ${MAX_OUTPUT} characters.`);
   });
 
   test.each([
@@ -76,7 +76,7 @@ describe("a template is limited", () => {
   });
 
   test("a repeated large value stops at the limit, too", () => {
-    expect(() => say("[[#each x]][[big]][[/each]]", { x: many, big: "b".repeat(100_000) })).toThrow(/grows over/);
+    expect(() => say("[[#each x]][[big]][[/each]]", { x: many, big: "b".repeat(100_000) })).toThrow(/is longer than/);
   });
 
   test("an oversized subject fails the recipient", () => {

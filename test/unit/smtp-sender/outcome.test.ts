@@ -72,7 +72,7 @@ test("the last try of a deferred mail fails it", () => {
   const result = refused("rcpt", "450 4.2.0 Later");
   expect(outcomeOf(result, { tries: MAX_TRIES - 1, isTransactional: false }).status).toBe("deferred");
   const last = outcomeOf(result, { tries: MAX_TRIES, isTransactional: false });
-  expect(last).toMatchObject({ status: "failed", error: "Given up after 12 tries. Deferred: 450 4.2.0 Later" });
+  expect(last).toMatchObject({ status: "failed", error: "Given up after 12 attempts. Deferred: 450 4.2.0 Later" });
 });
 
 test("a mailbox that was full at every try bounces softly in the end; a server that greylists does not", () => {

@@ -40,7 +40,7 @@ describe("the header of an import", () => {
 
   test.each([
     [["name", "Ort"], 'The header has no column "email". It has: "name", "Ort".'],
-    [["email", "Email"], 'The column "email" is there twice.'],
+    [["email", "Email"], 'The column "email" appears twice.'],
     [["email", "__proto__"], 'The column name "__proto__" cannot be used.'],
     [["em\uFFFDil"], expect.stringContaining("The file is not UTF-8 text.")],
   ])("%j is refused", (header, sentence) => {
@@ -131,7 +131,7 @@ describe("a row of an import", () => {
       ["a@b.de", "", "x".repeat(4_001)],
       "city: Ensure this field has no more than 4000 characters.",
     ],
-    ["more columns than the header", ["a@b.de", "", "", "x"], "The row has 4 columns, the header 3."],
+    ["more columns than the header", ["a@b.de", "", "", "x"], "The row has 4 columns, but the header has 3."],
   ])("with %s is skipped and reported", async (_name, cells, error) => {
     const { copied, tally } = await lines(["email", "first_name", "city"], cells);
     expect(copied).toEqual([]);

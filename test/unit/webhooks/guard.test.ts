@@ -165,8 +165,8 @@ describe("single private hosts that the operator permits", () => {
 });
 
 test.each([
-  ["http://example.com/", false, "The URL must begin with https://."],
-  ["ftp://example.com/", true, "The URL must begin with https://."],
+  ["http://example.com/", false, "The URL must start with https://."],
+  ["ftp://example.com/", true, "The URL must start with https://."],
   ["https://user:secret@example.com/", true, "The URL must not contain a user name or password."],
   ["https://user@example.com/", true, "The URL must not contain a user name or password."],
   ["nonsense", true, "Enter a valid URL."],
