@@ -158,7 +158,7 @@ describe("a mailbox of bounces", () => {
         command === "CAPABILITY" || /^LOGIN|^AUTHENTICATE/.test(command)
           ? `* CAPABILITY IMAP4rev1\r\n${tag} OK done\r\n`
           : undefined,
-      /can neither MOVE nor UIDPLUS/,
+      /supports neither MOVE nor UIDPLUS/,
     ],
   ])("%s ends the session with a reason, and nothing is lost", async (_what, instead, reason) => {
     const world = await newWorld();

@@ -215,7 +215,7 @@ describe("webhook delivery", () => {
   // What a change of its DNS amounts to: the address was fine when it was saved, and is not when something is due.
   test.each([
     ["https:", /not on the public internet/],
-    ["http:", /must begin with https/],
+    ["http:", /must start with https/],
   ])(
     "an endpoint (%s) whose host is not public any more is not connected to, and its log says why",
     async (scheme, why) => {
