@@ -111,7 +111,7 @@ describe("a test send", () => {
     const sent = await sendTest({ ...text, variables: { first_name: "Ann" } });
     expect(sent.body.warnings).toEqual([
       "No subscriber has the variable [[fist_name]]. Did you mean [[first_name]]?",
-      expect.stringMatching(/^No visible way to unsubscribe/),
+      expect.stringMatching(/^No visible unsubscribe link/),
     ]);
     expect(server.messages[0]!.raw).toMatch(/^DKIM-Signature: .*d=acme\.example/ims);
     expect((await sendTest({ ...text, variables: { fist_name: "Ann" } })).body.warnings).toHaveLength(1);

@@ -76,7 +76,7 @@ async function somebodyWaits(): Promise<void> {
 }
 
 describe("the stored password goes nowhere else", () => {
-  const REFUSED = { password: [expect.stringMatching(/^The password is needed/)] };
+  const REFUSED = { password: [expect.stringMatching(/^Enter the password again/)] };
   const changes: [string, object][] = [
     ["host", { host: "smtp.attacker.example" }],
     ["port", { port: 2525 }],
@@ -331,7 +331,7 @@ describe("the mailbox of bounces", () => {
   ])("its password goes nowhere else by a change of %s without it", async (_, change) => {
     const { id } = await create({ bounce_mailbox: box });
     expect(await errorsOf(patch(id, change))).toEqual({
-      bounce_mailbox: [expect.stringMatching(/^password: The password is needed/)],
+      bounce_mailbox: [expect.stringMatching(/^password: Enter the password again/)],
     });
     expect(await call("getConfig", { id })).toMatchObject({ bounce_mailbox: shown });
     expect(await patch(id, { ...change, password: "again" })).toMatchObject({ bounce_mailbox: change });
