@@ -74,7 +74,7 @@ export function companyChecks(): Check[] {
   const check = (name: string, work: () => Promise<Finding>): Check => ({
     area: AREA,
     check: name,
-    advice: "Ask again when the database answers.",
+    advice: "Try again when the database answers.",
     work: async () => [await work()],
   });
   return [

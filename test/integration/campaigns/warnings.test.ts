@@ -41,7 +41,7 @@ async function sends(host: string, sender: string) {
 test.each(["smtp.example.com", "127.0.0.1", "10.1.2.3", "mailpit"])(
   "without a public BASE_URL a send through %s answers that its links lead nowhere",
   async (host) => {
-    const warning = [expect.stringMatching(/^The links of these mails.* http:\/\/localhost:3000 .*Set BASE_URL/)];
+    const warning = [expect.stringMatching(/^The links in these mails.* http:\/\/localhost:3000 .*Set BASE_URL/)];
     expect(await sends(host, "news@shop.example.com")).toEqual([warning, warning, warning]);
   },
 );
