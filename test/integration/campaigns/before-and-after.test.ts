@@ -515,7 +515,7 @@ describe("sending again to those who did not open", () => {
     await query("update campaigns set individual_tracking = false where id = $1", [empty]);
     expect(await resend(empty)).toMatchObject({
       status: 400,
-      body: { detail: expect.stringContaining("Nobody knows") },
+      body: { detail: expect.stringContaining("openers are unknown") },
     });
     await query("update campaigns set individual_tracking = true where id = $1", [empty]);
     await api.delete(`${API}/smtp-configs/${smtp}/`);

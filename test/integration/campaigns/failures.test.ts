@@ -103,8 +103,8 @@ describe("failures of a campaign", () => {
     test.each([
       ["partial", 10, "kept", /Resume the campaign to send to them/],
       ["failed", 10, "kept", /Then resume the campaign/],
-      ["failed", 0, "kept", /duplicate it, and send the copy/],
-      ["cancelled", 0, "kept", /duplicate it, and send the copy/],
+      ["failed", 0, "kept", /Duplicate it and send the copy/],
+      ["cancelled", 0, "kept", /Duplicate it and send the copy/],
       ["partial", 10, "removed", /no longer kept/],
       ["sending", 10, "kept", /once it has ended/],
     ])(

@@ -57,7 +57,7 @@ describe('timezone: "recipient"', () => {
   /** What a sender does with the chunks that it may claim. */
   const deliverReady = async (id: string): Promise<string[]> => {
     const seen = (await recipients(id)).filter(({ status }) => status === 0);
-    const ready = (await chunks(id)).filter(({ state }) => state === 0 || state === 3);
+    const ready = (await chunks(id)).filter(({ state }) => state === 0);
     await query(
       `with ready as (update send_chunks set state = 2 where campaign_id = $1 and state = 0 returning lo, hi),
          sent as (update sent_emails e set status = 2 from ready r

@@ -213,7 +213,7 @@ test("the same request gives the same key; another one of the algorithm takes th
   expect(await waiting(id)).toEqual([second.body]);
   publish(second.body);
   await untilActive(id, "fm2");
-  const taken = { selector: [expect.stringMatching(/choose another selector/)] };
+  const taken = { selector: [expect.stringMatching(/Choose another selector/)] };
   expect(await make(id, "ed25519", "fm2")).toMatchObject({ status: 400, body: taken });
   expect(await make(id, "rsa", "fm2")).toMatchObject({ status: 400, body: taken });
 });
