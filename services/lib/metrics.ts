@@ -145,7 +145,6 @@ gauge(
 );
 gauge("process_resident_memory_bytes", "Resident memory.", () => process.memoryUsage.rss());
 gauge("process_heap_bytes", "Used heap.", () => process.memoryUsage().heapUsed);
-gauge("process_uptime_seconds", "Seconds since the process started.", () => process.uptime());
 gauge(
   "process_open_handles",
   "Sockets, timers and other handles that keep the process alive.",

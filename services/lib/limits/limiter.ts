@@ -114,17 +114,8 @@ export function exactWindow(key: string, limit: number, seconds: number): Window
 
 const DAY_MS = 86_400_000;
 
-let named = { day: Number.NaN, text: "" };
-
-/** Of UTC. Written once a day: each request asks for it, and writing it took 1.8 of its 114 µs. */
-function dayOf(nowMs: number): string {
-  const day = Math.floor(nowMs / DAY_MS);
-  if (day !== named.day) named = { day, text: new Date(nowMs).toISOString().slice(0, 10) };
-  return named.text;
-}
-
 /** A caller's API calls of the UTC day: of the key, or of the company for people. `windowMs` is what is left of the day. */
 export function apiCallsToday(caller: Caller, limit: number | null = null, nowMs = Date.now()): Window {
-  const key = `api-calls:${caller.apiKeyId ?? caller.companyId}:${dayOf(nowMs)}`;
+  const key = `api-calls:${caller.apiKeyId ?? caller.companyId}:${new Date(nowMs).toISOString().slice(0, 10)}`;
   return { key, limit, windowMs: DAY_MS - (nowMs % DAY_MS), buckets: 0 };
 }
