@@ -62,7 +62,8 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
   declare individualTracking: CreationOptional<boolean>;
   declare workerTaskId: string;
   declare expandCursor: CreationOptional<string | null>;
-  declare no: CreationOptional<number>;
+  /** Its recipients are found by it; drawn when the expansion begins (next_campaign_no). */
+  declare no: CreationOptional<number | null>;
   declare nextSeq: CreationOptional<number>;
   declare expandedAt: CreationOptional<Date | null>;
   declare requeueFrom: CreationOptional<number | null>;
@@ -133,7 +134,7 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
         copiesAsked: required(DataTypes.INTEGER, 0),
         unwritten: required(DataTypes.INTEGER, 0),
         unwrittenCursor: nullable(DataTypes.TEXT),
-        no: required(DataTypes.INTEGER, sequelize.literal("nextval('full_campaign_no')")),
+        no: nullable(DataTypes.INTEGER),
         nextSeq: required(DataTypes.INTEGER, 1),
         expandedAt: nullable(DataTypes.DATE),
         requeueFrom: nullable(DataTypes.INTEGER),

@@ -13,9 +13,9 @@ export const HIT_FLAG = { machine: 1, first: 2, firstOfLink: 4 } as const;
 export const HIT_VARIANT_SHIFT = 3;
 
 /**
- * An open or click of a compact recipient, one event of the list: in a part (table) for each month, by SQL many at a time. Hits of
- * full recipients, and those whose link brings its address along, are rows of email_events as all other events are. Eight columns
- * at most: a ninth makes the header of each row with a null eight bytes longer. Left out are
+ * An open or click, one event of the list: in a part (table) for each month, written by SQL many at a time. Hits whose link
+ * brings its address along, or whose IP address has a zone, are rows of email_events as all other events are. Eight columns at
+ * most: a ninth makes the header of each row with a null eight bytes longer. Left out are
  *
  * | column                     | because                                                                                |
  * |----------------------------|----------------------------------------------------------------------------------------|

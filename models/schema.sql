@@ -53,7 +53,7 @@ begin
   execute format('create index %I on %I (campaign_no, seq) where error is not null and bounced_at is null and next_attempt_at is null',
     name || '_failed', name);
   execute format('alter table sent_emails attach partition %I for values from (%s) to (%s)',
-    name, greatest(part::bigint << 20, 0), (part + 1)::bigint << 20);
+    name, part::bigint << 20, (part + 1)::bigint << 20);
   insert into recipient_parts (no) values (part);
 end
 $function$;
@@ -589,7 +589,8 @@ begin
   then
     return false;
   end if;
-  -- From here on nobody writes to the part, and campaigns of whoever did are committed. The parent first, as every statement does.
+  -- From here on nobody writes to the part, and the campaigns of earlier writers are committed. The parent is locked first, as in
+  -- every statement.
   lock table only sent_emails in access exclusive mode;
   if exists (
     select from campaigns c
@@ -597,8 +598,7 @@ begin
   then
     return false;
   end if;
-  -- Also where an older version was cut off while it detached the table.
-  execute format('drop table if exists %I', 'sent_emails_' || part);
+  execute format('drop table %I', 'sent_emails_' || part);
   delete from recipient_parts where no = part;
   return true;
 end
@@ -661,7 +661,7 @@ CREATE OR REPLACE FUNCTION public.keep_address()
 AS $function$
 begin
   perform lock_addresses(old.company_id);
-  update sent_emails set email = old.email where subscriber_id = old.id and campaign_no >= 0 and email is null;
+  update sent_emails set email = old.email where subscriber_id = old.id and email is null;
   return new;
 end
 $function$;
@@ -729,18 +729,6 @@ begin
     update recipient_parts set month = date_trunc('month', now() at time zone 'UTC')::date where no = drawn >> 20;
   end if;
   return drawn;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION public.number_recipient()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if coalesce(new.campaign_no, -1) = -1 then
-    select no into new.campaign_no from campaigns where id = new.campaign_id;
-  end if;
-  return new;
 end
 $function$;
 
@@ -921,12 +909,8 @@ AS $function$
     where p.company_id = company and p.email_key = address_key(address) and s.status = 2
       and s.sent_at > (select min(created_at) from soft)
     union all
-    select s.sent_at from sent_emails s
-    where s.campaign_no < 0 and s.company_id = company and s.subscriber_id is null and lower(s.email) = lower(address)
-      and s.status = 2 and s.sent_at > (select min(created_at) from soft)
-    union all
     select s.sent_at from sent_emails s join campaigns c on c.no = s.campaign_no and c.company_id = company
-    where s.campaign_no >= 0 and s.email is not null and lower(s.email) = lower(address)
+    where s.email is not null and lower(s.email) = lower(address)
       and s.status = 2 and s.sent_at > (select min(created_at) from soft))
   select count(*)::integer from soft
   where created_at > coalesce((select max(sent_at) from delivered), '-infinity')
@@ -1232,7 +1216,7 @@ create table campaigns (
   updated_at timestamp with time zone default now() not null,
   repeated_refusal text,
   api_key_id uuid,
-  no integer default nextval('full_campaign_no'::regclass) not null,
+  no integer,
   expansion_began_at timestamp with time zone,
   copies_asked integer default 0 not null,
   unwritten integer default 0 not null,
@@ -1842,9 +1826,7 @@ CREATE INDEX sent_email_copies_leased ON public.sent_email_copies USING btree (n
 CREATE INDEX sent_email_copies_of_address ON public.sent_email_copies USING btree (company_id, lower(email));
 
 create table sent_emails (
-  id uuid default uuid_v7(),
-  company_id uuid,
-  campaign_id uuid,
+  campaign_no integer not null,
   seq integer not null,
   subscriber_id uuid,
   email text,
@@ -1860,17 +1842,13 @@ create table sent_emails (
   opened_at timestamp with time zone,
   clicked_at timestamp with time zone,
   bounced_at timestamp with time zone,
-  opens integer default 0,
-  clicks integer default 0,
-  created_at timestamp with time zone default now(),
-  campaign_no integer default '-1'::integer not null,
+  opens integer,
+  clicks integer,
   variant smallint
 );
 
 create table sent_emails_0 (
-  id uuid,
-  company_id uuid,
-  campaign_id uuid,
+  campaign_no integer not null,
   seq integer not null,
   subscriber_id uuid,
   email text,
@@ -1888,8 +1866,6 @@ create table sent_emails_0 (
   bounced_at timestamp with time zone,
   opens integer,
   clicks integer,
-  created_at timestamp with time zone,
-  campaign_no integer not null,
   variant smallint,
   constraint sent_emails_0_pkey PRIMARY KEY (campaign_no, seq)
 ) with (fillfactor=36, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
@@ -1901,9 +1877,7 @@ CREATE INDEX sent_emails_0_subscriber_id_idx ON public.sent_emails_0 USING btree
 CREATE INDEX sent_emails_0_unsent ON public.sent_emails_0 USING btree (campaign_no, seq) WHERE (error IS NOT NULL);
 
 create table sent_emails_1 (
-  id uuid,
-  company_id uuid,
-  campaign_id uuid,
+  campaign_no integer not null,
   seq integer not null,
   subscriber_id uuid,
   email text,
@@ -1921,8 +1895,6 @@ create table sent_emails_1 (
   bounced_at timestamp with time zone,
   opens integer,
   clicks integer,
-  created_at timestamp with time zone,
-  campaign_no integer not null,
   variant smallint,
   constraint sent_emails_1_pkey PRIMARY KEY (campaign_no, seq)
 ) with (fillfactor=36, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
@@ -1932,44 +1904,6 @@ CREATE INDEX sent_emails_1_failed ON public.sent_emails_1 USING btree (campaign_
 CREATE INDEX sent_emails_1_lower_idx ON public.sent_emails_1 USING btree (lower(email)) WHERE (email IS NOT NULL);
 CREATE INDEX sent_emails_1_subscriber_id_idx ON public.sent_emails_1 USING btree (subscriber_id) WHERE (subscriber_id IS NOT NULL);
 CREATE INDEX sent_emails_1_unsent ON public.sent_emails_1 USING btree (campaign_no, seq) WHERE (error IS NOT NULL);
-
-create table sent_emails_full (
-  id uuid default uuid_v7() not null,
-  company_id uuid not null,
-  campaign_id uuid not null,
-  seq integer not null,
-  subscriber_id uuid,
-  email text not null,
-  cc text[],
-  bcc text[],
-  variables jsonb,
-  status smallint default 0 not null,
-  attempts smallint default 0 not null,
-  next_attempt_at timestamp with time zone,
-  error text,
-  smtp_response text,
-  sent_at timestamp with time zone,
-  opened_at timestamp with time zone,
-  clicked_at timestamp with time zone,
-  bounced_at timestamp with time zone,
-  opens integer default 0 not null,
-  clicks integer default 0 not null,
-  created_at timestamp with time zone default now() not null,
-  campaign_no integer not null,
-  variant smallint,
-  constraint sent_emails_pkey PRIMARY KEY (campaign_id, seq)
-) with (fillfactor=45, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
-CREATE INDEX sent_emails_due ON public.sent_emails_full USING btree (campaign_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
-CREATE INDEX sent_emails_due_no ON public.sent_emails_full USING btree (campaign_no, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
-CREATE INDEX sent_emails_full_bounced ON public.sent_emails_full USING btree (campaign_no, seq) WHERE (bounced_at IS NOT NULL);
-CREATE INDEX sent_emails_full_failed ON public.sent_emails_full USING btree (campaign_no, seq) WHERE ((error IS NOT NULL) AND (bounced_at IS NULL) AND (next_attempt_at IS NULL));
-CREATE INDEX sent_emails_full_unsent ON public.sent_emails_full USING btree (campaign_no, seq) WHERE (error IS NOT NULL);
-CREATE UNIQUE INDEX sent_emails_id ON public.sent_emails_full USING btree (id);
-CREATE UNIQUE INDEX sent_emails_no ON public.sent_emails_full USING btree (campaign_no, seq);
-CREATE INDEX sent_emails_of_company ON public.sent_emails_full USING btree (company_id, id);
-CREATE INDEX sent_emails_of_subscriber ON public.sent_emails_full USING btree (subscriber_id) WHERE (subscriber_id IS NOT NULL);
-CREATE INDEX sent_emails_without_subscriber ON public.sent_emails_full USING btree (company_id, lower(email)) WHERE (subscriber_id IS NULL);
-CREATE TRIGGER sent_emails_numbered BEFORE INSERT ON public.sent_emails_full FOR EACH ROW EXECUTE FUNCTION number_recipient();
 
 create table smtp_configs (
   id uuid not null,

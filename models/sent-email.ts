@@ -15,15 +15,15 @@ import { SENT_EMAIL_STATUS } from "./sent-email-status.ts";
  * set-based SQL; the model describes it.
  *
  * Rows are found by their campaign's number and their own, which is negative for those who were left out from the beginning
- * (statements/write-audience-slice.ts). Those of negative campaign numbers are full: all columns are set.
- * The others are compact, in parts by the month in which their campaign's expansion began (recipient_parts), and leave out
+ * (statements/write-audience-slice.ts). They stand in parts by the month in which their campaign's expansion began
+ * (recipient_parts), and leave out what is computed or stands elsewhere:
  *
- * | column                                     | because                                                             |
- * |--------------------------------------------|---------------------------------------------------------------------|
- * | id                                         | it is computed from the two numbers (services/lib/tokens/mail-id.ts) |
- * | company_id, campaign_id, created_at        | the campaign has them (`expansion_began_at`)                        |
- * | email                                      | the subscriber has it; an address that is taken away is written here (triggers on subscribers) |
- * | opens, clicks                              | 0                                                                   |
+ * | left out                      | because                                                                               |
+ * |-------------------------------|---------------------------------------------------------------------------------------|
+ * | id                            | it is computed from the two numbers (services/lib/tokens/mail-id.ts)                  |
+ * | company, campaign, time       | the campaign has them (`expansion_began_at`)                                          |
+ * | email                         | the subscriber has it; an address that is taken away is written here (triggers on subscribers) |
+ * | opens, clicks                 | null until there is one                                                               |
  *
  * An empty email is an erased person's (statements/erase-places.ts): such a row is never sent, and nothing more is recorded of it.
  *
@@ -36,12 +36,9 @@ import { SENT_EMAIL_STATUS } from "./sent-email-status.ts";
  * | status     | as none or campaign; but for `sent` only in campaigns with failed recipients, or bounces, by the    |
  * |            | indexes of those that bounced, and of those that failed, were suppressed or are in doubt            |
  * | recipient  | the subscriber by address, then (subscriber_id); rows with an address of their own by (lower(email)) |
- * | Message-ID | read back into the two numbers (MailIds.readMessageId), then the key; full rows by (id)              |
+ * | Message-ID | read back into the two numbers (MailIds.readMessageId), then the key                                |
  */
 export class SentEmail extends Model<InferAttributes<SentEmail>, InferCreationAttributes<SentEmail>> {
-  declare id: CreationOptional<string | null>;
-  declare companyId: CreationOptional<string | null>;
-  declare campaignId: CreationOptional<string | null>;
   declare campaignNo: number;
   declare seq: number;
   declare subscriberId: CreationOptional<string | null>;
@@ -60,17 +57,13 @@ export class SentEmail extends Model<InferAttributes<SentEmail>, InferCreationAt
   declare bouncedAt: CreationOptional<Date | null>;
   declare opens: CreationOptional<number | null>;
   declare clicks: CreationOptional<number | null>;
-  declare createdAt: CreationOptional<Date | null>;
-  /** Of the campaign's variants (campaign-variant.ts); null where it has none, and for who waits for the winner. */
+  /** Index of the campaign's variant (campaign-variant.ts); null if there is none, and for recipients that wait for the winner. */
   declare variant: CreationOptional<number | null>;
 
   static register(sequelize: Sequelize): void {
     SentEmail.init(
       {
-        id: nullable(DataTypes.UUID),
-        companyId: nullable(DataTypes.UUID),
-        campaignId: nullable(DataTypes.UUID),
-        campaignNo: { ...primaryKey(DataTypes.INTEGER), defaultValue: -1 },
+        campaignNo: primaryKey(DataTypes.INTEGER),
         seq: primaryKey(DataTypes.INTEGER),
         subscriberId: nullable(DataTypes.UUID),
         email: nullable(DataTypes.TEXT),
@@ -88,10 +81,9 @@ export class SentEmail extends Model<InferAttributes<SentEmail>, InferCreationAt
         bouncedAt: nullable(DataTypes.DATE),
         opens: nullable(DataTypes.INTEGER),
         clicks: nullable(DataTypes.INTEGER),
-        createdAt: nullable(DataTypes.DATE),
         variant: nullable(DataTypes.SMALLINT),
       },
-      { sequelize, tableName: "sent_emails", updatedAt: false },
+      { sequelize, tableName: "sent_emails", timestamps: false },
     );
   }
 }

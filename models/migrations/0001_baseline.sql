@@ -7,8 +7,6 @@ create extension pg_trgm;
 
 create sequence campaign_no as integer;
 create sequence company_no as integer;
-create sequence former_campaign_no as integer minvalue -2147483648 maxvalue -1000000001 start -2147483648;
-create sequence full_campaign_no as integer minvalue -1000000000 maxvalue -2 start -1000000000;
 
 create function add_count(company uuid, counter text, of uuid, delta bigint)
  returns void
@@ -59,7 +57,7 @@ begin
   execute format('create index %I on %I (campaign_no, seq) where error is not null and bounced_at is null and next_attempt_at is null',
     name || '_failed', name);
   execute format('alter table sent_emails attach partition %I for values from (%s) to (%s)',
-    name, greatest(part::bigint << 20, 0), (part + 1)::bigint << 20);
+    name, part::bigint << 20, (part + 1)::bigint << 20);
   insert into recipient_parts (no) values (part);
 end
 $function$;
@@ -587,7 +585,8 @@ begin
   then
     return false;
   end if;
-  -- From here on nobody writes to the part, and campaigns of whoever did are committed. The parent first, as every statement does.
+  -- From here on nobody writes to the part, and the campaigns of earlier writers are committed. The parent is locked first, as in
+  -- every statement.
   lock table only sent_emails in access exclusive mode;
   if exists (
     select from campaigns c
@@ -595,8 +594,7 @@ begin
   then
     return false;
   end if;
-  -- Also where an older version was cut off while it detached the table.
-  execute format('drop table if exists %I', 'sent_emails_' || part);
+  execute format('drop table %I', 'sent_emails_' || part);
   delete from recipient_parts where no = part;
   return true;
 end
@@ -659,7 +657,7 @@ create function keep_address()
 as $function$
 begin
   perform lock_addresses(old.company_id);
-  update sent_emails set email = old.email where subscriber_id = old.id and campaign_no >= 0 and email is null;
+  update sent_emails set email = old.email where subscriber_id = old.id and email is null;
   return new;
 end
 $function$;
@@ -725,18 +723,6 @@ begin
     update recipient_parts set month = date_trunc('month', now() at time zone 'UTC')::date where no = drawn >> 20;
   end if;
   return drawn;
-end
-$function$;
-
-create function number_recipient()
- returns trigger
- language plpgsql
-as $function$
-begin
-  if coalesce(new.campaign_no, -1) = -1 then
-    select no into new.campaign_no from campaigns where id = new.campaign_id;
-  end if;
-  return new;
 end
 $function$;
 
@@ -913,12 +899,8 @@ as $function$
     where p.company_id = company and p.email_key = address_key(address) and s.status = 2
       and s.sent_at > (select min(created_at) from soft)
     union all
-    select s.sent_at from sent_emails s
-    where s.campaign_no < 0 and s.company_id = company and s.subscriber_id is null and lower(s.email) = lower(address)
-      and s.status = 2 and s.sent_at > (select min(created_at) from soft)
-    union all
     select s.sent_at from sent_emails s join campaigns c on c.no = s.campaign_no and c.company_id = company
-    where s.campaign_no >= 0 and s.email is not null and lower(s.email) = lower(address)
+    where s.email is not null and lower(s.email) = lower(address)
       and s.status = 2 and s.sent_at > (select min(created_at) from soft))
   select count(*)::integer from soft
   where created_at > coalesce((select max(sent_at) from delivered), '-infinity')
@@ -1232,7 +1214,7 @@ create table campaigns (
   updated_at timestamp with time zone default now() not null,
   repeated_refusal text,
   api_key_id uuid,
-  no integer default nextval('full_campaign_no'::regclass) not null,
+  no integer,
   expansion_began_at timestamp with time zone,
   copies_asked integer default 0 not null,
   unwritten integer default 0 not null,
@@ -1826,9 +1808,7 @@ create index sent_email_copies_leased on sent_email_copies (next_attempt_at) whe
 create index sent_email_copies_of_address on sent_email_copies (company_id, lower(email));
 
 create table sent_emails (
-  id uuid default uuid_v7(),
-  company_id uuid,
-  campaign_id uuid,
+  campaign_no integer not null,
   seq integer not null,
   subscriber_id uuid,
   email text,
@@ -1844,50 +1824,10 @@ create table sent_emails (
   opened_at timestamp with time zone,
   clicked_at timestamp with time zone,
   bounced_at timestamp with time zone,
-  opens integer default 0,
-  clicks integer default 0,
-  created_at timestamp with time zone default now(),
-  campaign_no integer default '-1'::integer not null,
+  opens integer,
+  clicks integer,
   variant smallint
 ) partition by range (campaign_no);
-
-create table sent_emails_full (
-  id uuid default uuid_v7() not null,
-  company_id uuid not null,
-  campaign_id uuid not null,
-  seq integer not null,
-  subscriber_id uuid,
-  email text not null,
-  cc text[],
-  bcc text[],
-  variables jsonb,
-  status smallint default 0 not null,
-  attempts smallint default 0 not null,
-  next_attempt_at timestamp with time zone,
-  error text,
-  smtp_response text,
-  sent_at timestamp with time zone,
-  opened_at timestamp with time zone,
-  clicked_at timestamp with time zone,
-  bounced_at timestamp with time zone,
-  opens integer default 0 not null,
-  clicks integer default 0 not null,
-  created_at timestamp with time zone default now() not null,
-  campaign_no integer not null,
-  variant smallint,
-  constraint sent_emails_pkey primary key (campaign_id, seq)
-) with (fillfactor=45, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.05, autovacuum_freeze_min_age=1000000);
-create index sent_emails_due on sent_emails_full (campaign_id, next_attempt_at) where (next_attempt_at IS NOT NULL);
-create index sent_emails_due_no on sent_emails_full (campaign_no, next_attempt_at) where (next_attempt_at IS NOT NULL);
-create index sent_emails_full_bounced on sent_emails_full (campaign_no, seq) where (bounced_at IS NOT NULL);
-create index sent_emails_full_failed on sent_emails_full (campaign_no, seq) where ((error IS NOT NULL) AND (bounced_at IS NULL) AND (next_attempt_at IS NULL));
-create index sent_emails_full_unsent on sent_emails_full (campaign_no, seq) where (error IS NOT NULL);
-create unique index sent_emails_id on sent_emails_full (id);
-create unique index sent_emails_no on sent_emails_full (campaign_no, seq);
-create index sent_emails_of_company on sent_emails_full (company_id, id);
-create index sent_emails_of_subscriber on sent_emails_full (subscriber_id) where (subscriber_id IS NOT NULL);
-create index sent_emails_without_subscriber on sent_emails_full (company_id, lower(email)) where (subscriber_id IS NULL);
-create trigger sent_emails_numbered BEFORE INSERT ON sent_emails_full FOR EACH ROW EXECUTE FUNCTION number_recipient();
 
 create table smtp_configs (
   id uuid not null,
@@ -2189,7 +2129,6 @@ alter table warmup_ledgers add constraint warmup_ledgers_company_id_smtp_config_
 alter table webhook_deliveries add constraint webhook_deliveries_company_id_endpoint_id_fkey FOREIGN KEY (company_id, endpoint_id) REFERENCES webhook_endpoints(company_id, id) ON DELETE CASCADE;
 alter table webhook_endpoints add constraint webhook_endpoints_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE;
 
-alter table sent_emails attach partition sent_emails_full for values from (minvalue) to (0);
 alter table media_parts alter column data set storage external;
 alter table transfer_parts alter column data set storage external;
 

@@ -14,10 +14,10 @@ export const HITS: Place[] = [
       [
         `mail as materialized (
           (select e.campaign_no, e.seq from subscribers p join sent_emails e on e.subscriber_id = p.id
-            where p.company_id = $1 and p.email_key = any ($2) and e.campaign_no >= 0)
+            where p.company_id = $1 and p.email_key = any ($2))
           union
           (select e.campaign_no, e.seq from sent_emails e
-            where e.campaign_no >= 0 and e.email is not null and lower(e.email) = any ($2)))`,
+            where e.email is not null and lower(e.email) = any ($2)))`,
         `found as materialized (
           select h.id, h.campaign_no, h.seq from ${hitsOfMails("mail k", "$1")} limit ${WRITTEN})`,
         `gone as (delete from hits h using found f

@@ -101,9 +101,8 @@ async function visit(client: Client, job: Job, address: string): Promise<Visited
   if (place.before) await query(place.before, [job.company_id], client);
   const values = [job.company_id, keys, job.cursor ?? place.first ?? "", pattern, hint];
   const visited = (await queryOne<Omit<Visited, "hits">>(place.sql, values, client))!;
-  const compact = (visited.mails ?? []).filter(([campaignNo]) => campaignNo >= 0);
-  if (compact.length === 0) return { ...visited, hits: 0 };
-  const mails = JSON.stringify(compact.map(([campaign_no, seq]) => ({ campaign_no, seq })));
+  if (!visited.mails?.length) return { ...visited, hits: 0 };
+  const mails = JSON.stringify(visited.mails.map(([campaign_no, seq]) => ({ campaign_no, seq })));
   return { ...visited, hits: (await client.query(HITS_OF_MAILS, [job.company_id, mails])).rowCount ?? 0 };
 }
 

@@ -86,12 +86,8 @@ const MAILS: Place[] = [
     before: KEEP_COUNTS,
     sql: untilFewMails([
       `found as (
-          (select e.campaign_no, e.seq from sent_emails e join campaigns c on c.no = e.campaign_no and c.company_id = $1
-            where e.campaign_no >= 0 and e.email is not null and lower(e.email) = any ($2))
-          union
-          (select campaign_no, seq from sent_emails
-            where campaign_no < 0 and company_id = $1 and subscriber_id is null and lower(email) = any ($2))
-          limit ${WRITTEN})`,
+          select e.campaign_no, e.seq from sent_emails e join campaigns c on c.no = e.campaign_no and c.company_id = $1
+          where e.email is not null and lower(e.email) = any ($2) limit ${WRITTEN})`,
       emptied("found"),
     ]),
   },
@@ -101,12 +97,8 @@ const MAILS: Place[] = [
     sql: untilFew(
       [
         `found as (
-          (select e.campaign_no, e.seq from sent_emails e join campaigns c on c.no = e.campaign_no and c.company_id = $1
-            where e.campaign_no >= 0 and e.email is not null and lower(e.email) = '' and ${anyQuotes("e.error", "e.smtp_response")})
-          union
-          (select e.campaign_no, e.seq from sent_emails e
-            where campaign_no < 0 and company_id = $1 and subscriber_id is null and lower(email) = ''
-              and ${anyQuotes("e.error", "e.smtp_response")})
+          select e.campaign_no, e.seq from sent_emails e join campaigns c on c.no = e.campaign_no and c.company_id = $1
+          where e.email is not null and lower(e.email) = '' and ${anyQuotes("e.error", "e.smtp_response")}
           limit ${WRITTEN})`,
         emptied("found"),
       ],

@@ -47,7 +47,7 @@ const MACHINE = `(h.flags & ${HIT_FLAG.machine} = ${HIT_FLAG.machine})`;
 
 /** With the columns of email_events, as far as anybody reads them; `sent_email_id` is computed (withMailIds). */
 export const HIT_AS_EVENT = `
-  h.id, ${HIT_TYPE} as type, ${HIT_RECIPIENT} as recipient, s.id as sent_email_id, h.campaign_no, h.seq, c.id as campaign_id,
+  h.id, ${HIT_TYPE} as type, ${HIT_RECIPIENT} as recipient, h.campaign_no, h.seq, c.id as campaign_id,
   ${MACHINE} as machine,
   jsonb_build_object('user_agent', h.agent, 'ip', coalesce(host(h.ip), ''), 'machine', ${MACHINE})
     || case h.link when 0 then '{}' else jsonb_build_object('url', t.links[h.link]) end as metadata,
@@ -64,7 +64,8 @@ interface HitEvent {
   created_at: Date;
 }
 
-export type HitRow = Omit<HitEvent, "sent_email_id"> & MailNumber & { sent_email_id: string | null };
+/** Of `HIT_AS_EVENT`. */
+export type HitRow = Omit<HitEvent, "sent_email_id"> & MailNumber;
 
 /** Of the company's hits by their keys, in any order. */
 const BY_KEY = `
@@ -83,7 +84,7 @@ export async function asEvents(rows: readonly HitRow[]): Promise<HitEvent[]> {
   const ids = (await mailIds()).of(rows);
   return rows.map(({ campaign_no: _, seq: __, ...row }, n) => ({
     ...row,
-    sent_email_id: row.sent_email_id ?? ids[n]!,
+    sent_email_id: ids[n]!,
   }));
 }
 

@@ -3,7 +3,6 @@
  * never changed, because what was made with it is out in the world.
  */
 import { randomBytes } from "node:crypto";
-import { isUuid } from "../../services/lib/ids.ts";
 import { seal, unseal } from "../../services/lib/secrets.ts";
 import { AddressHashes } from "../../services/lib/tokens/address-hash.ts";
 import { BounceTokens } from "../../services/lib/tokens/bounce-token.ts";
@@ -50,56 +49,34 @@ export const mailIds = async (): Promise<MailIds> => (await madeWithKey()).ids;
 export const bounceTokens = async (): Promise<BounceTokens> => (await madeWithKey()).bounceTokens;
 export const addressHashes = async (): Promise<AddressHashes> => (await madeWithKey()).addressHashes;
 
-/** Gives each of these rows its id, where it is not stored, and what stands before the "@" of its Message-ID. */
+/** Sets each row's id and what stands before the "@" of its Message-ID: both are computed from the row's numbers. */
 export async function withIds<T extends MailNumber & { id: string; message_id?: string }>(rows: T[]): Promise<T[]> {
-  const computed = rows.filter(({ id }) => (id as string | null) === null);
-  if (computed.length > 0) {
-    const ids = (await mailIds()).of(computed);
-    for (const [n, row] of computed.entries()) row.id = ids[n]!;
+  const codec = await mailIds();
+  const ids = codec.of(rows);
+  const messageIds = codec.messageIds(ids);
+  for (const [n, row] of rows.entries()) {
+    row.id = ids[n]!;
+    row.message_id = messageIds[n]!;
   }
-  const messageIds = await messageIdsOf(rows);
-  for (const [n, row] of rows.entries()) row.message_id = messageIds[n]!;
   return rows;
 }
 
 /**
- * The id of the mail that has this Message-ID, with or without angle brackets: before the "@" stands the id, enciphered or (of
- * mails whose id is stored) as it is. Null for one that is not ours. Whether the mail is there is for the caller to see.
+ * The id of the mail that has this Message-ID, with or without angle brackets: before the "@" stands the id, enciphered. Null
+ * for one that is not ours. It does not say that the mail is still there.
  */
 export async function idOfMessage(messageId: string): Promise<string | null> {
-  const opaque = messageId.replace(/^<|>$/g, "").split("@", 1)[0]!;
-  return isUuid(opaque) ? opaque : (await mailIds()).readMessageId(opaque);
+  return (await mailIds()).readMessageId(messageId.replace(/^<|>$/g, "").split("@", 1)[0]!);
 }
 
-const FIND_STORED = "select campaign_no, seq, id from sent_emails where id = any ($1::uuid[]) and campaign_no < 0";
-
-/** Which mails these ids stand for; those that stand for none are missing. Whether it is there is for the caller to see. */
+/** The numbers of the mails with these ids; ids that are not ours are left out. It does not say that the mails are still there. */
 export async function mailsOf(ids: readonly string[]): Promise<(MailNumber & { id: string })[]> {
-  const codec = await mailIds();
-  const stored: string[] = [];
-  const mails: (MailNumber & { id: string })[] = [];
   const all = [...new Set(ids.map((id) => id.toLowerCase()))];
-  const read = codec.readAll(all);
-  for (const [n, id] of all.entries()) {
-    const mail = read[n];
-    if (mail) mails.push({ ...mail, id });
-    else stored.push(id);
-  }
-  if (stored.length > 0) mails.push(...(await findStored(stored)));
-  return mails;
-}
-
-async function findStored(ids: string[]): Promise<(MailNumber & { id: string })[]> {
-  return (await pool().query<MailNumber & { id: string }>(FIND_STORED, [ids])).rows;
+  const read = (await mailIds()).readAll(all);
+  return all.flatMap((id, n) => (read[n] ? [{ ...read[n], id }] : []));
 }
 
 const NOBODY: MailNumber = { campaign_no: -1, seq: 0 };
 
 /** The one mail that this id stands for; for an id that stands for none a number that no mail has. */
 export const mailOf = async (id: string): Promise<MailNumber> => (await mailsOf([id]))[0] ?? NOBODY;
-
-/** What stands before the "@" of a mail's Message-ID. Rows whose id is stored have had it there since they were sent. */
-async function messageIdsOf(mails: readonly (MailNumber & { id: string })[]): Promise<string[]> {
-  const opaque = (await mailIds()).messageIds(mails.map(({ id }) => id));
-  return mails.map(({ campaign_no, id }, n) => (campaign_no < 0 ? id : opaque[n]!));
-}

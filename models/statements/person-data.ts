@@ -50,17 +50,14 @@ const FORMER = `
   where company_id = $1 and subscriber_id = $2 order by changed_at desc ${NEWEST}`;
 
 const MAILS = `
-  select e.id, e.campaign_no, e.seq, c.id as campaign_id, c.name as campaign, coalesce(e.email, $3) as recipient, e.variables,
+  select e.campaign_no, e.seq, c.id as campaign_id, c.name as campaign, coalesce(e.email, $3) as recipient, e.variables,
     e.status, e.attempts, e.error, e.smtp_response, e.sent_at, e.opened_at,
     e.clicked_at, e.bounced_at, coalesce(e.opens, 0) as opens, coalesce(e.clicks, 0) as clicks,
-    coalesce(e.created_at, c.expansion_began_at, c.created_at) as created_at
+    coalesce(c.expansion_began_at, c.created_at) as created_at
   from (
     select * from sent_emails where subscriber_id = $2
     union
-    select e.* from sent_emails e
-      where e.campaign_no < 0 and e.company_id = $1 and e.subscriber_id is null and lower(e.email) = lower($3)
-    union
-    select e.* from sent_emails e where e.campaign_no >= 0 and e.email is not null and lower(e.email) = lower($3)) e
+    select e.* from sent_emails e where e.email is not null and lower(e.email) = lower($3)) e
   join campaigns c on c.no = e.campaign_no and c.company_id = $1
   order by c.no desc, e.seq desc ${NEWEST}`;
 
@@ -73,13 +70,13 @@ const EVENTS = `
   select id, type, recipient, campaign_id, sent_email_id, metadata, created_at as timestamp from email_events
   where company_id = $1 and lower(recipient) = ${THEIRS} order by id desc ${NEWEST}`;
 
-/** Theirs are compact mails, by the subscriber and by rows that have an address of their own. */
+/** Found by their mails: those of the subscriber, and those whose rows have the address. */
 const HITS = `
   select ${HIT_AS_EVENT}
   from ${hitsOfMails(
-    `(select campaign_no, seq from sent_emails where campaign_no >= 0 and subscriber_id = $2
+    `(select campaign_no, seq from sent_emails where subscriber_id = $2
     union
-    select campaign_no, seq from sent_emails where campaign_no >= 0 and email is not null and lower(email) = ${THEIRS}) k`,
+    select campaign_no, seq from sent_emails where email is not null and lower(email) = ${THEIRS}) k`,
     "$1",
   )} ${WHAT_HITS_LEAVE_OUT}
   order by h.id desc ${NEWEST}`;

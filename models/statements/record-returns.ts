@@ -17,7 +17,7 @@ const { sent, bounced, unknown } = SENT_EMAIL_STATUS;
 const DAYS = 14;
 
 const WENT = `(case when s.status in (${sent}, ${bounced}) then s.sent_at
-  when s.status = ${unknown} then coalesce(s.created_at, c.expansion_began_at, c.created_at) end)`;
+  when s.status = ${unknown} then coalesce(c.expansion_began_at, c.created_at) end)`;
 const RECENT = `${WENT} > now() - interval '${DAYS} days'`;
 const CAMPAIGN = "join campaigns c on c.no = s.campaign_no and c.company_id = a.company_id";
 
@@ -33,11 +33,7 @@ export const FIND_BY_ADDRESS = `
         and (s.email is null or address_key(s.email) = address_key(a.address))
       union all
       select s.campaign_no, s.seq, false, ${WENT} from sent_emails s ${CAMPAIGN}
-      where s.campaign_no < 0 and s.company_id = a.company_id and s.subscriber_id is null
-        and lower(s.email) = lower(a.address) and ${RECENT}
-      union all
-      select s.campaign_no, s.seq, false, ${WENT} from sent_emails s ${CAMPAIGN}
-      where s.campaign_no >= 0 and s.email is not null and lower(s.email) = lower(a.address) and ${RECENT}
+      where s.email is not null and lower(s.email) = lower(a.address) and ${RECENT}
       union all
       select c.no, x.seq, true, x.sent_at
       from sent_email_copies x join campaigns c on c.id = x.campaign_id and c.company_id = x.company_id
@@ -55,7 +51,7 @@ export const LOCK_MAILS = `
     select m.*, c.id as campaign_id
     from unnest($1::uuid[], $2::int[], $3::int[]) m (company_id, campaign_no, seq)
     join campaigns c on c.no = m.campaign_no and c.company_id = m.company_id)
-  select s.id, m.company_id, m.campaign_id, s.campaign_no, s.seq, s.status, s.sent_at,
+  select m.company_id, m.campaign_id, s.campaign_no, s.seq, s.status, s.sent_at,
     coalesce(s.email, (${subscriberAt("m.company_id", "s.subscriber_id", "r.email")})) as email
   from m join sent_emails s on s.campaign_no = m.campaign_no and s.seq = m.seq
   where s.email is distinct from ''

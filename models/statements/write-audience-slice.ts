@@ -39,8 +39,6 @@ import { DUE, dueTables, joinDue } from "./recipient-zones.ts";
 export interface ExpandingCampaign {
   id: string;
   company_id: string;
-  /** Its recipients' key; from 0 on their rows are compact. */
-  no: number;
   campaign_type: CampaignType;
   smtp_config_id: string;
   list_id: string | null;
@@ -81,19 +79,13 @@ export interface Slice {
 
 const FIRST_UUID = "00000000-0000-0000-0000-000000000000";
 
-/** Compact: without what the campaign and the subscriber say, and without what is computed or 0. */
-function insertRows({ areNamed }: Source, compact: boolean, more: "" | ", variant", from: string): string {
-  const number = `${campaignNo("$2", "$1")}, $6 - 1 + n, subscriber_id`;
-  if (!compact) {
-    const named = areNamed ? ", cc, bcc, variables" : "";
-    return `insert into sent_emails (company_id, campaign_id, campaign_no, seq, subscriber_id, email${named}${more})
-    select $1, $2, ${number}, email${named}${more} from ${from}`;
-  }
+/** Without what the campaign and the subscriber say, and without what is computed. */
+function insertRows({ areNamed }: Source, more: "" | ", variant", from: string): string {
   const [into, values] = areNamed
     ? [", email, cc, bcc, variables", ", own_email, cc, bcc, nullif(variables, '{}')"]
     : ["", ""];
-  return `insert into sent_emails (campaign_no, seq, subscriber_id${into}, id, opens, clicks, created_at${more})
-    select ${number}${values}, null, null, null, null${more} from ${from}`;
+  return `insert into sent_emails (campaign_no, seq, subscriber_id${into}${more})
+    select ${campaignNo("$2", "$1")}, $6 - 1 + n, subscriber_id${values}${more} from ${from}`;
 }
 
 /** $param: a variant for each place. Places are taken in the order of a hash; recipients are numbered by variant. */
@@ -115,14 +107,11 @@ const SENTENCE_OF = (kind: string) =>
  * Why p gets no mail, in the words in which senders say it. Behind the last recipient for whom there is room nobody is
  * noted: a resumed campaign comes there again.
  */
-const noteSuppressed = (transactional: boolean, compact: boolean) => `
+const noteSuppressed = (transactional: boolean) => `
   noted as (
-    insert into sent_emails (campaign_no, seq, subscriber_id, email, cc, bcc, variables, status, error, ${
-      compact ? "id, opens, clicks, created_at" : "company_id, campaign_id"
-    })
-    select ${campaignNo("$2", "$1")}, -p.at, p.subscriber_id, p.${compact ? "own_email" : "email"}, p.cc, p.bcc, nullif(p.variables, '{}'),
-      ${SENT_EMAIL_STATUS.suppressed}, coalesce(${SENTENCE_OF("why.kind")}, ${SENTENCE_OF("p.status")}, '${SUPPRESSION_SENTENCES.manual}'),
-      ${compact ? "null, null, null, null" : "$1, $2"}
+    insert into sent_emails (campaign_no, seq, subscriber_id, email, cc, bcc, variables, status, error)
+    select ${campaignNo("$2", "$1")}, -p.at, p.subscriber_id, p.own_email, p.cc, p.bcc, nullif(p.variables, '{}'),
+      ${SENT_EMAIL_STATUS.suppressed}, coalesce(${SENTENCE_OF("why.kind")}, ${SENTENCE_OF("p.status")}, '${SUPPRESSION_SENTENCES.manual}')
     from person p,
       lateral (select case when p.email = '' then 'erased' else blocked_by($1, p.email) end as kind) blocked,
       lateral (select case when not (${transactional} and blocked.kind = 'unsubscribed') then blocked.kind end as kind) why
@@ -155,15 +144,11 @@ const countSuppressed = `case when $7::bigint <= ${COUNTING_ONLY} then 0
 export function sliceSql(
   source: Source,
   transactional: boolean,
-  compact: boolean,
   { clock, dealt }: { clock?: string | undefined; dealt?: number | undefined } = {},
 ): string {
   const { taken, person, mails, areNamed } = source;
-  const columns = areNamed ? "p.*" : `p.at, p.subscriber_id${compact ? "" : ", p.email"}${clock ? ", p.zone" : ""}`;
-  const placed = [
-    "subscriber_id",
-    ...(areNamed ? ["email", "own_email", "cc", "bcc", "variables"] : compact ? [] : ["email"]),
-  ];
+  const columns = areNamed ? "p.*" : `p.at, p.subscriber_id${clock ? ", p.zone" : ""}`;
+  const placed = ["subscriber_id", ...(areNamed ? ["own_email", "cc", "bcc", "variables"] : [])];
   const [mailsSoFar, asMailsSoFar] =
     mails === "1" ? ["place", ""] : ["mails_so_far", `, sum(${mails}) over next as mails_so_far`];
   const fits = `${mailsSoFar} <= $7::bigint`;
@@ -185,8 +170,8 @@ export function sliceSql(
   ),
   ${clock ? fittingByTime(clock, fits) : fitting},${dealt ? dealtBy(dealt, placed) : ""}
   added as (
-    ${dealt ? insertRows(source, compact, ", variant", "placed") : insertRows(source, compact, "", "fitting")}
-  )${areNamed ? `,${noteSuppressed(transactional, compact)}` : ""}
+    ${dealt ? insertRows(source, ", variant", "placed") : insertRows(source, "", "fitting")}
+  )${areNamed ? `,${noteSuppressed(transactional)}` : ""}
   select (select count(*) from taken) as taken, c.fit as kept, c.mails, c.no_room as left,
     (${areNamed ? "select count(*) from noted" : countSuppressed}) as suppressed,
     (select l.at::text from last l) as cursor,
@@ -242,10 +227,9 @@ export async function takeSlice(
   ];
   const clock = byZone ? `$${values.length}` : undefined;
   const dealt = size.dealt && values.push(size.dealt);
-  const isCompact = campaign.no >= 0;
-  const sql = sliceSql(from.source, is_transactional, isCompact, { clock, dealt });
+  const sql = sliceSql(from.source, is_transactional, { clock, dealt });
   if (!from.name) return (await queryOne<Slice>(sql, values, client))!;
-  const kind = `${is_transactional ? "transactional" : "newsletter"} ${isCompact ? "compact" : "full"}`;
+  const kind = is_transactional ? "transactional" : "newsletter";
   return (await prepared<Slice>(`${from.name} ${kind}`, sql, values, client))[0]!;
 }
 

@@ -12,7 +12,8 @@ const LOWEST = -(2 ** 31);
 interface Deleted {
   id: string;
   company_id: string;
-  no: number;
+  /** Null if its expansion never began. */
+  no: number | null;
   recipients_state: string;
 }
 

@@ -72,7 +72,7 @@ const groupsOf = (failures: string) => `
     select rank, case when rank <= ${MAX_REASONS} then min(reason) else 'Other reasons.' end as reason,
       sum(n)::int as count, min(seq) as seq
     from ranked group by rank)
-  select g.reason, g.count, e.campaign_no, e.seq, e.id, e.status, nullif(coalesce(e.email, s.email), '') as example,
+  select g.reason, g.count, e.campaign_no, e.seq, e.status, nullif(coalesce(e.email, s.email), '') as example,
     case when g.rank <= ${MAX_REASONS} then e.smtp_response end as reply
   from groups g
   join sent_emails e on e.campaign_no = ${campaignNo("$2", "$1")} and e.seq = g.seq

@@ -106,18 +106,20 @@ async function removeSlice(client: Client, companyId: string, campaignNo: number
   const slice = (await queryOne<{ from: number | null; to: number }>(LOCK_RECIPIENTS, [campaignNo], client))!;
   if (slice.from === null) return 0;
   const { from, to } = slice;
-  if (campaignNo >= 0) await moveHits(client, { companyId, campaignNo, from, to });
+  await moveHits(client, { companyId, campaignNo, from, to });
   return (await client.query(REMOVE_RECIPIENTS, [campaignNo, from, to])).rowCount!;
 }
 
 async function removeRecipients(companyId: string, before: Date, until: number): Promise<boolean> {
   for (;;) {
-    const campaign = await queryOne<{ id: string; no: number }>(NEXT_CAMPAIGN, [companyId, before]);
+    const campaign = await queryOne<{ id: string; no: number | null }>(NEXT_CAMPAIGN, [companyId, before]);
     if (!campaign) return true;
-    let removed = SLICE;
-    while (removed === SLICE) {
+    const { no } = campaign;
+    // A campaign without a number has no recipients.
+    let removed = no === null ? 0 : SLICE;
+    while (no !== null && removed === SLICE) {
       if (performance.now() > until) return false;
-      removed = await transaction((client) => removeSlice(client, companyId, campaign.no));
+      removed = await transaction((client) => removeSlice(client, companyId, no));
     }
     await transaction(async (client) => {
       for (const rest of [REMOVE_COPIES, REMOVE_CHUNKS, REMOVED]) await client.query(rest, [companyId, campaign.id]);

@@ -50,10 +50,10 @@ export const serverFacts = (): Promise<ServerFacts> =>
     { settings: SETTINGS },
   );
 
-/** From 0 to 1, of the sequence that is nearer to its end; each send draws a number. Null where the role may not see it. */
+/** From 0 to 1; each send draws a number. Null where the role may not see it. */
 const NUMBERS_USED = `
-  select max((last_value - min_value)::float8 / (max_value - min_value)) as used from pg_sequences
-  where schemaname = current_schema() and sequencename in ('full_campaign_no', 'campaign_no')`;
+  select (select last_value::float8 / max_value from pg_sequences
+    where schemaname = current_schema() and sequencename = 'campaign_no') as used`;
 
 export const campaignNumbersUsed = async (): Promise<number | null> =>
   (await askedOne<{ used: number | null }>(NUMBERS_USED)).used;

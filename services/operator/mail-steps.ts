@@ -35,9 +35,9 @@ export interface Mail extends Attempted {
   bounced_at: Date | null;
 }
 
-const COLUMNS = `s.id, s.campaign_no, s.seq, c.id campaign_id, c.company_id, co.name company, coalesce(s.email, p.email) email,
+const COLUMNS = `s.campaign_no, s.seq, c.id campaign_id, c.company_id, co.name company, coalesce(s.email, p.email) email,
   c.name campaign, s.status, s.attempts, s.error, s.smtp_response, s.next_attempt_at,
-  coalesce(s.created_at, c.expansion_began_at) created_at, s.sent_at, s.bounced_at`;
+  c.expansion_began_at created_at, s.sent_at, s.bounced_at`;
 const NEWEST = `order by s.campaign_no desc, s.seq desc limit ${MAX_ROWS}`;
 
 // Company by company, so that each look-up is one of an index.
@@ -49,11 +49,7 @@ const BY_ADDRESS = `
     union all
     (select ${COLUMNS} from sent_emails s join campaigns c on c.no = s.campaign_no and c.company_id = co.id
        cross join (select null::text as email) p
-     where s.campaign_no < 0 and s.company_id = co.id and s.subscriber_id is null and lower(s.email) = lower($1) ${NEWEST})
-    union all
-    (select ${COLUMNS} from sent_emails s join campaigns c on c.no = s.campaign_no and c.company_id = co.id
-       cross join (select null::text as email) p
-     where s.campaign_no >= 0 and s.email is not null and s.subscriber_id is null and lower(s.email) = lower($1) ${NEWEST})
+     where s.email is not null and s.subscriber_id is null and lower(s.email) = lower($1) ${NEWEST})
   ) s ${NEWEST}`;
 const BY_NUMBER = `
   select ${COLUMNS} from sent_emails s join campaigns c on c.no = s.campaign_no join companies co on co.id = c.company_id
@@ -73,7 +69,7 @@ export interface Copy extends Attempted {
 }
 
 const COPIES = (found: string) => `
-  select s.id, s.campaign_no, s.seq, co.name company, c.name campaign, coalesce(s.email, p.email) recipient, x.email, x.kind, x.status, x.attempts, x.error,
+  select s.campaign_no, s.seq, co.name company, c.name campaign, coalesce(s.email, p.email) recipient, x.email, x.kind, x.status, x.attempts, x.error,
     x.smtp_response, x.next_attempt_at, x.created_at, x.sent_at
   from ${found} x
   join campaigns c on c.id = x.campaign_id

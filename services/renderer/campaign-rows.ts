@@ -30,7 +30,8 @@ interface Row extends KeyRow {
   footer_text: string;
   tracking_enabled: boolean;
   individual_tracking: boolean;
-  no: number;
+  /** Null before the campaign's expansion. */
+  no: number | null;
   tracking_domain: string | null;
   is_transactional: boolean;
   media_ids: string[];
@@ -140,7 +141,7 @@ export async function loadContent(campaignId: string, { toSend, variant }: Asked
     ? { attachments: await attachments(row.company_id, row.media_ids), dkim: dkim(row) }
     : { attachments: [], dkim: [] };
   const tokenIdOf = async (index: number | null) =>
-    row.individual_tracking ? null : await campaignTokenId(row.no, index);
+    row.individual_tracking || row.no === null ? null : await campaignTokenId(row.no, index);
   const variants = await Promise.all(
     (row.variants ?? []).map(async (own, index) =>
       contentOf({ ...row, ...own }, { ...attached, campaignTokenId: await tokenIdOf(index) }),

@@ -97,7 +97,6 @@ const work = {
         second: Type.Integer(),
         domain: Type.Integer(),
       }),
-      /** Named as nodes of version 0.1.0 name them: both run side by side during an update. */
       lanes: Type.Array(Batch),
       servers: Type.Array(Server),
     }),

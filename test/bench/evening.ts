@@ -56,7 +56,7 @@ async function serve(): Promise<void> {
   const { broker, port } = await startServices(["gateway", "accounts", "tracking"]);
   const { newWorld, token } = await import("../integration/tracking/world.ts");
   const { query, queryOne } = await import("../../models/database/db.ts");
-  const { mails, companyId, campaignId } = await newWorld(MAILS, undefined, "compact");
+  const { mails, companyId, campaignId } = await newWorld(MAILS);
   const paths = mails.map(({ id }) =>
     Array.from({ length: LINKS + 1 }, (_, link) =>
       link === 0 ? `${PUBLIC}/open/${token(id, 0)}.gif` : `${PUBLIC}/click/${token(id, link)}/`,

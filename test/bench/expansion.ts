@@ -70,8 +70,8 @@ async function bareRows(postmaster: number, { list }: Ids): Promise<number> {
     await transaction(async (client) => {
       await client.query("set local synchronous_commit = off");
       await client.query(
-        `insert into sent_emails (campaign_no, seq, subscriber_id, id, opens, clicks, created_at)
-         select $1, n, subscriber_id, null, null, null, null from bench_bare where n > $2 and n <= $3 order by n`,
+        `insert into sent_emails (campaign_no, seq, subscriber_id)
+         select $1, n, subscriber_id from bench_bare where n > $2 and n <= $3 order by n`,
         [no, slice * BARE_SLICE, (slice + 1) * BARE_SLICE],
       );
     });

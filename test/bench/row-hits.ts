@@ -44,7 +44,7 @@ export async function addWebhook(company: string): Promise<void> {
   );
 }
 
-const MAILS = `select s.id, s.campaign_no, s.seq from campaigns c join sent_emails s on s.campaign_no = c.no
+const MAILS = `select s.campaign_no, s.seq from campaigns c join sent_emails s on s.campaign_no = c.no
   where c.id = $1 and s.seq = any ($2)`;
 
 const began = Date.now();

@@ -80,7 +80,7 @@ async function expand(campaign: string): Promise<void> {
 
 const LEASE = `update send_chunks set state = state + 1, owner = $2, fence = fence + 1, lease_until = now() + interval '1 hour'
   where campaign_id = $1 returning campaign_id, company_id, no, lo, hi, fence`;
-const MAILS = `select e.id, e.campaign_no, e.seq, e.attempts, coalesce(e.email, s.email) as email
+const MAILS = `select e.campaign_no, e.seq, e.attempts, coalesce(e.email, s.email) as email
   from campaigns c join sent_emails e on e.campaign_no = c.no
   left join subscribers s on s.company_id = c.company_id and s.id = e.subscriber_id
   where c.id = $1 and e.seq between $2 and $3 order by e.seq`;

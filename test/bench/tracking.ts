@@ -2,7 +2,7 @@
  * Opens and redirects a second that one node stores durably (fsync on), over HTTP, beside a bare Koa app that answers a
  * constant over as many connections; and webhooks a second to a receiver on loopback. Load and service are two processes.
  *
- *     node test/bench tracking [seconds per run] [connections] [compact|full]
+ *     node test/bench tracking [seconds per run] [connections]
  */
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -20,8 +20,6 @@ import { startServices } from "./serve.ts";
 const SECONDS = Number(process.argv[2] ?? 5);
 /** Each reader's mail program, or proxy, has a connection of its own: in a busy minute there are thousands. */
 const CONNECTIONS = Number(process.argv[3] ?? 1_024);
-/** As mails and hits are stored since 0.2.0, or in full as before. */
-const FORM = process.argv[4] === "full" ? "full" : "compact";
 /** Of each kind in turn: what else the machine does changes from minute to minute. */
 const ROUNDS = 3;
 /** So many that none is clicked again within seconds: no reader does that, and what went before is read for each click. */
@@ -39,7 +37,7 @@ interface Serving {
 async function serve(): Promise<void> {
   const { broker, port } = await startServices(["gateway", "accounts", "tracking", "webhooks"]);
   const { newWorld, token } = await import("../integration/tracking/world.ts");
-  const { mails, companyId } = await newWorld(MAILS, undefined, FORM);
+  const { mails, companyId } = await newWorld(MAILS);
   const bare = createServer(
     new Koa()
       .use((ctx) => {
@@ -127,7 +125,7 @@ const meanOf = (rates: readonly Rate[]): Rate => ({
 async function measure(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "flockmail-bench-"));
   const postgres = await startEmbeddedPostgres(folder);
-  const child = startServing(fileURLToPath(import.meta.url), ["", FORM], postgres.url, folder);
+  const child = startServing(fileURLToPath(import.meta.url), [""], postgres.url, folder);
   try {
     const [at] = (await once(child, "message")) as [Serving];
     const pids = [child.pid!, postmasterOf(join(folder, "postgres"))];

@@ -123,7 +123,7 @@ test(`${FAULTS} freezes and ${FAULTS} cuts: the others' rate is back above half,
   const arrived = new Set([...server.counts.keys()].map((key) => key.split(" ", 1)[0]!));
   const rows = await withIds(
     await query<{ id: string; campaign_no: number; seq: number; status: number }>(
-      `select id, campaign_no, seq, status from sent_emails
+      `select campaign_no, seq, status from sent_emails
        where campaign_no in (select no from campaigns where id = any ($1)) and (status > 0 or next_attempt_at is not null)`,
       [ids],
     ),

@@ -72,14 +72,14 @@ function processAt(port: number): ServiceProcess {
 }
 
 /** All that a notice changes. */
-const effects = ({ companyId }: World) =>
+const effects = ({ companyId, campaignNo }: World) =>
   queryOne(
-    `select (select count(*)::int from sent_emails where company_id = $1 and status = 4) as bounced,
+    `select (select count(*)::int from sent_emails where campaign_no = $2 and status = 4) as bounced,
        (select count(*)::int from email_events where company_id = $1) as events,
        (select count(*)::int from suppressions where company_id = $1) as suppressed,
        (select count(*)::int from subscribers where company_id = $1 and status = 'bounced') as people,
        (select count(*)::int from inbound_seen where company_id = $1) as marks`,
-    [companyId],
+    [companyId, campaignNo],
   );
 
 test("one of two processes reads; when it is killed the other goes on, and every notice has counted once", async () => {

@@ -8,13 +8,13 @@ const TABLES = `
   from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
   where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' group by 1 order by 1`;
 
-/** Rows that have it, by table. The parts of the compact recipients count as one. */
+/** Rows that have it, by table. The parts of the recipients count as one. */
 export async function rowsWith(address: string): Promise<Record<string, number>> {
   const found: Record<string, number> = {};
   for (const { name, text } of await query<{ name: string; text: string }>(TABLES)) {
     const sql = `select count(*)::int as n from ${name} where strpos(lower(${text}), lower($1)) > 0`;
     const [row] = await query<{ n: number }>(sql, [address]);
-    const table = name.replace(/^sent_emails_\d+$/, "sent_emails_compact");
+    const table = name.replace(/^sent_emails_\d+$/, "sent_emails");
     if (row!.n > 0) found[table] = (found[table] ?? 0) + row!.n;
   }
   return found;

@@ -1,7 +1,9 @@
 /** Rows of campaigns as a send leaves them, for tests of what comes after. */
 import { query } from "../../models/database/db.ts";
+import { mailIds } from "../../models/statements/mail-key.ts";
 import { newId } from "../../services/lib/ids.ts";
 import { seal } from "../../services/lib/secrets.ts";
+import type { MailNumber } from "../../services/lib/tokens/mail-id.ts";
 
 interface Given {
   companyId: string;
@@ -55,13 +57,16 @@ export async function sentEmail(
   campaignId: string,
   given: { email?: string; subscriberId?: string; variables?: object } = {},
 ): Promise<string> {
-  const id = newId();
-  await query(
-    `insert into sent_emails (id, company_id, campaign_id, seq, email, subscriber_id, variables)
-     select $1, $2, $3, coalesce(max(seq), 0) + 1, $4, $5, $6 from sent_emails where company_id = $2 and campaign_id = $3`,
-    [id, companyId, campaignId, given.email ?? "bob@example.com", given.subscriberId, given.variables],
+  await query("update campaigns set no = next_campaign_no(), expansion_began_at = now() where id = $1 and no is null", [
+    campaignId,
+  ]);
+  const numbers = await query<MailNumber>(
+    `insert into sent_emails (campaign_no, seq, email, subscriber_id, variables)
+     select c.no, (select coalesce(max(seq), 0) + 1 from sent_emails where campaign_no = c.no), $3, $4, $5
+     from campaigns c where c.company_id = $1 and c.id = $2 returning campaign_no, seq`,
+    [companyId, campaignId, given.email ?? "bob@example.com", given.subscriberId, given.variables],
   );
-  return id;
+  return (await mailIds()).of(numbers)[0]!;
 }
 
 export async function media(companyId: string, filename: string, parts: Buffer[]): Promise<string> {

@@ -142,9 +142,9 @@ async function addMails(of: readonly Sent[], size: number, people: number, befor
   for (let from = 0; from < of.length; from += many) {
     const some = of.slice(from, from + many);
     await query(
-      `insert into sent_emails (campaign_no, seq, subscriber_id, status, attempts, sent_at, opened_at, opens, clicked_at, clicks, id, created_at)
+      `insert into sent_emails (campaign_no, seq, subscriber_id, status, attempts, sent_at, opened_at, opens, clicked_at, clicks)
        select c.no, s, p.id, ${sent}, 1, c.at, case when s % 4 = 1 then c.at end, case when s % 4 = 1 then 1 end,
-         case when s % 20 = 1 then c.at end, case when s % 20 = 1 then 1 end, null, null
+         case when s % 20 = 1 then c.at end, case when s % 20 = 1 then 1 end
        from unnest($1::int[], $2::timestamptz[]) with ordinality c (no, at, place)
        cross join generate_series(1, ${size}) s
        join large_people p on p.n = 1 + (($3::int + c.place) * ${size > 1 ? 997 : 1} + s) % ${people}`,

@@ -144,8 +144,8 @@ export class Sending {
       [id, companyId, `news@${DOMAIN}`],
     );
     await query(
-      `insert into sent_emails (campaign_no, seq, email, id, opens, clicks, created_at)
-       select no, n, 'r' || n || '@to.example', null, null, null, null
+      `insert into sent_emails (campaign_no, seq, email)
+       select no, n, 'r' || n || '@to.example'
        from campaigns, generate_series(1, $2::int) n where id = $1`,
       [id, n],
     );
@@ -240,7 +240,7 @@ export class Sending {
       attempts: number;
       smtp_response: string;
     }>(
-      `select e.id, e.campaign_no, e.seq, e.email, e.status, e.error, e.attempts, e.smtp_response
+      `select e.campaign_no, e.seq, e.email, e.status, e.error, e.attempts, e.smtp_response
        from campaigns c join sent_emails e on e.campaign_no = c.no
        where c.id = $1 order by e.seq`,
       [campaignId],

@@ -4,14 +4,14 @@ import { asEvents, HIT_AS_EVENT, type HitRow, WHAT_HITS_LEAVE_OUT } from "../../
 
 /** SQL, of the company $1. Of rows of `hits` the mail's id is null, and its numbers are there. */
 export const STORED_EVENTS = `(
-  select id, type, recipient, sent_email_id, null::int as campaign_no, null::int as seq, campaign_id, machine, metadata,
-    created_at, link, is_first, is_first_of_link, variant, false as in_hits
+  select id, type, recipient, null::int as campaign_no, null::int as seq, campaign_id, machine, metadata, created_at,
+    sent_email_id, link, is_first, is_first_of_link, variant, false as in_hits
   from email_events where company_id = $1
   union all
-  select ${HIT_AS_EVENT}, nullif(h.link, 0::smallint), h.flags & 2 = 2, h.flags & 4 = 4, nullif((h.flags >> 3) - 1, -1)::smallint, true
+  select ${HIT_AS_EVENT}, null, nullif(h.link, 0::smallint), h.flags & 2 = 2, h.flags & 4 = 4, nullif((h.flags >> 3) - 1, -1)::smallint, true
   from hits h join campaigns c on c.no = h.campaign_no and c.company_id = $1 ${WHAT_HITS_LEAVE_OUT})`;
 
-export interface StoredEvent extends Omit<HitRow, "type" | "sent_email_id" | "campaign_no"> {
+export interface StoredEvent extends Omit<HitRow, "type" | "campaign_no"> {
   type: string;
   sent_email_id: string | null;
   link: number | null;

@@ -39,7 +39,7 @@ const FIRST_SLICE = 500;
 const SLICE = 20_000;
 const SLICE_OF_RECEIVERS = 2_500;
 
-const UNEXPANDED = `select id, company_id, no, campaign_type, smtp_config_id, list_id, segment_id, is_transactional,
+const UNEXPANDED = `select id, company_id, campaign_type, smtp_config_id, list_id, segment_id, is_transactional,
     expand_cursor, unwritten_cursor, next_seq, requeue_from, resend_of, timezone, scheduled_for,
     (select json_agg(json_build_object('percent', v.percent, 'recipients', v.recipients) order by v.index)
       from campaign_variants v
@@ -53,7 +53,7 @@ const BEGIN = `
   update campaigns set expansion_began_at = now(),
     no = next_campaign_no()
   where company_id = $1 and id = $2 and expansion_began_at is null
-  returning no`;
+  returning id`;
 // A transaction that takes an address away waits until the slice is written, and finds its rows.
 const HOLD_ADDRESSES = "select pg_advisory_xact_lock_shared(hashtextextended('addresses:' || $1, 0))";
 
@@ -114,8 +114,7 @@ async function writeSlice(client: Client, campaignId: string): Promise<Written |
     return { companyId: company_id, kept: requeued, done };
   }
   if (campaign.next_seq === 1) {
-    const begun = await queryOne<{ no: number }>(BEGIN, [company_id, campaign.id], client);
-    campaign.no = begun?.no ?? campaign.no;
+    const begun = await queryOne(BEGIN, [company_id, campaign.id], client);
     if (begun && campaign.variants) await fixVariants(client, company_id, campaign.id);
   }
   await query(HOLD_ADDRESSES, [company_id], client);

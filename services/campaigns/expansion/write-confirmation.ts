@@ -13,8 +13,7 @@ const CAMPAIGN = `
   insert into campaigns (id, company_id, name, campaign_type, status, total_emails, smtp_config_id, is_transactional,
     is_internal, worker_task_id, next_seq, expansion_began_at, expanded_at, no)
   values ($1, $2, 'Confirmation', 'custom', 'pending', 1, $3, true, true, $4, 2, now(), now(),
-    next_campaign_no())
-  returning no`;
+    next_campaign_no())`;
 
 // Not tracked: the only link must arrive unchanged.
 const CONTENTS = `
@@ -27,12 +26,8 @@ const CONTENTS = `
   returning sender_email`;
 
 const RECIPIENT = `
-  insert into sent_emails (company_id, campaign_id, id, opens, clicks, created_at, campaign_no, seq, subscriber_id, email,
-    variables)
-  select f.company_id, f.campaign_id, f.id, f.zero, f.zero, f.at, $6, 1, $3, $4, $5::jsonb
-  from companies c
-  left join (select $1::uuid as company_id, $2::uuid as campaign_id, uuid_v7() as id, 0 as zero, now() as at) f on $6::int < 0
-  where c.id = $1`;
+  insert into sent_emails (campaign_no, seq, subscriber_id, email, variables)
+  select no, 1, $3, $4, $5::jsonb from campaigns where company_id = $2 and id = $1`;
 
 interface Confirmation {
   campaignId: string;
@@ -47,12 +42,12 @@ interface Confirmation {
 
 export async function writeConfirmation(client: Client, mail: Confirmation): Promise<void> {
   const { campaignId: id, companyId, smtpConfigId, subscriberId, email } = mail;
-  const { no } = (await queryOne<{ no: number }>(CAMPAIGN, [id, companyId, smtpConfigId, newId()], client))!;
+  await query(CAMPAIGN, [id, companyId, smtpConfigId, newId()], client);
   const contents = [id, companyId, smtpConfigId, mail.subject, mail.body];
   const written = await queryOne<{ sender_email: string }>(CONTENTS, contents, client);
   if (written) await storeWireSender(client, companyId, id, written.sender_email);
-  await query(RECIPIENT, [companyId, id, subscriberId, email, JSON.stringify(mail.variables), no], client);
-  const owner = { id, no, company_id: companyId, smtp_config_id: smtpConfigId, is_transactional: true };
+  await query(RECIPIENT, [id, companyId, subscriberId, email, JSON.stringify(mail.variables)], client);
+  const owner = { id, company_id: companyId, smtp_config_id: smtpConfigId, is_transactional: true };
   await addChunks(client, owner, cutIntoRuns(1, 1));
   await addEmails(client, companyId, 1);
   await query("select add_count($1, 'sent_emails', $1, 1)", [companyId], client);

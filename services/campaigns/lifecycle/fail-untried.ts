@@ -22,10 +22,10 @@ const { queued, sending, failed, unknown } = SENT_EMAIL_STATUS;
 const CHUNKS_AT_ONCE = 40;
 
 /** Who failed is read only where a webhook is to be notified. */
-const RETURNING = "returning e.campaign_no, e.seq, e.id, e.email, e.subscriber_id";
+const RETURNING = "returning e.campaign_no, e.seq, e.email, e.subscriber_id";
 const FAILED = (rows: string) => `(select count(*) from ${rows}) as failed,
   case when exists (select from webhook_endpoints p where ${wants("'failed'", "$1")}) then (
-    select json_agg(json_build_object('campaign_no', f.campaign_no, 'seq', f.seq, 'id', f.id, 'email', coalesce(f.email, p.email)))
+    select json_agg(json_build_object('campaign_no', f.campaign_no, 'seq', f.seq, 'email', coalesce(f.email, p.email)))
     from ${rows} f left join lateral (${subscriberAt("$1", "f.subscriber_id", "r.email")}) p on true) end as recipients`;
 
 type FailedRecipient = MailNumber & { id: string; email: string; message_id?: string };

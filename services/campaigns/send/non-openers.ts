@@ -49,7 +49,7 @@ const ofInlineReceivers: Source = {
 };
 
 interface First {
-  no: number;
+  no: number | null;
   list_id: string | null;
 }
 

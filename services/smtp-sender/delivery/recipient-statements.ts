@@ -34,7 +34,7 @@ const BLOCKED = `case when ${ADDRESS} = '' then 'erased'
   end as blocked`;
 
 /** What every row of RecipientRow has; alias e = sent_emails, s = subscribers. */
-const MAIL = `e.id, e.campaign_no, e.seq, ${ADDRESS} as email, e.cc, e.bcc, e.subscriber_id, e.variables::text, e.variant,
+const MAIL = `e.campaign_no, e.seq, ${ADDRESS} as email, e.cc, e.bcc, e.subscriber_id, e.variables::text, e.variant,
   s.first_name, s.last_name, s.attributes::text, s.status as subscriber_status`;
 
 /** Suppressions alone: there is one for every subscriber who has unsubscribed or whose address is dead. */

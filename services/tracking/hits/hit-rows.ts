@@ -16,8 +16,6 @@ export interface MailOfRow {
   seq: number;
   version: string;
   variant: number | null;
-  /** Its recipient is compact. */
-  in_hits: boolean;
   /**
    * Kinds of hits that the company's endpoints waited for when the mail was read. One that was made after that was made after the
    * hit had come.
@@ -91,25 +89,24 @@ interface Given {
   events: readonly EventRow[];
   changes: readonly MailChange[];
   mails: ReadonlyMap<string, MailOfRow>;
-  /** False: all in full. */
-  mayBeCompact: boolean;
+  /** False: all become rows of email_events. */
+  mayUseHits: boolean;
 }
 
 const isHeard = ({ link, mail }: EventOfMail) => mail.heard.includes(link === null ? "opened" : "clicked");
 
 export function rowsOf(given: Given): { to: keyof typeof WRITE; values: Value[][] } {
-  const { changes, mails, mayBeCompact } = given;
+  const { changes, mails, mayUseHits } = given;
   const events = given.events.map((event): EventOfMail => ({ ...event, mail: mails.get(event.sent_email_id)! }));
-  const isCompact = ({ mail, has_own_url, ip }: EventOfMail) =>
-    mayBeCompact && mail.in_hits && !has_own_url && isStorableIp(ip);
-  const { true: hits = [], false: full = [] } = Object.groupBy(events, (event) => `${isCompact(event)}`);
+  const fitsHits = ({ has_own_url, ip }: EventOfMail) => mayUseHits && !has_own_url && isStorableIp(ip);
+  const { true: hits = [], false: others = [] } = Object.groupBy(events, (event) => `${fitsHits(event)}`);
   const heard = hits.filter(isHeard);
-  const to = full.length === 0 ? (heard.length === 0 ? "hits" : "heard") : hits.length === 0 ? "events" : "all";
+  const to = others.length === 0 ? (heard.length === 0 ? "hits" : "heard") : hits.length === 0 ? "events" : "all";
   const changed = changes.map((change) => ({ ...change, mail: mails.get(change.id)! }));
   const values = arraysOf(CHANGED, ofChange, changed);
   if (to !== "events") values.push(...arraysOf(IN_HITS, ofHit, hits));
   if (to === "heard" || to === "all") values.push(...arraysOf(HEARD, ofEvent, heard));
-  if (to === "events" || to === "all") values.push(...arraysOf(IN_EVENTS, ofEvent, full));
+  if (to === "events" || to === "all") values.push(...arraysOf(IN_EVENTS, ofEvent, others));
   return { to, values };
 }
 
@@ -121,8 +118,8 @@ const lacksPart = (error: unknown) => {
 
 const MAKE_PARTS = "select prepare_hit_parts()";
 
-/** Where the month's table is missing it is made, and where that fails the hits are stored in full. */
-export async function withParts<T>(store: (mayBeCompact: boolean) => Promise<T>): Promise<T> {
+/** A month's table that is missing is made; if that fails, its hits become rows of email_events. */
+export async function withParts<T>(store: (mayUseHits: boolean) => Promise<T>): Promise<T> {
   try {
     return await store(true);
   } catch (error) {

@@ -38,7 +38,6 @@ export const READ = `
     join sent_emails s on s.campaign_no = m.campaign_no and s.seq = m.seq),
   k as materialized (
     select c.no, c.company_id, ${companyNo("c.company_id")} as company_no, c.id as campaign_id, c.individual_tracking, c.deleted_at is not null as is_deleted,
-      c.no >= 0 as in_hits,
       array(select t.type from webhook_endpoints w, unnest(w.events) t (type)
         where w.company_id = c.company_id and w.disabled_at is null and t.type in ('opened', 'clicked')) as heard
     from (select distinct campaign_no from m) d join campaigns c on c.no = d.campaign_no)

@@ -44,7 +44,6 @@ interface CampaignOfRow {
   /** False: its hits are only counted, also those of a link that names the mail. */
   individual_tracking: boolean;
   is_deleted: boolean;
-  in_hits: boolean;
   heard: string[];
 }
 
@@ -166,12 +165,12 @@ interface Batch {
   hits: readonly Hit[];
   known: readonly Known[];
   campaignLinks: CampaignLinks;
-  mayBeCompact: boolean;
+  mayUseHits: boolean;
 }
 
 /** Null where it takes more than one statement: stored clicks turned out to be a machine's, or a mail was in doubt. */
 async function tryStore(batch: Batch, client?: Client): Promise<StoredBatch | null> {
-  const { hits, known, campaignLinks, mayBeCompact } = batch;
+  const { hits, known, campaignLinks, mayUseHits } = batch;
   const { mails, campaignOf } = await placesOf(hits, known, client);
   const links = await campaignLinks.of(
     hits.flatMap((hit) => (hit.link > 0 && campaignOf(hit)) || []),
@@ -209,15 +208,15 @@ async function tryStore(batch: Batch, client?: Client): Promise<StoredBatch | nu
     await markAsMachines(client, classified.marked, mails.values());
   }
   classified.changes.sort(byKey(mails));
-  const { to, values } = rowsOf({ ...classified, mails, mayBeCompact });
+  const { to, values } = rowsOf({ ...classified, mails, mayUseHits });
   const queued = await prepared<{ company_id: string }>(`write hits to ${to}`, WRITE[to], values, client);
   return { results, companyIds: [...settled, ...queued.map(({ company_id }) => company_id)] };
 }
 
 export async function storeHits(hits: readonly Hit[], campaignLinks: CampaignLinks): Promise<StoredBatch> {
   const known = await mailsOf(idsOf(hits));
-  return withParts(async (mayBeCompact) => {
-    const batch = { hits, known, campaignLinks, mayBeCompact };
+  return withParts(async (mayUseHits) => {
+    const batch = { hits, known, campaignLinks, mayUseHits };
     const stored = await tryStore(batch).catch((error: unknown) => {
       if (isConflict(error)) return null;
       throw error;

@@ -79,7 +79,7 @@ const CHOOSE = `
 
 // The webhook's event names a mail, and the link to the page came with one.
 const LAST_MAIL = `
-  select e.id, e.campaign_no, e.seq, c.id as campaign_id
+  select e.campaign_no, e.seq, c.id as campaign_id
   from sent_emails e join campaigns c on c.no = e.campaign_no and c.company_id = $1
   where e.subscriber_id = $2 and e.status = ${SENT_EMAIL_STATUS.sent} order by e.campaign_no desc, e.seq desc limit 1`;
 

@@ -47,8 +47,8 @@ const runsOf = (campaigns: string) => `
   cross join generate_series(1 + ${RUN} * mod(hashint4extended(c.no, 0) & ${2 ** 31 - 1}, $4::int)::int, c.next_seq - 1, ${RUN} * $4::int) run (lo)
   where c.company_id = $1 and ${KEPT}`;
 
-const ofCompany = (where: string, order: string) =>
-  `(select no from campaigns where company_id = $1 and ${where} order by company_id ${order}, no ${order} limit 1)`;
+const LAST =
+  "(select no from campaigns where company_id = $1 and no is not null order by company_id desc, no desc limit 1)";
 
 /**
  * The first number of those whose recipients were written since $7: numbers are given in that order, when it begins. Halved until
@@ -56,7 +56,7 @@ const ofCompany = (where: string, order: string) =>
  */
 const FIRST = `(
   with recursive search (lo, hi) as (
-    select 0::bigint, ${ofCompany("no >= 0", "desc")} + 1::bigint
+    select 0::bigint, ${LAST} + 1::bigint
     union all
     select case when k.is_since then s.lo else k.no + 1 end, case when k.is_since then (s.lo + s.hi) / 2 else s.hi end
     from search s
@@ -70,15 +70,13 @@ const FIRST = `(
 
 /**
  * There may be a million of one mail each, so that not even their numbers are all looked at: the numbers of the company from the
- * first to the last are cut into pieces, of which each $4th is read. Those of version 0.1.0 have numbers below 0. The whole key is
+ * first to the last are cut into pieces, of which each $4th is read. The whole key is
  * compared, and its order asked for, so that no other index of the company's campaigns will do: all of them would be read for each piece.
  */
 const MAILS_OF_SMALL = `
   select ${domainOf()} as domain, ${COUNTS}
   from (
-    select ${FIRST} as lo, ${ofCompany("no >= 0", "desc")} as hi
-    union all
-    select ${ofCompany("no < 0", "asc")}, ${ofCompany("no < 0", "desc")}) numbers
+    select ${FIRST} as lo, ${LAST} as hi) numbers
   cross join lateral (select ceil((numbers.hi - numbers.lo + 1) / (${PLACES}::float8 * $4::int))::bigint as width) piece
   cross join lateral generate_series(numbers.lo + piece.width * ($4::int / 2), numbers.hi::bigint, piece.width * $4::int) place (lo)
   cross join lateral (

@@ -51,14 +51,14 @@ function counterFor(companyId: string, { type, campaign, recipient, since, until
   return { count: async () => (await queryOne<{ n: number }>(of, values))!.n };
 }
 
-/** SQL: the compact mails of an address, by its subscriber and by rows that have it (models/sent-email.ts). */
+/** SQL: the mails of an address, by its subscriber and by rows that have it (models/sent-email.ts). */
 const mailsTo = (address: string) => `(
   select s.campaign_no, s.seq from subscribers p join sent_emails s on s.subscriber_id = p.id
-  where p.company_id = $1 and p.email_key = address_key(${address}) and s.campaign_no >= 0
+  where p.company_id = $1 and p.email_key = address_key(${address})
     and lower(coalesce(s.email, p.email)) = lower(${address})
   union
   select campaign_no, seq from sent_emails
-  where campaign_no >= 0 and email is not null and lower(email) = lower(${address}))`;
+  where email is not null and lower(email) = lower(${address}))`;
 
 /** One of the tables: its rows are found by these conditions, and are in the order of `order` by an index. */
 interface Source {

@@ -45,13 +45,10 @@ interface Row {
 const ofRecipient = (address: string) => `(
   select campaign_no, seq from sent_emails
   where subscriber_id = (select id from subscribers where company_id = $1 and email_key = address_key(${address}))
-    and (campaign_no < 0 or email is null or lower(email) = lower(${address}))
+    and (email is null or lower(email) = lower(${address}))
   union
   select campaign_no, seq from sent_emails
-  where campaign_no < 0 and company_id = $1 and subscriber_id is null and lower(email) = lower(${address})
-  union
-  select campaign_no, seq from sent_emails
-  where campaign_no >= 0 and email is not null and lower(email) = lower(${address}))`;
+  where email is not null and lower(email) = lower(${address}))`;
 
 /** Mails that were sent and came back, of a company's campaigns, or of one. */
 const returnedMails = (campaign: string) =>
@@ -76,10 +73,10 @@ async function knownCount(companyId: string, { campaign, status }: Asked): Promi
 }
 
 const ADDRESS = "coalesce(s.email, p.email)";
-/** A compact row was written when the expansion of its campaign began, or a moment later. */
-const COLUMNS = `s.id, s.campaign_no, s.seq, c.id as campaign_id, s.subscriber_id, ${ADDRESS} as email, s.cc, s.bcc, s.status,
+/** A row is written when the expansion of its campaign begins, or a moment later. */
+const COLUMNS = `s.campaign_no, s.seq, c.id as campaign_id, s.subscriber_id, ${ADDRESS} as email, s.cc, s.bcc, s.status,
   s.attempts, s.error, s.smtp_response, s.opened_at, s.clicked_at, s.bounced_at,
-  s.sent_at, coalesce(s.created_at, c.expansion_began_at, c.created_at) as created_at, ${HANDED_OVER} as handed_over`;
+  s.sent_at, coalesce(c.expansion_began_at, c.created_at) as created_at, ${HANDED_OVER} as handed_over`;
 
 const OTHERS = `left join subscribers p on p.company_id = $1 and p.id = s.subscriber_id`;
 /**
@@ -109,7 +106,8 @@ const nearestOf =
   };
 
 function listing(companyId: string, asked: Asked): Listing {
-  const where = ["c.company_id = $1", "c.recipients_state = 'kept'"];
+  // Campaigns without a number have no recipients yet.
+  const where = ["c.company_id = $1", "c.no is not null", "c.recipients_state = 'kept'"];
   const values: unknown[] = [companyId];
   const add = (value: unknown) => `$${values.push(value)}`;
   const { campaign, recipient, status } = asked;

@@ -63,13 +63,13 @@ describe("plans", () => {
       [tenant.id],
     );
     await addEmails(pool(), tenant.id, 42);
-    // Rows as they are written now, without a company of their own; each has a copy.
+    // Each has a copy.
     await query(
       `with campaign as (
          insert into campaigns (id, company_id, name, campaign_type, status, smtp_config_id, worker_task_id, no, expansion_began_at)
          values ($2, $1, 'c', 'custom', 'completed', $1, $1, next_campaign_no(), now()) returning no)
-       insert into sent_emails (campaign_no, seq, email, cc, status, sent_at, id, opens, clicks, created_at)
-       select no, n, 'u@example.com', '{c@example.com}', 2, now() - n * interval '25 minutes', null, null, null, null
+       insert into sent_emails (campaign_no, seq, email, cc, status, sent_at)
+       select no, n, 'u@example.com', '{c@example.com}', 2, now() - n * interval '25 minutes'
        from campaign, generate_series(1, 5) n`,
       [tenant.id, newId()],
     );

@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { closeDatabase, openDatabase, query, queryOne } from "../../../models/database/db.ts";
 import { migrate } from "../../../models/database/migrate.ts";
-import { bounceTokens, mailsOf } from "../../../models/statements/mail-key.ts";
+import { bounceTokens, mailIds, mailsOf } from "../../../models/statements/mail-key.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../../services/lib/processes/embedded-postgres.ts";
 import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
 import { tokenAddress } from "../../../services/lib/tokens/bounce-token.ts";
+import type { MailNumber } from "../../../services/lib/tokens/mail-id.ts";
 import { bounceMessage } from "../../support/bounce-message.ts";
 import { dataFolder, type ServiceProcess, startService } from "../../support/service-process.ts";
 import { SmtpDialogue } from "../../support/smtp-dialogue.ts";
@@ -111,9 +112,9 @@ describe("kill -9 in a storm", () => {
     return { world, answered, over: Promise.all(Array.from({ length: CONNECTIONS }, mailServer)) };
   }
 
-  const bounced = async ({ companyId }: World) => {
-    const sql = "select id from sent_emails where company_id = $1 and status = 4";
-    return new Set((await query<{ id: string }>(sql, [companyId])).map(({ id }) => id));
+  const bounced = async ({ campaignNo }: World) => {
+    const sql = "select campaign_no, seq from sent_emails where campaign_no = $1 and status = 4";
+    return new Set((await mailIds()).of(await query<MailNumber>(sql, [campaignNo])));
   };
 
   async function everythingOnce({ world, answered, over }: Storm): Promise<void> {

@@ -52,8 +52,11 @@ describe("the SMTP listener", () => {
     return { ...world, address, verp };
   }
 
-  const statusOf = async ({ mails }: World, n = 0) =>
-    (await queryOne<{ status: number }>("select status from sent_emails where id = $1", [mails[n]!.id]))!.status;
+  const statusOf = async ({ campaignNo }: World, n = 0) =>
+    (await queryOne<{ status: number }>("select status from sent_emails where campaign_no = $1 and seq = $2", [
+      campaignNo,
+      n + 1,
+    ]))!.status;
   const inbound = ({ companyId }: World) =>
     query<{ result: string; via: string }>("select result, via from inbound_messages where company_id = $1", [
       companyId,
@@ -70,7 +73,7 @@ describe("the SMTP listener", () => {
     expect(reply).toMatch(/^250/);
     // 250 comes after the commit: it is all there now.
     expect(await statusOf(world, 0)).toBe(4);
-    const bare = bounceMessage({ recipient: second!.email, messageId: `${second!.id}@acme.example` });
+    const bare = bounceMessage({ recipient: second!.email, messageId: `${second!.messageId}@acme.example` });
     expect(await dialogue.send([world.address], bare)).toMatch(/^250/);
     expect(await statusOf(world, 1)).toBe(4);
     // The mail was forwarded: the report names another address, the token decides.
@@ -158,9 +161,9 @@ describe("the SMTP listener", () => {
     expect(await inbound(world)).toHaveLength(400);
     const counted = await queryOne<{ events: number; bounced: number; suppressed: number }>(
       `select (select count(*) from email_events where company_id = $1) as events,
-         (select count(*) from sent_emails where company_id = $1 and status = 4) as bounced,
+         (select count(*) from sent_emails where campaign_no = $2 and status = 4) as bounced,
          (select count(*) from suppressions where company_id = $1) as suppressed`,
-      [world.companyId],
+      [world.companyId, world.campaignNo],
     );
     expect(counted).toEqual({ events: 200, bounced: 200, suppressed: 200 });
   });

@@ -1,10 +1,11 @@
 import { query, queryOne } from "../../../models/database/db.ts";
-import { addressHashes, bounceTokens, mailOf } from "../../../models/statements/mail-key.ts";
+import { addressHashes, bounceTokens, mailIds, mailOf } from "../../../models/statements/mail-key.ts";
 import type { Arrival } from "../../../services/bounces/arrival.ts";
 import { type Intake, startIntake } from "../../../services/bounces/take-in.ts";
 import type { Verdict } from "../../../services/bounces/verdict.ts";
 import { settle } from "../../../services/campaigns/lifecycle/settle.ts";
 import { firstIdAt, newId } from "../../../services/lib/ids.ts";
+import type { MailNumber } from "../../../services/lib/tokens/mail-id.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { newWorld, type World } from "../tracking/world.ts";
 
@@ -162,11 +163,13 @@ describe("what came back", () => {
         ...arrival(world.companyId, []),
         report: { verdicts: [verdict("soft", recipient)], returnedMessageId, addressedTo: [], dialect: "rfc3464" },
       });
-    const byMessage = await report(`${first!.id}@acme.example`, first!.email.toUpperCase());
+    const byMessage = await report(`${first!.messageId}@acme.example`, first!.email.toUpperCase());
     expect(byMessage[0]).toMatchObject({ result: "bounced", sentEmailId: first!.id });
     const byAddress = await report("somebody@elsewhere.example", second!.email);
     expect(byAddress[0]).toMatchObject({ result: "bounced", sentEmailId: second!.id });
-    await query("update sent_emails set sent_at = now() - interval '15 days' where id = $1", [old!.id]);
+    await query("update sent_emails set sent_at = now() - interval '15 days' where campaign_no = $1 and seq = 3", [
+      world.campaignNo,
+    ]);
     expect((await report(null, old!.email))[0]).toMatchObject({ result: "unmatched" });
   });
 
@@ -189,7 +192,7 @@ describe("what came back", () => {
         }),
         await reported(world.companyId, [complaint("bob@mailbox.test")], {
           via: "ses",
-          returnedMessageId: `${three!.id}@acme.example`,
+          returnedMessageId: `${three!.messageId}@acme.example`,
         }),
       ];
       expect(answers.flat().map(({ result, recipient, diagnostic }) => [result, recipient, diagnostic])).toEqual(
@@ -203,7 +206,7 @@ describe("what came back", () => {
     test("a report under a Message-ID leaves the address alone that it names, also where that one had a mail", async () => {
       const world = await newWorld(2);
       const [own, named] = world.mails;
-      const returnedMessageId = `<${own!.id}@acme.example>`;
+      const returnedMessageId = `<${own!.messageId}@acme.example>`;
       await reported(world.companyId, [verdict("hard", named!.email)], { returnedMessageId });
       expect(await suppressions(world)).toEqual([{ email: own!.email, kind: "bounced" }]);
       expect([await mailRow(own!.id), await mailRow(named!.id)]).toMatchObject([{ status: 4 }, { status: 2 }]);
@@ -215,10 +218,10 @@ describe("what came back", () => {
       const world = await newWorld(2);
       const [own, exploded] = world.mails;
       await reported(world.companyId, [verdict("hard", "x@mailbox.test"), verdict("soft", own!.email)], {
-        returnedMessageId: own!.id,
+        returnedMessageId: own!.messageId,
       });
       await reported(world.companyId, [verdict("ignored", "x@mailbox.test"), verdict("block", "y@mailbox.test")], {
-        returnedMessageId: exploded!.id,
+        returnedMessageId: exploded!.messageId,
       });
       expect((await events(world)).map(({ recipient, metadata }) => [recipient, metadata.bounce_type])).toEqual([
         [own!.email, "soft"],
@@ -231,7 +234,7 @@ describe("what came back", () => {
       const hash = (await addressHashes()).of(world.companyId, "erased@to.example");
       await query("insert into erased_addresses (company_id, address_hash) values ($1, $2)", [world.companyId, hash]);
       const about = [verdict("hard", "erased@to.example")];
-      const taken = await reported(world.companyId, about, { returnedMessageId: world.mails[0]!.id });
+      const taken = await reported(world.companyId, about, { returnedMessageId: world.mails[0]!.messageId });
       expect(taken).toMatchObject([{ result: "unmatched", recipient: null, diagnostic: null }]);
       expect(await events(world)).toEqual([]);
     });
@@ -246,7 +249,7 @@ describe("what came back", () => {
          select $1, $2, 1, 0, 'copy@to.example', 'cc', 2, 1, now()`,
         [world.companyId, world.campaignId],
       );
-      const returnedMessageId = mail!.id;
+      const returnedMessageId = mail!.messageId;
       const unknown = [verdict("hard", "x@mailbox.test"), verdict("hard", newer!.email), complaint("x@mailbox.test")];
       const taken = await reported(world.companyId, unknown, { returnedMessageId });
       expect(taken.map(({ result }) => result)).toEqual(["unmatched", "unmatched", "unmatched"]);
@@ -277,7 +280,9 @@ describe("what came back", () => {
   test("an unknown mail that bounces counts as sent, its campaign ends as its counts say, and nothing is queued again", async () => {
     const world = await newWorld();
     const mail = world.mails[0]!;
-    await query("update sent_emails set status = 6, sent_at = null, error = 'In doubt.' where id = $1", [mail.id]);
+    await query("update sent_emails set status = 6, sent_at = null, error = 'In doubt.' where campaign_no = $1", [
+      world.campaignNo,
+    ]);
     await query("update campaigns set status = 'failed', sent_count = 0, failed_count = 1 where id = $1", [
       world.campaignId,
     ]);
@@ -292,21 +297,23 @@ describe("what came back", () => {
     ["30 days", false],
   ])("the fifth soft bounce, with %s between it and the four before, suppresses: %s", async (between, suppresses) => {
     const world = await newWorld();
-    const { id: delivered, email, subscriberId } = world.mails[0]!;
+    const { email, subscriberId } = world.mails[0]!;
+    const setDelivered = (at: string) =>
+      query(`update sent_emails set sent_at = ${at} where campaign_no = $1 and seq = 1`, [world.campaignNo]);
     const soften = async () => {
-      const id = newId();
-      await query(
-        `insert into sent_emails (id, company_id, campaign_id, seq, subscriber_id, email, status, attempts, sent_at)
-         select $1, $2, $3, max(seq) + 1, $4, $5, 2, 1, now() from sent_emails where campaign_id = $3`,
-        [id, world.companyId, world.campaignId, subscriberId, email],
+      const mails = await query<MailNumber>(
+        `insert into sent_emails (campaign_no, seq, subscriber_id, status, attempts, sent_at)
+         select $1, max(seq) + 1, $2, 2, 1, now() from sent_emails where campaign_no = $1 returning campaign_no, seq`,
+        [world.campaignNo, subscriberId],
       );
-      await intake.takeIn(arrival(world.companyId, [verdict("soft", email)], { token: await tokenFor(id) }));
+      const [id] = (await mailIds()).of(mails);
+      await intake.takeIn(arrival(world.companyId, [verdict("soft", email)], { token: await tokenFor(id!) }));
     };
     // The world's own mail was delivered before the first of them.
-    await query("update sent_emails set sent_at = now() - interval '60 days' where id = $1", [delivered]);
+    await setDelivered("now() - interval '60 days'");
     for (let n = 0; n < 4; n++) await soften();
     expect(await suppressions(world)).toEqual([]);
-    if (between === "a delivery") await query("update sent_emails set sent_at = now() where id = $1", [delivered]);
+    if (between === "a delivery") await setDelivered("now()");
     if (between === "30 days") {
       const earlier = "update email_events set created_at = now() - interval '30 days 1 minute' where company_id = $1";
       await query(earlier, [world.companyId]);
@@ -408,16 +415,16 @@ describe("what came back", () => {
       ]);
       await comesBack(world, "hard", 0, 9);
       expect(await guarded(world)).toEqual({ error: null, hard_bounces: 0, complaints: 0 });
-      await query("update sent_emails set sent_at = now() where campaign_id = $1", [world.campaignId]);
+      await query("update sent_emails set sent_at = now() where campaign_no = $1", [world.campaignNo]);
       await comesBack(world, "hard", 9, 11);
       expect((await guarded(world))!.error).toMatch("2 of 10 mails bounced for good");
     });
 
     test("a hundred at once, with doubt settled among them, are counted one by one", async () => {
       const worlds = await Promise.all([half({ hard_bounce_percent: 100 }), half({ hard_bounce_percent: 100 })]);
-      for (const { mails } of worlds)
-        await query("update sent_emails set status = 6, sent_at = null where id = any ($1)", [
-          mails.slice(0, 5).map(({ id }) => id),
+      for (const { campaignNo } of worlds)
+        await query("update sent_emails set status = 6, sent_at = null where campaign_no = $1 and seq <= 5", [
+          campaignNo,
         ]);
       const others = startIntake(() => {});
       await Promise.all(

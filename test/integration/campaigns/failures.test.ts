@@ -48,7 +48,7 @@ describe("failures of a campaign", () => {
     await query("update campaigns set error = $2 where id = $1", [id, 'Stopped by the API key "x".']);
     const [soft] = await withIds(
       await query<{ id: string; campaign_no: number; seq: number }>(
-        "select id, campaign_no, seq from sent_emails where campaign_no = (select no from campaigns where id = $1) and seq = 6",
+        "select campaign_no, seq from sent_emails where campaign_no = (select no from campaigns where id = $1) and seq = 6",
         [id],
       ),
     );

@@ -36,8 +36,7 @@ const COLUMNS = `
   join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
   left join pg_constraint k on k.contype = 'p'
     -- A table in parts: the key is theirs, by the same columns in the same places.
-    and k.conrelid = case c.relkind when 'r' then c.oid else (
-      select max(inhrelid) from pg_inherits where inhparent = c.oid and inhrelid <> 'sent_emails_full'::regclass) end
+    and k.conrelid = case c.relkind when 'r' then c.oid else (select max(inhrelid) from pg_inherits where inhparent = c.oid) end
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
   order by 1, 2`;
 

@@ -3,7 +3,7 @@ import { useRows } from "../campaigns/rows.ts";
 
 useRows();
 
-const LARGE = ["email_events", "list_members", "sent_emails_full", "subscribers", "webhook_deliveries"];
+const LARGE = ["email_events", "list_members", "subscribers", "webhook_deliveries"];
 
 test("tables that grow to millions of rows, and each part of the recipients, are vacuumed after a twentieth of them", async () => {
   await query("select add_recipient_part(max(no) + 1) from recipient_parts");

@@ -31,31 +31,31 @@ const FILL = `
     insert into list_members (company_id, list_id, subscriber_id)
     select p.company_id, l.id, p.id from people p join list l on l.company_id = p.company_id),
   campaign as (
-    insert into campaigns (id, company_id, name, campaign_type, status, total_emails, sent_count, smtp_config_id, worker_task_id)
-    select uuid_v7(), id, 'News', 'to_list', 'completed', 1000, 1000, uuid_v7(), uuid_v7() from company
-    returning id, company_id),
+    insert into campaigns (id, company_id, name, campaign_type, status, total_emails, sent_count, smtp_config_id, worker_task_id, no)
+    select uuid_v7(), id, 'News', 'to_list', 'completed', 1000, 1000, uuid_v7(), uuid_v7(), next_campaign_no() from company
+    returning id, company_id, no),
   mails as (
-    insert into sent_emails (company_id, campaign_id, seq, email, status)
-    select company_id, id, n, 'u' || n || '@example.com', 2 from campaign, generate_series(1, 1000) n
-    returning id, company_id, campaign_id, email)
+    insert into sent_emails (campaign_no, seq, email, status)
+    select no, n, 'u' || n || '@example.com', 2 from campaign, generate_series(1, 1000) n returning email)
   insert into email_events (company_id, campaign_id, sent_email_id, type, recipient, is_first)
-  select company_id, campaign_id, id, 'opened', email, true from mails`;
+  select c.company_id, c.id, uuid_v7(), 'opened', m.email, true from mails m, campaign c`;
 
 /** A newsletter with one recipient of three done, one that is due, one for later, a receipt, and a copy that waits. */
 const UNDER_WAY = `
   with company as (select id from companies limit 1),
   campaign as (
     insert into campaigns (id, company_id, name, campaign_type, status, is_transactional, scheduled_for, total_emails,
-      sent_count, smtp_config_id, worker_task_id, expanded_at)
-    select uuid_v7(), company.id, c.name, 'to_list', c.status, c.transactional, c.at, 3, c.sent, uuid_v7(), uuid_v7(), now()
+      sent_count, smtp_config_id, worker_task_id, expanded_at, no)
+    select uuid_v7(), company.id, c.name, 'to_list', c.status, c.transactional, c.at, 3, c.sent, uuid_v7(), uuid_v7(), now(),
+      next_campaign_no()
     from company, (values
       ('sending', 'sending', false, null::timestamptz, 1), ('due', 'scheduled', false, now() - interval '1 second', 0),
       ('later', 'scheduled', false, now() + interval '1 day', 0), ('receipt', 'sending', true, null, 0)
     ) c (name, status, transactional, at, sent)
-    returning id, company_id, name, is_transactional),
+    returning id, company_id, no, name, is_transactional),
   mails as (
-    insert into sent_emails (id, company_id, campaign_id, seq, email, status)
-    select uuid_v7(), company_id, id, n, 'u' || n || '@example.com', case when n = 1 and name = 'sending' then 2 else 0 end
+    insert into sent_emails (campaign_no, seq, email, status)
+    select no, n, 'u' || n || '@example.com', case when n = 1 and name = 'sending' then 2 else 0 end
     from campaign, generate_series(1, 3) n where name in ('sending', 'receipt')),
   chunks as (
     insert into send_chunks (campaign_id, company_id, no, smtp_config_id, is_transactional, lo, hi, marked_to)

@@ -162,8 +162,8 @@ async function stopped() {
   const check = async ({ id, accepted, begunCopies, lateOnes }: (typeof campaigns)[number]) => {
     // One more recipient, so that the campaign is not over when its mails are out.
     await query(
-      `insert into sent_emails (id, campaign_no, seq, email, next_attempt_at)
-       select null, no, total_emails + 1, 'later@to.example', now() + interval '1 hour' from campaigns where id = $1`,
+      `insert into sent_emails (campaign_no, seq, email, next_attempt_at)
+       select no, total_emails + 1, 'later@to.example', now() + interval '1 hour' from campaigns where id = $1`,
       [id],
     );
     await query("update campaigns set total_emails = total_emails + 1 where id = $1", [id]);

@@ -245,8 +245,8 @@ describe("segment rules as SQL", () => {
     )[0]!;
     let seq = 0;
     await query(
-      `insert into campaigns (id, company_id, name, campaign_type, status, smtp_config_id, worker_task_id)
-       select id, $1, 'C', 'custom', 'completed', $1, $1 from unnest($2::uuid[]) id`,
+      `insert into campaigns (id, company_id, name, campaign_type, status, smtp_config_id, worker_task_id, no)
+       select id, $1, 'C', 'custom', 'completed', $1, $1, next_campaign_no() from unnest($2::uuid[]) id`,
       [COMPANY, CAMPAIGNS],
     );
     for (const p of people) {
@@ -267,8 +267,9 @@ describe("segment rules as SQL", () => {
       }
       for (const mail of p.mails) {
         await query(
-          "insert into sent_emails (company_id, campaign_id, seq, subscriber_id, email, opened_at, clicked_at) values ($1, $2, $3, $4, $5, $6, $7)",
-          [COMPANY, mail.campaign, ++seq, id, p.email, mail.opened ?? null, mail.clicked ?? null],
+          `insert into sent_emails (campaign_no, seq, subscriber_id, opened_at, clicked_at)
+           select no, $2, $3, $4, $5 from campaigns where id = $1`,
+          [mail.campaign, ++seq, id, mail.opened ?? null, mail.clicked ?? null],
         );
       }
     }

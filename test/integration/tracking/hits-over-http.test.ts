@@ -30,7 +30,7 @@ describe("an open or a click over HTTP", () => {
     await collector?.stop();
   });
   beforeEach(async () => {
-    world = await newWorld(3, undefined, "compact");
+    world = await newWorld(3);
   });
 
   const pixel = (n = 0) => OPEN.replace(":token", token(world.mails[n]!.id, 0));
@@ -141,7 +141,7 @@ describe("an open or a click over HTTP", () => {
   });
 
   test("goes to the outbox of those endpoints of its own company that wait for its kind", async () => {
-    const other = await newWorld(3, undefined, "compact");
+    const other = await newWorld(3);
     const endpoint = (company: World, events: string) =>
       query(
         `insert into webhook_endpoints (id, company_id, url, events, secret_sealed)

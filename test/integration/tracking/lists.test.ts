@@ -41,7 +41,7 @@ describe("lists for API users", () => {
         status: "sent",
         attempts: 1,
         error: null,
-        message_id: `<${world.mails[2]!.id}@acme.example>`,
+        message_id: expect.stringMatching(/^<[\w-]{22}@acme\.example>$/),
         opened_at: null,
       });
       expect((await sent({ campaign: world.campaignId, page_size: 2, page: 2 })).results.map(({ id }) => id)).toEqual([
@@ -50,7 +50,7 @@ describe("lists for API users", () => {
     });
 
     test("by status, and `sending` is what a sender has marked as handed over", async () => {
-      await query("update sent_emails set status = 0, sent_at = null where campaign_id = $1", [world.campaignId]);
+      await query("update sent_emails set status = 0, sent_at = null where campaign_no = $1", [world.campaignNo]);
       await query("update campaigns set sent_count = 0, status = 'sending' where id = $1", [world.campaignId]);
       await query(
         `insert into send_chunks (campaign_id, no, company_id, smtp_config_id, is_transactional, lo, hi, marked_to, state)
@@ -63,19 +63,21 @@ describe("lists for API users", () => {
       expect((await sent({ status: "sending" })).count).toBe(1);
       expect((await sent({ status: "sent" })).count).toBe(0);
       expect((await sent()).results.map(({ status }) => status)).toEqual(["queued", "queued", "sending"]);
-      await query("update sent_emails set status = 6, error = 'In doubt.' where id = $1", [world.mails[1]!.id]);
+      await query("update sent_emails set status = 6, error = 'In doubt.' where campaign_no = $1 and seq = 2", [
+        world.campaignNo,
+      ]);
       await query("update campaigns set failed_count = 1 where id = $1", [world.campaignId]);
       expect(await recipients({ status: "unknown" })).toEqual([second]);
     });
 
     test("every mail stands under one status, and each count is that of the rows, whatever becomes of the campaigns", async () => {
       const { companyId } = world;
-      const more = (mails: number, form?: "compact") => newWorld(mails, { id: companyId }, form);
+      const more = (mails: number) => newWorld(mails, { id: companyId });
       const [failed, request, returned, running, later, hidden] = [
-        await more(4, "compact"),
+        await more(4),
         await more(3),
-        await more(2, "compact"),
-        await more(8, "compact"),
+        await more(2),
+        await more(8),
         await more(2),
         await more(2),
       ].map(({ campaignId }) => campaignId);
@@ -146,12 +148,10 @@ describe("lists for API users", () => {
     });
 
     test("a page reads as little where PostgreSQL has no statistics yet as where it has", async () => {
-      const { id } = world.mails[0]!;
       await query(
-        `insert into sent_emails (id, company_id, campaign_id, campaign_no, seq, email, status, sent_at, created_at)
-         select gen_random_uuid(), company_id, campaign_id, campaign_no, n, n || '@example.com', status, sent_at, created_at
-         from sent_emails, generate_series(100, 2_099) n where id = $1`,
-        [id],
+        `insert into sent_emails (campaign_no, seq, email, status, sent_at)
+         select $1, n, n || '@example.com', 2, now() from generate_series(100, 2_099) n`,
+        [world.campaignNo],
       );
       for (const params of [{}, { status: "sent" as const }]) {
         const asked = await statementsOf(() => sent(params));
@@ -165,65 +165,62 @@ describe("lists for API users", () => {
       }
     });
 
-    test.each(["full", "compact"] as const)(
-      "a status that few have is found without those that bounced, or wait, beside them (%s rows)",
-      async (form) => {
-        const { companyId, campaignId, mails } = await newWorld(2_000, undefined, form);
-        // All but three bounced or wait for another try.
-        await query(
-          `update sent_emails e set sent_at = null, status = o.status, error = o.error, bounced_at = o.bounced_at,
+    test("a status that few have is found without those that bounced, or wait, beside them", async () => {
+      const { companyId, campaignId, mails } = await newWorld(2_000);
+      // All but three bounced or wait for another try.
+      await query(
+        `update sent_emails e set sent_at = null, status = o.status, error = o.error, bounced_at = o.bounced_at,
              next_attempt_at = o.next_attempt_at
            from (select seq, case seq when 7 then 3 when 8 then 5 when 9 then 6 else seq % 2 * 4 end as status, 'Why' as error,
                case when seq % 2 = 1 and seq not in (7, 9) then now() end as bounced_at,
                case when seq % 2 = 0 and seq <> 8 then now() end as next_attempt_at
              from generate_series(1, 2000) seq) o
            where e.campaign_no = (select no from campaigns where id = $1) and e.seq = o.seq`,
-          [campaignId],
-        );
-        await query("update campaigns set sent_count = 0, failed_count = 1001, status = 'sending' where id = $1", [
-          campaignId,
-        ]);
-        const few = { failed: mails[6]!, suppressed: mails[7]!, unknown: mails[8]! };
-        const plans = capturePlans();
-        try {
-          for (const [status, mail] of Object.entries(few)) {
-            for (const campaign of [undefined, campaignId]) {
-              const asked = { status: status as keyof typeof few, ...(campaign ? { campaign } : {}) };
-              const found = await plans.of(async () =>
-                expect(await sent(asked, companyId)).toMatchObject({ count: 1, results: [{ id: mail.id }] }),
-              );
-              const rows = found.flatMap(({ root }) => nodesOf(root)).map(rowsOf);
-              // Of campaigns and what belongs to them; of the mails, the one.
-              expect(Math.max(...rows)).toBeLessThanOrEqual(20);
-            }
+        [campaignId],
+      );
+      await query("update campaigns set sent_count = 0, failed_count = 1001, status = 'sending' where id = $1", [
+        campaignId,
+      ]);
+      const few = { failed: mails[6]!, suppressed: mails[7]!, unknown: mails[8]! };
+      const plans = capturePlans();
+      try {
+        for (const [status, mail] of Object.entries(few)) {
+          for (const campaign of [undefined, campaignId]) {
+            const asked = { status: status as keyof typeof few, ...(campaign ? { campaign } : {}) };
+            const found = await plans.of(async () =>
+              expect(await sent(asked, companyId)).toMatchObject({ count: 1, results: [{ id: mail.id }] }),
+            );
+            const rows = found.flatMap(({ root }) => nodesOf(root)).map(rowsOf);
+            // Of campaigns and what belongs to them; of the mails, the one.
+            expect(Math.max(...rows)).toBeLessThanOrEqual(20);
           }
-        } finally {
-          plans.stop();
         }
-        expect(await sent({ status: "bounced", page_size: 1 }, companyId)).toMatchObject({
-          count: 998,
-          results: [{ id: mails[1998]!.id }],
-        });
-        expect((await sent({ status: "queued", page_size: 1 }, companyId)).count).toBe(999);
-      },
-    );
+      } finally {
+        plans.stop();
+      }
+      expect(await sent({ status: "bounced", page_size: 1 }, companyId)).toMatchObject({
+        count: 998,
+        results: [{ id: mails[1998]!.id }],
+      });
+      expect((await sent({ status: "queued", page_size: 1 }, companyId)).count).toBe(999);
+    });
 
     test("copies as they were recorded, and by their mail's status while nothing is recorded of them", async () => {
       await query(
-        "update sent_emails set cc = '{c@x.example}', bcc = '{b@x.example, c@x.example}' where campaign_id = $1",
-        [world.campaignId],
+        "update sent_emails set cc = '{c@x.example}', bcc = '{b@x.example, c@x.example}' where campaign_no = $1",
+        [world.campaignNo],
       );
       await query(
-        "update sent_emails set status = seq - 1 + case seq when 3 then 1 else 0 end where campaign_id = $1",
-        [world.campaignId],
+        "update sent_emails set status = seq - 1 + case seq when 3 then 1 else 0 end where campaign_no = $1",
+        [world.campaignNo],
       );
-      await query("update sent_emails set status = 2 where id = $1", [world.mails[1]!.id]);
+      await query("update sent_emails set status = 2 where campaign_no = $1 and seq = 2", [world.campaignNo]);
       await query(
         `insert into sent_email_copies (company_id, campaign_id, seq, no, email, kind, status, error, sent_at)
-         select company_id, campaign_id, seq, n, (array['c@x.example', 'b@x.example'])[n], (array['cc', 'bcc'])[n],
+         select $1, $2, 2, n, (array['c@x.example', 'b@x.example'])[n], (array['cc', 'bcc'])[n],
            (array[2, 0])[n], (array[null, 'Deferred: 450 later'])[n], (array[timestamptz '2026-01-01Z', null])[n]
-         from sent_emails, generate_series(1, 2) n where id = $1`,
-        [world.mails[1]!.id],
+         from generate_series(1, 2) n`,
+        [world.companyId, world.campaignId],
       );
       const [failed, recorded, queued] = (await sent({ campaign: world.campaignId })).results.map(
         ({ copies }) => copies,
@@ -248,7 +245,6 @@ describe("lists for API users", () => {
     test("by recipient, with and without a subscriber, in any case", async () => {
       const { email } = world.mails[0]!;
       expect(await recipients({ recipient: email.toUpperCase() })).toEqual([email]);
-      await query("update sent_emails set subscriber_id = null where id = $1", [world.mails[0]!.id]);
       await query("delete from subscribers where id = $1", [world.mails[0]!.subscriberId]);
       expect(await recipients({ recipient: email })).toEqual([email]);
       expect(await sent({ recipient: "nobody@example.com" })).toMatchObject({ count: 0, results: [] });

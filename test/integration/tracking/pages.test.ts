@@ -205,12 +205,15 @@ describe("recipients' pages", () => {
     });
 
     test("proves that a mail in doubt was handed over, as any link of it does", async () => {
-      await query("update sent_emails set status = $2, sent_at = null where id = $1", [
-        mail().id,
+      await query("update sent_emails set status = $2, sent_at = null where campaign_no = $1 and seq = 1", [
+        world.campaignNo,
         SENT_EMAIL_STATUS.unknown,
       ]);
       await unsubscribe(ONLY);
-      const [row] = await query<{ status: number }>("select status from sent_emails where id = $1", [mail().id]);
+      const [row] = await query<{ status: number }>(
+        "select status from sent_emails where campaign_no = $1 and seq = 1",
+        [world.campaignNo],
+      );
       expect(row!.status).toBe(SENT_EMAIL_STATUS.sent);
     });
   });

@@ -12,11 +12,11 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 test("a page of sent mails reads no subscriber but those of its mails, also beside large campaigns of others", async () => {
-  await newWorld(20_000, undefined, "compact");
-  const { companyId } = await newWorld(2_000, undefined, "compact");
+  await newWorld(20_000);
+  const { companyId } = await newWorld(2_000);
   // From here on every campaign is taken for one of some thousand mails.
   await query("analyze campaigns, subscribers, sent_emails");
-  for (let n = 0; n < 25; n++) await newWorld(1, { id: companyId }, "compact");
+  for (let n = 0; n < 25; n++) await newWorld(1, { id: companyId });
   const plans = capturePlans();
   const read = await plans
     .of(() => call(app.broker, "tracking.listSentEmails", {}, { meta: { companyId } }))
