@@ -88,7 +88,7 @@ const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 /** Owners (campaigns, endpoints) looked at in one step, many of which may have no rows. */
 const OWNERS = 1_000;
 const RANGES = {
-  int: { owner: "-2147483648", first: "0", last: "2147483647" },
+  int: { owner: "-2147483648", first: "-2147483648", last: "2147483647" },
   uuid: { owner: FIRST_UUID, first: FIRST_UUID, last: LAST_UUID },
 };
 

@@ -171,7 +171,9 @@ async function fillWithAnn(company: Furnished): Promise<{ news: string; mail: st
      insert into sent_emails (campaign_no, seq, subscriber_id, email, cc, variables, status, sent_at)
      select no, 1, $4::uuid, $5, null::text[], '{"a": 1}'::jsonb, 2, now() from campaign
      union all select no, 2, null, $5, null, '{"a": 1}'::jsonb, 2, now() from campaign
-     union all select no, 3, null, 'dan@stays.example', array[$5], null::jsonb, 3, null from campaign`,
+     union all select no, 3, null, 'dan@stays.example', array[$5], null::jsonb, 3, null from campaign
+     -- Left out when the campaign began.
+     union all select no, -4, null, 'eve@stays.example', array[$5], jsonb_build_object('friend', $5), 5, null from campaign`,
     [newId(), id, smtp, ann, ANN],
   );
   await query("update smtp_configs set last_error = $2 where id = $1", [smtp, `450 4.2.1 <${ANN}>: later`]);
