@@ -45,6 +45,23 @@ const KEILA = lines(
   "unsubscribed@example.org,Ugo,Rossi,{},unsubscribed,e-2",
   "bounced@example.org,Bea,Rossi,,unreachable,e-3",
 );
+const HUBSPOT = lines(
+  '"Record ID","First Name","Last Name",Email,"Phone Number","Contact owner","Lead Status","Unsubscribed from all email","Create Date"',
+  "701,Ada,Rossi,active@example.org,+49 151 12345678,,New,,2024-02-01 10:11",
+  '702,Ugo,Rossi,unsubscribed@example.org,,,"Attempted to contact",true,2024-02-01 10:11',
+);
+/** "Comma Separated Values (Windows)": most columns are empty. */
+const OUTLOOK = lines(
+  '"Title","First Name","Middle Name","Last Name","Suffix","Company","Business City","Birthday","Categories","E-mail Address","E-mail Type","E-mail Display Name","E-mail 2 Address","Gender","Priority","Private","Sensitivity"',
+  '"","Ada","","Rossi","","Lantern Books","Rome","5/31/1991","","active@example.org","SMTP","Ada Rossi (active@example.org)","ada@example.net","Unspecified","Normal","False","Normal"',
+  '"","Bo","","Berg","Jr.","","","0/0/00","","bo@example.org","SMTP","Bo Berg","","Unspecified","Normal","False","Normal"',
+  '"","Cleo","","Costa","","","","0/0/00","","cleo@example.org","SMTP","Cleo Costa","","Unspecified","Normal","False","Normal"',
+);
+const GOOGLE = lines(
+  "First Name,Middle Name,Last Name,Phonetic First Name,Name Prefix,Name Suffix,Nickname,File As,Organization Name,Birthday,Notes,Photo,Labels,E-mail 1 - Label,E-mail 1 - Value,E-mail 2 - Label,E-mail 2 - Value,Phone 1 - Value",
+  'Ada,,Rossi,,Dr.,,,,Lantern Books,1991-05-31,"met in Rome, twice",,* myContacts ::: Readers,* Work,active@example.org ::: ada@example.net,Home,ada@example.com,+49 151 12345678',
+  "Bo,,Berg,,,Jr.,,,,,,,* myContacts,*,bo@example.org,,,",
+);
 /** A German Excel saves "CSV (semicolon)" in windows-1252. */
 const EXCEL = lines("sep=;", "Vorname;Name;E-Mail-Adresse;Ort;Rabatt €", "Jörg;Müßig;active@example.org;Köln;5 €");
 
@@ -56,6 +73,9 @@ export const EXPORTS = {
   listmonk: LISTMONK,
   sendy: SENDY,
   keila: KEILA,
+  hubspot: HUBSPOT,
+  outlook: OUTLOOK,
+  google: GOOGLE,
   excel: EXCEL,
 };
 

@@ -23,7 +23,8 @@ export const FLAGS = new Map(
     [
       [
         "unsubscribed",
-        "unsubscribed unsubscribedat unsubtime unsubscribetime unsubscribedate optedout optout optouttime",
+        "unsubscribed unsubscribedat unsubtime unsubscribetime unsubscribedate optedout optout optouttime " +
+          "unsubscribedfromallemail emailoptout optedoutofemail hasoptedoutofemail",
       ],
       ["unsubscribed", "blacklisted blocklisted emailblacklisted emailblocklisted emailblacklist emailblocklist"],
       ["bounced", "bounced hardbounced hardbounce bouncedat cleaned cleantime cleanedat"],

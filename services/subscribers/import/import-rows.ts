@@ -82,6 +82,11 @@ function withoutEntities(text: string, tally: Tally): string {
 
 const textAt = (cells: string[], at: number): string => withoutGuard(cells[at]?.trim() ?? "");
 
+/** Google Contacts writes all addresses of a label into one cell; the first one is taken. */
+const SEVERAL = " ::: ";
+/** Written by Outlook for a day that is not known. */
+const NO_DAY = "0/0/00";
+
 /** One line, because it stands in the header of mails; a cell of a spreadsheet may have several. */
 const nameAt = (cells: string[], at: number, tally: Tally): string =>
   toOneLine(withoutEntities(textAt(cells, at), tally)).trim();
@@ -139,7 +144,7 @@ function attributesOf(columns: Columns, cells: string[], tally: Tally): RowAttri
   let readings = "";
   for (const { name, at } of columns.attributes) {
     const value = withoutEntities(textAt(cells, at), tally);
-    if (!value) continue;
+    if (!value || value === NO_DAY) continue;
     if (value.length > MAX_TEXT)
       return { error: `${name}: Ensure this field has no more than ${MAX_TEXT} characters.` };
     json += `${json ? "," : ""}${JSON.stringify(name)}:${JSON.stringify(value)}`;
@@ -159,7 +164,7 @@ export type Refusal = (address: string) => string | undefined;
 /** The row's line for COPY, or undefined if the row was skipped. */
 function copyLine(columns: Columns, row: CsvRow, tally: Tally, refusal: Refusal): string | undefined {
   const { cells, line } = row;
-  const email = addressText(textAt(cells, columns.email));
+  const email = addressText(textAt(cells, columns.email).split(SEVERAL)[0]!);
   const skip = (error: string) => void tally.skip(line, email, error);
   if (row.error) return skip(row.error);
   if (cells.some(isUnreadable)) return skip("The row is not valid UTF-8 text.");

@@ -202,6 +202,37 @@ describe("files as other products export them", () => {
     expect((await byEmail("active@")).attributes).toEqual({ city: "Rome", "External ID": "e-1" });
   });
 
+  test("HubSpot: who opted out stays out", async () => {
+    expect((await upload(EXPORTS.hubspot)).body).toMatchObject({ created: 2, errors: [] });
+    expect(await mailable()).toEqual(["active@example.org"]);
+    expect(await suppressions()).toEqual(blocked);
+    const { attributes } = await byEmail("active@");
+    expect(attributes).toEqual({
+      "Record ID": 701,
+      "Phone Number": "+49 151 12345678",
+      "Lead Status": "New",
+      "Create Date": expect.any(String),
+    });
+  });
+
+  test("Outlook: days that are not known are left out, and the others are days", async () => {
+    expect((await upload(EXPORTS.outlook)).body).toMatchObject({ created: 3, errors: [] });
+    const [ada, bo] = [await byEmail("active@"), await byEmail("bo@")];
+    expect(ada).toMatchObject({ first_name: "Ada", last_name: "Rossi", status: "active" });
+    expect(ada.attributes).toMatchObject({ Birthday: "1991-05-31", Private: false, "Business City": "Rome" });
+    expect(bo.attributes).not.toHaveProperty("Birthday");
+  });
+
+  test("Google Contacts, with several addresses in one cell", async () => {
+    expect((await upload(EXPORTS.google)).body).toMatchObject({ created: 2, errors: [] });
+    expect(await mailable()).toEqual(["active@example.org", "bo@example.org"]);
+    expect(await byEmail("active@")).toMatchObject({
+      first_name: "Ada",
+      last_name: "Rossi",
+      attributes: { Birthday: "1991-05-31", Labels: "* myContacts ::: Readers", "E-mail 2 - Value": "ada@example.com" },
+    });
+  });
+
   test("Excel in German: refused as a whole without its charset, complete with it", async () => {
     const bytes = inWindows1252(EXPORTS.excel);
     const refused = await upload(bytes);
