@@ -900,20 +900,26 @@ CREATE OR REPLACE FUNCTION public.soft_bounces_in_a_row(company uuid, address te
  SET enable_hashjoin TO 'off'
  SET enable_mergejoin TO 'off'
 AS $function$
-  with soft as (
+  with person as (
+    select p.id, p.soft_bounces, p.soft_bounced_at from subscribers p
+    where p.company_id = company and p.email_key = address_key(address)),
+  -- An address without a subscriber has its events only.
+  soft as (
     select e.created_at from email_events e
-    where e.company_id = company and lower(e.recipient) = lower(address)
-      and e.type = 'bounced' and e.metadata->>'bounce_type' = 'soft' and e.created_at > now() - interval '30 days'),
+    where not exists (select from person) and e.company_id = company and lower(e.recipient) = lower(address)
+      and e.type = 'bounced' and e.metadata->>'bounce_type' = 'soft'),
+  since as (
+    select coalesce((select soft_bounced_at from person where soft_bounces > 0), (select min(created_at) from soft)) as at),
   delivered as (
-    select s.sent_at from subscribers p join sent_emails s on s.subscriber_id = p.id
-    where p.company_id = company and p.email_key = address_key(address) and s.status = 2
-      and s.sent_at > (select min(created_at) from soft)
+    select s.sent_at from person p join sent_emails s on s.subscriber_id = p.id
+    where s.status = 2 and s.sent_at > (select at from since)
     union all
     select s.sent_at from sent_emails s join campaigns c on c.no = s.campaign_no and c.company_id = company
     where s.email is not null and lower(s.email) = lower(address)
-      and s.status = 2 and s.sent_at > (select min(created_at) from soft))
-  select count(*)::integer from soft
-  where created_at > coalesce((select max(sent_at) from delivered), '-infinity')
+      and s.status = 2 and s.sent_at > (select at from since))
+  select coalesce(
+    (select case when exists (select from delivered) then 0 else soft_bounces end from person),
+    (select count(*)::integer from soft where created_at > coalesce((select max(sent_at) from delivered), '-infinity')))
 $function$;
 
 CREATE OR REPLACE FUNCTION public.subscribers_removed()
@@ -1964,6 +1970,8 @@ create table subscribers (
   updated_at timestamp with time zone default now() not null,
   import_id uuid,
   form_values jsonb,
+  soft_bounces integer default 0 not null,
+  soft_bounced_at timestamp with time zone,
   constraint subscribers_pkey PRIMARY KEY (company_id, id),
   constraint subscribers_company_id_email_key_key UNIQUE (company_id, email_key),
   constraint subscribers_status_check CHECK ((status = ANY (ARRAY['active'::text, 'unconfirmed'::text, 'unsubscribed'::text, 'bounced'::text, 'complained'::text])))

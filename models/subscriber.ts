@@ -33,6 +33,9 @@ export class Subscriber extends Model<InferAttributes<Subscriber>, InferCreation
   declare importId: CreationOptional<string | null>;
   /** Names and attributes of the public form that count once the person has confirmed. */
   declare formValues: CreationOptional<Record<string, unknown> | null>;
+  /** Soft bounces in a row at the last one; a mail that was delivered since makes it 0 (soft_bounces_in_a_row). */
+  declare softBounces: CreationOptional<number>;
+  declare softBouncedAt: CreationOptional<Date | null>;
   declare confirmMailedAt: CreationOptional<Date | null>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
@@ -50,6 +53,8 @@ export class Subscriber extends Model<InferAttributes<Subscriber>, InferCreation
         attributes: required(DataTypes.JSONB, {}),
         importId: nullable(DataTypes.UUID),
         formValues: nullable(DataTypes.JSONB),
+        softBounces: required(DataTypes.INTEGER, 0),
+        softBouncedAt: nullable(DataTypes.DATE),
         confirmMailedAt: nullable(DataTypes.DATE),
         createdAt: required(DataTypes.DATE),
         updatedAt: required(DataTypes.DATE),

@@ -21,6 +21,7 @@ const VALUES: Record<FieldType, object> = {
   time: date,
   status: { enum: SUBSCRIBER_STATUSES },
   flag: { type: "boolean" },
+  count: number,
   list: uuid,
   opened: uuid,
   clicked: uuid,

@@ -1,5 +1,6 @@
 /** The fields of segments: the type of each, and where it is found in `subscribers s`. */
 import { isAttributeName } from "../../services/lib/attributes.ts";
+import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
 
 /** Keeps a value as a parameter and returns its place ($n). */
 export interface Bind {
@@ -18,6 +19,7 @@ export type FieldType =
   | "opened"
   | "clicked"
   | "flag"
+  | "count"
   | "attribute";
 
 export interface FieldKind {
@@ -31,6 +33,12 @@ const lastTime = (column: string) => `(select max(e.${column}) from sent_emails 
 
 const COMPLAINED = `exists (
   select from email_events e where e.company_id = s.company_id and e.type = 'complained' and lower(e.recipient) = s.email_key)`;
+
+// As soft_bounces_in_a_row(): a delivery since the last one ends the row.
+const SOFT_BOUNCES = `case when s.soft_bounces > 0 and not exists (
+  select from sent_emails e
+  where e.subscriber_id = s.id and e.status = ${SENT_EMAIL_STATUS.sent} and e.sent_at > s.soft_bounced_at)
+  then s.soft_bounces else 0 end`;
 
 const fixed = (type: FieldType, nullable: boolean, sql: string): FieldKind => ({
   type,
@@ -50,6 +58,7 @@ const FIELDS = new Map<string, FieldKind>([
   ["last_opened_at", fixed("time", true, lastTime("opened_at"))],
   ["last_clicked_at", fixed("time", true, lastTime("clicked_at"))],
   ["last_bounced_at", fixed("time", true, lastTime("bounced_at"))],
+  ["soft_bounces", fixed("count", false, SOFT_BOUNCES)],
   ["complained", fixed("flag", false, COMPLAINED)],
   ["list", fixed("list", true, "")],
   ["opened_campaign", fixed("opened", false, "")],

@@ -138,6 +138,16 @@ const compareNumber =
   (x, value, bind) =>
     `${asNumber(x)} ${sign} ${bind(String(value))}::numeric`;
 
+const compareCount = (sign: string): Test =>
+  test(numberError, (x, value, bind) => `(${x}) ${sign} ${bind(String(value))}::numeric`);
+const counts: Tests = {
+  equals: compareCount("="),
+  gt: compareCount(">"),
+  gte: compareCount(">="),
+  lt: compareCount("<"),
+  lte: compareCount("<="),
+};
+
 /** `x` is jsonb: the plain test is applied to the value's text, or to each text of an array (one must pass). */
 const ofAttribute =
   (plain: Sql): Sql =>
@@ -184,6 +194,7 @@ const TESTS: Record<FieldType, Tests> = {
   opened: linked(sentAnd("opened_at")),
   clicked: linked(sentAnd("clicked_at")),
   flag: { equals: test(flagError, (x, value, bind) => `${x} = ${bind(value)}::boolean`) },
+  count: counts,
   attribute: attributes,
 };
 

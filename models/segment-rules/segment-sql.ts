@@ -14,6 +14,8 @@
  * | last_opened_at, last_clicked_at    | the same, is_empty (never), is_not_empty                                | the same |
  * | last_bounced_at                    | the same                                                                | the same |
  * | complained                         | equals, not_equals                                                      | boolean |
+ * | soft_bounces (in a row, no         | equals, not_equals, gt, gte, lt, lte                                    | number |
+ * | delivery between)                  |                                                                         | |
  * | list                               | equals, not_equals, in, not_in, is_empty (on no list), is_not_empty     | uuid of a list, or an array of them |
  * | opened_campaign, clicked_campaign  | equals, not_equals, in, not_in                                          | uuid of a campaign, or an array of them |
  * | attributes.<name>                  | all of the above                                                        | text, number, boolean; number for gt … lte; date for before, after |

@@ -115,7 +115,7 @@ const CHANGE = `
     select $1, id, email_key, email from former
     on conflict (company_id, subscriber_id, email_key) do update set email = excluded.email, changed_at = now()),
   changed as (
-    update subscribers s set email = $3, confirm_mailed_at = null, updated_at = now(),
+    update subscribers s set email = $3, confirm_mailed_at = null, soft_bounces = 0, updated_at = now(),
       status = case when s.status = 'bounced' then 'active' else s.status end
     from former f where s.company_id = $1 and s.id = f.id),
   suppressed as (

@@ -8,7 +8,7 @@
  *
  * `result.no` null means: claimed by itself.
  *
- * Hard bounces suppress their address, and so does the soft bounce that is the fifth in a row within 30 days (SOFT_BOUNCES_SUPPRESS_AT);
+ * Hard bounces suppress their address, and so does the soft bounce that is the fifth in a row (SOFT_BOUNCES_SUPPRESS_AT);
  * which replies are which: services/smtp-sender/delivery/outcome.ts. What comes back later: record-returns.ts.
  *
  * Copies (cc, bcc) get their rows with the result of their mail, and only if that is written. Flushes without copies use
@@ -114,14 +114,19 @@ const DELIVERED = `delivered as (
 /** The parameter behind those that every form of the statement has: bounces, or copies. */
 const NEXT = 32;
 
-/** So many soft bounces in a row (soft_bounces_in_a_row) are as good as a hard one. */
+/**
+ * This many soft bounces in a row (soft_bounces_in_a_row) count as a hard one, however long they take. The number is kept with
+ * the subscriber, because events expire. A delivery writes nothing there: it is found when the number is needed.
+ */
 export const SOFT_BOUNCES_SUPPRESS_AT = 5;
 
 /** $param: bounces of mails in `written`, by its `n`. `suppresses`: the address is dead, or may as well be. */
 const bouncesWritten = (param: number) => `bounce as (
-  select w.*, b.metadata, b.reason, case b.kind when 'hard' then true
-    when 'soft' then soft_bounces_in_a_row(w.company_id, w.email) + 1 >= ${SOFT_BOUNCES_SUPPRESS_AT} else false end as suppresses
-  from json_to_recordset($${param}::json) b (n int, metadata jsonb, reason text, kind text) join written w on w.n = b.n),
+  select c.*, c.kind = 'hard' or coalesce(c.in_a_row >= ${SOFT_BOUNCES_SUPPRESS_AT}, false) as suppresses
+  from (
+    select w.*, b.metadata, b.reason, b.kind, case b.kind when 'soft' then soft_bounces_in_a_row(w.company_id, w.email)
+      + row_number() over (partition by w.company_id, address_key(w.email), b.kind) end as in_a_row
+    from json_to_recordset($${param}::json) b (n int, metadata jsonb, reason text, kind text) join written w on w.n = b.n) c),
 bounced as (
   insert into email_events (company_id, campaign_id, sent_email_id, type, recipient, metadata)
   select company_id, campaign_id, id, 'bounced', email, metadata from bounce
@@ -132,9 +137,16 @@ suppressed as (
   on conflict (company_id, email_key) where email_key is not null
   do update set kind = 'bounced', reason = excluded.reason where suppressions.kind = 'unsubscribed'),
 gone as (
-  update subscribers s set status = 'bounced', updated_at = now()
-  from bounce b where b.suppresses and s.company_id = b.company_id and s.email_key = address_key(b.email)
-    and s.status not in ('bounced', 'complained'))`;
+  update subscribers s set
+    status = case when b.suppresses and s.status <> 'complained' then 'bounced' else s.status end,
+    updated_at = case when b.suppresses then now() else s.updated_at end,
+    soft_bounces = coalesce(b.in_a_row, s.soft_bounces),
+    soft_bounced_at = case when b.in_a_row is null then s.soft_bounced_at else now() end
+  from (
+    select company_id, address_key(email) as email_key, bool_or(suppresses) as suppresses, max(in_a_row) as in_a_row
+    from bounce where suppresses or in_a_row is not null group by 1, 2) b
+  where s.company_id = b.company_id and s.email_key = b.email_key
+    and (b.in_a_row is not null or s.status not in ('bounced', 'complained')))`;
 
 const COPY_RESULT_TYPES = ["uuid", "uuid", "int", "int", "int", "int", "int", "float8", "text", "text"];
 

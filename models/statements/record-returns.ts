@@ -5,7 +5,7 @@
  * A mail is locked before the events that it has are read (LOCK_MAILS, then EARLIER): whoever comes second sees what the
  * first has written. Nothing rests on a unique index of the events.
  */
-import { subscriberAt } from "../database/row-at.ts";
+import { subscriberAt, subscriberOf } from "../database/row-at.ts";
 import { sameCompany } from "../database/same-company.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
 import { SOFT_BOUNCES_SUPPRESS_AT } from "./record-outcomes.ts";
@@ -102,9 +102,19 @@ export const LOCK_SOFT = `
     select distinct hashtextextended('soft bounces:' || a.company_id || address_key(a.address), 0) as key
     from unnest($1::uuid[], $2::text[]) a (company_id, address) order by 1) k`;
 
-export const WORN_OUT = `
-  select a.company_id, a.address from unnest($1::uuid[], $2::text[]) a (company_id, address)
-  where soft_bounces_in_a_row(a.company_id, a.address) >= ${SOFT_BOUNCES_SUPPRESS_AT}`;
+/** Counts soft bounces whose events are written; an address without a subscriber is counted by its events. */
+export const COUNT_SOFT = `
+  with given as (
+    select company_id, address_key(address) as email_key, min(address) as address, count(*)::int as n
+    from unnest($1::uuid[], $2::text[]) a (company_id, address) group by 1, 2),
+  counted as (
+    select g.company_id, g.email_key, g.address,
+      soft_bounces_in_a_row(g.company_id, g.address) + case when p.id is null then 0 else g.n end as in_a_row
+    from given g left join lateral (${subscriberOf("g.company_id", "g.email_key", "r.id")}) p on true),
+  written as (
+    update subscribers s set soft_bounces = c.in_a_row, soft_bounced_at = now()
+    from counted c where s.company_id = c.company_id and s.email_key = c.email_key)
+  select company_id, address from counted where in_a_row >= ${SOFT_BOUNCES_SUPPRESS_AT}`;
 
 /**
  * A stronger block stays: a complaint is stronger than a bounce, a bounce than an unsubscribe, the company's own than all.

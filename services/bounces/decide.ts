@@ -4,7 +4,7 @@
  *
  *   kind        the mail's status                     further
  *   hard        sent, unknown, failed: bounced        event, suppression, subscriber bounced
- *   soft        sent, unknown: bounced                event; the fifth in 30 days with nothing delivered between suppresses
+ *   soft        sent, unknown: bounced                event; the fifth in a row with nothing delivered between suppresses
  *   block       sent, unknown: bounced                event
  *   complaint   unknown: sent                         event, suppression, subscriber complained
  *

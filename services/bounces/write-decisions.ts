@@ -4,9 +4,9 @@ import type { InboundResult } from "../../models/inbound-message.ts";
 import { countReturns, lockCampaigns } from "../../models/statements/campaign-guard.ts";
 import { SOFT_BOUNCES_SUPPRESS_AT } from "../../models/statements/record-outcomes.ts";
 import {
+  COUNT_SOFT,
   LOCK_SOFT,
   SUPPRESS,
-  WORN_OUT,
   WRITE_COPIES,
   WRITE_EVENTS,
   WRITE_INBOUND,
@@ -107,14 +107,19 @@ interface Blocked {
   reason: string;
 }
 
-/** Addresses that have taken nothing for as many soft bounces as a hard one is worth. */
+/** Counts soft bounces, and returns the addresses that have as many in a row as suppress them. */
 async function wornOut(client: Client, changing: readonly Changing[]): Promise<Blocked[]> {
   const soft = changing.filter(({ verdict, effect }) => verdict.kind === "soft" && effect.event === "bounced");
   if (soft.length === 0) return [];
   const addresses = [soft.map(({ effect }) => effect.mail.company_id), soft.map(({ effect }) => effect.recipient)];
   await prepared("lock soft bounces", LOCK_SOFT, addresses, client);
-  const rows = await prepared<{ company_id: string; address: string }>("worn out", WORN_OUT, addresses, client);
-  const reason = `${SOFT_BOUNCES_SUPPRESS_AT} soft bounces within 30 days.`;
+  const rows = await prepared<{ company_id: string; address: string }>(
+    "count soft bounces",
+    COUNT_SOFT,
+    addresses,
+    client,
+  );
+  const reason = `${SOFT_BOUNCES_SUPPRESS_AT} soft bounces in a row.`;
   return rows.map(({ company_id, address }) => ({ companyId: company_id, email: address, kind: "bounced", reason }));
 }
 

@@ -8,6 +8,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceBroker } from "moleculer";
 import { type Client, query, queryOne, transaction } from "../../models/database/db.ts";
+import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
 import { companyNo } from "../../models/statements/hits.ts";
 import { moveHits } from "../../models/statements/move-hits.ts";
 import { config } from "../lib/config.ts";
@@ -97,6 +98,11 @@ const LOCK_RECIPIENTS = `
   with slice as (select seq from sent_emails where campaign_no = $1 order by seq limit ${SLICE} for update)
   select min(seq) as "from", max(seq) as "to" from slice`;
 const REMOVE_RECIPIENTS = "delete from sent_emails where campaign_no = $1 and seq between $2 and $3";
+// A delivery ends a row of soft bounces, also once its mail is no longer kept.
+const END_SOFT_BOUNCES = `
+  update subscribers s set soft_bounces = 0 from sent_emails e
+  where e.campaign_no = $2 and e.seq between $3 and $4 and e.status = ${SENT_EMAIL_STATUS.sent}
+    and s.company_id = $1 and s.id = e.subscriber_id and s.soft_bounces > 0 and e.sent_at > s.soft_bounced_at`;
 const REMOVE_COPIES = "delete from sent_email_copies where company_id = $1 and campaign_id = $2";
 const REMOVE_CHUNKS = "delete from send_chunks where company_id = $1 and campaign_id = $2";
 const REMOVED = "update campaigns set recipients_state = 'removed' where company_id = $1 and id = $2";
@@ -107,6 +113,7 @@ async function removeSlice(client: Client, companyId: string, campaignNo: number
   if (slice.from === null) return 0;
   const { from, to } = slice;
   await moveHits(client, { companyId, campaignNo, from, to });
+  await client.query(END_SOFT_BOUNCES, [companyId, campaignNo, from, to]);
   return (await client.query(REMOVE_RECIPIENTS, [campaignNo, from, to])).rowCount!;
 }
 

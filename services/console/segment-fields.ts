@@ -77,6 +77,7 @@ export const FIELDS: Record<string, Choice[]> = {
   opened_campaign: CAMPAIGN,
   clicked_campaign: CAMPAIGN,
   last_bounced_at: [...TIME, ...EMPTY],
+  soft_bounces: of("number", "gte", "gt", "lte", "lt", "equals", "not_equals"),
   complained: [...of("flag", "equals"), ...rare(of("flag", "not_equals"))],
 };
 

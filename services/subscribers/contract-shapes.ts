@@ -112,6 +112,11 @@ const Rows = Type.Array(Type.Record(Type.String(), Type.Unknown()));
 export const PersonData = Type.Object({
   exported_at: Described(Time, "Time of the export."),
   subscriber: Subscriber,
+  soft_bounces: Described(
+    Type.Integer(),
+    "Soft bounces in a row, without a delivery between; the fifth suppresses.",
+    0,
+  ),
   lists: Described(Rows, "List memberships.", [{ name: "Newsletter" }]),
   form_values: Described(Rows, "Values of a sign-up form that the person has not confirmed yet.", [
     { first_name: "Ann", last_name: null, attributes: { city: "Berlin" } },

@@ -1,5 +1,5 @@
 /** What is kept about one person. */
-import { transaction } from "../../models/database/db.ts";
+import { queryOne, transaction } from "../../models/database/db.ts";
 import { auditWithin } from "../../models/statements/audit-log.ts";
 import { personData } from "../../models/statements/person-data.ts";
 import type { ReturnsOf } from "../contracts.ts";
@@ -14,6 +14,7 @@ export async function exportPerson(ctx: Ctx<{ id: string }>): Promise<ReturnsOf<
     await auditWithin(client, companyId, ctx.meta, { action: "subscribers.exported", target: found.id });
     return found;
   });
+  const soft = await queryOne<{ n: number }>("select soft_bounces_in_a_row($1, $2) n", [companyId, subscriber.email]);
   const { rows, truncated } = await personData(companyId, subscriber);
-  return { exported_at: new Date().toISOString(), subscriber, ...rows, truncated };
+  return { exported_at: new Date().toISOString(), subscriber, soft_bounces: soft!.n, ...rows, truncated };
 }

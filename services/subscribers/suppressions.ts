@@ -70,7 +70,7 @@ export async function getSuppression(companyId: string, id: string) {
 }
 
 const REENABLE = `
-  update subscribers set status = 'active', updated_at = now()
+  update subscribers set status = 'active', soft_bounces = 0, updated_at = now()
   where company_id = $1 and email_key = address_key($2) and status in ('unsubscribed', 'bounced', 'complained')`;
 
 /** Sending is possible again, so the subscriber must not keep a status that prevents it. */

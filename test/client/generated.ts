@@ -581,6 +581,13 @@ export type SegmentRules = {
       }
     | {
         /** Field of the subscriber. */
+        field: "soft_bounces";
+        /** How the field is compared. */
+        operator: "equals" | "not_equals" | "gt" | "gte" | "lt" | "lte";
+        value: Value6;
+      }
+    | {
+        /** Field of the subscriber. */
         field: "complained";
         operator: OperatorOfSegmentRules;
         /** Value or values to compare with. */
@@ -644,8 +651,7 @@ export type SegmentRules = {
         field: Field;
         /** How the field is compared. */
         operator: "gt" | "gte" | "lt" | "lte";
-        /** Value or values to compare with. */
-        value: number;
+        value: Value6;
       }
     | {
         field: Field;
@@ -1903,6 +1909,9 @@ export type Value3 = number;
 /** Field of the subscriber. */
 export type Field2 = "last_opened_at" | "last_clicked_at" | "last_bounced_at";
 
+/** Value or values to compare with. */
+export type Value6 = number;
+
 /** Field of the subscriber. */
 export type Field3 = "list";
 
@@ -2754,6 +2763,8 @@ export interface Operations {
       /** Time of the export. */
       exported_at: string;
       subscriber: Subscriber;
+      /** Soft bounces in a row, without a delivery between; the fifth suppresses. */
+      soft_bounces: number;
       /** List memberships. */
       lists: {
         [name: string]: unknown;

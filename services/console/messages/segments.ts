@@ -73,6 +73,7 @@ export const segments = {
     opened_campaign: "Opened the campaign",
     clicked_campaign: "Clicked in the campaign",
     last_bounced_at: "Last bounced",
+    soft_bounces: "Soft bounces in a row",
     complained: "Complained about a mail",
   },
   operators: {
@@ -117,6 +118,7 @@ export const segments = {
       after: "is after the beginning of",
       in_last_days: "is a day in the last days",
     },
+    soft_bounces: { gt: "is more than", gte: "is at least", lt: "is less than", lte: "is at most" },
     last_opened_at: { is_empty: "never", is_not_empty: "ever" },
     last_clicked_at: { is_empty: "never", is_not_empty: "ever" },
     last_bounced_at: { is_empty: "never", is_not_empty: "ever" },

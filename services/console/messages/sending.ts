@@ -271,7 +271,7 @@ export const bounces = {
     block: "refused",
   },
   kindsMean:
-    "For good: the address does not exist, and gets no more mail. For now: the mailbox is full or the like; five of these within 30 days end it, too. Refused: the server does not want this mail, and says nothing about the address.",
+    "For good: the address does not exist, and gets no more mail. For now: the mailbox is full or the like; five of these in a row end it, too. Refused: the server does not want this mail, and says nothing about the address.",
   results: {
     bounced: "bounced",
     complained: "complained",

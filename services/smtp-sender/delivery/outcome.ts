@@ -10,7 +10,7 @@
  *   end of data     none after the dot, transactional              deferred                    sent again
  *   MAIL            5xx (but 552, 5.3.4: too large; 5.6.7)         queued                      stops the campaign
  *   after MAIL      5xx of the kind block (lib/replies)            failed      bounced, block  the same text 20 times in a row stops the campaign (mayStopCampaign)
- *   after MAIL      5xx of the kind soft                           failed      bounced, soft   the same; the fifth in 30 days suppresses (record-outcomes.ts)
+ *   after MAIL      5xx of the kind soft                           failed      bounced, soft   the same; the fifth in a row suppresses (record-outcomes.ts)
  *   RCPT            5xx of the kind hard                           bounced     bounced, hard   suppressed, subscriber bounced
  *   else            5xx                                            failed
  */

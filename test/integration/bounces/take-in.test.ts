@@ -4,8 +4,10 @@ import type { Arrival } from "../../../services/bounces/arrival.ts";
 import { type Intake, startIntake } from "../../../services/bounces/take-in.ts";
 import type { Verdict } from "../../../services/bounces/verdict.ts";
 import { settle } from "../../../services/campaigns/lifecycle/settle.ts";
+import { removeOld } from "../../../services/campaigns/retention.ts";
 import { firstIdAt, newId } from "../../../services/lib/ids.ts";
 import type { MailNumber } from "../../../services/lib/tokens/mail-id.ts";
+import { liftSuppression, suppress } from "../../../services/subscribers/suppressions.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { newWorld, type World } from "../tracking/world.ts";
 
@@ -294,7 +296,9 @@ describe("what came back", () => {
   test.each([
     ["nothing", true],
     ["a delivery", false],
-    ["30 days", false],
+    ["a year, in which events have expired,", true],
+    ["a delivery that is no longer kept", false],
+    ["its suppression lifted", false],
   ])("the fifth soft bounce, with %s between it and the four before, suppresses: %s", async (between, suppresses) => {
     const world = await newWorld();
     const { email, subscriberId } = world.mails[0]!;
@@ -303,20 +307,31 @@ describe("what came back", () => {
     const soften = async () => {
       const mails = await query<MailNumber>(
         `insert into sent_emails (campaign_no, seq, subscriber_id, status, attempts, sent_at)
-         select $1, max(seq) + 1, $2, 2, 1, now() from sent_emails where campaign_no = $1 returning campaign_no, seq`,
+         select $1, coalesce(max(seq), 0) + 1, $2, 2, 1, now() from sent_emails where campaign_no = $1 returning campaign_no, seq`,
         [world.campaignNo, subscriberId],
       );
       const [id] = (await mailIds()).of(mails);
       await intake.takeIn(arrival(world.companyId, [verdict("soft", email)], { token: await tokenFor(id!) }));
     };
     // The world's own mail was delivered before the first of them.
-    await setDelivered("now() - interval '60 days'");
+    await setDelivered("now() - interval '2 years'");
     for (let n = 0; n < 4; n++) await soften();
     expect(await suppressions(world)).toEqual([]);
     if (between === "a delivery") await setDelivered("now()");
-    if (between === "30 days") {
-      const earlier = "update email_events set created_at = now() - interval '30 days 1 minute' where company_id = $1";
-      await query(earlier, [world.companyId]);
+    if (between.startsWith("a year")) {
+      await query("update subscribers set soft_bounced_at = now() - interval '1 year' where id = $1", [subscriberId]);
+      await query("delete from email_events where company_id = $1", [world.companyId]);
+    }
+    if (between.endsWith("no longer kept")) {
+      await setDelivered("now()");
+      await query("update campaigns set updated_at = now() - interval '61 days' where id = $1", [world.campaignId]);
+      await query(`update companies set retention_days = '{"sent_emails": 60}' where id = $1`, [world.companyId]);
+      await removeOld(app.broker);
+      expect(await mailRow(world.mails[0]!.id)).toBeUndefined();
+    }
+    if (between === "its suppression lifted") {
+      const { id } = await suppress(world.companyId, { email, kind: "bounced" });
+      await liftSuppression(world.companyId, id);
     }
     await soften();
     expect(await suppressions(world)).toEqual(suppresses ? [{ email, kind: "bounced" }] : []);

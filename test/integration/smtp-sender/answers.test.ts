@@ -42,20 +42,25 @@ test("deferred recipients are tried again until they are accepted, and delay nob
   expect(tries.filter((n) => n === 1)).toHaveLength(140);
 });
 
-test("the fifth soft refusal in a row suppresses; one delivered between begins the row anew", async () => {
-  let isFull = true;
-  await start({ answer: ({ verb }) => (verb === "RCPT" && isFull ? "552 5.2.2 Mailbox full" : undefined) });
-  sending.engine();
-  const once = async (full: boolean) => {
-    isFull = full;
-    await sending.finished(await campaign([{ email: "full@to.example" }]));
-  };
-  const suppressed = () => query("select email, kind from suppressions where company_id = $1", [companyId]);
-  for (const full of [true, true, true, true, false, true, true, true, true]) await once(full);
-  expect(await suppressed()).toEqual([]);
-  await once(true);
-  expect(await suppressed()).toEqual([{ email: "full@to.example", kind: "bounced" }]);
-});
+test.each([false, true])(
+  "the fifth soft refusal in a row suppresses, one delivered between begins a new row; of a subscriber: %s",
+  async (isSubscriber) => {
+    let isFull = true;
+    await start({ answer: ({ verb }) => (verb === "RCPT" && isFull ? "552 5.2.2 Mailbox full" : undefined) });
+    if (isSubscriber)
+      await query("insert into subscribers (company_id, email) values ($1, 'full@to.example')", [companyId]);
+    sending.engine();
+    const once = async (full: boolean) => {
+      isFull = full;
+      await sending.finished(await campaign([{ email: "full@to.example" }]));
+    };
+    const suppressed = () => query("select email, kind from suppressions where company_id = $1", [companyId]);
+    for (const full of [true, true, true, true, false, true, true, true, true]) await once(full);
+    expect(await suppressed()).toEqual([]);
+    await once(true);
+    expect(await suppressed()).toEqual([{ email: "full@to.example", kind: "bounced" }]);
+  },
+);
 
 test("a hard bounce suppresses the address and records the event; soft and block do not", async () => {
   const answers: Record<string, string> = {

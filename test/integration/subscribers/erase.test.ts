@@ -512,6 +512,7 @@ describe("the data of one person", () => {
     expect(body.sent_emails.map((m: { status: string }) => m.status)).toContain("bounced");
     expect(body.webhook_deliveries.length).toBeGreaterThan(4);
     expect(JSON.stringify(body)).not.toContain("@stays.example");
+    expect(body.soft_bounces).toBe(0);
     expect([body.form_values, body.list_requests, body.address_changes]).toEqual([[], [], []]);
     expect((await (await newCompany(app)).api.get(`/api/emails/subscribers/${ann}/data/`)).status).toBe(404);
   });

@@ -1,5 +1,6 @@
 import { query } from "../../../models/database/db.ts";
 import { forgetPlan } from "../../../services/accounts/plans.ts";
+import { newId } from "../../../services/lib/ids.ts";
 import { countSegment } from "../../../services/subscribers/count-segment.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
@@ -238,6 +239,38 @@ describe("rules that nobody has saved", () => {
     expect(body.sample.map(({ email }: { email: string }) => email)).toEqual([6, 5, 4, 3, 2].map((n) => `p${n}@x.org`));
     expect((await api.get("/api/emails/segments/")).body.count).toBe(0);
     expect((await api.get("/api/emails/subscribers/attributes/")).body).toEqual({ names: ["city", "last order", "n"] });
+  });
+
+  test("find people by their soft bounces in a row, which a delivery since the last one ends", async () => {
+    const company = await newCompany(app);
+    for (const [n, email] of ["never@example.com", "often@example.com", "again@example.com"].entries()) {
+      await company.api.post("/api/emails/subscribers/", { email });
+      await query(
+        `update subscribers set soft_bounces = $3, soft_bounced_at = now() - interval '2 years'
+         where company_id = $1 and email = $2`,
+        [company.id, email, n === 0 ? 0 : 4],
+      );
+    }
+    const campaign = newId();
+    await query(
+      `insert into campaigns (id, company_id, name, campaign_type, status, smtp_config_id, worker_task_id, no)
+       values ($2, $1, 'C', 'custom', 'completed', $1, $1, next_campaign_no())`,
+      [company.id, campaign],
+    );
+    await query(
+      `insert into sent_emails (campaign_no, seq, subscriber_id, status, sent_at)
+       select c.no, 1, s.id, 2, now() - interval '1 year' from campaigns c, subscribers s
+       where c.id = $2 and s.company_id = $1 and s.email like 'again%'`,
+      [company.id, campaign],
+    );
+    const found = async (operator: string, value: number) => {
+      const conditions = [{ field: "soft_bounces", operator, value }];
+      const { status, body } = await company.api.post("/api/emails/segments/preview/", { rules: { conditions } });
+      expect(status).toBe(200);
+      return body.subscriber_count;
+    };
+    expect([await found("gte", 4), await found("gt", 4), await found("equals", 0)]).toEqual([1, 0, 2]);
+    expect([await found("not_equals", 4), await found("lt", 4), await found("lte", 4)]).toEqual([2, 2, 3]);
   });
 
   test("that are wrong are a 400 that names the condition", async () => {

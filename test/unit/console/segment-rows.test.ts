@@ -41,6 +41,7 @@ const shown: Condition[] = [
   { field: "created_at", operator: "lte", value: "2024-05-01" },
   { field: "last_opened_at", operator: "in_last_days", value: 30 },
   { field: "complained", operator: "not_equals", value: true },
+  { field: "soft_bounces", operator: "gte", value: 3 },
   { field: "list", operator: "not_equals", value: ID },
   { field: "opened_campaign", operator: "in", value: [ID] },
   { field: "attributes.city", operator: "equals", value: "London" },
