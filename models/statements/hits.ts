@@ -45,7 +45,7 @@ export const HIT_RECIPIENT = "coalesce(s.email, p.email)";
 
 const MACHINE = `(h.flags & ${HIT_FLAG.machine} = ${HIT_FLAG.machine})`;
 
-/** With the columns of email_events, as far as anybody reads them; `sent_email_id` is computed (withMailIds). */
+/** With the columns of email_events, as far as anybody reads them; `sent_email_id` is computed (asEvents). */
 export const HIT_AS_EVENT = `
   h.id, ${HIT_TYPE} as type, ${HIT_RECIPIENT} as recipient, h.campaign_no, h.seq, c.id as campaign_id,
   ${MACHINE} as machine,

@@ -72,7 +72,7 @@ export class MailIds {
     return mails.map((_, n) => uuidOf(ids.subarray(n * BLOCK, (n + 1) * BLOCK)));
   }
 
-  /** In order. Null for an id that was not computed here: a stored one, or a made-up one. */
+  /** In order. Null for an id that was not computed here. */
   readAll(ids: readonly string[]): (MailNumber | null)[] {
     const bytes = Buffer.alloc(ids.length * BLOCK);
     for (const [n, id] of ids.entries()) if (isUuid(id)) bytes.write(id.replaceAll("-", ""), n * BLOCK, "hex");

@@ -216,7 +216,7 @@ const MANY_NUMBERS = 0.5;
 
 /** `used`: share of the numbers that campaigns can have; null: not known. */
 export function campaignNumberFinding(used: number | null): Finding {
-  const state = `${((used ?? 0) * 100).toFixed(used !== null && used > 0.01 ? 0 : 2)} % of a thousand million are used`;
+  const state = `${((used ?? 0) * 100).toFixed(used !== null && used > 0.01 ? 0 : 2)} % of 2.1 billion are used`;
   return (used ?? 0) > MANY_NUMBERS
     ? warn(
         "campaign numbers",

@@ -8,7 +8,7 @@
  * | a machine's or a person's, the first or not                   | classify-hits.ts                                     |
  * | event, times on the mail's row and webhooks, in one statement | `storeHits` in store-hits.ts                         |
  * | too many from one address on one mail: a number of the campaign and no more | unrecorded-hits.ts |
- * | the campaign's counts, in the same statement                  | the triggers `count_hits`, and `count_events` of full rows (models/schema.sql); without individual tracking `countHits` in count-hits.ts |
+ * | the campaign's counts, in the same statement                  | the triggers `count_hits`, and `count_events` for rows of email_events (models/schema.sql); without individual tracking `countHits` in count-hits.ts |
  * | 302, or the pixel, when it is stored                          | answers.ts                                           |
  */
 import { isRefusal, query } from "../../../models/database/db.ts";

@@ -1,5 +1,5 @@
 /**
- * Where a hit's row goes: to `hits` (models/hit.ts), or in full to email_events where `hits` cannot hold it (a link that brings
+ * Where a hit's row goes: to `hits` (models/hit.ts), or to email_events where `hits` cannot hold it (a link that brings
  * its own address, an IP that is not storable) or the table of its month is missing and cannot be made: no hit is lost.
  */
 import { isIP } from "node:net";

@@ -35,8 +35,9 @@ const counted = (condition: string) => `(select coalesce(sum(k.n), 0) from campa
 const OF_CAMPAIGN = `select ${counted("c.id = $3 and c.deleted_at is null")}::bigint n`;
 /** Those of deleted campaigns go in the background, and are hidden until then. */
 const OF_ALL = `select greatest(count_of($1, $3, $1) - ${counted("c.deleted_at is not null")}, 0)::bigint n`;
-const DELETED = (column: string) =>
-  `(select ${column} from campaigns where company_id = $1 and deleted_at is not null)`;
+/** `not in` finds nothing beside a null, and campaigns whose expansion never began have no number. */
+const DELETED = (column: "id" | "no") =>
+  `(select ${column} from campaigns where company_id = $1 and deleted_at is not null and ${column} is not null)`;
 const NOT_DELETED = `(e.campaign_id is null or e.campaign_id not in ${DELETED("id")})`;
 
 /** From counters, where one is kept for just this filter. */

@@ -164,7 +164,7 @@ test("recipients of campaigns at rest go with their links; a run that was cut of
 });
 
 test("a month's table is dropped once nothing of it is kept, and the next campaign goes into another", async () => {
-  const part = (await queryOne<{ no: number }>("select max(no) >> 20 as no from campaigns where no >= 0"))!.no;
+  const part = (await queryOne<{ no: number }>("select max(no) >> 20 as no from campaigns "))!.no;
   const table = async () =>
     (await queryOne<{ name: string | null }>("select to_regclass('sent_emails_' || $1::int)::text as name", [part]))!
       .name;
@@ -220,6 +220,27 @@ describe("a deleted campaign", () => {
         [id],
       ),
     ).toHaveLength(0);
+  });
+
+  test("that never began hides nobody else's events, and goes whole", async () => {
+    await campaign();
+    const template = (await company.api.post(`${API}/templates/`, { name: "T", subject: "S", body: "B" })).body.id;
+    const { body } = await company.api.post(`${API}/send/to-receivers/`, {
+      name: "Never",
+      smtp_config_id: smtp.get(company),
+      template_id: template,
+      scheduled_for: "2099-01-01T00:00:00Z",
+      receivers: [{ email: "dan@example.com" }],
+    });
+    expect(body).toMatchObject({ status: "scheduled" });
+    expect(await company.api.post(`${API}/campaigns/${body.id}/cancel/`, {})).toMatchObject({ status: 200 });
+    expect((await remove(body.id)).status).toBe(204);
+    expect((await listed("events")).results).toHaveLength(3);
+    await age(body.id, 61);
+    await settings({ sent_emails: 60 });
+    await removeOld();
+    expect(await query("select from campaigns where id = $1", [body.id])).toHaveLength(0);
+    expect(await listed("events")).toMatchObject({ count: 3 });
   });
 
   test("leaves its mails the link to unsubscribe until its recipients go, and then goes whole", async () => {
