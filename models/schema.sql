@@ -961,16 +961,6 @@ AS $function$
   where name !~ '^(posix|right)/' and name not in ('Factory', 'localtime', 'posixrules')
 $function$;
 
-CREATE OR REPLACE FUNCTION public.unchanged(is_so boolean)
- RETURNS boolean
- LANGUAGE plpgsql
-AS $function$
-begin
-  if is_so then return true; end if;
-  raise exception 'changed by another transaction' using errcode = 'serialization_failure';
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION public.uncount_erased_events()
  RETURNS trigger
  LANGUAGE plpgsql

@@ -2,7 +2,7 @@
 const TRIES = 4;
 const CONFLICTS = ["40P01", "40001"];
 
-export const isConflict = (error: unknown): boolean => CONFLICTS.includes((error as { code?: string }).code ?? "");
+const isConflict = (error: unknown): boolean => CONFLICTS.includes((error as { code?: string }).code ?? "");
 
 export async function retryOnConflict<T>(work: () => Promise<T>): Promise<T> {
   for (let tried = 1; ; tried++) {

@@ -952,16 +952,6 @@ as $function$
   where name !~ '^(posix|right)/' and name not in ('Factory', 'localtime', 'posixrules')
 $function$;
 
-create function unchanged(is_so boolean)
- returns boolean
- language plpgsql
-as $function$
-begin
-  if is_so then return true; end if;
-  raise exception 'changed by another transaction' using errcode = 'serialization_failure';
-end
-$function$;
-
 create function uncount_erased_events()
  returns trigger
  language plpgsql

@@ -24,7 +24,7 @@ const CAMPAIGNS = `
   select no, company_id, id as campaign_id, deleted_at is not null as is_deleted from campaigns where no = any ($1::int[])`;
 
 /** The campaigns that tokens without a person stand for, by their ids in the tokens. */
-export async function countedCampaigns(known: readonly (MailNumber & { id: string })[], client?: Client) {
+export async function countedCampaigns(known: readonly (MailNumber & { id: string })[], client: Client) {
   const rows = await query<CountedCampaign & { no: number }>(
     CAMPAIGNS,
     [known.map(({ campaign_no }) => campaign_no)],
@@ -82,7 +82,7 @@ function groupsOf(hits: readonly Hit[], campaignOf: (hit: Hit) => CountedCampaig
 export async function countHits(
   hits: readonly Hit[],
   campaignOf: (hit: Hit) => CountedCampaign,
-  client?: Client,
+  client: Client,
 ): Promise<void> {
   const groups = groupsOf(hits, campaignOf).filter(({ campaign }) => !campaign.is_deleted);
   if (groups.length === 0) return;

@@ -14,7 +14,6 @@ export interface MailOfRow {
   campaign_id: string;
   campaign_no: number;
   seq: number;
-  version: string;
   variant: number | null;
   /**
    * Kinds of hits that the company's endpoints waited for when the mail was read. One that was made after that was made after the
@@ -82,7 +81,6 @@ const ofChange: Fill<MailChange & { mail: MailOfRow }, typeof CHANGED> = {
   clicks: ({ clicks }) => clicks,
   opened_ms: (change) => ms(change.opened_at),
   clicked_ms: (change) => ms(change.clicked_at),
-  version: ({ mail }) => mail.version,
 };
 
 interface Given {

@@ -25,15 +25,14 @@ const msOf = (column: string) => `(date_part('epoch', ${column}) * 1000000)::big
 
 /**
  * Mails, by number $1 and $2 and in that order as `n`, and of those that were clicked now (with their ids, $3) the clicks before: recent are
- * those since $4. `version` changes with each hit that is stored, and with whatever else is written to the row. What a campaign
+ * those since $4. What a campaign
  * has for all its mails stands in one row alone: each value of a row is read by pg, one by one. Materialized, so
  * that the campaigns are looked up by the mails and never the mails by the campaigns.
  */
 export const READ = `
   with m as materialized (
     select m.n::int as n, m.id, s.campaign_no, s.seq, s.status, s.variant, s.email is not distinct from '' as erased,
-      ${msOf("s.sent_at")} as sent_ms, ${msOf("s.opened_at")} as opened_ms, ${msOf("s.clicked_at")} as clicked_ms,
-      s.xmin::text as version
+      ${msOf("s.sent_at")} as sent_ms, ${msOf("s.opened_at")} as opened_ms, ${msOf("s.clicked_at")} as clicked_ms
     from unnest($1::int[], $2::int[], $3::uuid[]) with ordinality m (campaign_no, seq, id, n)
     join sent_emails s on s.campaign_no = m.campaign_no and s.seq = m.seq),
   k as materialized (
@@ -41,7 +40,7 @@ export const READ = `
       array(select t.type from webhook_endpoints w, unnest(w.events) t (type)
         where w.company_id = c.company_id and w.disabled_at is null and t.type in ('opened', 'clicked')) as heard
     from (select distinct campaign_no from m) d join campaigns c on c.no = d.campaign_no)
-  select n, status, variant, erased, sent_ms, opened_ms, clicked_ms, version,
+  select n, status, variant, erased, sent_ms, opened_ms, clicked_ms,
     case when m.id is not null then (select (${EARLIER_CLICKS}) from campaigns c where c.no = m.campaign_no) end as earlier_clicks,
     case when row_number() over () = 1 then (select json_agg(k) from k) end as campaigns
   from m order by campaign_no, seq`;
@@ -52,11 +51,6 @@ export const LOCK = `
   join sent_emails s on s.campaign_no = m.campaign_no and s.seq = m.seq
   order by s.campaign_no, s.seq for update of s`;
 
-export const VERSIONS = `
-  select s.campaign_no, s.seq, s.xmin::text as version
-  from unnest($1::int[], $2::int[]) m (campaign_no, seq)
-  join sent_emails s on s.campaign_no = m.campaign_no and s.seq = m.seq`;
-
 /** Columns that a statement gets as arrays, in order, with their types: what changes on mails' rows. */
 export const CHANGED = {
   campaign_no: "int4",
@@ -65,7 +59,6 @@ export const CHANGED = {
   clicks: "int4",
   opened_ms: "float8",
   clicked_ms: "float8",
-  version: "xid",
 } as const;
 /** Rows of hits. */
 export const IN_HITS = {
@@ -138,19 +131,15 @@ const events = (first: number): string[] => [
   `queued as (${outboxInsert("event")})`,
 ];
 
-function write(parts: readonly string[], queued: readonly string[]): string {
-  const companies = queued.map((from) => `select company_id from ${from}`);
-  return `
+const write = (parts: readonly string[], queued: readonly string[]) => `
   with mail as (
     update sent_emails s set opens = coalesce(s.opens, 0) + m.opens, clicks = coalesce(s.clicks, 0) + m.clicks,
       opened_at = to_timestamp(m.opened_ms / 1000), clicked_at = to_timestamp(m.clicked_ms / 1000)
     from ${given(CHANGED, 1, "m")}
-    where s.campaign_no = m.campaign_no and s.seq = m.seq and s.xmin = m.version
+    where s.campaign_no = m.campaign_no and s.seq = m.seq
     returning s.campaign_no, s.seq, s.subscriber_id, s.email, s.variant),
   ${parts.join(",\n  ")}
-  ${companies.map((all) => `${all} union`).join(" ")}
-  select null::uuid as company_id where not unchanged((select count(*) from mail) = cardinality($1::int[]))`;
-}
+  ${queued.length === 0 ? "select null::uuid as company_id where false" : queued.map((from) => `select company_id from ${from}`).join(" union ")}`;
 
 const width = (columns: Columns) => Object.keys(columns).length;
 const FIRST = width(CHANGED) + 1;

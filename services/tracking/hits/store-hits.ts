@@ -2,13 +2,10 @@
  * Stores a batch of opens and clicks: event rows, what they change on the mails' rows, webhook outbox, all or nothing.
  * The campaign's numbers follow by trigger (`count_events` in models/schema.sql).
  *
- * What a hit means depends on the hits before it, so that of two nodes which see the same mail at the same moment one
- * must come first. That is rare: a batch is classified by what was read, and written by one statement that succeeds only
- * if no mail's row has changed since. Two round trips and no lock: begin, lock, write and commit cost Node 6 µs more per
- * open and 14 more per click. Where it fails, or stored clicks change too, the mails' rows are locked first.
+ * What a hit means depends on the hits before it, so that the mails' rows are locked first: of two nodes which see the same mail
+ * at the same moment one comes first.
  */
-import { type Client, prepared, preparedTransaction, query } from "../../../models/database/db.ts";
-import { isConflict } from "../../../models/database/retry-on-conflict.ts";
+import { type Client, prepared, preparedTransaction } from "../../../models/database/db.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import { standsForCampaign } from "../../../models/statements/campaign-tokens.ts";
 import { mailsOf, withIds } from "../../../models/statements/mail-key.ts";
@@ -19,7 +16,7 @@ import { type CampaignLinks, destination, linkUrl } from "./campaign-links.ts";
 import { classifyHits, type EarlierClick, type Hit, type Mail, type MailChange } from "./classify-hits.ts";
 import { type CountedCampaign, countedCampaigns, countHits } from "./count-hits.ts";
 import { type MailOfRow, rowsOf, withParts } from "./hit-rows.ts";
-import { LOCK, MARK_EVENTS, MARK_HITS, READ, VERSIONS, WRITE } from "./hit-statements.ts";
+import { LOCK, MARK_EVENTS, MARK_HITS, READ, WRITE } from "./hit-statements.ts";
 
 /** `url` is where a click leads; null for a mail or a link that does not exist, of which nothing is stored. */
 export interface StoredHit {
@@ -69,7 +66,6 @@ interface ReadRow {
   sent_ms: number | null;
   opened_ms: number | null;
   clicked_ms: number | null;
-  version: string;
   earlier_clicks: EarlierClicks;
   /** In one row alone. */
   campaigns: (CampaignOfRow & { no: number })[] | null;
@@ -81,17 +77,13 @@ type Known = MailNumber & { id: string };
 
 const dateOf = (ms: number | null) => (ms === null ? null : new Date(ms));
 
-async function read(
-  hits: readonly Hit[],
-  known: readonly Known[],
-  client: Client | undefined,
-): Promise<Map<string, Read>> {
+async function read(hits: readonly Hit[], known: readonly Known[], client: Client): Promise<Map<string, Read>> {
   if (known.length === 0) return new Map();
   const clicks = hits.filter(({ link }) => link > 0);
   const clicked = new Set(clicks.map(({ sentEmailId }) => sentEmailId));
   const since = new Date(Math.min(Date.now(), ...clicks.map(({ at }) => at.getTime())) - BURST_MS);
   const numbers = [known.map(({ campaign_no }) => campaign_no), known.map(({ seq }) => seq)];
-  if (client) await prepared("lock mails", LOCK, numbers, client);
+  await prepared("lock mails", LOCK, numbers, client);
   const values = [...numbers, known.map(({ id }) => (clicked.has(id) ? id : null)), since];
   const rows = await prepared<ReadRow>("read mails", READ, values, client);
   const campaigns = new Map(rows.flatMap((row) => row.campaigns ?? []).map(({ no, ...campaign }) => [no, campaign]));
@@ -121,22 +113,13 @@ const earlierClicks = (mails: ReadonlyMap<string, Read>): EarlierClick[] =>
 const byKey = (mails: ReadonlyMap<string, Read>) => (a: MailChange, b: MailChange) =>
   mails.get(a.id)!.campaign_no - mails.get(b.id)!.campaign_no || a.seq - b.seq;
 
-/** A row that was settled is another version: the statement that writes the hits names what it is now. */
 async function settle(client: Client, doubtful: readonly Read[]): Promise<string[]> {
   if (doubtful.length === 0) return [];
-  const companyIds = await settleDoubt(
+  const mails = await withIds([...doubtful]);
+  return settleDoubt(
     client,
-    (await withIds([...doubtful])).map((mail) => ({ ...mail, message_id: mail.message_id!, delivered: true })),
+    mails.map((mail) => ({ ...mail, message_id: mail.message_id!, delivered: true })),
   );
-  const versions = await query<{ campaign_no: number; seq: number; version: string }>(
-    VERSIONS,
-    [doubtful.map(({ campaign_no }) => campaign_no), doubtful.map(({ seq }) => seq)],
-    client,
-  );
-  for (const { campaign_no, seq, version } of versions) {
-    doubtful.find((one) => one.campaign_no === campaign_no && one.seq === seq)!.version = version;
-  }
-  return companyIds;
 }
 
 interface Places {
@@ -145,7 +128,7 @@ interface Places {
   campaignOf: (hit: Hit) => CountedCampaign | undefined;
 }
 
-async function placesOf(hits: readonly Hit[], known: readonly Known[], client?: Client): Promise<Places> {
+async function placesOf(hits: readonly Hit[], known: readonly Known[], client: Client): Promise<Places> {
   const { true: whole = [], false: ofMails = [] } = Object.groupBy(known, (one) => `${standsForCampaign(one)}`);
   const mails = await read(hits, ofMails, client);
   if (whole.length === 0) return { mails, campaignOf: ({ sentEmailId }) => mails.get(sentEmailId) };
@@ -168,8 +151,7 @@ interface Batch {
   mayUseHits: boolean;
 }
 
-/** Null where it takes more than one statement: stored clicks turned out to be a machine's, or a mail was in doubt. */
-async function tryStore(batch: Batch, client?: Client): Promise<StoredBatch | null> {
+async function store(batch: Batch, client: Client): Promise<StoredBatch> {
   const { hits, known, campaignLinks, mayUseHits } = batch;
   const { mails, campaignOf } = await placesOf(hits, known, client);
   const links = await campaignLinks.of(
@@ -188,25 +170,18 @@ async function tryStore(batch: Batch, client?: Client): Promise<StoredBatch | nu
     if (!mail?.erased) (mail?.individual_tracking ? ofPersons : counted).push(hit);
     return url === undefined ? FOUND : { found: true, url: destination(links, campaign.campaign_id, url) };
   });
-  if (counted.length > 0) {
-    if (ofPersons.length > 0 && !client) return null;
-    await countHits(counted, (hit) => campaignOf(hit)!, client);
-  }
+  if (counted.length > 0) await countHits(counted, (hit) => campaignOf(hit)!, client);
   if (ofPersons.length === 0) return { results, companyIds: [] };
 
   const doubtful = [...mails.values()].filter(
     ({ status, individual_tracking }) => individual_tracking && status === SENT_EMAIL_STATUS.unknown,
   );
-  // A mail that was opened was handed over, and so was one that a machine opened. Rows change: they are locked first.
-  if (doubtful.length > 0 && !client) return null;
-  const settled = client ? await settle(client, doubtful) : [];
+  // A mail that was opened was handed over, and so was one that a machine opened.
+  const settled = await settle(client, doubtful);
   const classified = classifyHits(ofPersons, mails, earlierClicks(mails), (hit) =>
     hit.link > 0 ? urlOf(hit) : undefined,
   );
-  if (classified.marked.length > 0) {
-    if (!client) return null;
-    await markAsMachines(client, classified.marked, mails.values());
-  }
+  if (classified.marked.length > 0) await markAsMachines(client, classified.marked, mails.values());
   classified.changes.sort(byKey(mails));
   const { to, values } = rowsOf({ ...classified, mails, mayUseHits });
   const queued = await prepared<{ company_id: string }>(`write hits to ${to}`, WRITE[to], values, client);
@@ -215,12 +190,7 @@ async function tryStore(batch: Batch, client?: Client): Promise<StoredBatch | nu
 
 export async function storeHits(hits: readonly Hit[], campaignLinks: CampaignLinks): Promise<StoredBatch> {
   const known = await mailsOf(idsOf(hits));
-  return withParts(async (mayUseHits) => {
-    const batch = { hits, known, campaignLinks, mayUseHits };
-    const stored = await tryStore(batch).catch((error: unknown) => {
-      if (isConflict(error)) return null;
-      throw error;
-    });
-    return stored ?? preparedTransaction(async (client) => (await tryStore(batch, client))!);
-  });
+  return withParts((mayUseHits) =>
+    preparedTransaction((client) => store({ hits, known, campaignLinks, mayUseHits }, client)),
+  );
 }
