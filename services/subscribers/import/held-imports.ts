@@ -24,11 +24,13 @@ export async function holdImport(companyId: string, id: string): Promise<void> {
   await query(GIVES_WAY, [companyId]);
 }
 
+/** Fields that every start sets: the values of a trial do not count for the import. */
+const START_FIELDS = ["list_id", "mapping", "charset", "on_conflict", "dry_run", "date_order", "header"];
+
 const START = `
   with started as (
-    update imports set status = 'running', form = (form - array['list_id', 'mapping', 'charset', 'on_conflict', 'dry_run']) || $3::jsonb,
-      caller = $4, report = null, error = null,
-      bytes_read = 0, next_attempt_at = now(), started_at = now()
+    update imports set status = 'running', form = (form - $5::text[]) || $3::jsonb,
+      caller = $4, report = null, error = null, bytes_read = 0, next_attempt_at = now(), started_at = now()
     where ${IDLE} and id = $2 and ${KEPT}
       and (select count(*) from imports where company_id = $1 and form is not null and status = 'running') < ${MAX_RUNNING}
     returning id),
@@ -41,7 +43,7 @@ export async function startHeldImport(
   id: string,
   { form, caller }: { form: object; caller: Caller },
 ): Promise<boolean> {
-  const values = [companyId, id, JSON.stringify(form), JSON.stringify(caller)];
+  const values = [companyId, id, JSON.stringify(form), JSON.stringify(caller), START_FIELDS];
   return Boolean(await queryOne(START, values));
 }
 

@@ -3,6 +3,7 @@
  * mail, or are on a list that the import did not put them on, stay. Works in slices, so it can be asked for again at any time.
  */
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
+import type { ImportStatus } from "../../../models/import.ts";
 import { removeSubscribers } from "../../../models/statements/remove-subscribers.ts";
 import { notFound, wrongState } from "../../lib/errors.ts";
 import { idTime } from "../../lib/ids.ts";
@@ -25,7 +26,7 @@ const NEXT = `select s.id from subscribers s where ${UNTOUCHED} limit ${SLICE} f
 const LEFT = `
   select count(*)::integer as all, (count(*) filter (where ${UNTOUCHED}))::integer as untouched
   from subscribers s where s.company_id = $1 and s.import_id = $2`;
-const KNOWN = "select from imports where company_id = $1 and id = $2";
+const STATUS = "select status from imports where company_id = $1 and id = $2";
 
 const LOCK_ADDRESSES = "select lock_addresses($1)";
 const STILL = `select s.id from subscribers s where ${UNTOUCHED} and s.id = any($3::uuid[])`;
@@ -59,7 +60,9 @@ interface Undone {
 export async function undoImport(companyId: string, importId: string): Promise<Undone> {
   const countLeft = async () => (await queryOne<{ all: number; untouched: number }>(LEFT, [companyId, importId]))!;
   const before = await countLeft();
-  if (before.all === 0 && !(await queryOne(KNOWN, [companyId, importId]))) throw notFound();
+  const known = await queryOne<{ status: ImportStatus }>(STATUS, [companyId, importId]);
+  if (before.all === 0 && !known) throw notFound();
+  if (known?.status === "running") throw wrongState("The import is still running. Undo it when it is done.");
   if (Date.now() - idTime(importId) > UNDO_DAYS * 86_400_000) {
     throw wrongState(`An import can be undone for ${UNDO_DAYS} days.`);
   }

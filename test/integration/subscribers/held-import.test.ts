@@ -78,6 +78,18 @@ test("one upload is looked into, tried as often as wanted, and imported once", a
   expect((await columns(id)).status).toBe(400);
 });
 
+test("a start takes no order of dates and no missing header from the trial before it", async () => {
+  const id = await upload("email,born\na@x.org,03/04/2000\nb@x.org,05/04/2000\n");
+  await start(id, { dry_run: true, date_order: "mdy", header: false, mapping: { 1: "email", 2: "born" } });
+  expect(await over(id)).toMatchObject({ date_order: "mdy", header: false, total: 3 });
+  await start(id);
+  expect(await over(id)).toMatchObject({ date_order: null, header: true, total: 2, created: 2 });
+  expect(await people()).toMatchObject([
+    { attributes: { born: "03/04/2000" } },
+    { attributes: { born: "05/04/2000" } },
+  ]);
+});
+
 test("a start that failed imported nothing and can be put right: the file is still there", async () => {
   const latin = Uint8Array.from(Buffer.from(GERMAN, "latin1"));
   const id = await upload(latin);

@@ -361,13 +361,16 @@ describe("undoing an import", () => {
     expect(Object.keys(await people())).toEqual(["a"]);
   });
 
-  test("is over after a week, and unknown ids are a 404", async () => {
+  test("is over after a week; running imports are a 400, unknown ids a 404", async () => {
     await upload(csv("email", "a@example.com"));
     const old = newIdAt(Date.now() - 8 * 86_400_000);
     await query("update subscribers set import_id = $2 where company_id = $1", [company.id, old]);
     expect((await undo(old)).body).toEqual({ detail: "An import can be undone for 7 days." });
     expect((await undo(newId())).status).toBe(404);
     expect((await undo("nothing")).status).toBe(404);
+    const running = newId();
+    await query("insert into imports (id, company_id, status) values ($1, $2, 'running')", [running, company.id]);
+    expect((await undo(running)).body).toEqual({ detail: "The import is still running. Undo it when it is done." });
     expect(Object.keys(await people())).toEqual(["a"]);
   });
 });
