@@ -51,7 +51,7 @@ async function arrived(subject: string, body: string, receiver: Record<string, u
   await smtp.received(before + 1);
   const hourAgo =
     "update sent_emails set sent_at = now() - interval '1 hour' where campaign_no = (select no from campaigns where id = $1) and status = 2";
-  while ((await query(`${hourAgo} returning id`, [sent.body.id])).length === 0) {
+  while ((await query(`${hourAgo} returning seq`, [sent.body.id])).length === 0) {
     await new Promise((soon) => setTimeout(soon, 20));
   }
   const { html } = await read(Buffer.from(smtp.messages.at(-1)!.raw, "latin1"));

@@ -161,7 +161,7 @@ test("a campaign is watched to its end without a reload, and its page is whole t
     await page.screenshot({ path: `${SHOTS}/campaign-live.png`, fullPage: true });
     await expect(page.getByRole("status").textContent()).resolves.toMatch(/of 81 mails done/);
     answerMs = 0;
-    await page.getByText("Some of its mails were not sent.").waitFor();
+    await page.getByText("Some emails were not sent.").waitFor();
     await page.getByRole("columnheader", { name: "What helps" }).waitFor();
     expect(await page.locator('[data-now="sent_count"]').textContent()).toBe("80");
     await page.getByRole("link", { name: "Count by domain" }).click();

@@ -104,13 +104,13 @@ test("a file of 50,000 rows with errors: from the file to the refused rows, with
     await page.getByRole("button", { name: "Upload the file" }).click();
     await page.getByLabel("What Kontakt becomes").selectOption("Email address");
     await page.getByLabel("Name of the attribute for Ort").fill("city");
-    await page.getByLabel("Put all of them on a list").selectOption("A new list");
+    await page.getByLabel("Add everyone to a list").selectOption("New list from this file");
     await page.getByLabel("Name of the new list").fill("Autumn fair");
-    await page.getByRole("button", { name: "Try it first" }).click();
+    await page.getByRole("button", { name: "Check file" }).click();
     // The progress takes its own place when it is over.
     await page.getByRole("heading", { name: "What would happen" }).waitFor(PATIENCE);
     await page.getByRole("button", { name: "Import 49,500 rows now" }).click();
-    await page.getByRole("heading", { name: "It is imported" }).waitFor(PATIENCE);
+    await page.getByRole("heading", { name: "Import finished" }).waitFor(PATIENCE);
     await page.screenshot({ path: `${SHOTS}/light-company-import-done.png`, fullPage: true });
     const downloading = page.waitForEvent("download");
     await page.getByRole("link", { name: "Download all refused rows (CSV)" }).click();
@@ -135,19 +135,19 @@ test("an import with the keyboard and without JavaScript", async () => {
     await page.keyboard.press("Enter");
     await page.getByLabel("What Ort becomes").focus();
     await page.keyboard.press("End");
-    await page.getByRole("button", { name: "Try it first" }).focus();
+    await page.getByRole("button", { name: "Check file" }).focus();
     await page.keyboard.press("Enter");
     const again = async (heading: string) => {
       for (const end = Date.now() + PATIENCE.timeout; Date.now() < end; await page.waitForTimeout(200)) {
         if (await page.getByRole("heading", { name: heading }).isVisible()) return;
-        await page.getByRole("link", { name: "Look again" }).press("Enter");
+        await page.getByRole("link", { name: "Refresh" }).press("Enter");
       }
       throw new Error(`Never: ${heading}`);
     };
     await again("What would happen");
     await page.getByRole("button", { name: "Import 1 row now" }).focus();
     await page.keyboard.press("Enter");
-    await again("It is imported");
+    await again("Import finished");
   });
   const { results } = (await company.api.get(`${E}/subscribers/`, { query: { search: "keys@" } })).body;
   expect(results).toMatchObject([{ email: "keys@example.org", attributes: {} }]);

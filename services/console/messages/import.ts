@@ -48,7 +48,7 @@ export const imports = {
   statusHint:
     "A status counts in the careful direction only: who left, bounced or complained gets no mail, and nobody’s status is lifted.",
   charset: "Characters",
-  charsetHint: "If letters such as é or ü look wrong above, choose another and look again.",
+  charsetHint: "If letters such as é or ü look wrong above, choose another and refresh.",
   charsets: {
     "utf-8": "UTF-8",
     "utf-16le": "UTF-16 (little-endian)",
