@@ -22,7 +22,7 @@ import { ownProcess } from "./services/lib/processes/lifetime.ts";
 import { replCommands } from "./services/operator/repl.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;
-const HEARTBEAT_SECONDS = 2;
+const HEARTBEAT_SECONDS = 1;
 
 /** A call that timed out is not among them: a node may be slow because it has much to do. */
 const NO_NODE_ANSWERED = new Set(["RequestRejectedError", "ServiceNotAvailableError", "BrokerDisconnectedError"]);
@@ -55,7 +55,7 @@ export function brokerOptions(settings: Config): BrokerOptions {
     retryPolicy: { enabled: true, retries: 0, check: (error: Error) => NO_NODE_ANSWERED.has(error?.name) },
     // A node that was killed cannot say goodbye; until it is missed, calls that went to it wait for their time-out.
     heartbeatInterval: HEARTBEAT_SECONDS,
-    heartbeatTimeout: 3 * HEARTBEAT_SECONDS,
+    heartbeatTimeout: 5 * HEARTBEAT_SECONDS,
     // Bounds the wait of a graceful stop for calls in flight.
     tracking: { enabled: true, shutdownTimeout: settings.DRAIN_SECONDS * 1_000 },
     internalServices: node.internalServices,

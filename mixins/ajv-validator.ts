@@ -152,18 +152,19 @@ export class AjvValidator extends Validators.Fastest {
       if (!isJsonSchema(action.params)) return native.localAction(next, action);
       const errorsOf = compileValidator(action.params);
       const { validate } = action;
-      const unless = (errors: FieldErrors, ctx: Ctx) =>
-        Object.keys(errors).length > 0 ? Promise.reject(invalid(errors)) : next(ctx);
-      if (!validate) return (ctx: Ctx) => unless(errorsOf(ctx.params ?? {}), ctx);
       return async function validated(ctx: Ctx) {
+        const { refused } = ctx.meta;
+        // Calls that this action makes have parameters of their own.
+        delete ctx.meta.refused;
         const params = ctx.params ?? {};
         const errors = errorsOf(params);
         const isValid = (field: string) =>
           (params as Record<string, unknown>)[field] !== undefined && !(field in errors);
-        for (const [field, sentences] of Object.entries(await validate(ctx, isValid))) {
+        for (const [field, sentences] of Object.entries((await validate?.(ctx, isValid)) ?? {})) {
           for (const sentence of sentences) addFieldError(errors, field, sentence);
         }
-        return unless(errors, ctx);
+        Object.assign(errors, refused);
+        return Object.keys(errors).length > 0 ? Promise.reject(invalid(errors)) : next(ctx);
       };
     };
 

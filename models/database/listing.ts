@@ -45,6 +45,10 @@ export interface Listing {
   nearest?: (page: Stretch) => string;
 }
 
+/** SQL of an equality filter with one value, or any of several; adds them to `values`. */
+export const isOneOf = (column: string, given: unknown, values: unknown[]): string =>
+  Array.isArray(given) ? `${column} = any($${values.push(given)})` : `${column} = $${values.push(given)}`;
+
 /** The rows of a page: the first ones in an order, behind a place in it. */
 export interface Stretch {
   direction: "asc" | "desc";

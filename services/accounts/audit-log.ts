@@ -1,5 +1,5 @@
 /** The audit log as owners and admins read it. */
-import { listPage } from "../../models/database/listing.ts";
+import { isOneOf, listPage } from "../../models/database/listing.ts";
 import { boundOf } from "../../models/statements/time-zones.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import type { Ctx } from "../lib/caller.ts";
@@ -23,7 +23,7 @@ export async function listAuditLog(ctx: Ctx<ParamsOf<"accounts.listAuditLog">>) 
     const byId = isUuid(actor.trim()) ? `a.actor_id = $${values.push(actor.trim())}::uuid or ` : "";
     where.push(`(${byId}lower(a.actor_name) = lower($${at}))`);
   }
-  if (action !== undefined) where.push(`a.action = $${values.push(action)}`);
+  if (action !== undefined) where.push(isOneOf("a.action", action, values));
   if (since !== undefined) {
     const from = await boundOf(companyId, since);
     where.push(`a.at >= $${values.push(from)}`);

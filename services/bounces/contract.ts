@@ -6,6 +6,7 @@ import {
   Described,
   Document,
   Email,
+  Filter,
   Id,
   ListQuery,
   Nothing,
@@ -83,8 +84,8 @@ export const contract = {
     description: `Searches the recipient. Sortable: created_at, received_at.`,
     params: Type.Object({
       ...ListQuery.properties,
-      result: Type.Optional(Described(OneOf(...INBOUND_RESULTS), "Only entries with this result.")),
-      via: Type.Optional(Described(OneOf(...WAYS_IN), "Only entries received this way.")),
+      result: Filter(OneOf(...INBOUND_RESULTS), "Only entries with this result."),
+      via: Filter(OneOf(...WAYS_IN), "Only entries received this way."),
       recipient: Type.Optional(Described(Email, "Only entries for this address.")),
     }),
     returns: Page(Inbound),

@@ -1,6 +1,6 @@
 /** What came in, as a resource of the API: listed, and shown as it came for as long as it is kept. */
 import { pool, queryOne } from "../../models/database/db.ts";
-import { listPage, type Page } from "../../models/database/listing.ts";
+import { isOneOf, listPage, type Page } from "../../models/database/listing.ts";
 import type { ParamsOf } from "../contracts.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
 import { notFound } from "../lib/errors.ts";
@@ -31,11 +31,9 @@ export async function listInbound(ctx: Ctx<ParamsOf<"bounces.listInbound">>): Pr
   const { result, via, recipient } = ctx.params;
   const where = ["m.company_id = $1"];
   const values: unknown[] = [companyId];
-  const add = (value: unknown, condition: (parameter: string) => string) =>
-    where.push(condition(`$${values.push(value)}`));
-  if (result) add(result, (parameter) => `m.result = ${parameter}`);
-  if (via) add(via, (parameter) => `m.via = ${parameter}`);
-  if (recipient) add(recipient.trim(), (parameter) => `lower(m.recipient) = lower(${parameter})`);
+  if (result) where.push(isOneOf("m.result", result, values));
+  if (via) where.push(isOneOf("m.via", via, values));
+  if (recipient) where.push(`lower(m.recipient) = lower($${values.push(recipient.trim())})`);
   const page = await listPage<Row>(
     {
       from: "inbound_messages m",

@@ -7,6 +7,7 @@ import {
   DayOrTime,
   Described,
   DownloadPage,
+  Filter,
   Id,
   Line,
   ListQuery,
@@ -124,8 +125,8 @@ export const campaigns = {
     params: Type.Composite([
       ListQuery,
       Type.Object({
-        status: Type.Optional(Described(OneOf(...CAMPAIGN_STATUSES), "Only entries with this status.")),
-        campaign_type: Type.Optional(Described(OneOf(...CAMPAIGN_TYPES), "Only entries of this type.")),
+        status: Filter(OneOf(...CAMPAIGN_STATUSES), "Only entries with this status."),
+        campaign_type: Filter(OneOf(...CAMPAIGN_TYPES), "Only entries of this type."),
         created_after: Type.Optional(DayOrTime("Exclusive.")),
         created_before: Type.Optional(DayOrTime("Exclusive.")),
       }),

@@ -6,6 +6,7 @@ import {
   Described,
   Document,
   DownloadPage,
+  Filter,
   Id,
   ListQuery,
   Nothing,
@@ -63,7 +64,7 @@ const media = {
     description: "Searches the filename. Sortable: created_at, filename, size, content_type.",
     params: Type.Composite([
       ListQuery,
-      Type.Object({ content_type: Type.Optional(Described(Text(255), "Only files of this type.", "image/png")) }),
+      Type.Object({ content_type: Filter(Text(255), "Only files of this type.", "image/png") }),
     ]),
     returns: Page(Media),
   },

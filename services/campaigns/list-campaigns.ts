@@ -1,13 +1,12 @@
 import { CAMPAIGN_COLUMNS, type CampaignRow, campaignView } from "../../models/campaign.ts";
-import { listPage } from "../../models/database/listing.ts";
+import { isOneOf, listPage } from "../../models/database/listing.ts";
 import { isDay } from "../../models/segment-rules/values.ts";
 import { findCampaign } from "../../models/statements/read-campaign.ts";
 import { boundOf } from "../../models/statements/time-zones.ts";
-import type { ReturnsOf } from "../contracts.ts";
+import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import { type Caller, type Ctx, companyOf } from "../lib/caller.ts";
 import { notFound } from "../lib/errors.ts";
 import { firstIdAt } from "../lib/ids.ts";
-import type { ListQuery } from "../lib/shapes.ts";
 
 const ORDERINGS = {
   name: "c.name",
@@ -20,7 +19,7 @@ const ORDERINGS = {
   failed_count: "c.failed_count",
 };
 
-type Asked = ListQuery & { status?: string; campaign_type?: string; created_after?: string; created_before?: string };
+type Asked = ParamsOf<"campaigns.list">;
 
 /** Ids carry their time, made on whatever node: the index on them narrows a period down, created_at decides. */
 const CLOCK_SKEW_MS = 60_000;
@@ -37,7 +36,7 @@ export async function listCampaigns(ctx: Ctx<Asked>) {
   const where = ["c.company_id = $1", "not c.is_internal", "c.deleted_at is null"];
   const values: unknown[] = [companyId];
   for (const field of ["status", "campaign_type"] as const) {
-    if (asked[field] !== undefined) where.push(`c.${field} = $${values.push(asked[field])}`);
+    if (asked[field] !== undefined) where.push(isOneOf(`c.${field}`, asked[field], values));
   }
   if (asked.created_after !== undefined) {
     const after = await boundOf(companyId, asked.created_after, { isAfter: true });
@@ -52,7 +51,7 @@ export async function listCampaigns(ctx: Ctx<Asked>) {
   const ofKey = onlyOfKey(ctx.meta);
   if (ofKey) where.push(`c.api_key_id = $${values.push(ofKey)}`);
   // There is a counter for each status, too.
-  const byStatus = asked.status !== undefined && values.length === 2;
+  const byStatus = typeof asked.status === "string" && values.length === 2;
   const { results, ...page } = await listPage<CampaignRow>(
     {
       from: "campaigns c",

@@ -23,7 +23,7 @@ import { problemOf } from "./http/problems.ts";
 import { type BodyBounds, mediaTypeOf, readForm, readJson, readRaw } from "./http/request-body.ts";
 import { responseWriter } from "./http/response.ts";
 import type { SharedBudget, UploadBudgets } from "./http/shared-budget.ts";
-import { unknownFieldsRefusal } from "./http/unknown-fields.ts";
+import { unknownFieldsOf } from "./http/unknown-fields.ts";
 import { feedOf, type ProgressStreams } from "./progress-streams.ts";
 import type { Route } from "./routes.ts";
 
@@ -120,7 +120,7 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
   const readQuery = queryReader(route, contract);
   const readBody = bodyReader(route);
   const readUploadFields = formReader(contract);
-  const refuseUnknown = unknownFieldsRefusal(route, contract);
+  const unknownFields = unknownFieldsOf(route, contract);
   const limits = limitsOf(route);
   const company = companyReader(route, contract);
   const writeResponse = responseWriter(route, deps.baseUrl);
@@ -187,15 +187,18 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
   }
 
   async function run(context: Context, { params, body }: Read, meta: Caller, more: CallingOptions): Promise<void> {
-    const options = { meta, requestID: context.state.requestId, retries, ...more };
+    // Reported with the action's own errors (mixins/ajv-validator.ts).
+    const unknown = unknownFields?.(context, body) ?? {};
+    const refused = Object.keys(unknown).length > 0 ? { refused: unknown } : {};
+    const options = { meta: { ...meta, ...refused }, requestID: context.state.requestId, retries, ...more };
     try {
-      refuseUnknown?.(context, body, params);
       const result = await broker.call(route.action, params, options);
       if (route.answer === "events") return watch(context, meta.companyId!, result);
       await writeResponse(context, await wholeAnswer(result, params, options), params);
     } catch (error) {
       // What does not exist is a 404 whatever the body says; only of what exists are the body's errors reported.
-      if (reading && isServiceError(error, "INVALID")) await broker.call(reading, readPath(context), options);
+      if (reading && isServiceError(error, "INVALID"))
+        await broker.call(reading, readPath(context), { ...options, meta });
       throw notFoundIfInPath(error, names);
     }
   }

@@ -1,6 +1,6 @@
 /** Who makes a call: the gateway sets it from the credentials, and Moleculer passes it on with nested calls and events. */
 import type { Context } from "moleculer";
-import { forbidden, notFound } from "./errors.ts";
+import { type FieldErrors, forbidden, notFound } from "./errors.ts";
 import type { Rights, Role, Scope } from "./rights.ts";
 
 export type { Role };
@@ -27,6 +27,8 @@ export interface Caller {
   requestId?: string;
   /** Address that a request within a company came from: for the audit log. */
   ip?: string;
+  /** Errors of fields and parameters that no action reads: found by the gateway, reported with the action's own. */
+  refused?: FieldErrors;
   /** Remaining time that the request may wait for concurrency limits (owner.ts). Undefined for work in the background. */
   waitLeftMs?: number;
   /** Set by the gateway on public and personal routes: what a page, a tracking hit or a login needs to know of the request. */

@@ -109,6 +109,7 @@ const IN_UNION = /\/anyOf\/\d+\/type$/;
  */
 const isNoise = (error: ErrorObject, others: Set<string>) =>
   error.keyword === "anyOf" ||
+  error.keyword === "if" ||
   error.propertyName !== undefined ||
   (error.keyword === "type" &&
     (error.params.type === "null" || (IN_UNION.test(error.schemaPath) && others.has(error.instancePath))));

@@ -51,6 +51,32 @@ export type Document = Static<typeof Document>;
 
 export const ById = Type.Object({ id: Id });
 
+/** Most values of one filter. */
+const MAX_FILTER_VALUES = 20;
+
+/**
+ * An equality filter of a list or export. Given several times it lists what has any of the values, and the action gets an array; every
+ * other parameter may be given once.
+ */
+export const Filter = <T extends TSchema>(schema: T, description: string, example?: unknown) => {
+  const several = { type: "array", items: schema, maxItems: MAX_FILTER_VALUES };
+  const examples = example === undefined ? {} : { examples: [example] };
+  return Type.Optional(
+    Type.Unsafe<Static<T> | Static<T>[]>({
+      if: { type: "array" },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: several,
+      else: schema,
+      description,
+      ...examples,
+      shownAs: { anyOf: [schema, several], description: `${description} Repeat it for several values.`, ...examples },
+    }),
+  );
+};
+
+/** Whether a parameter of this schema may be given several times. */
+export const isFilter = (schema: TSchema): boolean => "then" in schema;
+
 /** Query of every list; extend with a resource's own filters. */
 export const ListQuery = Type.Object({
   page: Type.Optional(Described(Type.Integer({ minimum: 1 }), "Page number, from 1.", 2)),

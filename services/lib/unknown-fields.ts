@@ -41,8 +41,10 @@ export const READ_ONLY_FIELDS = [
   "next_zone_at",
 ] as const;
 
-/** Shorter names resemble too many others: `url` is no mistyped `uri`. */
-const MIN_LENGTH = 4;
+/** Shorter names resemble too many others. */
+const MIN_LENGTH = 3;
+/** Of names shorter than this another letter makes another word: `uri` is no mistyped `url`, but `ulr` is. */
+const SHORT = 4;
 /** From this length on two mistakes are one slip of the hand, and not another word. */
 const LONG = 10;
 /** Nobody mistypes a longer one, and comparing costs the product of the lengths. */
@@ -67,11 +69,14 @@ export function editDistance(one: string, other: string): number {
   return last[other.length]!;
 }
 
+const lettersOf = (name: string) => [...name].toSorted().join("");
+
 function isNear(name: string, known: string): boolean {
   const [typed, meant] = [plain(name), plain(known)];
   if (typed === meant) return true;
   const longest = Math.max(typed.length, meant.length);
   if (Math.min(typed.length, meant.length) < MIN_LENGTH || Math.abs(typed.length - meant.length) > 2) return false;
+  if (longest < SHORT && lettersOf(typed) !== lettersOf(meant)) return false;
   return editDistance(typed, meant) <= (longest < LONG ? 1 : 2);
 }
 

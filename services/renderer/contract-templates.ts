@@ -4,6 +4,7 @@ import {
   ById,
   CreatedAt,
   Described,
+  Filter,
   Id,
   ListQuery,
   Name,
@@ -128,8 +129,8 @@ export const contract = {
     description: "Searches name and subject. Sortable: created_at, name, updated_at.",
     params: Type.Object({
       ...ListQuery.properties,
-      template_mode: Type.Optional(Mode),
-      template_type: Type.Optional(Described(OneOf("marketing", "transactional"), "Only entries of this type.")),
+      template_mode: Filter(Mode, "Only entries of this mode."),
+      template_type: Filter(OneOf("marketing", "transactional"), "Only entries of this type."),
     }),
     returns: Page(EmailTemplate),
   },

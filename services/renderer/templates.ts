@@ -1,12 +1,12 @@
 /** Templates as resources of the API. */
 import type { LOCK, Transaction } from "sequelize";
 import { sequelize } from "../../models/database/db.ts";
-import { listModels, type Page } from "../../models/database/listing.ts";
+import { isOneOf, listModels, type Page } from "../../models/database/listing.ts";
 import { Template } from "../../models/template.ts";
 import type { Validate } from "../define.ts";
 import { type Caller, companyOf } from "../lib/caller.ts";
 import { conflict, isServiceError, notFound } from "../lib/errors.ts";
-import type { ListQuery, Static } from "../lib/shapes.ts";
+import type { Static } from "../lib/shapes.ts";
 import { subjectErrors, textErrors } from "../lib/template/template-errors.ts";
 import { Unrenderable } from "./content.ts";
 import type { contract, EmailTemplate } from "./contract-templates.ts";
@@ -18,7 +18,7 @@ import { templateWarnings } from "./warnings.ts";
 type Contract = typeof contract;
 type View = Static<typeof EmailTemplate>;
 type NewInput = Static<Contract["createTemplate"]["params"]>;
-type Filters = ListQuery & { template_mode?: string; template_type?: string };
+type Filters = Static<Contract["listTemplates"]["params"]>;
 
 /** Syntax errors of all texts, at once. */
 export const syntaxErrors: Validate<Contract["createTemplate"]> &
@@ -51,7 +51,7 @@ export async function listTemplates(companyId: string, asked: Filters): Promise<
   const where = ["company_id = $1"];
   const values: unknown[] = [companyId];
   for (const field of ["template_mode", "template_type"] as const) {
-    if (asked[field] !== undefined) where.push(`${field} = $${values.push(asked[field])}`);
+    if (asked[field] !== undefined) where.push(isOneOf(field, asked[field], values));
   }
   const orderings = { name: "name", updated_at: "updated_at" };
   const listing = {

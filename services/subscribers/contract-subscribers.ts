@@ -8,6 +8,7 @@ import {
   Document,
   DownloadPage,
   Email,
+  Filter,
   Id,
   ListQuery,
   Nothing,
@@ -68,7 +69,7 @@ export const subscribers = {
     params: Type.Composite([
       ListQuery,
       Type.Object({
-        status: Type.Optional(Described(Status, "Only entries with this status.")),
+        status: Filter(Status, "Only entries with this status."),
         list: Type.Optional(Described(Uuid, "Only subscribers of this list.")),
       }),
     ]),
@@ -164,7 +165,7 @@ export const subscribers = {
       "Columns: email, first_name, last_name, status, created_at, lists (names), then every attribute in use. Cells that a spreadsheet would run as a formula start with an apostrophe. The file can be imported again, with everybody's status.",
     params: Type.Object({
       list: Type.Optional(Described(Uuid, "Only subscribers of this list.")),
-      status: Type.Optional(Described(Status, "Only entries with this status.")),
+      status: Filter(Status, "Only entries with this status."),
       segment: Type.Optional(Described(Uuid, "Only subscribers in this segment.")),
       bom: Type.Optional(Type.Boolean({ description: "Starts with a byte order mark, for Excel." })),
     }),

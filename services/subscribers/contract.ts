@@ -5,6 +5,7 @@ import {
   Described,
   DownloadPage,
   Email,
+  Filter,
   Id,
   Line,
   ListQuery,
@@ -88,7 +89,7 @@ const lists = {
     description: `Searches email and names. Sortable: created_at, email, first_name, last_name.`,
     params: Type.Composite([
       ListQuery,
-      Type.Object({ id: Id, status: Type.Optional(Described(Status, "Only entries with this status.")) }),
+      Type.Object({ id: Id, status: Filter(Status, "Only entries with this status.") }),
     ]),
     returns: SubscriberPage,
   },
@@ -106,10 +107,7 @@ const suppressions = {
   listSuppressions: {
     summary: "List suppressions",
     description: `Searches email and domain. Sortable: created_at, email, domain.`,
-    params: Type.Composite([
-      ListQuery,
-      Type.Object({ kind: Type.Optional(Described(Kind, "Only suppressions of this kind.")) }),
-    ]),
+    params: Type.Composite([ListQuery, Type.Object({ kind: Filter(Kind, "Only suppressions of this kind.") })]),
     returns: Page(Suppression),
   },
   createSuppression: {

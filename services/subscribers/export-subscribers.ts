@@ -1,6 +1,7 @@
 /** Subscribers as CSV, read in keyset pages: no snapshot is held open and memory stays flat. */
 import { exportRead } from "../../models/database/bulk.ts";
 import { query, queryOne } from "../../models/database/db.ts";
+import { isOneOf } from "../../models/database/listing.ts";
 import { listMembersOf, subscriberAt } from "../../models/database/row-at.ts";
 import { Segment } from "../../models/segment.ts";
 import { segmentSql } from "../../models/segment-rules/segment-sql.ts";
@@ -21,7 +22,7 @@ const MAX_ATTRIBUTE_COLUMNS = 1_000;
 
 interface ExportFilters {
   list?: string;
-  status?: SubscriberStatus;
+  status?: SubscriberStatus | SubscriberStatus[];
   segment?: string;
   /** Excel takes a file without a byte order mark for one of its own charset. */
   bom?: boolean;
@@ -59,7 +60,7 @@ async function chosen(companyId: string, { list, status, segment }: ExportFilter
     key = "m.subscriber_id";
     from = `list_members m cross join lateral (${subscriberAt("$1", "m.subscriber_id", "r.*")}) s`;
   } else where.push("s.company_id = $1");
-  if (status) where.push(`s.status = $${values.push(status)}`);
+  if (status) where.push(isOneOf("s.status", status, values));
   if (segment) {
     const found = await Segment.findOne({ where: { companyId, id: segment } });
     if (!found) throw notFound();

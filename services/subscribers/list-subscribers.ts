@@ -1,13 +1,13 @@
 /** Pages of subscribers: all of a company, those of a list, those of a segment. */
 import { queryOne } from "../../models/database/db.ts";
-import { type Listing, listPage } from "../../models/database/listing.ts";
+import { isOneOf, type Listing, listPage } from "../../models/database/listing.ts";
 import { subscriberAt } from "../../models/database/row-at.ts";
 import { SEARCHED_TEXT, type SubscriberStatus } from "../../models/subscriber.ts";
 import type { ListQuery } from "../lib/shapes.ts";
 import { COLUMNS, type SubscriberRow, subscriberView } from "./subscriber.ts";
 
 interface Filters extends ListQuery {
-  status?: SubscriberStatus;
+  status?: SubscriberStatus | SubscriberStatus[];
   list?: string;
 }
 
@@ -33,9 +33,11 @@ export function companySubscribers(companyId: string, asked: Filters) {
   const which: Which = {
     where: ["s.company_id = $1"],
     values: [companyId],
-    counter: [companyId, status ? `subscribers:${status}` : "subscribers", companyId],
+    // There is a counter for each status, too.
+    counter: [companyId, typeof status === "string" ? `subscribers:${status}` : "subscribers", companyId],
+    filtered: Array.isArray(status),
   };
-  if (status) which.where.push(`s.status = $${which.values.push(status)}`);
+  if (status) which.where.push(isOneOf("s.status", status, which.values));
   return listSubscribers(which, asked);
 }
 
@@ -60,7 +62,7 @@ export async function listMembers(companyId: string, listId: string, asked: Filt
     counter: [companyId, "list_members", listId],
     filtered: Boolean(status),
   };
-  if (status) which.where.push(`s.status = $${which.values.push(status)}`);
+  if (status) which.where.push(isOneOf("s.status", status, which.values));
   return listSubscribers(which, asked);
 }
 

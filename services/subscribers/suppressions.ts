@@ -2,7 +2,7 @@
 import { domainToUnicode } from "node:url";
 import { query, queryOne, transaction } from "../../models/database/db.ts";
 import { fromRow } from "../../models/database/from-row.ts";
-import { listModels } from "../../models/database/listing.ts";
+import { isOneOf, listModels } from "../../models/database/listing.ts";
 import { ERASED_IS_SUPPRESSED, isErased } from "../../models/statements/erased-addresses.ts";
 import { Suppression, type SuppressionKind } from "../../models/suppression.ts";
 import { addressText, asciiDomain } from "../lib/address.ts";
@@ -87,12 +87,16 @@ export function liftSuppression(companyId: string, id: string): Promise<null> {
   });
 }
 
-export async function listSuppressions(companyId: string, asked: ListQuery & { kind?: SuppressionKind }) {
+export async function listSuppressions(
+  companyId: string,
+  asked: ListQuery & { kind?: SuppressionKind | SuppressionKind[] },
+) {
+  const values: unknown[] = [companyId];
   const listing = {
     from: "suppressions x",
     columns: COLUMNS,
-    where: ["x.company_id = $1", ...(asked.kind ? ["x.kind = $2"] : [])],
-    values: [companyId, ...(asked.kind ? [asked.kind] : [])],
+    where: ["x.company_id = $1", ...(asked.kind ? [isOneOf("x.kind", asked.kind, values)] : [])],
+    values,
     id: "x.id",
     orderings: { email: "coalesce(x.email_key, '')", domain: "coalesce(x.domain, '')" },
     searchIn: [SEARCHED_TEXT],

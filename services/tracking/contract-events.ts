@@ -7,6 +7,7 @@ import {
   DayOrTime,
   Described,
   Email,
+  Filter,
   Id,
   ListQuery,
   Nullable,
@@ -172,7 +173,7 @@ export const contract = {
     params: Type.Object({
       ...ListQuery.properties,
       campaign: Type.Optional(Described(Uuid, "Only entries of this campaign.")),
-      status: Type.Optional(Described(SentEmailStatus, "Only entries with this status.")),
+      status: Filter(SentEmailStatus, "Only entries with this status."),
       recipient: Type.Optional(Described(Email, "Only entries for this address.")),
     }),
     returns: Page(SentEmail),
@@ -182,7 +183,7 @@ export const contract = {
     description: `\`delivered\` is reported by webhooks and by the sent email's status. Searches the recipient. Sortable: created_at, timestamp.`,
     params: Type.Object({
       ...ListQuery.properties,
-      type: Type.Optional(Described(OneOf(...EMAIL_EVENT_TYPES), "Only of this type.")),
+      type: Filter(OneOf(...EMAIL_EVENT_TYPES), "Only of this type."),
       campaign: Type.Optional(Described(Uuid, "Only entries of this campaign.")),
       recipient: Type.Optional(Described(Email, "Only entries for this address.")),
       since: Type.Optional(DayOrTime("Inclusive start.")),

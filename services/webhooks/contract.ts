@@ -5,6 +5,7 @@ import {
   Bool,
   CreatedAt,
   Described,
+  Filter,
   Id,
   ListQuery,
   Nothing,
@@ -117,8 +118,8 @@ export const contract = {
     params: Type.Object({
       id: Id,
       ...ListQuery.properties,
-      status: Type.Optional(Described(OneOf(...WEBHOOK_DELIVERY_STATUSES), "Only entries with this status.")),
-      event_type: Type.Optional(Described(EventType, "Type of event.")),
+      status: Filter(OneOf(...WEBHOOK_DELIVERY_STATUSES), "Only entries with this status."),
+      event_type: Filter(EventType, "Type of event."),
     }),
     returns: Page(Delivery),
   },

@@ -1,6 +1,6 @@
 /** The delivery log, and what a user can do with it: send a test event, deliver an event again. */
 import { sequelize } from "../../models/database/db.ts";
-import { listModels } from "../../models/database/listing.ts";
+import { isOneOf, listModels } from "../../models/database/listing.ts";
 import { WebhookDelivery } from "../../models/webhook-delivery.ts";
 import { call, emitWebhookQueued } from "../call.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
@@ -17,8 +17,8 @@ export async function listDeliveries(ctx: Ctx<ParamsOf<"webhooks.listDeliveries"
   const { status, event_type } = ctx.params;
   const values: unknown[] = [companyId, id];
   const where = ["company_id = $1", "endpoint_id = $2"];
-  if (status) where.push(`status = $${values.push(status)}`);
-  if (event_type) where.push(`event_type = $${values.push(event_type)}`);
+  if (status) where.push(isOneOf("status", status, values));
+  if (event_type) where.push(isOneOf("event_type", event_type, values));
   const { results, ...page } = await listModels(
     WebhookDelivery,
     {

@@ -81,7 +81,8 @@ interface Given {
 function urlOf(baseUrl: string, template: string, { path = {}, query = {} }: Given): string {
   const url = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])));
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  const text = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString();
+  const pairs = given.flatMap(([name, value]) => [value].flat().map((one): [string, string] => [name, String(one)]));
+  const text = new URLSearchParams(pairs).toString();
   return `${baseUrl.replace(/\/$/, "")}${url}${text === "" ? "" : `?${text}`}`;
 }
 

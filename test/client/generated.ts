@@ -2399,8 +2399,14 @@ export interface Operations {
           | "-first_name"
           | "last_name"
           | "-last_name";
-        /** Only entries with this status. */
-        status?: "active" | "unconfirmed" | "unsubscribed" | "bounced" | "complained";
+        /** Only entries with this status. Repeat it for several values. */
+        status?:
+          | "active"
+          | "unconfirmed"
+          | "unsubscribed"
+          | "bounced"
+          | "complained"
+          | ("active" | "unconfirmed" | "unsubscribed" | "bounced" | "complained")[];
         /** Only subscribers of this list. */
         list?: string;
         /** Required with a bearer token. Default: the API key's company. */
@@ -2679,8 +2685,14 @@ export interface Operations {
       query?: {
         /** Only subscribers of this list. */
         list?: string;
-        /** Only entries with this status. */
-        status?: "active" | "unconfirmed" | "unsubscribed" | "bounced" | "complained";
+        /** Only entries with this status. Repeat it for several values. */
+        status?:
+          | "active"
+          | "unconfirmed"
+          | "unsubscribed"
+          | "bounced"
+          | "complained"
+          | ("active" | "unconfirmed" | "unsubscribed" | "bounced" | "complained")[];
         /** Only subscribers in this segment. */
         segment?: string;
         /** Starts with a byte order mark, for Excel. */
@@ -3012,8 +3024,14 @@ export interface Operations {
           | "-first_name"
           | "last_name"
           | "-last_name";
-        /** Only entries with this status. */
-        status?: "active" | "unconfirmed" | "unsubscribed" | "bounced" | "complained";
+        /** Only entries with this status. Repeat it for several values. */
+        status?:
+          | "active"
+          | "unconfirmed"
+          | "unsubscribed"
+          | "bounced"
+          | "complained"
+          | ("active" | "unconfirmed" | "unsubscribed" | "bounced" | "complained")[];
         /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
@@ -3034,10 +3052,10 @@ export interface Operations {
         search?: string;
         /** Field to sort by; prefix `-` for descending. Default: newest first. */
         ordering?: "created_at" | "-created_at" | "name" | "-name" | "updated_at" | "-updated_at";
-        /** `mjml` is an extension: the body is MJML, compiled when it is saved. `basic` and `visual` bodies are HTML and differ only for editors. */
-        template_mode?: "basic" | "visual" | "mjml";
-        /** Only entries of this type. */
-        template_type?: "marketing" | "transactional";
+        /** Only entries of this mode. Repeat it for several values. */
+        template_mode?: "basic" | "visual" | "mjml" | ("basic" | "visual" | "mjml")[];
+        /** Only entries of this type. Repeat it for several values. */
+        template_type?: "marketing" | "transactional" | ("marketing" | "transactional")[];
         /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
@@ -3506,10 +3524,18 @@ export interface Operations {
           | "-total_emails"
           | "updated_at"
           | "-updated_at";
-        /** Only entries with this status. */
-        status?: "pending" | "sending" | "completed" | "partial" | "failed" | "scheduled" | "cancelled";
-        /** Only entries of this type. */
-        campaign_type?: "to_list" | "to_receivers" | "custom";
+        /** Only entries with this status. Repeat it for several values. */
+        status?:
+          | "pending"
+          | "sending"
+          | "completed"
+          | "partial"
+          | "failed"
+          | "scheduled"
+          | "cancelled"
+          | ("pending" | "sending" | "completed" | "partial" | "failed" | "scheduled" | "cancelled")[];
+        /** Only entries of this type. Repeat it for several values. */
+        campaign_type?: "to_list" | "to_receivers" | "custom" | ("to_list" | "to_receivers" | "custom")[];
         /** Exclusive. A date-time, or a date: the whole day in the company's time zone. */
         created_after?: string;
         /** Exclusive. A date-time, or a date: the whole day in the company's time zone. */
@@ -3880,9 +3906,9 @@ export interface Operations {
         search?: string;
         /** Field to sort by; prefix `-` for descending. Default: newest first. The 400 for any other value names the fields. */
         ordering?: string;
-        /** Only entries with this status. */
-        status?: "pending" | "succeeded" | "dead";
-        /** Type of event. */
+        /** Only entries with this status. Repeat it for several values. */
+        status?: "pending" | "succeeded" | "dead" | ("pending" | "succeeded" | "dead")[];
+        /** Type of event. Repeat it for several values. */
         event_type?:
           | "delivered"
           | "opened"
@@ -3893,7 +3919,19 @@ export interface Operations {
           | "failed"
           | "campaign.completed"
           | "subscribed"
-          | "confirmed";
+          | "confirmed"
+          | (
+              | "delivered"
+              | "opened"
+              | "clicked"
+              | "bounced"
+              | "unsubscribed"
+              | "complained"
+              | "failed"
+              | "campaign.completed"
+              | "subscribed"
+              | "confirmed"
+            )[];
         /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
@@ -3967,8 +4005,13 @@ export interface Operations {
         search?: string;
         /** Field to sort by; prefix `-` for descending. Default: newest first. */
         ordering?: "created_at" | "-created_at" | "email" | "-email" | "domain" | "-domain";
-        /** Only suppressions of this kind. */
-        kind?: "manual" | "unsubscribed" | "bounced" | "complained";
+        /** Only suppressions of this kind. Repeat it for several values. */
+        kind?:
+          | "manual"
+          | "unsubscribed"
+          | "bounced"
+          | "complained"
+          | ("manual" | "unsubscribed" | "bounced" | "complained")[];
         /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
@@ -4245,8 +4288,8 @@ export interface Operations {
           | "-size"
           | "content_type"
           | "-content_type";
-        /** Only files of this type. */
-        content_type?: string;
+        /** Only files of this type. Repeat it for several values. */
+        content_type?: string | string[];
         /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
@@ -4348,8 +4391,16 @@ export interface Operations {
         ordering?: "created_at" | "-created_at" | "recipient" | "-recipient" | "sent_at" | "-sent_at";
         /** Only entries of this campaign. */
         campaign?: string;
-        /** Only entries with this status. */
-        status?: "queued" | "sending" | "sent" | "failed" | "bounced" | "suppressed" | "unknown";
+        /** Only entries with this status. Repeat it for several values. */
+        status?:
+          | "queued"
+          | "sending"
+          | "sent"
+          | "failed"
+          | "bounced"
+          | "suppressed"
+          | "unknown"
+          | ("queued" | "sending" | "sent" | "failed" | "bounced" | "suppressed" | "unknown")[];
         /** Only entries for this address. */
         recipient?: string;
         /** Required with a bearer token. Default: the API key's company. */
@@ -4379,8 +4430,15 @@ export interface Operations {
         search?: string;
         /** Field to sort by; prefix `-` for descending. Default: newest first. */
         ordering?: "created_at" | "-created_at" | "timestamp" | "-timestamp";
-        /** Only of this type. */
-        type?: "delivered" | "opened" | "clicked" | "bounced" | "unsubscribed" | "complained";
+        /** Only of this type. Repeat it for several values. */
+        type?:
+          | "delivered"
+          | "opened"
+          | "clicked"
+          | "bounced"
+          | "unsubscribed"
+          | "complained"
+          | ("delivered" | "opened" | "clicked" | "bounced" | "unsubscribed" | "complained")[];
         /** Only entries of this campaign. */
         campaign?: string;
         /** Only entries for this address. */
@@ -4553,10 +4611,25 @@ export interface Operations {
         search?: string;
         /** Field to sort by; prefix `-` for descending. Default: newest first. */
         ordering?: "created_at" | "-created_at" | "received_at" | "-received_at";
-        /** Only entries with this result. */
-        result?: "bounced" | "complained" | "ignored" | "unmatched";
-        /** Only entries received this way. */
-        via?: "smtp" | "imap" | "api" | "ses" | "sendgrid" | "mailgun" | "postmark" | "sparkpost" | "brevo";
+        /** Only entries with this result. Repeat it for several values. */
+        result?:
+          | "bounced"
+          | "complained"
+          | "ignored"
+          | "unmatched"
+          | ("bounced" | "complained" | "ignored" | "unmatched")[];
+        /** Only entries received this way. Repeat it for several values. */
+        via?:
+          | "smtp"
+          | "imap"
+          | "api"
+          | "ses"
+          | "sendgrid"
+          | "mailgun"
+          | "postmark"
+          | "sparkpost"
+          | "brevo"
+          | ("smtp" | "imap" | "api" | "ses" | "sendgrid" | "mailgun" | "postmark" | "sparkpost" | "brevo")[];
         /** Only entries for this address. */
         recipient?: string;
         /** Required with a bearer token. Default: the API key's company. */
@@ -5260,7 +5333,7 @@ export interface Operations {
         ordering?: "created_at" | "-created_at" | "at" | "-at" | "action" | "-action";
         /** Only entries by this user or key: an id, an address or a key's name. */
         actor?: string;
-        /** Only entries with this action. */
+        /** Only entries with this action. Repeat it for several values. */
         action?:
           | "auth.login"
           | "auth.login_failed"
@@ -5303,7 +5376,51 @@ export interface Operations {
           | "campaign.stopped"
           | "campaign.resumed"
           | "campaign.cancelled"
-          | "campaign.exported";
+          | "campaign.exported"
+          | (
+              | "auth.login"
+              | "auth.login_failed"
+              | "api_key.created"
+              | "api_key.deleted"
+              | "member.invited"
+              | "member.joined"
+              | "member.role_changed"
+              | "member.removed"
+              | "company.updated"
+              | "company.deleted"
+              | "company.paused"
+              | "company.unpaused"
+              | "company.plan_changed"
+              | "smtp_config.created"
+              | "smtp_config.updated"
+              | "smtp_config.deleted"
+              | "dkim_key.created"
+              | "webhook.created"
+              | "webhook.updated"
+              | "webhook.deleted"
+              | "webhook.secret_rotated"
+              | "inbound_source.created"
+              | "inbound_source.deleted"
+              | "subscribers.imported"
+              | "subscribers.import_undone"
+              | "subscribers.exported"
+              | "subscribers.deleted"
+              | "subscribers.erased"
+              | "list.deleted"
+              | "segment.deleted"
+              | "template.deleted"
+              | "suppression.deleted"
+              | "suppressions.imported"
+              | "suppressions.exported"
+              | "campaign.sent"
+              | "campaign.tested"
+              | "campaign.updated"
+              | "campaign.deleted"
+              | "campaign.stopped"
+              | "campaign.resumed"
+              | "campaign.cancelled"
+              | "campaign.exported"
+            )[];
         /** Inclusive start. A date-time, or a date: the whole day in the company's time zone. */
         since?: string;
         /** Exclusive. A date-time, or a date: the whole day in the company's time zone. */

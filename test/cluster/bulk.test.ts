@@ -17,7 +17,7 @@ const ROWS = long ? 1_200_000 : 30_000;
 /** Of 512 in the manifests. Before there was back-pressure, 100,000 rows took 466 and 1.2 million ended the process. */
 const MOST_MEGABYTES = 250;
 /** A node without a heartbeat for so long is taken for dead (moleculer.config.ts). */
-const MISSED_MS = 6_000;
+const MISSED_MS = 5_000;
 const IMPORT_MS = 600_000;
 const WAIT_MS = long ? 300_000 : 60_000;
 

@@ -2,23 +2,24 @@
 
 import type { CampaignStatus } from "../../../models/campaign.ts";
 import { query } from "../../../models/database/db.ts";
-import { listModels } from "../../../models/database/listing.ts";
+import { isOneOf, listModels } from "../../../models/database/listing.ts";
 import { MEDIA_COLUMNS, Media } from "../../../models/media.ts";
 import { notFound } from "../../lib/errors.ts";
 import type { ListQuery } from "../../lib/shapes.ts";
 import { usesOfMedia } from "./media-uses.ts";
 
-export async function listMedia(companyId: string, asked: ListQuery & { content_type?: string }) {
+export async function listMedia(companyId: string, asked: ListQuery & { content_type?: string | string[] }) {
   const { content_type } = asked;
+  const values: unknown[] = [companyId];
   const listing = {
     from: "media m",
     columns: MEDIA_COLUMNS,
     where: [
       "m.company_id = $1",
       "m.deleted_at is null",
-      ...(content_type === undefined ? [] : ["m.content_type = $2"]),
+      ...(content_type === undefined ? [] : [isOneOf("m.content_type", content_type, values)]),
     ],
-    values: [companyId, ...(content_type === undefined ? [] : [content_type])],
+    values,
     id: "m.id",
     orderings: { filename: "m.filename", size: "m.size", content_type: "m.content_type" },
     searchIn: ["m.filename"],

@@ -3,7 +3,7 @@ import { parse } from "node:querystring";
 import type { ActionContract } from "../../define.ts";
 import { invalidPage, notFound } from "../../lib/errors.ts";
 import { isUuid } from "../../lib/ids.ts";
-import type { TSchema } from "../../lib/shapes.ts";
+import { isFilter, type TSchema } from "../../lib/shapes.ts";
 import type { Route } from "../routes.ts";
 import type { Context } from "./context.ts";
 
@@ -14,6 +14,10 @@ const MAX_PAGE_SIZE = 100;
 
 export const propertiesOf = (contract: ActionContract): Record<string, Property> =>
   (contract.params as { properties?: Record<string, Property> }).properties ?? {};
+
+/** Names that a query may give several times. */
+export const filtersOf = (contract: ActionContract): string[] =>
+  Object.entries(propertiesOf(contract)).flatMap(([name, schema]) => (isFilter(schema) ? [name] : []));
 
 export const pathNames = (path: string): string[] => [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
 
@@ -66,19 +70,25 @@ function coercePaging(params: Params): void {
   else delete params.page_size;
 }
 
+/** The values of a name in a query, without blank ones and repetitions. */
+export const valuesOf = (given: string | string[] | undefined): string[] =>
+  [...new Set([given ?? []].flat())].filter((text) => text !== "");
+
 /**
- * Reads the query: only names that the contract knows, and the last one where a name comes twice. A name without a value
+ * Reads the query: only names that the contract knows; a filter that is given several times is an array. A name without a value
  * is ignored: forms and generated clients send `?search=&status=&page=` for what was left blank.
  */
 export function queryReader(route: Route, contract: ActionContract): (context: Context) => Params {
   const types = new Map(Object.entries(propertiesOf(contract)).map(([name, property]) => [name, typeOf(property)]));
+  const filters = new Set(filtersOf(contract));
   return (context) => {
     const read: Params = {};
     if (context.querystring === "") return read;
     for (const [name, value] of Object.entries(parse(context.querystring))) {
       const type = types.get(name);
-      const text = Array.isArray(value) ? value.at(-1)! : value!;
-      if (type !== undefined && text !== "") read[name] = coerce(type, text);
+      const texts = valuesOf(value);
+      if (type === undefined || texts.length === 0) continue;
+      read[name] = filters.has(name) && texts.length > 1 ? texts : coerce(type, texts.at(-1)!);
     }
     if (route.answer === "list") coercePaging(read);
     return read;

@@ -4,15 +4,14 @@
  * this release knows.
  */
 import { parse } from "node:querystring";
-import { compileValidator } from "../../../mixins/ajv-validator.ts";
 import type { ActionContract } from "../../define.ts";
-import { type FieldErrors, invalid } from "../../lib/errors.ts";
+import type { FieldErrors } from "../../lib/errors.ts";
 import type { TSchema } from "../../lib/shapes.ts";
 import { READ_ONLY_FIELDS, unknownFieldErrors } from "../../lib/unknown-fields.ts";
 import type { Route } from "../routes.ts";
 import type { Context } from "./context.ts";
 import { FILE_FIELDS } from "./multipart-upload.ts";
-import { type Params, pathNames, propertiesOf } from "./params.ts";
+import { filtersOf, type Params, pathNames, propertiesOf, valuesOf } from "./params.ts";
 
 /** Set from headers and by the gateway. */
 const NOT_IN_BODIES = ["idempotency_key"];
@@ -38,31 +37,39 @@ function bodyErrors(route: Route, contract: ActionContract): ((body: Params) => 
     );
 }
 
-/** A name without a value is ignored here, too (params.ts). */
+/** What writes, exports or counts must not do something else than what was asked for. */
+const isStrict = ({ method, path }: Route): boolean => method !== "GET" || /\/(?:export|stats)\//.test(path);
+
+/** A name without a value is ignored here, too (params.ts). Pages for everybody take whatever links and forms add. */
 function queryErrors(route: Route, contract: ActionContract): ((querystring: string) => FieldErrors) | undefined {
-  if (route.answer !== "list") return undefined;
+  if (route.access === "public") return undefined;
   const elsewhere = pathNames(route.path);
   const known = Object.keys(propertiesOf(contract)).filter((name) => !elsewhere.includes(name));
-  const ignored = new Set([...known, ...elsewhere, "company"]);
+  const expected = new Set([...known, ...elsewhere, "company"]);
+  const filters = new Set(filtersOf(contract));
+  const refuse = isStrict(route) ? "all" : route.answer === "list" ? "near" : undefined;
   return (querystring) => {
     if (querystring === "") return {};
-    const given = Object.entries(parse(querystring)).filter(([name, value]) => !ignored.has(name) && value !== "");
-    return unknownFieldErrors(
-      given.map(([name]) => name),
-      known,
-      "near",
-    );
+    const given = Object.entries(parse(querystring)).flatMap(([name, value]) => {
+      const count = valuesOf(value).length;
+      return count > 0 ? [{ name, isRepeated: count > 1 }] : [];
+    });
+    const names = given.flatMap(({ name }) => (expected.has(name) ? [] : [name]));
+    const repeated = given.filter(({ name, isRepeated }) => isRepeated && expected.has(name) && !filters.has(name));
+    return {
+      ...Object.fromEntries(repeated.map(({ name }) => [name, ["Give this parameter once."]])),
+      ...(refuse ? unknownFieldErrors(names, known, refuse) : {}),
+    };
   };
 }
 
-/** Throws a 400 with these errors and those of the schema: a request's faults are reported at once. Undefined: nothing is refused. */
-export function unknownFieldsRefusal(route: Route, contract: ActionContract) {
+/** Errors of what the request gives and nobody would read. Undefined: nothing is refused. */
+export function unknownFieldsOf(route: Route, contract: ActionContract) {
   const ofBody = bodyErrors(route, contract);
   const ofQuery = queryErrors(route, contract);
   if (!ofBody && !ofQuery) return undefined;
-  const schemaErrors = compileValidator(contract.params);
-  return (context: Context, body: Params | undefined, params: Params): void => {
-    const errors = { ...(body && ofBody?.(body)), ...ofQuery?.(context.querystring) };
-    if (Object.keys(errors).length > 0) throw invalid({ ...schemaErrors(params), ...errors });
-  };
+  return ({ querystring }: Context, body: Params | undefined): FieldErrors => ({
+    ...(body && ofBody?.(body)),
+    ...ofQuery?.(querystring),
+  });
 }

@@ -124,7 +124,7 @@ const refusalsOf = (campaign: string) => `
     select array[extract(epoch from case s.status when ${queued} then least(s.next_attempt_at, now())
       else coalesce(c.finished_at, now()) end)::float8, s.campaign_no, s.seq] as refused, s.email, s.subscriber_id
     from (
-      select c.no, c.finished_at from ${campaignsOf("failed")}
+      select c.no, c.finished_at from ${campaignsOf(["failed"])}
       where c.company_id = $1 and ${KEPT}${campaign && ` and c.id = ${campaign}`}
       order by c.id desc limit ${REFUSING}) c
     cross join lateral (

@@ -4,7 +4,14 @@
  */
 import { campaignNo } from "../../../models/database/campaign-no.ts";
 import { query, queryOne } from "../../../models/database/db.ts";
-import { isBehind, type Listing, listPage, type Page, type Stretch } from "../../../models/database/listing.ts";
+import {
+  isBehind,
+  isOneOf,
+  type Listing,
+  listPage,
+  type Page,
+  type Stretch,
+} from "../../../models/database/listing.ts";
 import { EMAIL_EVENT_TYPES } from "../../../models/email-event.ts";
 import { companyNo, HIT_RECIPIENT, type HitKey, hitsAt, hitsOfMails } from "../../../models/statements/hits.ts";
 import { boundOf } from "../../../models/statements/time-zones.ts";
@@ -43,6 +50,8 @@ const NOT_DELETED = `(e.campaign_id is null or e.campaign_id not in ${DELETED("i
 /** From counters, where one is kept for just this filter. */
 function counterFor(companyId: string, { type, campaign, recipient, since, until }: Asked): Partial<Listing> {
   if (recipient || since || until) return {};
+  // There is no counter of several types together.
+  if (Array.isArray(type)) return {};
   const metrics = (type ? [type] : EMAIL_EVENT_TYPES.filter((name) => name !== "delivered")).flatMap((name) => [
     name,
     `${name}_machine`,
@@ -77,16 +86,18 @@ const RECIPIENT_OF_HIT = `left join sent_emails s on s.campaign_no = h.campaign_
 function sources(companyId: string, asked: Asked): { sources: Source[]; values: unknown[] } {
   const values: unknown[] = [companyId];
   const add = (value: unknown) => `$${values.push(value)}`;
-  const { type, campaign, since, until, search } = asked;
-  const mayBeHits = type === undefined || type === "opened" || type === "clicked";
+  const { campaign, since, until, search } = asked;
+  const types = [asked.type ?? []].flat();
+  const hitTypes = types.filter((type) => type === "opened" || type === "clicked");
+  const mayBeHits = types.length === 0 || hitTypes.length > 0;
   const events = ["e.company_id = $1", "e.type <> 'delivered'", NOT_DELETED];
   const hits = [`h.campaign_no not in ${DELETED("no")}`];
   let from = "hits h";
   // Campaigns and mails are looked up with the company. With its number beside theirs the planner would expect next to nothing, and sort it.
   if (!campaign && !asked.recipient) hits.push(`h.company_no = ${companyNo("$1")}`);
-  if (type) {
-    events.push(`e.type = ${add(type)}`);
-    hits.push(type === "opened" ? "h.link = 0" : "h.link > 0");
+  if (asked.type) {
+    events.push(isOneOf("e.type", asked.type, values));
+    if (hitTypes.length === 1) hits.push(hitTypes[0] === "opened" ? "h.link = 0" : "h.link > 0");
   }
   if (campaign) {
     const wanted = add(campaign);

@@ -26,8 +26,7 @@ const NOT_ALL_SENT = `select no from campaigns where company_id = $1
 const RETURNED = `select no from campaigns where company_id = $1 and id in (select k.campaign_id from ${CAME_BACK})`;
 
 type Waiting = Extract<SentEmailStatus, "queued" | "sending">;
-const isWaiting = (status: SentEmailStatus | undefined): status is Waiting =>
-  status === "queued" || status === "sending";
+const isWaiting = (status: SentEmailStatus): status is Waiting => status === "queued" || status === "sending";
 
 function numbersWith(status: Exclude<SentEmailStatus, "sent">): string {
   if (isWaiting(status)) return UNDER_WAY;
@@ -42,14 +41,18 @@ export const HAS_FAILED = "s.error is not null and s.bounced_at is null and s.ne
  * Of the company $1, as c: those that may have mails with this status, in an order that is kept. Each by its number: of a company
  * that the planner does not know a join would look for all of them anew for each campaign.
  */
-export const campaignsOf = (status: SentEmailStatus | undefined, inOrder = ""): string =>
-  status === undefined || status === "sent"
-    ? "campaigns c"
-    : `(select no from (${numbersWith(status)}) few ${inOrder}) few
+export function campaignsOf(statuses: readonly SentEmailStatus[], inOrder = ""): string {
+  if (statuses.length === 0 || statuses.includes("sent")) return "campaigns c";
+  const few = new Set(statuses.map((status) => numbersWith(status as Exclude<SentEmailStatus, "sent">)));
+  return `(select no from (${[...few].join(" union ")}) few ${inOrder}) few
       cross join lateral (select * from campaigns where no = few.no offset 0) c`;
+}
 
-/** A condition on the mail s of the campaign c. */
-export function hasStatus(status: SentEmailStatus): string {
+/** A condition on the mail s of the campaign c: that it has one of these statuses. */
+export const hasStatus = (statuses: readonly SentEmailStatus[]): string =>
+  statuses.length === 1 ? isOf(statuses[0]!) : `(${statuses.map((status) => `(${isOf(status)})`).join(" or ")})`;
+
+function isOf(status: SentEmailStatus): string {
   if (isWaiting(status)) {
     const is =
       status === "queued" ? `s.status = ${queued} and not ${HANDED_OVER}` : `(s.status = ${sending} or ${HANDED_OVER})`;
@@ -64,13 +67,14 @@ const endOf = (which: "min(h.lo)" | "max(h.hi)") =>
   `(select ${which} from send_chunks h where h.company_id = $1 and h.campaign_id = c.id and h.state <> ${SEND_CHUNK_STATE.done})`;
 
 /**
- * Rows of the campaign c, with this status where one is given; `nearest` says in which order and how many. Who waits has a time of
+ * Rows of the campaign c, with one of these statuses where some are given; `nearest` says in which order and how many. Who waits has a time of
  * the next try, which an index has, or a chunk that is not done: the rows between are passed over.
  */
-export function mailsOf(status: SentEmailStatus | undefined, nearest = ""): string {
+export function mailsOf(statuses: readonly SentEmailStatus[], nearest = ""): string {
+  const wanted = statuses.length > 0 ? ` and ${hasStatus(statuses)}` : "";
   const rows = (where: string) =>
-    `select s.* from sent_emails s where s.campaign_no = c.no and ${where}${status ? ` and ${hasStatus(status)}` : ""} ${nearest}`;
-  if (!isWaiting(status)) return rows("true");
+    `select s.* from sent_emails s where s.campaign_no = c.no and ${where}${wanted} ${nearest}`;
+  if (statuses.length === 0 || !statuses.every(isWaiting)) return rows("true");
   return `(${rows("s.next_attempt_at is not null")}) union all
     (${rows(`s.next_attempt_at is null and s.seq between ${endOf("min(h.lo)")} and ${endOf("max(h.hi)")}`)})`;
 }

@@ -3,7 +3,7 @@ import { campaignNo } from "../../../models/database/campaign-no.ts";
 import { query, queryOne } from "../../../models/database/db.ts";
 import { isBehind, type Listing, listPage, type Page } from "../../../models/database/listing.ts";
 import { subscriberAt } from "../../../models/database/row-at.ts";
-import { SENT_EMAIL_STATUSES } from "../../../models/sent-email-status.ts";
+import { SENT_EMAIL_STATUSES, type SentEmailStatus } from "../../../models/sent-email-status.ts";
 import { withIds } from "../../../models/statements/mail-key.ts";
 import { call } from "../../call.ts";
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
@@ -56,8 +56,7 @@ const returnedMails = (campaign: string) =>
     and exists (select from campaigns c where c.company_id = $1 and c.id = k.campaign_id and c.recipients_state = 'kept'))`;
 
 /** What campaigns know of their recipients, and counters of a company's campaigns, instead of counting a million rows. */
-async function knownCount(companyId: string, { campaign, status }: Asked): Promise<number> {
-  const isSent = status === "sent";
+async function knownCount(companyId: string, { campaign }: Asked, isSent: boolean): Promise<number> {
   const back = isSent ? returnedMails(campaign ? " and k.campaign_id = $2" : "") : "0";
   if (!campaign) {
     const counter = isSent ? "mails:sent" : "mails";
@@ -92,15 +91,15 @@ const MOST_BY_KEY = 2_000;
  * hundred thousand campaigns of one mail it takes each campaign for small, and would sort all rows of a large one.
  */
 const nearestOf =
-  ({ campaign, status }: Asked): NonNullable<Listing["nearest"]> =>
+  (campaign: string | undefined, statuses: readonly SentEmailStatus[]): NonNullable<Listing["nearest"]> =>
   (stretch) => {
     const { direction, limit, place } = stretch;
     const fromCampaign = !campaign && place ? `no ${direction === "desc" ? "<=" : ">="} ${place[0]}` : "true";
     const behind = isBehind(campaign ? ["s.seq"] : ["s.campaign_no", "s.seq"], stretch);
     const campaigns = campaign
       ? "campaigns c"
-      : campaignsOf(status, `where ${fromCampaign} order by no ${direction} offset 0`);
-    const mails = mailsOf(status, `and ${behind} order by s.seq ${direction} limit (select ${limit})`);
+      : campaignsOf(statuses, `where ${fromCampaign} order by no ${direction} offset 0`);
+    const mails = mailsOf(statuses, `and ${behind} order by s.seq ${direction} limit (select ${limit})`);
     return `${campaigns} join lateral (${mails}) s on ${fromCampaign === "true" ? "true" : `c.${fromCampaign}`}
       ${limit > MOST_BY_KEY ? OTHERS : OTHERS_BY_KEY}`;
   };
@@ -110,17 +109,19 @@ function listing(companyId: string, asked: Asked): Listing {
   const where = ["c.company_id = $1", "c.no is not null", "c.recipients_state = 'kept'"];
   const values: unknown[] = [companyId];
   const add = (value: unknown) => `$${values.push(value)}`;
-  const { campaign, recipient, status } = asked;
-  let from = `${campaign ? "campaigns c" : campaignsOf(status)} cross join lateral (${mailsOf(status)}) s`;
+  const { campaign, recipient } = asked;
+  const statuses = [asked.status ?? []].flat();
+  let from = `${campaign ? "campaigns c" : campaignsOf(statuses)} cross join lateral (${mailsOf(statuses)}) s`;
   // Looked up for itself: then PostgreSQL knows that one campaign's rows come in the order of their numbers.
   if (campaign) where.push(`c.no = ${campaignNo(add(campaign), "$1")}`);
   if (recipient) {
     from = `${ofRecipient(add(recipient.trim()))} k
       join sent_emails s on s.campaign_no = k.campaign_no and s.seq = k.seq join campaigns c on c.no = s.campaign_no`;
   }
-  if (status) where.push(hasStatus(status));
+  if (statuses.length > 0) where.push(hasStatus(statuses));
   const isByNumber = !recipient && !asked.search;
-  const known = !recipient && (!status || status === "sent");
+  const isSent = asked.status === "sent";
+  const known = !recipient && (isSent || statuses.length === 0);
   return {
     from: `${from} ${OTHERS}`,
     columns: COLUMNS,
@@ -131,8 +132,8 @@ function listing(companyId: string, asked: Asked): Listing {
     orderings: { recipient: `coalesce(${ADDRESS}, '')`, sent_at: "coalesce(s.sent_at, 'infinity')" },
     searchIn: [ADDRESS],
     large: true,
-    ...(known ? { count: () => knownCount(companyId, asked) } : {}),
-    ...(isByNumber ? { nearest: nearestOf(asked) } : {}),
+    ...(known ? { count: () => knownCount(companyId, asked, isSent) } : {}),
+    ...(isByNumber ? { nearest: nearestOf(campaign, statuses) } : {}),
     ...(isByNumber && !campaign ? { id: ["c.no", "s.seq"] } : {}),
     filtered: true,
   };

@@ -79,6 +79,29 @@ test("every filtered list is read to its end, and back to its beginning, also wi
   }
 }, 300_000);
 
+test("a filter that is given several times lists what each of its values lists", async () => {
+  for (const [path, name, values] of [
+    ["sent-emails", "status", ["failed", "bounced", "queued"]],
+    ["sent-emails", "status", ["queued", "sending"]],
+    ["sent-emails", "status", ["sent", "bounced"]],
+    ["events", "type", ["clicked", "bounced"]],
+    ["events", "type", ["opened", "clicked"]],
+    ["subscribers", "status", ["active", "unsubscribed"]],
+    ["campaigns", "status", ["completed", "partial"]],
+  ] as const) {
+    const asked = (wanted: readonly string[]) =>
+      `/api/emails/${path}/?page_size=${PAGE_SIZE}&${wanted.map((value) => `${name}=${value}`).join("&")}`;
+    const apart: string[] = [];
+    for (const value of values) {
+      const found = (await follow(await read(asked([value])), "next")).flatMap(idsOf);
+      apart.push(...found);
+    }
+    const together = await follow(await read(asked(values)), "next");
+    expect([path, values, together.flatMap(idsOf).toSorted()]).toEqual([path, values, apart.toSorted()]);
+    expect(together[0]!.count).toBe(apart.length);
+  }
+}, 300_000);
+
 const addPeople = (names: string[]) =>
   query(
     "insert into subscribers (company_id, email, first_name) select $1, name || '@walk.example', name from unnest($2::text[]) name",

@@ -1,0 +1,91 @@
+/** What a request asks for is done as asked or refused: unknown and repeated parameters, and all faults in one answer. */
+import { type App, startApp } from "../../support/app.ts";
+import { newCompany, type TestCompany } from "../../support/client.ts";
+
+const E = "/api/emails";
+const NOBODY = "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b";
+const ONCE = ["Give this parameter once."];
+
+let app: App;
+let company: TestCompany;
+beforeAll(async () => {
+  app = await startApp();
+  company = await newCompany(app);
+});
+afterAll(() => app.stop());
+
+describe("an unknown parameter is refused", () => {
+  test.each([
+    ["GET", `${E}/subscribers/export/?lists=abc`, "lists"],
+    ["GET", `${E}/subscribers/export/?statuss=active`, "statuss"],
+    ["GET", `${E}/suppressions/export/?kind=manual`, "kind"],
+    ["GET", `${E}/campaigns/${NOBODY}/export/?status=sent`, "status"],
+    ["GET", `${E}/stats/?from=2026-01-01`, "from"],
+    ["GET", `${E}/stats/domains/?since=2026-01-01`, "since"],
+    ["DELETE", `${E}/lists/${NOBODY}/?with_subscribers=true`, "with_subscribers"],
+    ["POST", `${E}/send/custom/?dry_run=true`, "dry_run"],
+  ] as const)("%s %s", async (method, path, name) => {
+    const { status, body } = await company.api.request(method, path, method === "POST" ? {} : undefined);
+    expect([status, Object.keys(body)]).toEqual([400, expect.arrayContaining([name])]);
+  });
+
+  test("a list ignores what resembles none of its own", async () => {
+    expect((await company.api.get(`${E}/subscribers/?_=17&utm_source=x`)).status).toBe(200);
+  });
+});
+
+describe("a repeated parameter", () => {
+  test.each([
+    [`${E}/subscribers/?page=1&page=2`, "page"],
+    [`${E}/subscribers/?search=a&search=b`, "search"],
+    [`${E}/sent-emails/?campaign=${NOBODY}&campaign=x`, "campaign"],
+    [`${E}/events/?since=2026-01-01&since=2026-02-01`, "since"],
+    [`${E}/subscribers/export/?list=${NOBODY}&list=x`, "list"],
+    [`${E}/stats/?days=1&days=2`, "days"],
+  ])("that is no filter by choice is refused: %s", async (path, name) => {
+    expect(await company.api.get(path)).toMatchObject({ status: 400, body: { [name]: ONCE } });
+  });
+
+  test("with one value, or blank ones beside it, is that value", async () => {
+    await company.api.post(`${E}/subscribers/`, { email: "ann@example.com" });
+    const { body } = await company.api.get(`${E}/subscribers/?status=active&status=&status=active&page=1&page=1`);
+    expect(body.count).toBe(1);
+  });
+
+  test("names each value that a filter does not have", async () => {
+    const { status, body } = await company.api.get(`${E}/subscribers/?status=active&status=gone`);
+    expect([status, body]).toEqual([400, { status: ['Item at index 1: "gone" is not a valid choice.'] }]);
+    const one = await company.api.get(`${E}/subscribers/?status=gone`);
+    expect(one.body).toEqual({ status: ['"gone" is not a valid choice.'] });
+  });
+
+  test("of an export takes those with any of the values", async () => {
+    for (const email of ["bob@example.com", "cleo@example.com"]) await company.api.post(`${E}/subscribers/`, { email });
+    await company.api.post(`${E}/suppressions/`, { email: "bob@example.com", kind: "unsubscribed" });
+    await company.api.post(`${E}/suppressions/`, { email: "cleo@example.com", kind: "complained" });
+    const { text } = await company.api.get(`${E}/subscribers/export/?status=unsubscribed&status=complained`);
+    expect(text.match(/\w+@example\.com/g)?.toSorted()).toEqual(["bob@example.com", "cleo@example.com"]);
+    const { body } = await company.api.get(`${E}/suppressions/?kind=unsubscribed&kind=complained&page_size=1`);
+    expect(body).toMatchObject({ count: 2, next: expect.stringContaining("kind=unsubscribed&kind=complained") });
+    expect((await company.api.get(new URL(body.next).pathname + new URL(body.next).search)).body).toMatchObject({
+      results: [{ email: "bob@example.com" }],
+      next: null,
+    });
+  });
+});
+
+test("a send names all its faults at once, and a draft of it the same ones", async () => {
+  const body = { template_id: NOBODY, smtp_config_id: NOBODY, list_id: NOBODY, send_at: "now", colour: "red" };
+  const sent = await company.api.post(`${E}/send/to-list/`, { name: "N", ...body });
+  expect([sent.status, Object.keys(sent.body).toSorted()]).toEqual([
+    400,
+    ["colour", "list_id", "send_at", "smtp_config_id", "template_id"],
+  ]);
+  const draft = await company.api.post(`${E}/drafts/`, { name: "N", kind: "to-list", body });
+  const checked = await company.api.get(`${E}/drafts/${draft.body.id}/check/`);
+  expect(checked.body.errors).toEqual(sent.body);
+  expect(await company.api.post(`${E}/drafts/${draft.body.id}/send/`, {})).toMatchObject({
+    status: 400,
+    body: sent.body,
+  });
+});
