@@ -20,7 +20,7 @@ import { node } from "../../support/service-process.ts";
 const SCRIPT = join(import.meta.dirname, "../../support/holding-node.ts");
 /** Longer than a node waits between its announcement and its first refusal (Moleculer's `stopDelay`, 100 ms). */
 const ABSENT_MS = 1_000;
-/** Of the silence after which a node counts as gone (6 s, moleculer.config.ts), with what a look at it takes. */
+/** Of the silence after which a node counts as gone (5 s, moleculer.config.ts), with what a look at it takes. */
 const LONG_ABSENT_MS = 9_000;
 const UPLOADED_BYTES = 300_000;
 
@@ -139,6 +139,15 @@ test("what a node is asked that has left is done by another one, also what may b
   // Nothing that it says meanwhile is read, and its end is not taken note of either.
   while (!hasEnded(leaving.child)) absent(100);
   await askEverything();
+});
+
+test("a call that was under way on a node that is killed fails within 7 seconds", async () => {
+  const held = caller.call("holding.hold", {}, { nodeID: leaving.id });
+  await caller.call("holding.where", {}, { nodeID: leaving.id });
+  const killedMs = performance.now();
+  leaving.child.signal("SIGKILL");
+  await expect(held).rejects.toMatchObject({ name: "RequestRejectedError" });
+  expect(performance.now() - killedMs).toBeLessThan(7_000);
 });
 
 test("what a node has begun that lost its connection to NATS is not done by another one", async () => {
