@@ -124,9 +124,7 @@ describe("the conventions of the API", () => {
   });
 
   test("query values become what the contract says, and what cannot is a field error", async () => {
-    const { results } = (await (
-      await fetchIt("/api/emails/things/?flag=true&search=a%20b&unknown=1")
-    ).json()) as {
+    const { results } = (await (await fetchIt("/api/emails/things/?flag=true&search=a%20b&unknown=1")).json()) as {
       results: unknown[];
     };
     expect(results).toEqual([{ flag: true, search: "a b" }]);
