@@ -11,8 +11,8 @@
  * Hard bounces suppress their address, and so does the soft bounce that is the fifth in a row (SOFT_BOUNCES_SUPPRESS_AT);
  * which replies are which: services/smtp-sender/delivery/outcome.ts. What comes back later: record-returns.ts.
  *
- * Copies (cc, bcc) get their rows with the result of their mail, and only if that is written. Flushes without copies use
- * statements that do not know of them.
+ * Copies (cc, bcc) get their rows with the result of their mail, and only if that is written. Flushes without copies and bounces use
+ * a statement that does not know of them.
  */
 import { sameCompany } from "../database/same-company.ts";
 import { SEND_CHUNK_STATE } from "../send-chunk.ts";
@@ -23,17 +23,16 @@ import { outboxInsert } from "./webhook-outbox.ts";
 
 const { sent, failed, bounced, queued, sending, suppressed } = SENT_EMAIL_STATUS;
 
-/** $1 to $8. `further`: what else must hold. */
-export const leaseWhere = (further = "") => `lease as (
+/** $1 to $8. */
+const LEASE = `lease as (
   update send_chunks c
   set marked_to = l.marked_to, state = case when l.done then ${SEND_CHUNK_STATE.done} else c.state end,
     lease_until = now() + $2 * interval '1 millisecond'
-  from unnest($3::uuid[], $4::uuid[], $5::int[], $6::int[], $7::int[], $8::bool[]) with ordinality
-    l (company_id, campaign_id, no, fence, marked_to, done, position)
+  from unnest($3::uuid[], $4::uuid[], $5::int[], $6::int[], $7::int[], $8::bool[])
+    l (company_id, campaign_id, no, fence, marked_to, done)
   where c.campaign_id = l.campaign_id and c.no = l.no and c.company_id = l.company_id
-    and c.state = ${SEND_CHUNK_STATE.leased} and c.owner = $1 and c.fence = l.fence ${further}
-  returning c.company_id, c.campaign_id, c.no, l.position)`;
-const LEASE = leaseWhere();
+    and c.state = ${SEND_CHUNK_STATE.leased} and c.owner = $1 and c.fence = l.fence
+  returning c.company_id, c.campaign_id, c.no)`;
 
 const RESULT = `result as (
   select * from unnest($9::int[], $10::uuid[], $11::uuid[], $12::int[], $13::int[], $14::int[], $15::int[], $16::int[],
@@ -60,9 +59,6 @@ const QUOTED = `'The SMTP server gave the same refusal to ${EQUAL_REFUSALS_STOP_
 /** The stored row of equal refusals, continued by the first ones of this statement. */
 const CONTINUED = "l.head_count + case when l.head_text = c.repeated_refusal then c.blocks_in_a_row else 0 end";
 
-/** What is asked of the campaigns c that were counted: STOPPED and OVER_GUARD. */
-export const AFTER_COUNTING = `c.id, c.company_id, c.error, ${isOverGuard("c")} as is_over_guard`;
-
 // Locked in the order of ids: two senders that write for the same campaigns would deadlock otherwise. And after the results
 // are written, for the reason that inAnyPart() has: so these are read here, and each of them by the one part that it is in.
 const COUNTED = `locked as (
@@ -86,7 +82,7 @@ counted as (
     error = coalesce(c.error, case when greatest(l.tail_count, ${CONTINUED}) >= ${EQUAL_REFUSALS_STOP_AT}
       then ${QUOTED} end)
   from locked l where c.id = l.id
-  returning ${AFTER_COUNTING}),
+  returning c.id, c.company_id, c.error, ${isOverGuard("c")} as is_over_guard),
 ${variantsSent("written", `case when w.status = ${sent} then 1 else 0 end`)}`;
 
 /** SQL: of the mail w, whose sender is in cc (campaign_contents). */
@@ -95,9 +91,6 @@ export const MESSAGE_ID = `'<' || w.message_id || '@' || split_part(cc.sender_em
 /** SQL: it is subscribed to this type, of what goes to webhooks and is no event. Alias p = webhook_endpoints. */
 export const wants = (type: string, company: string): string =>
   `p.company_id = ${company} and p.disabled_at is null and ${type} = any (p.events)`;
-
-/** SQL: it is subscribed to what became of accepted mails. */
-export const wantsDelivered = (company: string): string => wants("'delivered'", company);
 
 const NOTIFIED_AS = `case w.status when ${sent} then 'delivered' when ${failed} then 'failed' end`;
 
@@ -180,9 +173,9 @@ export const copiesWritten = (first: number, claimed: string) => `copy_written a
 const LEASED_COPY = `c.status is not distinct from ${sending}`;
 const copies = (first: number) => `${newCopies(first)},\n${copiesWritten(first + 1, LEASED_COPY)}`;
 
-export const LEASES = "(select json_agg(json_build_array(campaign_id, no)) from lease)";
-export const STOPPED = "(select json_agg(json_build_array(id, error)) from counted where error is not null)";
-export const OVER_GUARD = "(select json_agg(json_build_array(company_id, id)) from counted where is_over_guard)";
+const LEASES = "(select json_agg(json_build_array(campaign_id, no)) from lease)";
+const STOPPED = "(select json_agg(json_build_array(id, error)) from counted where error is not null)";
+const OVER_GUARD = "(select json_agg(json_build_array(company_id, id)) from counted where is_over_guard)";
 
 /** `written`: how many of the results, those of copies included; the others were fenced off. */
 const answer = (webhooks: string, written = "(select count(*) from written)") => `select
@@ -192,15 +185,16 @@ const WITH_COPIES = "((select count(*) from written) + (select count(*) from cop
 
 export const QUEUED_WEBHOOKS = "(select json_agg(distinct company_id) from outbox)";
 const outbox = (source: string) => `outbox as (${outboxInsert(source)})`;
-const statement = (...parts: string[]) => `with ${parts.join(",\n")}\n${answer(QUEUED_WEBHOOKS)}`;
 
-/** Nothing bounced. Accepted mails of leased chunks alone, which are nearly all, take record-accepted.ts. */
-export const RECORD = statement(LEASE, RESULT, WRITTEN, COUNTED, DELIVERED, outbox("delivered"));
+/** Leases and marks alone: there is no result. */
+export const RECORD_LEASES = `with ${LEASE}
+select ${LEASES} as leases, null as stopped, null as over_guard, null as webhook_company_ids, 0 as written`;
 
-/** The row and its campaign alone: for a result that PostgreSQL refuses together with its events and webhooks. */
-export const RECORD_ROW_ONLY = `with ${[LEASE, RESULT, WRITTEN, COUNTED].join(",\n")}\n${answer("null")}`;
+/** Without bounces and copies, as nearly always. */
+export const RECORD = `with ${[LEASE, RESULT, WRITTEN, COUNTED, DELIVERED, outbox("delivered")].join(",\n")}\n${answer(QUEUED_WEBHOOKS)}`;
 
-export const RECORD_ROW_ONLY_COPIES = `with ${[LEASE, RESULT, WRITTEN, COUNTED, copies(NEXT)].join(",\n")}\n${answer("null", WITH_COPIES)}`;
+/** Rows and campaigns alone: for a result that PostgreSQL refuses together with its events and webhooks. */
+export const RECORD_ROW_ONLY = `with ${[LEASE, RESULT, WRITTEN, COUNTED, copies(NEXT)].join(",\n")}\n${answer("null", WITH_COPIES)}`;
 
 /** Bounces stand in $param; `event` has what webhooks get. */
 export const eventsOf = (param: number): string[] => [
@@ -213,9 +207,5 @@ export const eventsOf = (param: number): string[] => [
   outbox("event"),
 ];
 
-const WITH_BOUNCES = [LEASE, RESULT, WRITTEN, COUNTED, ...eventsOf(NEXT)];
-
-export const RECORD_BOUNCES = statement(...WITH_BOUNCES);
-
-/** Of all of them the one with copies; bounces may be empty. */
-export const RECORD_COPIES = `with ${[...WITH_BOUNCES, copies(NEXT + 1)].join(",\n")}\n${answer(QUEUED_WEBHOOKS, WITH_COPIES)}`;
+/** With bounces, copies, or both. */
+export const RECORD_ALL = `with ${[LEASE, RESULT, WRITTEN, COUNTED, ...eventsOf(NEXT), copies(NEXT + 1)].join(",\n")}\n${answer(QUEUED_WEBHOOKS, WITH_COPIES)}`;

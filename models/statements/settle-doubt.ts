@@ -10,7 +10,7 @@ import { type Client, prepared } from "../database/db.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
 import { variantsSent } from "./campaign-variants.ts";
 import { LATE_COUNTED } from "./record-late-outcomes.ts";
-import { MESSAGE_ID, wantsDelivered } from "./record-outcomes.ts";
+import { MESSAGE_ID, wants } from "./record-outcomes.ts";
 import { outboxInsert } from "./webhook-outbox.ts";
 
 const { sent, unknown } = SENT_EMAIL_STATUS;
@@ -49,7 +49,7 @@ const SETTLE = `
     from settled w
     join campaign_contents cc on cc.campaign_id = w.campaign_id and cc.company_id = w.company_id
     left join subscribers p on p.company_id = w.company_id and p.id = w.subscriber_id
-    where w.delivered and exists (select from webhook_endpoints p where ${wantsDelivered("w.company_id")})),
+    where w.delivered and exists (select from webhook_endpoints p where ${wants("'delivered'", "w.company_id")})),
   queued as (${outboxInsert("delivered")})
   select distinct company_id from queued`;
 

@@ -75,7 +75,7 @@ async function settle({ owner, settled, results }: GivenUp, expired: ReadonlyMap
     return [{ ...result, chunk, by: { recorded: () => {} } }];
   });
   const updates = new Map([...chunks.values()].map((chunk) => [chunk, { done: false, markedTo: 0, resolve: [] }]));
-  const { text, values } = recordStatement(written, updates, { owner, leaseMs: 0, withWebhooks: true });
+  const { text, values } = recordStatement(written, updates, { owner, leaseMs: 0 });
   await query(text, values);
   await releaseChunks(
     [...chunks.values()].map((chunk) => ({ ...chunk, company_id: chunk.companyId })),

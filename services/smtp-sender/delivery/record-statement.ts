@@ -1,16 +1,7 @@
-/** Which statement writes a group of results (models/statements/record-outcomes.ts, record-accepted.ts), and its values. */
+/** Which statement writes a group of results (models/statements/record-outcomes.ts), and its values. */
 
+import { RECORD, RECORD_ALL, RECORD_LEASES, RECORD_ROW_ONLY } from "../../../models/statements/record-outcomes.ts";
 import {
-  RECORD,
-  RECORD_BOUNCES,
-  RECORD_COPIES,
-  RECORD_ROW_ONLY,
-  RECORD_ROW_ONLY_COPIES,
-} from "../../../models/statements/record-outcomes.ts";
-import { RECORD_ACCEPTED, RECORD_LEASES } from "./record-accepted.ts";
-import {
-  acceptedColumns,
-  areAccepted,
   bouncesOf,
   type ChunkUpdate,
   campaignColumns,
@@ -28,8 +19,6 @@ interface RecordOptions {
   leaseMs: number;
   /** Without events and webhooks. */
   rowOnly?: boolean;
-  /** A webhook may want to know of accepted mails. */
-  withWebhooks?: boolean;
 }
 
 interface RecordStatement {
@@ -57,19 +46,6 @@ function columnsOf(results: readonly RecordedResult[], mails: readonly RecordedR
     copies: json(copyRows(mails)),
     copyResults: copyResultColumns(mails === results ? [] : results.filter(({ copyNo }) => copyNo !== null)),
   };
-}
-
-/** The least that writes these results, and what it takes besides the columns of all of them. */
-function statementFor({ bounces, copies, copyResults }: Columns, hasCopyResults: boolean, rowOnly: boolean) {
-  if (copies !== NONE || hasCopyResults) {
-    const lists = [copies, ...copyResults];
-    return rowOnly
-      ? { name: "record-row-only-copies", text: RECORD_ROW_ONLY_COPIES, more: lists }
-      : { name: "record-copies", text: RECORD_COPIES, more: [bounces, ...lists] };
-  }
-  if (rowOnly) return { name: "record-row-only", text: RECORD_ROW_ONLY, more: [] };
-  if (bounces !== NONE) return { name: "record-bounces", text: RECORD_BOUNCES, more: [bounces] };
-  return { name: "record", text: RECORD, more: [] };
 }
 
 function mailsOf(results: readonly RecordedResult[]): readonly RecordedResult[] {
@@ -101,17 +77,16 @@ export function valuesAgain(results: readonly RecordedResult[]): unknown[] {
 export function recordStatement(
   results: readonly RecordedResult[],
   chunks: ReadonlyMap<LeasedChunk, ChunkUpdate>,
-  { owner, leaseMs, rowOnly = false, withWebhooks = false }: RecordOptions,
+  { owner, leaseMs, rowOnly = false }: RecordOptions,
 ): RecordStatement {
   const leases = chunkColumns(chunks, owner, leaseMs);
   if (results.length === 0) return { name: "record-leases", text: RECORD_LEASES, values: leases };
-  if (!withWebhooks && !rowOnly && areAccepted(results)) {
-    const values = [...leases, ...acceptedColumns(results, chunks.keys())];
-    return { name: "record-accepted", text: RECORD_ACCEPTED, values };
-  }
   const mails = mailsOf(results);
   const columns = columnsOf(results, mails);
-  const { name, text, more } = statementFor(columns, mails !== results, rowOnly);
-  const values = [...leases, ...columns.results, ...campaignColumns(mails), ...columns.mails, ...more];
-  return { name, text, values };
+  const values = [...leases, ...columns.results, ...campaignColumns(mails), ...columns.mails];
+  const copies = [columns.copies, ...columns.copyResults];
+  if (rowOnly) return { name: "record-row-only", text: RECORD_ROW_ONLY, values: [...values, ...copies] };
+  if (columns.bounces === NONE && columns.copies === NONE && mails === results)
+    return { name: "record", text: RECORD, values };
+  return { name: "record-all", text: RECORD_ALL, values: [...values, columns.bounces, ...copies] };
 }

@@ -137,25 +137,6 @@ export function resultColumns(results: readonly RecordedResult[]): unknown[] {
   ];
 }
 
-/** Mails of leased chunks that were accepted, and nothing else: record-accepted.ts writes them. */
-export const areAccepted = (results: readonly RecordedResult[]): boolean =>
-  results.every(
-    ({ chunk, copyNo, outcome, copies }) =>
-      chunk !== null && copyNo === null && outcome.status === "sent" && copies.length === 0,
-  );
-
-/** Columns of accepted mails. `leases` are those of the statement. */
-export function acceptedColumns(results: readonly RecordedResult[], leases: Iterable<LeasedChunk>): unknown[] {
-  const positions = new Map<LeasedChunk | null, number>();
-  for (const chunk of leases) positions.set(chunk, positions.size + 1);
-  return [
-    results.map(({ chunk }) => positions.get(chunk)),
-    results.map(({ mail }) => mail.campaignNo),
-    results.map(({ seq }) => seq),
-    results.map(({ outcome }) => storable(outcome.reply?.text ?? null)),
-  ];
-}
-
 /** The mails of these results. */
 export function mailColumns(results: readonly RecordedResult[]): unknown[] {
   return [

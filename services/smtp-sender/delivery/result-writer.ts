@@ -1,6 +1,6 @@
 /**
- * Writes a group of results, with the leases and marks of their chunks, by the least statement that does
- * (record-statement.ts). While PostgreSQL is away a group is written again until it succeeds: nothing is forgotten.
+ * Writes a group of results, with the leases and marks of their chunks, by one statement (record-statement.ts). While
+ * PostgreSQL is away a group is written again until it succeeds: nothing is forgotten.
  *
  * A group that PostgreSQL refuses (a constraint, a value it cannot store) would be refused for ever: it is written in
  * halves until the refused result stands alone. That one is written without its events and webhooks, then also without
@@ -26,7 +26,7 @@ interface Writer {
   onOutage(error: Error | null): void;
 }
 
-export interface Group {
+interface Group {
   results: readonly RecordedResult[];
   chunks: ReadonlyMap<LeasedChunk, ChunkUpdate>;
   /** Without events and webhooks. */
@@ -41,8 +41,6 @@ export interface Answer {
   webhook_company_ids: string[] | null;
   /** How many of the results; the others were fenced off. */
   written: number;
-  /** Nothing was written, because these companies have webhooks that want to know of accepted mails. */
-  wanted_by?: string[] | null;
 }
 
 export interface RefusedResult {
@@ -79,8 +77,6 @@ const NOTHING: FlushReport = {
   refused: [],
 };
 
-/** A company that had a webhook for accepted mails is taken to have one for so long. */
-const WEBHOOKS_KNOWN_MS = 60_000;
 const RETRY_PAUSE_MS = 250;
 const MAX_RETRY_PAUSE_MS = 2_000;
 const NOT_STORABLE = "The SMTP server's answer could not be stored.";
@@ -124,9 +120,6 @@ const together = (parts: readonly FlushReport[]): FlushReport => ({
 export class ResultWriter {
   readonly #writer: Writer;
   readonly #recent = new RecentResults();
-  /** Learnt from the answers, so a hint only: the statement without webhooks looks for itself (record-accepted.ts). */
-  readonly #withWebhooks = new Set<string>();
-  #forgetAt = 0;
 
   constructor(writer: Writer) {
     this.#writer = writer;
@@ -190,10 +183,13 @@ export class ResultWriter {
   }
 
   async #flushOnce(group: Group, later: readonly RecordedResult[]): Promise<FlushReport> {
-    const { results, chunks } = group;
+    const { results, chunks, rowOnly } = group;
+    const { connection, owner, leaseMs } = this.#writer;
     const at = performance.now();
     decideMarks(chunks, later);
-    const { leases, stopped, over_guard, webhook_company_ids, written } = await this.write(group);
+    const { name, text, values } = recordStatement(results, chunks, { owner, leaseMs, rowOnly });
+    const [answer] = await connection.run<Answer>(name, text, values);
+    const { leases, stopped, over_guard, webhook_company_ids, written } = answer!;
     this.#recent.add(results.length, () => valuesAgain(results));
     const held = new Set((leases ?? []).map(([campaignId, no]) => `${campaignId} ${no}`));
     const lost: LeasedChunk[] = [];
@@ -231,29 +227,6 @@ export class ResultWriter {
       const refused = late.map((result) => ({ result, error: error as Error, stateStored: false }));
       return { ...NOTHING_LATE, refused };
     }
-  }
-
-  /** Runs the statement: again with webhooks where the first one finds that there are some. */
-  async write({ results, chunks, rowOnly }: Group): Promise<Answer> {
-    const { connection, owner, leaseMs } = this.#writer;
-    for (let withWebhooks = this.#haveWebhooks(results); ; withWebhooks = true) {
-      const options = { owner, leaseMs, rowOnly, withWebhooks };
-      const { name, text, values } = recordStatement(results, chunks, options);
-      const [answer] = await connection.run<Answer>(name, text, values);
-      if (!answer!.wanted_by) return answer!;
-      this.#noteWebhooks(answer!.wanted_by);
-    }
-  }
-
-  #noteWebhooks(companyIds: readonly string[]): void {
-    if (this.#withWebhooks.size === 0) this.#forgetAt = performance.now() + WEBHOOKS_KNOWN_MS;
-    for (const id of companyIds) this.#withWebhooks.add(id);
-  }
-
-  #haveWebhooks(results: readonly RecordedResult[]): boolean {
-    if (this.#withWebhooks.size === 0) return false;
-    if (performance.now() > this.#forgetAt) this.#withWebhooks.clear();
-    return results.some(({ companyId }) => this.#withWebhooks.has(companyId));
   }
 
   /**

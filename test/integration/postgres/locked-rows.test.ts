@@ -9,18 +9,11 @@ import { BY_KEY } from "../../../models/database/by-key.ts";
 import { inAnyPart } from "../../../models/database/campaign-no.ts";
 import { emptied } from "../../../models/statements/erase-steps.ts";
 import { NEVER_LEFT, RECORD_AGAIN, RECORD_LATE } from "../../../models/statements/record-late-outcomes.ts";
-import {
-  RECORD,
-  RECORD_BOUNCES,
-  RECORD_COPIES,
-  RECORD_ROW_ONLY,
-  RECORD_ROW_ONLY_COPIES,
-} from "../../../models/statements/record-outcomes.ts";
+import { RECORD, RECORD_ALL, RECORD_ROW_ONLY } from "../../../models/statements/record-outcomes.ts";
 import { FAIL_CHUNKS } from "../../../services/campaigns/lifecycle/fail-untried.ts";
 import { EXPIRED_CHUNKS, EXPIRED_SINGLES } from "../../../services/smtp-sender/claim/recover-leases.ts";
 import { SETTLE as SETTLE_STUCK } from "../../../services/smtp-sender/claim/settle-stuck.ts";
 import { CLAIM_DUE, CLAIM_DUE_COPIES } from "../../../services/smtp-sender/delivery/recipient-statements.ts";
-import { RECORD_ACCEPTED } from "../../../services/smtp-sender/delivery/record-accepted.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { type PlannedNode, planned, withBelow } from "../../support/planned.ts";
 
@@ -37,12 +30,9 @@ const STATEMENTS = {
   EXPIRED_SINGLES,
   SETTLE_STUCK,
   FAIL_CHUNKS,
-  RECORD_ACCEPTED,
   RECORD,
-  RECORD_BOUNCES,
-  RECORD_COPIES,
+  RECORD_ALL,
   RECORD_ROW_ONLY,
-  RECORD_ROW_ONLY_COPIES,
   RECORD_LATE,
   RECORD_AGAIN,
   NEVER_LEFT,

@@ -5,13 +5,7 @@
 import pg from "pg";
 import { BY_KEY } from "../../../models/database/by-key.ts";
 import { NEVER_LEFT, RECORD_AGAIN, RECORD_LATE } from "../../../models/statements/record-late-outcomes.ts";
-import {
-  RECORD,
-  RECORD_BOUNCES,
-  RECORD_COPIES,
-  RECORD_ROW_ONLY,
-  RECORD_ROW_ONLY_COPIES,
-} from "../../../models/statements/record-outcomes.ts";
+import { RECORD, RECORD_ALL, RECORD_ROW_ONLY } from "../../../models/statements/record-outcomes.ts";
 import {
   CAMPAIGNS_WITH_DUE_COPIES,
   CAMPAIGNS_WITH_DUE_RETRIES,
@@ -27,7 +21,6 @@ import {
   RENEW,
   RENEW_COPIES,
 } from "../../../services/smtp-sender/delivery/recipient-statements.ts";
-import { RECORD_ACCEPTED } from "../../../services/smtp-sender/delivery/record-accepted.ts";
 import { MARK_HITS, READ as READ_HIT, WRITE } from "../../../services/tracking/hits/hit-statements.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { type PlannedNode, planned, withBelow } from "../../support/planned.ts";
@@ -40,12 +33,9 @@ const STATEMENTS = {
   RENEW,
   CLAIM_DUE,
   CAMPAIGNS_WITH_DUE_RETRIES,
-  RECORD_ACCEPTED,
   RECORD,
-  RECORD_BOUNCES,
-  RECORD_COPIES,
+  RECORD_ALL,
   RECORD_ROW_ONLY,
-  RECORD_ROW_ONLY_COPIES,
   RECORD_LATE,
   RECORD_AGAIN,
   NEVER_LEFT,

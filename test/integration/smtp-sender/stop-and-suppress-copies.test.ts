@@ -126,7 +126,9 @@ async function suppressedBehindSlowMail() {
   });
   const server = await sending.startServer({
     answer: ({ verb, to }) => {
-      if (verb !== "DOT" || to !== "r4@to.example") return undefined;
+      if (verb !== "DOT") return undefined;
+      // Time to record what was accepted, and to prepare the next.
+      if (to !== "r4@to.example") return { reply: "250 2.0.0 Ok", delayMs: 20 };
       holds();
       return { reply: "250 2.0.0 Ok", delayMs: MAX_LATE_MS + 1_000 };
     },
