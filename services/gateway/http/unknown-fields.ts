@@ -40,7 +40,7 @@ function bodyErrors(route: Route, contract: ActionContract): ((body: Params) => 
 /** What writes, exports or counts must not do something else than what was asked for. */
 const isStrict = ({ method, path }: Route): boolean => method !== "GET" || /\/(?:export|stats)\//.test(path);
 
-/** A name without a value is ignored here, too (params.ts). Pages for everybody take whatever links and forms add. */
+/** Known names without a value are ignored, too (params.ts). Pages for everybody take whatever links and forms add. */
 function queryErrors(route: Route, contract: ActionContract): ((querystring: string) => FieldErrors) | undefined {
   if (route.access === "public") return undefined;
   const elsewhere = pathNames(route.path);
@@ -52,7 +52,8 @@ function queryErrors(route: Route, contract: ActionContract): ((querystring: str
     if (querystring === "") return {};
     const given = Object.entries(parse(querystring)).flatMap(([name, value]) => {
       const count = valuesOf(value).length;
-      return count > 0 ? [{ name, isRepeated: count > 1 }] : [];
+      const isRead = count > 0 || (refuse === "all" && !expected.has(name));
+      return isRead ? [{ name, isRepeated: count > 1 }] : [];
     });
     const names = given.flatMap(({ name }) => (expected.has(name) ? [] : [name]));
     const repeated = given.filter(({ name, isRepeated }) => isRepeated && expected.has(name) && !filters.has(name));

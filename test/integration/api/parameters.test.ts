@@ -18,6 +18,7 @@ describe("an unknown parameter is refused", () => {
   test.each([
     ["GET", `${E}/subscribers/export/?lists=abc`, "lists"],
     ["GET", `${E}/subscribers/export/?statuss=active`, "statuss"],
+    ["GET", `${E}/subscribers/export/?lists=`, "lists"],
     ["GET", `${E}/suppressions/export/?kind=manual`, "kind"],
     ["GET", `${E}/campaigns/${NOBODY}/export/?status=sent`, "status"],
     ["GET", `${E}/stats/?from=2026-01-01`, "from"],
