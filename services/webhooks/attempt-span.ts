@@ -1,6 +1,7 @@
 /**
- * The span of an attempt to deliver a webhook, and the `traceparent` that its receiver gets. One about a mail belongs to the
- * mail's trace, any other has a trace of its own. It names the endpoint by its id: addresses of endpoints hold tokens.
+ * Trace span of a webhook delivery attempt, and the `traceparent` header sent to the receiver. An attempt about a mail
+ * joins the mail's trace; any other event has its own trace. The span names the endpoint by id, because endpoint URLs
+ * contain tokens.
  */
 import { type Span, type SpanContext, SpanKind } from "@opentelemetry/api";
 import { traceOfCampaign } from "../../models/statements/campaign-traces.ts";
@@ -10,22 +11,22 @@ import { fail } from "../lib/tracing/span.ts";
 import { contextOf, traceparentOf } from "../lib/tracing/trace-context.ts";
 import { type SpanStart, type Tracer, tracer } from "../lib/tracing/tracer.ts";
 
-interface About {
+interface EventSubject {
   sent_email_id: string | null;
   campaign_id: string | null;
 }
 
-type Place = Pick<SpanStart, "parent" | "context" | "links">;
+type SpanPosition = Pick<SpanStart, "parent" | "context" | "links">;
 
-/** Rows whose id is stored have had it in their Message-ID; that of the others is computed. */
+/** Returns the Message-ID of a mail: the stored id if the row has one, otherwise computed from the row. */
 async function messageIdOf(mailId: string): Promise<string> {
   const ids = await mailIds();
   return ids.read(mailId) ? ids.messageIds([mailId])[0]! : mailId;
 }
 
-/** Where its span belongs: undefined where it is not recorded. */
-async function placeOf(recorder: Tracer, claimed: ClaimedDelivery): Promise<Place | undefined> {
-  const { sent_email_id, campaign_id } = JSON.parse(claimed.payload) as About;
+/** Returns the parent and links of the span, or undefined if the attempt is not recorded. */
+async function spanPositionOf(recorder: Tracer, claimed: ClaimedDelivery): Promise<SpanPosition | undefined> {
+  const { sent_email_id, campaign_id } = JSON.parse(claimed.payload) as EventSubject;
   const sent = campaign_id ? await traceOfCampaign(claimed.company_id, campaign_id) : undefined;
   if (sent_email_id) {
     const parent = recorder.mail(await messageIdOf(sent_email_id), sent);
@@ -33,21 +34,21 @@ async function placeOf(recorder: Tracer, claimed: ClaimedDelivery): Promise<Plac
   }
   const own: SpanContext = contextOf(claimed.event_id);
   if (sent ? !recorder.follows(sent) : !recorder.isChosen(claimed.event_id)) return undefined;
-  // The attempts of one event are one trace; the first of them is its root.
+  // All attempts of one event share a trace; the first attempt is its root.
   return claimed.attempts === 0 ? { context: own, links: [sent] } : { parent: own, links: [sent] };
 }
 
-/** Undefined where it is not recorded: an attempt never fails for its trace. */
+/** Starts the span; undefined if the attempt is not recorded. Tracing errors never fail an attempt. */
 export async function beginAttempt(claimed: ClaimedDelivery): Promise<Span | undefined> {
   const recorder = tracer();
   if (!recorder) return undefined;
-  const place = await placeOf(recorder, claimed).catch(() => undefined);
+  const position = await spanPositionOf(recorder, claimed).catch(() => undefined);
   return (
-    place &&
+    position &&
     recorder.begin({
       name: "webhook POST",
       kind: SpanKind.CLIENT,
-      ...place,
+      ...position,
       attributes: {
         "flockmail.company_id": claimed.company_id,
         "flockmail.webhook_endpoint_id": claimed.endpoint_id,
@@ -63,7 +64,7 @@ export async function beginAttempt(claimed: ClaimedDelivery): Promise<Span | und
 export const traceHeaders = (span: Span | undefined): Record<string, string> =>
   span ? { traceparent: traceparentOf(span.spanContext()) } : {};
 
-/** `result`: acknowledged, failed, or interrupted by the end of the process. */
+/** Ends the span. `result` is acknowledged, failed, or interrupted (the process stopped). */
 export function attemptOver(span: Span | undefined, result: string, status: number | null): void {
   if (!span) return;
   span.setAttributes({ "flockmail.result": result, "http.response.status_code": status ?? undefined });

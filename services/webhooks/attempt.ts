@@ -1,4 +1,4 @@
-/** One attempt to deliver one event: sign it, post it, report the result; and when to try again. */
+/** Signs and posts one event, reports the result, and holds the retry schedule. */
 import type { ClaimedDelivery } from "../../models/statements/webhook-deliveries.ts";
 import { config } from "../lib/config.ts";
 import { counter, histogram } from "../lib/metrics.ts";
@@ -12,7 +12,7 @@ import { signedHeaders, signingKey } from "./signature.ts";
 const MAX_ERROR_LENGTH = 300;
 const RETRY_AFTER_SECONDS = [5, 30, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600];
 
-/** Seconds until the next attempt after `attempts` failed ones; null: that was the last one. */
+/** Seconds until the next attempt after `attempts` failures; null after the last one. */
 export const retryAfterSeconds = (attempts: number): number | null => RETRY_AFTER_SECONDS[attempts - 1] ?? null;
 
 export type AttemptResult = { ok: boolean; responseStatus: number | null; error: string | null };
@@ -28,7 +28,7 @@ const durations = histogram(
 const failed = (error: string, responseStatus: number | null = null): AttemptResult => ({
   ok: false,
   responseStatus,
-  // It may quote the receiver, and is stored together with the results of others.
+  // The text may quote the receiver's answer and is stored in one statement with other results.
   error: toOneLine(error).slice(0, MAX_ERROR_LENGTH).toWellFormed(),
 });
 
@@ -49,11 +49,14 @@ async function send(
     ...signedHeaders(keys, claimed.event_id, payload),
     ...trace,
   };
-  const { status, says } = await poster.post({ url, headers, body: payload });
+  const { status, quotedBody } = await poster.post({ url, headers, body: payload });
   if (status >= 200 && status < 300) return { ok: true, responseStatus: status, error: null };
   if (status >= 300 && status < 400)
     return failed(`The endpoint answered ${status}; redirects are not followed.`, status);
-  return failed(says.trim() === "" ? `Answered ${status}.` : `The endpoint answered ${status}: ${says.trim()}`, status);
+  return failed(
+    quotedBody.trim() === "" ? `Answered ${status}.` : `The endpoint answered ${status}: ${quotedBody.trim()}`,
+    status,
+  );
 }
 
 function sentenceFor(error: Error & { code?: string }): string {
@@ -61,7 +64,7 @@ function sentenceFor(error: Error & { code?: string }): string {
   if (error.name === "TimeoutError" || error.code === "UND_ERR_CONNECT_TIMEOUT")
     return `No answer within ${TIMEOUT_MS / 1000} seconds.`;
   if (error.code === "UND_ERR_SOCKET") return "The connection was closed before an answer arrived.";
-  // All addresses of the host were tried: the first one's error stands for them.
+  // All addresses of the host failed: report the first error.
   if (error instanceof AggregateError) return sentenceFor(error.errors[0]);
   const { code, message } = error;
   return code && !message.includes(code) ? `${message} (${code})` : message;
@@ -79,7 +82,7 @@ async function tryToSend(
   }
 }
 
-/** Null when the end of this process cut it off: nobody's failure, and not an attempt. */
+/** Delivers one event. Returns null if this process stopped first; that does not count as an attempt. */
 export async function attempt(claimed: ClaimedDelivery, poster: EventPoster): Promise<AttemptResult | null> {
   const startedMs = performance.now();
   const span = await beginAttempt(claimed);

@@ -58,7 +58,7 @@ const Delivery = Type.Object({
 
 const DeliveryWithPayload = Type.Object({
   ...Delivery.properties,
-  /** The body that is posted, as it is signed. */
+  /** Request body exactly as signed and posted. */
   payload: Described(Type.Record(Type.String(), Type.Unknown()), "Request body of the delivery.", {
     type: "opened",
     recipient: "ann@example.com",

@@ -1,4 +1,4 @@
-/** The delivery log, and what a user can do with it: send a test event, deliver an event again. */
+/** Delivery log, test events and redelivery. */
 import { sequelize } from "../../models/database/db.ts";
 import { isOneOf, listModels } from "../../models/database/listing.ts";
 import { WebhookDelivery } from "../../models/webhook-delivery.ts";
@@ -52,7 +52,7 @@ async function enabledEndpoint(ctx: Ctx<{ id: string }>) {
   return endpoint;
 }
 
-// Due by the database's clock, which is the one that claims go by.
+// Uses the database's clock, because claims compare against it.
 const due = () => sequelize().fn("now");
 
 export async function sendTest(ctx: Ctx<ParamsOf<"webhooks.test">>): Promise<DeliveryView> {
@@ -77,7 +77,7 @@ export async function sendTest(ctx: Ctx<ParamsOf<"webhooks.test">>): Promise<Del
   return delivery.view();
 }
 
-/** The schedule begins anew, the webhook-id stays: a receiver that had the event recognises it. */
+/** Restarts the retry schedule and keeps the webhook-id, so that a receiver can recognise a duplicate. */
 export async function redeliver(ctx: Ctx<ParamsOf<"webhooks.redeliver">>): Promise<DeliveryView> {
   const { id: endpointId, companyId } = await enabledEndpoint(ctx);
   const [, [delivery]] = await WebhookDelivery.update(

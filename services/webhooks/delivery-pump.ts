@@ -1,7 +1,7 @@
 /**
- * Keeps webhook deliveries in flight on one node. What it knows of endpoints that have something to deliver comes by
- * events, which name a company, and by looks at a slice of all endpoints that have anything waiting: neither costs more
- * the more companies there are. Who gets a lane is said by the queues: endpoints that fail have one of their own.
+ * Keeps webhook deliveries in flight on one node. It learns of due deliveries from events, which name a company, and
+ * from polling a slice of all endpoints with pending deliveries; the cost of neither grows with the number of
+ * companies. Two queues allocate the attempts, one for working and one for failing endpoints.
  */
 import { retryOnConflict } from "../../models/database/retry-on-conflict.ts";
 import {
@@ -23,19 +23,21 @@ const FAILING: QueueLimits = { inFlight: 256, perCompany: 32, perEndpoint: 1 };
 const MAX_IN_FLIGHT = WORKING.inFlight + FAILING.inFlight;
 const STOP_MS = 3_000;
 const MAX_BATCH = 200;
-/** Endpoints of one look, and of one company in a look at several: each is a probe of an index. */
+/**
+ * Endpoints per poll, and per company when several companies are queried together. Each endpoint costs one index probe.
+ */
 const SLICE = 2_000;
 const SLICE_OF_COMPANY = 64;
 const COMPANIES_AT_ONCE = 64;
-/** Of each queue. What is beyond is found by looks, later. */
+/** Maximum size of each queue. Later polls find the remaining endpoints. */
 const MAX_WAITING = 20_000;
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 
 export interface DeliveryPump {
-  /** Something was queued for this company. Resolves when what there is room for is claimed. */
+  /** Reports new deliveries of a company. Resolves when all that fit the limits are claimed. */
   queued(companyId: string): Promise<void>;
-  /** Looks at the next slice of endpoints. Returns how many deliveries it took; resolves before they are delivered. */
-  look(): Promise<number>;
+  /** Polls the next slice of endpoints. Resolves with the number of claimed deliveries, before they are delivered. */
+  poll(): Promise<number>;
   /** Resolves when nothing is in flight. */
   idle(): Promise<void>;
   stop(): Promise<void>;
@@ -65,11 +67,11 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
   const working = new EndpointQueue(WORKING);
   const failing = new EndpointQueue(FAILING);
   const queues = [working, failing];
-  /** Companies of which something may be due, with the endpoint that was looked at last. */
+  /** Companies that may have due deliveries, with the last endpoint checked. */
   const queuedFor = new Map<string, string>();
   const poster = new EventPoster();
   const running = new Set<Promise<void>>();
-  let lookedAt = BEFORE_ALL;
+  let lastPolled = BEFORE_ALL;
   let filling: Promise<number> | undefined;
   let again = false;
   let closing = false;
@@ -96,7 +98,7 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
     let result: AttemptResult | null = null;
     try {
       result = await attempt(claimed, poster);
-      // What cannot be recorded is delivered again when its lease ends.
+      // A result that cannot be recorded leads to another delivery when the lease ends.
       await results.add(recordOf(claimed, result));
     } catch (error) {
       failed(error);
@@ -120,16 +122,16 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
     const claimed = await claimDeliveries(grants);
     const taken = new Map<string, number>();
     for (const one of claimed) taken.set(one.endpoint_id, (taken.get(one.endpoint_id) ?? 0) + 1);
-    // Before any ends: those that gave less than they might have nothing more.
+    // Runs before any attempt ends: an endpoint that yielded fewer deliveries than granted has no more.
     for (const { endpointId, lanes } of grants) if ((taken.get(endpointId) ?? 0) < lanes) queue.remove(endpointId);
     for (const one of claimed) launch(one, queue);
     return claimed.length;
   }
 
-  async function lookAtQueued(): Promise<void> {
+  async function checkQueuedCompanies(): Promise<void> {
     const companies = new Map([...queuedFor].slice(0, COMPANIES_AT_ONCE));
     if (companies.size === 0) return;
-    // What is queued from now on asks for another look.
+    // Remove first: a delivery queued during the query must trigger another query.
     for (const companyId of companies.keys()) queuedFor.delete(companyId);
     const { due, last } = await lookAtCompanies(companies, SLICE_OF_COMPANY);
     add(due);
@@ -140,13 +142,13 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
     let taken = 0;
     do {
       again = false;
-      await lookAtQueued();
+      await checkQueuedCompanies();
       for (const queue of queues) if (!closing) taken += await claimFrom(queue);
     } while ((again || queuedFor.size > 0) && !closing);
     return taken;
   }
 
-  /** One has ended: there is room for more. */
+  /** Claims more deliveries after an attempt has ended. */
   function refill(): void {
     if (filling) again = true;
     else fill().catch(failed);
@@ -172,9 +174,9 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
       if (queuedFor.size < MAX_WAITING) queuedFor.set(companyId, BEFORE_ALL);
       await fill();
     },
-    async look() {
-      const { due, last } = await lookAtEndpoints(lookedAt, SLICE);
-      lookedAt = last ?? BEFORE_ALL;
+    async poll() {
+      const { due, last } = await lookAtEndpoints(lastPolled, SLICE);
+      lastPolled = last ?? BEFORE_ALL;
       add(due);
       return fill();
     },

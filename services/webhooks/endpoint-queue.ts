@@ -1,7 +1,7 @@
 /**
- * Endpoints that have something to deliver, and what is in flight to them on this node: one queue for those that work, one
- * for those that fail. Companies take turns, and each gives its endpoints turns, so that neither a company with thousands of
- * endpoints nor an endpoint with a million events holds up the others.
+ * Schedules delivery attempts fairly: round robin over companies, then over the endpoints of each company. Neither a
+ * company with thousands of endpoints nor an endpoint with a million events delays the others. A node has one queue for
+ * working and one for failing endpoints.
  */
 import type { DueEndpoint, Grant } from "../../models/statements/webhook-deliveries.ts";
 
@@ -16,14 +16,14 @@ type Endpoint = Pick<DueEndpoint, "companyId" | "endpointId">;
 interface EndpointState {
   companyId: string;
   inFlight: number;
-  /** More of it may be due. */
+  /** True if more deliveries may be due. */
   waits: boolean;
 }
 
 export class EndpointQueue {
   readonly #limits: QueueLimits;
   readonly #endpoints = new Map<string, EndpointState>();
-  /** The endpoints that wait by company; both in the order of their turns. */
+  /** Waiting endpoints by company; both levels in round-robin order. */
   readonly #turns = new Map<string, Set<string>>();
   readonly #inFlightByCompany = new Map<string, number>();
   #inFlight = 0;
@@ -32,12 +32,12 @@ export class EndpointQueue {
     this.#limits = limits;
   }
 
-  /** How many endpoints wait for a lane or have something in flight: what memory is needed for. */
+  /** Number of endpoints held in memory: waiting or with attempts in flight. */
   get size(): number {
     return this.#endpoints.size;
   }
 
-  /** Companies of which something may be due. */
+  /** Number of companies that may have due deliveries. */
   get waiting(): number {
     return this.#turns.size;
   }
@@ -51,7 +51,7 @@ export class EndpointQueue {
     else this.#turns.set(companyId, new Set([endpointId]));
   }
 
-  /** It has nothing more, or belongs to the other queue. True where it had waited. */
+  /** Removes an endpoint that has no more deliveries or belongs to the other queue. Returns true if it was waiting. */
   remove(endpointId: string): boolean {
     const state = this.#endpoints.get(endpointId);
     if (!state?.waits) return false;
@@ -63,13 +63,13 @@ export class EndpointQueue {
     return true;
   }
 
-  /** Which endpoints may take how many now. What is granted is in flight from when it `begins`. */
+  /** Allocates free attempts to endpoints. They count as in flight only after `begin`. */
   grant(): Grant[] {
     const granted = new Map<string, Grant>();
     const grantedByCompany = new Map<string, number>();
     let free = this.#limits.inFlight - this.#inFlight;
     const companies = this.#firstTurns(free);
-    // Each round gives each company one lane, as long as there are any.
+    // Each round grants one attempt per company.
     for (let given = 1; given > 0 && free > 0; ) {
       given = 0;
       for (const companyId of companies) {
@@ -91,8 +91,8 @@ export class EndpointQueue {
   }
 
   /**
-   * Companies in turn, no more of them than can be served: those that have all that they may are passed over, and there are
-   * at most as many as attempts in flight.
+   * Returns the next companies in round-robin order. Companies at their limit are skipped later; at most `#inFlight`
+   * companies can be at it, so `free + #inFlight` candidates suffice.
    */
   #firstTurns(free: number): string[] {
     const first: string[] = [];

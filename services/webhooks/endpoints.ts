@@ -38,14 +38,16 @@ export async function listEndpoints(ctx: Ctx<ListQuery>) {
   return { ...page, results: results.map((endpoint) => endpoint.view()) };
 }
 
-/** What is wrong with a webhook's address, as a sentence, or null. Its host is resolved and checked again at each delivery. */
+/**
+ * Validates a webhook URL: returns an error sentence or null. The host is resolved and checked again at each delivery.
+ */
 export async function urlError(text: string, allowPrivate = config().ALLOW_PRIVATE_NETWORKS): Promise<string | null> {
   if (!URL.canParse(text)) return "Enter a valid URL.";
   const url = new URL(text);
   if (url.protocol !== "https:" && !((allowPrivate || isPermittedHost(url.hostname)) && url.protocol === "http:"))
     return "The URL must start with https://.";
   if (url.username !== "" || url.password !== "") return "The URL must not contain a user name or password.";
-  // Everything is allowed, so there is nothing to resolve; and a host that has no address today may have one tomorrow.
+  // Private hosts are allowed, so there is nothing to resolve.
   if (allowPrivate) return null;
   return resolvePublic(url.hostname, { allowPrivate }).then(
     () => null,
@@ -56,7 +58,7 @@ export async function urlError(text: string, allowPrivate = config().ALLOW_PRIVA
   );
 }
 
-/** A plan without the feature comes first: what is wrong with the body does not matter then. */
+/** Checks the plan first: without the feature, errors in the body do not matter. */
 export async function endpointErrors(
   ctx: Ctx<Input>,
   isValid: (field: "url" | "events") => boolean,
@@ -92,8 +94,8 @@ export async function createEndpoint(ctx: Ctx<Input>) {
 }
 
 /**
- * An edit shows that somebody has looked at the endpoint: one that was disabled gets a new chance, unless it is to stay so.
- * A person's doing leaves no `failing_since`, the pump's does.
+ * Replaces an endpoint and enables it again unless `disabled` is true. An endpoint disabled on request has no
+ * `failing_since`; one disabled after failures has.
  */
 export function updateEndpoint(ctx: Ctx<ParamsOf<"webhooks.update">>) {
   const { id, url, events, disabled = false } = ctx.params;

@@ -1,4 +1,7 @@
-/** Posts events to tenants' addresses: each new connection is checked and pinned, bounded in time and size, never redirected. */
+/**
+ * Posts events to companies' endpoints. Every new connection is checked against the SSRF rules and pinned to the
+ * checked address; time and size are limited, and redirects are not followed.
+ */
 import type { LookupFunction } from "node:net";
 import type { Agent, Dispatcher } from "undici";
 import { config } from "../lib/config.ts";
@@ -6,15 +9,15 @@ import { literalAddress } from "../lib/ssrf/address-range.ts";
 import { type PinnedAddress, resolvePublic } from "../lib/ssrf/guard.ts";
 
 export const TIMEOUT_MS = 10_000;
-/** An answer whose body is longer, or stalls for longer, costs its connection. */
+/** Limits of an answer's body; exceeding one closes the connection. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 const ANSWER_STALLS_MS = 1_000;
 const MAX_QUOTED_BYTES = 512;
-/** Shorter than the 5 s after which common servers close an idle connection. */
+/** Shorter than the 5 s after which common servers close idle connections. */
 const IDLE_MS = 4_000;
-/** A busy connection is replaced after this time, so that a host that has moved is resolved and checked again. */
+/** Maximum age of a connection, so that a host that has moved is resolved and checked again. */
 const RECONNECT_MS = 60_000;
-/** Several addresses are tried in turn; the last one may take as long as the attempt. */
+/** Time limit per address before the next one is tried; the last address may use the whole timeout. */
 const NEXT_ADDRESS_MS = 2_000;
 
 type Resolve = (host: string) => Promise<PinnedAddress[]>;
@@ -28,13 +31,13 @@ interface EventPost {
 
 export interface Answer {
   status: number;
-  /** The beginning of a refusal's body; empty where the event was taken. */
-  says: string;
+  /** Beginning of the body of a refusal; empty on success. */
+  quotedBody: string;
 }
 
 const resolveHost: Resolve = (host) => resolvePublic(host, { allowPrivate: config().ALLOW_PRIVATE_NETWORKS });
 
-/** Gives `connect` only addresses that were checked; a second answer of the DNS can change nothing. */
+/** Passes only checked addresses to `connect`, so that a later DNS answer cannot replace them. */
 const checkedLookup =
   (resolve: Resolve): LookupFunction =>
   (host, { all }, callback) => {
@@ -44,7 +47,10 @@ const checkedLookup =
     );
   };
 
-/** A kept connection that the receiver closed at the moment of its next use is no failure of the endpoint. */
+/**
+ * Detects a kept-alive connection that the receiver closed just before its reuse, which is not a failure of the
+ * endpoint.
+ */
 const wasAnsweredBefore = (error: { code?: string; socket?: { bytesRead?: number } }) =>
   error.code === "UND_ERR_SOCKET" && (error.socket?.bytesRead ?? 0) > 0;
 
@@ -58,7 +64,7 @@ async function beginningOf(body: Body): Promise<string> {
       if (bytes >= MAX_QUOTED_BYTES) break;
     }
   } catch {
-    // An answer that breaks off or stalls is quoted as far as it came.
+    // Quote what arrived before the answer broke off or stalled.
   }
   return Buffer.concat(chunks).subarray(0, MAX_QUOTED_BYTES).toString("utf8");
 }
@@ -72,7 +78,7 @@ export class EventPoster {
     this.#resolve = resolve;
   }
 
-  /** Loads undici at the first webhook: a process that delivers none saves its memory. */
+  /** Loads undici at the first webhook; a process that delivers none saves the memory. */
   async #open(): Promise<Agent> {
     const undici = await import("undici");
     return new undici.Agent({
@@ -85,34 +91,37 @@ export class EventPoster {
         timeout: TIMEOUT_MS,
         autoSelectFamily: true,
         autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
-        // TLS skips the check of the certificate's name where it resumes a session.
+        // Session resumption would skip the check of the certificate's name.
         maxCachedSessions: 0,
       },
     });
   }
 
-  /** Resolves as soon as enough of the answer is known. Rejects with what the host check or the connection threw. */
+  /**
+   * Resolves when the status (and the quoted body of a refusal) is known. Rejects with the error of the host check or
+   * the connection.
+   */
   async post({ url, headers, body }: EventPost): Promise<Answer> {
     const { origin, hostname, pathname, search } = new URL(url);
-    // An IP address never reaches the lookup.
+    // Literal IP addresses bypass the lookup, so check them here.
     if (literalAddress(hostname) !== null) await this.#resolve(hostname);
     this.#agent ??= this.#open();
     const agent = await this.#agent;
     if (this.isStopped) throw new Error("The sender of webhooks has stopped");
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const ask = () => agent.request({ method: "POST", origin, path: pathname + search, headers, body, signal });
-    const answer = await ask().catch((error) => {
+    const request = () => agent.request({ method: "POST", origin, path: pathname + search, headers, body, signal });
+    const answer = await request().catch((error) => {
       if (!wasAnsweredBefore(error)) throw error;
-      return ask();
+      return request();
     });
     const status = answer.statusCode;
-    if (status < 200 || status >= 300) return { status, says: await beginningOf(answer.body) };
-    // Not awaited: the status alone acknowledges. Reading the rest keeps the connection.
+    if (status < 200 || status >= 300) return { status, quotedBody: await beginningOf(answer.body) };
+    // Not awaited: the status alone acknowledges. Reading the remaining body allows reuse of the connection.
     void answer.body.dump({ limit: MAX_ANSWER_BYTES }).catch(() => {});
-    return { status, says: "" };
+    return { status, quotedBody: "" };
   }
 
-  /** Ends all attempts under way, and closes the kept connections. */
+  /** Aborts all attempts in flight and closes all connections. */
   async stop(): Promise<void> {
     this.isStopped = true;
     const agent = await this.#agent;

@@ -1,4 +1,4 @@
-/** Standard Webhooks: a secret that both sides know, and a signature over id, time and body. */
+/** Signatures by the Standard Webhooks specification: HMAC-SHA-256 over id, time and body with a shared secret. */
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 
 const PREFIX = "whsec_";
@@ -6,11 +6,11 @@ const SECRET_BYTES = 32;
 
 export const newSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString("base64");
 
-/** What signs: made once for a secret, which takes as long as a signature does. */
+/** Creates the signing key of a secret. */
 export const signingKey = (secret: string): KeyObject =>
   createSecretKey(Buffer.from(secret.slice(PREFIX.length), "base64"));
 
-/** The header's value: one `v1` signature per key, so that a receiver may know either secret while they are rotated. */
+/** Value of the header: one `v1` signature per key. During rotation a receiver may know either secret. */
 const signature = (keys: readonly KeyObject[], signed: string): string =>
   keys.map((key) => `v1,${createHmac("sha256", key).update(signed).digest("base64")}`).join(" ");
 

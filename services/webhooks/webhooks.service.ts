@@ -18,14 +18,14 @@ import {
 } from "./endpoints.ts";
 
 const POLL_MS = 1_000;
-/** Where nothing is due: retries are then this late, and events that were lost. */
+/** Pause between polls while nothing is due; retries, and deliveries whose event was lost, may be this late. */
 const POLL_IDLE = { idlePauseMs: 2_000 };
 const PURGE_EVERY_MS = 60_000;
 const KEEP_LOG_MS = 30 * 24 * 3_600_000;
 
 const pumpOf = (service: Service) => (service as Service & { pump: DeliveryPump }).pump;
 
-/** Reports to companies' own systems what happened to their mails: the outbox's rows, delivered over HTTP. */
+/** Delivers webhook events from the outbox to companies' endpoints over HTTP. */
 export default defineService("webhooks", contract, {
   mixins: [every(POLL_MS, "deliverDue", POLL_IDLE), every(PURGE_EVERY_MS, "purge")],
 
@@ -53,7 +53,7 @@ export default defineService("webhooks", contract, {
     redeliver: (ctx) => redeliver(ctx),
 
     async deliverDue() {
-      const claimed = await pumpOf(this).look();
+      const claimed = await pumpOf(this).poll();
       return { claimed, idle: claimed === 0 };
     },
     async purge() {

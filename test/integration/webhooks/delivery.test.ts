@@ -177,7 +177,7 @@ describe("webhook delivery", () => {
     expect(() => new Webhook(created.secret).verify(got[1]!.body, got[1]!.headers)).toThrow();
   });
 
-  test("a failing endpoint is tried on schedule with the same webhook-id, then dead", async () => {
+  test("a failing delivery is retried on schedule with the same webhook-id, then dead", async () => {
     const id = await company();
     const { url, got } = await receiver((_, respond) => respond(500));
     await as(id, "webhooks.create", { url, events: ["opened"] });
@@ -216,28 +216,25 @@ describe("webhook delivery", () => {
   test.each([
     ["https:", /not on the public internet/],
     ["http:", /must start with https/],
-  ])(
-    "an endpoint (%s) whose host is not public any more is not connected to, and its log says why",
-    async (scheme, why) => {
-      const id = await company();
-      let connections = 0;
-      const { url } = await receiver(ok);
-      servers.at(-1)!.on("connection", () => connections++);
-      await as(id, "webhooks.create", { url: url.replace("http:", scheme), events: ["opened"] });
-      const { config } = await import("../../../services/lib/config.ts");
-      Object.assign(config(), { ALLOW_PRIVATE_NETWORKS: false });
-      try {
-        await transaction((client) => queueWebhooks([event(id)], client));
-        await until(async () => (await rowsOf(id))[0]!.attempts === 1);
-      } finally {
-        Object.assign(config(), { ALLOW_PRIVATE_NETWORKS: true });
-      }
-      expect((await rowsOf(id))[0]).toMatchObject({ status: "pending", last_error: expect.stringMatching(why) });
-      expect(connections).toBe(0);
-    },
-  );
+  ])("an endpoint (%s) whose host is no longer public is not contacted; the log says why", async (scheme, why) => {
+    const id = await company();
+    let connections = 0;
+    const { url } = await receiver(ok);
+    servers.at(-1)!.on("connection", () => connections++);
+    await as(id, "webhooks.create", { url: url.replace("http:", scheme), events: ["opened"] });
+    const { config } = await import("../../../services/lib/config.ts");
+    Object.assign(config(), { ALLOW_PRIVATE_NETWORKS: false });
+    try {
+      await transaction((client) => queueWebhooks([event(id)], client));
+      await until(async () => (await rowsOf(id))[0]!.attempts === 1);
+    } finally {
+      Object.assign(config(), { ALLOW_PRIVATE_NETWORKS: true });
+    }
+    expect((await rowsOf(id))[0]).toMatchObject({ status: "pending", last_error: expect.stringMatching(why) });
+    expect(connections).toBe(0);
+  });
 
-  test("one hanging endpoint among fifty delays none of the others", async () => {
+  test("a hanging endpoint does not delay forty-nine others", async () => {
     const id = await company();
     const hanging = await receiver(() => {});
     const others = await Promise.all(Array.from({ length: 49 }, () => receiver(ok)));
@@ -263,7 +260,7 @@ describe("webhook delivery", () => {
       );
     });
 
-  test("what a killed node had taken comes again under the same id when its lease ends", async () => {
+  test("a killed node's deliveries are repeated under the same id when their lease ends", async () => {
     const id = await company();
     const { url, got } = await receiver(ok);
     await as(id, "webhooks.create", { url, events: ["opened"] });
@@ -274,7 +271,7 @@ describe("webhook delivery", () => {
     expect((await rowsOf(id))[0]).toMatchObject({ attempts: 1 });
   });
 
-  test("three days of nothing but failures disable an endpoint; its deliveries are dead; an update enables it again", async () => {
+  test("three days of failures disable an endpoint and end its deliveries; an update enables it", async () => {
     const id = await company();
     const { url } = await receiver((_, respond) => respond(503));
     const { id: endpoint } = await as(id, "webhooks.create", { url, events: ["opened"] });
@@ -289,7 +286,7 @@ describe("webhook delivery", () => {
     expect(updated).toMatchObject({ disabled_at: null, events: ["opened"] });
   });
 
-  test("an endpoint that is switched off gets nothing until it is switched on, and what happened meanwhile is not sent", async () => {
+  test("an endpoint disabled on request gets no events until it is enabled, and none of the events in between", async () => {
     const id = await company();
     const { url, got } = await receiver(ok);
     const { id: endpoint } = await as(id, "webhooks.create", { url, events: ["opened"] });
@@ -305,7 +302,7 @@ describe("webhook delivery", () => {
     expect(got.map(({ body }) => JSON.parse(body).metadata)).toEqual([{ test: true }]);
   });
 
-  test("the log says how a refusal began, and has what was posted; filters by status and event", async () => {
+  test("the log quotes refusals, contains the payload, and filters by status and event", async () => {
     const id = await company();
     const { url, got } = await receiver((_, respond) => respond(500, `no\u0007 database\n${"x".repeat(100_000)}`));
     const { id: endpoint } = await as(id, "webhooks.create", { url, events: ["opened", "clicked"] });
@@ -325,7 +322,7 @@ describe("webhook delivery", () => {
     await expect(theirs).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  test("a success after failures forgets how long it had failed", async () => {
+  test("a success after failures resets failing_since", async () => {
     const id = await company();
     const { url } = await receiver(ok);
     await as(id, "webhooks.create", { url, events: ["opened"] });
@@ -336,7 +333,7 @@ describe("webhook delivery", () => {
     expect(row).toEqual({ failing_since: null });
   });
 
-  test("a result whose lease another node has taken over says nothing of the delivery, nor of its endpoint", async () => {
+  test("a result with a lost lease changes neither the delivery nor its endpoint", async () => {
     const id = await company();
     const { url } = await receiver((_, respond) => respond(503));
     const { id: endpoint } = await as(id, "webhooks.create", { url, events: ["opened"] });
@@ -388,7 +385,7 @@ describe("webhook delivery", () => {
     });
   });
 
-  test("what was queued for forty companies at once is claimed by a few statements", async () => {
+  test("deliveries of forty companies are claimed with few statements", async () => {
     const { url, got } = await receiver(ok);
     const companies = await Promise.all(Array.from({ length: 40 }, company));
     for (const id of companies) await as(id, "webhooks.create", { url, events: ["opened"] });

@@ -47,7 +47,7 @@ const claimed = (given: Partial<ClaimedDelivery>): ClaimedDelivery => ({
 });
 const poster = new EventPoster();
 
-test("a host is looked up once for each connection, not for each event", async () => {
+test("a host is resolved once per connection, not once per event", async () => {
   let lookups = 0;
   const observer = new PerformanceObserver((list) => {
     lookups += list.getEntries().length;
@@ -66,7 +66,7 @@ test("a host is looked up once for each connection, not for each event", async (
   expect(lookups).toBe(1);
 });
 
-test("an endpoint's secret signs as soon as it is the endpoint's, and another endpoint's never does", async () => {
+test("deliveries are signed with the endpoint's current secret and never with another endpoint's", async () => {
   const [first, second] = [newSecret(), newSecret()];
   for (const secret of [first, first, second]) {
     await attempt(claimed({ event_id: "e", secret_sealed: seal(secret, endpoint_id) }), poster);
@@ -81,7 +81,7 @@ test("an endpoint's secret signs as soon as it is the endpoint's, and another en
   expect(got).toHaveLength(4);
 });
 
-test("what an endpoint's row says anew holds for its next delivery: another address, a second secret, one again", async () => {
+test("the next delivery uses an endpoint's changed URL and secrets", async () => {
   const { url, ...row } = claimed({});
   const old_secret_sealed = seal(newSecret(), endpoint_id);
   const changes = [

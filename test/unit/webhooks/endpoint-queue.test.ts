@@ -17,7 +17,7 @@ const begin = (queue: EndpointQueue) =>
     }),
   );
 
-test("a company with many endpoints leaves the others their turns, and never has more than its share", () => {
+test("a company with many endpoints does not delay others or exceed its limit", () => {
   const noisy = Array.from({ length: 50 }, (_, n) => `a${n}`);
   const lanes = lanesOf(queueOf(...noisy, "b", "c"));
   expect([lanes.b, lanes.c]).toEqual([2, 2]);
@@ -26,7 +26,7 @@ test("a company with many endpoints leaves the others their turns, and never has
   expect(ofNoisy.every(([, n]) => n === 1)).toBe(true);
 });
 
-test("who had no turn is first in the next", () => {
+test("companies without a grant come first in the next round", () => {
   const queue = queueOf(...Array.from({ length: 20 }, (_, n) => String.fromCharCode(97 + n)));
   const first = begin(queue);
   expect(first).toHaveLength(12);
@@ -35,7 +35,7 @@ test("who had no turn is first in the next", () => {
   for (let n = 12; n < 20; n++) expect(second).toContain(String.fromCharCode(97 + n));
 });
 
-test("an endpoint has no more attempts in flight than its share", () => {
+test("an endpoint does not exceed its limit of attempts in flight", () => {
   const queue = queueOf("a");
   const first = begin(queue);
   expect([first.length, lanesOf(queue)]).toEqual([2, {}]);
@@ -43,7 +43,7 @@ test("an endpoint has no more attempts in flight than its share", () => {
   expect(lanesOf(queue)).toEqual({ a: 1 });
 });
 
-test("nothing is remembered of endpoints that have nothing", () => {
+test("endpoints without deliveries are removed from memory", () => {
   const queue = queueOf("a", "b");
   const attempts = begin(queue);
   expect([queue.remove("a"), queue.remove("a"), queue.remove("b")]).toEqual([true, false, true]);

@@ -58,13 +58,13 @@ async function postAt(by: EventPoster, url: string) {
 const to = (by: EventPoster, host: string, port = portOf(server)) => postAt(by, `https://${host}:${port}/hook`);
 const deliver = (host: string, port?: number) => to(poster, host, port);
 
-test("the checked address is connected to, under the endpoint's name, which is resolved once for each connection", async () => {
+test("connects to the checked address under the endpoint's name, resolved once per connection", async () => {
   for (let round = 1; round <= 3; round++) expect(await deliver("hooks.example")).toMatchObject({ status: 200 });
   expect(hosts[0]).toMatch(/^hooks\.example:\d+$/);
   expect(resolvedHosts).toEqual(["hooks.example"]);
 });
 
-test("nothing is connected to where a check refuses one address, or an IP address that no lookup sees", async () => {
+test("refuses to connect if any resolved address or a literal IP address is not allowed", async () => {
   let connections = 0;
   const count = () => connections++;
   server.on("connection", count);
@@ -78,7 +78,7 @@ test("nothing is connected to where a check refuses one address, or an IP addres
   expect(connections).toBe(0);
 });
 
-test("a certificate of another name is refused, also where a kept connection to that address is at hand", async () => {
+test("refuses a certificate for another name, even with a kept-alive connection to that address", async () => {
   for (let round = 1; round <= 2; round++) {
     expect(await deliver("hooks.example")).toMatchObject({ status: 200 });
     await expect(deliver("other.example")).rejects.toMatchObject({ code: "ERR_TLS_CERT_ALTNAME_INVALID" });
@@ -87,7 +87,7 @@ test("a certificate of another name is refused, also where a kept connection to 
   expect(hosts).toHaveLength(2);
 });
 
-test("each new connection shows its certificate: none goes on with a TLS session", async () => {
+test("checks the certificate on each new connection without resuming TLS sessions", async () => {
   for (const maxVersion of ["TLSv1.3", "TLSv1.2"] as const) {
     const resumed: boolean[] = [];
     const again = createServer({ ...certificate, maxVersion }, (request, response) => {
@@ -107,7 +107,7 @@ test("each new connection shows its certificate: none goes on with a TLS session
   }
 });
 
-test("as many connections to one receiver are kept as deliveries are under way at the same time", async () => {
+test("keeps as many connections to a receiver as there are concurrent deliveries", async () => {
   let connections = 0;
   const count = () => connections++;
   server.on("secureConnection", count);
@@ -121,7 +121,7 @@ test("as many connections to one receiver are kept as deliveries are under way a
   expect(connections).toBe(200);
 });
 
-test("an address that cannot be reached is passed over; one that was reached and broke off is not", async () => {
+test("tries the next address if one is unreachable, but not after a broken connection", async () => {
   const port = portOf(server);
   const toAll = async (...addresses: string[]) => {
     const one = posterTo(...addresses);
@@ -138,7 +138,7 @@ test("an address that cannot be reached is passed over; one that was reached and
   breaks.close();
 });
 
-describe("what a receiver may do with a connection", () => {
+describe("misbehaving receivers", () => {
   const plain = createTcp();
   let requests = 0;
   /** What the receiver does at its nth request, from 1 on. */
@@ -161,12 +161,12 @@ describe("what a receiver may do with a connection", () => {
   const postPlain = () => postAt(poster, `http://hooks.example:${portOf(plain)}/hook`);
   const OK = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
-  test("an answer that says it is only on its way is not the answer", async () => {
+  test("an informational response is not taken for the answer", async () => {
     answerTo = (socket) => socket.write("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 204 None\r\n\r\n");
-    expect(await postPlain()).toEqual({ status: 204, says: "" });
+    expect(await postPlain()).toEqual({ status: 204, quotedBody: "" });
   });
 
-  test("one that ends each connection without an answer is asked once, on a kept connection once more", async () => {
+  test("a connection closed without an answer is retried only if it was kept alive", async () => {
     answerTo = (socket) => socket.destroy();
     await expect(postPlain()).rejects.toThrow(/closed/);
     expect(requests).toBe(1);
@@ -176,26 +176,26 @@ describe("what a receiver may do with a connection", () => {
     expect(requests).toBe(4);
   });
 
-  test("one that takes the event and never ends its answer has succeeded, and loses the connection", async () => {
+  test("a successful answer that never ends acknowledges the event and closes the connection", async () => {
     const closed = new Promise((resolve) => plain.once("connection", (socket) => socket.once("close", resolve)));
     answerTo = (socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nso");
-    expect(await postPlain()).toEqual({ status: 200, says: "" });
+    expect(await postPlain()).toEqual({ status: 200, quotedBody: "" });
     await closed;
   });
 
-  test("a refusal that never ends is quoted as far as it came", async () => {
+  test("a refusal that never ends is quoted up to what arrived", async () => {
     answerTo = (socket) => socket.write("HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\nno database");
-    expect(await postPlain()).toEqual({ status: 500, says: "no database" });
+    expect(await postPlain()).toEqual({ status: 500, quotedBody: "no database" });
   });
 
-  test("an answer that is no HTTP is an error, and so is a head without an end", async () => {
+  test("an answer that is not HTTP or has an endless head is an error", async () => {
     answerTo = (socket) => socket.write("220 mail.example ESMTP\r\n");
     await expect(postPlain()).rejects.toThrow(/HTTP/);
     answerTo = (socket) => socket.write(`HTTP/1.1 200 OK\r\nx: ${"a".repeat(100_000)}`);
     await expect(postPlain()).rejects.toThrow(/[Hh]eader/);
   });
 
-  test("one that is given up because the process stops, before or while it is waited for, gets nothing more", async () => {
+  test("no request is sent after the process stops", async () => {
     const stopped = posterTo("127.0.0.1");
     await stopped.stop();
     await expect(to(stopped, "hooks.example", portOf(plain))).rejects.toThrow(/stopped/);

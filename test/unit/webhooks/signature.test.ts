@@ -3,7 +3,7 @@ import { Webhook } from "standardwebhooks";
 import { retryAfterSeconds } from "../../../services/webhooks/attempt.ts";
 import { newSecret, signedHeaders, signingKey } from "../../../services/webhooks/signature.ts";
 
-test("the standardwebhooks library accepts what we sign, for any body", () => {
+test("the standardwebhooks library accepts our signature of any body", () => {
   const secret = newSecret();
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   fc.assert(
@@ -13,7 +13,7 @@ test("the standardwebhooks library accepts what we sign, for any body", () => {
   );
 });
 
-test("with two secrets each of them verifies, and no third", () => {
+test("either of two secrets verifies, and no third one", () => {
   const [now, before, other] = [newSecret(), newSecret(), newSecret()];
   const headers = signedHeaders([now, before].map(signingKey), "id", "{}");
   expect(headers["webhook-signature"].split(" ")).toHaveLength(2);
@@ -21,14 +21,14 @@ test("with two secrets each of them verifies, and no third", () => {
   expect(() => new Webhook(other).verify("{}", headers)).toThrow();
 });
 
-test("the library's own signature is ours, byte by byte", () => {
+test("our signature equals the library's byte for byte", () => {
   const secret = newSecret();
   const at = new Date();
   const headers = signedHeaders([signingKey(secret)], "msg", '{"a":1}', at);
   expect(headers["webhook-signature"]).toBe(new Webhook(secret).sign("msg", at, '{"a":1}'));
 });
 
-test("seven retries over 17.6 hours, then dead", () => {
+test("a delivery is dead after seven retries over 17.6 hours", () => {
   const waits = Array.from({ length: 8 }, (_, n) => retryAfterSeconds(n + 1));
   expect(waits).toEqual([5, 30, 300, 1_800, 7_200, 18_000, 36_000, null]);
 });

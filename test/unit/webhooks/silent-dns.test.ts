@@ -17,7 +17,7 @@ describe("a name server that never answers", () => {
     await once(socket, "close");
   });
 
-  test("delays its own host for a bounded time, and nothing else of the process", async () => {
+  test("delays only lookups of its own host, and for a limited time", async () => {
     // Twice as many as the process has threads for files, hashes and getaddrinfo.
     const hosts = Array.from({ length: 8 }, (_, n) => `hook${n}.example.com`);
     const answers = Promise.allSettled(
