@@ -41,7 +41,7 @@ import { lookAtClaims } from "./tracking-domain/tracking-domain.ts";
 
 const PURGE_EVERY_MS = 60 * 60 * 1_000;
 const SYSTEM_MAIL_PAUSE_MS = 1_000;
-/** Somebody waits for a mail with a link. */
+/** Short, because people wait for mails with links. */
 const SYSTEM_MAIL_IDLE = { idlePauseMs: 2_000 };
 const REMOVE_PAUSE_MS = 10_000;
 const TRACKING_DOMAINS_PAUSE_MS = 60_000;
@@ -49,7 +49,7 @@ const TRACKING_DOMAINS_PAUSE_MS = 60_000;
 const background = (service: Service) => (service as Service & { background: Background }).background;
 const keysOf = (service: Service) => (service as Service & { keys: KeyAuthentication }).keys;
 
-/** Companies, their people, keys and plans: who may do what, and how much of it. */
+/** Companies, members, API keys and plans: permissions and limits. */
 export default defineService("accounts", contract, {
   mixins: [
     every(PURGE_EVERY_MS, "purge"),

@@ -1,4 +1,4 @@
-/** A company's API keys as its owners see them. */
+/** Lists, creates and deletes a company's API keys. */
 import { ForeignKeyConstraintError, type Transaction } from "sequelize";
 import { ApiKey } from "../../models/api-key.ts";
 import { Company } from "../../models/company.ts";
@@ -21,7 +21,9 @@ import type { contract } from "./contract-company.ts";
 import { newKey } from "./key-authentication.ts";
 import { lockCompany, ownCompany, requireCurrentRights } from "./permission.ts";
 
-/** The plan's daily calls count per key: without a bound they would be whatever the company likes. */
+/**
+ * Maximum keys per company. Daily API calls are limited per key, so an unlimited number of keys would bypass the limit.
+ */
 const MAX_KEYS = 20;
 
 interface Row extends Omit<View, "expires_at" | "last_used_at" | "created_at"> {
@@ -82,13 +84,13 @@ interface KeySettings {
   createdBy?: User | null;
 }
 
-/** The only answer that ever holds the key. */
+/** Creates a key. Only this answer contains the key itself. */
 export async function storeNewKey(
   companyId: string,
   { name, expiresAt = null, scopes = ["full"], allowedIps = [], createdBy = null }: KeySettings,
   transaction: Transaction,
 ): Promise<NewApiKey> {
-  // Of two requests at once neither would count the other's row.
+  // Lock first: concurrent requests would not count each other's rows.
   await lockCompany(companyId, transaction);
   if ((await ApiKey.count({ where: { companyId }, transaction })) >= MAX_KEYS) {
     throw badRequest(`A company holds at most ${MAX_KEYS} API keys. Delete one first.`);
@@ -96,7 +98,7 @@ export async function storeNewKey(
   const { key, ...stored } = newKey();
   const values = { companyId, name, expiresAt, scopes, allowedIps, createdBy: createdBy?.id ?? null, ...stored };
   const row = await ApiKey.create(values, { transaction }).catch((error) => {
-    // An operator names the company; no membership was looked up before.
+    // Operators pass the company id, and no membership was checked.
     throw error instanceof ForeignKeyConstraintError ? notFound() : error;
   });
   return {
@@ -147,7 +149,7 @@ export async function removeKey(ctx: Ctx<ParamsOf<"accounts.removeKey">>): Promi
   return null;
 }
 
-/** Of a member who leaves; their ids. */
+/** Deletes the keys of a leaving member. Returns their ids. */
 export async function removeKeysOf(
   meta: Caller,
   companyId: string,

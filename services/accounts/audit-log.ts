@@ -1,4 +1,4 @@
-/** The audit log as owners and admins read it. */
+/** Lists the audit log for owners and admins. */
 import { isOneOf, listPage } from "../../models/database/listing.ts";
 import { boundOf } from "../../models/statements/time-zones.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
@@ -9,10 +9,10 @@ import { ownCompany } from "./permission.ts";
 type Entry = ReturnsOf<"accounts.listAuditLog">["results"][number];
 type Row = Omit<Entry, "at"> & { at: Date };
 
-/** Ids carry their time, made on whatever node: the index on them narrows a period down, `at` decides. */
+/** Ids contain their creation time, so the primary key narrows the period; `at` decides exactly. */
 const CLOCK_SKEW_MS = 60_000;
 
-/** `actor`: an id or a name. */
+/** `actor` is an id or a name. */
 export async function listAuditLog(ctx: Ctx<ParamsOf<"accounts.listAuditLog">>) {
   const { actor, action, since, until } = ctx.params;
   const where = ["a.company_id = $1"];
@@ -42,7 +42,7 @@ export async function listAuditLog(ctx: Ctx<ParamsOf<"accounts.listAuditLog">>) 
       where,
       values,
       id: "a.id",
-      // An entry's id is made when it is written.
+      // Entry ids are created when the entry is written.
       orderings: { at: "a.id", action: "a.action" },
       searchIn: ["a.action", "a.actor_name", "a.target"],
       large: true,

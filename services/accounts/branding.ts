@@ -1,4 +1,4 @@
-/** Changes of a company's branding. */
+/** Validates and merges changes of a company's branding. */
 import type { Company } from "../../models/company.ts";
 import type { ParamsOf } from "../contracts.ts";
 import { type Branding, brandingErrors, type StoredBranding } from "../lib/branding/branding.ts";
@@ -8,8 +8,8 @@ import { mergeKeys } from "./merge-keys.ts";
 const KEYS = ["name", "logo_url", "color", "background", "footer_text", "language"] as const;
 
 /**
- * What is written for a PATCH. Both colours are compared as they would be afterwards, so `stored` must be locked: two changes at once
- * could each be readable with what the other one replaces. Throws a 400 on `branding`.
+ * Merges a PATCH into the stored branding. Throws a 400 on `branding` if the resulting colours lack contrast. `stored`
+ * must be locked: two concurrent changes could each be valid alone and unreadable together.
  */
 export function mergedBranding({ branding: stored }: Company, { branding }: ParamsOf<"accounts.updateCompany">) {
   if (branding === undefined) return {};

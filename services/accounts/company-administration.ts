@@ -1,4 +1,4 @@
-/** What operators do with companies, plans and passwords. */
+/** Operator commands for companies, plans and passwords. */
 import { Transaction } from "sequelize";
 import { Company } from "../../models/company.ts";
 import { sequelize } from "../../models/database/db.ts";
@@ -26,7 +26,7 @@ interface Row extends Omit<Tenant, "created_at" | "sending_paused_at"> {
   sending_paused_at: Date | null;
 }
 
-/** SQL: owners, counters and usage of a page of companies in one statement. */
+/** SQL: one statement reads owners, counters and usage of a page of companies. */
 export async function listCompanies(params: ParamsOf<"accounts.listCompanies">): Promise<Page> {
   const { results, ...page } = await listPage<Row>(
     {
@@ -66,7 +66,7 @@ export async function createCompany(params: ParamsOf<"accounts.createCompany">) 
     const company = await Company.create({ name: name.trim(), plan }, { transaction });
     const key = await storeNewKey(company.id, { name: key_name }, transaction);
     if (!owner) return { company: company.view(), key };
-    // The operator hands the link over: whoever gets it is the one who was meant.
+    // The operator passes the link to the invited person, so the link itself is the proof.
     const wanted = { email: owner, role: "owner" as const, invitedBy: null, provesAddress: true };
     const invitation = await storeInvitation({ companyId: company.id, ...wanted }, transaction);
     return { company: company.view(), key, invite_url: linkTo("invitation", invitation.id) };
@@ -88,14 +88,17 @@ export async function savePlan({ plan: name, features, limits }: ParamsOf<"accou
 
 export const listPlans = async () => (await Plan.findAll({ order: ["name"] })).map((plan) => plan.view());
 
-/** Its row, until the transaction ends. Not `for update`: that would wait for whoever writes rows of this company, such as a long import. */
+/**
+ * Locks the company's row until the transaction ends. Not with `for update`, which would wait for all writers of rows
+ * that reference the company, such as a long import.
+ */
 async function lockedCompany(id: string, transaction: Transaction): Promise<Company> {
   const company = await Company.findByPk(id, { transaction, lock: Transaction.LOCK.NO_KEY_UPDATE });
   if (!company) throw notFound();
   return company;
 }
 
-/** What was done and why, in the log that the company's owners read. */
+/** Writes the action and its reason to the audit log, which the company's owners read. */
 const auditOf = (action: AuditAction, reason: string | undefined, detail: object = {}): AuditedChange => ({
   action,
   detail: { ...detail, ...(reason ? { reason } : {}) },
@@ -128,8 +131,8 @@ export async function setPassword({ email, password }: ParamsOf<"accounts.setPas
 }
 
 /**
- * Senders leave out a paused company's recipients when they claim; what is in flight still goes out. The log has a change
- * once, however often it is asked for.
+ * Pauses or resumes a company. Senders skip recipients of paused companies when they claim; mails already in flight
+ * still go out. A repeated request adds no audit entry.
  */
 export async function setPaused({ params, meta }: Ctx<ParamsOf<"accounts.pauseCompany">>, paused: boolean) {
   const { company_id, reason } = params;

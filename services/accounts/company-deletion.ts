@@ -1,6 +1,6 @@
 /**
- * The end of a company. The request takes away at once whatever lets somebody in or lets something out; its rows follow in
- * the background (models/statements/remove-company.ts). Its people keep their accounts.
+ * Deletes a company. The request revokes all access and stops all sending at once; a background job removes the rows
+ * (models/statements/remove-company.ts). User accounts are kept.
  */
 import type { ServiceBroker } from "moleculer";
 import type { Transaction } from "sequelize";
@@ -31,7 +31,7 @@ interface Doors {
 
 async function stopCampaigns(companyId: string, transaction: Transaction): Promise<void> {
   await Campaign.update({ status: "cancelled" }, { where: { companyId, status: "scheduled" }, transaction });
-  // Senders look for it before each mail, and claim none.
+  // Senders check this before each mail and claim no more recipients.
   const where = { companyId, status: ["pending", "sending"], error: null };
   await Campaign.update({ error: STOPPED }, { where, transaction });
 }
@@ -52,7 +52,7 @@ async function closeDoors(companyId: string, transaction: Transaction): Promise<
   };
 }
 
-/** Counters end by themselves; these end now. What Redis does not take away at this moment it forgets within a day. */
+/** Deletes Redis keys of the company. Keys that cannot be deleted now expire within a day. */
 async function forgetCounts(companyId: string, { keys, servers }: Doors): Promise<void> {
   const limiter = apiLimiter();
   const windows = [
@@ -82,10 +82,10 @@ export async function deleteCompany(ctx: Ctx<{ id: string; password: string }>):
   return { detail: "The company is deleted. Its data is removed in the background." };
 }
 
-/** A run of the repeating action ends after this time and continues with the next. */
+/** Time limit of one run; the next run continues. */
 const MAX_RUN_MS = 30_000;
 
-/** Takes away rows of deleted companies, of each in turn. Returns how many. */
+/** Removes rows of deleted companies in round-robin order. Returns the number of rows. */
 export async function removeCompanies(broker: ServiceBroker): Promise<number> {
   const until = Date.now() + MAX_RUN_MS;
   let companies = await deletedCompanies();
@@ -99,7 +99,7 @@ export async function removeCompanies(broker: ServiceBroker): Promise<number> {
         removed += rows;
         if (!over) left.push(companyId);
       } catch (error) {
-        // Tried again at the next run; the others go on.
+        // The next run retries this company; the others continue.
         broker.logger.error({ error, companyId }, "Rows of a deleted company could not be removed");
       }
     }

@@ -1,4 +1,4 @@
-/** Who belongs to a company, and in which role. */
+/** Members of a company and their roles. */
 import { Op, type Transaction } from "sequelize";
 import { sequelize } from "../../models/database/db.ts";
 import { listPage } from "../../models/database/listing.ts";
@@ -17,7 +17,7 @@ import { ownCompany, requireCurrentRights } from "./permission.ts";
 
 const LAST_OWNER = "A company must keep at least one owner.";
 
-/** Members, and those who are invited: they have no user yet, or nobody is to know. */
+/** Lists members and invited people. An invited person may have an account; the list must not reveal it. */
 const MEMBERS = `(
   select m.company_id, u.id, u.id as user_id, u.email, u.first_name, u.last_name, m.role, 'active' as status,
     m.created_at as joined_at, null::timestamptz as expires_at, m.created_at as since

@@ -1,4 +1,4 @@
-/** A company's settings. */
+/** Reads and changes a company's settings. */
 
 import { ForeignKeyConstraintError } from "sequelize";
 import { Company, type RetentionDays } from "../../models/company.ts";
@@ -33,10 +33,10 @@ async function smtpConfigExists(companyId: string, id: string): Promise<boolean>
   return (await SmtpConfig.findOne({ attributes: ["id"], where: { companyId, id } })) !== null;
 }
 
-/** Fields that the form has anyway. */
+/** Field names of the subscribe form itself, which attributes may not use. */
 const OWN_FIELDS = new Set(["email", "first_name", "last_name", "list_id", "company_id", "redirect_url", "website"]);
 
-/** As addresses write it; undefined for what is no host. */
+/** Normalised host name as it appears in URLs; undefined if it is not a host. */
 function hostOf(text: string): string | undefined {
   const address = `https://${text.trim()}`;
   if (/[/\\?#@%\s]/.test(text.trim()) || !URL.canParse(address)) return undefined;
@@ -65,7 +65,7 @@ function formErrors(
   };
 }
 
-/** As people have them: `city` may stand for `City`. */
+/** Returns attribute names in the spelling that subscribers already use: `city` may become `City`. */
 async function formAttributesOf(companyId: string, names: readonly string[]): Promise<string[]> {
   const spellings = await spellingsOf(companyId, names);
   const spelled = names.map((name) => {
@@ -81,7 +81,7 @@ const formSettings = async (companyId: string, { form_attributes, form_hosts }: 
 });
 
 export const companyErrors: Validate<(typeof contract)["updateCompany"]> = async (ctx, isValid) => {
-  // A caller who may not change anything learns nothing about what is wrong with the change.
+  // Check permission first: unauthorised callers must not see validation errors.
   const companyId = ownCompany(ctx);
   requirePermission("accounts.updateCompany", knownRights(ctx.meta));
   const errors: FieldErrors = {};
@@ -92,7 +92,7 @@ export const companyErrors: Validate<(typeof contract)["updateCompany"]> = async
     timezone,
     tracking_domain: trackingDomain,
   } = ctx.params;
-  // It becomes a link on public pages: no javascript: and the like.
+  // The URL becomes a link on public pages: reject `javascript:` and similar schemes.
   if (isValid("website") && website && !/^https?:\/\//i.test(website)) errors.website = ["Enter a valid URL."];
   if (isValid("timezone") && timezone !== undefined && !(await isZone(timezone))) {
     errors.timezone = ["Enter the name of a time zone, such as Europe/Berlin."];
@@ -107,7 +107,7 @@ export const companyErrors: Validate<(typeof contract)["updateCompany"]> = async
   return { ...errors, ...formErrors(ctx.params, isValid) };
 };
 
-/** The next tidying looks at the company again, whatever it did before. */
+/** Makes the next retention run check the company again. */
 function mergedRetention({ retentionDays }: Company, { retention_days }: ParamsOf<"accounts.updateCompany">) {
   if (retention_days === undefined) return {};
   const merged = mergeKeys<RetentionDays>(retentionDays, retention_days, ["events", "sent_emails", "inbound"]);
@@ -122,7 +122,7 @@ const mergedGuard = ({ guard: stored }: Company, { guard }: ParamsOf<"accounts.u
 export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>): Promise<CompanyView> {
   const { params } = ctx;
   const companyId = ownCompany(ctx);
-  // A field that was not sent is undefined, and set() would write that as null.
+  // Skip undefined fields: set() would store them as null.
   const changes = Object.entries({
     name: params.name?.trim(),
     replyToEmail: params.reply_to_email && addressText(params.reply_to_email),
@@ -153,7 +153,7 @@ export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>
       await audit(companyId, ctx.meta, audited, transaction);
     });
   } catch (error) {
-    // The configuration was deleted after the check.
+    // The mail server was deleted after the check.
     if (!(error instanceof ForeignKeyConstraintError)) throw error;
     throw invalid({ default_smtp_config_id: [missingObject(params.default_smtp_config_id!)] });
   }

@@ -4,7 +4,7 @@ import { Branding } from "./contract-branding.ts";
 
 export const RoleName = Described(OneOf(...ROLES), "Role of the person in the company.");
 
-/** A company's name stands in mail headers (List-Id): one line. */
+/** A single line, because the company name appears in mail headers (List-Id). */
 export const CompanyName = Type.String({ minLength: 1, maxLength: 255, pattern: "\\S", format: "line" });
 
 export const User = Type.Object({
@@ -103,7 +103,7 @@ export const NewApiKey = Type.Object({
 });
 export type NewApiKey = Static<typeof NewApiKey>;
 
-/** `id` is the user's, or the invitation's: what the member is changed and removed by. */
+/** `id` is the user's or the invitation's id, used to change and remove the member. */
 export const Member = Type.Object({
   id: Id,
   user_id: Described(Nullable(Uuid), "The user; null while invited."),
@@ -119,7 +119,7 @@ export type Member = Static<typeof Member>;
 
 const limit = Nullable(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 }));
 
-/** Null is unlimited. */
+/** Null means unlimited. */
 export const Limits = Type.Object({
   api_calls_per_day: Described(limit, "API calls per day (UTC).", 100000),
   subscribers: Described(limit, "Subscribers.", 250000),

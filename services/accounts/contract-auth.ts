@@ -1,4 +1,4 @@
-/** Registration, login and tokens, and what the gateway asks for each request. */
+/** Contracts of registration, login and tokens, and of the gateway's authentication checks. */
 import type { ServiceContract } from "../define.ts";
 import { SCOPES } from "../lib/rights.ts";
 import { Described, Email, Line, Nothing, Nullable, OneOf, Time, Type, Uuid } from "../lib/shapes.ts";

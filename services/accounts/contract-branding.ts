@@ -1,4 +1,4 @@
-/** A company's branding, as it is given and as it is shown. */
+/** Input and output shapes of a company's branding. */
 import { DEFAULT_BACKGROUND, DEFAULT_COLOR } from "../lib/branding/branding.ts";
 import { catalogues } from "../lib/i18n/languages.ts";
 import { Name, Nullable, OneOf, Text, Type } from "../lib/shapes.ts";
@@ -43,10 +43,10 @@ const example = {
   language: "en",
 };
 
-/** As it is shown: every key, null where it has its default. */
+/** Output: all keys, null for defaults. */
 export const Branding = Type.Object(fields, { description: about, examples: [example] });
 
-/** As it is given. */
+/** Input. */
 export const BrandingSettings = Nullable(
   Type.Partial(Type.Object(fields), { description: about, examples: [example] }),
 );

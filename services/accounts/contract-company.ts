@@ -1,4 +1,4 @@
-/** A company's own affairs: settings, API keys, members, plan. */
+/** Contracts of a company's settings, API keys, members and plan. */
 import type { ServiceContract } from "../define.ts";
 import { AUDIT_ACTIONS } from "../lib/audit-actions.ts";
 import { SCOPES } from "../lib/rights.ts";

@@ -1,9 +1,9 @@
-/** For operators, called by their commands: no HTTP route leads here. */
+/** Contracts of operator commands. No HTTP route leads here. */
 import type { ServiceContract } from "../define.ts";
 import { Email, Line, ListQuery, Name, Nothing, Nullable, Page, Time, Type, Uuid } from "../lib/shapes.ts";
 import { Company, CompanyName, Limits, NewApiKey, Plan } from "./contract-account-shapes.ts";
 
-/** The reason stands in the company's audit log: its owners read it. */
+/** Written to the company's audit log, which its owners read. */
 const ByCompany = Type.Object({ company_id: Uuid, reason: Type.Optional(Line(500)) });
 
 const Paused = Type.Object({ id: Uuid, sending_paused_at: Nullable(Time) });

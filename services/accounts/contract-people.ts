@@ -1,4 +1,4 @@
-/** What people do with their own accounts. */
+/** Contracts of people's own accounts. */
 import type { ServiceContract } from "../define.ts";
 import { Bool, ById, CreatedAt, Described, Email, Id, Line, Nothing, Nullable, Time, Type } from "../lib/shapes.ts";
 import { Company, CompanyName, RoleName, User } from "./contract-account-shapes.ts";

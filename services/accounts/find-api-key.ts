@@ -1,4 +1,4 @@
-/** What every request with an API key asks: SQL, because it is the hot one (24 µs of CPU each, by a model 70). */
+/** Authenticates API keys. Uses SQL because it runs on every request with a key. */
 
 import { query, queryOne } from "../../models/database/db.ts";
 import type { Scope } from "../lib/rights.ts";
@@ -12,7 +12,7 @@ export interface FoundKey {
   allowed_ips: string[];
 }
 
-/** By the key's hash, over all companies: the key says whose it is. Undefined where it is unknown or expired. */
+/** Finds a key by its hash across all companies. Undefined if the key is unknown or expired. */
 export const findApiKey = (keyHash: Buffer): Promise<FoundKey | undefined> =>
   queryOne<FoundKey>(
     `select id, company_id, expires_at, last_used_at, scopes, allowed_ips from api_keys
@@ -20,7 +20,7 @@ export const findApiKey = (keyHash: Buffer): Promise<FoundKey | undefined> =>
     [keyHash],
   );
 
-/** At most once a minute, however many nodes see the key at the same time. */
+/** Writes at most once per minute, even if several nodes see the key. */
 export async function noteKeyUse({ id, company_id }: FoundKey): Promise<void> {
   await query(
     `update api_keys set last_used_at = now()

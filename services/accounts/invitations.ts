@@ -1,6 +1,6 @@
 /**
- * Members join by invitation. The answer to whoever invites is the same whether the address belongs to a user or not; what
- * the invited person has to bring depends on what the link proves.
+ * Invitations to companies. The answer to the inviter does not reveal whether the address belongs to a user; what the
+ * invited person must provide depends on what the link proves.
  */
 
 import { Op, type Transaction } from "sequelize";
@@ -41,7 +41,7 @@ export const invitationErrors: Validate<(typeof contract)["addMember"]> = async 
   const companyId = ownCompany(ctx);
   requirePermission("accounts.addMember", knownRights(ctx.meta));
   if (!isValid("email")) return {};
-  // Who is a member the list of members says, too: this reveals nothing of other users.
+  // Existing members are visible in the member list anyway, so this reveals nothing about other users.
   const user = await userByEmail(ctx.params.email);
   const membership = user && (await Membership.findOne({ where: { companyId, userId: user.id } }));
   const errors: FieldErrors = membership ? { email: ["This user is already a member."] } : {};
@@ -56,7 +56,7 @@ interface Wanted {
   provesAddress: boolean;
 }
 
-/** A new invitation of an address takes the place of the one before: there is one link that works. */
+/** Creates an invitation and replaces the earlier one for the address: only one link works. */
 export async function storeInvitation(wanted: Wanted, transaction: Transaction): Promise<Invitation> {
   const { companyId, email } = wanted;
   const earlier = await Invitation.findOne({
@@ -95,14 +95,14 @@ export async function invite(ctx: Ctx<ParamsOf<"accounts.addMember">>): Promise<
   });
 }
 
-/** True where there was one. */
+/** Returns true if an invitation was removed. */
 export async function withdrawInvitation(companyId: string, id: string, transaction: Transaction): Promise<boolean> {
   const where = { companyId, id, ...OPEN };
   const [withdrawn] = await Invitation.update({ withdrawnAt: new Date() }, { where, transaction });
   return withdrawn > 0;
 }
 
-/** What a member invited who may not any more: all of it, or the owners alone. */
+/** Withdraws invitations by a member who lost permission: all of them, or those for owners only. */
 export async function voidInvitationsBy(
   companyId: string,
   invitedBy: string,
@@ -118,9 +118,9 @@ export async function voidInvitationsBy(
 type Given = ParamsOf<"accounts.acceptInvitation">;
 
 /**
- * Whose account it becomes. An account that nobody has verified may be a squatter's: whoever shows that they read the
- * mailbox takes it over, and what was logged in there ends. A link that others have seen too (no system mail) shows
- * nothing: there an account that exists must sign in.
+ * Finds or creates the account of the invited person. An unverified account may be a squatter's: a person who proves
+ * control of the mailbox takes it over and its sessions end. A link that others have seen (no system mail) proves
+ * nothing, so an existing account must sign in.
  */
 async function personFor(
   invitation: Invitation,
@@ -178,7 +178,7 @@ export async function acceptInvitation(ctx: Ctx<Given>): Promise<ReturnsOf<"acco
       transaction,
     );
     await invitation.update({ acceptedAt: new Date() }, { transaction });
-    // Who was a member before keeps the role.
+    // Existing members keep their role.
     const values = { companyId, userId: user.id, role: invitation.role };
     await Membership.bulkCreate([values], { ignoreDuplicates: true, transaction });
     const company = (await Company.findByPk(companyId, { transaction }))!;
@@ -198,7 +198,7 @@ export async function acceptInvitation(ctx: Ctx<Given>): Promise<ReturnsOf<"acco
   return answer;
 }
 
-/** Those that nobody can accept any more are kept for a while, so that their links are distinguished from made-up ones. */
+/** Keeps expired invitations for a while so that their links are distinguished from invalid ones. */
 export async function purgeInvitations(): Promise<void> {
   const before = new Date(Date.now() - 30 * 86_400_000);
   await Invitation.destroy({ where: { expiresAt: { [Op.lt]: before } } });

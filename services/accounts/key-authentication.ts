@@ -1,6 +1,6 @@
 /**
- * API keys as credentials: `fm_` and 32 random bytes in base62, always 43 characters of them. From a key to its company it is
- * one look-up by the key's hash; gateways keep the answer for a second at most.
+ * API key format: `fm_` and 32 random bytes in base62, always 43 characters. Authentication is one look-up by the key's
+ * hash; gateways cache the result for at most a second.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { unauthenticated } from "../lib/errors.ts";
@@ -24,20 +24,20 @@ export function base62(bytes: Buffer): string {
   return text.padStart(LENGTH, "0");
 }
 
-/** A fast hash is enough: nobody guesses 256 random bits. */
+/** A fast hash is enough for 256 random bits. */
 export const hashKey = (key: string): Buffer => createHash("sha256").update(key).digest();
 
-/** `prefix` is what a list shows of the key. */
+/** `prefix` identifies the key in lists. */
 export function newKey(): { key: string; prefix: string; keyHash: Buffer } {
   const key = `fm_${base62(randomBytes(RANDOM_BYTES))}`;
   return { key, prefix: key.slice(0, PREFIX_LENGTH), keyHash: hashKey(key) };
 }
 
-/** One per service: the notes of use that are being written must be done before the database closes. */
+/** Created once per service, so that pending writes finish before the database closes. */
 export class KeyAuthentication {
   readonly #notes = new Set<Promise<unknown>>();
 
-  /** At most once a minute, beside the request and not before its answer; a failure is no concern of the caller's. */
+  /** Records the key's use at most once per minute, without delaying the answer; errors do not reach the caller. */
   #noteUse(found: FoundKey): void {
     if (found.last_used_at && Date.now() - found.last_used_at.getTime() < USE_NOTED_EVERY_MS) return;
     const note = noteKeyUse(found)
@@ -59,7 +59,7 @@ export class KeyAuthentication {
     };
   }
 
-  /** Resolves when no use is being written any more. */
+  /** Resolves when no writes are pending. */
   async settled(): Promise<void> {
     await Promise.all(this.#notes);
   }

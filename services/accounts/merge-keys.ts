@@ -1,7 +1,7 @@
-/** The keys of a stored object that a PATCH names: null resets one to its default, which is not stored. */
+/** Merges a PATCH into a stored object; null resets a key to its default, which is not stored. */
 type Given<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
-/** `keys`: other keys of what was given are ignored. `given` null: all of them are reset. */
+/** Ignores keys outside `keys`. Null as `given` resets all of them. */
 export function mergeKeys<T extends object>(
   stored: Readonly<Partial<T>>,
   given: Given<T> | null,

@@ -1,7 +1,7 @@
 /**
- * Password hashes by scrypt, the parameters kept in the hash: `scrypt$14$8$5$salt$hash` (log2 of N, r, p). These are one
- * of OWASP's recommended sets, chosen for its 16 MiB a hash (120 ms on a core); only MAX_AT_ONCE run side by side, so that
- * logins take neither all memory nor all of libuv's threads, and MAX_WAITING wait.
+ * Password hashes by scrypt; parameters are part of the hash: `scrypt$14$8$5$salt$hash` (log2 of N, r, p). This is one
+ * of OWASP's recommended parameter sets and takes 16 MiB per hash. At most MAX_AT_ONCE hashes run concurrently, to save
+ * memory and libuv's threads; MAX_WAITING more may wait.
  */
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
 import pLimit from "p-limit";
@@ -24,7 +24,7 @@ const hashing = pLimit(MAX_AT_ONCE);
 function derive(password: string, salt: Buffer, { logN, r, p }: Parameters): Promise<Buffer> {
   const options: ScryptOptions = { N: 2 ** logN, r, p, maxmem: 256 * r * (2 ** logN + p + 2) };
   if (hashing.activeCount + hashing.pendingCount >= MAX_AT_ONCE + MAX_WAITING) throw unavailable();
-  // NFKC: the same characters typed on another system are the same password.
+  // NFKC makes a password typed on different systems equal.
   return hashing(
     () =>
       new Promise((resolve, reject) => {
@@ -52,5 +52,5 @@ export async function isPassword(password: string, stored: string): Promise<bool
   return expected.length === given.length && timingSafeEqual(expected, given);
 }
 
-/** Checked where there is no such user, so that the answer takes as long; no password fits it. */
+/** Hash to check if the user does not exist, so that the answer takes as long. No password matches it. */
 export const NOBODYS_HASH = format(CURRENT, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));

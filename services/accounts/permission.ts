@@ -1,4 +1,4 @@
-/** Permissions within a company, where it is written: the table is services/permissions.ts. */
+/** Permission checks inside transactions. The table is services/permissions.ts. */
 import type { Transaction } from "sequelize";
 import { Company } from "../../models/company.ts";
 import { currentRights } from "../../models/statements/current-rights.ts";
@@ -7,7 +7,7 @@ import { notFound } from "../lib/errors.ts";
 import type { Rights } from "../lib/rights.ts";
 import { type PermittedAction, requirePermission } from "../permissions.ts";
 
-/** The company of the path, when it is the caller's; any other does not exist for her. */
+/** Returns the company of the path if the caller belongs to it; any other is reported as not found. */
 export function ownCompany(ctx: { meta: Caller; params: { id: string } }): string {
   const companyId = companyOf(ctx);
   if (ctx.params.id.toLowerCase() !== companyId) throw notFound();
@@ -15,8 +15,8 @@ export function ownCompany(ctx: { meta: Caller; params: { id: string } }): strin
 }
 
 /**
- * What the caller may do at this moment; whoever is no member any more finds no company. The company's row is locked first:
- * two owners who demote each other at the same moment would otherwise both find another owner left, or wait for each other.
+ * Checks the caller's current permission; former members get a 404. Locks the company's row first: two owners who
+ * demote each other concurrently would otherwise both find another owner, or deadlock.
  */
 export async function requireCurrentRights(
   meta: Caller,
@@ -30,7 +30,7 @@ export async function requireCurrentRights(
   return rights;
 }
 
-/** Writers of members, keys and settings of one company come one after the other. */
+/** Serialises writers of a company's members, keys and settings. */
 export async function lockCompany(companyId: string, transaction: Transaction): Promise<void> {
   await Company.findByPk(companyId, { attributes: ["id"], transaction, lock: transaction.LOCK.NO_KEY_UPDATE });
 }

@@ -1,7 +1,4 @@
-/**
- * Plans are rows: what a company may do is read from there, at most PLAN_AGE_MS ago. And the plan endpoint: limits beside
- * what is used of them.
- */
+/** Reads plans, cached for at most PLAN_AGE_MS, and reports limits with their usage. */
 import { LRUCache } from "lru-cache";
 import { ApiKey } from "../../models/api-key.ts";
 import { Company } from "../../models/company.ts";
@@ -20,7 +17,7 @@ const PLAN_AGE_MS = 1_000;
 const MAX_CACHED = 10_000;
 const SENDER_TIMEOUT_MS = 2_000;
 
-/** Of the process: a plan is the same for whoever asks. Age counts from the question, not from the answer. */
+/** Process-wide cache. Age counts from the start of the query. */
 const cached = new LRUCache<string, PlanView>({ max: MAX_CACHED, ttl: PLAN_AGE_MS });
 
 async function readPlan(companyId: string): Promise<PlanView> {
@@ -38,7 +35,7 @@ export async function planOf(companyId: string): Promise<PlanView> {
   return plan;
 }
 
-/** This node need not wait for PLAN_AGE_MS after it changed a plan itself. */
+/** Clears the cache on the node that changed a plan. */
 export const forgetPlan = (companyId: string): void => {
   cached.delete(companyId);
 };
@@ -49,7 +46,7 @@ export async function requireFeature(companyId: string, feature: string): Promis
   return null;
 }
 
-/** `due`: when they are to be sent; null: now. */
+/** `due` is when the mails are to be sent; null means now. */
 export async function admitEmails(companyId: string, emails: number, due: Date | null = null): Promise<null> {
   const limit = (await planOf(companyId)).limits.emails_per_month;
   if (limit !== null) await requireQuota({ companyId, emails, due }, limit);
@@ -60,20 +57,20 @@ export async function planNames(): Promise<string[]> {
   return (await Plan.findAll({ attributes: ["name"], order: ["name"] })).map(({ name }) => name);
 }
 
-/** Found at the start and not by the first customer who registers. */
+/** Checked at startup, before the first customer registers. */
 export async function requireDefaultPlan(name: string): Promise<void> {
   const names = await planNames();
   if (names.includes(name)) return;
   throw new Error(`DEFAULT_PLAN is "${name}", but there is no such plan. Choose one of: ${names.join(", ")}.`);
 }
 
-/** The UTC month. */
+/** Start and end of the UTC month that contains `now`. */
 export function periodOf(now: Date): { start: string; end: string } {
   const month = (offset: number) => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset)).toISOString();
   return { start: month(0), end: month(1) };
 }
 
-/** The limiter knows; where no sender answers, the recipients of the last hour do. */
+/** Reads the rate limiter, or counts recipients of the last hour if no sender answers. */
 async function smtpThisHour(ctx: Ctx): Promise<number> {
   try {
     return (await call(ctx, "smtp-sender.hourRoom", {}, { timeout: SENDER_TIMEOUT_MS })).used;
@@ -83,7 +80,7 @@ async function smtpThisHour(ctx: Ctx): Promise<number> {
   }
 }
 
-/** Of the key that asks, or of the people; an operator is neither and sees the caller that is nearest to the limit. */
+/** Daily calls of the calling key, or of the company's people; operators see the caller nearest to its limit. */
 async function callsToday({ meta }: Ctx, companyId: string): Promise<number> {
   const callsOf = async (caller: Caller) => (await apiLimiter().used(apiCallsToday(caller))).used;
   if (meta.apiKeyId || meta.userId) return callsOf(meta);

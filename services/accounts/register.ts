@@ -46,7 +46,7 @@ async function createOwned(name: string, userId: string, transaction: Transactio
   return company;
 }
 
-/** A further company of somebody who is known: registration asks for an address that nobody has. */
+/** Creates a company for an existing user; registration requires a new address. */
 export async function addCompany(ctx: Ctx<ParamsOf<"accounts.addCompany">>): Promise<ReturnsOf<"accounts.addCompany">> {
   requireOpen();
   const userId = userOf(ctx);
@@ -58,10 +58,10 @@ export async function addCompany(ctx: Ctx<ParamsOf<"accounts.addCompany">>): Pro
   return { ...company.view(), role: "owner" };
 }
 
-/** User, company, membership and first token: all or nothing. */
+/** Creates user, company, membership and first token in one transaction. */
 export async function register({ params, meta }: Ctx<Params>): Promise<ReturnsOf<"accounts.register">> {
   const { email, password, company_name, first_name = "", last_name = "" } = params;
-  // Before the transaction: no connection waits for a hash.
+  // Hash before the transaction, so that no connection waits for it.
   const passwordHash = await hashPassword(password);
   const names = { firstName: first_name.trim(), lastName: last_name.trim() };
   try {
@@ -73,7 +73,7 @@ export async function register({ params, meta }: Ctx<Params>): Promise<ReturnsOf
       return { user: user.view(), company: company.view(), ...tokens! };
     });
   } catch (error) {
-    // Two registrations of one address at the same moment: both passed the check.
+    // A concurrent registration of the same address passed the check, too.
     if (error instanceof UniqueConstraintError && "email_key" in error.fields) throw invalid(TAKEN);
     throw error;
   }

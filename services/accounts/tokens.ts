@@ -1,6 +1,6 @@
 /**
- * Refresh tokens: 32 random bytes, kept as SHA-256, good once. All that come from one login are a family, the session; a
- * spent one that comes back was stolen, so its whole family ends.
+ * Refresh tokens: 32 random bytes, stored as SHA-256, valid once. All tokens of one login form a family (the session);
+ * reuse of a spent token means theft and ends the family.
  */
 import { createHash, randomBytes } from "node:crypto";
 import type { Transaction } from "sequelize";
@@ -22,7 +22,7 @@ export interface Tokens {
   refresh: string;
 }
 
-/** What a list of sessions says of a login. */
+/** Client details shown in the list of sessions. */
 export const originOf = ({ http }: Caller) => ({
   ip: http?.ip ?? null,
   userAgent: http?.userAgent.slice(0, MAX_USER_AGENT) ?? null,
@@ -31,7 +31,7 @@ export const originOf = ({ http }: Caller) => ({
 const accessOf = ({ id, passwordHash }: Pick<User, "id" | "passwordHash">, familyId: string) =>
   signBearer(id, passwordMarkOf(passwordHash), familyId);
 
-/** The first tokens of a login; null where the password was changed since it was checked. */
+/** Issues the first tokens of a login; null if the password changed since it was checked. */
 export async function issueTokens(user: User, meta: Caller, transaction?: Transaction): Promise<Tokens | null> {
   const refresh = newToken();
   const familyId = newId();

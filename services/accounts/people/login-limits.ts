@@ -1,6 +1,6 @@
 /**
- * Wrong logins slow down, by account and by network; beside the gateway's requests a minute by address. A browser that was
- * logged in before is counted by itself: nobody locks a person out of it by guessing from elsewhere.
+ * Limits failed logins per account and per network, besides the gateway's limit per address. A browser that signed in
+ * before has its own count, so attackers elsewhere cannot lock its owner out.
  */
 
 import { createHash } from "node:crypto";
@@ -19,13 +19,16 @@ const accountKey = (email: string) =>
   createHash("sha256").update(addressText(email).toLowerCase()).digest("base64url").slice(0, 22);
 
 export interface Attempt {
-  /** If it fails, the account has to wait. */
+  /** If it fails, the account is throttled. */
   isLastOfAccount: boolean;
-  /** The account's count begins anew, and the network's is without this one. */
+  /** Resets the account's count and removes this attempt from the network's count. */
   succeeded(): Promise<void>;
 }
 
-/** Throws a 429 where there were too many. Counted before the password is looked at: many at once are no way around. */
+/**
+ * Throws a 429 after too many failures. Counts before the password is checked, so that concurrent attempts cannot
+ * bypass the limit.
+ */
 export async function beginAttempt(email: string, ip: string, deviceId: string | null): Promise<Attempt> {
   const account = exactWindow(`login:${accountKey(email)}`, PER_ACCOUNT, WINDOW_SECONDS);
   const network = exactWindow(`login-network:${addressPrefix(ip)}`, PER_NETWORK, WINDOW_SECONDS);
@@ -53,7 +56,7 @@ export async function beginAttempt(email: string, ip: string, deviceId: string |
   };
 }
 
-/** True once a day for an account: the owner hears of guessing, and not of each guess. */
+/** Returns true once per day and account: the owner is notified of guessing, not of each guess. */
 export async function mayNotify(email: string): Promise<boolean> {
   const window = exactWindow(`login-notice:${accountKey(email)}`, 1, NOTICE_SECONDS);
   return (await apiLimiter().take(window, 1)).granted === 1;

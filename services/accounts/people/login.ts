@@ -14,7 +14,7 @@ import { issueTokens } from "../tokens.ts";
 import { type Attempt, beginAttempt, mayNotify } from "./login-limits.ts";
 import { spendCode } from "./totp.ts";
 
-/** Addresses are compared as the database's generated column has them. */
+/** Normalises an address as the database's generated column does. */
 export const userByEmail = (email: string, transaction: Transaction | null = null): Promise<User | null> =>
   User.findOne({ where: { emailKey: sequelize().fn("lower", email.trim()) }, transaction });
 
@@ -39,14 +39,14 @@ async function failed(user: User, attempt: Attempt, meta: Caller): Promise<void>
   }
 }
 
-/** The same answer, after the same work, for a wrong password and for a user that does not exist. */
+/** Gives the same answer after the same work for a wrong password and an unknown user. */
 export async function login(
   ctx: Ctx<ParamsOf<"accounts.login">>,
   later: (work: () => Promise<unknown>) => void,
 ): Promise<ReturnsOf<"accounts.login">> {
   const { params, meta } = ctx;
   const ip = meta.http?.ip ?? "";
-  // No address: people type passwords into the wrong field.
+  // Omit the address: people type passwords into the wrong field.
   const logFailure = (reason: string, userId?: string) =>
     ctx.broker.logger.info({ ip, userId, reason }, "Login failed");
   const email = params.email.trim();
@@ -62,7 +62,7 @@ export async function login(
   const tokens = isProven ? await issueTokens(user, meta) : null;
   if (!user || !tokens) {
     logFailure(!user ? "unknown address" : fits ? "wrong code" : "wrong password", user?.id);
-    // Behind the answer: its time must not reveal who has an account.
+    // Runs after the answer, whose time must not reveal whether an account exists.
     if (user) later(() => failed(user, attempt, meta));
     throw unauthenticated("No active account found with the given credentials.");
   }

@@ -1,4 +1,4 @@
-/** Asks a person who is signed in for the password again, and lets nobody guess it who found an open browser. */
+/** Asks a signed-in person for the password again, with a limit on guesses from an unattended browser. */
 import { User } from "../../../models/user.ts";
 import { type Ctx, userOf } from "../../lib/caller.ts";
 import { invalid, throttled, unauthenticated } from "../../lib/errors.ts";
@@ -9,7 +9,7 @@ import { isPassword } from "../password.ts";
 const TRIES = 10;
 const WINDOW_SECONDS = 300;
 
-/** The person, where this is their password; null where it is not. */
+/** Returns the user if the password is right, otherwise null. */
 async function withPassword(ctx: Ctx, password: string): Promise<User | null> {
   const userId = userOf(ctx);
   const window = exactWindow(`own-password:${userId}`, TRIES, WINDOW_SECONDS);
@@ -25,7 +25,7 @@ async function withPassword(ctx: Ctx, password: string): Promise<User | null> {
 export const isOwnPassword = async (ctx: Ctx, password: string): Promise<boolean> =>
   (await withPassword(ctx, password)) !== null;
 
-/** `field`: where the error stands. */
+/** `field` is the field that the error is reported for. */
 export async function requireOwnPassword(ctx: Ctx, field: string, password: string): Promise<User> {
   const user = await withPassword(ctx, password);
   if (!user) throw invalid({ [field]: ["This password is wrong."] });

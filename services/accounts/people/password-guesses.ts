@@ -1,13 +1,12 @@
 /**
- * How many guesses a password withstands, by zxcvbn: lists of leaked passwords, words, keyboards, dates, repeats, other
- * spellings. Loaded by the first password that is set (0.1 s of CPU, 23 MB): a process that sets none does not pay for it.
+ * Estimates by zxcvbn how many guesses a password withstands. Loaded with the first password set, because the library
+ * needs much memory.
  */
 import type { ZxcvbnFactory } from "@zxcvbn-ts/core";
 
 /**
- * More of a password is not looked at: what its first 32 characters withstand, the whole does, and the event loop stands
- * still meanwhile. The worst that was found takes 15 ms of CPU here (56 ms on a busy machine), 0.4 s with 256 characters,
- * 6.6 s with 1,024; an ordinary password takes 0.5 ms.
+ * Maximum characters to check. Checking longer passwords blocks the event loop, and a password is at least as strong as
+ * its beginning.
  */
 const MAX_CHARACTERS = 32;
 
@@ -28,20 +27,20 @@ async function load(): Promise<Estimator> {
 }
 
 export interface Guesses {
-  /** To be expected of somebody who knows the lists and `words`. */
+  /** Guesses needed by an attacker who knows the lists and `words`. */
   count: number;
-  /** One of `words` made it easier. */
+  /** True if one of `words` weakens the password. */
   byWords: boolean;
 }
 
-/** `words`: what everybody knows of the person. */
+/** `words` are facts about the person that others may know. */
 export async function guessesOf(password: string, words: string[]): Promise<Guesses> {
   estimator ??= load();
   const { guesses, sequence } = (await estimator).zxcvbn.check(password, words);
   return { count: guesses, byWords: sequence.some((match) => match.dictionaryName === "userInputs") };
 }
 
-/** The 49,000 passwords that leak most often, in lower case. */
+/** The 49,000 most frequently leaked passwords in lower case. */
 export async function commonPasswords(): Promise<ReadonlySet<string>> {
   estimator ??= load();
   return (await estimator).common;

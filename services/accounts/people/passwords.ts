@@ -1,4 +1,4 @@
-/** Changing a password, and setting a new one by a link that was mailed. Either ends what was logged in with the old one. */
+/** Changes passwords and resets them by a mailed link. Both end the sessions of the old password. */
 
 import { Op, type Transaction } from "sequelize";
 import { AccountToken } from "../../../models/account-token.ts";
@@ -24,9 +24,9 @@ import { passwordErrors } from "./weak-password.ts";
 
 const RESET_SECONDS = 3_600;
 const VERIFY_SECONDS = 7 * 86_400;
-/** Mails to one address in an hour: a form that anybody may fill in must not fill a mailbox. */
+/** Password mails per address and hour: a public form must not fill a mailbox. */
 const RESETS_PER_HOUR = 3;
-/** The same for the mails that verify an address. */
+/** Verification mails per address and hour. */
 const VERIFICATIONS_PER_HOUR = 3;
 const BAD_TOKEN = { token: ["This link is no longer valid."] };
 
@@ -42,8 +42,8 @@ async function requireGoodPassword(password: string, user: User, field: string):
 }
 
 /**
- * No login that was made with the old password outlives it, nor one that is being made at this moment: that one holds the
- * user's row until it is stored, and the second statement sees it. Links that were mailed before are void, too.
+ * Ends all sessions of the old password, including a login in progress: it locks the user's row until it is stored, and
+ * the second statement sees it. Earlier mailed links become invalid, too.
  */
 export async function replacePassword(userId: string, passwordHash: string, transaction: Transaction): Promise<void> {
   await User.update({ passwordHash }, { where: { id: userId }, transaction });
@@ -52,7 +52,7 @@ export async function replacePassword(userId: string, passwordHash: string, tran
   await AccountToken.update({ spentAt: now }, { where: { userId, kind: "reset", spentAt: null }, transaction });
 }
 
-/** The session that changes it goes on, with new tokens; all others end. */
+/** Keeps the current session with new tokens and ends all others. */
 export async function changePassword(ctx: Ctx<ParamsOf<"accounts.changePassword">>): Promise<Tokens> {
   const { current_password, new_password } = ctx.params;
   const user = await requireOwnPassword(ctx, "current_password", current_password);
@@ -78,7 +78,9 @@ async function mailLink(kind: "verify" | "reset", user: User, seconds: number, t
 export const mailVerification = (user: User, transaction: Transaction) =>
   mailLink("verify", user, VERIFY_SECONDS, transaction);
 
-/** To the address of the person who asks. Links that were mailed before stay good: mails overtake each other. */
+/**
+ * Mails a verification link to the user's own address. Earlier links stay valid, because mails may arrive in any order.
+ */
 export async function mailVerificationAgain(ctx: Ctx): Promise<object> {
   const user = await User.findByPk(userOf(ctx));
   if (!user) throw unauthenticated();
@@ -91,8 +93,8 @@ export async function mailVerificationAgain(ctx: Ctx): Promise<object> {
 }
 
 /**
- * The same answer after the same time, whoever asks for whomever: what depends on the address happens behind the answer, which
- * comes at an even time, because the two share a processor (0.17 ms were seen by 500 of each).
+ * Gives the same answer in the same time for any address. Work that depends on the address runs after the answer, which
+ * is sent at a fixed time because both share a processor.
  */
 export async function askForReset(
   ctx: Ctx<{ email: string }>,
@@ -111,7 +113,7 @@ export async function askForReset(
   });
 }
 
-/** Spends a link in the transaction of what it is for. */
+/** Uses up a link in the transaction of its action. */
 export async function spend(
   kind: "verify" | "reset" | "sign_in",
   token: string,
@@ -130,15 +132,15 @@ export async function spend(
   return user;
 }
 
-/** The mailbox is proven by this, too. */
+/** The link also verifies the address. */
 export async function confirmReset(ctx: Ctx<ParamsOf<"accounts.confirmReset">>): Promise<object> {
   const { token, new_password } = ctx.params;
-  // Nobody makes this process hash for a link that is made up.
+  // Check the link before hashing, so that invalid links cost no CPU.
   if (!readAccountToken("reset", token)) throw invalid(BAD_TOKEN);
   const passwordHash = await hashPassword(new_password);
   const userId = await sequelize().transaction(async (transaction) => {
     const user = await spend("reset", token, transaction);
-    // Rolls back: the link is good for a better one.
+    // Throwing rolls back, so that the link works for a better password.
     await requireGoodPassword(new_password, user, "new_password");
     await replacePassword(user.id, passwordHash, transaction);
     const emailVerifiedAt = user.emailVerifiedAt ?? new Date();
@@ -158,7 +160,7 @@ export async function verifyEmail(ctx: Ctx<{ token: string }>): Promise<{ email:
   });
 }
 
-/** Requests for mail, over all addresses: a minute's burst of them is no person. */
+/** Limits mail requests per minute under `key`; throws a 429 beyond the limit. */
 export async function limitMails(key: string, limit: number): Promise<void> {
   const { granted, retryAfterMs } = await apiLimiter().take(exactWindow(key, limit, 60), 1);
   if (granted === 0) throw throttled(Math.ceil(retryAfterMs / 1_000));

@@ -1,6 +1,6 @@
 /**
- * Refresh tokens, by their SHA-256. SQL, because each step must be one statement: of two requests with the same token one
- * wins, and a crash leaves all of a step done or nothing.
+ * Statements for refresh tokens, stored by SHA-256. Each step is one statement: of two concurrent requests with a token
+ * one wins, and a crash leaves no step half done.
  */
 import { QueryTypes, type Transaction } from "sequelize";
 import { query, queryOne, sequelize } from "../../../models/database/db.ts";
@@ -15,13 +15,13 @@ interface FirstToken {
   userAgent: string | null;
 }
 
-// The share lock waits for a change of the password that is under way, and finds it done.
+// The share lock waits for a concurrent change of the password.
 const STORE_FIRST = `
   insert into refresh_tokens (token_hash, family_id, user_id, expires_at, ip, user_agent)
   select $1, $2, id, now() + make_interval(secs => $3), $6, $7 from users where id = $4 and password_hash = $5 for share
   returning user_id`;
 
-/** False where the password was changed since it was checked. */
+/** Returns false if the password changed since it was checked. */
 export async function storeFirstToken(token: FirstToken, transaction: Transaction | null = null): Promise<boolean> {
   const { tokenHash, familyId, seconds, userId, passwordHash, ip, userAgent } = token;
   const bind = [tokenHash, familyId, seconds, userId, passwordHash, ip, userAgent];
@@ -29,7 +29,7 @@ export async function storeFirstToken(token: FirstToken, transaction: Transactio
   return stored.length === 1;
 }
 
-// A family with any revoked token is dead, so that a rotation that runs while the family is revoked gains nothing.
+// One revoked token invalidates the family, so a rotation concurrent with the revocation gains nothing.
 const ROTATE = `
   with spent as (
     update refresh_tokens t set spent_at = now()
@@ -42,7 +42,7 @@ const ROTATE = `
   )
   select u.id, u.password_hash as "passwordHash", spent.family_id as "familyId" from spent join users u on u.id = spent.user_id`;
 
-/** Spends a token and stores its successor. The user, or undefined where the token is not good. */
+/** Uses up a token and stores its successor. Returns the user, or undefined if the token is invalid. */
 export const rotateToken = (
   spentHash: Buffer,
   fresh: Pick<FirstToken, "tokenHash" | "seconds" | "ip" | "userAgent">,
@@ -58,14 +58,14 @@ export async function revokeFamilyOfSpent(tokenHash: Buffer): Promise<void> {
   await query(REVOKE_FAMILY_OF_SPENT, [tokenHash]);
 }
 
-// A revoked token stays while any of its family could still be used: it is what shows that the family is dead.
+// Keep a revoked token while any token of its family is unexpired: it marks the family as invalid.
 const DELETE_EXPIRED = `
   delete from refresh_tokens t
   where expires_at < now()
     and (revoked_at is null
       or not exists (select from refresh_tokens f where f.family_id = t.family_id and f.expires_at >= now()))`;
 
-/** Those of mails stay a day longer: nobody asks for them any more. */
+/** Deletes tokens of mailed links a day after they expire. */
 export async function deleteExpiredTokens(): Promise<void> {
   await query(DELETE_EXPIRED);
   await query("delete from account_tokens where expires_at < now() - interval '1 day'");

@@ -1,4 +1,4 @@
-/** Codes that are good once. SQL: of two requests with the same code one statement finds it unused. */
+/** Statements for one-time codes: of two concurrent requests with a code only one finds it unused. */
 import { query } from "../../../models/database/db.ts";
 
 export async function spendTotpStep(userId: string, step: number): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** Sessions: what came of one login, a family of refresh tokens. SQL, because each of these looks at a family as a whole. */
+/** Statements for sessions. A session is the family of refresh tokens of one login. */
 import { query, queryOne } from "../../../models/database/db.ts";
 
 interface FoundMember {
@@ -7,7 +7,7 @@ interface FoundMember {
   is_alive: boolean;
 }
 
-/** What stands behind a bearer token: the password, the session, and the role in a company. One statement, for each second of each person. */
+/** Checks a bearer token's password, session and role in one statement; runs at most once per second and person. */
 export const findMember = (
   userId: string,
   sessionId: string | null,
@@ -32,7 +32,7 @@ export interface SessionRow {
 
 const MAX_SESSIONS = 200;
 
-/** Newest first. The last token of a family says when and from where it was used last. */
+/** Lists sessions, newest first. The last token of a family shows the time and address of its last use. */
 export const sessionsOf = (userId: string): Promise<SessionRow[]> =>
   query<SessionRow>(
     `select * from (
@@ -45,7 +45,7 @@ export const sessionsOf = (userId: string): Promise<SessionRow[]> =>
     [userId, MAX_SESSIONS],
   );
 
-/** False where the user has no such session. */
+/** Returns false if the user has no such session. */
 export async function endSession(userId: string, sessionId: string): Promise<boolean> {
   const ended = await query(
     `update refresh_tokens set revoked_at = now() where family_id = $2 and user_id = $1 and revoked_at is null
@@ -55,7 +55,7 @@ export async function endSession(userId: string, sessionId: string): Promise<boo
   return ended.length > 0;
 }
 
-/** The session of any refresh token of it, spent ones too. Its user, where there is one. */
+/** Ends the session of any of its refresh tokens, including used ones. Returns the user if there is one. */
 export async function endSessionOfToken(tokenHash: Buffer): Promise<string | undefined> {
   const [ended] = await query<{ user_id: string }>(
     `update refresh_tokens set revoked_at = coalesce(revoked_at, now())
@@ -65,7 +65,7 @@ export async function endSessionOfToken(tokenHash: Buffer): Promise<string | und
   return ended?.user_id;
 }
 
-/** At most once in five minutes, so that a page costs no write. */
+/** Writes at most once per five minutes, so that page views cost no write. */
 export async function noteUse(
   userId: string,
   sessionId: string,

@@ -1,4 +1,4 @@
-/** Logins that are still good, for the person and for the gateway that asks at each request. */
+/** Lists, checks and ends sessions, for people and for the gateway. */
 
 import { broadcast } from "../../call.ts";
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
@@ -57,7 +57,7 @@ export async function endSession(ctx: Ctx<{ id: string }>): Promise<null> {
   return null;
 }
 
-/** The same answer for a token that is none: whoever logs out is logged out. */
+/** Logs out. Gives the same answer for an invalid token. */
 export async function logout(ctx: Ctx<{ refresh: string }>): Promise<null> {
   const userId = await endSessionOfToken(hashOf(ctx.params.refresh));
   if (userId) await broadcast(ctx, "member.changed", { userId });

@@ -1,4 +1,4 @@
-/** A link that signs a person in, once and within minutes: an operator's command makes it, who may do everything anyway. */
+/** Sign-in links: valid once and for minutes, created by an operator's command. */
 import { AccountToken } from "../../../models/account-token.ts";
 import { sequelize } from "../../../models/database/db.ts";
 import { auditUser } from "../../../models/statements/audit-log.ts";

@@ -1,4 +1,4 @@
-/** The second factor: codes of an authenticator, and recovery codes that replace it. */
+/** Two-factor authentication: authenticator codes and recovery codes. */
 import type { Transaction } from "sequelize";
 import { sequelize } from "../../../models/database/db.ts";
 import { RecoveryCode } from "../../../models/recovery-code.ts";
@@ -20,7 +20,7 @@ async function spendTotp(user: User, code: string): Promise<boolean> {
   return step !== null && (await spendTotpStep(user.id, step));
 }
 
-/** Good once, whichever kind it is. */
+/** Uses up a code of either kind. */
 export const spendCode = async (user: User, code: string): Promise<boolean> =>
   (await spendTotp(user, code)) || spendRecoveryCode(user.id, recoveryHash(code));
 
@@ -29,7 +29,7 @@ export async function beginTotp(ctx: Ctx): Promise<ReturnsOf<"accounts.beginTotp
   if (!user) throw notFound();
   if (user.totpConfirmedAt) throw badRequest("Two-factor authentication is on already. Switch it off first.");
   const secret = newTotpSecret();
-  // Only while it is not confirmed: a second request at the same moment must not replace a secret that is in use.
+  // Only while unconfirmed: a concurrent request must not replace a secret in use.
   const [changed] = await User.update(
     { totpSecretSealed: seal(secret, user.id), totpLastStep: 0 },
     { where: { id: user.id, totpConfirmedAt: null } },
@@ -53,7 +53,7 @@ export async function confirmTotp(ctx: Ctx<{ code: string }>): Promise<ReturnsOf
   return { recovery_codes: codes };
 }
 
-/** Whoever found an open browser does not switch it off: password and code are asked for. */
+/** Requires password and code, so that an unattended browser is not enough. */
 export async function removeTotp(ctx: Ctx<{ password: string; code: string }>): Promise<null> {
   const user = await requireOwnPassword(ctx, "password", ctx.params.password);
   if (!user.totpConfirmedAt) throw notFound();
@@ -62,7 +62,7 @@ export async function removeTotp(ctx: Ctx<{ password: string; code: string }>): 
   return null;
 }
 
-/** Also where somebody proves that a mailbox was registered by another. */
+/** Removes the second factor. Also called when a person proves ownership of a mailbox that another registered. */
 export async function forgetTotp(userId: string, transaction: Transaction): Promise<void> {
   await RecoveryCode.destroy({ where: { userId }, transaction });
   await User.update(

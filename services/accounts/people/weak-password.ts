@@ -1,30 +1,23 @@
 /**
- * Passwords that are guessed first: what zxcvbn finds in few guesses, and what it lets through: a leaked password between
- * digits and signs, long walks over the keyboard, few different characters, what everybody knows of the person. The
- * contracts see to ten characters at least.
+ * Rejects weak passwords: those that zxcvbn guesses quickly, and cases it misses (a leaked password between digits and
+ * signs, long keyboard walks, few different characters, personal words). Contracts require at least ten characters.
  */
 import { commonPasswords, guessesOf } from "./password-guesses.ts";
 
 const MAX_PASSWORD_BYTES = 1_024;
 const MIN_DIFFERENT = 5;
 
-/**
- * Ten guesses at an account are taken in five minutes (login-limits.ts), a million a year: a hundred years of them. Of a
- * stolen hash, 120 ms each, they are 140 days of a core.
- */
+/** Login limits allow about a million guesses per year and account; this withstands a hundred years. */
 const MIN_GUESSES = 1e8;
 
-/**
- * What zxcvbn's list lacks, and its entries that are too short to be taken as such between digits and signs (see below).
- * None of them is much better with digits and signs around it, and 0 for o.
- */
+/** Words missing from zxcvbn's list, or too short there to be recognised between digits and signs (see below). */
 const STEMS = new Set(
   `aaaaaaaaaa contraseña qwertz qwertyuiopasdfghjklzxcvbnm ilovey login flockmail newsletter abcdef abcdefg abcdefgh
   abcdefghij abcdefghijklmnopqrstuvwxyz correcthorsebatterystaple adminadmin mibebe doudou abc ciao demo root temp test user`
     .trim()
     .split(/\s+/),
 );
-/** Shorter entries of the list turn up in random passwords: one in 300 of ten hexadecimal digits would be refused. */
+/** Minimum length of a list entry: shorter ones occur in random passwords. */
 const MIN_ENTRY_LETTERS = 5;
 
 const LEET: Record<string, string> = { 0: "o", 1: "i", 3: "e", 4: "a", 5: "s", 7: "t", "@": "a", $: "s", "!": "i" };
@@ -45,7 +38,7 @@ const RUNS = [
 const lettersOf = (text: string) => text.replace(/[^\p{L}]/gu, "");
 const unleet = (text: string) => text.replace(/[0134570@$!]/g, (sign) => LEET[sign] ?? sign);
 
-/** What is repeated to make it long: "abcabcabc" is "abc". */
+/** Reduces a repeated text: "abcabcabc" becomes "abc". */
 function unit(text: string): string {
   const at = `${text}${text}`.indexOf(text, 1);
   return text.slice(0, at);
@@ -67,7 +60,7 @@ const KNOWN_LENGTH = 4;
 const knownOf = (words: string[]) =>
   words.flatMap((word) => word.toLowerCase().split(/[^\p{L}]+/u)).filter((word) => word.length >= KNOWN_LENGTH);
 
-/** A person's own words with a number behind them. */
+/** Detects a personal word followed by a number. */
 function isKnown(password: string, known: string[]): boolean {
   const letters = lettersOf(password.toLowerCase());
   let rest = letters;
@@ -80,7 +73,7 @@ const TOO_COMMON = ["This password is too common."];
 const TOO_CLOSE = ["This password is too close to your name, address or company."];
 const TOO_EASY = ["This password is too easy to guess."];
 
-/** The sentences on a password, none for a good one. `words`: address, names, company. */
+/** Returns error sentences, none for a strong password. `words`: address, names, company. */
 export async function passwordErrors(password: string, words: string[] = []): Promise<string[]> {
   if (Buffer.byteLength(password) > MAX_PASSWORD_BYTES) {
     return [`Ensure this field has no more than ${MAX_PASSWORD_BYTES} bytes.`];

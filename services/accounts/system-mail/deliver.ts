@@ -1,6 +1,6 @@
 /**
- * Sends what is due of the system mail. A node that dies between the server's answer and its record sends a mail twice, with
- * the same Message-ID: an invitation twice is better than none.
+ * Sends queued system mail. If a node crashes between the server's answer and recording it, the mail is sent twice with
+ * the same Message-ID.
  */
 import { isIP } from "node:net";
 import type { SendMailOptions } from "nodemailer";
@@ -14,15 +14,18 @@ const CONNECT_MS = 15_000;
 const SILENCE_MS = 30_000;
 const FIRST_PAUSE_SECONDS = 15;
 const MAX_PAUSE_SECONDS = 3_600;
-/** With the pauses about a day: a link that comes later has expired, or nearly. */
+/** Maximum attempts, over about a day; later, the mail's link has expired. */
 const GIVE_UP_AFTER_MS = 24 * 3_600_000;
 
-/** Tried in this order while the server refuses the mechanism; the first is the best that it offers. */
+/** Authentication mechanisms, tried in this order. */
 const LOGIN_MECHANISMS = [undefined, "LOGIN", "CRAM-MD5"];
 
-/** SYSTEM_SMTP_URL is the operator's: private hosts are fine. `smtp:` encrypts where the server offers it, `smtps:` always. */
+/**
+ * The operator sets SYSTEM_SMTP_URL, so private hosts are allowed. `smtp:` uses STARTTLS if offered; `smtps:` always
+ * encrypts.
+ */
 async function openTransport(authMethod: string | undefined) {
-  // Loaded with the first mail: an idle process does without it.
+  // Loaded with the first mail to save memory in idle processes.
   const { createTransport } = await import("nodemailer");
   const url = new URL(config().SYSTEM_SMTP_URL!);
   const secure = url.protocol === "smtps:";
@@ -31,7 +34,7 @@ async function openTransport(authMethod: string | undefined) {
     host,
     port: url.port ? Number(url.port) : secure ? 465 : 587,
     secure,
-    // Without a promise of encryption a certificate of one's own is better than clear text (RFC 7435).
+    // With opportunistic TLS, a self-signed certificate is better than clear text (RFC 7435).
     tls: { rejectUnauthorized: secure, ...(isIP(host) ? {} : { servername: host }) },
     ...(url.username
       ? { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } }
@@ -40,7 +43,7 @@ async function openTransport(authMethod: string | undefined) {
     connectionTimeout: CONNECT_MS,
     greetingTimeout: CONNECT_MS,
     socketTimeout: SILENCE_MS,
-    // Nothing in these mails comes from a file or an address.
+    // System mails must not read files or URLs.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
@@ -92,7 +95,7 @@ async function deliver(due: DueSystemMail): Promise<void> {
   await finishSystemMail(due.id, null);
 }
 
-/** How many were tried. */
+/** Returns the number of attempted mails. */
 export async function deliverSystemMail(): Promise<number> {
   if (!config().SYSTEM_SMTP_URL) return 0;
   const due = await claimSystemMails(AT_ONCE);

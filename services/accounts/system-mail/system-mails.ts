@@ -1,4 +1,4 @@
-/** The queue of system mail. SQL, because a claim is one statement: of any number of nodes one gets a row. */
+/** Statements of the system mail queue. A claim is one statement, so only one node gets a row. */
 import { query } from "../../../models/database/db.ts";
 
 export interface DueSystemMail {
@@ -10,7 +10,7 @@ export interface DueSystemMail {
   created_at: Date;
 }
 
-/** A node that dies with a mail in hand keeps it this long; the SMTP session is over before. */
+/** Lease duration, longer than an SMTP session. */
 export const SYSTEM_MAIL_LEASE_SECONDS = 120;
 
 const CLAIM = `
@@ -23,7 +23,7 @@ const CLAIM = `
 export const claimSystemMails = (limit: number): Promise<DueSystemMail[]> =>
   query<DueSystemMail>(CLAIM, [limit, SYSTEM_MAIL_LEASE_SECONDS]);
 
-/** Over: sent, or given up with an error. */
+/** Marks a mail as sent, or as failed with an error. */
 export async function finishSystemMail(id: string, error: string | null): Promise<void> {
   await query(
     `update system_mails set next_attempt_at = null, error = $2, sent_at = case when $2::text is null then now() end
@@ -40,7 +40,7 @@ export async function deferSystemMail(id: string, error: string, seconds: number
   );
 }
 
-/** What is over says nothing any more after a month. */
+/** Deletes finished mails after a month. */
 export async function purgeSystemMails(): Promise<void> {
   await query("delete from system_mails where next_attempt_at is null and created_at < now() - interval '30 days'");
 }

@@ -1,4 +1,4 @@
-/** What system mail says. Plain text: nothing in it is styled, tracked or loaded from elsewhere. */
+/** Texts of system mails: plain text without tracking or external content. */
 import { config } from "../../lib/config.ts";
 import type { AccountTokenKind } from "../../lib/secrets.ts";
 import type { SystemMailData, SystemMailKind } from "../../lib/system-mail-kinds.ts";
@@ -11,7 +11,7 @@ interface Text {
 
 const PAGES = { verify: "verify", invitation: "invitation", reset: "reset", sign_in: "sign-in-link" } as const;
 
-/** Where a person uses a token. */
+/** Page where a person uses a token. */
 export const linkTo = (kind: Exclude<AccountTokenKind, "device">, id: string): string =>
   `${config().BASE_URL}/app/${PAGES[kind]}?token=${accountToken(kind, id)}`;
 
@@ -74,7 +74,7 @@ have, change it back, and the password at your mail server, too.`,
   }),
 };
 
-/** `data` comes from a row: of another release it may lack what this one wants, and then the mail says less. */
+/** `data` comes from a row that another release may have written: missing fields must not fail. */
 export function systemMailText(kind: string, data: Record<string, string>): Text | null {
   if (!Object.hasOwn(TEXTS, kind)) return null;
   const text = TEXTS[kind as SystemMailKind] as (data: Record<string, string>, service: string) => Text;

@@ -1,6 +1,6 @@
 /**
- * Whether a host is the company's to use: by a CNAME to the host of BASE_URL, or by a token that it serves. What stands there
- * is a stranger's: it is read under the rules for such addresses, bounded, and never followed elsewhere.
+ * Verifies a company's tracking domain: by a CNAME to the host of BASE_URL, or by a token that the host serves. The
+ * host is untrusted: SSRF rules and limits apply, and redirects are not followed.
  */
 import { config } from "../../lib/config.ts";
 import { configuredLookups, type Lookups } from "../../lib/dns-lookups.ts";
@@ -8,13 +8,13 @@ import { ownHost, TOKEN_PATH } from "../../lib/links-base.ts";
 import { getText, OtherAnswer } from "../../lib/ssrf/get-text.ts";
 import { HostError } from "../../lib/ssrf/guard.ts";
 
-/** `missing`: it says something else. `unknown`: it says nothing, and may do so later. */
+/** `missing`: the host gives a wrong answer. `unknown`: it gives none and may do so later. */
 export type Proof = "found" | "missing" | "unknown";
 
 const LOOKUP_MS = 3_000;
 const FETCH_MS = 3_000;
 const MAX_BYTES = 1_024;
-/** A name that leads to another that leads to another: providers use two or three. */
+/** Maximum CNAME chain; providers use two or three. */
 const MAX_ALIASES = 5;
 
 async function aliasProof(dns: Lookups, domain: string): Promise<Proof> {
@@ -28,7 +28,7 @@ async function aliasProof(dns: Lookups, domain: string): Promise<Proof> {
   return "missing";
 }
 
-/** As links in mails would go, and at the usual port, where the domain's own web server may be. */
+/** URLs to try: the scheme and port of links in mails, and the default port of the domain's own web server. */
 function tokenUrls(domain: string): URL[] {
   const { protocol, port } = new URL(config().BASE_URL);
   const hosts = port === "" ? [domain] : [`${domain}:${port}`, domain];
@@ -46,7 +46,7 @@ async function tokenAt(url: URL, token: string, addresses: string[]): Promise<Pr
   }
 }
 
-/** An address alone proves nothing: any number of hosts may lead to one. */
+/** A matching IP address proves nothing, because many hosts may share it. */
 async function tokenProof(dns: Lookups, domain: string, token: string): Promise<Proof> {
   const answer = await dns.addresses(domain);
   if (answer.is !== "found") return answer.is === "unknown" ? "unknown" : "missing";
@@ -54,7 +54,7 @@ async function tokenProof(dns: Lookups, domain: string, token: string): Promise<
   return proofs.find((proof) => proof === "found") ?? proofs.find((proof) => proof === "unknown") ?? "missing";
 }
 
-/** Within some 10 s: three questions and a request, each with its own bound. */
+/** Takes at most about 10 s: three DNS queries and a request, each with a timeout. */
 export async function findProof(domain: string, token: string): Promise<Proof> {
   const dns = await configuredLookups(LOOKUP_MS);
   try {

@@ -1,6 +1,6 @@
 /**
- * A company's tracking domain: asked for with its settings, looked at at once and each minute until it is proved, and used from
- * then on. One that is in use is looked at each hour, and no longer used when its proof has been gone for a day.
+ * Tracking domains. A new domain is checked at once and every minute until verified. A domain in use is checked every
+ * hour and disabled after a day without proof.
  */
 import { randomBytes } from "node:crypto";
 import pLimit from "p-limit";
@@ -26,19 +26,19 @@ type OnError = (error: unknown) => void;
 
 const TAKEN = "This domain belongs to another company.";
 const TOKEN_BYTES = 24;
-/** Somebody waits for the answer of a PATCH; what comes later is found by the next look. */
+/** Time limit while a PATCH waits; later results are found by the next check. */
 const AT_PATCH_MS = 6_000;
 const AT_ONCE = 50;
 const LOOKED_AT_TOGETHER = 10;
 
-/** The sentence for a host that cannot be one; undefined where it can. */
+/** Returns an error sentence for an invalid host, otherwise undefined. */
 export function trackingDomainError(given: string): string | undefined {
   const domain = asciiDomain(given);
   if (domain === null) return "Enter a valid host name.";
   return domain === ownHost() ? "This is the service's own host." : undefined;
 }
 
-/** Null gives it up. The one that the company has already stays as it is, with its token. */
+/** Null removes the domain. An unchanged domain keeps its state and token. */
 export async function claimDomain(companyId: string, given: string | null, transaction: Transaction): Promise<void> {
   const domain = given === null ? null : asciiDomain(given)!;
   const now = await TrackingDomain.findByPk(companyId, { transaction, lock: true });
@@ -62,7 +62,10 @@ async function lookAt(from: CanBroadcast, claim: Claim): Promise<void> {
   if (hasChanged) await announce(from, claim.company_id);
 }
 
-/** After a PATCH, whose answer says what became of it. The settings are stored: whatever fails here is for the next look. */
+/**
+ * Checks a domain after a PATCH so that the answer shows the result. Errors are left to the next check, because the
+ * settings are already stored.
+ */
 export async function afterPatch(
   from: CanBroadcast,
   { companyId, isAsked }: { companyId: string; isAsked: boolean },
@@ -76,7 +79,7 @@ export async function afterPatch(
   await withTimeout(look, AT_PATCH_MS, () => new Error("It took too long.")).catch(onError);
 }
 
-/** Returns how many were looked at. One that fails is tried again, and holds up no other. */
+/** Returns the number of checked domains. A failed check is retried and does not delay others. */
 export async function lookAtClaims(from: CanBroadcast, onError: OnError): Promise<number> {
   const limit = pLimit(LOOKED_AT_TOGETHER);
   const claims = await dueClaims(AT_ONCE);
