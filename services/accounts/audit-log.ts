@@ -18,11 +18,12 @@ export async function listAuditLog(ctx: Ctx<ParamsOf<"accounts.listAuditLog">>) 
   const where = ["a.company_id = $1"];
   const companyId = ownCompany(ctx);
   const values: unknown[] = [companyId];
-  if (actor !== undefined) {
-    const at = values.push(actor.trim());
-    const byId = isUuid(actor.trim()) ? `a.actor_id = $${values.push(actor.trim())}::uuid or ` : "";
-    where.push(`(${byId}lower(a.actor_name) = lower($${at}))`);
-  }
+  const isBy = (given: string) => {
+    const byName = `lower(a.actor_name) = lower($${values.push(given)})`;
+    return isUuid(given) ? `${byName} or a.actor_id = $${values.push(given)}::uuid` : byName;
+  };
+  const actors = [actor ?? []].flat();
+  if (actors.length > 0) where.push(`(${actors.map((one) => isBy(one.trim())).join(" or ")})`);
   if (action !== undefined) where.push(isOneOf("a.action", action, values));
   if (since !== undefined) {
     const from = await boundOf(companyId, since);

@@ -206,12 +206,10 @@ export const contract = {
     params: Type.Object({
       ...ById.properties,
       ...ListQuery.properties,
-      actor: Type.Optional(
-        Described(
-          Type.String({ maxLength: 254 }),
-          "Only entries by this user or key: an id, an address or a key's name.",
-          "grace@example.com",
-        ),
+      actor: Filter(
+        Type.String({ maxLength: 254 }),
+        "Only entries by this user or key: an id, an address or a key's name.",
+        "grace@example.com",
       ),
       action: Filter(OneOf(...AUDIT_ACTIONS), "Only entries with this action."),
       since: Type.Optional(DayOrTime("Inclusive start.")),

@@ -26,6 +26,9 @@ const HAS_RAW = "exists (select from inbound_raws r where r.id = m.raw_id and r.
 const COLUMNS = `m.id, m.received_at, m.via, m.sent_email_id, m.recipient, m.result, m.bounce_type, m.diagnostic,
   ${HAS_RAW} as has_raw`;
 
+const lowerCase = (given: string | string[]) =>
+  Array.isArray(given) ? given.map((one) => one.trim().toLowerCase()) : given.trim().toLowerCase();
+
 export async function listInbound(ctx: Ctx<ParamsOf<"bounces.listInbound">>): Promise<Page<Inbound>> {
   const companyId = companyOf(ctx);
   const { result, via, recipient } = ctx.params;
@@ -33,7 +36,7 @@ export async function listInbound(ctx: Ctx<ParamsOf<"bounces.listInbound">>): Pr
   const values: unknown[] = [companyId];
   if (result) where.push(isOneOf("m.result", result, values));
   if (via) where.push(isOneOf("m.via", via, values));
-  if (recipient) where.push(`lower(m.recipient) = lower($${values.push(recipient.trim())})`);
+  if (recipient) where.push(isOneOf("lower(m.recipient)", lowerCase(recipient), values));
   const page = await listPage<Row>(
     {
       from: "inbound_messages m",

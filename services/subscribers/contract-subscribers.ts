@@ -70,7 +70,7 @@ export const subscribers = {
       ListQuery,
       Type.Object({
         status: Filter(Status, "Only entries with this status."),
-        list: Type.Optional(Described(Uuid, "Only subscribers of this list.")),
+        list: Filter(Uuid, "Only subscribers of this list."),
       }),
     ]),
     returns: SubscriberPage,
@@ -164,9 +164,9 @@ export const subscribers = {
     description:
       "Columns: email, first_name, last_name, status, created_at, lists (names), then every attribute in use. Cells that a spreadsheet would run as a formula start with an apostrophe. The file can be imported again, with everybody's status.",
     params: Type.Object({
-      list: Type.Optional(Described(Uuid, "Only subscribers of this list.")),
+      list: Filter(Uuid, "Only subscribers of this list."),
       status: Filter(Status, "Only entries with this status."),
-      segment: Type.Optional(Described(Uuid, "Only subscribers in this segment.")),
+      segment: Filter(Uuid, "Only subscribers in this segment."),
       bom: Type.Optional(Type.Boolean({ description: "Starts with a byte order mark, for Excel." })),
     }),
     returns: DownloadPage,

@@ -10,7 +10,9 @@ import type { Attributes, AttributeValue } from "../lib/attributes.ts";
 import { csvRow } from "../lib/csv.ts";
 import { csvPage } from "../lib/download.ts";
 import { type FieldErrors, missingObject, notFound } from "../lib/errors.ts";
+import { addFieldError } from "../lib/field-errors.ts";
 import type { DownloadPage } from "../lib/shapes.ts";
+import { isMemberOf } from "./list-subscribers.ts";
 import { listErrors } from "./members.ts";
 
 const PAGE = 2_000;
@@ -21,9 +23,9 @@ const NAMES_PAGE = 10_000;
 const MAX_ATTRIBUTE_COLUMNS = 1_000;
 
 interface ExportFilters {
-  list?: string;
+  list?: string | string[];
   status?: SubscriberStatus | SubscriberStatus[];
-  segment?: string;
+  segment?: string | string[];
   /** Excel takes a file without a byte order mark for one of its own charset. */
   bom?: boolean;
 }
@@ -33,9 +35,9 @@ export async function exportErrors(
   asked: ExportFilters,
   isValid: (field: keyof ExportFilters) => boolean,
 ): Promise<FieldErrors> {
-  const errors = isValid("list") ? await listErrors(companyId, "list", [asked.list!]) : {};
-  if (isValid("segment") && !(await Segment.count({ where: { companyId, id: asked.segment! } }))) {
-    errors.segment = [missingObject(asked.segment!)];
+  const errors = isValid("list") ? await listErrors(companyId, "list", [asked.list!].flat()) : {};
+  for (const id of isValid("segment") ? [asked.segment!].flat() : []) {
+    if (!(await Segment.count({ where: { companyId, id } }))) addFieldError(errors, "segment", missingObject(id));
   }
   return errors;
 }
@@ -54,20 +56,23 @@ async function chosen(companyId: string, { list, status, segment }: ExportFilter
   const values: unknown[] = [companyId];
   const where: string[] = [];
   let [from, key] = ["subscribers s", "s.id"];
-  if (list) {
+  if (typeof list === "string") {
     // Walked by the list's own index: as a condition, each page would read the list anew.
     where.push(`m.company_id = $1 and m.list_id = $${values.push(list)} and m.left_at is null`);
     key = "m.subscriber_id";
     from = `list_members m cross join lateral (${subscriberAt("$1", "m.subscriber_id", "r.*")}) s`;
   } else where.push("s.company_id = $1");
+  if (Array.isArray(list)) where.push(isMemberOf(`$${values.push(list)}`));
   if (status) where.push(isOneOf("s.status", status, values));
-  if (segment) {
-    const found = await Segment.findOne({ where: { companyId, id: segment } });
+  const holds: string[] = [];
+  for (const id of [segment ?? []].flat()) {
+    const found = await Segment.findOne({ where: { companyId, id } });
     if (!found) throw notFound();
     const rules = segmentSql(found.rules, companyId, values.length + 1);
-    where.push(rules.where);
+    holds.push(`(${rules.where})`);
     values.push(...rules.values);
   }
+  if (holds.length > 0) where.push(`(${holds.join(" or ")})`);
   return { from, where: where.join(" and "), key, values };
 }
 

@@ -1,14 +1,14 @@
 /** Pages of subscribers: all of a company, those of a list, those of a segment. */
 import { queryOne } from "../../models/database/db.ts";
 import { isOneOf, type Listing, listPage } from "../../models/database/listing.ts";
-import { subscriberAt } from "../../models/database/row-at.ts";
+import { listMembersOf, subscriberAt } from "../../models/database/row-at.ts";
 import { SEARCHED_TEXT, type SubscriberStatus } from "../../models/subscriber.ts";
 import type { ListQuery } from "../lib/shapes.ts";
 import { COLUMNS, type SubscriberRow, subscriberView } from "./subscriber.ts";
 
 interface Filters extends ListQuery {
   status?: SubscriberStatus | SubscriberStatus[];
-  list?: string;
+  list?: string | string[];
 }
 
 type Which = Pick<Listing, "where" | "values"> & Partial<Listing>;
@@ -27,16 +27,21 @@ async function listSubscribers(which: Which, asked: ListQuery) {
   return { ...page, results: results.map(subscriberView) };
 }
 
+/** SQL: that the subscriber s is on one of these lists. */
+export const isMemberOf = (lists: string): string => `exists (select from ${listMembersOf("s.id")} o
+  where o.company_id = $1 and o.list_id = any(${lists}) and o.left_at is null)`;
+
 export function companySubscribers(companyId: string, asked: Filters) {
   const { list, status } = asked;
-  if (list) return listMembers(companyId, list, asked);
+  if (typeof list === "string") return listMembers(companyId, list, asked);
   const which: Which = {
     where: ["s.company_id = $1"],
     values: [companyId],
     // There is a counter for each status, too.
     counter: [companyId, typeof status === "string" ? `subscribers:${status}` : "subscribers", companyId],
-    filtered: Array.isArray(status),
+    filtered: Array.isArray(status) || list !== undefined,
   };
+  if (list) which.where.push(isMemberOf(`$${which.values.push(list)}`));
   if (status) which.where.push(isOneOf("s.status", status, which.values));
   return listSubscribers(which, asked);
 }

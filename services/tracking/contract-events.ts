@@ -172,9 +172,9 @@ export const contract = {
     description: `Searches the recipient. Sortable: created_at, recipient, sent_at.`,
     params: Type.Object({
       ...ListQuery.properties,
-      campaign: Type.Optional(Described(Uuid, "Only entries of this campaign.")),
+      campaign: Filter(Uuid, "Only entries of this campaign."),
       status: Filter(SentEmailStatus, "Only entries with this status."),
-      recipient: Type.Optional(Described(Email, "Only entries for this address.")),
+      recipient: Filter(Email, "Only entries for this address."),
     }),
     returns: Page(SentEmail),
   },
@@ -184,8 +184,8 @@ export const contract = {
     params: Type.Object({
       ...ListQuery.properties,
       type: Filter(OneOf(...EMAIL_EVENT_TYPES), "Only of this type."),
-      campaign: Type.Optional(Described(Uuid, "Only entries of this campaign.")),
-      recipient: Type.Optional(Described(Email, "Only entries for this address.")),
+      campaign: Filter(Uuid, "Only entries of this campaign."),
+      recipient: Filter(Email, "Only entries for this address."),
       since: Type.Optional(DayOrTime("Inclusive start.")),
       until: Type.Optional(DayOrTime("Exclusive.")),
     }),

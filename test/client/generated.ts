@@ -2407,8 +2407,8 @@ export interface Operations {
           | "bounced"
           | "complained"
           | ("active" | "unconfirmed" | "unsubscribed" | "bounced" | "complained")[];
-        /** Only subscribers of this list. */
-        list?: string;
+        /** Only subscribers of this list. Repeat it for several values. */
+        list?: string | string[];
         /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
@@ -2683,8 +2683,8 @@ export interface Operations {
   exportSubscribers: {
     request: {
       query?: {
-        /** Only subscribers of this list. */
-        list?: string;
+        /** Only subscribers of this list. Repeat it for several values. */
+        list?: string | string[];
         /** Only entries with this status. Repeat it for several values. */
         status?:
           | "active"
@@ -2693,8 +2693,8 @@ export interface Operations {
           | "bounced"
           | "complained"
           | ("active" | "unconfirmed" | "unsubscribed" | "bounced" | "complained")[];
-        /** Only subscribers in this segment. */
-        segment?: string;
+        /** Only subscribers in this segment. Repeat it for several values. */
+        segment?: string | string[];
         /** Starts with a byte order mark, for Excel. */
         bom?: boolean;
         /** Required with a bearer token. Default: the API key's company. */
@@ -4389,8 +4389,8 @@ export interface Operations {
         search?: string;
         /** Field to sort by; prefix `-` for descending. Default: newest first. */
         ordering?: "created_at" | "-created_at" | "recipient" | "-recipient" | "sent_at" | "-sent_at";
-        /** Only entries of this campaign. */
-        campaign?: string;
+        /** Only entries of this campaign. Repeat it for several values. */
+        campaign?: string | string[];
         /** Only entries with this status. Repeat it for several values. */
         status?:
           | "queued"
@@ -4401,8 +4401,8 @@ export interface Operations {
           | "suppressed"
           | "unknown"
           | ("queued" | "sending" | "sent" | "failed" | "bounced" | "suppressed" | "unknown")[];
-        /** Only entries for this address. */
-        recipient?: string;
+        /** Only entries for this address. Repeat it for several values. */
+        recipient?: string | string[];
         /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
@@ -4439,10 +4439,10 @@ export interface Operations {
           | "unsubscribed"
           | "complained"
           | ("delivered" | "opened" | "clicked" | "bounced" | "unsubscribed" | "complained")[];
-        /** Only entries of this campaign. */
-        campaign?: string;
-        /** Only entries for this address. */
-        recipient?: string;
+        /** Only entries of this campaign. Repeat it for several values. */
+        campaign?: string | string[];
+        /** Only entries for this address. Repeat it for several values. */
+        recipient?: string | string[];
         /** Inclusive start. A date-time, or a date: the whole day in the company's time zone. */
         since?: string;
         /** Exclusive. A date-time, or a date: the whole day in the company's time zone. */
@@ -4630,8 +4630,8 @@ export interface Operations {
           | "sparkpost"
           | "brevo"
           | ("smtp" | "imap" | "api" | "ses" | "sendgrid" | "mailgun" | "postmark" | "sparkpost" | "brevo")[];
-        /** Only entries for this address. */
-        recipient?: string;
+        /** Only entries for this address. Repeat it for several values. */
+        recipient?: string | string[];
         /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
@@ -5331,8 +5331,8 @@ export interface Operations {
         search?: string;
         /** Field to sort by; prefix `-` for descending. Default: newest first. */
         ordering?: "created_at" | "-created_at" | "at" | "-at" | "action" | "-action";
-        /** Only entries by this user or key: an id, an address or a key's name. */
-        actor?: string;
+        /** Only entries by this user or key: an id, an address or a key's name. Repeat it for several values. */
+        actor?: string | string[];
         /** Only entries with this action. Repeat it for several values. */
         action?:
           | "auth.login"

@@ -50,8 +50,8 @@ const NOT_DELETED = `(e.campaign_id is null or e.campaign_id not in ${DELETED("i
 /** From counters, where one is kept for just this filter. */
 function counterFor(companyId: string, { type, campaign, recipient, since, until }: Asked): Partial<Listing> {
   if (recipient || since || until) return {};
-  // There is no counter of several types together.
-  if (Array.isArray(type)) return {};
+  // There is no counter of several types or campaigns together.
+  if (Array.isArray(type) || Array.isArray(campaign)) return {};
   const metrics = (type ? [type] : EMAIL_EVENT_TYPES.filter((name) => name !== "delivered")).flatMap((name) => [
     name,
     `${name}_machine`,
@@ -62,13 +62,13 @@ function counterFor(companyId: string, { type, campaign, recipient, since, until
 }
 
 /** SQL: the mails of an address, by its subscriber and by rows that have it (models/sent-email.ts). */
-const mailsTo = (address: string) => `(
+const mailsTo = (address: string) => `
   select s.campaign_no, s.seq from subscribers p join sent_emails s on s.subscriber_id = p.id
   where p.company_id = $1 and p.email_key = address_key(${address})
     and lower(coalesce(s.email, p.email)) = lower(${address})
   union
   select campaign_no, seq from sent_emails
-  where email is not null and lower(email) = lower(${address}))`;
+  where email is not null and lower(email) = lower(${address})`;
 
 /** One of the tables: its rows are found by these conditions, and are in the order of `order` by an index. */
 interface Source {
@@ -99,15 +99,19 @@ function sources(companyId: string, asked: Asked): { sources: Source[]; values: 
     events.push(isOneOf("e.type", asked.type, values));
     if (hitTypes.length === 1) hits.push(hitTypes[0] === "opened" ? "h.link = 0" : "h.link > 0");
   }
-  if (campaign) {
+  if (Array.isArray(campaign)) {
+    const wanted = add(campaign);
+    events.push(`e.campaign_id = any(${wanted})`);
+    hits.push(`h.campaign_no in (select no from campaigns where company_id = $1 and id = any(${wanted}))`);
+  } else if (campaign) {
     const wanted = add(campaign);
     events.push(`e.campaign_id = ${wanted}`);
     hits.push(`h.campaign_no = ${campaignNo(wanted, "$1")}`);
   }
-  if (asked.recipient) {
-    const address = add(asked.recipient.trim());
-    events.push(`lower(e.recipient) = lower(${address})`);
-    from = hitsOfMails(`${mailsTo(address)} k`, "$1");
+  const addresses = [asked.recipient ?? []].flat().map((address) => add(address.trim()));
+  if (addresses.length > 0) {
+    events.push(`(${addresses.map((address) => `lower(e.recipient) = lower(${address})`).join(" or ")})`);
+    from = hitsOfMails(`(${addresses.map(mailsTo).join(" union ")}) k`, "$1");
   }
   for (const [time, sign, skew] of [
     [since, ">=", -CLOCK_SKEW_MS],

@@ -42,13 +42,13 @@ interface Row {
  * be a million random keys per campaign, while the subscriber's ids come in order). The parts' rows have an address of their
  * own where the subscriber had another one then.
  */
-const ofRecipient = (address: string) => `(
+const ofRecipient = (address: string) => `
   select campaign_no, seq from sent_emails
   where subscriber_id = (select id from subscribers where company_id = $1 and email_key = address_key(${address}))
     and (email is null or lower(email) = lower(${address}))
   union
   select campaign_no, seq from sent_emails
-  where email is not null and lower(email) = lower(${address}))`;
+  where email is not null and lower(email) = lower(${address})`;
 
 /** Mails that were sent and came back, of a company's campaigns, or of one. */
 const returnedMails = (campaign: string) =>
@@ -56,7 +56,7 @@ const returnedMails = (campaign: string) =>
     and exists (select from campaigns c where c.company_id = $1 and c.id = k.campaign_id and c.recipients_state = 'kept'))`;
 
 /** What campaigns know of their recipients, and counters of a company's campaigns, instead of counting a million rows. */
-async function knownCount(companyId: string, { campaign }: Asked, isSent: boolean): Promise<number> {
+async function knownCount(companyId: string, campaign: string | undefined, isSent: boolean): Promise<number> {
   const back = isSent ? returnedMails(campaign ? " and k.campaign_id = $2" : "") : "0";
   if (!campaign) {
     const counter = isSent ? "mails:sent" : "mails";
@@ -109,19 +109,22 @@ function listing(companyId: string, asked: Asked): Listing {
   const where = ["c.company_id = $1", "c.no is not null", "c.recipients_state = 'kept'"];
   const values: unknown[] = [companyId];
   const add = (value: unknown) => `$${values.push(value)}`;
-  const { campaign, recipient } = asked;
+  const [campaigns, recipients] = [[asked.campaign ?? []].flat(), [asked.recipient ?? []].flat()];
+  const campaign = campaigns.length === 1 ? campaigns[0] : undefined;
   const statuses = [asked.status ?? []].flat();
   let from = `${campaign ? "campaigns c" : campaignsOf(statuses)} cross join lateral (${mailsOf(statuses)}) s`;
   // Looked up for itself: then PostgreSQL knows that one campaign's rows come in the order of their numbers.
   if (campaign) where.push(`c.no = ${campaignNo(add(campaign), "$1")}`);
-  if (recipient) {
-    from = `${ofRecipient(add(recipient.trim()))} k
+  else if (campaigns.length > 1) where.push(`c.id = any(${add(campaigns)})`);
+  if (recipients.length > 0) {
+    from = `(${recipients.map((address) => ofRecipient(add(address.trim()))).join(" union ")}) k
       join sent_emails s on s.campaign_no = k.campaign_no and s.seq = k.seq join campaigns c on c.no = s.campaign_no`;
   }
   if (statuses.length > 0) where.push(hasStatus(statuses));
-  const isByNumber = !recipient && !asked.search;
+  const isOfMany = recipients.length > 0 || campaigns.length > 1;
+  const isByNumber = !isOfMany && !asked.search;
   const isSent = asked.status === "sent";
-  const known = !recipient && (isSent || statuses.length === 0);
+  const known = !isOfMany && (isSent || statuses.length === 0);
   return {
     from: `${from} ${OTHERS}`,
     columns: COLUMNS,
@@ -132,7 +135,7 @@ function listing(companyId: string, asked: Asked): Listing {
     orderings: { recipient: `coalesce(${ADDRESS}, '')`, sent_at: "coalesce(s.sent_at, 'infinity')" },
     searchIn: [ADDRESS],
     large: true,
-    ...(known ? { count: () => knownCount(companyId, asked, isSent) } : {}),
+    ...(known ? { count: () => knownCount(companyId, campaign, isSent) } : {}),
     ...(isByNumber ? { nearest: nearestOf(campaign, statuses) } : {}),
     ...(isByNumber && !campaign ? { id: ["c.no", "s.seq"] } : {}),
     filtered: true,

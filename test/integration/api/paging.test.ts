@@ -79,6 +79,40 @@ test("every filtered list is read to its end, and back to its beginning, also wi
   }
 }, 300_000);
 
+test("several lists, campaigns and addresses list what each of them lists, once", async () => {
+  const campaigns = await read("/api/emails/campaigns/?page_size=3");
+  const [mail] = (await read("/api/emails/sent-emails/?page_size=1")).results as unknown as { recipient: string }[];
+  const other = (await read("/api/emails/sent-emails/?page_size=1&page=7")).results[0] as unknown as {
+    recipient: string;
+  };
+  const { body } = await company.api.post("/api/emails/lists/", { name: "Second" });
+  for (const { email } of (await read("/api/emails/subscribers/?page_size=3")).results as unknown as {
+    email: string;
+  }[]) {
+    await company.api.post("/api/emails/subscribers/", { email, lists: [body.id] });
+  }
+  for (const [path, name, values] of [
+    ["sent-emails", "campaign", idsOf(campaigns)],
+    ["events", "campaign", idsOf(campaigns)],
+    ["sent-emails", "recipient", [mail!.recipient, other.recipient]],
+    ["events", "recipient", [mail!.recipient, other.recipient]],
+    ["inbound", "recipient", [mail!.recipient, other.recipient]],
+    ["subscribers", "list", [large.list, body.id]],
+  ] as const) {
+    const asked = (wanted: readonly string[]) =>
+      `/api/emails/${path}/?page_size=${PAGE_SIZE}&${wanted.map((value) => `${name}=${encodeURIComponent(value)}`).join("&")}`;
+    const apart = new Set<string>();
+    for (const value of values) {
+      for (const id of (await follow(await read(asked([value])), "next")).flatMap(idsOf)) apart.add(id);
+    }
+    const together = await follow(await read(asked(values)), "next");
+    const ids = together.flatMap(idsOf);
+    expectOnce(ids);
+    expect([path, name, ids.toSorted()]).toEqual([path, name, [...apart].toSorted()]);
+    expect(together[0]!.count).toBe(ids.length);
+  }
+}, 300_000);
+
 test("a filter that is given several times lists what each of its values lists", async () => {
   for (const [path, name, values] of [
     ["sent-emails", "status", ["failed", "bounced", "queued"]],
