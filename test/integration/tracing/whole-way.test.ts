@@ -58,9 +58,9 @@ describe("a trace", () => {
       body: `<p>${SECRET}</p>`,
       receivers: RECEIVERS.map((email) => ({ email })),
     };
-    const sent = await company.api.post(`${API}/send/custom/?of=${SECRET}`, body, {
-      headers: { traceparent: from.traceparent },
-    });
+    const headers = { traceparent: from.traceparent };
+    await company.api.get(`${API}/lists/?of=${SECRET}`, { headers });
+    const sent = await company.api.post(`${API}/send/custom/`, body, { headers });
     expect(sent.status).toBe(201);
     const spans = await collector.until(
       (all) => named(all, "webhook POST").length === 2 && named(all, "batch chunk").length === 1,
