@@ -86,7 +86,7 @@ export const contract = {
       ...ListQuery.properties,
       result: Filter(OneOf(...INBOUND_RESULTS), "Only entries with this result."),
       via: Filter(OneOf(...WAYS_IN), "Only entries received this way."),
-      recipient: Filter(Email, "Only entries for this address."),
+      recipient: Filter(Email, "Only entries for this address.", "ann@example.com"),
     }),
     returns: Page(Inbound),
   },

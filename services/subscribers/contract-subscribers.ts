@@ -70,7 +70,7 @@ export const subscribers = {
       ListQuery,
       Type.Object({
         status: Filter(Status, "Only entries with this status."),
-        list: Filter(Uuid, "Only subscribers of this list."),
+        list: Filter(Uuid, "Only subscribers of this list.", "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"),
       }),
     ]),
     returns: SubscriberPage,
@@ -164,9 +164,9 @@ export const subscribers = {
     description:
       "Columns: email, first_name, last_name, status, created_at, lists (names), then every attribute in use. Cells that a spreadsheet would run as a formula start with an apostrophe. The file can be imported again, with everybody's status.",
     params: Type.Object({
-      list: Filter(Uuid, "Only subscribers of this list."),
+      list: Filter(Uuid, "Only subscribers of this list.", "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"),
       status: Filter(Status, "Only entries with this status."),
-      segment: Filter(Uuid, "Only subscribers in this segment."),
+      segment: Filter(Uuid, "Only subscribers in this segment.", "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"),
       bom: Type.Optional(Type.Boolean({ description: "Starts with a byte order mark, for Excel." })),
     }),
     returns: DownloadPage,

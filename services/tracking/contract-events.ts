@@ -172,9 +172,9 @@ export const contract = {
     description: `Searches the recipient. Sortable: created_at, recipient, sent_at.`,
     params: Type.Object({
       ...ListQuery.properties,
-      campaign: Filter(Uuid, "Only entries of this campaign."),
+      campaign: Filter(Uuid, "Only entries of this campaign.", "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"),
       status: Filter(SentEmailStatus, "Only entries with this status."),
-      recipient: Filter(Email, "Only entries for this address."),
+      recipient: Filter(Email, "Only entries for this address.", "ann@example.com"),
     }),
     returns: Page(SentEmail),
   },
@@ -184,8 +184,8 @@ export const contract = {
     params: Type.Object({
       ...ListQuery.properties,
       type: Filter(OneOf(...EMAIL_EVENT_TYPES), "Only of this type."),
-      campaign: Filter(Uuid, "Only entries of this campaign."),
-      recipient: Filter(Email, "Only entries for this address."),
+      campaign: Filter(Uuid, "Only entries of this campaign.", "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"),
+      recipient: Filter(Email, "Only entries for this address.", "ann@example.com"),
       since: Type.Optional(DayOrTime("Inclusive start.")),
       until: Type.Optional(DayOrTime("Exclusive.")),
     }),
