@@ -21,6 +21,28 @@ const subscriber = (alias: string) =>
   `${alias}.id as subscriber_id, ${alias}.email, ${alias}.email_key, ${alias}.status`;
 const withZone = (alias: string) => `${subscriber(alias)}, ${zoneOf(alias)} as zone`;
 
+/** So many subscribers for each member that is wanted may stand between them: looked up one by one they cost as much. */
+const DENSE = 4;
+
+/**
+ * The subscribers of `taken`. Where many of them are members they are read side by side with the list: 1.6 µs a member, and
+ * 6.0 looked up one by one. How many stand between the cursor and the last of the slice is counted before (0.3 µs), so that no
+ * slice reads more than a few for each member: a list may have everybody of one year, and few of another.
+ *
+ * Order and limit keep the planner with the index of exactly these two columns, and coalesce() keeps it from making a join of IN,
+ * which would be planned for one row.
+ */
+const subscribersOfTaken = (columns: (alias: string) => string) => {
+  const between = `select * from subscribers
+      where company_id = $1 and id > $3::uuid and id <= (select l.at from last l) order by id limit ${DENSE} * $4`;
+  return `with near as materialized (select count(*) < ${DENSE} * $4 as is_dense from (${between}) b)
+    select r.id as at, ${columns("r")} from (${between}) r
+      where (select n.is_dense from near n) and coalesce(r.id in (select t.at from taken t where t.left_at is null), false)
+    union all
+    select t.at, s.* from taken t, lateral (${subscriberAt("$1", "t.at", columns("r"))}) s
+      where not (select n.is_dense from near n) and t.left_at is null`;
+};
+
 /**
  * For the transaction of a slice of a list, before the statement: as long as a table that has grown is not analysed, the planner
  * would rather read all of it than a part of its index.
@@ -36,7 +58,7 @@ const listMembers = (columns: (alias: string) => string): Source => ({
   taken: `select m.subscriber_id as at, m.left_at from list_members m
     where (m.company_id, m.list_id, m.subscriber_id) > ($1, $8, $3::uuid) and (m.company_id, m.list_id) <= ($1, $8)
     order by m.company_id, m.list_id, m.subscriber_id limit $4`,
-  person: `select t.at, s.* from taken t, lateral (${subscriberAt("$1", "t.at", columns("r"))}) s where t.left_at is null`,
+  person: subscribersOfTaken(columns),
   areNamed: false,
   mails: "1",
 });
