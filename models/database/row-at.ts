@@ -37,21 +37,17 @@ export const subscriberOf = (company: string, emailKey: string, columns: string)
 export const listMembersOf = (id: string): string =>
   `(select * from list_members where subscriber_id = ${id} offset 0)`;
 
-/** Of the address itself; domains are another matter (blocked_by). */
-export const suppressionAt = (company: string, emailKey: string, columns: string): string =>
-  rowAt({
-    table: "suppressions",
-    key: ["company_id", "email_key"],
-    at: [company, emailKey],
-    columns,
-    where: "email_key is not null",
-  });
+const suppressionBy =
+  (column: "email_key" | "domain") =>
+  (company: string, value: string, columns: string): string =>
+    rowAt({
+      table: "suppressions",
+      key: ["company_id", column],
+      at: [company, value],
+      columns,
+      where: `${column} is not null`,
+    });
 
-export const suppressedDomainAt = (company: string, domain: string, columns: string): string =>
-  rowAt({
-    table: "suppressions",
-    key: ["company_id", "domain"],
-    at: [company, domain],
-    columns,
-    where: "domain is not null",
-  });
+/** The suppression of the address itself; `suppressedDomainAt` finds that of one domain, and blocked_by both. */
+export const suppressionAt = suppressionBy("email_key");
+export const suppressedDomainAt = suppressionBy("domain");

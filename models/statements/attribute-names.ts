@@ -5,7 +5,7 @@
 import { costlyRead, isTooCostly } from "../database/bulk.ts";
 import { query } from "../database/db.ts";
 
-// Of the newest alone, so that it costs the same for a hundred subscribers and for a million without attributes.
+// Reads only the newest subscribers, so that the cost does not depend on how many there are.
 const IN_USE = `
   select distinct name from (
     select attributes from subscribers where company_id = $1 order by id desc limit 2000) s, jsonb_object_keys(s.attributes) name

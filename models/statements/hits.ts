@@ -64,7 +64,7 @@ interface HitEvent {
   created_at: Date;
 }
 
-/** Of `HIT_AS_EVENT`. */
+/** A row of `HIT_AS_EVENT`. */
 export type HitRow = Omit<HitEvent, "sent_email_id"> & MailNumber;
 
 /** Of the company's hits by their keys, in any order. */

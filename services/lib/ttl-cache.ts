@@ -2,7 +2,7 @@
  * Answers kept for a moment, in bounded memory (lru-cache). Age counts from when the question was asked, so that what an
  * answer says was true at most `ttlMs` ago. Those who ask the same at once wait for one answer; failures are not kept.
  *
- * lru-cache's own `fetch` is not used: it fails those who wait for an answer when its key is dropped meanwhile.
+ * Does not use lru-cache's `fetch`: it rejects pending callers when their key is evicted.
  */
 import { LRUCache } from "lru-cache";
 

@@ -91,7 +91,7 @@ export const throttleLink = (context: Context): Promise<void> => requireRoom(con
 /** Logins, by the API and by the console together. */
 export const throttleLogin = (context: Context): Promise<void> => requireRoom(context, "auth");
 
-/** Throws where the limit is reached. Opens and clicks are told of it instead: they are recorded all the same. */
+/** Throws a 429 over the limit. For opens and clicks it returns the limit instead, because they are recorded all the same. */
 export async function throttle(context: Context, name: Throttle): Promise<OverLimit | undefined> {
   if (name === "tracking") return overTrackingLimit(context);
   await requireRoom(context, name);

@@ -50,17 +50,15 @@ function queryErrors(route: Route, contract: ActionContract): ((querystring: str
   const refuse = isStrict(route) ? "all" : route.answer === "list" ? "near" : undefined;
   return (querystring) => {
     if (querystring === "") return {};
-    const given = Object.entries(parse(querystring)).flatMap(([name, value]) => {
+    const unknown: string[] = [];
+    const errors: FieldErrors = {};
+    for (const [name, value] of Object.entries(parse(querystring))) {
       const count = valuesOf(value).length;
-      const isRead = count > 0 || (refuse === "all" && !expected.has(name));
-      return isRead ? [{ name, isRepeated: count > 1 }] : [];
-    });
-    const names = given.flatMap(({ name }) => (expected.has(name) ? [] : [name]));
-    const repeated = given.filter(({ name, isRepeated }) => isRepeated && expected.has(name) && !filters.has(name));
-    return {
-      ...Object.fromEntries(repeated.map(({ name }) => [name, ["Give this parameter once."]])),
-      ...(refuse ? unknownFieldErrors(names, known, refuse) : {}),
-    };
+      if (!expected.has(name)) {
+        if (count > 0 || refuse === "all") unknown.push(name);
+      } else if (count > 1 && !filters.has(name)) errors[name] = ["Give this parameter once."];
+    }
+    return refuse ? { ...errors, ...unknownFieldErrors(unknown, known, refuse) } : errors;
   };
 }
 
