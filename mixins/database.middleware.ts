@@ -23,7 +23,7 @@ import { READS_TRANSFERS } from "./nats-transporter.ts";
 
 /** From the end of the drain to that of an embedded database: whoever pressed Ctrl-C waits five seconds at most. */
 const AFTER_DRAIN_MS = 1_500;
-const LEAST_STOP_MS = 300;
+const MIN_STOP_MS = 300;
 
 const REASONS: Record<string, string> = {
   EACCES: "permission denied",
@@ -65,9 +65,9 @@ async function reach(url: string, variable: string, waiting: (text: string) => v
   await retryInOutage(() => refuseUnusable(url, { variable }));
 }
 
-const LOOK_EVERY_MS = 1_000;
+const CHECK_EVERY_MS = 1_000;
 /** Of the log's entries that say what is waited for. */
-const SAY_EVERY_MS = 60_000;
+const LOG_EVERY_MS = 60_000;
 
 /** Until somebody else has applied all that this code needs; a job may take hours for large tables. */
 async function migrated(url: string, waiting: (text: string) => void, signal: AbortSignal): Promise<void> {
@@ -76,9 +76,9 @@ async function migrated(url: string, waiting: (text: string) => void, signal: Ab
     if (missing.length === 0) return;
     if (performance.now() >= sayAtMs) {
       waiting(`Waiting for migrations (MIGRATIONS=wait): ${missing.join(", ")}`);
-      sayAtMs = performance.now() + SAY_EVERY_MS;
+      sayAtMs = performance.now() + LOG_EVERY_MS;
     }
-    await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => {});
+    await sleep(CHECK_EVERY_MS, undefined, { signal }).catch(() => {});
     if (signal.aborted) throw new Error(`Stopped while waiting for migrations: ${missing.join(", ")}.`);
   }
 }
@@ -152,7 +152,7 @@ export function database(config: Config): Middleware {
     // Two SIGTERMs run every `stopped` twice: each step here is safe to repeat.
     async stopped() {
       await closeDatabase();
-      await embedded?.stop(stopAtMs && Math.max(LEAST_STOP_MS, stopAtMs - performance.now()));
+      await embedded?.stop(stopAtMs && Math.max(MIN_STOP_MS, stopAtMs - performance.now()));
       await releaseDirectory?.();
       releaseDirectory = undefined;
     },

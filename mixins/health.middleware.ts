@@ -16,7 +16,7 @@ import { withTimeout } from "../services/lib/timeouts.ts";
 
 const CHECK_TIMEOUT_MS = 1_000;
 /** A cluster may leave a service out; what is there still serves. */
-const HEARD_WITHIN_MS = 5_000;
+const ANSWER_WITHIN_MS = 5_000;
 const LISTEN_EVERY_MS = 50;
 
 type State = "starting" | "started" | "draining";
@@ -173,7 +173,7 @@ export function health(config: Config): {
       hasStarted = true;
       if (!broker.options.transporter) return;
       isWaiting = true;
-      const heard = broker.waitForServices(calledServices(broker), HEARD_WITHIN_MS, LISTEN_EVERY_MS);
+      const heard = broker.waitForServices(calledServices(broker), ANSWER_WITHIN_MS, LISTEN_EVERY_MS);
       // Not awaited: other nodes wait for this one.
       void heard
         .catch(() => {})

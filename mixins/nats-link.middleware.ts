@@ -12,9 +12,9 @@ import { NatsTransporter } from "./nats-transporter.ts";
 
 type Handler = (ctx: Context) => Promise<unknown>;
 
-const LOOK_EVERY_MS = 250;
+const CHECK_EVERY_MS = 250;
 /** A look that comes later than that comes from a process that was absent: the rest does not count. */
-const MOST_LATE_MS = 1_000;
+const MAX_LATE_MS = 1_000;
 
 interface RemoteNode {
   id: string;
@@ -48,7 +48,7 @@ class Silence {
 
   look(): void {
     const nowMs = performance.now();
-    const listenedMs = Math.min(nowMs - this.#lookedMs, MOST_LATE_MS);
+    const listenedMs = Math.min(nowMs - this.#lookedMs, MAX_LATE_MS);
     this.#lookedMs = nowMs;
     const remote = this.#registry.nodes.toArray().filter(({ local, available }) => !local && available);
     for (const id of this.#heard.keys()) if (!remote.some((node) => node.id === id)) this.#heard.delete(id);
@@ -107,7 +107,7 @@ export function natsLink(settings: Config): Middleware {
         registry.nodes.disconnected(id, true);
       });
       registry.discoverer.checkRemoteNodes = () => {};
-      checks = setInterval(() => silence.look(), LOOK_EVERY_MS);
+      checks = setInterval(() => silence.look(), CHECK_EVERY_MS);
       checks.unref();
     },
     async stopped() {

@@ -29,7 +29,7 @@ export type CampaignStatus = (typeof CAMPAIGN_STATUSES)[number];
 
 const UNDER_WAY: readonly CampaignStatus[] = ["scheduled", "pending", "sending"];
 /** Nothing of it is sent any more, unless it is resumed. */
-export const isOver = (status: CampaignStatus): boolean => !UNDER_WAY.includes(status);
+export const isFinished = (status: CampaignStatus): boolean => !UNDER_WAY.includes(status);
 
 /**
  * One send: to a list, to receivers given with the request, or to receivers with a message of their own. What becomes of
@@ -245,9 +245,9 @@ export type InsertedCampaign = Omit<
 
 /** A campaign without variants as it is read, right after it was stored. */
 export function rowOfNew(inserted: InsertedCampaign, subject: string): CampaignRow {
-  const nobodyYet = inserted.individual_tracking ? 0 : null;
+  const noCount = inserted.individual_tracking ? 0 : null;
   const { starts_at: next_zone_at } = inserted;
-  return { ...inserted, subject, opens: nobodyYet, clicks: nobodyYet, next_zone_at, variants: null, winner: null };
+  return { ...inserted, subject, opens: noCount, clicks: noCount, next_zone_at, variants: null, winner: null };
 }
 
 /**

@@ -25,7 +25,7 @@ import { SENT_EMAIL_STATUS } from "./sent-email-status.ts";
  * | email                         | the subscriber has it; an address that is taken away is written here (triggers on subscribers) |
  * | opens, clicks                 | null until there is one                                                               |
  *
- * An empty email is an erased person's (statements/erase-places.ts): such a row is never sent, and nothing more is recorded of it.
+ * An empty email is an erased person's (statements/erasure-targets.ts): such a row is never sent, and nothing more is recorded of it.
  *
  * Which index finds what is asked for in the list of sent emails, and a mail by its Message-ID:
  *

@@ -22,13 +22,13 @@ export const isOnTimeline = (param: string) =>
   `(${param}::text is null or (select ${TIMELINE} || '/' || ${DATABASE}) = ${param})`;
 
 /** For `isOnTimeline`. */
-export const positionOf = ({ history, database }: Moment): string | null =>
+export const positionOf = ({ history, database }: DatabaseState): string | null =>
   history && `${history.timeline}/${database}`;
 
 /** The server, the database and a table in it. A part that may not be read is unknown to all senders. */
-export const identityOf = ({ history, database }: Moment): string => `${history?.system ?? "?"}/${database}`;
+export const identityOf = ({ history, database }: DatabaseState): string => `${history?.system ?? "?"}/${database}`;
 
-export interface Moment {
+export interface DatabaseState {
   /** The database's clock. */
   at: string;
   /** Another one, where a dump was restored. */
@@ -41,7 +41,7 @@ export interface Moment {
 const MOMENT = `now()::text as at, ${DATABASE} as database, (select worked_on from installation) as worked_on`;
 const HISTORY = `(select system_identifier::text from pg_control_system()) as system, ${TIMELINE} as timeline`;
 
-interface Looked {
+interface StateRow {
   at: string;
   database: string;
   worked_on: string | null;
@@ -55,11 +55,11 @@ const UNREADABLE = /^(42501|42883|0A000)$/;
 let readable = true;
 
 /** `question`: an expression that is answered in the same statement, as `found`. */
-export async function lookAtDatabase(question = "null::boolean"): Promise<Moment & { found: boolean }> {
+export async function readDatabaseState(question = "null::boolean"): Promise<DatabaseState & { found: boolean }> {
   if (readable) {
     try {
       const sql = `select ${MOMENT}, ${HISTORY}, ${question} as found`;
-      const { at, database, worked_on: workedOn, system, timeline, found } = (await query<Looked>(sql))[0]!;
+      const { at, database, worked_on: workedOn, system, timeline, found } = (await query<StateRow>(sql))[0]!;
       return { at, database, workedOn, history: { system, timeline }, found: found === true };
     } catch (error) {
       if (!UNREADABLE.test((error as { code?: string }).code ?? "")) throw error;
@@ -67,7 +67,7 @@ export async function lookAtDatabase(question = "null::boolean"): Promise<Moment
     }
   }
   const sql = `select ${MOMENT}, ${question} as found`;
-  const { at, database, worked_on: workedOn, found } = (await query<Looked>(sql))[0]!;
+  const { at, database, worked_on: workedOn, found } = (await query<StateRow>(sql))[0]!;
   return { at, database, workedOn, history: null, found: found === true };
 }
 

@@ -42,7 +42,7 @@ export interface Listing {
   /** Default "-created_at". */
   defaultOrdering?: string;
   /** In place of `from` where rows are in the order of `id`: a source that reads no more of each of its parts than the page needs. */
-  nearest?: (page: Stretch) => string;
+  nearest?: (page: PageRange) => string;
 }
 
 /** SQL of an equality filter with one value, or any of several; adds them to `values`. */
@@ -50,7 +50,7 @@ export const isOneOf = (column: string, given: unknown, values: unknown[]): stri
   Array.isArray(given) ? `${column} = any($${values.push(given)})` : `${column} = $${values.push(given)}`;
 
 /** The rows of a page: the first ones in an order, behind a place in it. */
-export interface Stretch {
+export interface PageRange {
   direction: "asc" | "desc";
   limit: number;
   /** Parameters that hold the place's key; left out at the beginning. */
@@ -58,7 +58,7 @@ export interface Stretch {
 }
 
 /** SQL: whether a row with this key is behind the place. */
-export const isBehind = (key: readonly string[], { direction, place }: Stretch): string =>
+export const isAfterKey = (key: readonly string[], { direction, place }: PageRange): string =>
   place ? `(${key.join()}) ${direction === "desc" ? "<" : ">"} (${place.join()})` : "true";
 
 export interface Page<T> {
@@ -138,10 +138,10 @@ function select<R>(reading: Reading, { columns, cursor, offset = 0, limit }: Row
   const direction = isDescending !== (cursor?.isBackward ?? false) ? "desc" : "asc";
   const values = [...reading.values];
   const place = cursor?.key?.map((text) => `$${values.push(text)}`);
-  const stretch: Stretch = { direction, limit: offset + limit, place };
+  const stretch: PageRange = { direction, limit: offset + limit, place };
   const nearest = isInOrderOfId(reading) && !reading.isSearched ? listing.nearest?.(stretch) : undefined;
   const sql = `select ${columns ? `${columns}, ` : ""}array[${key.map((part) => `(${part})::text`).join()}] as page_key
-    from ${nearest ?? listing.from} where ${[...where, isBehind(key, stretch)].join(" and ")}
+    from ${nearest ?? listing.from} where ${[...where, isAfterKey(key, stretch)].join(" and ")}
     order by ${key.map((part) => `${part} ${direction}`).join()} limit ${limit} offset ${offset}`;
   return query<R & Keyed>(sql, values, on);
 }

@@ -19,12 +19,12 @@ export interface Shares {
 }
 
 /** With fewer the parts are too small: an import would take all that its own company has for its receipts. */
-const LEAST_TO_DIVIDE = 15;
+const MIN_TO_DIVIDE = 15;
 
 export function shareConnections(total: number): Shares {
   const prepared = Math.min(3, Math.max(1, Math.floor(total / 5)));
   const models = Math.min(4, 1 + Math.floor(total / 10));
-  const bulk = total < LEAST_TO_DIVIDE ? 0 : Math.floor((total - 3) * 0.4);
+  const bulk = total < MIN_TO_DIVIDE ? 0 : Math.floor((total - 3) * 0.4);
   return { sql: Math.max(1, total - prepared - models - bulk), bulk, prepared, models };
 }
 

@@ -19,7 +19,7 @@ const KNOWN = `
   where exists (select from subscribers s where s.company_id = $1 and s.attributes ? name)`;
 
 /** A name that nobody has is looked for in all people; where that takes longer, every name stays as it is. */
-const LOOK_MS = 1_500;
+const READ_TIMEOUT_MS = 1_500;
 
 /** The attributes that these names stand for, where they are spelled differently. */
 export async function spellingsOf(companyId: string, names: readonly string[]): Promise<Map<string, string>> {
@@ -36,7 +36,7 @@ export async function spellingsOf(companyId: string, names: readonly string[]): 
     const known = await costlyRead(
       companyId,
       (client) => query<{ name: string }>(KNOWN, [companyId, [...spellings.keys()]], client),
-      { statementMs: LOOK_MS, waitMs: LOOK_MS },
+      { statementMs: READ_TIMEOUT_MS, waitMs: READ_TIMEOUT_MS },
     );
     for (const { name } of known) spellings.delete(name);
     return spellings;

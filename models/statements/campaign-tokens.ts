@@ -13,6 +13,6 @@ const MAX_VARIANTS = 1_000;
 export const campaignTokenId = async (campaignNo: number, variant: number | null = null): Promise<string> =>
   (await mailIds()).of([{ campaign_no: campaignNo, seq: variant === null ? CAMPAIGN : CAMPAIGN + 1 + variant }])[0]!;
 
-export const standsForCampaign = ({ seq }: MailNumber): boolean => seq <= CAMPAIGN + MAX_VARIANTS;
+export const isCampaignToken = ({ seq }: MailNumber): boolean => seq <= CAMPAIGN + MAX_VARIANTS;
 
 export const variantOf = ({ seq }: MailNumber): number | null => (seq === CAMPAIGN ? null : seq - CAMPAIGN - 1);

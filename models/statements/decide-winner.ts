@@ -88,7 +88,7 @@ export async function decideWinner(
 }
 
 /** Of a campaign that is resumed: the test goes on, and is waited for anew. */
-export const waitAnew = (client: Client, companyId: string, campaignId: string) =>
+export const restartWait = (client: Client, companyId: string, campaignId: string) =>
   query(
     "update campaign_winners set due_at = null where company_id = $1 and campaign_id = $2 and winner is null",
     [companyId, campaignId],

@@ -1,16 +1,16 @@
 /** Opens and clicks of a person who is erased. They hold no address, and are found by the person's mails. */
-import { type Place, untilFew, WRITTEN } from "./erase-steps.ts";
+import { type ErasureTarget, inSteps, WRITTEN } from "./erase-steps.ts";
 import { companyNo, hitsOfMails } from "./hits.ts";
 
 /** The campaign's numbers stay. */
 export const KEEP_COUNTS = "select set_config('flockmail.erasing', 'on', true), $1::uuid";
 
 /** Found by the mails, so before these are emptied. What comes meanwhile goes with them. */
-export const HITS: Place[] = [
+export const HITS: ErasureTarget[] = [
   {
     counted: "events",
     before: KEEP_COUNTS,
-    sql: untilFew(
+    sql: inSteps(
       [
         `mail as materialized (
           (select e.campaign_no, e.seq from subscribers p join sent_emails e on e.subscriber_id = p.id

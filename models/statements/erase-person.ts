@@ -1,5 +1,5 @@
 /**
- * Erases a person from a company, place by place (erase-places.ts), in steps of one transaction each: the step, what it
+ * Erases a person from a company, place by place (erasure-targets.ts), in steps of one transaction each: the step, what it
  * counted, and where the next one goes on are written together. So a process that dies loses nothing, of two that work on
  * the same person one waits for the other's step, and nothing is counted twice.
  *
@@ -12,8 +12,8 @@ import { newId } from "../../services/lib/ids.ts";
 import { seal, unseal } from "../../services/lib/secrets.ts";
 import { type Client, query, queryOne, transaction } from "../database/db.ts";
 import { HITS_OF_MAILS } from "./erase-hits.ts";
-import { PLACES } from "./erase-places.ts";
 import { ERASED_KINDS, type ErasedKind } from "./erase-steps.ts";
+import { ERASURE_TARGETS } from "./erasure-targets.ts";
 import { addressHashes } from "./mail-key.ts";
 
 /** Longer than an import, a lease and a server's answer together. */
@@ -73,7 +73,7 @@ function spellingsOf(address: string): { keys: string[]; pattern: string; hint: 
 const LOCK = `select id, company_id, address_hash, address_sealed, place, cursor, pass, counts from erased_addresses
   where company_id = $1 and address_hash = $2 for update`;
 
-const CAME_BACK =
+const RETURNED_PERSON =
   "select from subscribers where company_id = $1 and email_key = any ($2::text[]) and status = 'unconfirmed'";
 
 const MOVE = `
@@ -96,7 +96,7 @@ interface Visited {
 }
 
 async function visit(client: Client, job: Job, address: string): Promise<Visited> {
-  const place = PLACES[job.place]!;
+  const place = ERASURE_TARGETS[job.place]!;
   const { keys, pattern, hint } = spellingsOf(address);
   if (place.before) await query(place.before, [job.company_id], client);
   const values = [job.company_id, keys, job.cursor ?? place.first ?? "", pattern, hint];
@@ -118,15 +118,15 @@ export function eraseStep({ companyId, hash }: ErasedPerson): Promise<{ over: bo
       return { over: true, counts };
     }
     const address = unseal(job.address_sealed, job.id);
-    if (job.pass === 2 && (await queryOne(CAME_BACK, [companyId, spellingsOf(address).keys], client))) {
+    if (job.pass === 2 && (await queryOne(RETURNED_PERSON, [companyId, spellingsOf(address).keys], client))) {
       await query(DONE, [companyId, hash], client);
       return { over: true, counts };
     }
     const { n, next, hits } = await visit(client, job, address);
-    counts[PLACES[job.place]!.counted] += n;
+    counts[ERASURE_TARGETS[job.place]!.counted] += n;
     counts.events += hits;
     const place = next === null ? job.place + 1 : job.place;
-    if (place < PLACES.length) {
+    if (place < ERASURE_TARGETS.length) {
       await query(MOVE, [companyId, hash, place, next, JSON.stringify(counts)], client);
       return { over: false, counts };
     }

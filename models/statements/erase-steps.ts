@@ -1,12 +1,12 @@
-/** How the statements of erase-places.ts are made: each takes one bounded step, and says where the next one begins. */
+/** How the statements of erasure-targets.ts are made: each takes one bounded step, and says where the next one begins. */
 import { inAnyPart } from "../database/campaign-no.ts";
 
 /** Rows written in one step. */
 export const WRITTEN = 1_000;
 /** Rows looked at in one step where no index finds them. */
-export const LOOKED_AT = 5_000;
+export const SCAN_SIZE = 5_000;
 
-export interface Place {
+export interface ErasureTarget {
   /** What its rows are counted as. */
   counted: ErasedKind;
   /** The cursor before the first row. */
@@ -44,15 +44,15 @@ const TYPES = "types as (select $1::uuid, $2::text[], $3::text, $4::text, $5::te
 const statement = (parts: string[], answer: string) => `with ${[TYPES, ...parts].join(",\n")}\n${answer}`;
 
 /** The same statement again, until it finds less than it may take. */
-export const untilFew = (parts: string[], rows: string) =>
+export const inSteps = (parts: string[], rows: string) =>
   statement(parts, `select count(*)::int as n, case when count(*) >= ${WRITTEN} then '' end as next from ${rows}`);
 
 /** `page` has the rows that were looked at in order, `key` makes the cursor of one. */
-export const walk = (parts: string[], rows: string, key: string, order: string, lookedAt = LOOKED_AT) =>
+export const walk = (parts: string[], rows: string, key: string, order: string, scanned = SCAN_SIZE) =>
   statement(
     parts,
     `select (select count(*)::int from ${rows}) as n,
-       case when (select count(*) from page) >= ${lookedAt} then (select ${key} from page order by ${order} desc limit 1) end as next`,
+       case when (select count(*) from page) >= ${scanned} then (select ${key} from page order by ${order} desc limit 1) end as next`,
   );
 
 // By bytes lower() takes a hundredth of the time; $5 is empty where it has letters beyond ASCII.
@@ -72,10 +72,10 @@ export const emptied = (found: string) => `locked as (
     returning e.campaign_no, e.seq)`;
 
 /**
- * `untilFew` of mails that are emptied, and which. No hit of them comes any more, and one that was stored while this statement
+ * `inSteps` of mails that are emptied, and which. No hit of them comes any more, and one that was stored while this statement
  * waited for the mail's row is seen by the next statement alone: then it goes.
  */
-export const untilFewMails = (parts: string[]) =>
+export const inMailSteps = (parts: string[]) =>
   statement(
     parts,
     `select count(*)::int as n, case when count(*) >= ${WRITTEN} then '' end as next,
@@ -101,7 +101,7 @@ export function walkWithin(given: {
   rows: { table: string; owner: string; key: string; type: keyof typeof RANGES; columns: string; where?: string };
   parts: string[];
   changed: string;
-}): Pick<Place, "first" | "sql"> {
+}): Pick<ErasureTarget, "first" | "sql"> {
   const { owners, rows, parts, changed } = given;
   const [owner, row] = [RANGES[owners.type], RANGES[rows.type]];
   const [atOwner, atRow] = [`split_part($3, ' ', 1)::${owners.type}`, `split_part($3, ' ', 2)::${rows.type}`];
@@ -113,12 +113,12 @@ export function walkWithin(given: {
       select r.${rows.owner} as owner, r.${rows.key} as key, ${rows.columns} from ${rows.table} r
       where r.${rows.owner} = o.owner and r.${rows.key} > case when o.owner = ${atOwner} then ${atRow} else '${row.first}' end
         ${rows.where ? `and ${rows.where}` : ""}
-      order by r.${rows.key} limit ${LOOKED_AT}) i
-    order by o.owner, i.key limit ${LOOKED_AT})`;
+      order by r.${rows.key} limit ${SCAN_SIZE}) i
+    order by o.owner, i.key limit ${SCAN_SIZE})`;
   const sql = statement(
     [page, ...parts],
     `select (select count(*)::int from ${changed}) as n,
-       case when (select count(*) from page) >= ${LOOKED_AT}
+       case when (select count(*) from page) >= ${SCAN_SIZE}
            then (select owner || ' ' || key from page order by owner desc, key desc limit 1)
          when (select count(*) from (${some}) s) >= ${OWNERS}
            then (select owner || ' ${row.last}' from (${some}) s order by owner desc limit 1) end as next`,
@@ -135,7 +135,7 @@ export function quotedIn(given: {
   texts: string[];
   sets: string;
   before?: string;
-}): Place {
+}): ErasureTarget {
   const { counted, table, key = "id", type = "uuid", texts, sets, before } = given;
   return {
     counted,
@@ -145,7 +145,7 @@ export function quotedIn(given: {
       [
         `page as materialized (select x.${key}, ${anyQuotes(...texts)} as quoted from ${table} x
           where x.company_id = $1 and (x.company_id, x.${key}) > ($1, $3::${type})
-          order by x.company_id, x.${key} limit ${LOOKED_AT})`,
+          order by x.company_id, x.${key} limit ${SCAN_SIZE})`,
         `changed as (update ${table} x set ${sets} from page p
           where p.quoted and x.company_id = $1 and x.${key} = p.${key} returning 1)`,
       ],

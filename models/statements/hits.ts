@@ -36,7 +36,7 @@ export const hitsOfMails = (mails: string, company: string): string => `
   ${hitsOfEach()}`;
 
 /** SQL: what belongs to hits `h` of campaigns `c`: mail, subscriber, links. */
-export const WHAT_HITS_LEAVE_OUT = `
+export const HIT_LOOKUPS = `
   join sent_emails s on s.campaign_no = h.campaign_no and s.seq = h.seq
   left join subscribers p on p.company_id = c.company_id and p.id = s.subscriber_id
   left join campaign_contents t on t.company_id = c.company_id and t.campaign_id = c.id`;
@@ -73,7 +73,7 @@ const BY_KEY = `
   from unnest($2::uuid[], $3::int[], $4::int[]) k (id, campaign_no, seq)
   join campaigns c on c.no = k.campaign_no and c.company_id = $1
   ${hitsOfEach("h.id = k.id")}
-  ${WHAT_HITS_LEAVE_OUT}`;
+  ${HIT_LOOKUPS}`;
 
 export interface HitKey extends MailNumber {
   id: string;
@@ -96,7 +96,7 @@ export async function hitsAt(companyId: string, keys: readonly HitKey[], on?: Qu
 
 const OF_MAILS = `
   select ${HIT_AS_EVENT}
-  from ${hitsOfMails("unnest($2::int[], $3::int[]) k (campaign_no, seq)", "$1")} ${WHAT_HITS_LEAVE_OUT}
+  from ${hitsOfMails("unnest($2::int[], $3::int[]) k (campaign_no, seq)", "$1")} ${HIT_LOOKUPS}
   order by h.id limit $4`;
 
 /** The first ones of these mails, in order. */

@@ -4,7 +4,7 @@
  */
 import { type Client, query } from "../database/db.ts";
 import { HIT_FLAG, HIT_VARIANT_SHIFT } from "../hit.ts";
-import { companyNo, HIT_AS_EVENT, WHAT_HITS_LEAVE_OUT } from "./hits.ts";
+import { companyNo, HIT_AS_EVENT, HIT_LOOKUPS } from "./hits.ts";
 import { mailIds } from "./mail-key.ts";
 
 const WITH_HITS = `
@@ -25,7 +25,7 @@ const MOVE = `
   from (
     select ${HIT_AS_EVENT}, h.link, ${isSet(HIT_FLAG.first)} as is_first, ${isSet(HIT_FLAG.firstOfLink)} as is_first_of_link,
       nullif((h.flags >> ${HIT_VARIANT_SHIFT}) - 1, -1) as variant
-    from h join campaigns c on c.no = h.campaign_no and c.company_id = $1 ${WHAT_HITS_LEAVE_OUT}) h
+    from h join campaigns c on c.no = h.campaign_no and c.company_id = $1 ${HIT_LOOKUPS}) h
   join unnest($3::int[], $4::uuid[]) m (seq, id) on m.seq = h.seq`;
 
 /** Those of the campaign's recipients from one number to another, whose rows the caller has locked: no hit comes meanwhile. */

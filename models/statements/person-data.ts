@@ -2,11 +2,11 @@
 import { exportRead } from "../database/bulk.ts";
 import { query } from "../database/db.ts";
 import { SENT_EMAIL_STATUSES } from "../sent-email-status.ts";
-import { asEvents, HIT_AS_EVENT, type HitRow, hitsOfMails, WHAT_HITS_LEAVE_OUT } from "./hits.ts";
+import { asEvents, HIT_AS_EVENT, HIT_LOOKUPS, type HitRow, hitsOfMails } from "./hits.ts";
 import { withIds } from "./mail-key.ts";
 
 /** Of each kind, the newest. */
-const MOST_ROWS = 10_000;
+const MAX_ROWS = 10_000;
 
 interface MailRow extends Record<string, unknown> {
   id: string;
@@ -17,7 +17,7 @@ interface MailRow extends Record<string, unknown> {
 }
 
 const STATUS_NAMES = `(array[${SENT_EMAIL_STATUSES.map((name) => `'${name}'`).join(", ")}])`;
-const NEWEST = `limit ${MOST_ROWS + 1}`;
+const NEWEST = `limit ${MAX_ROWS + 1}`;
 
 const LISTS = `
   select l.id, l.name, m.created_at as joined_at, m.left_at
@@ -42,7 +42,7 @@ const ADDRESS_CHANGES = `
 /** The subscriber's address and those before it, in a form to compare. $1: company, $2: subscriber, $3: the address. */
 const addresses = (lowered: string, key: (email: string) => string) => `any (array(
     select ${key("$3")} union select ${lowered} from former_addresses f where f.company_id = $1 and f.subscriber_id = $2))`;
-const THEIRS = addresses("lower(f.email)", (email) => `lower(${email})`);
+const PERSON = addresses("lower(f.email)", (email) => `lower(${email})`);
 const THEIR_KEYS = addresses("f.email_key", (email) => `address_key(${email})`);
 
 const FORMER = `
@@ -63,12 +63,12 @@ const MAILS = `
 
 const COPIES = `
   select campaign_id, kind, email, ${STATUS_NAMES}[status + 1] as status, attempts, error, smtp_response, sent_at, created_at
-  from sent_email_copies where company_id = $1 and lower(email) = ${THEIRS}
+  from sent_email_copies where company_id = $1 and lower(email) = ${PERSON}
   order by created_at desc ${NEWEST}`;
 
 const EVENTS = `
   select id, type, recipient, campaign_id, sent_email_id, metadata, created_at as timestamp from email_events
-  where company_id = $1 and lower(recipient) = ${THEIRS} order by id desc ${NEWEST}`;
+  where company_id = $1 and lower(recipient) = ${PERSON} order by id desc ${NEWEST}`;
 
 /** Found by their mails: those of the subscriber, and those whose rows have the address. */
 const HITS = `
@@ -76,9 +76,9 @@ const HITS = `
   from ${hitsOfMails(
     `(select campaign_no, seq from sent_emails where subscriber_id = $2
     union
-    select campaign_no, seq from sent_emails where email is not null and lower(email) = ${THEIRS}) k`,
+    select campaign_no, seq from sent_emails where email is not null and lower(email) = ${PERSON}) k`,
     "$1",
-  )} ${WHAT_HITS_LEAVE_OUT}
+  )} ${HIT_LOOKUPS}
   order by h.id desc ${NEWEST}`;
 
 const SUPPRESSIONS = `
@@ -88,12 +88,12 @@ const SUPPRESSIONS = `
 const DELIVERIES = `
   select d.id, w.url, d.event_type, d.payload, d.status, d.attempts, d.response_status, d.created_at
   from webhook_endpoints w join webhook_deliveries d on d.company_id = $1 and d.endpoint_id = w.id
-  where w.company_id = $1 and lower(d.payload->>'recipient') = ${THEIRS}
+  where w.company_id = $1 and lower(d.payload->>'recipient') = ${PERSON}
   order by d.id desc ${NEWEST}`;
 
 const INBOUND = `
   select id, received_at, via, result, bounce_type, recipient, sent_email_id, diagnostic from inbound_messages
-  where company_id = $1 and lower(recipient) = ${THEIRS} order by id desc ${NEWEST}`;
+  where company_id = $1 and lower(recipient) = ${PERSON} order by id desc ${NEWEST}`;
 
 const KINDS = {
   lists: LISTS,
@@ -115,7 +115,7 @@ type PersonRows = Record<Kind, Record<string, unknown>[]>;
 async function withHits(events: Record<string, unknown>[], hits: HitRow[]): Promise<Record<string, unknown>[]> {
   const rows = (await asEvents(hits)).map(({ created_at, machine: _, ...hit }) => ({ ...hit, timestamp: created_at }));
   const byId = (a: Record<string, unknown>, b: Record<string, unknown>) => (String(a.id) < String(b.id) ? 1 : -1);
-  return [...events, ...rows].sort(byId).slice(0, MOST_ROWS + 1);
+  return [...events, ...rows].sort(byId).slice(0, MAX_ROWS + 1);
 }
 
 /** Ids are computed, and numbers are ours. */
@@ -139,8 +139,8 @@ export async function personData(
     if (kind === "events") {
       found = await withHits(found, await exportRead(companyId, (client) => query<HitRow>(HITS, values, client)));
     }
-    if (found.length > MOST_ROWS) truncated.push(kind);
-    const kept = found.slice(0, MOST_ROWS);
+    if (found.length > MAX_ROWS) truncated.push(kind);
+    const kept = found.slice(0, MAX_ROWS);
     rows[kind] = kind === "sent_emails" ? await readable(kept as MailRow[]) : kept;
   }
   return { rows, truncated };

@@ -91,7 +91,7 @@ const OF_OWN_DOUBT = `case
       else ${isDoubtOf("r.fence")} end`;
 
 /** As it was before the result, or before the claim. */
-const AS_IF_NOT_TRIED = `case
+const BACK_TO_QUEUE = `case
       when r.no is not null then e.status = ${queued} and e.next_attempt_at is null and e.attempts = r.attempts
       when e.status = ${sending} then e.attempts = r.attempts
       else e.status = ${queued} and e.next_attempt_at is not null and e.attempts = r.attempts - 1 end`;
@@ -110,14 +110,14 @@ export const RECORD_LATE = record(OF_OWN_DOUBT);
  * The same for results that had been written, in transactions that the database has lost: rows are as they were before.
  * Events and webhooks were lost with the row, or have stayed with it.
  */
-export const RECORD_AGAIN = record(AS_IF_NOT_TRIED);
+export const RECORD_AGAIN = record(BACK_TO_QUEUE);
 
 /**
  * Of this lease (company, campaign, no, fence) all that was handed over has its result: who is still in doubt by it has not
  * left the sender. One lease: the values that its rows are found by are known before they are looked for, and no plan can
  * read an index from end to end instead.
  */
-export const NEVER_LEFT = `with chunk as (
+export const REQUEUE_UNSENT = `with chunk as (
   select c.company_id, c.campaign_id, g.no as campaign_no, c.no, c.lo, c.hi, c.fence, l.fence as held
   from (select $1::uuid, $2::uuid, $3::int, $4::int) l (company_id, campaign_id, no, fence)
   join send_chunks c on c.campaign_id = l.campaign_id and c.no = l.no and c.company_id = l.company_id

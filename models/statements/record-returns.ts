@@ -16,9 +16,9 @@ const { sent, bounced, unknown } = SENT_EMAIL_STATUS;
 /** How long a report without a token or a Message-ID may come after its mail. */
 const DAYS = 14;
 
-const WENT = `(case when s.status in (${sent}, ${bounced}) then s.sent_at
+const SENT_AT = `(case when s.status in (${sent}, ${bounced}) then s.sent_at
   when s.status = ${unknown} then coalesce(c.expansion_began_at, c.created_at) end)`;
-const RECENT = `${WENT} > now() - interval '${DAYS} days'`;
+const RECENT = `${SENT_AT} > now() - interval '${DAYS} days'`;
 const CAMPAIGN = "join campaigns c on c.no = s.campaign_no and c.company_id = a.company_id";
 
 /** The newest mail to an address within the days: by its subscriber, by an address of its own, or as a copy. */
@@ -27,12 +27,12 @@ export const FIND_BY_ADDRESS = `
   from unnest($1::int[], $2::uuid[], $3::text[]) a (n, company_id, address)
   cross join lateral (
     select * from (
-      select s.campaign_no, s.seq, false as copy, ${WENT} as went
+      select s.campaign_no, s.seq, false as copy, ${SENT_AT} as went
       from subscribers p join sent_emails s on s.subscriber_id = p.id ${CAMPAIGN}
       where p.company_id = a.company_id and p.email_key = address_key(a.address) and ${RECENT}
         and (s.email is null or address_key(s.email) = address_key(a.address))
       union all
-      select s.campaign_no, s.seq, false, ${WENT} from sent_emails s ${CAMPAIGN}
+      select s.campaign_no, s.seq, false, ${SENT_AT} from sent_emails s ${CAMPAIGN}
       where s.email is not null and lower(s.email) = lower(a.address) and ${RECENT}
       union all
       select c.no, x.seq, true, x.sent_at

@@ -55,7 +55,7 @@ export const MARK_RESTORED = "update installation set worked_on = 'restored', wo
 const CAMPAIGNS_AT_ONCE = 500;
 
 /** Newsletters; those that are scheduled once their time has come. */
-export const WOULD_COME_AGAIN = `
+export const WOULD_BE_RESENT = `
   select c.id, c.company_id, c.name, c.status, o.name as company
   from campaigns c join companies o on o.id = c.company_id
   where not c.is_transactional and c.error is null and c.deleted_at is null
@@ -66,7 +66,7 @@ const STOP = `
   update campaigns c set error = $3, stopped_at = now(), restored = true, updated_at = now()
   from unnest($1::uuid[], $2::uuid[]) w (company_id, id) where c.id = w.id and c.company_id = w.company_id`;
 
-const LEAVE_COPIES = `
+const ABANDON_COPIES = `
   update sent_email_copies e set status = ${SENT_EMAIL_STATUS.unknown}, next_attempt_at = null, error = $1
   from campaigns c
   where e.next_attempt_at is not null and c.id = e.campaign_id and c.company_id = e.company_id and not c.is_transactional`;
@@ -80,7 +80,7 @@ interface Underway {
 }
 
 async function stopSome(client: Client): Promise<number> {
-  const found = await query<Underway>(WOULD_COME_AGAIN, [], client);
+  const found = await query<Underway>(WOULD_BE_RESENT, [], client);
   // Recipients are written for those too, so that a resume knows them.
   const due = found.filter(({ status }) => status === "scheduled").map(({ id }) => id);
   await moveAllTo(client, due, "pending");
@@ -103,7 +103,7 @@ export async function stopNewsletters(database: DatabaseIdentity): Promise<numbe
       if (isRecorded(recorded, database)) return 0;
       const some = await stopSome(client);
       if (some === CAMPAIGNS_AT_ONCE) return some;
-      await query(LEAVE_COPIES, [RESTORED_ERROR], client);
+      await query(ABANDON_COPIES, [RESTORED_ERROR], client);
       await query(RECORD, [database.name, database.timeline], client);
       return some;
     });

@@ -48,7 +48,7 @@ export interface DueEndpoint {
   failing: boolean;
 }
 
-interface LookedAt {
+interface ScannedEndpoint {
   endpoint_id: string;
   company_id: string | null;
   failing: boolean;
@@ -61,7 +61,7 @@ interface LookedAt {
 const NEXT_WAITING = `
   select endpoint_id, next_attempt_at from webhook_deliveries
   where status = 'pending' and endpoint_id > $CURSOR order by endpoint_id, next_attempt_at limit 1`;
-const LOOK_AT_ENDPOINTS = `
+const SCAN_ENDPOINTS = `
   with recursive waiting as (
     (select endpoint_id, next_attempt_at, 1 as n from (${NEXT_WAITING.replace("$CURSOR", "$1::uuid")}) first)
     union all
@@ -73,27 +73,28 @@ const LOOK_AT_ENDPOINTS = `
   from waiting q left join webhook_endpoints w on w.id = q.endpoint_id
   order by q.endpoint_id`;
 
-const isDue = (row: LookedAt): row is LookedAt & { company_id: string } => row.due && row.company_id !== null;
-const dueOf = (rows: readonly LookedAt[]): DueEndpoint[] =>
+const isDue = (row: ScannedEndpoint): row is ScannedEndpoint & { company_id: string } =>
+  row.due && row.company_id !== null;
+const dueOf = (rows: readonly ScannedEndpoint[]): DueEndpoint[] =>
   rows
     .filter(isDue)
     .map(({ endpoint_id: endpointId, company_id: companyId, failing }) => ({ endpointId, companyId, failing }));
 
-export interface Look {
+export interface EndpointScan {
   due: DueEndpoint[];
   /** The last endpoint that was looked at; undefined where none is left behind it. */
   last: string | undefined;
 }
 
 /** Of all companies: the endpoints behind `after`, at most `slice` of those that have anything waiting. */
-export async function lookAtEndpoints(after: string, slice: number): Promise<Look> {
+export async function scanEndpoints(after: string, slice: number): Promise<EndpointScan> {
   // Not prepared: every idle process asks it, and would keep a connection for it alone.
-  const rows = await query<LookedAt>(LOOK_AT_ENDPOINTS, [after, slice]);
+  const rows = await query<ScannedEndpoint>(SCAN_ENDPOINTS, [after, slice]);
   return { due: dueOf(rows), last: rows.length < slice ? undefined : rows.at(-1)!.endpoint_id };
 }
 
 // Endpoints and not deliveries are counted: a company with a million waiting costs as much as one with one.
-const LOOK_AT_COMPANIES = `
+const SCAN_COMPANIES = `
   select w.id as endpoint_id, w.company_id, w.failing_since is not null as failing,
     w.disabled_at is null and exists (
       select from webhook_deliveries d
@@ -105,11 +106,11 @@ const LOOK_AT_COMPANIES = `
   order by w.company_id, w.id`;
 
 /** Of each of these companies at most `slice` endpoints, behind the one that is named beside it. `last` by company. */
-export async function lookAtCompanies(
+export async function scanCompanies(
   companies: ReadonlyMap<string, string>,
   slice: number,
 ): Promise<{ due: DueEndpoint[]; last: Map<string, string> }> {
-  const rows = await prepared<LookedAt>("look at companies", LOOK_AT_COMPANIES, [
+  const rows = await prepared<ScannedEndpoint>("look at companies", SCAN_COMPANIES, [
     [...companies.keys()],
     [...companies.values()],
     slice,
@@ -128,17 +129,17 @@ export async function lookAtCompanies(
 export interface Grant {
   companyId: string;
   endpointId: string;
-  lanes: number;
+  slots: number;
 }
 
 export const CLAIM = `
   with due as materialized (
-    select d.id, d.company_id from unnest($1::uuid[], $2::uuid[], $3::integer[]) as o (company_id, endpoint_id, lanes)
+    select d.id, d.company_id from unnest($1::uuid[], $2::uuid[], $3::integer[]) as o (company_id, endpoint_id, slots)
     join webhook_endpoints w on w.company_id = o.company_id and w.id = o.endpoint_id and w.disabled_at is null
     cross join lateral (
       select id, company_id from webhook_deliveries
       where company_id = o.company_id and endpoint_id = o.endpoint_id and status = 'pending' and next_attempt_at <= now()
-      order by next_attempt_at limit o.lanes for update skip locked) d)
+      order by next_attempt_at limit o.slots for update skip locked) d)
   update webhook_deliveries d
   set next_attempt_at = date_trunc('milliseconds', now()) + make_interval(secs => $4)
   from due, webhook_endpoints w
@@ -153,7 +154,7 @@ export async function claimDeliveries(grants: readonly Grant[]): Promise<Claimed
   return prepared<ClaimedDelivery>("claim deliveries", CLAIM, [
     grants.map(({ companyId }) => companyId),
     grants.map(({ endpointId }) => endpointId),
-    grants.map(({ lanes }) => lanes),
+    grants.map(({ slots }) => slots),
     LEASE_SECONDS,
   ]);
 }

@@ -1,5 +1,5 @@
 /** Whom a campaign did not reach, by reason: everything in its `failed_count`, in doubt and not tried included. */
-import { isOver } from "../../models/campaign.ts";
+import { isFinished } from "../../models/campaign.ts";
 import { costlyRead } from "../../models/database/bulk.ts";
 import { campaignNo } from "../../models/database/campaign-no.ts";
 import { type Client, query, queryOne } from "../../models/database/db.ts";
@@ -157,7 +157,7 @@ const overQuota = (count: number, remedy: Remedy): Failures[number] => ({
 
 /** Remedy for recipients that were not sent to: the same decision as a resume makes. */
 async function remedyOf(companyId: string, campaign: Campaign): Promise<Remedy> {
-  if (!isOver(campaign.status)) return "later";
+  if (!isFinished(campaign.status)) return "later";
   const refusal = await costlyRead(companyId, (client) => whyNotResumable(client, campaign, companyId));
   if (refusal === undefined) return "resume";
   return campaign.recipients_state === "kept" ? "duplicate" : "none";

@@ -1,5 +1,5 @@
 /** How fast a campaign goes, and when it will be through, from what it was at several moments. */
-import { isOver } from "../../models/campaign.ts";
+import { isFinished } from "../../models/campaign.ts";
 import type { ReturnsOf } from "../contracts.ts";
 
 export type Moment = ReturnsOf<"campaigns.progress">;
@@ -18,7 +18,7 @@ export class Pace {
 
   /** With the speed and the time that is left, as far as they are known. */
   at(moment: Moment): Moment {
-    if (isOver(moment.status)) return { ...moment, per_second: 0, seconds_left: 0 };
+    if (isFinished(moment.status)) return { ...moment, per_second: 0, seconds_left: 0 };
     const [first, last] = [this.#noted[0], this.#noted.at(-1)];
     const seconds = first && last ? (last.atMs - first.atMs) / 1_000 : 0;
     // A resume takes back what had failed.

@@ -4,7 +4,7 @@
  * watch it. Whoever loses access, lags behind or stays for an hour is let go; browsers connect again by themselves.
  */
 import type { CallingOptions } from "moleculer";
-import { isOver } from "../../models/campaign.ts";
+import { isFinished } from "../../models/campaign.ts";
 import { isServiceError, throttled } from "../lib/errors.ts";
 import type { Context } from "./http/context.ts";
 import { EventStream } from "./http/event-stream.ts";
@@ -118,7 +118,7 @@ class Feed {
     const progress = this.#pace.at(moment);
     for (const viewer of viewers) {
       viewer.stream.send("progress", progress);
-      if (!isOver(moment.status)) continue;
+      if (!isFinished(moment.status)) continue;
       viewer.stream.send("end", progress);
       this.#end(viewer);
     }

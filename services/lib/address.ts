@@ -8,12 +8,12 @@ const ASCII_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** Labels of the name of a host or a DKIM key: one is enough, and may have underscores, unlike those of a mail domain. */
 export const LABELS = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
 /** `domainToASCII` parses a URL: it cuts path, query, fragment and port off, decodes `%61`, and drops line breaks. */
-const OF_URLS = /[\s\p{Cc}/?#@:\\%]/u;
+const URL_CHARACTERS = /[\s\p{Cc}/?#@:\\%]/u;
 
 /** The name of a host as it goes over the wire (lower case, punycode), or null if the text is anything else. */
 export function asciiHost(text: string): string | null {
   const name = text.trim();
-  if (OF_URLS.test(name)) return null;
+  if (URL_CHARACTERS.test(name)) return null;
   const ascii = domainToASCII(name);
   return ascii.length <= 253 && LABELS.test(ascii) ? ascii : null;
 }
@@ -38,14 +38,14 @@ function isMailDomain(domain: string): boolean {
   return ascii === given || domainToUnicode(ascii) === given.normalize("NFC");
 }
 
-const MOST_KNOWN = 1_000;
+const MAX_CACHED = 1_000;
 /** What was found out of domains: those of a list are few, and of the CPU that a row of an import takes they were a quarter. */
 const known = new Map<string, boolean>();
 
 function isKnownMailDomain(domain: string): boolean {
   const found = known.get(domain);
   if (found !== undefined) return found;
-  if (known.size >= MOST_KNOWN) known.clear();
+  if (known.size >= MAX_CACHED) known.clear();
   const is = isMailDomain(domain);
   known.set(domain, is);
   return is;

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import type pg from "pg";
 import { closeDatabase, openDatabase } from "../../models/database/db.ts";
 import { knownMigrations } from "../../models/database/migrate.ts";
-import { WOULD_COME_AGAIN } from "../../models/statements/restored-database.ts";
+import { WOULD_BE_RESENT } from "../../models/statements/restored-database.ts";
 import type { Config } from "../lib/config.ts";
 import { hasSecret, unseal } from "../lib/secrets.ts";
 import { countRows, type Manifest, manifestOf, rowsOf, sha256Of } from "./backup.ts";
@@ -91,7 +91,7 @@ async function checkSecrets(settings: Config): Promise<Check> {
 
 /** No fault: the service stops them at its start on the restored database. */
 async function checkCampaigns(client: pg.Client): Promise<Check> {
-  const found = await rowsOf<{ name: string; id: string }>(client, WOULD_COME_AGAIN);
+  const found = await rowsOf<{ name: string; id: string }>(client, WOULD_BE_RESENT);
   const names = found.slice(0, 10).map(({ name, id }) => `${name} (${id})`);
   const detail =
     found.length === 0

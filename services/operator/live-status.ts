@@ -33,7 +33,7 @@ async function askSenders(ctx: Ctx): Promise<SenderStatus[]> {
 }
 
 export async function senders(ctx: Ctx): Promise<ReturnsOf<"operator.senders">> {
-  return (await senderStatuses(ctx)).map(({ lanes: batches, servers, stopping, ...status }) => ({
+  return (await senderStatuses(ctx)).map(({ batches, servers, stopping, ...status }) => ({
     node: status.node,
     waiting_for: stopping ? "its end" : status.waiting_for,
     batches: batches.length,
@@ -76,8 +76,8 @@ async function namesOf(campaignIds: string[]): Promise<Map<string, { campaign: s
 }
 
 export async function batches(ctx: Ctx): Promise<ReturnsOf<"operator.batches">> {
-  const working = (await senderStatuses(ctx)).flatMap(({ node, lanes, servers }) =>
-    lanes.map((batch) => ({
+  const working = (await senderStatuses(ctx)).flatMap(({ node, batches, servers }) =>
+    batches.map((batch) => ({
       node,
       host: servers.find(({ smtp_config_id }) => smtp_config_id === batch.smtp_config_id)?.host ?? null,
       ...batch,

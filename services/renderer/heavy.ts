@@ -1,6 +1,6 @@
 /** What may take long with a large template, in a worker thread; a small one is worked on here and now. */
 import { LARGE_BODY } from "../lib/template/template-errors.ts";
-import { TookTooMuch, workers } from "../lib/workers/workers.ts";
+import { TaskLimitExceeded, workers } from "../lib/workers/workers.ts";
 import { type Bodies, bodiesOf, type Source } from "./bodies/bodies.ts";
 import { type Facts, factsOf } from "./bodies/facts.ts";
 import { Unrenderable, UnusableTemplate } from "./content.ts";
@@ -12,7 +12,7 @@ const FILE = new URL("heavy-tasks.ts", import.meta.url).href;
 
 /** Ended for taking too much; the message is for whoever wrote the template. */
 export class TooHeavy extends UnusableTemplate {
-  constructor(cause: TookTooMuch) {
+  constructor(cause: TaskLimitExceeded) {
     super({ body: [`Too much work: ${cause.message}.`] });
   }
 }
@@ -22,7 +22,7 @@ async function inThread<T>(companyId: string, name: string, input: unknown, char
   try {
     outcome = await workers().run<Outcome<T>>(companyId, { file: FILE, name, input, characters });
   } catch (error) {
-    throw error instanceof TookTooMuch ? new TooHeavy(error) : error;
+    throw error instanceof TaskLimitExceeded ? new TooHeavy(error) : error;
   }
   if ("fields" in outcome) throw new UnusableTemplate(outcome.fields);
   if ("error" in outcome) throw new Unrenderable(outcome.error, { cause: outcome.cause });

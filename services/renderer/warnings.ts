@@ -9,7 +9,7 @@ import { isBuiltIn } from "./program/scope.ts";
 const CLIPPED_BYTES = 102 * 1024;
 /** Nobody reads on, and each costs a look through the subscribers. */
 const MAX_NAMES = 20;
-const LOOK_MS = 1_500;
+const READ_TIMEOUT_MS = 1_500;
 
 const COMPANY_VARIABLES = ["company.name", "company.footer_text"];
 const PERSON = ["email", "first_name", "last_name", "unsubscribe_url", "view_in_browser_url", "preferences_url"];
@@ -33,7 +33,7 @@ interface Attributes {
 /** Undefined where the read takes too long. */
 async function inTime<T>(companyId: string, read: (client: Client) => Promise<T>): Promise<T | undefined> {
   try {
-    return await costlyRead(companyId, read, { statementMs: LOOK_MS, waitMs: LOOK_MS });
+    return await costlyRead(companyId, read, { statementMs: READ_TIMEOUT_MS, waitMs: READ_TIMEOUT_MS });
   } catch (error) {
     if (!isTooCostly(error)) throw error;
     return undefined;

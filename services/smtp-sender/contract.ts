@@ -1,6 +1,6 @@
 import type { ServiceContract } from "../define.ts";
 import { Bool, Nullable, Type, Uuid } from "../lib/shapes.ts";
-import type { TravellingResult } from "./claim/ask-owners.ts";
+import type { SerializedResult } from "./claim/ask-owners.ts";
 import { configs } from "./contract-configs.ts";
 import { dkim } from "./contract-dkim.ts";
 import { testSend } from "./contract-test-send.ts";
@@ -67,7 +67,7 @@ const work = {
       owner: Type.String(),
       unsettled: Type.Array(Lease),
       settled: Type.Array(Lease),
-      results: Type.Array(Type.Unsafe<TravellingResult>({ type: "object" })),
+      results: Type.Array(Type.Unsafe<SerializedResult>({ type: "object" })),
     }),
   },
   history: {
@@ -97,7 +97,7 @@ const work = {
         second: Type.Integer(),
         domain: Type.Integer(),
       }),
-      lanes: Type.Array(Batch),
+      batches: Type.Array(Batch),
       servers: Type.Array(Server),
     }),
   },

@@ -121,10 +121,10 @@ export default defineService("smtp-sender", contract, {
 
   events: {
     async "campaign.queued"() {
-      nodeOf(this).engine.lookForWork();
+      nodeOf(this).engine.checkForWork();
     },
     async "campaign.stopped"() {
-      nodeOf(this).engine.stops.lookNow();
+      nodeOf(this).engine.stops.checkNow();
     },
     async "smtpConfig.changed"(ctx) {
       await nodeOf(this).engine.configChanged(ctx.params.smtpConfigId);

@@ -10,10 +10,10 @@ import type { SubscriberStatus } from "../../models/subscriber.ts";
 import { addressText } from "../lib/address.ts";
 import { type Ctx, requireOwnHost } from "../lib/caller.ts";
 import { gone, invalid, missingObject, notFound, subscriberLimitReached } from "../lib/errors.ts";
-import { evenly } from "../lib/even-time.ts";
 import { newId } from "../lib/ids.ts";
 import type { Document } from "../lib/shapes.ts";
 import { readPersonToken } from "../lib/tokens/person-token.ts";
+import { withUniformTiming } from "../lib/uniform-timing.ts";
 import { countDropped } from "./dropped-sign-ups.ts";
 import { addToLists, missing } from "./members.ts";
 import { attributesIn, formAnswer, isTrapped } from "./public-form.ts";
@@ -62,7 +62,7 @@ async function save(
  * is a row, and the answer comes at an even time.
  */
 export const subscribe = (ctx: Ctx<SubscribeRequest>): Promise<Document> =>
-  evenly(async () => formAnswer(ctx, { asksToConfirm: await record(ctx) }));
+  withUniformTiming(async () => formAnswer(ctx, { asksToConfirm: await record(ctx) }));
 
 /** Returns whether a confirmation is asked for, whoever the address belongs to. */
 async function record(ctx: Ctx<SubscribeRequest>): Promise<boolean> {

@@ -9,9 +9,9 @@ import {
   type ClaimedDelivery,
   claimDeliveries,
   type DueEndpoint,
-  lookAtCompanies,
-  lookAtEndpoints,
   recordAttempts,
+  scanCompanies,
+  scanEndpoints,
 } from "../../models/statements/webhook-deliveries.ts";
 import { groupCommit } from "../lib/group-commit.ts";
 import { type AttemptResult, attempt, retryAfterSeconds } from "./attempt.ts";
@@ -123,7 +123,7 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
     const taken = new Map<string, number>();
     for (const one of claimed) taken.set(one.endpoint_id, (taken.get(one.endpoint_id) ?? 0) + 1);
     // Runs before any attempt ends: an endpoint that yielded fewer deliveries than granted has no more.
-    for (const { endpointId, lanes } of grants) if ((taken.get(endpointId) ?? 0) < lanes) queue.remove(endpointId);
+    for (const { endpointId, slots } of grants) if ((taken.get(endpointId) ?? 0) < slots) queue.remove(endpointId);
     for (const one of claimed) launch(one, queue);
     return claimed.length;
   }
@@ -133,7 +133,7 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
     if (companies.size === 0) return;
     // Remove first: a delivery queued during the query must trigger another query.
     for (const companyId of companies.keys()) queuedFor.delete(companyId);
-    const { due, last } = await lookAtCompanies(companies, SLICE_OF_COMPANY);
+    const { due, last } = await scanCompanies(companies, SLICE_OF_COMPANY);
     add(due);
     for (const [companyId, endpointId] of last) if (!queuedFor.has(companyId)) queuedFor.set(companyId, endpointId);
   }
@@ -175,7 +175,7 @@ export function startPump({ disabled, failed }: PumpReports): DeliveryPump {
       await fill();
     },
     async poll() {
-      const { due, last } = await lookAtEndpoints(lastPolled, SLICE);
+      const { due, last } = await scanEndpoints(lastPolled, SLICE);
       lastPolled = last ?? BEFORE_ALL;
       add(due);
       return fill();

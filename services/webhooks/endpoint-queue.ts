@@ -78,8 +78,8 @@ export class EndpointQueue {
         const endpointId = this.#nextOf(companyId, granted);
         if (!endpointId) continue;
         this.#endpointToTheEnd(companyId, endpointId);
-        const grant = granted.get(endpointId) ?? { companyId, endpointId, lanes: 0 };
-        grant.lanes++;
+        const grant = granted.get(endpointId) ?? { companyId, endpointId, slots: 0 };
+        grant.slots++;
         granted.set(endpointId, grant);
         grantedByCompany.set(companyId, (grantedByCompany.get(companyId) ?? 0) + 1);
         given++;
@@ -107,7 +107,7 @@ export class EndpointQueue {
   #nextOf(companyId: string, granted: ReadonlyMap<string, Grant>): string | undefined {
     for (const endpointId of this.#turns.get(companyId)!) {
       const { inFlight } = this.#endpoints.get(endpointId)!;
-      if (inFlight + (granted.get(endpointId)?.lanes ?? 0) < this.#limits.perEndpoint) return endpointId;
+      if (inFlight + (granted.get(endpointId)?.slots ?? 0) < this.#limits.perEndpoint) return endpointId;
     }
     return undefined;
   }

@@ -1,7 +1,7 @@
 /** After everything is healed: waits until all is settled, and holds what was asked for against what became of it. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { SENT_EMAIL_STATUSES, type SentEmailStatus } from "../../models/sent-email-status.ts";
-import { HIT_RECIPIENT, HIT_TYPE, WHAT_HITS_LEAVE_OUT } from "../../models/statements/hits.ts";
+import { HIT_LOOKUPS, HIT_RECIPIENT, HIT_TYPE } from "../../models/statements/hits.ts";
 import type { Ledger, MailKind } from "./ledger.ts";
 import { MAIL_KINDS } from "./ledger.ts";
 import { type Company, LIMIT, WINDOW_MS } from "./load.ts";
@@ -159,7 +159,7 @@ async function hitsMissingOf(scene: Scene, ledger: Ledger, companies: Company[])
     `select distinct type || ' ' || recipient as key from email_events where company_id = any ($1) and type in ('opened', 'clicked')
      union
      select ${HIT_TYPE} || ' ' || ${HIT_RECIPIENT}
-     from hits h join campaigns c on c.no = h.campaign_no and c.company_id = any ($1) ${WHAT_HITS_LEAVE_OUT}`,
+     from hits h join campaigns c on c.no = h.campaign_no and c.company_id = any ($1) ${HIT_LOOKUPS}`,
     [companies.map(({ id }) => id)],
   );
   const keys = new Set(stored.map(({ key }) => key));

@@ -77,7 +77,7 @@ async function campaign(recipients: number, transactional = false): Promise<stri
 }
 
 async function startSenders(): Promise<void> {
-  for (let n = 0; n < SENDERS; n++) sending.engine({ limiter: new SenderLimiter(await client()), roomAgainMs: 200 });
+  for (let n = 0; n < SENDERS; n++) sending.engine({ limiter: new SenderLimiter(await client()), hourRetryMs: 200 });
 }
 
 /** The most mails that any rolling window holds. */
@@ -172,7 +172,7 @@ if (long) {
     others.push(other);
     const id = await campaign(2 * LIMIT);
     await startSenders();
-    sending.engine({ limiter: new SenderLimiter(await client(portOf(other))), roomAgainMs: 200 });
+    sending.engine({ limiter: new SenderLimiter(await client(portOf(other))), hourRetryMs: 200 });
     expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 2 * LIMIT });
     expect(mostInAWindow()).toBeLessThanOrEqual(LIMIT);
   });

@@ -15,8 +15,8 @@ redis?.on("error", () => {});
 await redis?.connect();
 const limiter = redis ? new SenderLimiter(redis) : ownLimiter();
 const log = { error: () => {}, warn: () => {}, info: () => {} };
-const roomAgainMs = Number(process.env.ROOM_AGAIN_MS ?? 30_000);
-const engine = new Engine(`process-${process.pid}`, engineSettings({ pollMs: 100, roomAgainMs }), {
+const hourRetryMs = Number(process.env.ROOM_AGAIN_MS ?? 30_000);
+const engine = new Engine(`process-${process.pid}`, engineSettings({ pollMs: 100, hourRetryMs }), {
   limiter,
   render: plainMails,
   log,

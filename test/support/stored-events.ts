@@ -1,6 +1,6 @@
 /** Events as they are stored, in both of their tables: for tests that look at rows. */
 import { query } from "../../models/database/db.ts";
-import { asEvents, HIT_AS_EVENT, type HitRow, WHAT_HITS_LEAVE_OUT } from "../../models/statements/hits.ts";
+import { asEvents, HIT_AS_EVENT, HIT_LOOKUPS, type HitRow } from "../../models/statements/hits.ts";
 
 /** SQL, of the company $1. Of rows of `hits` the mail's id is null, and its numbers are there. */
 export const STORED_EVENTS = `(
@@ -9,7 +9,7 @@ export const STORED_EVENTS = `(
   from email_events where company_id = $1
   union all
   select ${HIT_AS_EVENT}, null, nullif(h.link, 0::smallint), h.flags & 2 = 2, h.flags & 4 = 4, nullif((h.flags >> 3) - 1, -1)::smallint, true
-  from hits h join campaigns c on c.no = h.campaign_no and c.company_id = $1 ${WHAT_HITS_LEAVE_OUT})`;
+  from hits h join campaigns c on c.no = h.campaign_no and c.company_id = $1 ${HIT_LOOKUPS})`;
 
 export interface StoredEvent extends Omit<HitRow, "type" | "campaign_no"> {
   type: string;

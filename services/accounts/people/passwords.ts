@@ -11,11 +11,11 @@ import type { ParamsOf } from "../../contracts.ts";
 import { addressText } from "../../lib/address.ts";
 import { type Ctx, userOf } from "../../lib/caller.ts";
 import { invalid, throttled, unauthenticated } from "../../lib/errors.ts";
-import { evenly } from "../../lib/even-time.ts";
 import { newId } from "../../lib/ids.ts";
 import { apiLimiter } from "../../lib/limits/api-limiter.ts";
 import { exactWindow } from "../../lib/limits/limiter.ts";
 import { readAccountToken } from "../../lib/tokens/account-token.ts";
+import { withUniformTiming } from "../../lib/uniform-timing.ts";
 import { hashPassword } from "../password.ts";
 import { issueTokens, type Tokens } from "../tokens.ts";
 import { userByEmail } from "./login.ts";
@@ -101,7 +101,7 @@ export async function askForReset(
   later: (work: () => Promise<unknown>) => void,
 ): Promise<object> {
   const email = addressText(ctx.params.email);
-  return evenly(async () => {
+  return withUniformTiming(async () => {
     later(async () => {
       const user = await userByEmail(email);
       if (!user) return;

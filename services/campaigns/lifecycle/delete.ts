@@ -3,7 +3,7 @@
  * in the background (empty-deleted.ts). The recipients themselves go with the company's retention (retention.ts): the link of
  * a mail leads to them.
  */
-import { type CampaignRow, isOver } from "../../../models/campaign.ts";
+import { type CampaignRow, isFinished } from "../../../models/campaign.ts";
 import { query, transaction } from "../../../models/database/db.ts";
 import { auditWithin } from "../../../models/statements/audit-log.ts";
 import { holdCampaign } from "../../../models/statements/read-campaign.ts";
@@ -26,7 +26,7 @@ export function remove(ctx: Ctx<{ id: string }>): Promise<null> {
   return transaction(async (client) => {
     const campaign = await holdCampaign<Held>(client, companyId, id);
     if (!campaign || campaign.is_internal) throw notFound();
-    if (!isOver(campaign.status)) {
+    if (!isFinished(campaign.status)) {
       throw wrongState(`Only a finished campaign can be deleted. This one is ${campaign.status}.`);
     }
     await client.query(HIDE, [companyId, id]);

@@ -11,7 +11,7 @@ import type { CampaignRow } from "../../../models/campaign.ts";
 import { moveTo } from "../../../models/campaign-lifecycle.ts";
 import { type Client, transaction } from "../../../models/database/db.ts";
 import { auditWithin } from "../../../models/statements/audit-log.ts";
-import { waitAnew } from "../../../models/statements/decide-winner.ts";
+import { restartWait } from "../../../models/statements/decide-winner.ts";
 import { findCampaign, holdCampaign } from "../../../models/statements/read-campaign.ts";
 import { hasUnknown, requeueSlice } from "../../../models/statements/requeue-recipients.ts";
 import { emitAndForget } from "../../call.ts";
@@ -53,7 +53,7 @@ export async function resume(ctx: Ctx, campaignId: string) {
        where company_id = $1 and id = $2`,
       [companyId, campaignId],
     );
-    await waitAnew(client, companyId, campaignId);
+    await restartWait(client, companyId, campaignId);
     await auditWithin(client, companyId, ctx.meta, { action: "campaign.resumed", target: campaignId });
     await requeueSlice(client, { id: campaignId, company_id: companyId, requeue_from: 1 });
     return (await findCampaign(companyId, campaignId, { on: client }))!;

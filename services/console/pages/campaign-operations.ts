@@ -1,5 +1,5 @@
 /** What can be done with a campaign, each with what it will do in numbers. */
-import { type CampaignStatus, isOver } from "../../../models/campaign.ts";
+import { type CampaignStatus, isFinished } from "../../../models/campaign.ts";
 import type { ReturnsOf } from "../../contracts.ts";
 import { newId } from "../../lib/ids.ts";
 import { requirePermission } from "../../permissions.ts";
@@ -66,7 +66,7 @@ export function operationsOf(visit: CompanyVisit, campaign: Campaign): Operation
       fits: CAN_BE_SENT_AGAIN.includes(status) && opens !== null && sent_count > readers,
       hint: t.resendHint(people(sent_count - readers)),
     },
-    { name: "delete", action: "campaigns.remove", fits: isOver(status), hint: t.deleteHint(mails(total_emails)) },
+    { name: "delete", action: "campaigns.remove", fits: isFinished(status), hint: t.deleteHint(mails(total_emails)) },
   ] as const;
   return rows
     .filter(({ fits, action }) => fits && may(visit, action))

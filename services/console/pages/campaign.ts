@@ -1,5 +1,5 @@
 /** One campaign: how far it is, what came of it, what can be done with it. */
-import { isOver } from "../../../models/campaign.ts";
+import { isFinished } from "../../../models/campaign.ts";
 import type { ReturnsOf } from "../../contracts.ts";
 import { messages } from "../messages.ts";
 import { plotOf } from "../plot.ts";
@@ -47,7 +47,7 @@ export async function campaignPage(visit: CompanyVisit): Promise<Answer> {
       now: new Date().toISOString(),
       here: campaignPath(visit),
       tabs: tabsOf(visit, ""),
-      isLive: !isOver(campaign.status),
+      isLive: !isFinished(campaign.status),
       plot: await plotIn(visit, analytics),
       variants: variantsOf(campaign, analytics),
       operations: operationsOf(visit, campaign),

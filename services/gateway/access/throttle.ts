@@ -1,5 +1,5 @@
 /** Requests per minute and address on public routes. Behind a proxy of a large mailbox provider one address is many people. */
-import { standsForCampaign } from "../../../models/statements/campaign-tokens.ts";
+import { isCampaignToken } from "../../../models/statements/campaign-tokens.ts";
 import { mailIds } from "../../../models/statements/mail-key.ts";
 import type { OverLimit } from "../../lib/caller.ts";
 import { throttled } from "../../lib/errors.ts";
@@ -34,7 +34,7 @@ const campaignWindow = (who: string): Window => ({
 async function isOfAllMails(token: string): Promise<boolean> {
   const target = readLinkToken(keysFor("link"), token);
   const mail = target && (await mailIds()).read(target.sentEmailId);
-  return mail !== null && standsForCampaign(mail);
+  return mail !== null && isCampaignToken(mail);
 }
 
 /** Hits by address and mail. Each process counts for itself; the oldest are evicted when there are too many. */

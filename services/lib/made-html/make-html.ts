@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import { TookTooMuch, workers } from "../workers/workers.ts";
+import { TaskLimitExceeded, workers } from "../workers/workers.ts";
 import type { MadeHtml } from "./mjml.ts";
 
 export interface Recipe {
@@ -45,7 +45,7 @@ export async function htmlOf(companyId: string, recipe: Recipe): Promise<MadeHtm
     made.set(key, result);
     return result;
   } catch (error) {
-    if (error instanceof TookTooMuch) return { errors: [`Too much work: ${error.message}.`] };
+    if (error instanceof TaskLimitExceeded) return { errors: [`Too much work: ${error.message}.`] };
     throw error;
   }
 }

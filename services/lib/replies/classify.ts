@@ -35,7 +35,7 @@ const SENDERS_CODE = /^[45]\.(?:1\.[78]|7\.2[0-6])$/;
 /** Said of a whole server, and by many servers in front of whatever the reason is. */
 const GENERAL: ReadonlySet<Meaning> = new Set(["policy", "server-error", "content-refused", "unreachable"]);
 /** Codes that are only given for what they mean. 5.1.1, 5.7.1, 5.2.0 and the like are given for anything. */
-const TELLING_CODE = /^[45]\.(?:1\.[26789]|1\.10|2\.[23]|3\.4|4\.[4-7]|7\.2\d)$/;
+const SPECIFIC_CODE = /^[45]\.(?:1\.[26789]|1\.10|2\.[23]|3\.4|4\.[4-7]|7\.2\d)$/;
 /** Meanings of words that count as passing where a temporary code stands beside them. */
 const PASSING: ReadonlySet<Meaning> = new Set(["domain-unknown", "mailbox-unavailable", "mailbox-disabled"]);
 const OF_DOMAIN: ReadonlySet<Meaning> = new Set(["domain-unknown", "accepts-no-mail"]);
@@ -52,7 +52,7 @@ export function classify({ text, status = "", notice = "", isAfterData = false }
   const isTemporary = reply === undefined ? (code?.code.startsWith("4") ?? false) : reply < 500;
   const replied = reply === undefined ? undefined : meaningOfReply(reply);
   const coded = code && meaningOf(code);
-  const words = tellingWords(text, code);
+  const words = decisiveWords(text, code);
   const meaning =
     words ??
     (replied === "accepts-no-mail" ? replied : undefined) ??
@@ -73,14 +73,14 @@ export function classify({ text, status = "", notice = "", isAfterData = false }
 }
 
 /** Meaning of the words, unless the code is more specific. */
-function tellingWords(text: string, code: StatusCode | undefined): Meaning | undefined {
+function decisiveWords(text: string, code: StatusCode | undefined): Meaning | undefined {
   if (code && SENDERS_CODE.test(code.code)) return undefined;
   const meaning = meaningOfText(text);
-  const isOutdone = code && TELLING_CODE.test(code.code);
-  return meaning && GENERAL.has(meaning) && isOutdone ? undefined : meaning;
+  const codeIsMoreSpecific = code && SPECIFIC_CODE.test(code.code);
+  return meaning && GENERAL.has(meaning) && codeIsMoreSpecific ? undefined : meaning;
 }
 
-interface Circumstances {
+interface Evidence {
   words: string;
   enhanced: string | null;
   reply: number | undefined;
@@ -88,7 +88,7 @@ interface Circumstances {
 }
 
 /** The table above, and who has taken the recipient and calls it unknown after the content: that may mean the content. */
-function certain(meaning: Meaning, { words, enhanced, reply, isFiltered }: Circumstances): Meaning {
+function certain(meaning: Meaning, { words, enhanced, reply, isFiltered }: Evidence): Meaning {
   const kind = MEANINGS[meaning];
   if (kind === "block") return meaning;
   if (enhanced && /^[45]\.7\./.test(enhanced)) return "policy";

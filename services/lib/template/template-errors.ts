@@ -1,5 +1,5 @@
 /** Checks of texts that come with a request: a small one here and now, a large one in a worker thread. */
-import { TookTooMuch, workers } from "../workers/workers.ts";
+import { TaskLimitExceeded, workers } from "../workers/workers.ts";
 import { compileTemplate } from "./compile.ts";
 
 /**
@@ -27,7 +27,7 @@ export async function bodyErrors(companyId: string, body: string): Promise<strin
       characters: body.length,
     });
   } catch (error) {
-    if (error instanceof TookTooMuch) return [`Cannot be checked: ${error.message}.`];
+    if (error instanceof TaskLimitExceeded) return [`Cannot be checked: ${error.message}.`];
     throw error;
   }
 }

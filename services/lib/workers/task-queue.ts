@@ -11,7 +11,7 @@ interface Bounds {
   threads: number;
   /** How much of one company may wait, in the unit of the sizes that are given to `run`. */
   waitingPerCompany: number;
-  waitingInAll: number;
+  waitingInTotal: number;
 }
 
 interface Waiting {
@@ -47,10 +47,10 @@ export class TaskQueue {
   }
 
   #refuseTooMuch(companyId: string, size: number): void {
-    const { waitingPerCompany, waitingInAll } = this.#bounds;
+    const { waitingPerCompany, waitingInTotal } = this.#bounds;
     const all = [...this.#waiting];
     const own = all.filter((one) => one.companyId === companyId);
-    if (sizeOf(own) + size > waitingPerCompany || sizeOf(all) + size > waitingInAll) throw throttled(RETRY_SECONDS);
+    if (sizeOf(own) + size > waitingPerCompany || sizeOf(all) + size > waitingInTotal) throw throttled(RETRY_SECONDS);
   }
 
   async #waitForThread(waiting: Waiting): Promise<Release> {

@@ -44,16 +44,16 @@ const DEFAULTS: WorkerSettings = {
 };
 
 /** What is shorter counts as that much, so that their number is bounded, too. */
-const LEAST_CHARACTERS = 10_000;
+const MIN_CHARACTERS = 10_000;
 
 /** The work was ended because it took too much. Doing it again would end the same way. */
-export class TookTooMuch extends Error {}
+export class TaskLimitExceeded extends Error {}
 
 const tasks = counter("flockmail_worker_tasks_total", "Tasks of the worker threads by result.", ["outcome"]);
 
 const LOOK_EVERY_MS = 250;
 /** A thread that gets no more of a busy machine than this, or waits for something, is ended all the same. */
-const LEAST_SHARE = 0.1;
+const MIN_CPU_SHARE = 0.1;
 
 /** CPU seconds of the thread since it began; undefined where Node cannot tell (before 24.6). */
 async function cpuSecondsOf({ threads: [thread] }: Piscina): Promise<number | undefined> {
@@ -74,7 +74,7 @@ function limitOf(pool: Piscina, maxSeconds: number): { signal: AbortSignal; clea
   let looks = 0;
   const look = async () => {
     const seconds = (++looks * everyMs) / 1_000;
-    if (seconds * LEAST_SHARE > maxSeconds) return controller.abort();
+    if (seconds * MIN_CPU_SHARE > maxSeconds) return controller.abort();
     const [then, now] = [await before, await cpuSecondsOf(pool)];
     const spent = then === undefined || now === undefined ? seconds : now - then;
     if (spent > maxSeconds) controller.abort();
@@ -98,7 +98,7 @@ export class Workers {
     this.#queue = new TaskQueue({
       threads,
       waitingPerCompany: waitingCharactersPerCompany,
-      waitingInAll: waitingCharacters,
+      waitingInTotal: waitingCharacters,
     });
   }
 
@@ -111,11 +111,11 @@ export class Workers {
   }
 
   /**
-   * What the function that `file` exports as `name` returns for `input`, which is copied. Throws TookTooMuch, or 429
+   * What the function that `file` exports as `name` returns for `input`, which is copied. Throws TaskLimitExceeded, or 429
    * where too much waits.
    */
   run<R>(companyId: string, { file, name, input, characters }: Task): Promise<R> {
-    return this.#queue.run(companyId, Math.max(characters, LEAST_CHARACTERS), async () => {
+    return this.#queue.run(companyId, Math.max(characters, MIN_CHARACTERS), async () => {
       const pool = this.#idle.pop() ?? this.#newPool();
       const { signal, clear } = limitOf(pool, this.#settings.maxSeconds);
       try {
@@ -143,8 +143,8 @@ export class Workers {
     const { maxSeconds, maxMegabytes } = this.#settings;
     const isLarge = codeOf(error) === "ERR_WORKER_OUT_OF_MEMORY";
     tasks.inc({ outcome: isLate ? "time" : isLarge ? "memory" : "error" });
-    if (isLate) return new TookTooMuch(`it takes more than ${maxSeconds} seconds of computing`);
-    return isLarge ? new TookTooMuch(`it takes more than ${maxMegabytes} MB of memory`) : error;
+    if (isLate) return new TaskLimitExceeded(`it takes more than ${maxSeconds} seconds of computing`);
+    return isLarge ? new TaskLimitExceeded(`it takes more than ${maxMegabytes} MB of memory`) : error;
   }
 
   #newPool(): Piscina {

@@ -41,9 +41,9 @@ function secondsBetween(before: Reading | undefined, now: Reading | undefined): 
   return seconds > 0 && seconds <= OLDEST_READING_SECONDS ? seconds : undefined;
 }
 
-const senderOf = ({ lanes, servers, ...status }: SenderStatus): NodeStatus["sender"] => ({
+const senderOf = ({ batches, servers, ...status }: SenderStatus): NodeStatus["sender"] => ({
   mails_per_second: tenth(servers.reduce((sum, server) => sum + server.mails_per_second, 0)),
-  in_flight: lanes.reduce((sum, batch) => sum + batch.handed_over, 0),
+  in_flight: batches.reduce((sum, batch) => sum + batch.handed_over, 0),
   in_doubt: status.in_doubt,
   max_in_doubt: status.max_in_doubt,
   sent: status.sent,

@@ -16,12 +16,12 @@ import type { ExpiredLease } from "./recover-leases.ts";
  * A lease whose owner lives and has not settled it waits this long after its end. Mail servers answer within seconds; and
  * who waits for a receipt waits half a minute rather than get it twice, but hardly for longer.
  */
-const LIVING_WAIT_MS = 30_000;
+const ALIVE_OWNER_WAIT_MS = 30_000;
 
 export type AskedLease = Pick<ExpiredLease, "campaign_id" | "no" | "seq" | "fence">;
 
 /** A result as it travels between senders: its chunk by number. */
-export type TravellingResult = Omit<RecordedResult, "chunk" | "by" | "permit"> & { no: number | null };
+export type SerializedResult = Omit<RecordedResult, "chunk" | "by" | "permit"> & { no: number | null };
 
 export interface GivenUp {
   /** The owner's name in the rows. */
@@ -30,7 +30,7 @@ export interface GivenUp {
   unsettled: AskedLease[];
   /** Leases that it has given up: a recipient without a result among these was not handed over. */
   settled: AskedLease[];
-  results: TravellingResult[];
+  results: SerializedResult[];
 }
 
 /** The other sender nodes, as the broker knows them. */
@@ -100,7 +100,7 @@ export async function askOwners(
   const open = new Map<string, ExpiredLease>();
   for (const lease of expired) {
     const lives = lease.owner === null ? alive.size > 0 : alive.has(nodeOf(lease.owner));
-    if (lives && lease.expired_ms < LIVING_WAIT_MS) open.set(leaseKey(lease), lease);
+    if (lives && lease.expired_ms < ALIVE_OWNER_WAIT_MS) open.set(leaseKey(lease), lease);
   }
   const waits = new Set<ExpiredLease>();
   const settledCampaignIds = new Set<string>();

@@ -7,7 +7,7 @@ import { bounceTokens } from "../../../models/statements/mail-key.ts";
 import type { BounceTokens } from "../../lib/tokens/bounce-token.ts";
 import { Batch, type BatchEnd } from "../delivery/batch.ts";
 import { envelopeSender } from "../delivery/envelope-sender.ts";
-import { queueNeverLeft } from "../delivery/late-results.ts";
+import { requeueUnsent } from "../delivery/late-results.ts";
 import { ChunkSource, DueSource, type RecipientSource } from "../delivery/recipient-source.ts";
 import type { LeasedChunk } from "../delivery/recorded-result.ts";
 import type { ClaimableCampaign } from "../delivery/rows.ts";
@@ -244,7 +244,7 @@ export class Claimer implements Claims {
       `giving back the lease on chunk ${chunk.no} of campaign ${chunk.campaignId}`,
       async () => {
         const held = await releaseChunks([{ ...chunk, company_id: chunk.companyId }], owner);
-        if (held === 0 && !chunk.historyIsLost) await queueNeverLeft(chunk);
+        if (held === 0 && !chunk.historyIsLost) await requeueUnsent(chunk);
       },
     );
     return true;

@@ -1,7 +1,7 @@
 /** A sender's answer to another one that found its leases expired (ask-owners.ts). */
 import type { Batch } from "../delivery/batch.ts";
 import type { LeasedChunk, RecordedResult } from "../delivery/recorded-result.ts";
-import type { AskedLease, GivenUp, TravellingResult } from "./ask-owners.ts";
+import type { AskedLease, GivenUp, SerializedResult } from "./ask-owners.ts";
 
 interface Held {
   owner: string;
@@ -15,7 +15,7 @@ interface Held {
 const isOf = (lease: AskedLease) => (chunk: LeasedChunk | null) =>
   chunk !== null && chunk.campaignId === lease.campaign_id && chunk.no === lease.no && chunk.fence === lease.fence;
 
-const travelling = ({ chunk, by: _, permit: __, ...result }: RecordedResult): TravellingResult => ({
+const travelling = ({ chunk, by: _, permit: __, ...result }: RecordedResult): SerializedResult => ({
   ...result,
   no: chunk?.no ?? null,
 });

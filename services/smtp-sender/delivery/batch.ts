@@ -190,8 +190,8 @@ export class Batch implements MailBatch {
     }
     const { claims, settings } = this.#context;
     const { company_id, smtp_config_id } = this.campaign;
-    if (waitsForDay) claims.parkConfig(smtp_config_id, Math.min(ms, settings.roomAgainMs));
-    else claims.park(company_id, Math.min(ms, settings.roomAgainMs));
+    if (waitsForDay) claims.parkConfig(smtp_config_id, Math.min(ms, settings.hourRetryMs));
+    else claims.park(company_id, Math.min(ms, settings.hourRetryMs));
     // Not at once: those for whom there was room are on their way.
     this.#endsWhenEmpty = true;
   }

@@ -4,7 +4,7 @@
  */
 import { performance } from "node:perf_hooks";
 import { query } from "../../../models/database/db.ts";
-import { NEVER_LEFT, RECORD_AGAIN, RECORD_LATE } from "../../../models/statements/record-late-outcomes.ts";
+import { RECORD_AGAIN, RECORD_LATE, REQUEUE_UNSENT } from "../../../models/statements/record-late-outcomes.ts";
 import type { PinnedConnection } from "../engine/pinned-connection.ts";
 import { lateValues } from "./record-statement.ts";
 import type { LeasedChunk, RecordedResult } from "./recorded-result.ts";
@@ -36,8 +36,8 @@ export const writeResultsAgain = (connection: PinnedConnection, values: unknown[
   write(connection, "record-again", RECORD_AGAIN, values);
 
 /** Every result of the lost lease has been written: who is in doubt by it has not left. Returns how many are queued again. */
-export async function queueNeverLeft({ companyId, campaignId, no, fence }: LeasedChunk): Promise<number> {
-  const rows = await query<{ queued: number }>(NEVER_LEFT, [companyId, campaignId, no, fence]);
+export async function requeueUnsent({ companyId, campaignId, no, fence }: LeasedChunk): Promise<number> {
+  const rows = await query<{ queued: number }>(REQUEUE_UNSENT, [companyId, campaignId, no, fence]);
   return rows[0]!.queued;
 }
 

@@ -18,7 +18,7 @@
 import type { Reply } from "../smtp/replies.ts";
 import type { RefusedStage, TransactionResult } from "../smtp/transaction.ts";
 import { MAX_TRIES } from "./back-off.ts";
-import { type BounceType, isMailboxThatTakesNothing, mayStopCampaign, refusalKind, repeatedText } from "./refusals.ts";
+import { type BounceType, isMailboxRefusal, mayStopCampaign, refusalKind, repeatedText } from "./refusals.ts";
 
 export interface Outcome {
   status: "sent" | "deferred" | "failed" | "bounced" | "suppressed" | "unknown" | "queued";
@@ -82,5 +82,5 @@ export function outcomeOf(result: TransactionResult, { tries, isTransactional }:
   const outcome = decided(result, isTransactional);
   if (outcome.status !== "deferred" || tries < MAX_TRIES) return outcome;
   const failed: Outcome = { ...outcome, status: "failed", error: `Given up after ${tries} attempts. ${outcome.error}` };
-  return outcome.reply && isMailboxThatTakesNothing(outcome.reply) ? { ...failed, bounce: "soft" } : failed;
+  return outcome.reply && isMailboxRefusal(outcome.reply) ? { ...failed, bounce: "soft" } : failed;
 }

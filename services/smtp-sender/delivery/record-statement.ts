@@ -69,7 +69,7 @@ export function lateValues(results: readonly RecordedResult[]): unknown[] {
 }
 
 /** Of results that were written: the values that write them once more (record-late-outcomes.ts). */
-export function valuesAgain(results: readonly RecordedResult[]): unknown[] {
+export function rewriteValues(results: readonly RecordedResult[]): unknown[] {
   return lateValuesOf(columnsOf(results, mailsOf(results)), []);
 }
 

@@ -22,7 +22,7 @@ export function isRecipientsOwnWait({ enhanced, text }: Reply): boolean {
 }
 
 /** A temporary refusal that is a soft bounce once the tries are used up: the mailbox has taken nothing all the while. */
-export const isMailboxThatTakesNothing = (reply: Reply): boolean => refusalKind(reply) === "soft";
+export const isMailboxRefusal = (reply: Reply): boolean => refusalKind(reply) === "soft";
 
 /**
  * A temporary refusal on a session that has taken mail: the server has had enough of this session (OpenSMTPD says `452
@@ -42,13 +42,13 @@ export const isTooManyRecipients = ({ code, enhanced, text }: Reply): boolean =>
   (code === 452 || code === 552) && (/^[45]\.5\.3$/.test(enhanced) || /too many recipients/i.test(text));
 
 /** With an enhanced code of a system, a protocol or a content these do not stop a campaign: they may be one recipient's server's. */
-const UNTOLD: ReadonlySet<Meaning> = new Set(["content-refused", "unknown-reason"]);
+const VAGUE_MEANINGS: ReadonlySet<Meaning> = new Set(["content-refused", "unknown-reason"]);
 
 /** The refusal counts towards the stop after equal texts: it has no enhanced code, or x.7.x, or the words of a filter. */
 export function mayStopCampaign(reply: Reply): boolean {
   if (!reply.enhanced || reply.enhanced.startsWith("5.7.")) return true;
   const { meaning } = classified(reply);
-  return MEANINGS[meaning] === "block" && !UNTOLD.has(meaning);
+  return MEANINGS[meaning] === "block" && !VAGUE_MEANINGS.has(meaning);
 }
 
 const MAX_TEXT = 200;

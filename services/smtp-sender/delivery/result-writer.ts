@@ -15,7 +15,7 @@ import { isRefusal } from "../../../models/database/db.ts";
 import type { PinnedConnection } from "../engine/pinned-connection.ts";
 import { type LateReport, NOTHING_LATE, RecentResults, writeLateResults, writeResultsAgain } from "./late-results.ts";
 import type { Outcome } from "./outcome.ts";
-import { recordStatement, valuesAgain } from "./record-statement.ts";
+import { recordStatement, rewriteValues } from "./record-statement.ts";
 import { type ChunkUpdate, decideMarks, type LeasedChunk, type RecordedResult } from "./recorded-result.ts";
 
 interface Writer {
@@ -190,7 +190,7 @@ export class ResultWriter {
     const { name, text, values } = recordStatement(results, chunks, { owner, leaseMs, rowOnly });
     const [answer] = await connection.run<Answer>(name, text, values);
     const { leases, stopped, over_guard, webhook_company_ids, written } = answer!;
-    this.#recent.add(results.length, () => valuesAgain(results));
+    this.#recent.add(results.length, () => rewriteValues(results));
     const held = new Set((leases ?? []).map(([campaignId, no]) => `${campaignId} ${no}`));
     const lost: LeasedChunk[] = [];
     for (const [chunk, { markedTo }] of chunks) {

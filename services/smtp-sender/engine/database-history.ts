@@ -6,7 +6,7 @@
  */
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { identityOf, type Moment, positionOf } from "../../../models/database/history.ts";
+import { type DatabaseState, identityOf, positionOf } from "../../../models/database/history.ts";
 import type { Peers } from "../claim/ask-owners.ts";
 import type { Log } from "./dependency-outage.ts";
 
@@ -23,14 +23,14 @@ interface Options {
   /** Writes again what the database may have lost; returns how many results it looked at. */
   writeAgain(): Promise<number>;
   /** Stops what would be sent again, should the database have been restored from a backup. */
-  recognise(moment: Moment, wasRunning: boolean): Promise<void>;
+  recognise(moment: DatabaseState, wasRunning: boolean): Promise<void>;
   /** Claims may begin, or continue. */
   known(): void;
   stopping(): boolean;
 }
 
 /** Compared between senders. */
-const nameOf = (moment: Moment): string => `${identityOf(moment)}/${moment.history?.timeline ?? "?"}`;
+const nameOf = (moment: DatabaseState): string => `${identityOf(moment)}/${moment.history?.timeline ?? "?"}`;
 
 export class DatabaseHistory {
   #options: Options;
@@ -55,7 +55,7 @@ export class DatabaseHistory {
   }
 
   /** True: it was another one, and is settled now. */
-  async follow(moment: Moment): Promise<boolean> {
+  async follow(moment: DatabaseState): Promise<boolean> {
     const name = nameOf(moment);
     const before = this.#recognised;
     const { log, recognise, endBatches, hasBatches, writeAgain } = this.#options;

@@ -1,6 +1,6 @@
 /**
  * The delivery engine of one node: claims work, keeps a server for each SMTP configuration in use, recovers the leases
- * of dead senders, and stops in order. Rows are the truth; an event (`lookForWork`) only shortens the wait for the next
+ * of dead senders, and stops in order. Rows are the truth; an event (`checkForWork`) only shortens the wait for the next
  * round of claiming.
  */
 import { randomBytes } from "node:crypto";
@@ -87,7 +87,7 @@ export class Engine implements EngineContext {
       writeAgain: () => this.recorder.writeAgain(),
       recognise: (moment, wasRunning) =>
         recogniseDatabase(moment, { log: outputs.log, peers: outputs.peers, wasRunning }),
-      known: () => this.lookForWork(),
+      known: () => this.checkForWork(),
       stopping: () => this.stopping,
     });
     this.#recovery = new LeaseRecovery({
@@ -99,7 +99,7 @@ export class Engine implements EngineContext {
       reportOutage: (error) => this.outage.report(error),
       freed: (campaignIds) => {
         for (const id of campaignIds) outputs.campaignDrained(id);
-        this.lookForWork();
+        this.checkForWork();
       },
     });
     this.servers = new Servers(this);
@@ -111,14 +111,14 @@ export class Engine implements EngineContext {
     this.#timers.push(
       setInterval(() => this.#tick(), TICK_MS),
       // For what no event announced, and retries that are due.
-      setInterval(() => this.lookForWork(), this.settings.pollMs),
+      setInterval(() => this.checkForWork(), this.settings.pollMs),
       setInterval(() => void this.recover(), Math.min(RECOVER_MS, this.settings.leaseMs / 2)),
     );
     void this.recover();
-    this.lookForWork();
+    this.checkForWork();
   }
 
-  lookForWork(): void {
+  checkForWork(): void {
     this.claims.look();
   }
 

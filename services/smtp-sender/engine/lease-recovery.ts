@@ -4,7 +4,7 @@
  * and whoever can be asked is asked at any time.
  */
 import { performance } from "node:perf_hooks";
-import { lookAtDatabase, type Moment } from "../../../models/database/history.ts";
+import { type DatabaseState, readDatabaseState } from "../../../models/database/history.ts";
 import { askOwners, type Peers } from "../claim/ask-owners.ts";
 import { ANY_IN_HAND, findExpiredLeases, MAX_LATE_MS, recoverLeases } from "../claim/recover-leases.ts";
 import { settleStuck } from "../claim/settle-stuck.ts";
@@ -18,7 +18,7 @@ import type { Log } from "./dependency-outage.ts";
 const afterOutageMs = (leaseMs: number): number => Math.max(6_000, (leaseMs * 4) / 3);
 
 /** Recipients in closed chunks: far rarer than leases that ran out, and found by a look at each campaign. */
-const LOOK_FOR_STUCK_MS = 15_000;
+const STUCK_CHECK_MS = 15_000;
 /** Living senders have written again by then what a failover lost. */
 const quietMs = (leaseMs: number): number => 4 * leaseMs;
 
@@ -88,16 +88,16 @@ export class LeaseRecovery {
   /** A campaign that was looked at is quiet no more: its turn comes again after the same time. */
   async #settleStuck(): Promise<string[]> {
     const { leaseMs, log } = this.#options;
-    this.#lookForStuckAt = performance.now() + Math.min(LOOK_FOR_STUCK_MS, leaseMs);
+    this.#lookForStuckAt = performance.now() + Math.min(STUCK_CHECK_MS, leaseMs);
     const stuck = await settleStuck(quietMs(leaseMs));
     for (const found of stuck) log.warn("settled recipients that the database had left in closed chunks", { ...found });
     return stuck.map(({ campaign_id }) => campaign_id);
   }
 
   /** An answer that comes late is an outage, too: what hung arrived when the database was back. */
-  async #look(): Promise<Moment & { found: boolean }> {
+  async #look(): Promise<DatabaseState & { found: boolean }> {
     const askedAtMs = performance.now();
-    const moment = await lookAtDatabase(ANY_IN_HAND);
+    const moment = await readDatabaseState(ANY_IN_HAND);
     if (performance.now() - askedAtMs > MAX_LATE_MS) this.#outage = true;
     return moment;
   }

@@ -11,7 +11,7 @@
  */
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { identityOf, type Moment } from "../../../models/database/history.ts";
+import { type DatabaseState, identityOf } from "../../../models/database/history.ts";
 import {
   type DatabaseIdentity,
   isRecorded,
@@ -33,7 +33,7 @@ interface Sender {
   wasRunning: boolean;
 }
 
-export async function recogniseDatabase(moment: Moment, { log, peers, wasRunning }: Sender): Promise<void> {
+export async function recogniseDatabase(moment: DatabaseState, { log, peers, wasRunning }: Sender): Promise<void> {
   const database: DatabaseIdentity = { name: identityOf(moment), timeline: moment.history?.timeline ?? null };
   const recorded = await readRecorded();
   const isKnown = recorded.worked_on === null || isRecorded(recorded, database);

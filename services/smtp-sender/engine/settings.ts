@@ -13,7 +13,7 @@ export interface EngineSettings {
   /** The minute of `max_per_minute`; only tests shorten it. */
   domainWindowSeconds: number;
   /** A company whose hour is full is looked at again after this: mails that did not leave give their room back. */
-  roomAgainMs: number;
+  hourRetryMs: number;
   allowPrivate: boolean;
   ehloName: string | undefined;
   /** An idle connection is closed after this. */
@@ -51,7 +51,7 @@ export function engineSettings(overrides: Partial<EngineSettings> = {}): EngineS
     pollMs: 1_000,
     windowSeconds: LIMIT_WINDOW_SECONDS,
     domainWindowSeconds: 60,
-    roomAgainMs: 30_000,
+    hourRetryMs: 30_000,
     allowPrivate: ALLOW_PRIVATE_NETWORKS,
     ehloName: ehloName(BASE_URL),
     idleMs: 15_000,

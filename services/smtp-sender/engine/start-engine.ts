@@ -117,7 +117,7 @@ export const statusOf = (node: string, engine: Engine) => ({
   max_in_doubt: engine.budget.total,
   ...engine.counts,
   limiter_waits: limiterWaits(),
-  lanes: [...engine.servers.batches()].map(({ campaign, kind, ready, handedOver }) => ({
+  batches: [...engine.servers.batches()].map(({ campaign, kind, ready, handedOver }) => ({
     campaign_id: campaign.campaign_id,
     company_id: campaign.company_id,
     smtp_config_id: campaign.smtp_config_id,

@@ -75,7 +75,7 @@ export class Stops {
   }
 
   /** A campaign was stopped, perhaps one that is at work here. */
-  lookNow(): void {
+  checkNow(): void {
     this.#lookAtMs = 0;
     void this.look();
   }

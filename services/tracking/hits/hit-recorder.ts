@@ -13,7 +13,7 @@
  */
 import { isRefusal, query } from "../../../models/database/db.ts";
 import { retryOnConflict } from "../../../models/database/retry-on-conflict.ts";
-import { standsForCampaign } from "../../../models/statements/campaign-tokens.ts";
+import { isCampaignToken } from "../../../models/statements/campaign-tokens.ts";
 import { mailOf } from "../../../models/statements/mail-key.ts";
 import type { Caller } from "../../lib/caller.ts";
 import { notFound, throttled } from "../../lib/errors.ts";
@@ -97,7 +97,7 @@ export class HitRecorder {
   async #urlOf({ sentEmailId, link, url }: LinkTarget, hostOf: string | undefined): Promise<string | null> {
     // The token is the only thing at hand: the mail's row says which company it is.
     const number = await mailOf(sentEmailId);
-    const values = [number.campaign_no, number.seq, standsForCampaign(number)];
+    const values = [number.campaign_no, number.seq, isCampaignToken(number)];
     const [mail] = await query<CampaignRef>(CAMPAIGN_OF_MAIL, values);
     if (hostOf !== undefined && hostOf !== mail?.company_id) return null;
     // An address in a token outlives its mail.

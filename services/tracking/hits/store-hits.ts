@@ -7,7 +7,7 @@
  */
 import { type Client, prepared, preparedTransaction } from "../../../models/database/db.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
-import { standsForCampaign } from "../../../models/statements/campaign-tokens.ts";
+import { isCampaignToken } from "../../../models/statements/campaign-tokens.ts";
 import { mailsOf, withIds } from "../../../models/statements/mail-key.ts";
 import { settleDoubt } from "../../../models/statements/settle-doubt.ts";
 import type { MailNumber } from "../../lib/tokens/mail-id.ts";
@@ -129,7 +129,7 @@ interface Places {
 }
 
 async function placesOf(hits: readonly Hit[], known: readonly Known[], client: Client): Promise<Places> {
-  const { true: whole = [], false: ofMails = [] } = Object.groupBy(known, (one) => `${standsForCampaign(one)}`);
+  const { true: whole = [], false: ofMails = [] } = Object.groupBy(known, (one) => `${isCampaignToken(one)}`);
   const mails = await read(hits, ofMails, client);
   if (whole.length === 0) return { mails, campaignOf: ({ sentEmailId }) => mails.get(sentEmailId) };
   const campaigns = await countedCampaigns(whole, client);

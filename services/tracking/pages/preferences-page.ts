@@ -5,9 +5,9 @@ import type { ParamsOf } from "../../contracts.ts";
 import { addressText } from "../../lib/address.ts";
 import { type Ctx, requireOwnHost } from "../../lib/caller.ts";
 import { notFound } from "../../lib/errors.ts";
-import { evenly } from "../../lib/even-time.ts";
 import type { Document } from "../../lib/shapes.ts";
 import { readPersonToken } from "../../lib/tokens/person-token.ts";
+import { withUniformTiming } from "../../lib/uniform-timing.ts";
 import { json, page, wantsJson } from "./page.ts";
 import { pageCompany } from "./page-company.ts";
 import {
@@ -71,7 +71,7 @@ function fromJson({ first_name, last_name, subscribed, lists }: Update): Prefere
 
 /** What the new address is to others must not be seen from how long the answer takes. */
 export const updatePreferences = (ctx: Ctx<Update>): Promise<Document> =>
-  ctx.params.email === undefined ? update(ctx) : evenly(() => update(ctx));
+  ctx.params.email === undefined ? update(ctx) : withUniformTiming(() => update(ctx));
 
 async function update(ctx: Ctx<Update>): Promise<Document> {
   const person = personOf(ctx);

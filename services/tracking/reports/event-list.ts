@@ -5,12 +5,12 @@
 import { campaignNo } from "../../../models/database/campaign-no.ts";
 import { query, queryOne } from "../../../models/database/db.ts";
 import {
-  isBehind,
+  isAfterKey,
   isOneOf,
   type Listing,
   listPage,
   type Page,
-  type Stretch,
+  type PageRange,
 } from "../../../models/database/listing.ts";
 import { EMAIL_EVENT_TYPES } from "../../../models/email-event.ts";
 import { companyNo, HIT_RECIPIENT, type HitKey, hitsAt, hitsOfMails } from "../../../models/statements/hits.ts";
@@ -152,11 +152,11 @@ function sources(companyId: string, asked: Asked): { sources: Source[]; values: 
 }
 
 /** `stretch`: of each source no more rows than the page needs. */
-const all = (given: readonly Source[], stretch?: Stretch) => {
+const all = (given: readonly Source[], stretch?: PageRange) => {
   const selectOf = ({ columns, from, where, order, placeOf }: Source) => {
     if (!stretch) return `(select ${columns} from ${from} where ${where.join(" and ")})`;
     const { direction, limit, place } = stretch;
-    const behind = isBehind(order, { ...stretch, place: place && placeOf(place[0]!) });
+    const behind = isAfterKey(order, { ...stretch, place: place && placeOf(place[0]!) });
     const sorted = order.map((by) => `${by} ${direction}`).join(", ");
     return `(select ${columns} from ${from} where ${where.join(" and ")} and ${behind} order by ${sorted} limit ${limit})`;
   };

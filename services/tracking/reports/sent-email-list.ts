@@ -1,7 +1,7 @@
 /** The list of sent emails: one row per recipient, whatever became of it. */
 import { campaignNo } from "../../../models/database/campaign-no.ts";
 import { query, queryOne } from "../../../models/database/db.ts";
-import { isBehind, type Listing, listPage, type Page } from "../../../models/database/listing.ts";
+import { isAfterKey, type Listing, listPage, type Page } from "../../../models/database/listing.ts";
 import { subscriberAt } from "../../../models/database/row-at.ts";
 import { SENT_EMAIL_STATUSES, type SentEmailStatus } from "../../../models/sent-email-status.ts";
 import { withIds } from "../../../models/statements/mail-key.ts";
@@ -95,7 +95,7 @@ const nearestOf =
   (stretch) => {
     const { direction, limit, place } = stretch;
     const fromCampaign = !campaign && place ? `no ${direction === "desc" ? "<=" : ">="} ${place[0]}` : "true";
-    const behind = isBehind(campaign ? ["s.seq"] : ["s.campaign_no", "s.seq"], stretch);
+    const behind = isAfterKey(campaign ? ["s.seq"] : ["s.campaign_no", "s.seq"], stretch);
     const campaigns = campaign
       ? "campaigns c"
       : campaignsOf(statuses, `where ${fromCampaign} order by no ${direction} offset 0`);

@@ -1,7 +1,7 @@
 /** What a sender must learn from the database as an ordinary role. */
 import pg from "pg";
 import { closeDatabase, openDatabase } from "../../../models/database/db.ts";
-import { lookAtDatabase, readReplication } from "../../../models/database/history.ts";
+import { readDatabaseState, readReplication } from "../../../models/database/history.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
 const ROLE = `ordinary_${process.pid}`;
@@ -28,8 +28,8 @@ afterAll(async () => {
 });
 
 test("a role that may only read tables reads the history of the database, and its clock", async () => {
-  const first = await lookAtDatabase();
-  const second = await lookAtDatabase();
+  const first = await readDatabaseState();
+  const second = await readDatabaseState();
   expect(first.history).toEqual({
     system: expect.stringMatching(/^\d+$/),
     timeline: expect.stringMatching(/^[0-9A-F]{8}$/),

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import pg from "pg";
 import { closeDatabase, openDatabase, query } from "../../../models/database/db.ts";
-import { identityOf, lookAtDatabase } from "../../../models/database/history.ts";
+import { identityOf, readDatabaseState } from "../../../models/database/history.ts";
 import { migrate, pending } from "../../../models/database/migrate.ts";
 import { MARK_RESTORED } from "../../../models/statements/restored-database.ts";
 import { settle } from "../../../services/campaigns/lifecycle/settle.ts";
@@ -220,7 +220,7 @@ describe("a database that was dumped and restored", () => {
     const log = { error: () => {}, warn: () => {}, info: () => {} };
     /** As a sender that begins, or goes on, does before its first claim. */
     const recognise = async (wasRunning = false) =>
-      recogniseDatabase(await lookAtDatabase(), { log, peers: undefined, wasRunning });
+      recogniseDatabase(await readDatabaseState(), { log, peers: undefined, wasRunning });
     const states = async () =>
       Object.fromEntries(
         (await query<{ name: string; state: string }>(STATES)).map(({ name, state }) => [name, state]),
@@ -289,10 +289,10 @@ describe("a database that was dumped and restored", () => {
       await on("sending", async () => {
         await query("update installation set worked_on = null");
         await recognise();
-        const { workedOn, ...moment } = await lookAtDatabase();
+        const { workedOn, ...moment } = await readDatabaseState();
         expect([await states(), workedOn]).toEqual([BEFORE, identityOf({ workedOn, ...moment })]);
         await query(MARK_RESTORED);
-        expect((await lookAtDatabase()).workedOn).toBe("restored");
+        expect((await readDatabaseState()).workedOn).toBe("restored");
         await recognise();
         expect(await states()).toEqual(STOPPED);
       });

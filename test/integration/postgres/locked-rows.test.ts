@@ -8,7 +8,7 @@ import pg from "pg";
 import { BY_KEY } from "../../../models/database/by-key.ts";
 import { inAnyPart } from "../../../models/database/campaign-no.ts";
 import { emptied } from "../../../models/statements/erase-steps.ts";
-import { NEVER_LEFT, RECORD_AGAIN, RECORD_LATE } from "../../../models/statements/record-late-outcomes.ts";
+import { RECORD_AGAIN, RECORD_LATE, REQUEUE_UNSENT } from "../../../models/statements/record-late-outcomes.ts";
 import { RECORD, RECORD_ALL, RECORD_ROW_ONLY } from "../../../models/statements/record-outcomes.ts";
 import { FAIL_CHUNKS } from "../../../services/campaigns/lifecycle/fail-untried.ts";
 import { EXPIRED_CHUNKS, EXPIRED_SINGLES } from "../../../services/smtp-sender/claim/recover-leases.ts";
@@ -35,7 +35,7 @@ const STATEMENTS = {
   RECORD_ROW_ONLY,
   RECORD_LATE,
   RECORD_AGAIN,
-  NEVER_LEFT,
+  REQUEUE_UNSENT,
   EMPTY_ALL,
 };
 

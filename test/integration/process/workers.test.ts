@@ -1,6 +1,6 @@
 /** Worker threads: bounded in time, memory and number, shared fairly, and gone when nothing is left to do. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { TookTooMuch, type WorkerSettings, Workers } from "../../../services/lib/workers/workers.ts";
+import { TaskLimitExceeded, type WorkerSettings, Workers } from "../../../services/lib/workers/workers.ts";
 
 const FILE = new URL("../../support/heavy-work.ts", import.meta.url).href;
 
@@ -16,13 +16,13 @@ afterEach(() => Promise.all(started.splice(0).map((workers) => workers.close()))
 
 test("a task that computes without end is ended, and the next one of its company finds a thread", async () => {
   const { run } = workersWith({ maxSeconds: 0.5 });
-  await expect(run("a", "compute", 3_600)).rejects.toThrow(TookTooMuch);
+  await expect(run("a", "compute", 3_600)).rejects.toThrow(TaskLimitExceeded);
   expect(await run("a", "echo", { text: "é" })).toEqual({ text: "é" });
 });
 
 test("a task that wants all memory is ended, and the process does not notice", async () => {
   const { run } = workersWith({ maxMegabytes: 40 });
-  await expect(run("a", "hoard")).rejects.toThrow(new TookTooMuch("it takes more than 40 MB of memory"));
+  await expect(run("a", "hoard")).rejects.toThrow(new TaskLimitExceeded("it takes more than 40 MB of memory"));
   expect(await run("a", "echo", 1)).toBe(1);
 });
 

@@ -1,6 +1,6 @@
 /** MAX_IN_DOUBT holds in the database: what a crash at any moment can leave in doubt. */
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
-import { lookAtDatabase } from "../../../models/database/history.ts";
+import { readDatabaseState } from "../../../models/database/history.ts";
 import { recoverLeases } from "../../../services/smtp-sender/claim/recover-leases.ts";
 import { plainMails, useSending } from "../../support/sending.ts";
 
@@ -49,7 +49,7 @@ test("recipients that were marked and go back keep their budget until the lease 
     await client.query("select from send_chunks where campaign_id = $1 for update", [broken]);
     fail();
     await campaign({ hang: true }, 200);
-    engine.lookForWork();
+    engine.checkForWork();
     await sending.until(inDoubt, (n) => n > marked);
     for (let n = 0; n < 20; n++) {
       seen.push(await inDoubt());
@@ -102,7 +102,7 @@ test("recovery says of each campaign how many of its own recipients are in doubt
       [id, marked],
     );
   }
-  const recovered = await recoverLeases("alive", (await lookAtDatabase()).at);
+  const recovered = await recoverLeases("alive", (await readDatabaseState()).at);
   const doubtfulOf = (id: string) => recovered.find(({ campaign_id }) => campaign_id === id)?.doubtful;
   expect([few, many, none].map(doubtfulOf)).toEqual([2, 7, 0]);
 });

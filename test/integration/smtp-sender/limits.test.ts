@@ -97,7 +97,7 @@ test("the last room of an hour is used at once, also where it is less than a gro
   const engine = sending.engine({ windowSeconds: 3_600 });
   await sending.finished(first);
   const second = await sending.campaign({ companyId, smtpConfigId, recipients: 40 });
-  engine.lookForWork();
+  engine.checkForWork();
   await server.received(LIMIT);
   expect(await sending.counts(second)).toMatchObject({ status: "sending", failed_count: 0 });
 });
@@ -110,7 +110,7 @@ test("room that refused mails give back is used soon, not when the hour is over"
   const through = async (to: SmtpServer, recipients: number) =>
     sending.campaign({ companyId, smtpConfigId: await sending.smtpConfig(companyId, to), recipients, chunk: 100 });
   await through(refusing, 10);
-  const engine = sending.engine({ windowSeconds: 3_600, roomAgainMs: 200 });
+  const engine = sending.engine({ windowSeconds: 3_600, hourRetryMs: 200 });
   await sending.until(
     async () => engine.budget.held,
     (held) => held > 0,

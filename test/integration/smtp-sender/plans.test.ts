@@ -4,7 +4,7 @@
  */
 import pg from "pg";
 import { BY_KEY } from "../../../models/database/by-key.ts";
-import { NEVER_LEFT, RECORD_AGAIN, RECORD_LATE } from "../../../models/statements/record-late-outcomes.ts";
+import { RECORD_AGAIN, RECORD_LATE, REQUEUE_UNSENT } from "../../../models/statements/record-late-outcomes.ts";
 import { RECORD, RECORD_ALL, RECORD_ROW_ONLY } from "../../../models/statements/record-outcomes.ts";
 import {
   CAMPAIGNS_WITH_DUE_COPIES,
@@ -38,7 +38,7 @@ const STATEMENTS = {
   RECORD_ROW_ONLY,
   RECORD_LATE,
   RECORD_AGAIN,
-  NEVER_LEFT,
+  REQUEUE_UNSENT,
   RENEW_COPIES,
   CLAIM_DUE_COPIES,
   READ_HIT,

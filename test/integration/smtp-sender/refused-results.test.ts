@@ -1,6 +1,6 @@
 /** A result that PostgreSQL refuses for ever: it is reported, its recipient accounted for, and nobody else waits for it. */
 import { query } from "../../../models/database/db.ts";
-import { lookAtDatabase } from "../../../models/database/history.ts";
+import { readDatabaseState } from "../../../models/database/history.ts";
 import { recoverLeases } from "../../../services/smtp-sender/claim/recover-leases.ts";
 import { useSending } from "../../support/sending.ts";
 
@@ -51,7 +51,7 @@ test("a state that cannot be stored: all others are recorded, and the recipient 
     },
   ]);
   await sending.until(
-    async () => recoverLeases("another sender", (await lookAtDatabase()).at),
+    async () => recoverLeases("another sender", (await readDatabaseState()).at),
     (freed) => freed.some(({ campaign_id }) => campaign_id === id),
   );
   expect(await sending.states(id)).toEqual({ sent: RECIPIENTS - 1, unknown: 1 });

@@ -159,7 +159,7 @@ test("transactional mail overtakes a newsletter on the same configuration", asyn
     recipients: [{ email: "me@to.example" }],
     transactional: true,
   });
-  engine.lookForWork();
+  engine.checkForWork();
   await sending.until(async () => to.messages.some(({ to: [address] }) => address === "me@to.example"), Boolean);
   expect(await sending.finished(receipt)).toMatchObject({ status: "completed" });
   expect((await sending.counts(bulk)).status).toBe("sending");

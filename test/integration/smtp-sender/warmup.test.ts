@@ -44,7 +44,7 @@ const change = (warmup: object | null) =>
 const campaign = (recipients: number | Recipient[], chunk = 30) =>
   sending.campaign({ companyId, smtpConfigId, recipients, chunk });
 
-const engine = (settings: Partial<EngineSettings> = {}) => sending.engine({ roomAgainMs: ROOM_AGAIN_MS, ...settings });
+const engine = (settings: Partial<EngineSettings> = {}) => sending.engine({ hourRetryMs: ROOM_AGAIN_MS, ...settings });
 const ledger = () =>
   queryOne<{ step: number; taken: number; full_until: Date | null }>(
     "select step, taken, full_until from warmup_ledgers where company_id = $1 and smtp_config_id = $2",
@@ -163,7 +163,7 @@ test("what is refused or deferred gives its room back; without warm-up the rest 
     { answer: ({ verb, to }) => (verb === "RCPT" && /^r[1-5]@/.test(to) ? "550 5.7.1 Not you" : undefined) },
   );
   const id = await campaign(60);
-  const sender = engine({ roomAgainMs: 60_000 });
+  const sender = engine({ hourRetryMs: 60_000 });
   await sending.until(
     async () => server.accepted,
     (n) => n > 0,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
-import { PLACES } from "../../../models/statements/erase-places.ts";
+import { ERASURE_TARGETS } from "../../../models/statements/erasure-targets.ts";
 import { call } from "../../../services/call.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { personToken } from "../../../services/lib/tokens/person-token.ts";
@@ -474,7 +474,7 @@ describe("a person who is erased", () => {
     const { beginErasure, erasedPerson, eraseStep } = await import("../../../models/statements/erase-person.ts");
     const person = await erasedPerson(company.id, ANN);
     await transaction((on) => beginErasure(on, person, ANN));
-    const events = PLACES.findIndex(({ counted }) => counted === "events");
+    const events = ERASURE_TARGETS.findIndex(({ counted }) => counted === "events");
     const at = () =>
       queryOne<{ place: number; counts: { events?: number } }>(
         "select place, counts from erased_addresses where company_id = $1",

@@ -4,8 +4,8 @@ import { query, queryOne, transaction } from "../../../models/database/db.ts";
 import { confirmableUntil } from "../../../models/statements/ask-to-confirm.ts";
 import { markUnsubscribed } from "../../../models/statements/unsubscribe.ts";
 import { call } from "../../../services/call.ts";
-import { msToEvenTime } from "../../../services/lib/even-time.ts";
 import { personToken } from "../../../services/lib/tokens/person-token.ts";
+import { msToNextStep } from "../../../services/lib/uniform-timing.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client, newCompany, someIp, type TestCompany } from "../../support/client.ts";
 
@@ -398,8 +398,8 @@ describe("public subscribe", () => {
       // The work takes some 10 ms. Timers may be a millisecond early.
       expect(performance.now() - began).toBeGreaterThan(48);
     }
-    expect([0, 0.5, 8.6, 22.8, 49.9].map((ms) => ms + msToEvenTime(0, ms))).toEqual([50, 50, 50, 50, 50]);
-    expect(51 + msToEvenTime(0, 51)).toBe(100);
+    expect([0, 0.5, 8.6, 22.8, 49.9].map((ms) => ms + msToNextStep(0, ms))).toEqual([50, 50, 50, 50, 50]);
+    expect(51 + msToNextStep(0, 51)).toBe(100);
   });
 
   test("an unknown company is 404; invalid fields are reported", async () => {

@@ -1,4 +1,4 @@
-import { isOver } from "../../../models/campaign.ts";
+import { isFinished } from "../../../models/campaign.ts";
 import { type Moment, Pace } from "../../../services/gateway/pace.ts";
 
 const moment = (given: Partial<Moment> = {}): Moment => ({
@@ -50,6 +50,6 @@ describe("the pace of a campaign", () => {
   test.each(["completed", "partial", "failed", "cancelled"] as const)("%s is over: nothing is left", (status) => {
     const now = moment({ status, sent_count: 5 });
     const pace = paceOf([{}, now]);
-    expect([isOver(now.status), pace.at(now)]).toEqual([true, { ...now, per_second: 0, seconds_left: 0 }]);
+    expect([isFinished(now.status), pace.at(now)]).toEqual([true, { ...now, per_second: 0, seconds_left: 0 }]);
   });
 });

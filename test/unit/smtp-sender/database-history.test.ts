@@ -1,7 +1,7 @@
-import type { Moment } from "../../../models/database/history.ts";
+import type { DatabaseState } from "../../../models/database/history.ts";
 import { DatabaseHistory } from "../../../services/smtp-sender/engine/database-history.ts";
 
-const moment = (timeline: string, database = "5.6", workedOn = `7/${database}`): Moment => ({
+const moment = (timeline: string, database = "5.6", workedOn = `7/${database}`): DatabaseState => ({
   at: "now",
   database,
   workedOn,

@@ -6,12 +6,12 @@ const queueOf = (...endpoints: string[]) => {
   for (const endpointId of endpoints) queue.add({ companyId: endpointId[0]!, endpointId });
   return queue;
 };
-const lanesOf = (queue: EndpointQueue) =>
-  Object.fromEntries(queue.grant().map(({ endpointId, lanes }) => [endpointId, lanes]));
+const slotsOf = (queue: EndpointQueue) =>
+  Object.fromEntries(queue.grant().map(({ endpointId, slots }) => [endpointId, slots]));
 /** Grants, and begins all that was granted. */
 const begin = (queue: EndpointQueue) =>
-  queue.grant().flatMap(({ lanes, ...endpoint }) =>
-    Array.from({ length: lanes }, () => {
+  queue.grant().flatMap(({ slots, ...endpoint }) =>
+    Array.from({ length: slots }, () => {
       queue.begin(endpoint);
       return endpoint;
     }),
@@ -19,9 +19,9 @@ const begin = (queue: EndpointQueue) =>
 
 test("a company with many endpoints does not delay others or exceed its limit", () => {
   const noisy = Array.from({ length: 50 }, (_, n) => `a${n}`);
-  const lanes = lanesOf(queueOf(...noisy, "b", "c"));
-  expect([lanes.b, lanes.c]).toEqual([2, 2]);
-  const ofNoisy = Object.entries(lanes).filter(([endpoint]) => endpoint.startsWith("a"));
+  const slots = slotsOf(queueOf(...noisy, "b", "c"));
+  expect([slots.b, slots.c]).toEqual([2, 2]);
+  const ofNoisy = Object.entries(slots).filter(([endpoint]) => endpoint.startsWith("a"));
   expect(ofNoisy).toHaveLength(6);
   expect(ofNoisy.every(([, n]) => n === 1)).toBe(true);
 });
@@ -38,9 +38,9 @@ test("companies without a grant come first in the next round", () => {
 test("an endpoint does not exceed its limit of attempts in flight", () => {
   const queue = queueOf("a");
   const first = begin(queue);
-  expect([first.length, lanesOf(queue)]).toEqual([2, {}]);
+  expect([first.length, slotsOf(queue)]).toEqual([2, {}]);
   queue.end(first[0]!);
-  expect(lanesOf(queue)).toEqual({ a: 1 });
+  expect(slotsOf(queue)).toEqual({ a: 1 });
 });
 
 test("endpoints without deliveries are removed from memory", () => {

@@ -21,16 +21,16 @@
 import { HITS, KEEP_COUNTS } from "./erase-hits.ts";
 import {
   anyQuotes,
+  type ErasureTarget,
   emptied,
   FIRST_UUID,
+  inMailSteps,
+  inSteps,
   jsonb,
-  LOOKED_AT,
-  type Place,
   quotedIn,
+  SCAN_SIZE,
   text,
   unaddressed,
-  untilFew,
-  untilFewMails,
   WRITTEN,
   walk,
   walkWithin,
@@ -44,7 +44,7 @@ const OF_LISTS = "o.campaign_type = 'to_list'";
 const CONTENTS = 500;
 
 /** Others' mails that quote the address, in such campaigns `o`. */
-const mailsThatQuote = (campaigns: string, where = "true"): Place => ({
+const mailsThatQuote = (campaigns: string, where = "true"): ErasureTarget => ({
   counted: "quotations",
   ...walkWithin({
     owners: { table: "campaigns", key: "no", type: "int", where: campaigns },
@@ -71,11 +71,11 @@ const mailsThatQuote = (campaigns: string, where = "true"): Place => ({
   }),
 });
 
-const MAILS: Place[] = [
+const MAILS: ErasureTarget[] = [
   {
     counted: "sent_emails",
     before: KEEP_COUNTS,
-    sql: untilFewMails([
+    sql: inMailSteps([
       `found as (select e.campaign_no, e.seq from subscribers p join sent_emails e on e.subscriber_id = p.id
           where p.company_id = $1 and p.email_key = any ($2) limit ${WRITTEN})`,
       emptied("found"),
@@ -84,7 +84,7 @@ const MAILS: Place[] = [
   {
     counted: "sent_emails",
     before: KEEP_COUNTS,
-    sql: untilFewMails([
+    sql: inMailSteps([
       `found as (
           select e.campaign_no, e.seq from sent_emails e join campaigns c on c.no = e.campaign_no and c.company_id = $1
           where e.email is not null and lower(e.email) = any ($2) limit ${WRITTEN})`,
@@ -94,7 +94,7 @@ const MAILS: Place[] = [
   {
     // What servers said of mails that were being delivered during the first pass.
     counted: "quotations",
-    sql: untilFew(
+    sql: inSteps(
       [
         `found as (
           select e.campaign_no, e.seq from sent_emails e join campaigns c on c.no = e.campaign_no and c.company_id = $1
@@ -107,7 +107,7 @@ const MAILS: Place[] = [
   },
   {
     counted: "copies",
-    sql: untilFew(
+    sql: inSteps(
       [
         `found as materialized (select campaign_id, seq, no from sent_email_copies
           where company_id = $1 and lower(email) = any ($2) limit ${WRITTEN})`,
@@ -127,7 +127,7 @@ const MAILS: Place[] = [
   mailsThatQuote(OF_LISTS, "r.error is not null"),
 ];
 
-const RECEIVERS: Place[] = [
+const RECEIVERS: ErasureTarget[] = [
   {
     counted: "receivers",
     ...walkWithin({
@@ -156,11 +156,11 @@ const RECEIVERS: Place[] = [
   },
 ];
 
-const EVENTS: Place[] = [
+const EVENTS: ErasureTarget[] = [
   {
     counted: "events",
     before: KEEP_COUNTS,
-    sql: untilFew(
+    sql: inSteps(
       [
         `gone as (delete from email_events where company_id = $1 and id in (
           select id from email_events where company_id = $1 and lower(recipient) = any ($2) limit ${WRITTEN}) returning 1)`,
@@ -190,10 +190,10 @@ const EVENTS: Place[] = [
 ];
 
 /** What came back about the person, and what it came in: the raw message goes whole, also where it reports others. */
-const INBOUND: Place[] = [
+const INBOUND: ErasureTarget[] = [
   {
     counted: "inbound",
-    sql: untilFew(
+    sql: inSteps(
       [
         `gone as (
           delete from inbound_messages where company_id = $1 and id in (
@@ -213,20 +213,20 @@ const INBOUND: Place[] = [
       [
         `page as materialized (
           select id, exists (select from unnest($2::text[]) a where position(a in lower(encode(raw, 'escape'))) > 0) as quoted
-          from inbound_raws where company_id = $1 and id > $3::uuid order by id limit ${LOOKED_AT / 50})`,
+          from inbound_raws where company_id = $1 and id > $3::uuid order by id limit ${SCAN_SIZE / 50})`,
         "gone as (delete from inbound_raws r using page p where p.quoted and r.company_id = $1 and r.id = p.id returning 1)",
       ],
       "gone",
       "id::text",
       "id",
-    ).replace(`>= ${LOOKED_AT}`, `>= ${LOOKED_AT / 50}`),
+    ).replace(`>= ${SCAN_SIZE}`, `>= ${SCAN_SIZE / 50}`),
   },
 ];
 
-const PERSON: Place[] = [
+const PERSON: ErasureTarget[] = [
   {
     counted: "quotations",
-    sql: untilFew(
+    sql: inSteps(
       [
         "wanted as (delete from address_changes where company_id = $1 and email_key = any ($2) returning 1)",
         "former as (delete from former_addresses where company_id = $1 and email_key = any ($2) returning 1)",
@@ -237,14 +237,14 @@ const PERSON: Place[] = [
   },
   {
     counted: "suppressions",
-    sql: untilFew(
+    sql: inSteps(
       ["gone as (delete from suppressions where company_id = $1 and email_key = any ($2) returning 1)"],
       "gone",
     ),
   },
   {
     counted: "lists",
-    sql: untilFew(
+    sql: inSteps(
       [
         `gone as (delete from list_members m using subscribers p
           where p.company_id = $1 and p.email_key = any ($2) and m.company_id = $1 and m.subscriber_id = p.id returning 1)`,
@@ -256,7 +256,7 @@ const PERSON: Place[] = [
     counted: "subscribers",
     // Whoever expands a campaign at this moment has written its rows when this is had, or reads the subscriber after it.
     before: "select lock_addresses($1)",
-    sql: untilFew(
+    sql: inSteps(
       [
         `found as (select e.campaign_no, e.seq from subscribers p join sent_emails e on e.subscriber_id = p.id
           where p.company_id = $1 and p.email_key = any ($2))`,
@@ -268,7 +268,7 @@ const PERSON: Place[] = [
   },
   {
     counted: "invitations",
-    sql: untilFew(
+    sql: inSteps(
       [
         `gone as (delete from invitations where company_id = $1 and email_key = any ($2)
           and (accepted_at is not null or withdrawn_at is not null or expires_at < now()) returning id)`,
@@ -292,7 +292,7 @@ const FILE_PARTS = 16;
  */
 const FILE_TEXT = String.raw`replace(encode(p.data || coalesce(substr(f.data, 1, 600), ''), 'escape'), '\000', '')`;
 
-const QUOTED: Place[] = [
+const QUOTED: ErasureTarget[] = [
   quotedIn({
     counted: "quotations",
     table: "subscribers",
@@ -342,7 +342,7 @@ const QUOTED: Place[] = [
     sql: walk(
       [
         `page as materialized (select key, exists (select from unnest($2) a where strpos(lower(key), a) > 0) as named, ${anyQuotes("response::text")} as quoted
-          from idempotency_keys where company_id = $1 and (company_id, key) > ($1, $3) order by company_id, key limit ${LOOKED_AT})`,
+          from idempotency_keys where company_id = $1 and (company_id, key) > ($1, $3) order by company_id, key limit ${SCAN_SIZE})`,
         "gone as (delete from idempotency_keys k using page p where p.named and k.company_id = $1 and k.key = p.key returning 1)",
         `changed as (update idempotency_keys x set ${jsonb("response", "json")} from page p
           where p.quoted and not p.named and x.company_id = $1 and x.key = p.key returning 1)`,
@@ -400,7 +400,7 @@ const QUOTED: Place[] = [
   {
     // A company has few of these.
     counted: "quotations",
-    sql: untilFew(
+    sql: inSteps(
       [
         `servers as (update smtp_configs x set ${text("last_error")} where company_id = $1 and ${anyQuotes("x.last_error")} returning 1)`,
         `variants as (update campaign_variants x set ${text("subject")}, ${jsonb("content")}
@@ -419,4 +419,12 @@ const QUOTED: Place[] = [
 ];
 
 /** In this order: while there is a subscriber the mails are found by it. */
-export const PLACES: readonly Place[] = [...HITS, ...MAILS, ...RECEIVERS, ...EVENTS, ...INBOUND, ...PERSON, ...QUOTED];
+export const ERASURE_TARGETS: readonly ErasureTarget[] = [
+  ...HITS,
+  ...MAILS,
+  ...RECEIVERS,
+  ...EVENTS,
+  ...INBOUND,
+  ...PERSON,
+  ...QUOTED,
+];
