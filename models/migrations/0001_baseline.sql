@@ -1537,7 +1537,7 @@ create table inbound_raws (
   constraint inbound_raws_pkey primary key (id)
 );
 
--- A provider's request that waits to be worked off. Written and claimed by statements/inbound-reports.ts.
+-- A provider's request that waits to be worked off. Written and claimed by bounces/provider-report-queue.ts.
 create table inbound_reports (
   id uuid not null,
   company_id uuid not null,

@@ -4,44 +4,44 @@ import { emitAndForget, emitWebhookQueued } from "../call.ts";
 import { defineService } from "../define.ts";
 import { companyOf } from "../lib/caller.ts";
 import { contract } from "./contract.ts";
-import { inboundRaw, inboundView, listInbound, purgeRaws } from "./inbound.ts";
-import { purgeSeen } from "./inbound-reports.ts";
+import { inboundRaw, inboundView, listInbound, purgeRaws } from "./inbound-messages.ts";
+import { type Ingester, startIngester } from "./ingest.ts";
 import { MailboxReaders } from "./mailbox/readers.ts";
-import { type Desk, receiveReport, workOffReports } from "./receive-report.ts";
-import { arrivalOf, reportErrors } from "./report.ts";
+import { purgeSeen } from "./provider-report-queue.ts";
+import { type ReportDeps, receiveReport, retryReports } from "./receive-provider-report.ts";
+import { incomingReportOf, reportErrors } from "./report.ts";
 import { readReport } from "./reports/read-report.ts";
 import { type RunningListener, startListener } from "./smtp/start-listener.ts";
 import { createSource, listSources, removeSource, sourceAt, sourceErrors } from "./sources.ts";
-import { type Intake, startIntake } from "./take-in.ts";
 
 const PURGE_EVERY_MS = 600_000;
-const WORK_OFF_EVERY_MS = 5_000;
-/** Well within the lease of a mailbox. */
+const RETRY_EVERY_MS = 5_000;
+/** Must stay well below MAILBOX_LEASE_SECONDS. */
 const MAILBOXES_EVERY_MS = 3_000;
 
 type BouncesService = Service & {
-  intake?: Intake;
+  ingester?: Ingester;
   readers?: MailboxReaders;
   listener?: RunningListener | undefined;
 };
 
-const intakeOf = (service: Service): Intake => (service as BouncesService).intake!;
+const ingesterOf = (service: Service): Ingester => (service as BouncesService).ingester!;
 
-const deskOf = (service: Service): Desk => ({
-  intake: intakeOf(service),
+const depsOf = (service: Service): ReportDeps => ({
+  ingester: ingesterOf(service),
   log: (sentence) => service.logger.warn(sentence),
 });
 
-/** Bounces and complaints that come after a mail was sent: by whatever way they come, they end in the same effects. */
+/** Ingests bounces and complaints from all sources and applies the same effects to each. */
 export default defineService("bounces", contract, {
   mixins: [
     every(PURGE_EVERY_MS, "purge"),
-    every(WORK_OFF_EVERY_MS, "workOffReports"),
+    every(RETRY_EVERY_MS, "retryReports"),
     every(MAILBOXES_EVERY_MS, "readMailboxes"),
   ],
 
   created(this: BouncesService) {
-    this.intake = startIntake(
+    this.ingester = startIngester(
       (companyIds) => {
         emitWebhookQueued(this.broker, companyIds).catch((error: Error) =>
           this.logger.warn(`webhook.queued was not emitted: ${error.message}`),
@@ -54,16 +54,18 @@ export default defineService("bounces", contract, {
         }
       },
     );
-    this.readers = new MailboxReaders({ intake: this.intake, readReport }, (sentence) => this.logger.warn(sentence));
+    this.readers = new MailboxReaders({ ingester: this.ingester, readReport }, (sentence) =>
+      this.logger.warn(sentence),
+    );
   },
 
   async started(this: BouncesService) {
-    this.listener = await startListener(this.intake!, this.logger);
+    this.listener = await startListener(this.ingester!, this.logger);
   },
 
   async stopped(this: BouncesService) {
     await Promise.all([this.readers?.stop(), this.listener?.stop()]);
-    await this.intake?.idle();
+    await this.ingester?.idle();
   },
 
   actions: {
@@ -71,7 +73,7 @@ export default defineService("bounces", contract, {
       validate: (ctx) => reportErrors(ctx.params),
       async handler(ctx) {
         const companyId = companyOf(ctx);
-        const [taken] = await intakeOf(this).takeIn(arrivalOf(companyId, ctx.params));
+        const [taken] = await ingesterOf(this).ingest(incomingReportOf(companyId, ctx.params));
         return inboundView(companyId, taken!.id);
       },
     },
@@ -86,14 +88,14 @@ export default defineService("bounces", contract, {
       return null;
     },
     async receiveReport(ctx) {
-      return receiveReport(deskOf(this), ctx.params);
+      return receiveReport(depsOf(this), ctx.params);
     },
     async readMailboxes(this: BouncesService) {
-      await this.readers!.look();
+      await this.readers!.refresh();
       return { mailboxes: this.readers!.size };
     },
-    async workOffReports() {
-      await workOffReports(deskOf(this));
+    async retryReports() {
+      await retryReports(depsOf(this));
       return null;
     },
 

@@ -1,4 +1,4 @@
-/** Where providers report bounces and complaints to, as clients see it. */
+/** Public shapes of inbound sources: the addresses that providers send webhooks to. */
 import { PROVIDERS } from "../../models/inbound-source.ts";
 import type { ServiceContract } from "../define.ts";
 import { ById, CreatedAt, Described, Id, ListQuery, Nothing, OneOf, Page, Text, Type, Uuid } from "../lib/shapes.ts";
@@ -15,7 +15,7 @@ const Source = Type.Object({
   created_at: CreatedAt,
 });
 
-/** The end of `url`. */
+/** Path parameters at the end of `url`. */
 const Address = {
   provider: Described(Provider, "Reporting provider."),
   token: Described(
@@ -75,7 +75,7 @@ export const sources = {
     params: Type.Object({}),
     returns: Type.Object({ mailboxes: Type.Integer() }),
   },
-  workOffReports: {
+  retryReports: {
     summary: "Take in what is left of providers' reports (internal, repeated by each node)",
     visibility: "protected",
     params: Type.Object({}),

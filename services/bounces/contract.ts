@@ -1,4 +1,4 @@
-/** What comes back: reports by API, and the list of what came in by whatever way. */
+/** Reports by API, and the list of inbound messages from all sources. */
 import { BOUNCE_TYPES, INBOUND_RESULTS } from "../../models/inbound-message.ts";
 import type { ServiceContract } from "../define.ts";
 import {
@@ -19,17 +19,16 @@ import {
   Type,
   Uuid,
 } from "../lib/shapes.ts";
-import { WAYS_IN } from "./arrival.ts";
 import { sources } from "./contract-sources.ts";
+import { WAYS_IN } from "./incoming-report.ts";
 
 const Inbound = Type.Object({
   id: Id,
   received_at: Described(Time, "Time of arrival."),
-  /** `smtp`: the listener, `imap`: a mailbox, `api`, or the provider. */
   via: Described(OneOf(...WAYS_IN), "Source: `smtp` (listener), `imap` (mailbox), `api`, or the provider."),
   sent_email_id: Described(Nullable(Uuid), "Sent email; null if it belongs to none."),
   recipient: Described(Nullable(Type.String()), "Recipient address.", "ann@example.com"),
-  /** `unmatched`: it belongs to no mail of the company, and has changed nothing. */
+  /** `unmatched` belongs to no message of the company and changes nothing. */
   result: Described(
     OneOf(...INBOUND_RESULTS),
     "`unmatched`: it belongs to no mail of the company and changed nothing.",
@@ -43,7 +42,7 @@ const Inbound = Type.Object({
     "Reply of the server that refused the mail; starts with `Reported for` and an address if the report names another one than the recipient (forwarded mail).",
     "550 5.1.1 User unknown",
   ),
-  /** The message as it came, for 30 days; null where there is none. */
+  /** Null once the original message is deleted (after 30 days) or if there was none. */
   raw_url: Described(
     Nullable(Type.String()),
     "Original message, kept for 30 days.",

@@ -1,6 +1,6 @@
-/** What comes back of a person who was erased is listed without address, words and message: nothing of it is kept. */
+/** Removes addresses, diagnostics and the original message from reports about erased persons before they are stored. */
 import { erasedAmong } from "../../models/statements/erased-addresses.ts";
-import type { Arrival } from "./arrival.ts";
+import type { IncomingReport } from "./incoming-report.ts";
 import type { Verdict } from "./verdict.ts";
 
 const addressesOf = ({ recipient, otherRecipients = [] }: Verdict): string[] => [
@@ -17,18 +17,18 @@ const nameless = ({ kind, reason, statusCode }: Verdict): Verdict => ({
   diagnostic: null,
 });
 
-export async function withoutErased(arrivals: readonly Arrival[]): Promise<Arrival[]> {
-  const byCompany = Map.groupBy(arrivals, ({ companyId }) => companyId);
+export async function withoutErased(reports: readonly IncomingReport[]): Promise<IncomingReport[]> {
+  const byCompany = Map.groupBy(reports, ({ companyId }) => companyId);
   const erased = new Map<string, ReadonlySet<string>>();
   for (const [companyId, own] of byCompany) {
     const addresses = own.flatMap(({ report }) => report.verdicts.flatMap(addressesOf));
     erased.set(companyId, await erasedAmong(companyId, addresses));
   }
-  return arrivals.map((arrival) => {
-    const theirs = erased.get(arrival.companyId)!;
+  return reports.map((incoming) => {
+    const theirs = erased.get(incoming.companyId)!;
     const isErased = (verdict: Verdict) => addressesOf(verdict).some((address) => theirs.has(address));
-    if (theirs.size === 0 || !arrival.report.verdicts.some(isErased)) return arrival;
-    const verdicts = arrival.report.verdicts.map((verdict) => (isErased(verdict) ? nameless(verdict) : verdict));
-    return { ...arrival, raw: undefined, report: { ...arrival.report, verdicts } };
+    if (theirs.size === 0 || !incoming.report.verdicts.some(isErased)) return incoming;
+    const verdicts = incoming.report.verdicts.map((verdict) => (isErased(verdict) ? nameless(verdict) : verdict));
+    return { ...incoming, raw: undefined, report: { ...incoming.report, verdicts } };
   });
 }

@@ -1,9 +1,9 @@
-/** A bounce or complaint that a company reports by API. */
+/** Builds the report of a bounce or complaint from an API request. */
 import type { ParamsOf } from "../contracts.ts";
 import { addressKey, addressText } from "../lib/address.ts";
 import type { FieldErrors } from "../lib/errors.ts";
 import { statusCodeIn } from "../lib/replies/codes.ts";
-import type { Arrival } from "./arrival.ts";
+import type { IncomingReport } from "./incoming-report.ts";
 
 type Reported = ParamsOf<"bounces.report">;
 
@@ -12,7 +12,7 @@ export function reportErrors({ sent_email_id, message_id, email }: Reported): Fi
   return given.length === 1 ? {} : { non_field_errors: ["Give exactly one of sent_email_id, message_id and email."] };
 }
 
-export function arrivalOf(companyId: string, reported: Reported): Arrival {
+export function incomingReportOf(companyId: string, reported: Reported): IncomingReport {
   const { sent_email_id: sentEmailId, message_id, email, type, diagnostic } = reported;
   const verdict = {
     kind: type,

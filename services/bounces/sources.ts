@@ -1,4 +1,4 @@
-/** The addresses that providers report to, as a resource. Secrets go in and never come out. */
+/** Inbound sources: the addresses that providers send webhooks to. Secrets are write-only. */
 import { createHash, randomBytes } from "node:crypto";
 import { listModels, type Page } from "../../models/database/listing.ts";
 import { InboundSource, type ProviderName } from "../../models/inbound-source.ts";
@@ -101,7 +101,7 @@ export interface Source {
   topic: string | null;
 }
 
-/** The token is the credential. Of another provider's source it opens nothing. */
+/** Finds a source by its token, which is the credential and valid for one provider only. */
 export async function sourceAt(provider: ProviderName, token: string): Promise<Source> {
   const found = await InboundSource.findOne({ where: { tokenHash: tokenHashOf(token), provider } });
   if (!found) throw notFound();

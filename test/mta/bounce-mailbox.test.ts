@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { query, queryOne } from "../../models/database/db.ts";
+import { type Ingester, startIngester } from "../../services/bounces/ingest.ts";
 import { MailboxReaders } from "../../services/bounces/mailbox/readers.ts";
 import { readReport } from "../../services/bounces/reports/read-report.ts";
-import { type Intake, startIntake } from "../../services/bounces/take-in.ts";
 import { newWorld, type World } from "../integration/tracking/world.ts";
 import { type App, startApp } from "../support/app.ts";
 import { selfMadeCertificate } from "../support/certificate.ts";
@@ -21,7 +21,7 @@ let app: App;
 let dovecot: Dovecot;
 let boxes: BounceBoxes;
 /** Made here, the nodes of a test. */
-let nodes: { readers: MailboxReaders; intake: Intake; timer: NodeJS.Timeout }[] = [];
+let nodes: { readers: MailboxReaders; ingester: Ingester; timer: NodeJS.Timeout }[] = [];
 const logged: string[] = [];
 
 beforeAll(async () => {
@@ -30,10 +30,10 @@ beforeAll(async () => {
   app = await startApp({ services: [] });
 });
 afterEach(async () => {
-  for (const { readers, intake, timer } of nodes) {
+  for (const { readers, ingester, timer } of nodes) {
     clearInterval(timer);
     await readers.stop();
-    await intake.idle();
+    await ingester.idle();
   }
   nodes = [];
   await query("delete from bounce_mailboxes");
@@ -45,15 +45,15 @@ afterAll(async () => {
 
 /** What a process of the bounces service does for mailboxes, faster. */
 function newNode(beforeTakingIn = async () => {}): MailboxReaders {
-  const intake = startIntake(() => {});
-  const takeIn: Intake["takeIn"] = async (returned) => {
+  const ingester = startIngester(() => {});
+  const ingest: Ingester["ingest"] = async (returned) => {
     await beforeTakingIn();
-    return intake.takeIn(returned);
+    return ingester.ingest(returned);
   };
-  const readers = new MailboxReaders({ intake: { takeIn }, readReport }, (sentence) => logged.push(sentence));
-  const look = () => void readers.look().catch(() => {});
+  const readers = new MailboxReaders({ ingester: { ingest }, readReport }, (sentence) => logged.push(sentence));
+  const look = () => void readers.refresh().catch(() => {});
   look();
-  nodes.push({ readers, intake, timer: setInterval(look, 200) });
+  nodes.push({ readers, ingester, timer: setInterval(look, 200) });
   return readers;
 }
 

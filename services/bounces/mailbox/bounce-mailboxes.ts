@@ -1,6 +1,6 @@
 /**
- * Which node reads which mailbox: one holds it by a lease, which it renews while it lives. SQL, because a claim is one
- * statement: of any number of nodes one gets a row. A mailbox is a job of whatever company.
+ * Leases of mailboxes: one node reads a mailbox and renews its lease while it runs. Each claim is one SQL statement, so
+ * that only one node gets a row. Mailboxes of all companies are claimed alike.
  */
 import { query } from "../../../models/database/db.ts";
 
@@ -19,11 +19,14 @@ export interface ClaimedMailbox {
   failures: number;
 }
 
-/** A node that dies keeps its mailboxes this long. */
+/** Mailboxes of a node that died become free after this time. */
 export const MAILBOX_LEASE_SECONDS = 30;
 const LEASE = `now() + make_interval(secs => ${MAILBOX_LEASE_SECONDS})`;
 
-/** Of several configurations that name one folder the oldest: servers move a mail twice where two ask at the same time. */
+/**
+ * If several configurations name one folder, only the oldest reads it: servers move a message twice on concurrent
+ * requests.
+ */
 const CLAIM = `
   with due as (
     select id from bounce_mailboxes m
@@ -38,7 +41,9 @@ const CLAIM = `
 export const claimMailboxes = (reader: string, limit: number): Promise<ClaimedMailbox[]> =>
   query<ClaimedMailbox>(CLAIM, [reader, limit]);
 
-/** Those that are still this node's and unchanged, by id. A node that was frozen finds them with another one. */
+/**
+ * Renews leases and returns the ids that this node still holds unchanged. A node that was frozen may have lost some.
+ */
 export async function renewMailboxes(reader: string, held: readonly ClaimedMailbox[]): Promise<Set<string>> {
   const rows = await query<{ id: string }>(
     `update bounce_mailboxes m set lease_until = ${LEASE}
@@ -50,11 +55,11 @@ export async function renewMailboxes(reader: string, held: readonly ClaimedMailb
 }
 
 const OWN = "company_id = $1 and id = $2 and reader = $3 and revision = $4";
-/** With those of other configurations that name the folder. */
+/** Includes other configurations that name the same folder. */
 const ALL = `company_id = $1 and origin = $5 and exists (select from bounce_mailboxes where ${OWN})`;
 const own = ({ company_id, id, revision }: ClaimedMailbox, reader: string) => [company_id, id, reader, revision];
 
-/** Another node may have it at once. */
+/** Makes the mailbox available to other nodes at once. */
 export async function releaseMailbox(reader: string, box: ClaimedMailbox): Promise<void> {
   await query(`update bounce_mailboxes set reader = null, lease_until = null where ${OWN}`, own(box, reader));
 }
@@ -81,7 +86,7 @@ export async function mailboxFailed(
   );
 }
 
-/** What of these was taken in already; the marks live on, since the mails are still there. */
+/** Returns the keys that were ingested before, and renews them because the messages are still in the mailbox. */
 export async function seenOf(companyId: string, origin: string, keys: readonly string[]): Promise<Set<string>> {
   const rows = await query<{ key: string }>(
     `update inbound_seen set seen_at = now()

@@ -1,4 +1,7 @@
-/** Opens a mailbox by IMAP: address checked and pinned, TLS, login, folders. All errors are sentences for the user. */
+/**
+ * Opens a mailbox by IMAP: checks and pins the address, then TLS, login and folders. All errors are sentences for the
+ * user.
+ */
 import { isIP } from "node:net";
 import type { ImapFlow } from "imapflow";
 import { config } from "../../lib/config.ts";
@@ -7,24 +10,24 @@ import { unseal } from "../../lib/secrets.ts";
 import { HostError, PERMIT_HELP, type PinnedAddress, resolvePublic } from "../../lib/ssrf/guard.ts";
 import type { ClaimedMailbox } from "./bounce-mailboxes.ts";
 
-/** Of a mail so much is read; a report says what it has to say at its beginning. */
+/** Bytes read of each message; the relevant parts of a report come first. */
 export const MAX_MAIL_BYTES = 1024 * 1024;
-/** Of an answer that holds no mail. */
+/** Limit of responses that contain no message. */
 const MAX_LINE_BYTES = 256 * 1024;
 const CONNECT_MS = 15_000;
-/** Longer than IDLE lasts (reader.ts). */
+/** Must exceed the duration of IDLE (reader.ts). */
 const SILENCE_MS = 120_000;
 const MAX_ADDRESSES = 4;
 const IMPLICIT_TLS_PORT = 993;
 const MAX_SENTENCE = 300;
 
-/** What the user, or whoever runs the server, has to change; or what may pass. */
+/** Problem that the user or the operator has to fix, or that may be temporary (`mayPass`). */
 export class MailboxError extends Error {
   readonly mayPass: boolean;
 
-  /** `cause`: for the log alone. */
+  /** `cause` is logged only. */
   constructor(sentence: string, mayPass = false, cause?: unknown) {
-    // It may quote the server, and is stored.
+    // The sentence may quote the server, and is stored.
     super(toOneLine(sentence).slice(0, MAX_SENTENCE).toWellFormed(), { cause });
     this.name = "MailboxError";
     this.mayPass = mayPass;
@@ -42,7 +45,7 @@ interface ImapError extends Error {
 const said = ({ responseText, response, message }: ImapError) =>
   responseText || (typeof response === "string" && response) || message;
 
-/** Whatever the library or the network threw, as a sentence. */
+/** Converts any error of the library or the network into a sentence for the user. */
 export function sentenceOf(error: unknown, { host, port }: Pick<ClaimedMailbox, "host" | "port">): MailboxError {
   if (error instanceof MailboxError) return error;
   const known = error as ImapError;
@@ -77,18 +80,18 @@ function passwordOf({ id, password_sealed: sealed }: ClaimedMailbox): string {
   }
 }
 
-/** What broke a connection, of which the command that waited knows nothing. */
+/** Errors that broke a connection; the pending command does not report them. */
 const broken = new WeakMap<ImapFlow, Error>();
 
-/** The reason why a session ended: what broke the connection, or the answer to a command. */
+/** Returns what broke the connection, or else the error of the command. */
 export const reasonOf = (client: ImapFlow, error: unknown): unknown => broken.get(client) ?? error;
 
 async function connectTo(address: PinnedAddress, box: ClaimedMailbox, password: string): Promise<ImapFlow> {
-  // Loaded by the first mailbox: processes without one do not pay for it.
+  // Load the library only when the first mailbox is opened.
   const imap = await import("imapflow");
   const secure = box.use_tls && box.port === IMPLICIT_TLS_PORT;
   const client = new imap.ImapFlow({
-    // The address that was checked, and not its name: nothing is resolved again. The certificate must be the name's.
+    // Connect to the checked address, so that the name is not resolved again. The certificate must match the name.
     host: address.address,
     port: box.port,
     ...(isIP(box.host) ? {} : { servername: box.host }),
@@ -123,7 +126,7 @@ async function connectToFirst(box: ClaimedMailbox): Promise<ImapFlow> {
       return await connectTo(address, box, password);
     } catch (error) {
       failure = error;
-      // It was reached: its other addresses would say the same.
+      // Stop here: other addresses of the server would refuse the login too.
       if ((error as ImapError).authenticationFailed) break;
     }
   }
@@ -132,14 +135,15 @@ async function connectToFirst(box: ClaimedMailbox): Promise<ImapFlow> {
 
 async function openFolders(client: ImapFlow, box: ClaimedMailbox): Promise<void> {
   const { folder, processed_folder: processed } = box;
-  // Without either a mail is moved by marking it deleted and expunging, which also takes what others have marked.
+  // Without MOVE or UIDPLUS, messages are moved by expunging, which also removes those that other clients marked as
+  // deleted.
   if (!client.capabilities.has("MOVE") && !client.capabilities.has("UIDPLUS")) {
     throw new MailboxError(
       `The IMAP server ${box.host} supports neither MOVE nor UIDPLUS, so mails cannot be moved safely.`,
     );
   }
   const listed = await client.list();
-  // Some servers keep all folders below INBOX; the library puts that before names without it.
+  // Some servers keep all folders below INBOX; the library adds that prefix.
   const prefix = client.namespace?.prefix ?? "";
   const isThere = (path: string) =>
     /^inbox$/i.test(path) || listed.some((one) => one.path === path || one.path === prefix + path);
@@ -154,7 +158,7 @@ async function openFolders(client: ImapFlow, box: ClaimedMailbox): Promise<void>
   });
 }
 
-/** Logged in, with the folder open. Rejects with a MailboxError. */
+/** Logs in and opens the folder. Rejects with a MailboxError. */
 export async function openMailbox(box: ClaimedMailbox): Promise<ImapFlow> {
   const client = await connectToFirst(box);
   try {

@@ -1,30 +1,30 @@
 /**
- * Reads one mailbox as long as it may: what is there at once, then what comes, announced by IDLE or found each minute. A mail is
- * taken in with its mark (UIDVALIDITY and UID) in one transaction, and moved after that. Whoever finds a mail that is marked
- * already, after a crash or beside another reader, only moves it. Nothing is deleted.
+ * Reads one mailbox until it is stopped: first all existing messages, then new ones, announced by IDLE or found every
+ * minute. A message is ingested together with its key (UIDVALIDITY and UID) in one transaction, then moved. A message
+ * whose key exists, after a crash or beside another reader, is only moved. Nothing is deleted.
  */
 import type { ImapFlow } from "imapflow";
 import { ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { withTimeout } from "../../lib/timeouts.ts";
-import type { Intake } from "../take-in.ts";
+import type { Ingester } from "../ingest.ts";
 import type { Report } from "../verdict.ts";
 import { type ClaimedMailbox, seenOf } from "./bounce-mailboxes.ts";
 import { MAX_MAIL_BYTES, MailboxError, openMailbox, reasonOf, sentenceOf } from "./connect.ts";
 
 export interface ReaderDeps {
-  intake: Pick<Intake, "takeIn">;
+  ingester: Pick<Ingester, "ingest">;
   readReport: (raw: Uint8Array) => Promise<Report>;
 }
 
-const LOOK_EVERY_MS = 60_000;
-/** A command whose answer does not come. */
+const CHECK_EVERY_MS = 60_000;
+/** Timeout of a command. */
 const COMMAND_MS = 60_000;
 const LOGOUT_MS = 2_000;
-/** Mails whose sizes are asked for at once, and the bytes that are fetched at once. */
+/** Messages whose sizes are requested together, and bytes fetched together. */
 const MAX_MAILS = 100;
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
-/** However many mailboxes a process reads, so many hold mails in memory. */
+/** Limits how many mailboxes of this process hold messages in memory. */
 const readings = new ConcurrencyLimit({ total: 4, perCompany: 2 });
 
 const answered = <T>(work: Promise<T>): Promise<T> =>
@@ -35,7 +35,7 @@ async function sizesOf(client: ImapFlow, uids: readonly number[]): Promise<[uid:
   return found.map(({ uid, size }) => [uid, Math.min(size ?? MAX_MAIL_BYTES, MAX_MAIL_BYTES)]);
 }
 
-/** Runs of mails that are fetched together. */
+/** Groups messages into batches that are fetched together. */
 function batchesOf(sizes: readonly [uid: number, bytes: number][]): number[][] {
   const batches: number[][] = [];
   let room = 0;
@@ -56,7 +56,7 @@ class Reading {
   readonly #deps: ReaderDeps;
   readonly #signal: AbortSignal;
   readonly #validity: string;
-  /** Announced since the last look began: a server says it with the answer to any command. */
+  /** New messages were announced since the last check; servers announce them with any response. */
   #hasNews = false;
 
   constructor(client: ImapFlow, box: ClaimedMailbox, deps: ReaderDeps, signal: AbortSignal) {
@@ -76,11 +76,11 @@ class Reading {
     return `${this.#validity}/${uid}`;
   }
 
-  async #takeIn(uid: number, source: Buffer): Promise<void> {
+  async #ingest(uid: number, source: Buffer): Promise<void> {
     const { id, company_id: companyId, origin } = this.#box;
     const report = await this.#deps.readReport(source);
-    const once = { origin, key: this.#key(uid) };
-    await this.#deps.intake.takeIn({ via: "imap", companyId, smtpConfigId: id, report, raw: source, once });
+    const dedupe = { origin, key: this.#key(uid) };
+    await this.#deps.ingester.ingest({ via: "imap", companyId, smtpConfigId: id, report, raw: source, dedupe });
   }
 
   async #move(uids: readonly number[]): Promise<void> {
@@ -90,12 +90,12 @@ class Reading {
     if (!moved) throw new MailboxError(`Mails cannot be moved to the folder "${processed}".`);
   }
 
-  /** Those that could not be taken in stay where they are. */
-  async #takeBatch(uids: readonly number[]): Promise<Error | undefined> {
+  /** Ingests one batch and moves what was ingested; failed messages stay in the folder. */
+  async #ingestBatch(uids: readonly number[]): Promise<Error | undefined> {
     const source = { start: 0, maxLength: MAX_MAIL_BYTES };
     const mails = await answered(this.#client.fetchAll(uids.join(","), { uid: true, source }, { uid: true }));
     const whole = mails.filter((mail) => mail.source !== undefined);
-    const taken = await Promise.allSettled(whole.map((mail) => this.#takeIn(mail.uid, mail.source!)));
+    const taken = await Promise.allSettled(whole.map((mail) => this.#ingest(mail.uid, mail.source!)));
     await this.#move(whole.filter((_, n) => taken[n]!.status === "fulfilled").map(({ uid }) => uid));
     const failed = taken.find((one) => one.status === "rejected");
     if (!failed) return undefined;
@@ -104,8 +104,8 @@ class Reading {
     return failure;
   }
 
-  /** All that is there now. */
-  async takeAll(): Promise<void> {
+  /** Ingests all messages that are in the folder. */
+  async ingestAll(): Promise<void> {
     this.#hasNews = false;
     const { company_id: companyId, origin } = this.#box;
     const uids = (await answered(this.#client.search({ deleted: false }, { uid: true }))) || [];
@@ -122,20 +122,20 @@ class Reading {
       if (unseen.length === 0) continue;
       for (const batch of batchesOf(await sizesOf(this.#client, unseen))) {
         if (this.#signal.aborted) return;
-        failure = (await readings.run(companyId, () => this.#takeBatch(batch))) ?? failure;
+        failure = (await readings.run(companyId, () => this.#ingestBatch(batch))) ?? failure;
       }
     }
     if (failure) throw failure;
   }
 
-  /** Until there is something new, a minute is over, or it is to end. Rejects where the connection is lost. */
-  async rest(): Promise<void> {
+  /** Resolves when messages arrive, after a minute, or on abort. Rejects if the connection is lost. */
+  async waitForNews(): Promise<void> {
     const client = this.#client;
     const over = new AbortController();
     await new Promise<void>((resolve, reject) => {
       const lost = () => reject(new MailboxError("The connection to the IMAP server was lost.", true));
       const wake = () => resolve();
-      const timer = setTimeout(wake, LOOK_EVERY_MS);
+      const timer = setTimeout(wake, CHECK_EVERY_MS);
       client.on("exists", wake);
       client.on("close", lost);
       this.#signal.addEventListener("abort", wake);
@@ -147,7 +147,7 @@ class Reading {
       });
       if (!client.usable) return lost();
       if (this.#signal.aborted || this.#hasNews) return wake();
-      // Ends with the next command. Without IDLE the next look finds what has come.
+      // IDLE ends with the next command. Without IDLE, the next check finds new messages.
       client.idle().catch(() => {});
     }).finally(() => over.abort());
   }
@@ -158,7 +158,10 @@ async function close(client: ImapFlow): Promise<void> {
   client.close();
 }
 
-/** Reads until `signal`, then resolves; rejects with a MailboxError where it cannot go on. `works`: all of it was read. */
+/**
+ * Reads until `signal` aborts; rejects with a MailboxError. `works` is called each time that all messages have been
+ * read.
+ */
 export async function readMailbox(
   box: ClaimedMailbox,
   deps: ReaderDeps,
@@ -168,9 +171,9 @@ export async function readMailbox(
   try {
     const reading = new Reading(client, box, deps, signal);
     while (!signal.aborted) {
-      await reading.takeAll();
+      await reading.ingestAll();
       await works();
-      await reading.rest();
+      await reading.waitForNews();
     }
   } catch (error) {
     throw sentenceOf(reasonOf(client, error), box);

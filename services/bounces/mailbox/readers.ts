@@ -1,6 +1,6 @@
 /**
- * The mailboxes that this node reads. Which ones is settled in PostgreSQL by leases, so that one node reads a mailbox and
- * another one takes over where it dies. A node without mailboxes asks for some every few seconds and opens nothing.
+ * Manages the mailboxes that this node reads. Leases in PostgreSQL assign each mailbox to one node; another node takes
+ * over when that one dies. A node without mailboxes only asks the database for some every few seconds.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -15,13 +15,13 @@ import {
 import { sentenceOf } from "./connect.ts";
 import { type ReaderDeps, readMailbox } from "./reader.ts";
 
-/** A connection and some 100 KB each while nothing comes. */
+/** An idle mailbox costs one connection and about 100 KB. */
 const MAX_MAILBOXES = 500;
-const FIRST_PAUSE_SECONDS = 5;
-const MAX_PAUSE_SECONDS = 300;
-/** Servers lock accounts whose logins fail. */
-const MIN_PAUSE_OF_REFUSED_SECONDS = 60;
-/** A lease that could not be renewed for this long is given up before it ends. */
+const FIRST_BACKOFF_SECONDS = 5;
+const MAX_BACKOFF_SECONDS = 300;
+/** Servers lock accounts after failed logins. */
+const MIN_BACKOFF_OF_REFUSED_SECONDS = 60;
+/** A node that cannot renew its leases stops reading before they expire. */
 const GIVE_UP_MS = (MAILBOX_LEASE_SECONDS - 10) * 1_000;
 
 interface Held {
@@ -30,13 +30,13 @@ interface Held {
   over: Promise<void>;
 }
 
-const pauseSeconds = (failures: number, mayPass: boolean): number => {
-  const doubled = FIRST_PAUSE_SECONDS * 2 ** Math.min(failures, 10);
-  return Math.min(MAX_PAUSE_SECONDS, mayPass ? doubled : Math.max(doubled, MIN_PAUSE_OF_REFUSED_SECONDS));
+const backoffSeconds = (failures: number, mayPass: boolean): number => {
+  const doubled = FIRST_BACKOFF_SECONDS * 2 ** Math.min(failures, 10);
+  return Math.min(MAX_BACKOFF_SECONDS, mayPass ? doubled : Math.max(doubled, MIN_BACKOFF_OF_REFUSED_SECONDS));
 };
 
 export class MailboxReaders {
-  /** Of this run of the process: after a restart it is another one. */
+  /** Changes with each start of the process. */
   readonly #name = randomUUID();
   readonly #deps: ReaderDeps;
   readonly #log: (sentence: string) => void;
@@ -49,13 +49,13 @@ export class MailboxReaders {
     this.#log = log;
   }
 
-  /** How many mailboxes it reads. */
+  /** Number of mailboxes being read. */
   get size(): number {
     return this.#held.size;
   }
 
-  /** Renews what it holds, gives up what it lost, and takes what is free. Called every few seconds. */
-  async look(): Promise<void> {
+  /** Renews leases, stops mailboxes that were lost, and claims free ones. Called every few seconds. */
+  async refresh(): Promise<void> {
     try {
       await this.#renew();
       await this.#claim();
@@ -111,7 +111,7 @@ export class MailboxReaders {
       const { message, mayPass, cause } = sentenceOf(error, box);
       const why = cause instanceof Error ? ` (${cause.message})` : "";
       this.#log(`Mailbox of SMTP configuration ${box.id}: ${message}${why}`);
-      await mailboxFailed(this.#name, box, message, pauseSeconds(failures, mayPass)).catch((failed: Error) =>
+      await mailboxFailed(this.#name, box, message, backoffSeconds(failures, mayPass)).catch((failed: Error) =>
         this.#log(`Mailbox of SMTP configuration ${box.id}: ${failed.message}`),
       );
     }
@@ -121,7 +121,7 @@ export class MailboxReaders {
     for (const { stop } of this.#held.values()) stop.abort();
   }
 
-  /** Lets what is being taken in end, logs out, and leaves the mailboxes to other nodes. */
+  /** Finishes the current batches, logs out and releases the mailboxes. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#endAll();

@@ -1,10 +1,10 @@
 /**
- * Brevo's (Sendinblue's) webhooks of transactional mail and campaigns. Source of names: developers.brevo.com,
- * "Transactional webhooks", "Marketing webhooks" and "Batched webhooks". They are not signed.
+ * Reads Brevo's (Sendinblue's) webhooks of transactional mail and campaigns. They are not signed. Reference:
+ * developers.brevo.com, "Transactional webhooks", "Marketing webhooks" and "Batched webhooks".
  */
 import { fieldsOf, type ProviderEvent, providerEvent, statusCodeOf, textOf, wordTable } from "./event.ts";
 
-/** `deferred` is tried again; the rest are deliveries, opens, clicks and subscriptions. */
+/** `deferred` is retried by Brevo; all other events are deliveries, opens, clicks and subscriptions. */
 const EVENTS = wordTable({
   hardbounce: "mailbox-unknown",
   softbounce: "temporary-failure",
@@ -18,7 +18,7 @@ const EVENTS = wordTable({
 export function readBrevo(body: unknown): ProviderEvent[] {
   return [body].flat().flatMap((event) => {
     const { event: name, email: recipient, reason: diagnostic, ...fields } = fieldsOf(event);
-    // Its kinds of webhook spell names as hard_bounce, hardBounce and hard-bounce.
+    // Names are spelled hard_bounce, hardBounce or hard-bounce, depending on the kind of webhook.
     const word = EVENTS.get(textOf(name).toLowerCase().replace(/[_-]/g, ""));
     if (!word) return [];
     return providerEvent({

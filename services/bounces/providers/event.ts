@@ -1,7 +1,7 @@
 /**
- * One provider's event as a report. Providers classify bounces by words of their own; each table says what a word means
- * here. Behind a word that tells little, the refusing server's answer decides, by the same tables as everywhere
- * (lib/replies). What arrives is JSON of strangers: nothing in it is trusted to have the documented shape.
+ * Converts one event of a provider into a report. Each provider has a table that maps its words to meanings of
+ * lib/replies. If the word is too general, the refusing server's answer decides, by the same tables. Input is untrusted
+ * JSON: no documented shape is relied on.
  */
 import { isAddress } from "../../lib/address.ts";
 import { toOneLine } from "../../lib/one-line.ts";
@@ -10,10 +10,10 @@ import { statusCodeIn } from "../../lib/replies/codes.ts";
 import { bounceKindOf, MEANINGS, type Meaning } from "../../lib/replies/meanings.ts";
 import type { Report, Verdict } from "../verdict.ts";
 
-/** What a request of a provider holds, one for each event that is a bounce or a complaint. */
+/** One bounce or complaint of a webhook request. */
 export interface ProviderEvent {
   report: Report;
-  /** The event as JSON, for whoever looks at it later. */
+  /** The event as JSON, kept as the original. */
   raw: string;
 }
 
@@ -26,7 +26,7 @@ const MAX_DIAGNOSTIC = 1_000;
 const MAX_RAW = 64 * 1024;
 const MAX_MESSAGE_ID = 998;
 
-/** A map and no object: what is looked up in it was written by strangers, `constructor` among others. */
+/** Uses a Map because keys are untrusted (`constructor`). */
 export const wordTable = (table: Record<string, Word>): ReadonlyMap<string, Word> => new Map(Object.entries(table));
 
 export const fieldsOf = (value: unknown): Fields =>
@@ -34,7 +34,7 @@ export const fieldsOf = (value: unknown): Fields =>
 
 export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-/** A text or a number as a text; empty where it is neither. */
+/** Returns strings and numbers as a string, anything else as an empty string. */
 export const textOf = (value: unknown): string =>
   typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
 
@@ -45,12 +45,12 @@ function recipientOf(value: unknown): string | null {
   return address.slice(0, at) + address.slice(at).toLowerCase();
 }
 
-/** RFC 3463's code, from the first of these texts that has one. */
+/** Returns the RFC 3463 code of the first text that has one. */
 export const statusCodeOf = (...texts: unknown[]): string | null =>
   texts.map((text) => statusCodeIn(textOf(text).slice(0, MAX_DIAGNOSTIC))?.code).find((code) => code !== undefined) ??
   null;
 
-/** Providers say these of many refusals. */
+/** Words that providers use for many kinds of refusals. */
 const GENERAL: ReadonlySet<Word> = new Set([
   "mailbox-unknown",
   "mailbox-status",
@@ -58,7 +58,7 @@ const GENERAL: ReadonlySet<Word> = new Set([
   "unknown-reason",
 ]);
 
-/** Meaning of the server's answer, which goes before the provider's word. An answer that says nothing certain leaves the word as it is. */
+/** The server's answer takes precedence over the provider's word, unless it is not clear. */
 function weighed(word: Word, text: string, status: string | null): Word {
   if (!GENERAL.has(word)) return word;
   const { meaning } = classify({ text, status: status ?? "" });
@@ -77,7 +77,7 @@ interface ReportedRecipient {
   word: Word;
   recipient: unknown;
   statusCode?: string | null;
-  /** Of SMTP, where the provider gives it beside its words. */
+  /** SMTP reply code, if the provider gives it separately. */
   replyCode?: unknown;
   diagnostic?: unknown;
 }
@@ -99,13 +99,13 @@ interface Reported {
   event: unknown;
   verdicts: readonly ReportedRecipient[];
   messageId?: unknown;
-  /** Where the mail was sent from: a bounce address may carry the token. */
+  /** Envelope sender: a bounce address may carry the token. */
   sentFrom?: unknown;
 }
 
 const MAX_VERDICTS = 100;
 
-/** Empty where the event names nobody. */
+/** Returns no event if no recipient is named. */
 export function providerEvent({ provider, event, verdicts, messageId, sentFrom }: Reported): ProviderEvent[] {
   const named = verdicts.slice(0, MAX_VERDICTS).map(verdictOf);
   if (named.every(({ recipient }) => recipient === null)) return [];

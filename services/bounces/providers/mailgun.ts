@@ -1,6 +1,6 @@
 /**
- * Mailgun's webhooks. Source of names and signature: documentation.mailgun.com, user manual, "Events", "Webhooks" and
- * "Securing Webhooks". One event in each request.
+ * Reads Mailgun's webhooks, one event per request. Reference: documentation.mailgun.com, user manual, "Events",
+ * "Webhooks" and "Securing Webhooks".
  */
 import { createHmac } from "node:crypto";
 import { isRecent, isSameSecret, type ProviderRequest } from "./credentials.ts";
@@ -15,12 +15,12 @@ import {
   wordTable,
 } from "./event.ts";
 
-/** A report is repeated for 8 hours; an older one is somebody's copy. */
+/** Mailgun retries for 8 hours; an older request is a replay. */
 const MAILGUN_MAX_AGE_SECONDS = 9 * 3_600;
 
 /**
- * The token that the request's signature is over, or null where it is not Mailgun's. The signature covers time and token
- * alone: whoever has seen one could send another body with it, so the caller must take each token with one body only.
+ * Returns the token that was signed, or null if the signature is wrong. The signature covers only time and token: it
+ * could be reused with another body, so the caller must accept each token with one body only.
  */
 export function mailgunToken({ body }: ProviderRequest, secret: string, now = Date.now()): string | null {
   let signed: Fields;
@@ -37,7 +37,7 @@ export function mailgunToken({ body }: ProviderRequest, secret: string, now = Da
   return isSameSecret(signature!.toLowerCase(), wanted) ? token : null;
 }
 
-/** Mailgun did not try: the address is on one of its lists. */
+/** Mailgun did not send the message: the address is on one of its suppression lists. */
 const SUPPRESSED = wordTable({
   "suppress-bounce": "on-providers-list",
   "suppress-complaint": "on-providers-list",
@@ -46,7 +46,7 @@ const SUPPRESSED = wordTable({
 
 function wordOf(data: Fields, statusCode: string | null): Word | null {
   if (data.event === "complained") return "complaint";
-  // Temporary failures are tried again by Mailgun.
+  // Mailgun retries temporary failures.
   if (data.event !== "failed" || data.severity !== "permanent") return null;
   const reason = textOf(data.reason);
   const onList = SUPPRESSED.get(reason);

@@ -1,10 +1,10 @@
 /**
- * Postmark's bounce and spam complaint webhooks. Source of names: postmarkapp.com/developer/webhooks, and "Bounce types" of
- * its bounce API. They are not signed. One event in each request.
+ * Reads Postmark's bounce and spam complaint webhooks, one event per request. They are not signed. Reference:
+ * postmarkapp.com/developer/webhooks, and "Bounce types" of its bounce API.
  */
 import { fieldsOf, type ProviderEvent, providerEvent, statusCodeOf, textOf, wordTable } from "./event.ts";
 
-/** Types that are missing here are no bounces: delays, automatic replies, challenges, changes of address or subscription. */
+/** Types missing here are no bounces: delays, automatic replies, challenges, changes of address or subscription. */
 const TYPES = wordTable({
   HardBounce: "mailbox-unknown",
   BadEmailAddress: "mailbox-unknown",
@@ -28,14 +28,14 @@ export function readPostmark(body: unknown): ProviderEvent[] {
   if (!word) return [];
   const statusCode = statusCodeOf(Details);
   const diagnostic = textOf(Details) || Description;
-  // Its MessageID is Postmark's own number; with a dump of the bounce, the mail's own id may stand in it.
+  // MessageID is Postmark's own number; a dump of the bounce may contain the original Message-ID.
   const messageId = /^message-id:\s*<([^<>\s]+)>/gim;
   const ids = [...textOf(fields.Content).slice(0, 65_536).matchAll(messageId)];
   return providerEvent({
     provider: "postmark",
     event: body,
     verdicts: [{ word, recipient, statusCode, diagnostic }],
-    // The bounce's own comes first, the returned mail's last.
+    // The bounce's own id comes first, the returned message's last.
     messageId: ids.at(-1)?.[1],
   });
 }

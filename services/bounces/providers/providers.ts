@@ -1,4 +1,4 @@
-/** What the service knows of each provider: its key, how its requests are proved, how they are read. */
+/** Table of providers: how requests are authenticated and read. */
 import type { ProviderName } from "../../../models/inbound-source.ts";
 import { readBrevo } from "./brevo.ts";
 import { carriesSecret, type ProviderRequest } from "./credentials.ts";
@@ -10,12 +10,15 @@ import { readSes } from "./ses.ts";
 import { isFromSparkpost, readSparkpost } from "./sparkpost.ts";
 
 interface Provider {
-  /** None: requests are proved otherwise (SES: sns.ts). Optional: without one the token in the address is all there is. */
+  /**
+   * `none`: authenticated otherwise (SES: sns.ts). `optional`: without a secret, the token in the address is the only
+   * credential.
+   */
   secret: "none" | "optional" | "required";
-  /** What is wrong with a secret, as a sentence. */
+  /** Returns a sentence if the secret is invalid. */
   secretError?: (secret: string) => string | undefined;
   isAuthentic: (request: ProviderRequest, secret: string) => boolean;
-  /** Bounces and complaints in a body; whatever else is in it, of whatever shape, is left out. */
+  /** Returns the bounces and complaints of a body and ignores everything else. */
   read: (body: unknown) => ProviderEvent[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Twilio SendGrid's event webhook. Source of names and signature: www.twilio.com/docs/sendgrid/for-developers/tracking-events,
- * "Event Webhook Reference" and "Security Features".
+ * Reads Twilio SendGrid's event webhook. Reference: www.twilio.com/docs/sendgrid/for-developers/tracking-events, "Event
+ * Webhook Reference" and "Security Features".
  */
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import { isRecent, type ProviderRequest } from "./credentials.ts";
@@ -16,10 +16,10 @@ import {
   wordTable,
 } from "./event.ts";
 
-/** A report is repeated for 24 hours; an older one is somebody's copy. */
+/** SendGrid retries for 24 hours; an older request is a replay. */
 const MAX_AGE_SECONDS = 25 * 3_600;
 
-/** The key as the console shows it (base64 of DER), or as PEM. Null where it is no key on the curve P-256. */
+/** Parses the key as the console shows it (base64 of DER) or as PEM. Null unless it is a P-256 key. */
 export function sendgridKey(secret: string): KeyObject | null {
   try {
     const key = secret.includes("-----BEGIN")
@@ -39,7 +39,7 @@ export function isFromSendgrid({ headers, body }: ProviderRequest, secret: strin
   return verify("sha256", Buffer.from(timestamp + body), key, Buffer.from(signature, "base64"));
 }
 
-/** `bounce_classification`; "Technical Failure" and "Unclassified" say nothing. */
+/** Values of `bounce_classification`; "Technical Failure" and "Unclassified" tell nothing. */
 const CLASSES = wordTable({
   "invalid address": "mailbox-unknown",
   "mailbox unavailable": "mailbox-status",
@@ -48,7 +48,7 @@ const CLASSES = wordTable({
   "frequency or volume too high": "blocked",
 });
 
-/** Why SendGrid dropped a mail by itself. */
+/** Reasons for which SendGrid dropped a message without sending it. */
 const DROPPED: readonly [RegExp, Word][] = [
   [/bounced address|spam reporting address/i, "on-providers-list"],
   [/invalid/i, "mailbox-unknown"],
@@ -64,7 +64,7 @@ function wordOf({ event, type, bounce_classification, reason }: Fields): Word | 
     case "bounce": {
       const classified = CLASSES.get(textOf(bounce_classification).toLowerCase());
       if (classified) return classified;
-      // SendGrid calls a refusal a bounce where it will not try the address again.
+      // SendGrid reports a refusal as `bounce` if it will not try the address again.
       return type === "blocked" ? "blocked" : "mailbox-unknown";
     }
     default:

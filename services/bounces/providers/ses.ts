@@ -1,5 +1,5 @@
 /**
- * Amazon SES's notifications and events, as SNS delivers them (sns.ts). Source of names: docs.aws.amazon.com/ses, "Amazon
+ * Reads Amazon SES notifications and events, which SNS delivers (sns.ts). Reference: docs.aws.amazon.com/ses, "Amazon
  * SNS notification contents for Amazon SES" and "Contents of event data that Amazon SES publishes to Amazon SNS".
  */
 import {
@@ -34,7 +34,9 @@ function wordOf({ bounceType, bounceSubType }: Fields): Word {
   return bounceType === "Transient" ? "temporary-failure" : "unknown-reason";
 }
 
-/** The mail's own Message-ID. SES replaces it in transit; its headers, where they are sent along, have it as it came. */
+/**
+ * Returns the original Message-ID. SES replaces it in transit; the original is in the headers, if these are included.
+ */
 function messageIdIn(mail: Fields): unknown {
   const header = listOf(mail.headers)
     .map(fieldsOf)
@@ -50,12 +52,12 @@ function bounceVerdicts(bounce: Fields) {
   });
 }
 
-/** RFC 5965 and its extensions: "this is no spam", and that somebody's authentication failed. */
+/** Types of RFC 5965 and its extensions that are not complaints. */
 const NO_COMPLAINTS = new Set(["not-spam", "auth-failure"]);
 
 function complaintVerdicts({ complaintFeedbackType, complaintSubType, complainedRecipients }: Fields) {
   if (NO_COMPLAINTS.has(textOf(complaintFeedbackType))) return [];
-  // Amazon did not send the mail: the address complained about an earlier one.
+  // Amazon did not send the message: the address had complained about an earlier one.
   const word: Word = complaintSubType === "OnAccountSuppressionList" ? "on-providers-list" : "complaint";
   return listOf(complainedRecipients).map((one) => ({
     word,
@@ -64,7 +66,7 @@ function complaintVerdicts({ complaintFeedbackType, complaintSubType, complained
   }));
 }
 
-/** `message`: what `Message` of the SNS notification holds as text, parsed. */
+/** `message` is the parsed content of the SNS notification's `Message`. */
 export function readSes(message: unknown): ProviderEvent[] {
   const fields = fieldsOf(message);
   const type = fields.notificationType ?? fields.eventType;

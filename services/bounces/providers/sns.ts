@@ -1,9 +1,9 @@
 /**
- * What Amazon SNS posts: notifications and the question whether a subscription is wanted, signed with a key whose
- * certificate is fetched. Source: docs.aws.amazon.com/sns, "Verifying the signatures of Amazon SNS messages".
+ * Verifies what Amazon SNS posts (notifications and subscription confirmations), signed with a key whose certificate is
+ * fetched. Reference: docs.aws.amazon.com/sns, "Verifying the signatures of Amazon SNS messages".
  *
- * Anybody with an account at Amazon can sign such a message with a topic of their own: what counts is the topic that the
- * source was confirmed for first, together with the token in the address.
+ * Anyone with an AWS account can sign such a message with their own topic. Only the topic that the source was first
+ * confirmed for is trusted, together with the token in the address.
  */
 import { verify, X509Certificate } from "node:crypto";
 import { type Fields, fieldsOf, textOf } from "./event.ts";
@@ -11,9 +11,9 @@ import { type Fields, fieldsOf, textOf } from "./event.ts";
 interface SnsMessage {
   type: "Notification" | "SubscriptionConfirmation" | "UnsubscribeConfirmation";
   topic: string;
-  /** What was published, as text. */
+  /** Published text. */
   message: string;
-  /** Of a confirmation: the address to fetch. */
+  /** Address to fetch to confirm a subscription. */
   subscribeUrl: string;
 }
 
@@ -27,11 +27,11 @@ const ALGORITHMS = new Map([
   ["2", "sha256"],
 ]);
 
-/** Other addresses there are calls of SNS's API, whose answers may quote whoever wrote the address. */
+/** Other paths on that host are SNS API calls, whose responses may echo attacker-controlled text. */
 const CERTIFICATE_PATH = /^\/SimpleNotificationService-[A-Za-z0-9]{1,128}\.pem$/;
 const SNS_HOST = /^sns\.[a-z]{2}(?:-[a-z]+){1,3}-\d{1,2}\.amazonaws\.com(?:\.cn)?$/;
 
-/** Null where the address is not one of Amazon SNS over https. */
+/** Null unless it is an https address of Amazon SNS. */
 export function snsUrl(text: string): URL | null {
   if (!URL.canParse(text)) return null;
   const url = new URL(text);
@@ -48,7 +48,7 @@ function signedText(fields: Fields, type: SnsMessage["type"]): string {
 
 type FetchText = (url: URL) => Promise<string>;
 
-/** Certificates change about once a year. More addresses than regions are somebody's attempt to fill memory. */
+/** Certificates change about once a year. The limit keeps forged addresses from filling memory. */
 const MAX_CERTIFICATES = 64;
 const certificates = new Map<string, X509Certificate>();
 
@@ -66,8 +66,8 @@ function isValidNow(certificate: X509Certificate, now: number): boolean {
 }
 
 /**
- * The message, or null where Amazon did not sign it. Rejects where the certificate cannot be fetched: nothing is known then,
- * and SNS sends the message again.
+ * Returns the message, or null if Amazon did not sign it. Rejects if the certificate cannot be fetched; SNS then
+ * retries.
  */
 export async function readSns(body: string, fetchText: FetchText, now = Date.now()): Promise<SnsMessage | null> {
   let fields: Fields;

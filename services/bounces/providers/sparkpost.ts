@@ -1,6 +1,6 @@
 /**
- * SparkPost's (Bird's) event webhook. Source of names: developers.sparkpost.com, "Event Webhooks" and its bounce
- * classification codes. It is not signed. Events come in batches, each in `msys`.
+ * Reads SparkPost's (Bird's) event webhook, whose batches hold each event in `msys`. It is not signed. Reference:
+ * developers.sparkpost.com, "Event Webhooks" and its bounce classification codes.
  */
 import { carriesSecret, isSameSecret, type ProviderRequest } from "./credentials.ts";
 import {
@@ -14,11 +14,14 @@ import {
   wordTable,
 } from "./event.ts";
 
-/** As basic or bearer authentication, or as the token that webhooks made before these have. */
+/** Accepts basic or bearer authentication, or the token of older webhooks. */
 export const isFromSparkpost = (request: ProviderRequest, secret: string): boolean =>
   carriesSecret(request, secret) || isSameSecret(request.headers["x-messagesystems-webhook-token"] ?? "", secret);
 
-/** 1 (undetermined) is missing: the answer decides. 60 automatic reply, 80 and 90 subscriptions and 100 challenges are no bounces. */
+/**
+ * 1 (undetermined) is missing: the server's answer decides. 60 (automatic reply), 80 and 90 (subscriptions) and 100
+ * (challenge) are no bounces.
+ */
 const CLASSES = wordTable({
   "10": "mailbox-unknown",
   "20": "temporary-failure",
@@ -38,7 +41,7 @@ const CLASSES = wordTable({
   "70": "temporary-failure",
 });
 const NO_BOUNCES = new Set(["60", "80", "90", "100"]);
-/** `delay` is tried again. */
+/** `delay` is retried by SparkPost. */
 const BOUNCES = new Set(["bounce", "out_of_band", "policy_rejection", "generation_rejection", "generation_failure"]);
 
 export function readSparkpost(body: unknown): ProviderEvent[] {

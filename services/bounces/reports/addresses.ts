@@ -1,14 +1,14 @@
-/** Mail addresses in header fields and running text. Every function is linear in what it is given. */
+/** Finds email addresses in header fields and text. Every function runs in linear time. */
 
-/** RFC 5321 allows 64 octets in the local part; VERP addresses of others exceed that. */
+/** RFC 5321 allows 64 octets; VERP addresses of others exceed that. */
 const MAX_LOCAL = 128;
-/** No control characters: PostgreSQL stores no NUL, and a row that cannot be written would come again and again. */
+/** Excludes control characters: PostgreSQL cannot store NUL, and the report would be retried forever. */
 const LOCAL = /[^\s\p{C}<>"'`,;:()[\]\\@|]/u;
 const QUOTED = /^"[^\p{C}"@]{1,126}"$/u;
 const DOMAIN = /^[\p{L}\p{N}](?:[\p{L}\p{N}_-]{0,62})(?:\.[\p{L}\p{N}_-]{1,63}){0,10}/u;
 const MAX_DOMAIN = 255;
 
-/** The address with its domain in lower case. */
+/** Lower-cases the domain. */
 function normalAddress(address: string): string {
   const at = address.lastIndexOf("@");
   return address.slice(0, at + 1) + address.slice(at + 1).toLowerCase();
@@ -16,7 +16,7 @@ function normalAddress(address: string): string {
 
 export interface Found {
   address: string;
-  /** Where it begins in the text. */
+  /** Index in the text. */
   start: number;
 }
 
@@ -24,7 +24,7 @@ export function* findAddresses(text: string): Generator<Found> {
   for (let at = text.indexOf("@"); at >= 0; at = text.indexOf("@", at + 1)) {
     let start = at;
     if (text[at - 1] === '"') {
-      // A quoted local part.
+      // Quoted local part.
       const quote = text.lastIndexOf('"', at - 2);
       if (quote >= 0 && at - quote <= MAX_LOCAL && QUOTED.test(text.slice(quote, at))) start = quote;
     } else {
@@ -37,13 +37,13 @@ export function* findAddresses(text: string): Generator<Found> {
   }
 }
 
-/** The first one of a text, as `rfc822; <ann@example.com>` or `Ann <ann@example.com>`. */
+/** Returns the first address of a text such as `rfc822; <ann@example.com>` or `Ann <ann@example.com>`. */
 export function firstAddress(text: string): string | null {
   for (const { address } of findAddresses(text.slice(0, 1_000))) return address;
   return null;
 }
 
-/** Those of header values, each once. */
+/** Returns the distinct addresses of header values. */
 export function allAddresses(values: readonly string[], limit: number): string[] {
   const found = new Set<string>();
   for (const value of values) {
@@ -55,5 +55,5 @@ export function allAddresses(values: readonly string[], limit: number): string[]
   return [...found];
 }
 
-/** The same mailbox for the purposes of a report: local parts hardly ever differ by case alone. */
+/** Ignores case: local parts that differ only by case are rare. */
 export const isSameAddress = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();

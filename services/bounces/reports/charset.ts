@@ -1,7 +1,10 @@
-/** Transfer encodings and charsets as senders really write them: what is broken is read as far as it goes, never refused. */
+/**
+ * Decodes transfer encodings and charsets as found in practice: broken input is decoded as far as possible, never
+ * refused.
+ */
 import { Parser } from "htmlparser2";
 
-/** Names that are in use and that TextDecoder does not know. */
+/** Charset names in use that TextDecoder does not know. */
 const ALIASES: Record<string, string> = {
   "cp-850": "windows-1252",
   cp850: "windows-1252",
@@ -29,7 +32,7 @@ function decoderOf(charset: string): InstanceType<typeof TextDecoder> | undefine
   }
 }
 
-/** Where none is named, or one that nobody knows: UTF-8 if the bytes are, else latin1. */
+/** Unknown or missing charset: UTF-8 if valid, else latin1. */
 export function decodeBytes(bytes: Buffer, charset: string): string {
   const named = /^(?:us-ascii|ascii|)$/i.test(charset) ? undefined : decoderOf(charset);
   if (named) return named.decode(bytes);
@@ -45,7 +48,7 @@ export function decodeQuotedPrintable(text: string): Buffer {
   );
 }
 
-/** `body` is latin1: one character for each byte. */
+/** `body` is latin1: one character per byte. */
 export function decodeTransfer(body: string, encoding: string): Buffer {
   const name = encoding.trim().toLowerCase();
   if (name === "base64") return Buffer.from(body, "base64");
@@ -56,7 +59,7 @@ export function decodeTransfer(body: string, encoding: string): Buffer {
 const BREAKS = new Set(["br", "p", "div", "tr", "li", "h1", "h2", "h3", "h4", "pre", "table", "td", "hr"]);
 const UNSEEN = new Set(["style", "script", "title"]);
 
-/** The words of an HTML body, with a line for each block. */
+/** Returns the text of an HTML body, one line per block. */
 export function htmlToText(html: string): string {
   const pieces: string[] = [];
   let unseen = 0;

@@ -1,20 +1,20 @@
 /**
- * message/delivery-status (RFC 3464, and RFC 6533 for addresses beyond ASCII): what a mail server says about each recipient
- * in fields made for programs.
+ * Parses message/delivery-status (RFC 3464, and RFC 6533 for internationalised addresses): machine-readable results per
+ * recipient.
  */
 import { firstAddress } from "./addresses.ts";
 import { type Headers, parseHeaders } from "./headers.ts";
 
 export interface RecipientStatus {
-  /** Original-Recipient where there is one: the address that was written to, before anything forwarded it. */
+  /** Original-Recipient if present: the address before any forwarding. */
   recipient: string | null;
-  /** Further addresses that the fields give for it. */
+  /** Further addresses of the same recipient. */
   others: string[];
-  /** `failed`, `delayed`, `delivered`, `relayed`, `expanded`; empty where it is missing. */
+  /** `failed`, `delayed`, `delivered`, `relayed`, `expanded`; empty if missing. */
   action: string;
-  /** As it stands, as `5.1.1 (bad destination mailbox)`. */
+  /** Unparsed value such as `5.1.1 (bad destination mailbox)`. */
   status: string;
-  /** Without its type (`smtp;`). */
+  /** Diagnostic-Code without its type (`smtp;`). */
   diagnostic: string;
 }
 
@@ -35,7 +35,7 @@ export function readDeliveryStatus(text: string): RecipientStatus[] {
     };
     const last = recipients.at(-1);
     if (named) recipients.push({ ...addressesOf(fields), ...status });
-    // Some writers leave an empty line between the recipient and what became of it.
+    // Some servers put an empty line between the recipient and its status.
     else if (last && !last.action && !last.status) Object.assign(last, status);
     else if (status.action && status.status) recipients.push({ recipient: null, others: [], ...status });
     if (recipients.length >= MAX_RECIPIENTS) break;
@@ -43,7 +43,7 @@ export function readDeliveryStatus(text: string): RecipientStatus[] {
   return recipients;
 }
 
-/** Fields are grouped by empty lines, and by a second Final-Recipient where those are missing. */
+/** Splits groups at empty lines, or at a second Final-Recipient if those are missing. */
 function groupsOf(text: string): string[] {
   const groups: string[][] = [[]];
   let named = false;
@@ -69,7 +69,7 @@ function addressesOf(fields: Headers): { recipient: string | null; others: strin
   return { recipient, others };
 }
 
-/** `rfc822; <ann@example.com>`; `\x{FC}` stands for a character (RFC 6533 section 3), `+2B` for another (xtext, RFC 3461). */
+/** Decodes `\x{FC}` (RFC 6533 section 3) and `+2B` (xtext, RFC 3461). */
 const unescaped = (value: string): string =>
   value
     .replace(/^[\w-]{1,30}\s*;\s*/, "")

@@ -1,21 +1,22 @@
 /**
- * Who wrote a report, as a table: the first row that matches names it, for figures and tests. A row that matches also proves
- * that a message is a notice, so marks are of mail servers' own words and senders; what stands in any mail of a program or a
- * gateway counts together with a subject of failure alone. Recipients and reasons are found without it (plain-text.ts).
+ * Table of known reporting servers; the first row that matches names the dialect, for metrics and tests. A match also
+ * proves that a message is a bounce notice, so patterns must be specific to mail servers; text that occurs in other
+ * automatic mail counts only with a failure subject. Recipients and reasons are found independently of the dialect
+ * (plain-text.ts).
  */
 import type { Headers } from "./headers.ts";
 import { DAEMON, FAILED_SUBJECT } from "./texts/notices.ts";
 
 export interface Dialect {
   name: string;
-  /** All patterns of one of these must match. */
+  /** All patterns of at least one mark must match. */
   marks: Mark[];
-  /** Its notices name mailboxes of its own domain without the domain. */
+  /** Notices name local mailboxes without the domain. */
   bare?: { pattern: RegExp; domain: string };
 }
 
 interface Mark {
-  /** Header name in lower case → what its value must match. */
+  /** Header name in lower case → pattern of its value. */
   headers?: Record<string, RegExp>;
   text?: RegExp;
 }
@@ -132,7 +133,7 @@ const DIALECTS: Dialect[] = [
       { headers: { subject: /^Message status - undeliverable/i } },
     ],
   },
-  // Carriers of Japan.
+  // Japanese mobile carriers.
   { name: "docomo", marks: [{ headers: { from: /(?:mailer-daemon|postmaster)@(?:[\w-]+\.)*docomo\.ne\.jp/i } }] },
   {
     name: "kddi",
@@ -168,7 +169,7 @@ const DIALECTS: Dialect[] = [
       { headers: { from: /MAILER-DAEMON \(Mail Delivery System\)|Mail Delivery System <MAILER-DAEMON/ } },
     ],
   },
-  // https://datatracker.ietf.org/doc/html/rfc1893 was first written down for it; savemail.c holds its texts.
+  // sendmail; its texts are in savemail.c. https://datatracker.ietf.org/doc/html/rfc1893
   {
     name: "sendmail",
     marks: [
@@ -194,7 +195,7 @@ const DIALECTS: Dialect[] = [
   },
   { name: "dragonfly", marks: [{ text: /^This is the DragonFly Mail Agent/m }] },
   { name: "imail", marks: [{ headers: { "x-mailer": /^<SMTP32 v/i, subject: FAILED_SUBJECT } }] },
-  // Apple's servers were Oracle's for long and kept its words.
+  // Apple's servers used Oracle's software for long and kept its texts.
   {
     name: "icloud",
     marks: [{ headers: { from: /(?:postmaster|mailer-daemon)@(?:[\w-]+\.)*(?:icloud|me|mac)\.com/i } }],

@@ -1,17 +1,17 @@
-/** message/feedback-report (RFC 5965): a reader pressed "this is spam", or something that uses the same form. */
+/** Parses message/feedback-report (RFC 5965): spam complaints, and other reports of the same format. */
 import { allAddresses } from "./addresses.ts";
 import { parseHeaders } from "./headers.ts";
 
 interface FeedbackReport {
   /** `abuse`, `fraud`, `opt-out`, `not-spam`, `auth-failure` … in lower case. */
   type: string;
-  /** Original-Rcpt-To and what providers write instead; many leave it out or hide it. */
+  /** Original-Rcpt-To or its provider-specific replacements; many omit or hide it. */
   recipients: string[];
 }
 
 const RECIPIENT_FIELDS = ["original-rcpt-to", "removal-recipient", "original-recipient", "final-recipient"];
 const MAX_RECIPIENTS = 100;
-/** AOL and Comcast put a word in the address's place. */
+/** AOL and Comcast put a placeholder instead of the address. */
 const HIDDEN = /^(?:redacted|undisclosed|unknown|removed|hidden)\b|^redact/i;
 
 export function readFeedbackReport(text: string): FeedbackReport {

@@ -1,4 +1,6 @@
-/** Verdicts from what is written for programs: delivery status, feedback reports, receipts, Amazon's notifications. */
+/**
+ * Derives verdicts from machine-readable parts: delivery status, feedback reports, receipts, Amazon's notifications.
+ */
 
 import { classify } from "../../lib/replies/classify.ts";
 import type { Verdict } from "../verdict.ts";
@@ -48,13 +50,13 @@ function ofRecipient(fields: RecipientStatus, isOnly: boolean, material: Materia
   });
 }
 
-/** `expanded from` is how sendmail and Postfix name the address that was written to, before their aliases. */
+/** sendmail and Postfix name the address before alias expansion in `expanded from`. */
 export function expandedFrom(words: string): string[] {
   const address = firstAddress(/\(expanded from:?([^)]{3,400})\)/.exec(words)?.[1] ?? "");
   return address ? [address] : [];
 }
 
-/** For a report whose fields name no address: a local name, or nothing. */
+/** Finds the recipient of a report whose fields hold no address or only a local name. */
 export function recipientElsewhere({ headers, notice, returned, addressedTo }: Material): string | null {
   const failed = firstAddress(headers.get("x-failed-recipients")?.[0] ?? "");
   if (failed) return failed;
@@ -67,7 +69,7 @@ export function recipientElsewhere({ headers, notice, returned, addressedTo }: M
 export function fromFeedback(text: string, returned: ReturnedMessage): Verdict[] {
   const { type, recipients } = readFeedbackReport(text);
   if (type === "not-spam") return [ignored("not-spam")];
-  // RFC 6591, and DMARC's failure reports, have the form of complaints and are about forged mail.
+  // Reports of RFC 6591 and DMARC failures have the format of complaints but are about forged mail.
   if (type.startsWith("auth-failure") || type === "dmarc") return [ignored("authentication-report")];
   const found = recipients.length > 0 ? recipients : withoutHidden(returned.recipients).slice(0, 1);
   return (found.length > 0 ? found : [null]).map((recipient) => complaint(type, recipient));
@@ -81,7 +83,7 @@ const complaint = (reason: string, recipient: string | null): Verdict => ({
   diagnostic: null,
 });
 
-/** A receipt (RFC 8098) says that a mail was read, or, from Sieve's `reject` (RFC 5429), why it was not taken. */
+/** A receipt (RFC 8098) says that a message was read, or why it was refused (Sieve's `reject`, RFC 5429). */
 export function fromReceipt(text: string, { notice, subject }: Material): Verdict {
   const recipient = readDeliveryStatus(text)[0]?.recipient ?? null;
   const isRefused = /^disposition:[^\n]*;\s*(?:deleted|failed)/im.test(text) && /reject/i.test(subject + notice);

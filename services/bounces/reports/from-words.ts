@@ -1,4 +1,4 @@
-/** Verdicts from a notice that is written for people alone. */
+/** Derives verdicts from notices without a machine-readable part. */
 
 import { classify } from "../../lib/replies/classify.ts";
 import type { Verdict } from "../verdict.ts";
@@ -14,9 +14,9 @@ import { isAfterData, type NamedRecipient, namedRecipients, refusalIn } from "./
 import { DAEMON, FAILED_SUBJECT, FAILED_WORDS, LISTED, UNDELIVERED } from "./texts/notices.ts";
 
 /**
- * It says that it is a report; or it comes from a mail server and has the subject of a notice or speaks of failure; or it has
- * both of these and names who did not get the mail. A reader's mail has one at most, a program's answer in his name too; what
- * speaks of absence in its subject is an answer, whoever sends it.
+ * Tells if a message is a bounce notice: it declares itself a report; or it comes from a mail server and its subject or
+ * text speaks of failure; or it has both of these and names the failed recipient. A person's reply or an automatic
+ * reply meets one of these at most. A subject about absence always means an automatic reply.
  */
 export function looksLikeNotice({ headers, subject, notice, addressedTo }: Material): boolean {
   if (/^(?:re|aw|sv|antw)\s*:/i.test(subject) || speaksOfAbsence(subject)) return false;
@@ -33,7 +33,7 @@ export function looksLikeNotice({ headers, subject, notice, addressedTo }: Mater
 
 const REPORT_TYPE = /report-type="?delivery-status/i;
 
-/** `failed` is what X-Failed-Recipients names: the notice is about these and no others. */
+/** `failed` are the addresses of X-Failed-Recipients; if there are any, the notice is about these only. */
 export function fromWords(material: Material, failed: string[], dialect: Dialect | undefined): Verdict[] {
   const { notice, subject } = material;
   const recipients = recipientsOf(material, failed, dialect);

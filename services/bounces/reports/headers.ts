@@ -1,15 +1,15 @@
 /**
- * Header blocks as they arrive: folded, in any case, with raw bytes where ASCII should be. Strings are latin1 (a character is
- * a byte) until they are decoded for reading.
+ * Parses header blocks as received: folded, in any case, with raw non-ASCII bytes. Strings are latin1 (one character
+ * per byte) until they are decoded.
  */
 import { decodeBytes, decodeQuotedPrintable } from "./charset.ts";
 
-/** Names in lower case; values unfolded, in the order in which they stood. */
+/** Names in lower case; values unfolded, in original order. */
 export type Headers = Map<string, string[]>;
 
 /** More lines than any real header block has. */
 const MAX_LINES = 2_000;
-/** Of a value that is decoded for reading. */
+/** Limit of a decoded value. */
 const MAX_DECODED = 2_000;
 const FIELD = /^([!-9;-~]{1,100})[ \t]*:[ \t]*/;
 const ENCODED_WORD = /=\?([\w:.-]{1,60})(?:\*[\w-]{1,20})?\?([bq])\?([^?\s]{0,2000})\?=(?:[ \t]+(?==\?))?/gi;
@@ -23,7 +23,7 @@ export function parseHeaders(block: string): Headers {
       continue;
     }
     const field = FIELD.exec(line);
-    // mbox separators and lines of nonsense between fields occur; neither ends the block.
+    // Skip mbox separators and invalid lines; they do not end the block.
     values = undefined;
     if (!field) continue;
     const name = field[1]!.toLowerCase();
@@ -34,10 +34,10 @@ export function parseHeaders(block: string): Headers {
   return headers;
 }
 
-/** The first value, decoded for reading; empty where the field is missing. */
+/** Returns the first value, decoded; empty if the field is missing. */
 export const headerText = (headers: Headers, name: string): string => decodeWords(headers.get(name)?.[0] ?? "");
 
-/** Encoded words (RFC 2047) and raw bytes as text. */
+/** Decodes encoded words (RFC 2047) and raw bytes. */
 export function decodeWords(value: string): string {
   if (value.length > MAX_DECODED) return decodeWords(value.slice(0, MAX_DECODED));
   if (!value.includes("=?")) return /[\x80-\xff]/.test(value) ? decodeBytes(Buffer.from(value, "latin1"), "") : value;
@@ -48,7 +48,7 @@ export function decodeWords(value: string): string {
   });
 }
 
-/** `text/plain; charset="x"` in parts, all names and the main value in lower case. */
+/** Parses values like `text/plain; charset="x"`; the main value and all names become lower case. */
 export function parseParameters(value: string): { main: string; parameters: Map<string, string> } {
   const end = value.indexOf(";");
   const main = (end < 0 ? value : value.slice(0, end)).trim().toLowerCase();

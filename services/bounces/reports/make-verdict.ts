@@ -15,7 +15,7 @@ export const ignored = (reason: IgnoredReason, recipient: string | null = null):
 
 interface Grounds {
   statusCode: string | null;
-  /** The refusing server's, or what comes closest to them. */
+  /** Text of the refusing server, or the closest to it. */
   words: string;
   /** Further addresses of the recipient. */
   others?: string[];

@@ -1,4 +1,4 @@
-/** All that verdicts are made of, gathered from a message: its fields, its words for people, the mail that came back. */
+/** Collects from a message what verdicts are derived from: its fields, its readable text and the returned message. */
 import { allAddresses } from "./addresses.ts";
 import { type Headers, headerText } from "./headers.ts";
 import { leavesOf, type Part, readMimeText, textOf } from "./mime.ts";
@@ -16,14 +16,14 @@ export interface Material {
   subject: string;
   /** Parts without children. */
   leaves: Part[];
-  /** The words for people, without the returned mail. */
+  /** Readable text without the returned message. */
   notice: string;
   returned: ReturnedMessage;
   addressedTo: string[];
 }
 
 const MAX_NOTICE = 32 * 1_024;
-/** More text parts than any notice has. */
+/** More text parts than any real notice has. */
 const MAX_TEXTS = 10;
 const MAX_ADDRESSED = 20;
 const ADDRESSED_HEADERS = [
@@ -60,17 +60,17 @@ export function gather(message: Part): Material {
 
 const isStatusPart = ({ type }: Part) => /^message\/(?:global-)?delivery-status$/.test(type);
 
-/** The parts for programs; empty where there are none. */
+/** Text of the machine-readable parts; empty if there are none. */
 export const statusText = (leaves: Part[]): string =>
   leaves.filter(isStatusPart).slice(0, MAX_TEXTS).map(textOf).join("\n\n");
 
-/** A report that some filter on the way has put into a mail of its own. */
+/** Returns the report inside a message that a filter wrapped it in. */
 function wrappedReport(part: Part): Part | undefined {
   const inner = readMimeText(part.body);
   return inner.type === "multipart/report" && leavesOf(inner).some(isStatusPart) ? inner : undefined;
 }
 
-/** Text before the returned mail; HTML only where there is no plain text. */
+/** Returns the text before the returned message; HTML is used only if there is no plain text. */
 function noticeOf(leaves: Part[]): { notice: string; pasted: string } {
   const end = leaves.findIndex(isReturnedPart);
   const before = (end < 0 ? leaves : leaves.slice(0, end)).filter(
@@ -85,13 +85,13 @@ function noticeOf(leaves: Part[]): { notice: string; pasted: string } {
   return { notice: "", pasted: "" };
 }
 
-/** Without trailing blanks and runs of empty lines, which patterns would have to walk through again and again. */
+/** Removes trailing blanks and repeated empty lines, which make patterns slow. */
 function compact(text: string): string {
   const lines = text.split("\n").map((line) => line.trimEnd());
   return lines.filter((line, index) => line !== "" || lines[index - 1] !== "").join("\n");
 }
 
-/** Where nothing was returned, some servers name the mail in the report's own headers or words. */
+/** Some servers that return nothing name the message in the report's headers or text. */
 function referredTo(headers: Headers, notice: string): string | null {
   const named = ["x-original-message-id", "in-reply-to", "references"].flatMap((name) => headers.get(name) ?? []);
   return (

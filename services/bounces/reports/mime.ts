@@ -1,22 +1,20 @@
 /**
- * A small MIME reader for reports. mailparser would do it, but takes 0.4 ms of CPU for a report of 5 KB, 1.5 ms for one of 100 KB
- * and 420 ms for one of 50 MB, refuses a message of more than 1,000 parts as a whole, and hands out the parts that matter here
- * as attachments. This one reads a bounded prefix, never throws, and leaves bodies undecoded until somebody asks; with all that
- * is understood then: 0.1, 0.4 and 2 ms (`node test/bench reports`).
+ * Minimal MIME reader for reports. Unlike mailparser it reads a bounded prefix, accepts any number of parts, decodes
+ * bodies only on demand, exposes machine-readable parts as such, and never throws.
  */
 import { decodeBytes, decodeTransfer, htmlToText } from "./charset.ts";
 import { type Headers, parseHeaders, parseParameters } from "./headers.ts";
 
 /**
- * What is read of a message. The notice and the part for programs come first, so what is cut off is the content of the returned
- * mail; the largest of a thousand reports in public collections has 73 KB.
+ * Bytes read of a message. The notice and the machine-readable part come first; only content of the returned message is
+ * cut off.
  */
 const MAX_BYTES = 256 * 1_024;
 const MAX_PARTS = 100;
 const MAX_DEPTH = 8;
-/** Of one part, encoded. */
+/** Limit of one encoded part. */
 const MAX_TEXT = 64 * 1_024;
-/** Markup costs ten times as much as text. */
+/** HTML takes far more CPU to process than plain text. */
 const MAX_HTML = 32 * 1_024;
 
 export interface Part {
@@ -24,9 +22,9 @@ export interface Part {
   type: string;
   parameters: Map<string, string>;
   headers: Headers;
-  /** As it stands in the message: encoded, a character for each byte. */
+  /** Encoded body, one character per byte. */
   body: string;
-  /** Of a multipart; empty where its boundary never occurs. */
+  /** Parts of a multipart; empty if its boundary never occurs. */
   children: Part[];
 }
 
@@ -39,7 +37,7 @@ export function readMime(raw: Uint8Array): Part {
   return readMimeText(bytes.toString("latin1"));
 }
 
-/** The same for a message that stands inside another one. */
+/** Reads a message nested in another one. */
 export function readMimeText(text: string): Part {
   const source = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
   return readPart(source.replace(/^\s+/, ""), "text/plain", 0, { parts: MAX_PARTS });
@@ -67,13 +65,13 @@ export function splitHeaders(source: string): { block: string; body: string } {
   return { block: source.slice(0, end), body: source.slice(source.indexOf("\n", end + 1) + 1) };
 }
 
-/** The boundary that is in use: gateways that rewrite headers leave others than they announce. */
+/** Returns the boundary in use; gateways that rewrite headers may announce a different one. */
 function boundaryOf(announced: string, body: string): string | undefined {
   if (announced && `\n${body}`.includes(`\n--${announced}`)) return announced;
   return /(?:^|\n)--([^\s]{3,200})[ \t]*\nContent-[\w-]{3,30}:/i.exec(body)?.[1];
 }
 
-/** The text between boundary lines; the last one needs none behind it. */
+/** Yields the text between boundary lines; the final boundary may be missing. */
 function* piecesOf(body: string, boundary: string, budget: Budget): Generator<string> {
   const text = `\n${body}`;
   const mark = `\n--${boundary}`;
@@ -81,7 +79,7 @@ function* piecesOf(body: string, boundary: string, budget: Budget): Generator<st
   for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + 1)) {
     const after = text.slice(at + mark.length, at + mark.length + 2);
     const closes = after === "--";
-    // Another boundary may begin with the same letters.
+    // Skip a longer boundary that begins with this one.
     if (!closes && !/^[ \t]*(?:\n|$)/.test(after) && after !== "") continue;
     if (start >= 0) yield text.slice(start, at);
     if (closes || budget.parts <= 0) return;
@@ -93,14 +91,14 @@ function* piecesOf(body: string, boundary: string, budget: Budget): Generator<st
   if (start >= 0) yield text.slice(start);
 }
 
-/** All parts without children, in the order in which they stand. What stands inside a returned mail is none of them. */
+/** Returns all parts without children in order, except those inside the returned message. */
 export function leavesOf(part: Part): Part[] {
   return part.children.length === 0 ? [part] : part.children.flatMap(leavesOf);
 }
 
 const isHtml = (part: Part) => part.type === "text/html";
 
-/** The content for reading, with line feeds only; HTML as its words. */
+/** Returns the decoded text with line feeds only; HTML as plain text. */
 export function textOf(part: Part): string {
   const bytes = decodeTransfer(part.body.slice(0, MAX_TEXT), part.headers.get("content-transfer-encoding")?.[0] ?? "");
   const text = decodeBytes(bytes, part.parameters.get("charset") ?? "");

@@ -1,10 +1,12 @@
 /**
- * From the bytes of a message that came to a bounce address to what they say. Pure; never throws; reads a bounded prefix, so
- * that no message takes more than some milliseconds of CPU (`node test/bench reports`).
+ * Reads a report from the bytes of a message sent to a bounce address. Pure, never throws, and bounded in CPU time
+ * because it reads a bounded prefix.
  *
- *   mime, headers, charset       a message's parts and texts          texts/, dialects   what servers write around a refusal
- *   material                     what the verdicts are made of        lib/replies        what the refusal means
- *   from-fields, from-words      the verdicts
+ *   mime, headers, charset     parts and texts of a message
+ *   texts/, dialects           wording of mail servers around a refusal
+ *   material                   input of the verdicts
+ *   lib/replies                meaning of the refusal
+ *   from-fields, from-words    verdicts
  */
 import type { Report, Verdict } from "../verdict.ts";
 import { allAddresses } from "./addresses.ts";
@@ -20,7 +22,9 @@ import { isReturnedPart } from "./returned-message.ts";
 import { readSesNotification } from "./ses-notification.ts";
 
 const MAX_VERDICTS = 100;
-/** Outlook.com's feedback loop sends the mail alone: https://sendersupport.olc.protection.outlook.com/snds/ */
+/**
+ * Outlook.com's feedback loop sends only the original message: https://sendersupport.olc.protection.outlook.com/snds/
+ */
 const JMRP_SUBJECT = /^complaint about message from /i;
 
 export async function readReport(raw: Uint8Array): Promise<Report> {
@@ -31,7 +35,7 @@ export async function readReport(raw: Uint8Array): Promise<Report> {
   }
 }
 
-/** The surest first: forms made for programs, then known notices, then what looks like one. */
+/** Tries the most reliable first: machine-readable formats, known dialects, then anything that looks like a notice. */
 function understand(material: Material): Report {
   const { headers, subject, leaves, notice, returned, addressedTo } = material;
   const report = (dialect: string, verdicts: Verdict[], messageId: string | null = null): Report => ({
@@ -60,7 +64,7 @@ function understand(material: Material): Report {
   return report(dialect?.name ?? "unknown", fromWords(material, failed, dialect));
 }
 
-/** Some gateways turn the part for programs into text. */
+/** Some gateways convert the machine-readable part to text. */
 function pastedStatus(notice: string): string {
   const at = notice.search(/^(?:reporting-mta|final-recipient|original-recipient):/im);
   return at < 0 ? "" : notice.slice(at);

@@ -1,4 +1,4 @@
-/** What can be learned of the mail that came back: its own headers, as a part of the report or pasted into its text. */
+/** Reads the headers of the returned message, from a part of the report or pasted into its text. */
 import { allAddresses } from "./addresses.ts";
 import { decodeTransfer } from "./charset.ts";
 import { parseHeaders } from "./headers.ts";
@@ -7,7 +7,7 @@ import { type Part, splitHeaders } from "./mime.ts";
 export interface ReturnedMessage {
   /** Without angle brackets. */
   messageId: string | null;
-  /** To, Cc and what says for whom it was. */
+  /** Addresses of To, Cc and similar fields. */
   recipients: string[];
 }
 
@@ -57,13 +57,13 @@ export const messageIdIn = (value: string): string | null =>
   MESSAGE_ID.exec(value.slice(0, 2_000))?.[1] ?? BARE_MESSAGE_ID.exec(value.trim())?.[0] ?? null;
 
 const HEADER_LINE = /^(?:>[ ]?)?[A-Za-z][A-Za-z0-9-]{1,50}:(?:[ \t]|$|\S)/;
-/** Fields that nobody writes in prose. */
+/** Header fields that do not occur in prose. */
 const TELLING =
   /^(?:>[ ]?)?(?:received|return-path|message-id|mime-version|dkim-signature|x-[\w-]+|content-type|delivered-to):/i;
 
 /**
- * Splits a notice from the header block of the returned mail that is pasted behind it: three header lines in a row, one of
- * which nobody writes in prose. The notice itself may hold a few (`To: …`, `Subject: …`).
+ * Splits a notice from the pasted headers of the returned message: three header lines in a row, at least one of which
+ * does not occur in prose. The notice itself may contain a few (`To: …`, `Subject: …`).
  */
 export function splitPasted(text: string): { notice: string; pasted: string } {
   let begin = 0;

@@ -1,5 +1,5 @@
 /**
- * Amazon's notifications as mail: what SNS would post to an address on the web, in the text of a message
+ * Reads Amazon's notifications sent by email: the JSON of an SNS webhook in the text of a message
  * (https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html).
  */
 import { firstAddress } from "./addresses.ts";

@@ -1,24 +1,23 @@
 /**
- * The SMTP listener: takes mail for bounce addresses, and nothing else. A message is answered with 250 once all that it
- * does is committed, so that whoever is killed before has lost nothing: the other server tries again, and a report that
- * comes again changes nothing.
+ * SMTP listener that accepts only mail for bounce addresses. A message is answered with 250 once all its effects are
+ * committed. If the process dies before that, the client sends it again; a duplicate report changes nothing.
  *
- * | what                                  | bound                                          | answer            |
+ * | what                                  | limit                                          | answer            |
  * |---------------------------------------|------------------------------------------------|-------------------|
- * | connections                           | 200, 20 of a network (IPv4 /24, IPv6 /48)      | 421 at once       |
- * | a message, from the one before it     | 2 minutes, however slowly it comes             | connection ends   |
- * | silence                               | 60 s                                           | connection ends   |
- * | a message                             | 1 MiB, 20 recipients                           | 552, 452          |
+ * | connections                           | 200, 20 per network (IPv4 /24, IPv6 /48)       | 421 at once       |
+ * | time per message                      | 2 minutes since the message before             | connection closed |
+ * | idle time                             | 60 s                                           | connection closed |
+ * | message                               | 1 MiB, 20 recipients                           | 552, 452          |
  * | messages in memory                    | 64 MiB                                         | 452               |
- * | messages that wait to be stored       | 400                                            | 451               |
- * | the client's side has ended           | 1 s, or until its last message is answered     | connection ends   |
+ * | messages waiting to be stored         | 400                                            | 451               |
+ * | client has closed its side            | 1 s, or until its last message is answered     | connection closed |
  */
 import { createServer, type Server, type Socket } from "node:net";
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from "smtp-server";
 import { newId } from "../../lib/ids.ts";
 import { addressPrefix } from "../../lib/ip-networks.ts";
-import { MAX_RAW_BYTES } from "../arrival.ts";
-import type { Intake } from "../take-in.ts";
+import { MAX_RAW_BYTES } from "../incoming-report.ts";
+import type { Ingester } from "../ingest.ts";
 import type { Report } from "../verdict.ts";
 import { BounceAddresses, type BounceRecipient } from "./bounce-addresses.ts";
 
@@ -29,23 +28,23 @@ const MAX_SILENCE_MS = 60_000;
 const MAX_RECIPIENTS = 20;
 const MAX_BYTES_IN_MEMORY = 64 * 1024 * 1024;
 const STOP_MS = 10_000;
-/** After this the rest of a message has been read, or is missing. */
+/** Grace period after the client's FIN: by then the message is complete or truncated. */
 const AFTER_END_MS = 1_000;
 
 interface ListenerOptions {
   port: number;
   host: string;
-  /** How it introduces itself. */
+  /** Host name in the greeting. */
   name: string;
-  /** PEM; without it there is no STARTTLS. */
+  /** PEM; without it STARTTLS is not offered. */
   tls?: { cert: string; key: string } | undefined;
-  intake: Pick<Intake, "takeIn">;
+  ingester: Pick<Ingester, "ingest">;
   readReport(raw: Uint8Array): Promise<Report>;
   onError(error: Error): void;
   limits?: InboundListenerLimits;
 }
 
-/** What tests make smaller. */
+/** Limits that tests reduce. */
 export interface InboundListenerLimits {
   maxMessageMs?: number;
   maxConnections?: number;
@@ -69,19 +68,19 @@ class SmtpError extends Error {
 const noSuchMailbox = () => new SmtpError(550, "5.1.1 No such mailbox here");
 const shuttingDown = () => new SmtpError(421, "4.3.2 Shutting down, try again later");
 
-interface Visitor {
+interface Connection {
   socket: Socket;
   network: string;
   deadline: NodeJS.Timeout;
-  message: "none" | "coming" | "whole";
-  /** What to answer by, where its side of the connection has ended. */
+  message: "none" | "receiving" | "complete";
+  /** Socket to answer on after the client has closed its side. */
   ended?: Socket;
   recipients: Map<string, BounceRecipient>;
 }
 
 type Done = (error?: Error | null) => void;
 
-/** Runs what may fail or take long; what is no SMTP answer of ours is one that asks to try again. */
+/** Answers unexpected errors with 451, so that the client tries again. */
 const answered = (work: () => Promise<void>, done: Done, onError: (error: Error) => void): void =>
   void work().then(
     () => done(),
@@ -96,7 +95,7 @@ export class InboundListener {
   readonly #addresses = new BounceAddresses();
   readonly #smtp: SMTPServer;
   readonly #server: Server;
-  readonly #visitors = new Map<string, Visitor>();
+  readonly #connections = new Map<string, Connection>();
   readonly #storing = new Set<Promise<void>>();
   #bytesInMemory = 0;
   #stopping = false;
@@ -110,7 +109,7 @@ export class InboundListener {
       size: MAX_RAW_BYTES,
       maxRecipients: MAX_RECIPIENTS,
       socketTimeout: MAX_SILENCE_MS,
-      // Bounded by the time that a message may take.
+      // Bounded by the time limit of a message.
       maxAllowedUnauthenticatedCommands: false,
       authOptional: true,
       disabledCommands: options.tls ? ["AUTH"] : ["AUTH", "STARTTLS"],
@@ -118,22 +117,22 @@ export class InboundListener {
       hideENHANCEDSTATUSCODES: true,
       ...(options.tls ?? {}),
       onMailFrom: (_, { id }, done) => {
-        this.#visitors.get(id)?.recipients.clear();
+        this.#connections.get(id)?.recipients.clear();
         done(this.#stopping ? shuttingDown() : null);
       },
       onRcptTo: ({ address }, { id }, done) => answered(() => this.#addRecipient(id, address), done, options.onError),
       onSecure: (socket, { id }, done) => {
-        this.#untilEnd(id, socket);
+        this.#watchEnd(id, socket);
         done(null);
       },
       onData: (stream, session, done) => this.#receive(stream, session, done),
-      onClose: ({ id }) => this.#left(id),
+      onClose: ({ id }) => this.#remove(id),
     });
-    // Of one connection alone: resets, broken TLS, nonsense.
+    // Errors of one connection: resets, broken TLS, invalid data.
     this.#smtp.on("error", () => {});
-    // Exim ends its side right behind the last line and QUIT, and waits for the answers: without this they could not be
-    // written any more, and it would send each message again.
-    this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#entered(socket));
+    // Exim closes its side right after QUIT and waits for the answers. Without half-open sockets they could not be
+    // sent, and Exim would send each message again.
+    this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
   }
 
   async listen(): Promise<number> {
@@ -153,14 +152,14 @@ export class InboundListener {
     this.#smtp.updateSecureContext(tls);
   }
 
-  /** Takes no further message; those that have come are stored and answered. */
+  /** Refuses new messages; those received are stored and answered. */
   async stop(): Promise<void> {
     this.#stopping = true;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     const late = setTimeout(() => this.#endAll(), STOP_MS);
     while (this.#storing.size > 0) await Promise.all(this.#storing);
     clearTimeout(late);
-    // The answers are written before their sockets are closed.
+    // Let answers be written before the sockets are closed.
     await new Promise((resolve) => setImmediate(resolve));
     for (const connection of this.#smtp.connections) connection.send(421, "4.3.2 Shutting down");
     this.#endAll();
@@ -168,24 +167,24 @@ export class InboundListener {
   }
 
   #endAll(): void {
-    for (const { socket } of this.#visitors.values()) socket.destroySoon();
+    for (const { socket } of this.#connections.values()) socket.destroySoon();
   }
 
-  #entered(socket: Socket): void {
+  #accept(socket: Socket): void {
     socket.on("error", () => {});
     const network = addressPrefix(socket.remoteAddress ?? "");
     const { maxConnections = MAX_CONNECTIONS, maxOfNetwork = MAX_OF_NETWORK } = this.#options.limits ?? {};
-    const ofNetwork = [...this.#visitors.values()].filter((visitor) => visitor.network === network).length;
-    if (this.#stopping || this.#visitors.size >= maxConnections || ofNetwork >= maxOfNetwork) {
+    const ofNetwork = [...this.#connections.values()].filter((connection) => connection.network === network).length;
+    if (this.#stopping || this.#connections.size >= maxConnections || ofNetwork >= maxOfNetwork) {
       socket.end("421 4.7.0 Too many connections, try again later\r\n");
       socket.destroySoon();
       return;
     }
     const id = newId();
     const deadline = setTimeout(() => socket.destroy(), this.#maxMessageMs);
-    this.#visitors.set(id, { socket, network, deadline, message: "none", recipients: new Map() });
-    socket.once("close", () => this.#left(id));
-    this.#untilEnd(id, socket);
+    this.#connections.set(id, { socket, network, deadline, message: "none", recipients: new Map() });
+    socket.once("close", () => this.#remove(id));
+    this.#watchEnd(id, socket);
     this.#smtp.connect(socket, { id });
   }
 
@@ -193,23 +192,23 @@ export class InboundListener {
     return this.#options.limits?.maxMessageMs ?? MAX_MESSAGE_MS;
   }
 
-  #left(id: string): void {
-    clearTimeout(this.#visitors.get(id)?.deadline);
-    this.#visitors.delete(id);
+  #remove(id: string): void {
+    clearTimeout(this.#connections.get(id)?.deadline);
+    this.#connections.delete(id);
   }
 
-  /** `socket` is the connection's own, or that of TLS on it. */
-  #untilEnd(id: string, socket: Socket): void {
+  /** `socket` is the connection or the TLS socket on it. */
+  #watchEnd(id: string, socket: Socket): void {
     socket.once("end", () => {
-      const visitor = this.#visitors.get(id);
-      if (!visitor) return;
-      visitor.ended = socket;
-      if (visitor.message === "none") socket.end();
-      if (visitor.message !== "coming") return;
-      clearTimeout(visitor.deadline);
-      visitor.deadline = setTimeout(() => {
-        if (visitor.message === "coming") socket.end();
-        else visitor.deadline = setTimeout(() => visitor.socket.destroy(), this.#maxMessageMs);
+      const connection = this.#connections.get(id);
+      if (!connection) return;
+      connection.ended = socket;
+      if (connection.message === "none") socket.end();
+      if (connection.message !== "receiving") return;
+      clearTimeout(connection.deadline);
+      connection.deadline = setTimeout(() => {
+        if (connection.message === "receiving") socket.end();
+        else connection.deadline = setTimeout(() => connection.socket.destroy(), this.#maxMessageMs);
       }, this.#options.limits?.afterEndMs ?? AFTER_END_MS);
     });
   }
@@ -217,18 +216,18 @@ export class InboundListener {
   async #addRecipient(id: string, address: string): Promise<void> {
     const recipient = await this.#addresses.find(address);
     if (!recipient) throw noSuchMailbox();
-    this.#visitors.get(id)?.recipients.set(address.toLowerCase(), recipient);
+    this.#connections.get(id)?.recipients.set(address.toLowerCase(), recipient);
   }
 
   #receive(stream: SMTPServerDataStream, session: SMTPServerSession, done: Done): void {
-    const visitor = this.#visitors.get(session.id);
-    if (visitor) visitor.message = "coming";
+    const connection = this.#connections.get(session.id);
+    if (connection) connection.message = "receiving";
     const answer: Done = (error) => {
-      if (visitor) visitor.message = "none";
-      // smtp-server itself writes nothing once the other side has ended.
-      visitor?.ended?.write(error instanceof SmtpError ? error.line : "250 2.0.0 OK\r\n");
+      if (connection) connection.message = "none";
+      // smtp-server does not write once the client has closed its side.
+      connection?.ended?.write(error instanceof SmtpError ? error.line : "250 2.0.0 OK\r\n");
       done(error);
-      visitor?.ended?.end();
+      connection?.ended?.end();
     };
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -256,7 +255,7 @@ export class InboundListener {
     };
     stream.once("end", () => {
       isWhole = true;
-      if (visitor) visitor.message = "whole";
+      if (connection) connection.message = "complete";
       const storing = work();
       const over = storing
         .catch(() => {})
@@ -267,21 +266,22 @@ export class InboundListener {
       this.#storing.add(over);
       answered(() => storing, answer, this.#options.onError);
     });
-    // The connection ended within the message: nobody is answered. One that came whole counts until it is stored.
+    // The connection closed during the message, so there is no one to answer. A complete message counts until it is
+    // stored.
     stream.once("close", () => {
       if (!isWhole) forget();
     });
   }
 
   async #store(raw: Buffer, { id }: SMTPServerSession): Promise<void> {
-    const visitor = this.#visitors.get(id);
-    const recipients = [...(visitor?.recipients.values() ?? [])];
+    const connection = this.#connections.get(id);
+    const recipients = [...(connection?.recipients.values() ?? [])];
     const report = await this.#options.readReport(raw);
-    const { intake } = this.#options;
-    await Promise.all(recipients.map((recipient) => intake.takeIn({ via: "smtp", ...recipient, report, raw })));
-    if (visitor && !visitor.ended && this.#visitors.has(id)) {
-      clearTimeout(visitor.deadline);
-      visitor.deadline = setTimeout(() => visitor.socket.destroy(), this.#maxMessageMs);
+    const { ingester } = this.#options;
+    await Promise.all(recipients.map((recipient) => ingester.ingest({ via: "smtp", ...recipient, report, raw })));
+    if (connection && !connection.ended && this.#connections.has(id)) {
+      clearTimeout(connection.deadline);
+      connection.deadline = setTimeout(() => connection.socket.destroy(), this.#maxMessageMs);
     }
   }
 }

@@ -1,9 +1,9 @@
-/** The listener as the configuration wants it; its certificate is read again when its file changes. */
+/** Starts the listener if it is configured, and reloads its certificate when the file changes. */
 import { readFileSync, statSync } from "node:fs";
 import type { ServiceBroker } from "moleculer";
 import { config } from "../../lib/config.ts";
+import type { Ingester } from "../ingest.ts";
 import { readReport } from "../reports/read-report.ts";
-import type { Intake } from "../take-in.ts";
 import type { InboundListener } from "./listener.ts";
 
 type Logger = ServiceBroker["logger"];
@@ -50,8 +50,8 @@ function followCertificate(listener: InboundListener, files: CertificateFiles, l
   return () => clearInterval(timer);
 }
 
-/** Undefined where INBOUND_PORT is not set. */
-export async function startListener(intake: Intake, logger: Logger): Promise<RunningListener | undefined> {
+/** Undefined if INBOUND_PORT is not set. */
+export async function startListener(ingester: Ingester, logger: Logger): Promise<RunningListener | undefined> {
   const { INBOUND_PORT, HOST, BASE_URL } = config();
   if (INBOUND_PORT === undefined) return undefined;
   const files = certificateFiles();
@@ -61,7 +61,7 @@ export async function startListener(intake: Intake, logger: Logger): Promise<Run
     host: HOST,
     name: new URL(BASE_URL).hostname,
     tls: files && readCertificate(files),
-    intake,
+    ingester,
     readReport,
     onError: (error) => logger.error({ error }, "A message that came in could not be stored"),
   });

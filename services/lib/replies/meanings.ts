@@ -1,6 +1,6 @@
 /**
  * Why a mail was refused or came back, in stable words, and the kind of each. One table for live SMTP answers, delivery reports
- * and the events of providers; what each kind does stands in smtp-sender/delivery/outcome.ts and bounces/decide.ts.
+ * and the events of providers; what each kind does stands in smtp-sender/delivery/outcome.ts and bounces/plan-effect.ts.
  *
  *   hard    the mailbox does not exist
  *   soft    the mailbox exists and did not take this mail

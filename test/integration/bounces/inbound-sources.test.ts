@@ -1,8 +1,8 @@
 import { createHmac, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { query, queryOne } from "../../../models/database/db.ts";
-import { addReport } from "../../../services/bounces/inbound-reports.ts";
-import { amazon } from "../../../services/bounces/receive-report.ts";
+import { addReport } from "../../../services/bounces/provider-report-queue.ts";
+import { amazon } from "../../../services/bounces/receive-provider-report.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { selfMadeCertificate } from "../../support/certificate.ts";
 import { type Client, client, newCompany, type TestCompany } from "../../support/client.ts";
@@ -46,7 +46,7 @@ describe("inbound sources", () => {
   const waiting = async () => (await queryOne<{ n: number }>("select count(*) as n from inbound_reports"))!.n;
   const hardBounce = (Email: string) => ({ RecordType: "Bounce", Type: "HardBounce", ID: Email, Email });
 
-  test("an address is shown again and again, its secret never; deleted, it is gone", async () => {
+  test("the address can be read again, its secret never; after deletion it is gone", async () => {
     const { id, url } = await newSource("postmark", "very secret");
     expect(url).toMatch(/^http:\/\/[^/]+\/api\/emails\/inbound\/postmark\/[A-Za-z0-9_-]{43}\/$/);
     const listed = await company.api.get(SOURCES);
@@ -110,7 +110,7 @@ describe("inbound sources", () => {
     expect(JSON.parse(raw.text)).toEqual(report);
   });
 
-  test("a secret is asked for as a password or a bearer token; without it nothing is done", async () => {
+  test("a secret is accepted as a password or a bearer token; without it nothing changes", async () => {
     const { url } = await newSource("brevo", "s3cret");
     const [mail] = await newMails();
     const report = { event: "spam", email: mail!.email };
@@ -124,7 +124,7 @@ describe("inbound sources", () => {
     expect(await eventsOf([mail!])).toEqual([{ type: "complained", recipient: mail!.email, source: "provider" }]);
   });
 
-  test("SendGrid's signature is over the exact bytes; of a batch the good events count, each by itself", async () => {
+  test("SendGrid's signature covers the exact bytes; valid events of a batch count even if others are invalid", async () => {
     const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const { url } = await newSource("sendgrid", publicKey.export({ type: "spki", format: "der" }).toString("base64"));
     const mails = await newMails(2);
@@ -147,7 +147,7 @@ describe("inbound sources", () => {
     expect((await provider.post(url, "no JSON", { headers: signed("no JSON") })).status).toBe(400);
   });
 
-  test("Mailgun's token is good for one body: the same again is fine, another one with it is refused", async () => {
+  test("Mailgun's token is valid for one body: repeating it is fine, another body is refused", async () => {
     const { url } = await newSource("mailgun", "signing-key");
     const [mail, other] = await newMails(2);
     const timestamp = String(Math.floor(Date.now() / 1_000));
@@ -210,7 +210,7 @@ describe("inbound sources", () => {
     };
     const asText = { headers: { "Content-Type": "text/plain; charset=UTF-8" } };
 
-    test("the subscription is confirmed once it is asked about; from then on its topic alone counts", async () => {
+    test("the first subscription is confirmed; from then on only its topic is accepted", async () => {
       const { url } = await newSource("ses");
       const mails = await newMails(2);
       const [mail, other] = mails as [(typeof mails)[0], (typeof mails)[0]];
@@ -228,7 +228,7 @@ describe("inbound sources", () => {
       expect(await eventsOf([mail, other])).toEqual([{ type: "bounced", recipient: mail.email, source: "provider" }]);
     });
 
-    test("while Amazon cannot be reached the answer is 503, and the next try confirms", async () => {
+    test("while Amazon cannot be reached the answer is 503, and the next attempt confirms", async () => {
       const { url } = await newSource("ses");
       let away = true;
       answering(() => {
@@ -242,7 +242,7 @@ describe("inbound sources", () => {
     });
   });
 
-  test("what a node that died has left is worked off by another", async () => {
+  test("reports of a node that died are ingested by another", async () => {
     const { id } = await newSource("postmark");
     const [mail] = await newMails();
     const report = await addReport(company.id, id, JSON.stringify(hardBounce(mail!.email)));
@@ -252,11 +252,11 @@ describe("inbound sources", () => {
     expect(await eventsOf([mail!])).toHaveLength(1);
   });
 
-  test("a report that cannot be stored at once is answered with 200 and taken in later, nothing twice", async () => {
+  test("a report that cannot be ingested at once is answered with 200 and ingested later, without duplicates", async () => {
     const { url } = await newSource("brevo");
     const mails = await newMails(3);
     const batch = mails.map(({ email }) => ({ event: "hard_bounce", email }));
-    // Only this company's second recipient cannot be written: as a defect or a lock would have it.
+    // Makes inserts fail for this company's second recipient only.
     const poisoned = mails[1]!.email;
     await query(`create function refuse_one() returns trigger language plpgsql as $$ begin
       if new.recipient = '${poisoned}' then raise 'not now' using errcode = 'check_violation'; end if; return new; end $$`);
@@ -270,13 +270,13 @@ describe("inbound sources", () => {
     await query("drop trigger refuse_one on inbound_messages");
     await query("drop function refuse_one");
     await query("update inbound_reports set next_attempt_at = now()");
-    await app.broker.call("bounces.workOffReports");
+    await app.broker.call("bounces.retryReports");
     expect(await waiting()).toBe(0);
     expect(await results()).toEqual(mails.map(({ email }) => email).sort());
     expect(await eventsOf(mails)).toHaveLength(3);
   });
 
-  test("a body beyond 8 MiB is 413, and of a stranger's address nothing is read", async () => {
+  test("a body beyond 8 MiB is 413, and the body of an unknown address is not read", async () => {
     const { url } = await newSource("sparkpost");
     const large = Buffer.alloc(9 * 1024 * 1024, " ");
     expect((await provider.post(url, large)).status).toBe(413);

@@ -1,4 +1,7 @@
-/** kill -9 in the middle of a storm of bounces: what was answered with 250 is there, and nothing counts twice. */
+/**
+ * Kills the listener or PostgreSQL during a storm of bounces: everything answered with 250 is stored, and nothing
+ * counts twice.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -63,7 +66,7 @@ describe("kill -9 in a storm", () => {
       try {
         process.kill(Number(pid), "SIGKILL");
       } catch {
-        // It went with its parent.
+        // The process ended with its parent.
       }
     }
     await postgres.ended;
@@ -71,12 +74,12 @@ describe("kill -9 in a storm", () => {
 
   interface Storm {
     world: World;
-    /** Mails whose bounce got its 250. */
+    /** Ids of messages whose bounce was answered with 250. */
     answered: Set<string>;
     over: Promise<unknown>;
   }
 
-  /** Mail servers with a bounce for each of a campaign's mails: each is sent until it is answered with 250. */
+  /** Sends a bounce for each message of a campaign until it is answered with 250. */
   async function storm(): Promise<Storm> {
     const world = await newWorld(MAILS);
     const address = `b${newId().slice(-8)}@b.example`;
@@ -134,7 +137,7 @@ describe("kill -9 in a storm", () => {
     while (answered.size < KILL_AFTER) await sleep(1);
   };
 
-  test("of the node that listens: every message that got its 250 has its effect, and one that comes again has none", async () => {
+  test("the listening node: every message answered with 250 has its effect, and duplicates have none", async () => {
     const now = await storm();
     await untilMany(now);
     node.child.signal("SIGKILL");
@@ -146,7 +149,7 @@ describe("kill -9 in a storm", () => {
     await everythingOnce(now);
   });
 
-  test("of PostgreSQL: nothing is answered with 250 that is not there when it is back, and the storm goes on", async () => {
+  test("PostgreSQL: everything answered with 250 is there after the restart, and the storm continues", async () => {
     const now = await storm();
     await untilMany(now);
     await killDatabase();

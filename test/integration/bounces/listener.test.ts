@@ -1,10 +1,10 @@
-/** The SMTP listener: whom it takes mail for, what bounds those who come, and when it says 250. */
+/** SMTP listener: accepted recipients, limits, and the meaning of 250. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { query, queryOne } from "../../../models/database/db.ts";
 import { bounceTokens, mailOf } from "../../../models/statements/mail-key.ts";
+import { startIngester } from "../../../services/bounces/ingest.ts";
 import { readReport } from "../../../services/bounces/reports/read-report.ts";
 import { InboundListener, type InboundListenerLimits } from "../../../services/bounces/smtp/listener.ts";
-import { startIntake } from "../../../services/bounces/take-in.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { tokenAddress } from "../../../services/lib/tokens/bounce-token.ts";
 import { type App, startApp } from "../../support/app.ts";
@@ -36,7 +36,7 @@ describe("the SMTP listener", () => {
 
   interface Bouncing extends World {
     address: string;
-    /** The envelope sender of its n-th mail. */
+    /** Envelope sender of its n-th message. */
     verp(n: number): Promise<string>;
   }
 
@@ -62,7 +62,7 @@ describe("the SMTP listener", () => {
       companyId,
     ]);
 
-  test("takes a bounce for a mail's own address, whatever happened to its letters' case, and for the bare address", async () => {
+  test("accepts a bounce to a message's own address in any case, and to the bare address", async () => {
     const world = await bouncing(3);
     const [first, second, third] = world.mails;
     const dialogue = await greeted();
@@ -71,12 +71,12 @@ describe("the SMTP listener", () => {
       bounceMessage({ recipient: first!.email }),
     );
     expect(reply).toMatch(/^250/);
-    // 250 comes after the commit: it is all there now.
+    // 250 is sent after the commit, so no wait is needed.
     expect(await statusOf(world, 0)).toBe(4);
     const bare = bounceMessage({ recipient: second!.email, messageId: `${second!.messageId}@acme.example` });
     expect(await dialogue.send([world.address], bare)).toMatch(/^250/);
     expect(await statusOf(world, 1)).toBe(4);
-    // The mail was forwarded: the report names another address, the token decides.
+    // The message was forwarded: the report names another address, and the token decides.
     const forwarded = bounceMessage({ recipient: "elsewhere@far.example" });
     expect(await dialogue.send([await world.verp(2)], forwarded)).toMatch(/^250/);
     expect(await statusOf(world, 2)).toBe(4);
@@ -88,7 +88,7 @@ describe("the SMTP listener", () => {
     expect(raws.map(({ raw }) => raw.toString().slice(0, 20))).toEqual(Array(3).fill("From: MAILER-DAEMON@"));
   });
 
-  test("refuses with 550 before DATA: strangers' addresses, forged tokens, tokens of another company's mail", async () => {
+  test("refuses unknown addresses, forged tokens and tokens of another company with 550 before DATA", async () => {
     const [world, other] = [await bouncing(), await bouncing()];
     const dialogue = await greeted();
     await dialogue.say("MAIL FROM:<>");
@@ -108,7 +108,7 @@ describe("the SMTP listener", () => {
     expect(await inbound(world)).toEqual([]);
   });
 
-  test("an address in letters beyond ASCII is found however its domain is spelled", async () => {
+  test("an internationalised address is found in both spellings of its domain", async () => {
     const world = await bouncing(2, `b${newId().slice(-8)}@bücher.example`);
     const dialogue = await greeted();
     const punycode = (await world.verp(0)).replace("bücher", "xn--bcher-kva");
@@ -116,7 +116,7 @@ describe("the SMTP listener", () => {
     expect(await statusOf(world)).toBe(4);
   });
 
-  test("refuses what is larger than 1 MiB, without keeping it in memory, and goes on", async () => {
+  test("refuses messages beyond 1 MiB without keeping them in memory, and continues", async () => {
     const world = await bouncing();
     const dialogue = await greeted();
     const large = bounceMessage({ recipient: world.mails[0]!.email, bytes: 1_100_000 });
@@ -128,7 +128,7 @@ describe("the SMTP listener", () => {
     expect(await statusOf(world)).toBe(4);
   });
 
-  test("says 451 while nothing can be stored, and takes the same message later", async () => {
+  test("answers 451 while nothing can be stored, and accepts the same message later", async () => {
     const world = await bouncing();
     const dialogue = await greeted();
     const message = bounceMessage({ recipient: world.mails[0]!.email });
@@ -169,14 +169,14 @@ describe("the SMTP listener", () => {
   });
 
   describe("with tight limits", () => {
-    const intake = startIntake(() => {});
-    const listenWith = async (limits: InboundListenerLimits, takeIn = intake.takeIn) => {
+    const ingester = startIngester(() => {});
+    const listenWith = async (limits: InboundListenerLimits, ingest = ingester.ingest) => {
       const listener = new InboundListener({
         port: 0,
         host: "127.0.0.1",
         name: "mx.example",
         tls: certificate,
-        intake: { takeIn },
+        ingester: { ingest },
         readReport,
         onError: () => {},
         limits,
@@ -184,7 +184,7 @@ describe("the SMTP listener", () => {
       return { listener, at: await listener.listen() };
     };
 
-    test("one network gets so many connections and no more, and another one when one of them ends", async () => {
+    test("limits connections per network, and accepts another one when one ends", async () => {
       const { listener, at } = await listenWith({ maxOfNetwork: 2 });
       try {
         const [first] = [await greeted(at), await greeted(at)];
@@ -193,7 +193,7 @@ describe("the SMTP listener", () => {
         await dialogue.untilClosed();
         first!.close();
         await first!.untilClosed();
-        // The server hears of it a moment later.
+        // The server notices it a moment later.
         for (let tries = 0; ; tries++) {
           const again = await SmtpDialogue.open(at);
           opened.push(again.dialogue);
@@ -206,7 +206,7 @@ describe("the SMTP listener", () => {
       }
     });
 
-    test("a message that drips in is cut off, and its connection with it", async () => {
+    test("closes the connection of a message that arrives too slowly", async () => {
       const { listener, at } = await listenWith({ maxMessageMs: 400 });
       const world = await bouncing();
       const dialogue = await greeted(at);
@@ -222,7 +222,7 @@ describe("the SMTP listener", () => {
       }
     });
 
-    test("STARTTLS is offered where there is a certificate, and messages come through it", async () => {
+    test("offers STARTTLS if there is a certificate", async () => {
       const { listener, at } = await listenWith({});
       const world = await bouncing();
       try {
@@ -241,7 +241,7 @@ describe("the SMTP listener", () => {
       expect(await plain.say("STARTTLS")).toMatch(/^5/);
     });
 
-    // Exim ends its side right behind QUIT, which it sends with the last line of the message.
+    // Exim closes its side right after QUIT, which it sends together with the last line of the message.
     test.each([
       ["after QUIT", "QUIT\r\n", false],
       ["after QUIT, over TLS", "QUIT\r\n", true],
@@ -250,10 +250,10 @@ describe("the SMTP listener", () => {
     ])(
       "who ends its side behind the message %s is answered, and then the connection ends",
       async (_, quit, overTls) => {
-        const storing = async (...args: Parameters<typeof intake.takeIn>) => {
-          // Longer than a client's end takes to come, and than one that waits for nothing is kept.
+        const storing = async (...args: Parameters<typeof ingester.ingest>) => {
+          // Longer than the client needs to close its side, and than an idle half-closed connection is kept.
           await sleep(300);
-          return intake.takeIn(...args);
+          return ingester.ingest(...args);
         };
         const { listener, at } = await listenWith({ afterEndMs: 50 }, storing);
         const world = await bouncing();
@@ -294,7 +294,7 @@ describe("the SMTP listener", () => {
       }
     });
 
-    test("a stop answers what has come, then ends the connections", async () => {
+    test("a stop answers the messages received, then ends the connections", async () => {
       const { listener, at } = await listenWith({});
       const world = await bouncing();
       const dialogue = await greeted(at);
@@ -303,7 +303,7 @@ describe("the SMTP listener", () => {
       await dialogue.say("DATA");
       dialogue.write(`${bounceMessage({ recipient: world.mails[0]!.email })}\r\n.\r\n`);
       const answer = dialogue.reply();
-      // It has come once it is stored; the answer may be on its way.
+      // The report is listed once it is stored; the answer may still be in transit.
       for (let tries = 0; (await inbound(world)).length === 0; tries++) {
         if (tries === 1_000) throw new Error("The message was not stored");
         await sleep(10);

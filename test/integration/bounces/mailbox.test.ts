@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { BounceMailbox } from "../../../models/bounce-mailbox.ts";
 import { query, queryOne } from "../../../models/database/db.ts";
+import { startIngester } from "../../../services/bounces/ingest.ts";
 import { MailboxReaders } from "../../../services/bounces/mailbox/readers.ts";
 import { readReport } from "../../../services/bounces/reports/read-report.ts";
-import { startIntake } from "../../../services/bounces/take-in.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { seal } from "../../../services/lib/secrets.ts";
 import { type App, startApp } from "../../support/app.ts";
@@ -11,7 +11,7 @@ import { bounceMessage } from "../../support/bounce-message.ts";
 import { type ImapServer, startImapServer } from "../../support/imap-server.ts";
 import { newWorld, type World } from "../tracking/world.ts";
 
-describe("a mailbox of bounces", () => {
+describe("bounce mailbox", () => {
   let app: App;
   let imap: ImapServer;
   beforeAll(async () => {
@@ -29,7 +29,7 @@ describe("a mailbox of bounces", () => {
   });
   afterAll(() => app.stop());
 
-  /** Sooner than the service does by itself. */
+  /** Starts a check now; the service does so every few seconds. */
   const look = () => app.broker.call("bounces.readMailboxes");
 
   async function until(what: () => boolean | Promise<boolean>): Promise<void> {
@@ -77,7 +77,7 @@ describe("a mailbox of bounces", () => {
       [id],
     ))!;
 
-  test("is read, and each mail moved once it is taken in; a lost connection is made again", async () => {
+  test("messages are ingested, then moved; a lost connection is opened again", async () => {
     const world = await newWorld(3);
     const box = await newBox(world);
     put(world.mails.slice(0, 2));
@@ -102,7 +102,7 @@ describe("a mailbox of bounces", () => {
     await until(async () => (await stateOf(box)).last_error === null);
   });
 
-  test("a mail that cannot be taken in stays; the others do not wait for it, and it is taken in later, once", async () => {
+  test("a message that cannot be ingested stays and does not block others; it is ingested later, once", async () => {
     const world = await newWorld(3);
     const box = await newBox(world);
     const poisoned = world.mails[1]!;
@@ -124,7 +124,7 @@ describe("a mailbox of bounces", () => {
     expect(await came(world)).toEqual(expected(world.mails));
   });
 
-  test("without the move nothing is taken in twice, however often it is looked at", async () => {
+  test("messages that could not be moved are not ingested twice", async () => {
     const world = await newWorld(2);
     const box = await newBox(world);
     put(world.mails);
@@ -194,7 +194,7 @@ describe("a mailbox of bounces", () => {
     },
   );
 
-  test("numbers that begin anew (UIDVALIDITY) are other mails: they are read, and none is twice", async () => {
+  test("after a change of UIDVALIDITY all messages are new, and none is ingested twice", async () => {
     const world = await newWorld(2);
     await newBox(world);
     put(world.mails.slice(0, 1));
@@ -209,22 +209,22 @@ describe("a mailbox of bounces", () => {
     expect(await came(world)).toEqual(expected(world.mails));
   });
 
-  test("one node reads it as long as its lease lasts, also where two configurations name it; then another one", async () => {
+  test("one node reads it while its lease lasts, even if two configurations name it; then another one does", async () => {
     const world = await newWorld();
     const box = await newBox(world);
     await newBox(world, "127.0.0.1", box);
     await look();
     await until(() => imap.commands.includes("IDLE"));
     expect(await query("select id from bounce_mailboxes where reader is not null")).toEqual([{ id: box }]);
-    const other = new MailboxReaders({ intake: startIntake(() => {}), readReport }, () => {});
+    const other = new MailboxReaders({ ingester: startIngester(() => {}), readReport }, () => {});
     try {
-      await other.look();
+      await other.refresh();
       expect(other.size).toBe(0);
       const { reader } = await stateOf(box);
-      // The first node renews it every few seconds.
+      // The first node renews its lease every few seconds.
       await until(async () => {
         await query("update bounce_mailboxes set lease_until = now() - interval '1 second' where id = $1", [box]);
-        await other.look();
+        await other.refresh();
         return other.size > 0;
       });
       expect(other.size).toBe(1);
@@ -236,7 +236,7 @@ describe("a mailbox of bounces", () => {
     }
   });
 
-  test("one that is taken away from its configuration is left", async () => {
+  test("reading stops once the mailbox is removed from its configuration", async () => {
     const world = await newWorld();
     await newBox(world);
     await look();

@@ -1,4 +1,4 @@
-/** The whole way: a campaign, what comes back of it, and what the company sees of that and does next. */
+/** From a campaign to its bounces and complaints, what the company sees of them, and the next campaign. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -21,7 +21,7 @@ interface HookEvent {
   metadata: Record<string, unknown>;
 }
 
-describe("the whole way", () => {
+describe("from campaign to bounce", () => {
   let app: App;
   let smtp: SmtpServer;
   let company: TestCompany;
@@ -108,7 +108,7 @@ describe("the whole way", () => {
       ]),
     );
 
-  test("bounces and complaints suppress, the next campaign leaves them out, and every view knows of them", async () => {
+  test("bounces and complaints suppress addresses, the next campaign skips them, and every view shows it", async () => {
     const [hard, complains, full, fine] = ["hard", "complains", "full", "fine"].map((name) => `${name}@to.example`);
     const list = (await make("lists", { name: "Readers" })).id;
     for (const email of [hard, complains, full, fine]) await make("subscribers", { email, lists: [list] });
@@ -138,7 +138,7 @@ describe("the whole way", () => {
       [full!]: "bounced",
       [fine!]: "sent",
     });
-    // Also where the day ends in between.
+    // Sums over days, because the test may run at midnight.
     const { sending, growth, subscribers } = await get("stats/");
     const over = (days: Record<string, number>[], field: string) => days.reduce((sum, day) => sum + day[field]!, 0);
     const sums = ["sent", "delivered", "bounced", "complained"].map((field) => over(sending, field));
@@ -217,7 +217,7 @@ describe("the whole way", () => {
     expect(smtp.messages.flatMap(({ to }) => to).sort()).toEqual([fine, full]);
   });
 
-  test("a refusal at SMTP time is reported as failed, too, with its source", async () => {
+  test("a refusal at SMTP time is reported as failed, with its source", async () => {
     smtp.options.answer = ({ verb, to }) => (verb === "RCPT" && to === "no@to.example" ? "550 5.7.1 No" : undefined);
     const id = await send([{ email: "no@to.example" }, { email: "yes@to.example" }], "partial");
     smtp.options.answer = undefined;
@@ -233,7 +233,7 @@ describe("the whole way", () => {
     expect(await get(`campaigns/${id}/analytics/`)).toMatchObject({ delivered: 1, bounces: { block: 1 } });
   });
 
-  test("those whom a stopped campaign never tried are reported as failed", async () => {
+  test("recipients that a stopped campaign never attempted are reported as failed", async () => {
     smtp.options.answer = ({ verb }) => (verb === "MAIL" ? "550 5.7.1 Sender refused" : undefined);
     const receivers = ["s1", "s2", "s3"].map((name) => ({ email: `${name}@to.example` }));
     const id = await send(receivers, "failed");
@@ -250,7 +250,7 @@ describe("the whole way", () => {
     }
   });
 
-  test("a copy that bounces changes its own row and nothing else; one that complains is suppressed", async () => {
+  test("a copy that bounces changes only its own row; one that complains is suppressed", async () => {
     const id = await send([{ email: "own@to.example", cc: ["cc1@to.example"], bcc: ["bcc1@to.example"] }]);
     const copies = await until(
       () => mailTo("cc1@to.example"),
@@ -270,7 +270,7 @@ describe("the whole way", () => {
     expect(await get(`campaigns/${id}/analytics/`)).toMatchObject({ delivered: 1, bounced: 0, complaints: 1 });
   });
 
-  test("the API takes reports by id, Message-ID and address, says what became of them, and takes them once", async () => {
+  test("the API accepts reports by id, Message-ID and address, returns their results, and applies them once", async () => {
     const id = await send([{ email: "a@to.example" }, { email: "b@to.example" }, { email: "c@to.example" }]);
     const mails = (await get("sent-emails/", { campaign: id })).results as Record<string, string>[];
     const of = (recipient: string) => mails.find((mail) => mail.recipient === recipient)!;
@@ -301,7 +301,7 @@ describe("the whole way", () => {
     expect(foreign).toMatchObject({ status: 202, body: { result: "unmatched", sent_email_id: null } });
   });
 
-  /** A newsletter of which the server took every mail and answered to none. */
+  /** Sends a campaign whose server accepted every message but answered none. */
   async function sendInDoubt(names: readonly string[]): Promise<string> {
     smtp.options.answer = ({ verb }) => (verb === "DOT" ? { drop: true, accept: true } : undefined);
     const list = (await make("lists", { name: names[0] })).id;
@@ -317,7 +317,7 @@ describe("the whole way", () => {
     expect(Object.values(await statuses(id))).toEqual(names.map(() => "unknown"));
     return id;
   }
-  /** A path in a mail's text. */
+  /** Returns a path in a message's text. */
   function pathIn(recipient: string, pattern: RegExp): string {
     const text = mailTo(recipient).raw.replaceAll(/=\r\n/g, "").replaceAll("=3D", "=");
     return pattern.exec(text)![0];
@@ -333,7 +333,7 @@ describe("the whole way", () => {
     return rows.map(({ sent_at }) => sent_at);
   };
 
-  test("an unknown mail that is opened, clicked or unsubscribed from was sent: counts follow, and resume leaves it alone", async () => {
+  test("a message in doubt that is opened, clicked or unsubscribed from was sent: counts follow, and resume skips it", async () => {
     const names = ["opens", "clicks", "leaves"].map((name) => `${name}@to.example`);
     const id = await sendInDoubt(names);
     const campaign = () => get(`campaigns/${id}/`);
@@ -361,7 +361,7 @@ describe("the whole way", () => {
     expect(seen).toHaveLength(3);
   });
 
-  test("a complaint about an unknown mail, and a machine's open of one, settle it; resume sends the rest alone", async () => {
+  test("a complaint or a machine's open settles a message in doubt; resume sends only the rest", async () => {
     const [objects, fetched, silent] = ["objects", "fetched", "silent"].map((name) => `${name}@to.example`);
     const id = await sendInDoubt([objects!, fetched!, silent!]);
     const campaign = () => get(`campaigns/${id}/`);
@@ -370,11 +370,11 @@ describe("the whole way", () => {
     expect(await statuses(id)).toEqual({ [objects!]: "sent", [fetched!]: "unknown", [silent!]: "unknown" });
     expect(await campaign()).toMatchObject({ status: "partial", sent_count: 1, failed_count: 2 });
 
-    // Apple's proxy, which loads the images of every mail.
+    // Apple's privacy proxy loads the images of every message.
     const open = (agent: string) => withAgent(agent).get(pathIn(fetched!, PIXEL));
     await open("Mozilla/5.0");
     expect(await statuses(id)).toEqual({ [objects!]: "sent", [fetched!]: "sent", [silent!]: "unknown" });
-    // However often it comes.
+    // Repeated complaints have no further effect.
     expect(await complaint()).toMatch(/^250/);
     await open("Mozilla/5.0");
     expect(await campaign()).toMatchObject({ status: "partial", sent_count: 2, failed_count: 1 });
@@ -402,7 +402,7 @@ describe("the whole way", () => {
     expect(delivered.map(({ recipient }) => recipient).sort()).toEqual([fetched, objects, silent]);
   });
 
-  /** Runs `work` for another company, whose server, list of suppressions and people are its own. */
+  /** Runs `work` for a new company with its own server, suppressions and subscribers. */
   async function inNewCompany(work: () => Promise<void>): Promise<void> {
     const outer = { company, relay };
     company = await newCompany(app);
@@ -426,7 +426,7 @@ describe("the whole way", () => {
   };
   const person = async (email: string) => (await get("subscribers/", { search: email })).results[0];
 
-  test("a first mail to a receiver has the links of a subscriber, and its unsubscribe and bounce find them", () =>
+  test("the first message to a new receiver has a subscriber's links, and unsubscribes and bounces find the receiver", () =>
     inNewCompany(async () => {
       const [leaves, bounces] = ["first1@to.example", "first2@to.example"] as const;
       await sendFirst([leaves, bounces]);
@@ -444,7 +444,7 @@ describe("the whole way", () => {
       expect(await person(bounces)).toMatchObject({ status: "bounced" });
     }));
 
-  test("a receiver for whom the plan has no room gets the mail, and unsubscribes until a confirmation", () =>
+  test("a receiver beyond the plan's limit gets the message, and stays unsubscribed until a confirmation", () =>
     inNewCompany(async () => {
       const email = "noroom@to.example";
       await query("insert into plans (name, subscribers) values ('of none', 0)");

@@ -12,11 +12,11 @@ import { envelopeSender } from "../../../services/smtp-sender/delivery/envelope-
 const tokens = new BounceTokens(randomBytes(32));
 const EDGES = [-(2 ** 31), -1, 0, 1, 2 ** 31 - 1];
 
-/** Upper and lower case as some server may have left them. */
+/** Mail servers may change upper and lower case. */
 const mixed = (text: string) => [...text].map((c) => (randomInt(2) ? c.toUpperCase() : c)).join("");
 
-describe("the token of an envelope sender", () => {
-  test("binds the mail, or its copies, and survives upper and lower case", () => {
+describe("token of the envelope sender", () => {
+  test("identifies the message or its copies, in any case", () => {
     for (const campaign_no of EDGES) {
       for (const seq of EDGES) {
         for (const copy of [false, true]) {
@@ -28,13 +28,13 @@ describe("the token of an envelope sender", () => {
     }
   });
 
-  test("is the same at every try, and another for every mail", () => {
+  test("is the same for every attempt, and different for every message", () => {
     const made = Array.from({ length: 5_000 }, (_, seq) => tokens.of({ campaign_no: 7, seq }));
     expect(new Set(made).size).toBe(5_000);
     expect(Array.from({ length: 5_000 }, (_, seq) => tokens.of({ campaign_no: 7, seq }))).toEqual(made);
   });
 
-  test("is read by its own installation alone, and not when one character differs", () => {
+  test("is valid in its own installation only, and not if one character differs", () => {
     const token = tokens.of({ campaign_no: 7, seq: 12 });
     expect(new BounceTokens(randomBytes(32)).read(token)).toBeNull();
     for (let at = 0; at < token.length; at++) {
@@ -48,7 +48,7 @@ describe("the token of an envelope sender", () => {
     }
   });
 
-  test("stands behind the last + before the @, and whoever reads the address gets both back", () => {
+  test("is placed behind the last + before the @, and parsing returns both", () => {
     const token = tokens.of({ campaign_no: 7, seq: 12 });
     for (const address of ["bounces@b.example", "acme+bounces@b.example", "b@bücher.example"]) {
       const verp = tokenAddress(address, token);
@@ -61,35 +61,35 @@ describe("the token of an envelope sender", () => {
     }
   });
 
-  test("leaves the local part within 64 octets and the address within 254, or the bounce address is refused", () => {
+  test("keeps the local part within 64 octets and the address within 254, or refuses the bounce address", () => {
     const token = tokens.of({ campaign_no: 7, seq: 12 });
     const label = "d".repeat(63);
     const longest = `${"l".repeat(37)}@b.example`;
     expect(bounceAddressError(longest)).toBeUndefined();
     expect(tokenAddress(longest, token).split("@")[0]).toHaveLength(64);
     expect(bounceAddressError(`l${longest}`)).toContain("at most 37 octets");
-    // Two octets for each letter.
+    // Each letter takes two octets.
     expect(bounceAddressError(`${"ü".repeat(19)}@b.example`)).toContain("at most 37 octets");
     const domain = `${label}.${label}.${label}.`;
     const wide = `bo@${domain}${"e".repeat(32)}`;
     expect(tokenAddress(wide, token)).toHaveLength(254);
     expect(bounceAddressError(wide)).toBeUndefined();
     expect(bounceAddressError(`b${wide}`)).toContain(`At most ${254 - 1 - BOUNCE_TOKEN_LENGTH} octets`);
-    // As it goes over the wire.
+    // Encoded as it is sent (punycode).
     expect(bounceAddressError(`bo@${domain}${"ü".repeat(30)}.example`)).toContain("octets");
   });
 });
 
-describe("the sender of an envelope", () => {
+describe("envelope sender", () => {
   const mail = { campaign_no: 3, seq: 9 };
   const of = (bounce_address: string | null) =>
     envelopeSender({ sender_email: "news@bücher.example", bounce_address }, tokens);
 
-  test("is the campaign's without a bounce address", () => {
+  test("is the campaign's sender without a bounce address", () => {
     expect(of(null)(mail, false)).toEqual({ text: "news@xn--bcher-kva.example", smtpUtf8: false });
   });
 
-  test("has a token of its own for each mail, and another for its copies", () => {
+  test("has a different token for each message and for its copies", () => {
     const sender = of("bounces@bücher.example");
     expect(sender(mail, false)).toEqual({
       text: `bounces+${tokens.of(mail)}@xn--bcher-kva.example`,
@@ -98,7 +98,7 @@ describe("the sender of an envelope", () => {
     expect(sender(mail, true).text).toBe(`bounces+${tokens.of(mail, true)}@xn--bcher-kva.example`);
   });
 
-  test("needs SMTPUTF8 where the part before the @ is beyond ASCII, and is its bytes then", () => {
+  test("needs SMTPUTF8 for a non-ASCII local part, and is sent as UTF-8", () => {
     const { text, smtpUtf8 } = of("rückläufer@bücher.example")(mail, false);
     expect(smtpUtf8).toBe(true);
     expect(Buffer.from(text, "latin1").toString()).toBe(`rückläufer+${tokens.of(mail)}@xn--bcher-kva.example`);

@@ -8,7 +8,7 @@ const FAILED = (status: string, diagnostic: string) => [
   `Diagnostic-Code: smtp; ${diagnostic}`,
 ];
 
-test("a report gives recipient, kind, code, the server's words, the returned Message-ID and whom it was sent to", async () => {
+test("a report yields recipient, kind, code, the server's text, the returned Message-ID and its own recipients", async () => {
   const read = await readReport(
     report(
       FAILED(
@@ -48,7 +48,7 @@ test.each([
   expect(read).toMatchObject({ kind: "ignored", reason, recipient: "ann@shop.example" });
 });
 
-test("the address that was written to comes before the one that an alias led to, which is reported too", async () => {
+test("the original address takes precedence over an alias's target, which is reported too", async () => {
   const read = await only(
     report([
       "Original-Recipient: rfc822;Ann+news@SHOP.example",
@@ -79,8 +79,8 @@ describe("Action delayed", () => {
       ),
     );
 
-  test("is a bounce where the words say that the mail has expired, whatever the report says of mails that wait", async () => {
-    // OpenSMTPD's layout, when the time of a mail in its queue is over.
+  test("is a bounce if the text says that the message expired", async () => {
+    // OpenSMTPD's layout for an expired message.
     const words = [
       "    A message is delayed for more than 0 seconds for the following",
       "    list of recipients:",
@@ -134,7 +134,7 @@ describe("Action delayed", () => {
   });
 });
 
-test("each recipient has a verdict of its own, also where empty lines or their lack confuse the groups", async () => {
+test("each recipient has its own verdict, even if empty lines are missing or misplaced", async () => {
   const { verdicts } = await readReport(
     report([
       "Final-Recipient: rfc822; one@shop.example",
@@ -157,7 +157,7 @@ test("each recipient has a verdict of its own, also where empty lines or their l
   ]);
 });
 
-test("at most 100 verdicts come of one report", async () => {
+test("one report yields at most 100 verdicts", async () => {
   const fields = Array.from({ length: 500 }, (_, index) => [
     `Final-Recipient: rfc822; u${index}@shop.example`,
     "Action: failed",
@@ -168,7 +168,7 @@ test("at most 100 verdicts come of one report", async () => {
   expect(verdicts).toHaveLength(100);
 });
 
-test("addresses beyond ASCII are read (RFC 6533), raw and escaped", async () => {
+test("internationalised addresses are read (RFC 6533), raw and escaped", async () => {
   const raw = await only(report(["Final-Recipient: utf-8; jörg@bücher.example", "Action: failed", "Status: 5.1.1"]));
   expect(raw.recipient).toBe("jörg@bücher.example");
   const escaped = await only(
@@ -177,12 +177,12 @@ test("addresses beyond ASCII are read (RFC 6533), raw and escaped", async () => 
   expect(escaped.recipient).toBe("jörg@bücher.example");
 });
 
-test("a recipient without a domain is taken from what else the report says", async () => {
+test("a recipient without a domain is completed from the rest of the report", async () => {
   const read = await only(report(["Final-Recipient: x-local; ann", "Action: failed", "Status: 5.1.1"]));
   expect(read).toMatchObject({ kind: "hard", recipient: "ann@shop.example" });
 });
 
-test("where the fields say nothing the transcript for people does", async () => {
+test("if the fields say nothing, the transcript is used", async () => {
   const read = await only(
     report(
       ["Final-Recipient: rfc822; ann@shop.example", "Action: failed", "Status: 5.0.0"],
@@ -199,7 +199,7 @@ test("where the fields say nothing the transcript for people does", async () => 
   expect(read.diagnostic).toBe("552 5.2.2 The email account is over quota");
 });
 
-test("fields that a gateway has turned into text are read", async () => {
+test("fields that a gateway converted to text are read", async () => {
   const read = await only(
     mail(
       "From: postmaster@gateway.example",
@@ -217,7 +217,7 @@ test("fields that a gateway has turned into text are read", async () => {
   expect(read).toMatchObject({ kind: "hard", recipient: "ann@shop.example", statusCode: "5.1.1" });
 });
 
-test("a report that a filter has wrapped into a mail of its own is read, and the token that it was sent to kept", async () => {
+test("a report that a filter wrapped in another message is read, and its token kept", async () => {
   const inner = report(FAILED("5.1.1", "550 no such user")).toString();
   const read = await readReport(
     mail(
@@ -237,7 +237,7 @@ test("a report that a filter has wrapped into a mail of its own is read, and the
   expect(read.verdicts).toMatchObject([{ kind: "hard", recipient: "ann@shop.example" }]);
 });
 
-test("a boundary that is not the announced one is found", async () => {
+test("a boundary other than the announced one is found", async () => {
   const raw = report(FAILED("5.2.2", "552 mailbox full")).toString().replace('boundary="=_b"', 'boundary="rewritten"');
   expect(await only(Buffer.from(raw))).toMatchObject({ kind: "soft", recipient: "ann@shop.example" });
 });
@@ -280,7 +280,7 @@ test.each([
   expect((await readReport(Buffer.from(raw))).returnedMessageId).toBe("mail-1@news.example");
 });
 
-test("without the returned mail its Message-ID is taken from References, or from the words", async () => {
+test("without the returned message its Message-ID is taken from References or the text", async () => {
   const cut = (raw: Buffer) => Buffer.from(raw.toString().split("--=_b\r\nContent-Type: message/rfc822")[0]!);
   const referred = cut(report(FAILED("5.1.1", "550"), ["Sorry."], ["References: <mail-2@news.example>"]));
   expect((await readReport(referred)).returnedMessageId).toBe("mail-2@news.example");

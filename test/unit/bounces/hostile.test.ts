@@ -1,14 +1,11 @@
-/** What comes to a bounce address comes from strangers: nothing may make the reader fail, or take long. */
+/** Untrusted messages must never make the report reader fail or take long. */
 import fc from "fast-check";
 import { readReport } from "../../../services/bounces/reports/read-report.ts";
 import type { Report } from "../../../services/bounces/verdict.ts";
 import { cpuMsOf } from "../../support/cpu.ts";
 import { mail, report } from "./mails.ts";
 
-/**
- * CPU milliseconds. They take 1 to 25 ms here, and what grows with the square of its input takes seconds; a bound in between tells one
- * from the other on any machine.
- */
+/** CPU milliseconds: normal cases take a few, quadratic ones seconds. */
 const MAX_MS = 1_500;
 
 const FROM = "From: mailer-daemon@mx.example\nSubject: failure notice\n\nfailed 550 ";
@@ -47,7 +44,7 @@ const HOSTILE: [string, () => string | Buffer][] = [
   ["JSON without an end", () => `${FROM}{"notificationType":${"[".repeat(100_000)}}`],
 ];
 
-/** What a row of PostgreSQL can hold, and nothing that breaks a line or a header. */
+/** Checks that PostgreSQL can store the report and that no value breaks a line or a header. */
 function expectWellFormed({ verdicts, addressedTo, dialect, returnedMessageId }: Report): void {
   expect(returnedMessageId ?? "a@b").toMatch(/^[^\p{C}\s]+@[^\p{C}\s]+$/u);
   expect(addressedTo.filter((address) => /\p{C}/u.test(address))).toEqual([]);
@@ -75,7 +72,7 @@ test.each(HOSTILE)("%s: read in bounded time", async (_, make) => {
   expect(cpuMs).toBeLessThan(MAX_MS);
 });
 
-test("a report whose returned mail has 50 MB is understood by its beginning", async () => {
+test("a report with a returned message of 50 MB is read from its beginning", async () => {
   const fields = ["Final-Recipient: rfc822; ann@shop.example", "Action: failed", "Status: 5.1.1"];
   const [head, tail] = report(fields).toString().split("Six books for evenings.");
   const raw = Buffer.concat([Buffer.from(head!), Buffer.alloc(50_000_000, "a line\r\n"), Buffer.from(tail!)]);
@@ -126,7 +123,7 @@ test("control characters in addresses, Message-IDs and types never reach a row",
   expect(read.verdicts).toMatchObject([{ kind: "complaint", reason: "abuse", recipient: "ann@shop.example" }]);
 });
 
-test("any bytes, and any damage to a report, give a well-formed answer", async () => {
+test("any bytes and any damaged report yield a well-formed result", async () => {
   const pieces = fc.constantFrom(
     "Content-Type: multipart/report; boundary=b\r\n",
     "Content-Type: message/delivery-status\r\n",

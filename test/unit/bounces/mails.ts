@@ -1,4 +1,4 @@
-/** Reports as servers write them, by hand: every line is a line of the message. */
+/** Builders of reports as mail servers write them. */
 import { readReport } from "../../../services/bounces/reports/read-report.ts";
 import type { Report, Verdict } from "../../../services/bounces/verdict.ts";
 
@@ -14,7 +14,7 @@ export const RETURNED = [
   "Six books for evenings.",
 ];
 
-/** A multipart/report with the given fields of the recipient and words for people. */
+/** Builds a multipart/report with the given recipient fields and readable text. */
 export function report(fields: string[], words: string[] = ["Your mail came back."], headers: string[] = []): Buffer {
   return mail(
     "Return-Path: <>",
@@ -44,7 +44,7 @@ export function report(fields: string[], words: string[] = ["Your mail came back
   );
 }
 
-/** A notice without parts for programs. */
+/** Builds a notice without a machine-readable part. */
 export const notice = (headers: string[], ...lines: string[]): Buffer =>
   mail("To: bounce+token@news.example", ...headers, "", ...lines);
 

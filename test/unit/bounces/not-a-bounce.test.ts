@@ -28,7 +28,7 @@ describe("vacation notes in many languages", () => {
   });
 });
 
-describe("automatic replies by their headers (RFC 3834 and what programs wrote before it)", () => {
+describe("automatic replies by headers (RFC 3834 and older ones)", () => {
   test.each([
     "Auto-Submitted: auto-replied",
     "Auto-Submitted: auto-generated",
@@ -49,7 +49,7 @@ describe("automatic replies by their headers (RFC 3834 and what programs wrote b
     expect(read).toMatchObject({ kind: "ignored", reason: "automatic-reply" });
   });
 
-  test("Auto-Submitted: no is none, and a person's answer that speaks of failures is no bounce", async () => {
+  test("Auto-Submitted: no and a person's reply about failures are no bounces", async () => {
     const read = await only(
       notice(
         [PERSON, "Auto-Submitted: no", "Subject: Re: Undelivered Mail Returned to Sender"],
@@ -59,7 +59,7 @@ describe("automatic replies by their headers (RFC 3834 and what programs wrote b
     expect(read).toMatchObject({ kind: "ignored", reason: "no-report" });
   });
 
-  test("mail servers mark their notices in the same way, and they stay bounces", async () => {
+  test("bounce notices with the same headers stay bounces", async () => {
     const read = await only(
       notice(
         [
@@ -95,7 +95,7 @@ describe("challenges", () => {
     });
   });
 
-  test("a challenge in the form of a delivery status is none", async () => {
+  test("a challenge in the format of a delivery status is no bounce", async () => {
     const raw = report([
       "Final-Recipient: rfc822; ann@shop.example",
       "Action: failed",
@@ -124,7 +124,7 @@ describe("changes of address", () => {
   });
 });
 
-describe("a mail that waits", () => {
+describe("delayed messages", () => {
   test.each([
     [
       "Exim",
@@ -157,7 +157,7 @@ describe("a mail that waits", () => {
     });
   });
 
-  test("one that was given up is a bounce, though it reports its waiting", async () => {
+  test("an expired message is a bounce, even if reported as delayed", async () => {
     const read = await only(
       notice(
         [
@@ -211,12 +211,12 @@ describe("other mail", () => {
       `Final-Recipient: rfc822; ann@shop.example\r\nDisposition: ${disposition}\r\n\r\n--b--`,
     );
 
-  test("a read receipt is none", async () => {
+  test("a read receipt is no bounce", async () => {
     const read = receipt("manual-action/MDN-sent-manually; displayed", "Read: Six books", "Your message was read.");
     expect(await only(read)).toMatchObject({ kind: "ignored", reason: "read-receipt", recipient: "ann@shop.example" });
   });
 
-  test("a receipt by which Sieve's reject reports a full mailbox is a bounce", async () => {
+  test("a receipt of Sieve's reject about a full mailbox is a bounce", async () => {
     const rejected = receipt(
       "automatic-action/MDN-sent-automatically; deleted",
       "Automatically rejected mail",
@@ -243,7 +243,7 @@ test.each([
   expect(read).toMatchObject({ kind: "ignored", reason: "automatic-reply" });
 });
 
-test("fields of a report that a reader pastes into a mail are no report", async () => {
+test("report fields pasted into an ordinary message are no report", async () => {
   const read = await only(
     notice(
       [PERSON, "Subject: What is this?"],

@@ -345,14 +345,14 @@ test.each(NOTICES)("a notice of %s", async (dialect, headers, lines, kind, reaso
   expect(await only(notice(headers, ...lines))).toMatchObject({ dialect, kind, reason, recipient });
 });
 
-test("the returned mail pasted behind a notice gives its Message-ID and no recipient", async () => {
+test("the returned message pasted behind a notice yields its Message-ID but no recipient", async () => {
   const [, headers, lines] = NOTICES[0]!;
   const read = await readReport(notice(headers, ...lines));
   expect(read.returnedMessageId).toBe("mail-1@news.example");
   expect(read.verdicts.map(({ recipient }) => recipient)).toEqual(["ann@shop.example"]);
 });
 
-test("several recipients in one notice have verdicts of their own", async () => {
+test("each recipient of a notice has its own verdict", async () => {
   const { verdicts } = await readReport(
     notice(
       ["From: MAILER-DAEMON@mx.example", "Subject: failure notice"],
@@ -372,7 +372,7 @@ test("several recipients in one notice have verdicts of their own", async () => 
   ]);
 });
 
-test("neither the sender nor whom to ask for help is taken for the recipient", async () => {
+test("neither the sender nor a support address is taken for the recipient", async () => {
   const read = await only(
     notice(
       ["From: postmaster@shop.example", "Subject: Undeliverable mail"],
@@ -386,7 +386,7 @@ test("neither the sender nor whom to ask for help is taken for the recipient", a
   expect(read).toMatchObject({ kind: "hard", recipient: "ann@shop.example" });
 });
 
-test("where the notice names nobody the returned mail's recipient is taken", async () => {
+test("if the notice names nobody, the returned message's recipient is used", async () => {
   const read = await only(
     notice(
       ["From: MAILER-DAEMON@mx.example", "Subject: Returned mail"],
@@ -399,7 +399,7 @@ test("where the notice names nobody the returned mail's recipient is taken", asy
   expect(read).toMatchObject({ kind: "hard", recipient: "ann@shop.example" });
 });
 
-test("the address behind an alias is reported beside the one that was written to", async () => {
+test("an alias's target is reported beside the original address", async () => {
   const read = await only(
     notice(
       ["From: MAILER-DAEMON@mx.example", "Subject: Undelivered Mail Returned to Sender"],
@@ -449,7 +449,7 @@ test("notices in ISO-2022-JP, windows-1251 and GB2312 are decoded", async () => 
   expect(await read("gb2312", chinese)).toMatchObject({ kind: "hard", reason: "mailbox-unknown" });
 });
 
-test("Amazon's notices by mail are read", async () => {
+test("Amazon's notifications by email are read", async () => {
   const notificationOf = (what: object) =>
     notice(
       ["From: SES <no-reply@sns.amazonaws.com>", "Subject: AWS Notification Message"],

@@ -1,4 +1,4 @@
-/** What each provider documents, written by hand: who is reported, and what it means. */
+/** Events as each provider documents them: recipients and meaning. */
 import { readBrevo } from "../../../services/bounces/providers/brevo.ts";
 import type { ProviderEvent } from "../../../services/bounces/providers/event.ts";
 import { readMailgun } from "../../../services/bounces/providers/mailgun.ts";
@@ -63,7 +63,7 @@ describe("Amazon SES", () => {
     mail,
   });
 
-  test("a bounce names each recipient, its code and words, and the mail", () => {
+  test("a bounce names each recipient, its code and text, and the message", () => {
     const report = only(readSes(bounce("Permanent", "General", "Ann <ann@EXAMPLE.com>", "bo@example.org")));
     expect(report).toEqual({
       verdicts: ["ann@example.com", "bo@example.org"].map((recipient) => ({
@@ -122,7 +122,7 @@ describe("Amazon SES", () => {
     expect(verdictsOf(readSes(body))).toEqual(["block ann@example.com"]);
   });
 
-  test("a complaint, also as an event of a configuration set; a mail that Amazon did not send is none", () => {
+  test("a complaint, also as an event of a configuration set; a message that Amazon did not send is none", () => {
     const complaint = { complainedRecipients: [{ emailAddress: "ann@example.com" }], complaintFeedbackType: "abuse" };
     expect(verdictsOf(readSes({ eventType: "Complaint", complaint, mail }))).toEqual(["complaint ann@example.com"]);
     for (const complaintFeedbackType of ["not-spam", "auth-failure"]) {
@@ -144,7 +144,7 @@ describe("SendGrid", () => {
   const event = { email: "ann@example.com", timestamp: 1_763_632_800, "smtp-id": "<abc.1@acme.example>" };
   const bounce = { ...event, event: "bounce", type: "bounce", status: "5.0.0", reason: "550 no such user" };
 
-  test("several events of one request, in order; the bad ones among them lose none", () => {
+  test("several events per request keep their order; invalid ones are skipped", () => {
     const body = [
       { ...event, event: "delivered", response: "250 OK" },
       "what is this",
@@ -200,7 +200,7 @@ describe("Mailgun", () => {
     },
   });
 
-  test("a permanent failure names recipient, code, words and mail", () => {
+  test("a permanent failure names recipient, code, text and message", () => {
     expect(only(readMailgun(failed({})))).toEqual({
       verdicts: [
         {
@@ -230,7 +230,7 @@ describe("Mailgun", () => {
     expect(verdictsOf(readMailgun(failed(fields, status)))).toEqual([`${kind} ann@example.com`]);
   });
 
-  test("what Mailgun tries again is ignored, and so is a delivery", () => {
+  test("temporary failures and deliveries are ignored", () => {
     expect(readMailgun(failed({ severity: "temporary" }))).toEqual([]);
     expect(readMailgun(failed({ event: "delivered" }))).toEqual([]);
   });
@@ -272,7 +272,7 @@ describe("Postmark", () => {
     expect(verdictsOf(readPostmark(body))).toEqual(["complaint ann@example.com"]);
   });
 
-  test("the mail's own id comes from a dump of the bounce, where one is sent along", () => {
+  test("the message's own id is read from a dump of the bounce, if included", () => {
     expect(only(readPostmark(bounce)).returnedMessageId).toBeNull();
     const Content = "Message-ID: <dsn@mx.example>\r\n\r\nReturned:\r\nMessage-ID: <abc.1@acme.example>\r\n";
     expect(only(readPostmark({ ...bounce, Content })).returnedMessageId).toBe("abc.1@acme.example");
@@ -308,7 +308,7 @@ describe("SparkPost", () => {
     },
   });
 
-  test("a batch with a ping and an unsubscription: each bounce and complaint, none lost", () => {
+  test("a batch with a ping and an unsubscription yields every bounce and complaint", () => {
     const events = readSparkpost([
       { msys: {} },
       item({}),

@@ -1,4 +1,4 @@
-/** Who may report: what a provider signed counts, and nothing else. */
+/** Authentication of provider webhooks. */
 import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { carriesSecret, isRecent } from "../../../services/bounces/providers/credentials.ts";
 import { mailgunToken } from "../../../services/bounces/providers/mailgun.ts";
@@ -14,7 +14,7 @@ describe("a secret without a signature", () => {
   const basic = (pair: string) => ({ headers: { authorization: `Basic ${Buffer.from(pair).toString("base64")}` } });
   const request = (headers: Record<string, string>) => ({ headers, body: "" });
 
-  test("is taken as a password of any name, also with colons in it, and as a bearer token", () => {
+  test("is accepted as a password with any user name, even with colons in it, and as a bearer token", () => {
     expect(carriesSecret({ ...basic("anyone:s3:cret"), body: "" }, "s3:cret")).toBe(true);
     expect(carriesSecret(request({ authorization: "bearer s3cret" }), "s3cret")).toBe(true);
     expect(isFromSparkpost(request({ "x-messagesystems-webhook-token": "s3cret" }), "s3cret")).toBe(true);
@@ -35,7 +35,7 @@ describe("a secret without a signature", () => {
   });
 });
 
-test("a time counts while it is young, and up to five minutes before it comes", () => {
+test("a time is accepted while recent, and up to five minutes in the future", () => {
   expect(isRecent(seconds(59), 60, NOW)).toBe(true);
   expect(isRecent(seconds(61), 60, NOW)).toBe(false);
   expect(isRecent(seconds(-299), 60, NOW)).toBe(true);
@@ -56,7 +56,7 @@ describe("SendGrid", () => {
     body: posted,
   });
 
-  test("timestamp and exact bytes are what is signed; the key is base64 or PEM", () => {
+  test("the signature covers timestamp and exact bytes; the key is base64 or PEM", () => {
     for (const key of [secret, pem]) expect(isFromSendgrid(request(seconds(10)), key, NOW)).toBe(true);
   });
 
@@ -72,12 +72,12 @@ describe("SendGrid", () => {
     expect(isFromSendgrid({ headers: garbled, body }, secret, NOW)).toBe(false);
   });
 
-  test("a copy older than a day is refused, a repetition within it is not", () => {
+  test("a request older than a day is refused, a recent repetition is not", () => {
     expect(isFromSendgrid(request(seconds(24 * 3_600)), secret, NOW)).toBe(true);
     expect(isFromSendgrid(request(seconds(26 * 3_600)), secret, NOW)).toBe(false);
   });
 
-  test("what is no key on P-256 is recognised when it is given", () => {
+  test("a key that is not on P-256 is recognised", () => {
     const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 }).publicKey;
     for (const wrong of ["", "no key", rsa.export({ type: "spki", format: "pem" }) as string])
       expect(sendgridKey(wrong)).toBeNull();
@@ -91,7 +91,7 @@ describe("Mailgun", () => {
     JSON.stringify({ signature: { timestamp, token: "tok", signature: hmac(`${timestamp}tok`), ...fields } });
   const token = (text: string) => mailgunToken({ headers: {}, body: text }, KEY, NOW);
 
-  test("time and token are what is signed", () => {
+  test("the signature covers time and token", () => {
     expect(token(body(seconds(10)))).toBe("tok");
     expect(token(body(seconds(8 * 3_600)))).toBe("tok");
   });
@@ -157,7 +157,7 @@ describe("Amazon SNS", () => {
     });
   });
 
-  test("whatever was changed afterwards is refused", async () => {
+  test("any changed field is refused", async () => {
     for (const name of ["Message", "MessageId", "Timestamp", "TopicArn", "Signature"]) {
       await expect(read({ ...signed(notification), [name]: "other" })).resolves.toBeNull();
     }
@@ -186,7 +186,7 @@ describe("Amazon SNS", () => {
     expect(fetched).not.toHaveBeenCalled();
   });
 
-  test("an expired certificate is refused; one that cannot be fetched leaves it open", async () => {
+  test("an expired certificate is refused; a failure to fetch it is reported as such", async () => {
     const expired = selfMadeCertificate({ names: ["sns.amazonaws.com"], expired: true });
     await expect(read(signed(notification), expired.cert)).resolves.toBeNull();
     await expect(read(signed(notification), new Error("time-out"))).rejects.toThrow("time-out");

@@ -1,7 +1,7 @@
-/** How a mail server's notice looks that has no part for programs. */
+/** Patterns of bounce notices without a machine-readable part. */
 import { anyOf } from "../../../lib/replies/texts/phrases.ts";
 
-/** Who writes them, as From has it: a name that only mail servers bear. */
+/** Names in From that only mail servers use. */
 export const DAEMON = anyOf(
   "mailer-?daemon|mdaemon|mail-?daemon|postmaster|post_master|mailadmin",
   "mail ?delivery|delivery (?:status|sub)",
@@ -33,7 +33,7 @@ export const FAILED_WORDS = anyOf(
   "zugestellt|fehler|erreur|inconnu|n'existe|errore|ошибк|届|退信",
 );
 
-/** A recipient on a line of its own, as in qmail's notices, whatever language the rest is in. */
+/** Recipient on a line of its own, as in qmail's notices in any language. */
 export const LISTED = /^<[^<>\s]{1,128}@[^<>\s]{1,255}>:/m;
 
 export const UNDELIVERED = /(?:could not|couldn't|cannot|was not|has not) (?:be |been )?delivered to/i;

@@ -1,7 +1,7 @@
 import { query, queryOne } from "../../../models/database/db.ts";
 import { addressHashes, bounceTokens, mailIds, mailOf } from "../../../models/statements/mail-key.ts";
-import type { Arrival } from "../../../services/bounces/arrival.ts";
-import { type Intake, startIntake } from "../../../services/bounces/take-in.ts";
+import type { IncomingReport } from "../../../services/bounces/incoming-report.ts";
+import { type Ingester, startIngester } from "../../../services/bounces/ingest.ts";
 import type { Verdict } from "../../../services/bounces/verdict.ts";
 import { settle } from "../../../services/campaigns/lifecycle/settle.ts";
 import { removeOld } from "../../../services/campaigns/retention.ts";
@@ -11,19 +11,19 @@ import { liftSuppression, suppress } from "../../../services/subscribers/suppres
 import { type App, startApp } from "../../support/app.ts";
 import { newWorld, type World } from "../tracking/world.ts";
 
-describe("what came back", () => {
+describe("ingesting reports", () => {
   let app: App;
-  let intake: Intake;
+  let ingester: Ingester;
   const queued: string[] = [];
   beforeAll(async () => {
     app = await startApp({
       services: ["bounces"],
       env: { SYSTEM_SMTP_URL: "smtp://127.0.0.1:9", SYSTEM_FROM: "s@service.example" },
     });
-    intake = startIntake((companyIds) => queued.push(...companyIds));
+    ingester = startIngester((companyIds) => queued.push(...companyIds));
   });
   afterAll(async () => {
-    await intake.idle();
+    await ingester.idle();
     await app.stop();
   });
 
@@ -37,7 +37,7 @@ describe("what came back", () => {
     diagnostic: "550 5.1.1 User unknown",
     ...given,
   });
-  const arrival = (companyId: string, verdicts: Verdict[], given: Partial<Arrival> = {}): Arrival => ({
+  const incoming = (companyId: string, verdicts: Verdict[], given: Partial<IncomingReport> = {}): IncomingReport => ({
     via: "smtp",
     companyId,
     report: { verdicts, returnedMessageId: null, addressedTo: [], dialect: "rfc3464" },
@@ -71,11 +71,11 @@ describe("what came back", () => {
       [companyId],
     );
 
-  test("a hard bounce: the mail is bounced, the address suppressed, the subscriber bounced; counts stay", async () => {
+  test("a hard bounce marks the message, suppresses the address, and marks the subscriber; counts stay", async () => {
     const world = await newWorld(2);
     const [mail, other] = world.mails;
-    const taken = await intake.takeIn(
-      arrival(world.companyId, [verdict("hard", mail!.email)], { token: await tokenFor(mail!.id) }),
+    const taken = await ingester.ingest(
+      incoming(world.companyId, [verdict("hard", mail!.email)], { token: await tokenFor(mail!.id) }),
     );
     expect(taken).toEqual([
       expect.objectContaining({ result: "bounced", sentEmailId: mail!.id, bounceType: "hard", changed: true }),
@@ -99,13 +99,13 @@ describe("what came back", () => {
     const world = await newWorld();
     const mail = world.mails[0]!;
     const token = await tokenFor(mail.id);
-    const one = arrival(world.companyId, [verdict("hard", mail.email)], { token });
-    const other = startIntake(() => {});
-    const takers = [intake, other];
+    const one = incoming(world.companyId, [verdict("hard", mail.email)], { token });
+    const other = startIngester(() => {});
+    const takers = [ingester, other];
     const taken: boolean[] = [];
-    // Each intake lets 400 wait: as the listener does, who finds it full comes again.
+    // Each ingester accepts 400 waiting reports; retry those that are refused, as a mail server would.
     for (let sent = 0; sent < 1_000; sent += 500) {
-      const answers = Array.from({ length: 500 }, (_, n) => takers[n % 2]!.takeIn(one));
+      const answers = Array.from({ length: 500 }, (_, n) => takers[n % 2]!.ingest(one));
       taken.push(...(await Promise.all(answers)).map(([first]) => first!.changed));
     }
     expect(taken.filter(Boolean)).toHaveLength(1);
@@ -114,21 +114,23 @@ describe("what came back", () => {
     expect(await inbound(world)).toHaveLength(1_000);
   });
 
-  test("a block changes the status alone, and suppresses nobody", async () => {
+  test("a block changes only the status", async () => {
     const world = await newWorld();
     const mail = world.mails[0]!;
-    await intake.takeIn(arrival(world.companyId, [verdict("block", mail.email)], { token: await tokenFor(mail.id) }));
+    await ingester.ingest(
+      incoming(world.companyId, [verdict("block", mail.email)], { token: await tokenFor(mail.id) }),
+    );
     expect(await mailRow(mail.id)).toMatchObject({ status: 4 });
     expect((await events(world)).map(({ metadata }) => metadata.bounce_type)).toEqual(["block"]);
     expect(await suppressions(world)).toEqual([]);
     expect(await subscriberStatus(mail.subscriberId)).toBe("active");
   });
 
-  test("a complaint: the mail stays sent, the address is suppressed, the subscriber complained", async () => {
+  test("a complaint suppresses the address and marks the subscriber; the message stays sent", async () => {
     const world = await newWorld();
     const mail = world.mails[0]!;
-    await intake.takeIn(
-      arrival(world.companyId, [verdict("complaint", mail.email)], { token: await tokenFor(mail.id) }),
+    await ingester.ingest(
+      incoming(world.companyId, [verdict("complaint", mail.email)], { token: await tokenFor(mail.id) }),
     );
     expect(await mailRow(mail.id)).toMatchObject({ status: 2 });
     expect((await events(world)).map(({ type }) => type)).toEqual(["complained"]);
@@ -136,12 +138,12 @@ describe("what came back", () => {
     expect(await subscriberStatus(mail.subscriberId)).toBe("complained");
   });
 
-  test("forged tokens, another company's mail and strangers' complaints change nothing and are listed as unmatched", async () => {
+  test("forged tokens, other companies' messages and unrelated complaints change nothing and are unmatched", async () => {
     const world = await newWorld();
     const strangers = await newWorld();
     const mail = world.mails[0]!;
-    const about = (given: Partial<Arrival>, of = verdict("hard", mail.email)) =>
-      intake.takeIn(arrival(world.companyId, [of], given));
+    const about = (given: Partial<IncomingReport>, of = verdict("hard", mail.email)) =>
+      ingester.ingest(incoming(world.companyId, [of], given));
     const token = await tokenFor(mail.id);
     await about({ token: `${token[0] === "a" ? "b" : "a"}${token.slice(1)}` });
     await about({ token: await tokenFor(strangers.mails[0]!.id) }, verdict("hard", strangers.mails[0]!.email));
@@ -157,12 +159,12 @@ describe("what came back", () => {
     }
   });
 
-  test("without a token: the Message-ID, then the recipient with a mail within 14 days", async () => {
+  test("without a token the Message-ID matches, then a recipient with a message within 14 days", async () => {
     const world = await newWorld(3);
     const [first, second, old] = world.mails;
     const report = (returnedMessageId: string | null, recipient: string) =>
-      intake.takeIn({
-        ...arrival(world.companyId, []),
+      ingester.ingest({
+        ...incoming(world.companyId, []),
         report: { verdicts: [verdict("soft", recipient)], returnedMessageId, addressedTo: [], dialect: "rfc3464" },
       });
     const byMessage = await report(`${first!.messageId}@acme.example`, first!.email.toUpperCase());
@@ -175,16 +177,20 @@ describe("what came back", () => {
     expect((await report(null, old!.email))[0]).toMatchObject({ result: "unmatched" });
   });
 
-  describe("of forwarded mail", () => {
-    const reported = (companyId: string, verdicts: Verdict[], given: Partial<Arrival["report"]> & Partial<Arrival>) => {
+  describe("forwarded messages", () => {
+    const reported = (
+      companyId: string,
+      verdicts: Verdict[],
+      given: Partial<IncomingReport["report"]> & Partial<IncomingReport>,
+    ) => {
       const { returnedMessageId = null, addressedTo = [], ...others } = given;
       const report = { verdicts, returnedMessageId, addressedTo, dialect: "arf" };
-      return intake.takeIn({ ...arrival(companyId, []), report, ...others });
+      return ingester.ingest({ ...incoming(companyId, []), report, ...others });
     };
     const complaint = (recipient: string | null) =>
       verdict("complaint", recipient, { reason: "abuse", statusCode: null, diagnostic: null });
 
-    test("a complaint counts for the recipient that its token or Message-ID stands for, and names the other address", async () => {
+    test("a complaint counts for the recipient of its token or Message-ID, and lists the reported address", async () => {
       const world = await newWorld(3);
       const [one, two, three] = world.mails;
       const answers = [
@@ -205,7 +211,7 @@ describe("what came back", () => {
       for (const { subscriberId } of world.mails) expect(await subscriberStatus(subscriberId)).toBe("complained");
     });
 
-    test("a report under a Message-ID leaves the address alone that it names, also where that one had a mail", async () => {
+    test("a report with a Message-ID does not affect the address it names, even if that one had a message", async () => {
       const world = await newWorld(2);
       const [own, named] = world.mails;
       const returnedMessageId = `<${own!.messageId}@acme.example>`;
@@ -216,7 +222,7 @@ describe("what came back", () => {
       expect(nobody).toMatchObject([{ result: "bounced", recipient: own!.email, changed: false }]);
     });
 
-    test("several verdicts on one recipient's mail are one: the recipient's own, else the first that says something", async () => {
+    test("several verdicts on one recipient's message count as one: the recipient's own, else the first that is not ignored", async () => {
       const world = await newWorld(2);
       const [own, exploded] = world.mails;
       await reported(world.companyId, [verdict("hard", "x@mailbox.test"), verdict("soft", own!.email)], {
@@ -231,7 +237,7 @@ describe("what came back", () => {
       ]);
     });
 
-    test("a report under a Message-ID that names an erased person, who had a copy, is nobody's", async () => {
+    test("a report with a Message-ID that names an erased copy recipient is unmatched", async () => {
       const world = await newWorld();
       const hash = (await addressHashes()).of(world.companyId, "erased@to.example");
       await query("insert into erased_addresses (company_id, address_hash) values ($1, $2)", [world.companyId, hash]);
@@ -241,7 +247,7 @@ describe("what came back", () => {
       expect(await events(world)).toEqual([]);
     });
 
-    test("a named copy settles that copy; for a mail with copies an unknown address under a Message-ID is unmatched", async () => {
+    test("a named copy changes that copy; an unknown address is unmatched if the message has copies", async () => {
       const world = await newWorld(2);
       const [mail, newer] = world.mails;
       const copyStatus = () =>
@@ -264,12 +270,12 @@ describe("what came back", () => {
     });
   });
 
-  test("what a stranger wrote is stored with the characters that PostgreSQL takes", async () => {
+  test("untrusted text is stored without characters that PostgreSQL refuses", async () => {
     const world = await newWorld(2);
     const answers = await Promise.all(
       world.mails.map(async ({ id, email }, n) =>
-        intake.takeIn(
-          arrival(world.companyId, [verdict("hard", email, n === 0 ? { diagnostic: "\u0000\ud800 odd" } : {})], {
+        ingester.ingest(
+          incoming(world.companyId, [verdict("hard", email, n === 0 ? { diagnostic: "\u0000\ud800 odd" } : {})], {
             token: await tokenFor(id),
             raw: Buffer.from("From: x\r\n\r\n\0"),
           }),
@@ -279,7 +285,7 @@ describe("what came back", () => {
     expect(answers.map(([one]) => one!.changed)).toEqual([true, true]);
   });
 
-  test("an unknown mail that bounces counts as sent, its campaign ends as its counts say, and nothing is queued again", async () => {
+  test("a message in doubt that bounces counts as sent, its campaign ends as its counts say, and nothing is queued again", async () => {
     const world = await newWorld();
     const mail = world.mails[0]!;
     await query("update sent_emails set status = 6, sent_at = null, error = 'In doubt.' where campaign_no = $1", [
@@ -288,7 +294,7 @@ describe("what came back", () => {
     await query("update campaigns set status = 'failed', sent_count = 0, failed_count = 1 where id = $1", [
       world.campaignId,
     ]);
-    await intake.takeIn(arrival(world.companyId, [verdict("hard", mail.email)], { token: await tokenFor(mail.id) }));
+    await ingester.ingest(incoming(world.companyId, [verdict("hard", mail.email)], { token: await tokenFor(mail.id) }));
     expect(await mailRow(mail.id)).toMatchObject({ status: 4, sent_at: expect.any(Date) });
     expect(await campaignOf(world)).toEqual({ status: "completed", sent_count: 1, failed_count: 0 });
   });
@@ -311,9 +317,9 @@ describe("what came back", () => {
         [world.campaignNo, subscriberId],
       );
       const [id] = (await mailIds()).of(mails);
-      await intake.takeIn(arrival(world.companyId, [verdict("soft", email)], { token: await tokenFor(id!) }));
+      await ingester.ingest(incoming(world.companyId, [verdict("soft", email)], { token: await tokenFor(id!) }));
     };
-    // The world's own mail was delivered before the first of them.
+    // The message of `newWorld` was delivered earlier than these.
     await setDelivered("now() - interval '2 years'");
     for (let n = 0; n < 4; n++) await soften();
     expect(await suppressions(world)).toEqual([]);
@@ -337,7 +343,7 @@ describe("what came back", () => {
     expect(await suppressions(world)).toEqual(suppresses ? [{ email, kind: "bounced" }] : []);
   });
 
-  test("a message is kept as it came for 30 days, and what became of it stays listed", async () => {
+  test("the original is kept for 30 days, its result stays listed", async () => {
     const world = await newWorld();
     const kept = [29, 31].map((days) => firstIdAt(Date.now() - days * 86_400_000));
     await query(
@@ -352,18 +358,18 @@ describe("what came back", () => {
     expect(await inbound(world)).toHaveLength(2);
   });
 
-  describe("of a campaign that is being sent", () => {
+  describe("bounce guard of a campaign that is being sent", () => {
     const stopped: string[] = [];
-    let guarding: Intake;
+    let guarding: Ingester;
     beforeAll(() => {
-      guarding = startIntake(
+      guarding = startIngester(
         () => {},
         (campaignIds) => stopped.push(...campaignIds),
       );
     });
     afterAll(() => guarding.idle());
 
-    /** Of 40 recipients 20 have got their mail. */
+    /** Sends to 20 of 40 recipients. */
     async function half(guard: object): Promise<World> {
       const world = await newWorld(20);
       await query("update companies set guard = $2 where id = $1", [world.companyId, guard]);
@@ -372,7 +378,7 @@ describe("what came back", () => {
     }
     async function comesBack({ companyId, mails }: World, kind: Verdict["kind"], from: number, to: number) {
       for (const { id, email } of mails.slice(from, to)) {
-        await guarding.takeIn(arrival(companyId, [verdict(kind, email)], { token: await tokenFor(id) }));
+        await guarding.ingest(incoming(companyId, [verdict(kind, email)], { token: await tokenFor(id) }));
       }
     }
     const guarded = ({ campaignId }: World) =>
@@ -381,7 +387,7 @@ describe("what came back", () => {
         [campaignId],
       );
 
-    test("more hard bounces than the company allows stop it; owners get a notice, and it ends as one that is stopped", async () => {
+    test("more hard bounces than the company allows stop it; owners are notified, and it ends as stopped", async () => {
       const world = await half({ after: 20 });
       const owner = newId();
       await query("insert into users (id, email, password_hash) values ($1, $2, 'x')", [
@@ -413,7 +419,7 @@ describe("what came back", () => {
       expect(await query("select from audit_log where target = $1", [world.campaignId])).toHaveLength(1);
     });
 
-    test("more complaints do, and blocks and soft bounces do not; copies of one report count once", async () => {
+    test("complaints count, blocks and soft bounces do not; copies of one report count once", async () => {
       const world = await half({ after: 20, complaint_percent: 5 });
       await comesBack(world, "soft", 0, 4);
       await comesBack(world, "block", 4, 8);
@@ -423,7 +429,7 @@ describe("what came back", () => {
       expect((await guarded(world))!.error).toMatch("2 of 20 mails were complained about (10 %, more than 5 %)");
     });
 
-    test("after a resume what comes back of mails that were sent before it does not count", async () => {
+    test("after a resume, bounces of messages sent before do not count", async () => {
       const world = await half({ after: 5 });
       await query(`update campaigns set guard_since = now() - interval '30 minutes', guard_from = 10 where id = $1`, [
         world.campaignId,
@@ -435,19 +441,19 @@ describe("what came back", () => {
       expect((await guarded(world))!.error).toMatch("2 of 10 mails bounced for good");
     });
 
-    test("a hundred at once, with doubt settled among them, are counted one by one", async () => {
+    test("a hundred concurrent reports, some about messages in doubt, are counted one by one", async () => {
       const worlds = await Promise.all([half({ hard_bounce_percent: 100 }), half({ hard_bounce_percent: 100 })]);
       for (const { campaignNo } of worlds)
         await query("update sent_emails set status = 6, sent_at = null where campaign_no = $1 and seq <= 5", [
           campaignNo,
         ]);
-      const others = startIntake(() => {});
+      const others = startIngester(() => {});
       await Promise.all(
         worlds
           .flatMap(({ companyId, mails }) => mails.map((mail, n) => ({ companyId, n, ...mail })))
           .map(async ({ companyId, id, email, n }) =>
-            (n % 2 ? guarding : others).takeIn(
-              arrival(companyId, [verdict("hard", email)], { token: await tokenFor(id) }),
+            (n % 2 ? guarding : others).ingest(
+              incoming(companyId, [verdict("hard", email)], { token: await tokenFor(id) }),
             ),
           ),
       );

@@ -1,4 +1,4 @@
-/** Writes what was decided about reports, within the transaction that holds the mails' rows. */
+/** Writes the outcomes of verdicts within the transaction that locks the messages' rows. */
 import { type Client, prepared } from "../../models/database/db.ts";
 import type { InboundResult } from "../../models/inbound-message.ts";
 import { countReturns, lockCampaigns } from "../../models/statements/campaign-guard.ts";
@@ -17,24 +17,24 @@ import { settleDoubt } from "../../models/statements/settle-doubt.ts";
 import { sameAddress } from "../lib/address.ts";
 import { newId } from "../lib/ids.ts";
 import { toOneLine } from "../lib/one-line.ts";
-import { type Arrival, MAX_RAW_BYTES, sourceOf, type TakenIn } from "./arrival.ts";
-import type { Effect, LockedMail } from "./decide.ts";
+import { type IncomingReport, type IngestResult, MAX_RAW_BYTES, sourceOf } from "./incoming-report.ts";
+import type { Effect, LockedMail } from "./plan-effect.ts";
 import type { Verdict } from "./verdict.ts";
 
 const MAX_DIAGNOSTIC = 1_000;
 const MAX_ADDRESS = 320;
 
-export interface Decision {
-  arrival: Arrival;
+export interface Outcome {
+  incoming: IncomingReport;
   verdict: Verdict;
-  /** Null: it belongs to no mail of that company. */
+  /** Null if no message of that company matches. */
   mail: LockedMail | null;
   recipient: string | null;
-  /** Null: nothing changes. */
+  /** Null if nothing changes. */
   effect: Effect | null;
 }
 
-/** As PostgreSQL takes it; what a stranger wrote may hold anything. */
+/** Makes untrusted text storable: one line, valid Unicode, limited length. */
 const storable = (text: string | null, max: number): string | null =>
   text === null ? null : toOneLine(text).toWellFormed().slice(0, max).toWellFormed();
 
@@ -45,9 +45,9 @@ function errorOf(verdict: Verdict): string {
   return `Came back: ${said}`;
 }
 
-function metadataOf({ arrival, verdict }: Decision): string {
+function metadataOf({ incoming, verdict }: Outcome): string {
   const common = {
-    source: sourceOf(arrival.via),
+    source: sourceOf(incoming.via),
     enhanced_code: verdict.statusCode,
     diagnostic: diagnosticOf(verdict),
     reason: storable(verdict.reason, MAX_DIAGNOSTIC),
@@ -55,12 +55,12 @@ function metadataOf({ arrival, verdict }: Decision): string {
   return JSON.stringify(verdict.kind === "complaint" ? common : { bounce_type: verdict.kind, ...common });
 }
 
-type Changing = Decision & { effect: Effect };
+type Changing = Outcome & { effect: Effect };
 
-const isChanging = (decision: Decision): decision is Changing => decision.effect !== null;
+const isChanging = (outcome: Outcome): outcome is Changing => outcome.effect !== null;
 
 async function writeMails(client: Client, changing: readonly Changing[]): Promise<void> {
-  // The last word on a mail that several reports of one group are about.
+  // If several reports of a group are about one message, the last one is written.
   const bounced = new Map(changing.filter(({ effect }) => effect.bounces).map((one) => [one.effect.mail.id, one]));
   const rows = [...bounced.values()];
   if (rows.length > 0) {
@@ -107,8 +107,8 @@ interface Blocked {
   reason: string;
 }
 
-/** Counts soft bounces, and returns the addresses that have as many in a row as suppress them. */
-async function wornOut(client: Client, changing: readonly Changing[]): Promise<Blocked[]> {
+/** Counts soft bounces and returns the addresses that reached the limit in a row. */
+async function addressesOverSoftLimit(client: Client, changing: readonly Changing[]): Promise<Blocked[]> {
   const soft = changing.filter(({ verdict, effect }) => verdict.kind === "soft" && effect.event === "bounced");
   if (soft.length === 0) return [];
   const addresses = [soft.map(({ effect }) => effect.mail.company_id), soft.map(({ effect }) => effect.recipient)];
@@ -124,7 +124,7 @@ async function wornOut(client: Client, changing: readonly Changing[]): Promise<B
 }
 
 async function suppress(client: Client, changing: readonly Changing[]): Promise<void> {
-  const blocked: Blocked[] = await wornOut(client, changing);
+  const blocked: Blocked[] = await addressesOverSoftLimit(client, changing);
   for (const { verdict, effect } of changing) {
     const kind = verdict.kind === "complaint" ? "complained" : "bounced";
     if (effect.event === null || (verdict.kind !== "hard" && verdict.kind !== "complaint")) continue;
@@ -141,38 +141,38 @@ async function suppress(client: Client, changing: readonly Changing[]): Promise<
   await prepared("suppress returned", SUPPRESS, columns, client);
 }
 
-function resultOf({ verdict, mail }: Decision): InboundResult {
-  // An automatic reply to nobody's mail is no riddle: only a bounce or a complaint can be unmatched.
+function resultOf({ verdict, mail }: Outcome): InboundResult {
+  // Automatic replies are never `unmatched`.
   if (verdict.kind === "ignored") return "ignored";
   if (mail === null) return "unmatched";
   return verdict.kind === "complaint" ? "complained" : "bounced";
 }
 
-/** The server's words; before them the address that the report names where it is not the recipient's own. */
-function notedOf({ verdict, recipient }: Decision): string | null {
+/** Prefixes the server's text with the reported address if it differs from the recipient's. */
+function notedOf({ verdict, recipient }: Outcome): string | null {
   const named = verdict.recipient;
   const said = verdict.diagnostic ?? "";
   if (named === null || recipient === null || sameAddress(named, recipient)) return diagnosticOf(verdict);
   return storable(`Reported for ${named}. ${said}`.trim(), MAX_DIAGNOSTIC);
 }
 
-function takenOf(decision: Decision): TakenIn {
-  const { verdict, mail, recipient, effect } = decision;
+function ingestResultOf(outcome: Outcome): IngestResult {
+  const { verdict, mail, recipient, effect } = outcome;
   const { kind } = verdict;
   return {
     id: newId(),
-    result: resultOf(decision),
+    result: resultOf(outcome),
     sentEmailId: mail?.id ?? null,
     recipient: storable(recipient, MAX_ADDRESS),
     bounceType: kind === "complaint" || kind === "ignored" ? null : kind,
-    diagnostic: notedOf(decision),
+    diagnostic: notedOf(outcome),
     changed: effect !== null,
   };
 }
 
-async function writeRaws(client: Client, decisions: readonly Decision[]): Promise<Map<Arrival, string>> {
-  const withRaw = [...new Set(decisions.map(({ arrival }) => arrival))].filter(({ raw }) => raw !== undefined);
-  const ids = new Map(withRaw.map((arrival) => [arrival, newId()]));
+async function writeRaws(client: Client, outcomes: readonly Outcome[]): Promise<Map<IncomingReport, string>> {
+  const withRaw = [...new Set(outcomes.map(({ incoming }) => incoming))].filter(({ raw }) => raw !== undefined);
+  const ids = new Map(withRaw.map((incoming) => [incoming, newId()]));
   if (withRaw.length === 0) return ids;
   const columns = [
     [...ids.values()],
@@ -183,27 +183,31 @@ async function writeRaws(client: Client, decisions: readonly Decision[]): Promis
   return ids;
 }
 
-async function writeInbound(client: Client, decisions: readonly Decision[], taken: readonly TakenIn[]): Promise<void> {
-  const raws = await writeRaws(client, decisions);
+async function writeInbound(
+  client: Client,
+  outcomes: readonly Outcome[],
+  taken: readonly IngestResult[],
+): Promise<void> {
+  const raws = await writeRaws(client, outcomes);
   const columns = [
     taken.map(({ id }) => id),
-    decisions.map(({ arrival }) => arrival.companyId),
-    decisions.map(({ arrival }) => arrival.via),
-    decisions.map(({ arrival }) => arrival.smtpConfigId ?? null),
+    outcomes.map(({ incoming }) => incoming.companyId),
+    outcomes.map(({ incoming }) => incoming.via),
+    outcomes.map(({ incoming }) => incoming.smtpConfigId ?? null),
     taken.map(({ sentEmailId }) => sentEmailId),
     taken.map(({ recipient }) => recipient),
     taken.map(({ result }) => result),
     taken.map(({ bounceType }) => bounceType),
-    decisions.map(({ verdict }) => storable(verdict.reason, MAX_DIAGNOSTIC)),
-    decisions.map(({ arrival }) => storable(arrival.report.dialect, MAX_DIAGNOSTIC)),
+    outcomes.map(({ verdict }) => storable(verdict.reason, MAX_DIAGNOSTIC)),
+    outcomes.map(({ incoming }) => storable(incoming.report.dialect, MAX_DIAGNOSTIC)),
     taken.map(({ diagnostic }) => diagnostic),
-    decisions.map(({ arrival }) => raws.get(arrival) ?? null),
+    outcomes.map(({ incoming }) => raws.get(incoming) ?? null),
   ];
   await prepared("write inbound", WRITE_INBOUND, columns, client);
 }
 
-/** Hard bounces and complaints, as the guard counts them. Returns the campaigns that it has stopped. */
-function countForGuard(client: Client, changing: readonly Changing[]): Promise<string[]> {
+/** Counts hard bounces and complaints for the bounce guard and returns the campaigns that it stopped. */
+function countForBounceGuard(client: Client, changing: readonly Changing[]): Promise<string[]> {
   const counting = changing.filter(
     ({ effect: { event, verdict } }) => event === "complained" || (event === "bounced" && verdict.kind === "hard"),
   );
@@ -219,16 +223,16 @@ function countForGuard(client: Client, changing: readonly Changing[]): Promise<s
 }
 
 export interface Written {
-  taken: TakenIn[];
-  /** With something for their webhooks. */
+  taken: IngestResult[];
+  /** Companies with new webhook deliveries. */
   companyIds: string[];
-  /** Campaigns that the guard has stopped. */
+  /** Campaigns that the bounce guard stopped. */
   stoppedIds: string[];
 }
 
-/** What became of each. */
-export async function writeDecisions(client: Client, decisions: readonly Decision[]): Promise<Written> {
-  const changing = decisions.filter(isChanging);
+/** Applies all outcomes and returns one result for each. */
+export async function applyEffects(client: Client, outcomes: readonly Outcome[]): Promise<Written> {
+  const changing = outcomes.filter(isChanging);
   const doubtful = changing.filter(({ effect }) => effect.settles);
   if (doubtful.length > 0) {
     await lockCampaigns(
@@ -243,9 +247,9 @@ export async function writeDecisions(client: Client, decisions: readonly Decisio
   await writeMails(client, changing);
   companyIds.push(...(await writeEvents(client, changing)));
   await suppress(client, changing);
-  const taken = decisions.map(takenOf);
-  await writeInbound(client, decisions, taken);
-  // Last: senders that record for these campaigns wait for their rows until this is committed.
-  const stoppedIds = await countForGuard(client, changing);
+  const taken = outcomes.map(ingestResultOf);
+  await writeInbound(client, outcomes, taken);
+  // Keep this last: it locks campaign rows that senders need until the commit.
+  const stoppedIds = await countForBounceGuard(client, changing);
   return { taken, companyIds, stoppedIds };
 }

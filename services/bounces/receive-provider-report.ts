@@ -1,31 +1,31 @@
 /**
- * A provider's request: proved, stored, answered, worked off. It is answered with 200 as soon as it is stored, and with 5xx
- * only where it is not: providers repeat what they get no 200 for, and give up after some hours. What cannot be worked off
- * at once is tried again, event by event; those that were taken in are not taken in twice (inbound_seen).
+ * Receives a provider's webhook: authenticates, stores, answers, ingests. It answers 200 once the report is stored,
+ * because providers retry other answers only for some hours. Events that cannot be ingested at once are retried;
+ * inbound_seen prevents duplicates.
  */
 import { createHash } from "node:crypto";
 import type { ParamsOf } from "../contracts.ts";
 import { badRequest, unauthenticated, unavailable } from "../lib/errors.ts";
 import { getText } from "../lib/ssrf/get-text.ts";
 import { withTimeout } from "../lib/timeouts.ts";
+import type { Ingester } from "./ingest.ts";
 import {
   addReport,
   bindTopic,
   claimReports,
+  claimToken,
   deferReport,
   finishReport,
   type StoredReport,
-  spendToken,
-} from "./inbound-reports.ts";
+} from "./provider-report-queue.ts";
 import type { ProviderRequest } from "./providers/credentials.ts";
 import type { ProviderEvent } from "./providers/event.ts";
 import { mailgunToken } from "./providers/mailgun.ts";
 import { PROVIDER_TABLE } from "./providers/providers.ts";
 import { readSns, snsUrl } from "./providers/sns.ts";
 import { type Source, sourceAt } from "./sources.ts";
-import type { Intake } from "./take-in.ts";
 
-/** An object, so that a test can stand in for Amazon. */
+/** An object, so that tests can replace Amazon. */
 export const amazon = {
   get: (url: URL): Promise<string> => getText(url, { maxBytes: 64 * 1024, timeoutMs: 8_000 }),
 };
@@ -34,7 +34,7 @@ const sha256 = (text: string) => createHash("sha256").update(text).digest("base6
 
 const refused = () => unauthenticated("The report has no valid signature.");
 
-/** Anybody may ask for anybody's subscription: only the topic that came first is ever confirmed. */
+/** Anyone can request a subscription for any address, so only the first topic is ever confirmed. */
 async function confirmTopic(source: Source, topic: string, subscribeUrl: string): Promise<void> {
   const url = snsUrl(subscribeUrl);
   if (!url) throw refused();
@@ -44,7 +44,7 @@ async function confirmTopic(source: Source, topic: string, subscribeUrl: string)
   });
 }
 
-/** What SES published, or null where SNS asks about the subscription. */
+/** Returns the message that SES published, or null for a subscription confirmation. */
 async function publishedBySes(source: Source, request: ProviderRequest): Promise<string | null> {
   const message = await readSns(request.body, amazon.get).catch((error: Error) => {
     throw unavailable("Amazon's certificate could not be fetched.", error);
@@ -59,8 +59,8 @@ async function publishedBySes(source: Source, request: ProviderRequest): Promise
   return message.type === "Notification" ? message.message : null;
 }
 
-/** What the provider says, as text. Throws where it is not the provider who says it. */
-async function proved(source: Source, request: ProviderRequest): Promise<string | null> {
+/** Returns the authenticated body, or null if there is nothing to ingest. Throws if the request is not authentic. */
+async function authenticatedBody(source: Source, request: ProviderRequest): Promise<string | null> {
   const { provider, secret } = source;
   if (provider === "ses") return publishedBySes(source, request);
   const { secret: rule, isAuthentic } = PROVIDER_TABLE[provider];
@@ -68,7 +68,7 @@ async function proved(source: Source, request: ProviderRequest): Promise<string 
   if (!isProved) throw refused();
   if (provider === "mailgun") {
     const token = mailgunToken(request, secret!)!;
-    if (!(await spendToken(source, sha256(token), sha256(request.body)))) throw refused();
+    if (!(await claimToken(source, sha256(token), sha256(request.body)))) throw refused();
   }
   return request.body;
 }
@@ -83,18 +83,17 @@ function eventsOf(provider: Source["provider"], text: string): ProviderEvent[] {
   return PROVIDER_TABLE[provider].read(body);
 }
 
-/** Fewer than may wait to be taken in (take-in.ts). */
+/** Must stay below MAX_WAITING (ingest.ts). */
 const AT_ONCE = 50;
 
-/** What this node takes reports in with, and whom it notifies of what waits. */
-export interface Desk {
-  intake: Intake;
+export interface ReportDeps {
+  ingester: Ingester;
   log: (sentence: string) => void;
 }
 
-/** Rejects where some of it is not taken in; the rest is. */
-async function workOff(
-  { intake }: Desk,
+/** Ingests as many events as possible, and rejects if any failed. */
+async function ingestEvents(
+  { ingester }: ReportDeps,
   stored: Omit<StoredReport, "body" | "attempts">,
   events: readonly ProviderEvent[],
 ): Promise<void> {
@@ -102,8 +101,8 @@ async function workOff(
   let failure: Error | undefined;
   for (let at = 0; at < events.length; at += AT_ONCE) {
     const taken = events.slice(at, at + AT_ONCE).map(({ report, raw }) => {
-      const once = { origin, key: sha256(raw) };
-      return intake.takeIn({ via, companyId, smtpConfigId, report, raw: Buffer.from(raw), once });
+      const dedupe = { origin, key: sha256(raw) };
+      return ingester.ingest({ via, companyId, smtpConfigId, report, raw: Buffer.from(raw), dedupe });
     });
     for (const one of await Promise.allSettled(taken)) if (one.status === "rejected") failure = one.reason as Error;
   }
@@ -111,50 +110,50 @@ async function workOff(
   await finishReport(companyId, id);
 }
 
-/** Providers wait some seconds for an answer. */
+/** Providers wait only some seconds for an answer. */
 const ANSWER_MS = 4_000;
 
 export async function receiveReport(
-  desk: Desk,
+  deps: ReportDeps,
   { provider, token, raw, headers }: ParamsOf<"bounces.receiveReport">,
 ): Promise<{ accepted: number }> {
   const source = await sourceAt(provider, token);
-  const text = await proved(source, { headers, body: raw });
+  const text = await authenticatedBody(source, { headers, body: raw });
   const events = text === null ? [] : eventsOf(provider, text);
   if (events.length === 0) return { accepted: 0 };
   const { id: sourceId, companyId, smtpConfigId } = source;
   const id = await addReport(companyId, sourceId, text!);
   const stored = { id, company_id: companyId, source_id: sourceId, provider, smtp_config_id: smtpConfigId };
-  // It is stored: whatever happens now is made good by whoever finds the row.
-  const waits = (error: Error) => desk.log(`A report of ${provider} waits: ${error.message}`);
-  const work = workOff(desk, stored, events).catch(waits);
+  // The report is stored: if this attempt fails, any node retries it.
+  const waits = (error: Error) => deps.log(`A report of ${provider} waits: ${error.message}`);
+  const work = ingestEvents(deps, stored, events).catch(waits);
   await withTimeout(work, ANSWER_MS, () => new Error("slow")).catch(() => {});
   return { accepted: events.length };
 }
 
 const CLAIMED = 20;
-const FIRST_PAUSE_SECONDS = 10;
-const MAX_PAUSE_SECONDS = 3_600;
-/** Some ten hours. What fails then is no outage. */
+const FIRST_BACKOFF_SECONDS = 10;
+const MAX_BACKOFF_SECONDS = 3_600;
+/** About ten hours; a failure that lasts longer is not an outage. */
 const MAX_ATTEMPTS = 18;
 
-async function tryAgain(desk: Desk, stored: StoredReport): Promise<void> {
+async function retryReport(deps: ReportDeps, stored: StoredReport): Promise<void> {
   const { id, company_id: companyId, provider, attempts } = stored;
   try {
-    await workOff(desk, stored, eventsOf(provider, stored.body));
+    await ingestEvents(deps, stored, eventsOf(provider, stored.body));
   } catch (error) {
     const isOver = attempts >= MAX_ATTEMPTS;
-    desk.log(`A report of ${provider} ${isOver ? "is given up" : "waits"}: ${(error as Error).message}`);
+    deps.log(`A report of ${provider} ${isOver ? "is given up" : "waits"}: ${(error as Error).message}`);
     if (isOver) return finishReport(companyId, id);
-    await deferReport(companyId, id, Math.min(MAX_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (attempts - 1)));
+    await deferReport(companyId, id, Math.min(MAX_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * 2 ** (attempts - 1)));
   }
 }
 
-/** What dead nodes, outages and long requests have left. */
-export async function workOffReports(desk: Desk): Promise<void> {
+/** Ingests reports left by dead nodes, outages and slow requests. */
+export async function retryReports(deps: ReportDeps): Promise<void> {
   for (;;) {
     const claimed = await claimReports(CLAIMED);
-    for (const stored of claimed) await tryAgain(desk, stored);
+    for (const stored of claimed) await retryReport(deps, stored);
     if (claimed.length < CLAIMED) return;
   }
 }

@@ -1,18 +1,18 @@
 /**
- * What a verdict does to a mail that is locked, by one table for every way in. Pure: it decides on rows as they were read,
- * and notes in them what it has decided, so that the next copy of the same report finds it done.
+ * Decides what a verdict changes on a locked message. Pure: it works on the rows it is given and updates them in
+ * memory, so that the next copy of the same report has no effect.
  *
- *   kind        the mail's status                     further
+ *   verdict     new status by old status              further effects
  *   hard        sent, unknown, failed: bounced        event, suppression, subscriber bounced
- *   soft        sent, unknown: bounced                event; the fifth in a row with nothing delivered between suppresses
+ *   soft        sent, unknown: bounced                event; the fifth in a row without a delivery suppresses
  *   block       sent, unknown: bounced                event
  *   complaint   unknown: sent                         event, suppression, subscriber complained
  *
- * A mail that is queued for another try keeps its status: its sender asks for suppressions before it sends. Counters stay:
- * sent is what the server took.
+ * A queued message keeps its status: the sender checks suppressions before it sends. The sent counter does not change,
+ * because it counts messages that the server accepted.
  *
- * A copy (cc, bcc) that bounces changes its own row and nothing else, as when a server refuses it; one that is complained
- * about is suppressed like any recipient.
+ * A bounce of a copy (cc, bcc) changes only the row of that copy, as a refusal during sending does. A complaint about a
+ * copy suppresses its address as for any recipient.
  */
 import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
 import { sameAddress } from "../lib/address.ts";
@@ -29,7 +29,7 @@ export interface LockedMail {
   seq: number;
   status: number;
   sent_at: Date | null;
-  /** Null where nobody knows the address any more: the person was erased. */
+  /** Null once the person was erased. */
   email: string | null;
   copies: LockedCopy[];
   earlier: EarlierEvent[];
@@ -54,28 +54,28 @@ export interface EarlierEvent {
 export interface Effect {
   mail: LockedMail;
   verdict: Verdict;
-  /** Whose mail it was: of the mail itself, or of one of its copies. */
+  /** Address of the message's recipient or of one of its copies. */
   recipient: string;
-  /** Was `unknown` until now. */
+  /** The status was `unknown` before. */
   settles: boolean;
-  /** Becomes `bounced`. */
+  /** The status becomes `bounced`. */
   bounces: boolean;
-  /** Counted as delivered until now. */
+  /** Counted as delivered before. */
   wasDelivered: boolean;
   copy: LockedCopy | null;
   event: "bounced" | "complained" | null;
 }
 
-interface Decided {
+interface Plan {
   recipient: string | null;
   matched: boolean;
   effect: Effect | null;
 }
 
-const UNMATCHED: Decided = { recipient: null, matched: false, effect: null };
+const UNMATCHED: Plan = { recipient: null, matched: false, effect: null };
 
-/** What was said of an earlier try (before a resume) says nothing about the mail that went out since. */
-const isSaid = (mail: LockedMail, type: string, kind: string | null, recipient: string): boolean =>
+/** Events of an earlier attempt (before a resume) do not count for the message sent since. */
+const isRecorded = (mail: LockedMail, type: string, kind: string | null, recipient: string): boolean =>
   mail.status !== unknown &&
   mail.earlier.some(
     (event) =>
@@ -89,16 +89,16 @@ function note(mail: LockedMail, type: string, kind: string | null, recipient: st
   mail.earlier.push({ sent_email_id: mail.id, type, kind, recipient, created_at: new Date() });
 }
 
-function complaint(mail: LockedMail, verdict: Verdict, recipient: string): Decided {
+function complaint(mail: LockedMail, verdict: Verdict, recipient: string): Plan {
   const settles = mail.status === unknown && sameAddress(recipient, mail.email ?? "");
-  if (isSaid(mail, "complained", null, recipient)) return { recipient, matched: true, effect: null };
+  if (isRecorded(mail, "complained", null, recipient)) return { recipient, matched: true, effect: null };
   note(mail, "complained", null, recipient);
   if (settles) Object.assign(mail, { status: sent, sent_at: new Date(0) });
   const unchanged = { bounces: false, wasDelivered: false, copy: null };
   return { recipient, matched: true, effect: { mail, verdict, recipient, settles, ...unchanged, event: "complained" } };
 }
 
-function bounceOfCopy(mail: LockedMail, verdict: Verdict, copy: LockedCopy): Decided {
+function bounceOfCopy(mail: LockedMail, verdict: Verdict, copy: LockedCopy): Plan {
   const recipient = copy.email;
   if (copy.status === bounced) return { recipient, matched: true, effect: null };
   copy.status = bounced;
@@ -106,8 +106,8 @@ function bounceOfCopy(mail: LockedMail, verdict: Verdict, copy: LockedCopy): Dec
   return { recipient, matched: true, effect: { mail, verdict, recipient, copy, ...unchanged } };
 }
 
-function bounce(mail: LockedMail, verdict: Verdict, recipient: string): Decided {
-  if (isSaid(mail, "bounced", verdict.kind, recipient)) return { recipient, matched: true, effect: null };
+function bounce(mail: LockedMail, verdict: Verdict, recipient: string): Plan {
+  if (isRecorded(mail, "bounced", verdict.kind, recipient)) return { recipient, matched: true, effect: null };
   note(mail, "bounced", verdict.kind, recipient);
   const settles = mail.status === unknown;
   const wasDelivered = settles || mail.status === sent;
@@ -118,26 +118,30 @@ function bounce(mail: LockedMail, verdict: Verdict, recipient: string): Decided 
   return { recipient, matched: true, effect };
 }
 
-/** What has led to a mail; the surer ones first. */
-export type Sign = "token" | "token of copies" | "Message-ID" | "recipient";
+/** How a message was found, most reliable first. */
+export type MatchedBy = "token" | "token of copies" | "Message-ID" | "recipient";
 
 /**
- * Which of the mail's recipients a verdict is about. Null: it is about none, or there is no telling which. A report may name
- * the address that the mail was forwarded to; whatever says which mail it is then says whose it is, too.
+ * Returns the recipient that the verdict is about, or null if it is about none or ambiguous. A report may name a
+ * forwarding target: a match by token or Message-ID then also decides the recipient.
  */
-function recipientOf({ email, copies }: LockedMail, verdict: Verdict, sign: Sign): string | LockedCopy | null {
+function recipientOf(
+  { email, copies }: LockedMail,
+  verdict: Verdict,
+  matchedBy: MatchedBy,
+): string | LockedCopy | null {
   const { recipient: named, isErased = false } = verdict;
   const copy = named === null ? undefined : copies.find((one) => sameAddress(one.email, named));
-  if (email !== null && named !== null && sameAddress(email, named) && sign !== "token of copies") return email;
+  if (email !== null && named !== null && sameAddress(email, named) && matchedBy !== "token of copies") return email;
   if (copy) return copy;
-  if (sign === "token") return email;
-  if (sign === "token of copies") return copies.length === 1 ? copies[0]! : null;
-  if (sign === "recipient" || isErased) return null;
+  if (matchedBy === "token") return email;
+  if (matchedBy === "token of copies") return copies.length === 1 ? copies[0]! : null;
+  if (matchedBy === "recipient" || isErased) return null;
   return named === null || copies.length === 0 ? email : null;
 }
 
-export function decide(mail: LockedMail, verdict: Verdict, sign: Sign): Decided {
-  const about = recipientOf(mail, verdict, sign);
+export function planEffect(mail: LockedMail, verdict: Verdict, matchedBy: MatchedBy): Plan {
+  const about = recipientOf(mail, verdict, matchedBy);
   if (about === null) return UNMATCHED;
   const recipient = typeof about === "string" ? about : about.email;
   if (verdict.kind === "ignored") return { recipient, matched: true, effect: null };

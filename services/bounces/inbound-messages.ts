@@ -1,4 +1,4 @@
-/** What came in, as a resource of the API: listed, and shown as it came for as long as it is kept. */
+/** Lists inbound messages and serves the original of each while it is kept. */
 import { pool, queryOne } from "../../models/database/db.ts";
 import { isOneOf, listPage, type Page } from "../../models/database/listing.ts";
 import type { ParamsOf } from "../contracts.ts";
@@ -6,8 +6,8 @@ import { type Ctx, companyOf } from "../lib/caller.ts";
 import { notFound } from "../lib/errors.ts";
 import { firstIdAt } from "../lib/ids.ts";
 import type { Document } from "../lib/shapes.ts";
-import { sourceOf, type Via } from "./arrival.ts";
 import type { Inbound } from "./contract.ts";
+import { sourceOf, type Via } from "./incoming-report.ts";
 
 const KEEP_RAW_MS = 30 * 24 * 3_600_000;
 
@@ -44,7 +44,7 @@ export async function listInbound(ctx: Ctx<ParamsOf<"bounces.listInbound">>): Pr
       where,
       values,
       id: "m.id",
-      // It was stored when it came.
+      // Ids are in order of receipt.
       orderings: { received_at: "m.id" },
       searchIn: ["m.recipient"],
       counter: [companyId, "inbound_messages", companyId],
@@ -65,7 +65,7 @@ const RAW = `
   select r.raw, m.via from inbound_messages m join inbound_raws r on r.id = m.raw_id and r.company_id = m.company_id
   where m.company_id = $1 and m.id = $2`;
 
-/** Strangers wrote it: it is saved, never shown, and runs nowhere. */
+/** Serves the message as a download only, because strangers wrote it. */
 export async function inboundRaw(ctx: Ctx<{ id: string }>): Promise<Document> {
   const row = await queryOne<{ raw: Buffer; via: Via }>(RAW, [companyOf(ctx), ctx.params.id]);
   if (!row) throw notFound();
@@ -87,7 +87,7 @@ const DELETE_OLD = `
   delete from inbound_raws where id in (
     select id from inbound_raws where id < $2 order by id limit $1 for update skip locked)`;
 
-/** Over all companies; rows of the list stay. */
+/** Deletes old originals of all companies; the list entries remain. */
 export async function purgeRaws(now = Date.now()): Promise<void> {
   for (;;) {
     const { rowCount } = await pool().query(DELETE_OLD, [SLICE, firstIdAt(now - KEEP_RAW_MS)]);

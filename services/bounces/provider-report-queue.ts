@@ -1,6 +1,6 @@
 /**
- * Reports of providers between their answer and their effect. SQL, because a claim is one statement: of any number of nodes
- * one gets a row. A row is a job of whatever company.
+ * Queue of provider reports that were acknowledged but not yet applied. Each claim is one SQL statement, so that only
+ * one node gets a row. The queue is shared by all companies.
  */
 
 import { prepared, query, queryOne } from "../../models/database/db.ts";
@@ -17,14 +17,14 @@ export interface StoredReport {
   attempts: number;
 }
 
-/** A node that dies with a report in hand keeps it this long. */
+/** Reports held by a node that died become free after this time. */
 const LEASE_SECONDS = 60;
 
 const ADD = `
   insert into inbound_reports (id, company_id, source_id, body, next_attempt_at)
   values ($1, $2, $3, $4, now() + make_interval(secs => ${LEASE_SECONDS}))`;
 
-/** Leased by whoever adds it. */
+/** Adds a report that this node holds a lease on. */
 export async function addReport(companyId: string, sourceId: string, body: string): Promise<string> {
   const id = newId();
   await prepared("add a provider's report", ADD, [id, companyId, sourceId, body]);
@@ -56,14 +56,14 @@ export async function deferReport(companyId: string, id: string, seconds: number
   );
 }
 
-/** Whichever of two transactions comes first has the row; the other one gets none back, once the first has committed. */
-export const MARK_SEEN = `
+/** Of two concurrent transactions the second waits for the first to commit and then returns no row. */
+export const INSERT_SEEN = `
   insert into inbound_seen (company_id, origin, key)
   select * from unnest($1::uuid[], $2::uuid[], $3::text[]) m (company_id, origin, key) order by origin, key
   on conflict do nothing returning origin, key`;
 
-/** The first body that came with a token is the only one; the same body may come again. */
-const SPEND = `
+/** Binds a token to the first body it was sent with; the same body may be sent again. */
+const CLAIM_TOKEN = `
   with first as (
     insert into inbound_seen (company_id, origin, key) values ($1, $2, $3) on conflict do nothing returning key),
   bound as (
@@ -71,18 +71,18 @@ const SPEND = `
   select exists (select from first)
     or exists (select from inbound_seen where company_id = $1 and origin = $2 and key = $4) as good`;
 
-/** False where the token came with another body before. */
-export async function spendToken(
+/** Returns false if the token was sent with another body before. */
+export async function claimToken(
   { companyId, id }: { companyId: string; id: string },
   tokenHash: string,
   bodyHash: string,
 ): Promise<boolean> {
   const key = `token ${tokenHash}`;
-  const row = await queryOne<{ good: boolean }>(SPEND, [companyId, id, key, `${key} ${bodyHash}`]);
+  const row = await queryOne<{ good: boolean }>(CLAIM_TOKEN, [companyId, id, key, `${key} ${bodyHash}`]);
   return row!.good;
 }
 
-/** The topic becomes the source's, unless it has one. Returns the one that it has. */
+/** Sets the source's topic unless it has one, and returns the current topic. */
 export async function bindTopic(companyId: string, id: string, topic: string): Promise<string | null> {
   const row = await queryOne<{ topic: string }>(
     `update inbound_sources set topic = coalesce(topic, $3), updated_at = now()
@@ -94,7 +94,9 @@ export async function bindTopic(companyId: string, id: string, topic: string): P
 
 const PURGED_AT_ONCE = 5_000;
 
-/** Longer than any provider repeats a report, or a mail stays in a mailbox although it was taken in (its mark is renewed). */
+/**
+ * Deletes deduplication keys older than any provider's retries. Keys of messages that remain in a mailbox are renewed.
+ */
 export async function purgeSeen(): Promise<void> {
   for (;;) {
     const gone = await query(
