@@ -1,4 +1,4 @@
-/** What the gateway answers by itself: what this is (`/`, `/api/`), the description of the API and the page that shows it. */
+/** Pages that the gateway serves itself: `/`, `/api/`, the OpenAPI document and its viewer. */
 import { escapeHtml } from "../lib/escape-html.ts";
 import { PAGE_CSP, PAGE_CSS } from "../lib/page-style/page-style.ts";
 import { VERSION as version } from "../lib/version.ts";
@@ -11,11 +11,14 @@ import { type Described, describeApi } from "./openapi/document.ts";
 import { referencePage } from "./openapi/reference-page.ts";
 
 interface BuiltInPagesOptions extends Described {
-  /** SERVICE_NAME. */
+  /** The configured SERVICE_NAME. */
   name: string;
 }
 
-/** For a browser a page, else JSON. `root` leads from the page to the root, whatever address the browser came by. */
+/**
+ * HTML for browsers, else JSON. `root` is the relative path from the page to the root, whatever address the browser
+ * used.
+ */
 function about(path: string, root: string, { name, baseUrl }: BuiltInPagesOptions): RouteHandler {
   const title = escapeHtml(name);
   const main = `<h1>${title}</h1>
@@ -43,7 +46,7 @@ function openApi(options: Described): RouteHandler {
   return staticFile("/openapi.json", {
     type: "application/json; charset=utf-8",
     read: () => Buffer.from(JSON.stringify(describeApi(options))),
-    // Tools of other origins read it; it holds no secret.
+    // Tools on other origins may read the document; it contains no secret.
     headers: { "Access-Control-Allow-Origin": "*" },
   });
 }

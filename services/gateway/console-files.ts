@@ -1,4 +1,4 @@
-/** How pages of the console, its style sheet and its scripts go out: compressed for who takes that. */
+/** Sends the console's pages, style sheets and scripts, compressed if the browser accepts it. */
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { LRUCache } from "lru-cache";
@@ -10,14 +10,13 @@ import type { RouteHandler } from "./http/router.ts";
 import { staticFile } from "./http/static-file.ts";
 
 const zip = promisify(gzip);
-/** Below this a page fits into one packet as it is. */
+/** Smaller pages fit into one packet without compression. */
 const MIN_ZIPPED = 1_200;
-// 6 makes a page of 60 kB 4 % smaller, in twice the time.
 const ZIP = { level: 4 };
 
 /**
- * A page, compressed for who takes it. Its form token is masked for each page, and another site's request brings no cookie:
- * nobody can guess at what a page holds by its length.
+ * Sends a page, compressed. This is safe from compression attacks (BREACH): form tokens are masked per page, and
+ * requests from other sites carry no cookie.
  */
 export async function writePage(context: Context, page: Shown): Promise<void> {
   writeDocument(context, page);
@@ -31,7 +30,7 @@ export async function writePage(context: Context, page: Shown): Promise<void> {
 
 const MAX_ASSETS = 64;
 
-/** Style and scripts, by name: compressed once in each process. The name changes with the content. */
+/** Style sheets and scripts by name, compressed once per process. The name changes with the content. */
 export function consoleFiles(broker: Parameters<typeof call>[0]) {
   const known = new LRUCache<string, RouteHandler>({ max: MAX_ASSETS });
   return async (context: Context, name: string, options: object): Promise<void> => {
@@ -39,7 +38,7 @@ export function consoleFiles(broker: Parameters<typeof call>[0]) {
     if (!file) {
       const found = await call(broker, "console.asset", { name }, options);
       const { content_type, body, headers = {} } = found;
-      // Of another version: whoever makes up names must not make us compress.
+      // Names of other versions are not compressed: made-up names must not cost CPU.
       if (headers["cache-control"] === "no-store") return writeDocument(context, found);
       file = staticFile("/app/", { type: content_type, read: () => Buffer.from(body), headers });
       known.set(name, file);

@@ -1,6 +1,6 @@
 /**
- * What stands below /app/: passes requests on to the console's actor and its documents back. The API never takes the
- * session's cookie, and the console takes nothing else.
+ * Serves /app/: passes requests on to the console's actor and returns its documents. The API never accepts the session
+ * cookie, and the console accepts nothing else.
  */
 import type { CallingOptions } from "moleculer";
 import { call } from "../call.ts";
@@ -40,7 +40,7 @@ interface Asked {
 const ROOT = "/app";
 const ASSETS = "/app/assets/";
 
-/** The last of those that a form sends twice; what is no text is left out. */
+/** Keeps the last value of repeated fields and drops values that are not text. */
 function texts(values: Record<string, unknown>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => {
@@ -50,10 +50,10 @@ function texts(values: Record<string, unknown>): Record<string, string> {
   );
 }
 
-/** Undefined for a browser that nobody has signed in with: its bodies are small, and hold no files. */
+/** Undefined without a signed-in person: such bodies are small and have no files. */
 const personOf = ({ cookie }: Asked) => (cookie === undefined ? undefined : readSession(cookie)?.person);
 
-/** Guesses of passwords and of mailed links count together with those by the API. */
+/** Guesses of passwords and mailed links count together with those through the API. */
 const THROTTLES: Record<string, (context: Context) => Promise<void>> = {
   login: throttleLogin,
   "operator/sign-in": throttleLogin,
@@ -66,8 +66,8 @@ const THROTTLES: Record<string, (context: Context) => Promise<void>> = {
 };
 
 /**
- * Who follows a link from another site comes without the cookie (`SameSite=Strict`), and would be signed out by the one of a
- * stranger. The browser asks again from here, and brings it.
+ * Makes the browser repeat a request that came from another site without the cookie (`SameSite=Strict`). Otherwise a
+ * link from elsewhere would look like a sign-out.
  */
 function askAgain(context: Context): void {
   const { pathname, search } = new URL(context.url, "http://console.invalid");
@@ -82,7 +82,7 @@ interface Options {
   requestID: string;
 }
 
-/** Requests of a person count against the person's concurrency limit while they are worked on. */
+/** Requests of a person count against the person's concurrency limit until they are answered. */
 async function admitted(context: Context, asked: Asked, meta: WaitBudget, work: () => Promise<Shown>): Promise<Shown> {
   const person = personOf(asked);
   if (!person) return work();
@@ -115,7 +115,7 @@ export function consolePages(deps: ConsoleDeps) {
     const kind = uploadKindOf(asked.path);
     const person = personOf(asked);
     if (!kind || !person) throw notFound();
-    // The answer may come long after the last byte of the request.
+    // The response may start long after the last byte of the request.
     context.req.socket.setTimeout(0);
     const budget = options.meta;
     const space = { maxBytes: maxUploadBytes[kind], budgets: uploadBudgets, owner: person.userId, budget };

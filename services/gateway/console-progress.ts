@@ -1,6 +1,6 @@
 /**
- * A campaign's progress as the console's pages watch it: by the session's cookie, and out of the reader that the API's own
- * streams have (progress-streams.ts). Watching does not count as using the session, which ends when it would have ended.
+ * Streams a campaign's progress to the console's pages, authenticated by the session cookie. Shares the reader of the
+ * API's streams (progress-streams.ts). Watching does not extend the session.
  */
 import { notFound, unauthenticated } from "../lib/errors.ts";
 import { isUuid } from "../lib/ids.ts";
@@ -12,12 +12,12 @@ import type { RouteDeps } from "./route-handler.ts";
 type ProgressDeps = Pick<RouteDeps, "broker" | "authentication" | "streams" | "permissionOf">;
 
 const ACTION = "campaigns.progress";
-/** Below /app/: the company, the campaign. */
+/** Path below /app/: company and campaign. */
 const PATH = /^([^/]+)\/campaigns\/([^/]+)\/progress$/;
 
 export const isProgressPath = (path: string): boolean => PATH.test(path);
 
-/** Throws a 401 without a session, and a 404 for what the person cannot see. */
+/** Throws 401 without a session, and 404 for a campaign that the person may not see. */
 export function consoleProgress({ broker, authentication, streams, permissionOf }: ProgressDeps) {
   return async (context: Context, path: string, cookie: string | undefined): Promise<void> => {
     const [, company = "", campaign = ""] = PATH.exec(path) ?? [];

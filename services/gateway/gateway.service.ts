@@ -8,7 +8,7 @@ import { routes } from "./routes.ts";
 
 type GatewayService = Service & { gateway?: Gateway; url?: string };
 
-/** The REST API: HTTP in, actions out. It owns no data, and what it caches is at most a second old. */
+/** The REST API: maps HTTP requests to actions. It owns no data; its caches are at most a second old. */
 export default defineService(
   "gateway",
   {},
@@ -17,7 +17,7 @@ export default defineService(
     metadata: { calls: [...new Set(routes.map(({ action }) => action.split(".", 1)[0]!))] },
 
     created(this: GatewayService) {
-      // Before any service stops: requests in flight still need them.
+      // Drains before any service stops, because requests in flight still need the services.
       this.broker.middlewares.add({ name: "DrainHttp", stopping: async () => this.gateway?.drain() });
     },
 
@@ -27,7 +27,7 @@ export default defineService(
     },
 
     async stopped(this: GatewayService) {
-      // Where the service alone is stopped; with the whole broker it is drained already.
+      // Needed if only this service stops; a stopping broker has drained it already.
       await this.gateway?.drain();
     },
 

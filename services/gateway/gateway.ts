@@ -1,4 +1,4 @@
-/** Puts the gateway together over a broker and a configuration: the Koa application and the server it listens on. */
+/** Assembles the gateway from a broker and a configuration: the Koa application and its HTTP server. */
 import Koa from "koa";
 import type { ServiceBroker } from "moleculer";
 import type { ActionContract } from "../define.ts";
@@ -36,7 +36,7 @@ interface AppOptions extends ErrorHandlerOptions, RouteDeps, ReadinessOptions {
   contractOf: (action: string) => ActionContract;
 }
 
-/** Reads from top to bottom as a request goes. */
+/** Middleware in the order in which a request passes it. */
 function buildApp(options: AppOptions): Koa<State> {
   const app = new Koa<State>();
   const router = new ResourceRouter();
@@ -46,7 +46,7 @@ function buildApp(options: AppOptions): Koa<State> {
   for (const route of options.routes) {
     router.add(route.method, route.path, routeHandler(route, options.contractOf(route.action), options));
   }
-  // Only what breaks after the response has begun comes here: a download whose source fails, a client that left.
+  // Called only for failures after the response has begun: a download whose source fails, a client that disconnected.
   app.on("error", (error, context) => options.reportDefect(error, context));
   if (tracer()) app.use(requestSpan);
   app.use(errorHandler(options));
@@ -67,8 +67,8 @@ function defectLog(broker: ServiceBroker) {
 }
 
 /**
- * One entry for each response that is no success. The route stands for the path: paths carry the tokens of recipients, and
- * queries may carry anything.
+ * Logs each response that is not a success. Logs the route instead of the path and query, which may contain recipients'
+ * tokens.
  */
 function logProblem(broker: ServiceBroker, { method, status, state }: Context, durationMs: number): void {
   const { route = "none", requestId, companyId, reason } = state;

@@ -1,4 +1,4 @@
-/** How fast a campaign goes, and when it will be through, from what it was at several moments. */
+/** Computes a campaign's speed and remaining time from its recent progress. */
 import { isFinished } from "../../models/campaign.ts";
 import type { ReturnsOf } from "../contracts.ts";
 
@@ -9,19 +9,19 @@ const WINDOW_MS = 10_000;
 const doneOf = ({ sent_count: sent, failed_count: failed }: Moment) => sent + failed;
 
 export class Pace {
-  /** Of the last ten seconds, the oldest first. */
+  /** Samples of the last ten seconds, oldest first. */
   #noted: { atMs: number; done: number }[] = [];
 
   note(moment: Moment, atMs = performance.now()): void {
     this.#noted = [...this.#noted.filter((one) => one.atMs >= atMs - WINDOW_MS), { atMs, done: doneOf(moment) }];
   }
 
-  /** With the speed and the time that is left, as far as they are known. */
+  /** Adds speed and remaining time, if known. */
   at(moment: Moment): Moment {
     if (isFinished(moment.status)) return { ...moment, per_second: 0, seconds_left: 0 };
     const [first, last] = [this.#noted[0], this.#noted.at(-1)];
     const seconds = first && last ? (last.atMs - first.atMs) / 1_000 : 0;
-    // A resume takes back what had failed.
+    // Resuming puts failed recipients back, so the count can fall.
     const rate = seconds > 0 ? Math.max(0, (last!.done - first!.done) / seconds) : 0;
     const left = moment.total_emails - doneOf(moment);
     const isKnown = moment.status === "sending" && rate > 0;

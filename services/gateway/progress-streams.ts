@@ -1,7 +1,7 @@
 /**
- * What people see of a campaign while it is sent. All who watch the same one in this process share one reader, which asks
- * once a second while somebody looks: a campaign costs its database one small statement a second and process, however many
- * watch it. Whoever loses access, lags behind or stays for an hour is let go; browsers connect again by themselves.
+ * Streams the progress of a campaign. Viewers of the same campaign in one process share one reader, which queries once
+ * a second while anybody watches: a campaign costs one small statement per second and process, however many watch.
+ * Viewers are disconnected when they lose access, lag behind or stay for an hour; browsers reconnect by themselves.
  */
 import type { CallingOptions } from "moleculer";
 import { isFinished } from "../../models/campaign.ts";
@@ -12,23 +12,23 @@ import { type Moment, Pace } from "./pace.ts";
 
 const PAUSE_MS = 1_000;
 const RECHECK_MS = 5_000;
-/** So long a viewer stays whose rights cannot be looked up. */
+/** How long a viewer may stay while the permissions cannot be checked. */
 const UNCHECKED_MS = 60_000;
 const LONGEST_MS = 60 * 60_000;
-/** Of a service that is away: then the streams end, and come again elsewhere. */
+/** Failed reads in a row after which the streams end; browsers reconnect to another process. */
 const MAX_FAILURES = 30;
 const MAX_VIEWERS = 2_000;
 const MAX_OF_COMPANY = 500;
 const RETRY_SECONDS = 30;
-/** Of one reading; the next one comes a second later anyhow. */
+/** Timeout of one read; the next one follows a second later anyway. */
 const READ_TIMEOUT_MS = 5_000;
 
 export interface Watch {
   companyId: string;
-  /** The same for all who see the same. */
+  /** Viewers with the same key share a reader. */
   key: string;
   read(): Promise<unknown>;
-  /** Rejects when this viewer may look no longer. */
+  /** Rejects when this viewer has lost access. */
   allowed(): Promise<unknown>;
 }
 
@@ -39,12 +39,12 @@ interface Broker {
 interface Asked {
   companyId: string;
   action: string;
-  /** By which viewers of the same are known. */
+  /** Identify what is watched; equal parameters share a reader. */
   params: Record<string, unknown>;
   allowed: Watch["allowed"];
 }
 
-/** The shared reader asks for the company alone: what else a viewer may see, the first call of each has said. */
+/** The shared reader checks only the company. Each viewer's further permissions are checked by its first call. */
 export const feedOf = (broker: Broker, { companyId, action, params, allowed }: Asked): Watch => ({
   companyId,
   key: `${companyId} ${action} ${JSON.stringify(params)}`,
@@ -160,7 +160,7 @@ export class ProgressStreams {
     return feeds.reduce((sum, { viewers }) => sum + viewers.size, 0);
   }
 
-  /** Throws a 429 where too many watch. `first`: what this viewer's own call answered. */
+  /** Starts a stream. Throws 429 if too many watch. `first` is the result of this viewer's own call. */
   open(context: Context, watch: Watch, first: unknown): void {
     if (this.#watching() >= MAX_VIEWERS || this.#watching(watch.companyId) >= MAX_OF_COMPANY) {
       throw throttled(RETRY_SECONDS);
@@ -171,7 +171,7 @@ export class ProgressStreams {
     if (this.#closed) feed.close();
   }
 
-  /** The process stops: whoever watches connects to another one. */
+  /** The process stops: viewers reconnect to another one. */
   close(): void {
     this.#closed = true;
     for (const feed of this.#feeds.values()) feed.close();

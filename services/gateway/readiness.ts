@@ -1,6 +1,6 @@
 /**
- * `GET /ready` on the API's port, for load balancers that ask no other: 200 or 503 and nothing else. What the health port
- * says in detail (mixins/health.middleware.ts) is looked up once a second, however many ask, and anybody may.
+ * Serves `GET /ready` on the API's port for load balancers: only 200 or 503. The details of the health port
+ * (mixins/health.middleware.ts) are cached for a second, because anybody may ask.
  */
 import { TtlCache } from "../lib/ttl-cache.ts";
 import type { Context } from "./http/context.ts";

@@ -40,13 +40,13 @@ export interface RouteDeps {
   maxUploadBytes: Record<NonNullable<Route["upload"]>, number>;
 }
 
-/** An import of a gigabyte takes minutes, and its client waits for the result. */
+/** Importing a gigabyte takes minutes, and the client waits for the result. */
 export const UPLOAD_TIMEOUT_MS = 15 * 60_000;
 
-/** With Moleculer's pauses between them (0.1 s, 0.2 s …) they outlast a NATS server that restarts. */
+/** With Moleculer's growing delays (0.1 s, 0.2 s …) the retries outlast a restart of NATS. */
 const READ_RETRIES = 3;
 
-/** All parameters, and those of them that the body said. */
+/** All parameters, and the subset from the body. */
 interface Read {
   params: Params;
   body?: Params | undefined;
@@ -62,41 +62,41 @@ const limitsOf = ({ access, path, body }: Route): BodyLimits => {
 const isJson = (context: Context) => mediaTypeOf(context) === "application/json";
 const readIfJson: ReadBody = (context, bounds) => (isJson(context) ? readJson(context, bounds) : {});
 
-/** Undefined where a body means nothing: it is not read. */
+/** Undefined for requests whose body is ignored. */
 function bodyReader(route: Route): ReadBody | undefined {
   if (route.method === "GET" || (route.method === "DELETE" && !route.deleteBody)) return undefined;
   if (route.upload) return route.orJson ? readIfJson : undefined;
   const { rawWith } = route;
   if (rawWith) return (context, bounds) => readRaw(context, bounds, rawWith);
-  // Mailbox providers must never be turned away: what cannot be read is an empty body.
+  // Mailbox providers must never be refused: an unreadable body counts as empty.
   if (route.anyBody) return (context, bounds) => readForm(context, bounds).catch(() => ({}));
   return route.path.startsWith("/api/emails/public/") ? readForm : readJson;
 }
 
-/** The key of the sends is a header; a field of the same name in a body means nothing. */
+/** Sends take the key from the header; a body field with this name is ignored. */
 function setIdempotencyKey(context: Context, params: Params): void {
   const key = context.req.headers["idempotency-key"];
   if (key === undefined) delete params.idempotency_key;
   else params.idempotency_key = key;
 }
 
-/** A value of the path that the action's schema refuses names nothing that exists. */
+/** A path value that the schema refuses names nothing that exists, so the answer is 404. */
 function notFoundIfInPath(error: unknown, names: string[]): unknown {
   if (!isServiceError(error, "INVALID")) return error;
   return names.some((name) => name in error.data.fields) ? notFound() : error;
 }
 
-/** The action that reads what a PATCH or PUT would change. */
+/** The action that reads the resource which a PATCH or PUT would change. */
 function readingAction({ method, path, access }: Route, routes: readonly Route[]): string | undefined {
   if (access === "public" || (method !== "PATCH" && method !== "PUT")) return undefined;
   return routes.find((other) => other.method === "GET" && other.path === path)?.action;
 }
 
-/** Whose share of the process's memory a body takes. */
+/** The owner whose memory share a body uses. */
 const ownerOf = ({ state }: Context, identity: Identity | undefined): string =>
   identity?.key?.companyId ?? identity?.person?.userId ?? state.ip;
 
-/** Undefined where no company is meant. */
+/** Undefined for routes without a company. */
 function requiredPermission({ access, action }: Route, deps: RouteDeps): Permission | undefined {
   if (access !== "company" && access !== "user") return undefined;
   const permission = deps.permissionOf(action);
@@ -107,7 +107,7 @@ function requiredPermission({ access, action }: Route, deps: RouteDeps): Permiss
   return permission;
 }
 
-/** A form of a page, of which the person in front of it wants to see what was wrong. */
+/** True for a page's form: the person should see what was wrong. */
 const isPersonsForm = (context: Context): boolean =>
   /^(?:application\/x-www-form-urlencoded|multipart\/form-data)$/.test(mediaTypeOf(context) ?? "") &&
   prefersHtml(context);
@@ -130,7 +130,7 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
 
   const isJsonInstead = (context: Context) => route.orJson === true && isJson(context);
 
-  /** A key's call is charged as soon as the key is known: a request that is wrong otherwise costs a call too. */
+  /** A key's call is charged as soon as the key is verified: requests with errors cost a call, too. */
   async function chargeKey(context: Context, { key }: Identity): Promise<void> {
     if (!key) return;
     const { companyId, apiKeyId } = key;
@@ -152,10 +152,10 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     return caller;
   }
 
-  // What only reads may be asked twice: where a node died with the question, another one answers.
+  // Reads are safe to repeat on another node after one died.
   const retries = route.method === "GET" && route.access !== "public" ? READ_RETRIES : 0;
 
-  /** On routes of no company: the person, where there is one. */
+  /** For routes without a company: the person, if signed in. */
   function personOf(context: Context): Promise<Caller> | undefined {
     const { access } = route;
     const isSignedIn = access === "person" || (access === "anyone" && context.req.headers.authorization !== undefined);
@@ -177,7 +177,7 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     deps.streams.open(context, feedOf(broker, { companyId, action: route.action, params, allowed }), first);
   }
 
-  /** An answer of several pages as one stream. */
+  /** Streams a result of several pages as one response. */
   async function wholeAnswer(result: unknown, params: Params, options: CallingOptions): Promise<unknown> {
     if (route.answer === "csv") {
       return downloadFrom(broker, { action: route.action, params }, options, result as DownloadPage);
@@ -187,7 +187,7 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
   }
 
   async function run(context: Context, { params, body }: Read, meta: Caller, more: CallingOptions): Promise<void> {
-    // Reported with the action's own errors (mixins/ajv-validator.ts).
+    // Reported together with the action's own errors (mixins/ajv-validator.ts).
     const unknown = unknownFields?.(context, body) ?? {};
     const refused = Object.keys(unknown).length > 0 ? { refused: unknown } : {};
     const options = { meta: { ...meta, ...refused }, requestID: context.state.requestId, retries, ...more };
@@ -196,7 +196,8 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
       if (route.answer === "events") return watch(context, meta.companyId!, result);
       await writeResponse(context, await wholeAnswer(result, params, options), params);
     } catch (error) {
-      // What does not exist is a 404 whatever the body says; only of what exists are the body's errors reported.
+      // A missing resource is a 404 whatever the body says; errors of the body are reported only for existing
+      // resources.
       if (reading && isServiceError(error, "INVALID"))
         await broker.call(reading, readPath(context), { ...options, meta });
       throw notFoundIfInPath(error, names);
@@ -204,7 +205,7 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
   }
 
   async function upload(context: Context, read: Read, meta: Caller, path: Params): Promise<void> {
-    // The response may come long after the last byte of the request.
+    // The response may start long after the last byte of the request.
     context.req.socket.setTimeout(0);
     const owner = meta.companyId!;
     const space = { maxBytes: deps.maxUploadBytes[route.upload!], budgets: deps.uploadBudgets, owner, budget: meta };
@@ -216,13 +217,13 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     });
   }
 
-  /** Uploads are admitted once their body is there: a client may send it for an hour. */
+  /** Uploads are admitted once their body has arrived: a client may send it for an hour. */
   const admitIdentified = (context: Context, identity: Identity | undefined, budget: WaitBudget) =>
     identity && (!route.upload || isJsonInstead(context))
       ? admit(context, ownerOf(context, identity), budget)
       : undefined;
 
-  /** Strangers with slow bodies must not use up what a company's public form has. */
+  /** Admitted after reading: slow bodies from strangers must not use up the limit of a company's public form. */
   const admitForm = (context: Context, { company_id: companyId }: Params, budget: WaitBudget) =>
     route.access === "public" && typeof companyId === "string"
       ? admit(context, `form ${companyId}`, budget)
@@ -233,7 +234,7 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
     return device ? { device } : {};
   };
 
-  /** Undefined where the error is not the form's, such as a company that does not exist. */
+  /** Undefined for errors that the form cannot show, such as an unknown company. */
   async function formAgain(context: Context, error: unknown): Promise<Document | undefined> {
     const isInvalid = isServiceError(error, "INVALID");
     if (!isInvalid && !isServiceError(error, "THROTTLED")) return undefined;

@@ -1,17 +1,18 @@
-/** The whole HTTP API on one page. What is not here does not exist. */
+/** All routes of the HTTP API. */
 import type { ActionOf } from "../contracts.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /**
- * What a request needs: an API key or a bearer token, within a company; a bearer token, within a company; a bearer token,
- * for the person's own account; nothing, but a bearer token counts; nothing.
+ * Credentials of a request: "company" and "user" act within a company, by API key or bearer token ("company") or by
+ * bearer token alone ("user"); "person" is a bearer token for the person's own account; "anyone" accepts but does not
+ * need a bearer token; "public" ignores credentials.
  */
 export type Access = "company" | "user" | "person" | "anyone" | "public";
 
 /**
- * What the body of the response is: JSON, a page of a list, a CSV download, server-sent events, an HTML page, an RSS feed,
- * bytes, a redirect, nothing.
+ * The kind of response body: JSON, a page of a list, CSV download, server-sent events, HTML page, RSS feed, bytes,
+ * redirect, nothing.
  */
 export type Answer = "json" | "list" | "csv" | "events" | "html" | "feed" | "bytes" | "redirect" | "none";
 
@@ -22,31 +23,31 @@ export interface Route {
   access: Access;
   answer: Answer;
   status: number;
-  /** A body of form-data with one file in the field `file`, streamed to the action; the kind decides how large. */
+  /** Form-data with one file in the field `file`, streamed to the action. The kind decides the maximum size. */
   upload?: "import" | "media";
-  /** Of an upload: instead of form-data the body may be JSON, without a file. */
+  /** Uploads only: the body may also be JSON, without a file. */
   orJson?: boolean;
-  /** The status where this field of the request is true. */
+  /** The status to answer if this field of the request is true. */
   statusBy?: Partial<Record<"dry_run" | "background", number>>;
-  /** Any body is accepted, also none: clients of one-click unsubscribe (RFC 8058) differ, and none of them may fail. */
+  /** Accepts any body or none: clients of one-click unsubscribe (RFC 8058) differ, and none may fail. */
   anyBody?: boolean;
-  /** How much a body may cost (http/body-cost.ts), where it is not what its access says: strangers' bodies are small. */
+  /** Cost limit of a body (http/body-cost.ts) if it differs from the default for its access. */
   body?: "large" | "report";
-  /** The body goes to the action as it came (`raw`), with these headers (`headers`): what a signature is over. */
+  /** Passes the unparsed body (`raw`) and these headers (`headers`) to the action, for signature checks. */
   rawWith?: readonly string[];
-  /** Called with the path's values before a stranger's large body is read; throws where the path names nothing. */
+  /** Action called with the path's values before a stranger's large body is read. Throws if the path names nothing. */
   first?: ActionOf;
-  /** Counted by this throttle (access/throttle.ts) instead of the plan's daily API calls. */
+  /** Rate limit (access/throttle.ts) that replaces the plan's daily API calls. */
   throttle?: "auth" | "link" | "subscribe" | "tracking";
-  /** Success may also be a 303 to an address of the caller's. */
+  /** Success can also be a 303 redirect to an address given by the client. */
   leadsOn?: boolean;
-  /** The action that shows a person's form again, with what was wrong in it. */
+  /** Action that shows a person's form again, with its errors. */
   formAgain?: ActionOf;
   /** Reads a body although the method is DELETE. */
   deleteBody?: boolean;
-  /** Its answers have an ETag: who has one already gets a 304. */
+  /** Responses have an ETag; a client with the current version gets a 304. */
   conditional?: boolean;
-  /** The answer's `device` goes out as the cookie that marks a browser (http/device-cookie.ts). */
+  /** Sends the result's `device` as the cookie that marks a browser (http/device-cookie.ts). */
   deviceCookie?: boolean;
 }
 
@@ -67,10 +68,10 @@ const page = { access: "public", answer: "html" } as const;
 const feed = { access: "public", answer: "feed" } as const;
 const auth = { access: "public", throttle: "auth" } as const;
 const person = { access: "person" } as const;
-/** Whoever has a mailed link; guessing them is slowed down. */
+/** Mailed links need no credentials; guesses are rate limited. */
 const link = { access: "public", throttle: "link" } as const;
 
-/** What providers sign with, or prove themselves by. */
+/** Headers in which providers send signatures or secrets. */
 const SIGNATURE_HEADERS = [
   "authorization",
   "x-twilio-email-event-webhook-signature",
@@ -221,7 +222,7 @@ export const routes: readonly Route[] = [
   route("GET", `${E}/stats/domains/`, "tracking.domainStats"),
   route("GET", `${E}/stats/slow-domains/`, "smtp-sender.listSlowDomains"),
 
-  // What comes back
+  // Bounces and replies
   route("POST", `${E}/bounces/`, "bounces.report", { status: 202 }),
   route("GET", `${E}/inbound/`, "bounces.listInbound", list),
   route("GET", `${E}/inbound/:id/raw/`, "bounces.inboundRaw", { answer: "bytes" }),
@@ -237,7 +238,7 @@ export const routes: readonly Route[] = [
     first: "bounces.findSource",
   }),
 
-  // Public endpoints, and what mails link to
+  // Public endpoints and links in mails
   route("GET", `${E}/public/subscribe/:company_id/`, "tracking.subscribePage", page),
   route("POST", `${E}/public/subscribe/:company_id/`, "subscribers.subscribe", {
     ...page,

@@ -1,7 +1,7 @@
 /**
- * Hosts that companies have in place of the service's own. On such a host stand the public pages of its company's mails, and
- * nothing else: no API, no sign-in, nobody else's pages. Any other host, one that is not proved yet included, is as good as the
- * service's own: it is a name that the operator gave it.
+ * Hosts that companies use in place of the service's own. Such a host serves only the public pages of its company's
+ * mails: no API, no sign-in, no pages of others. Every other host, including unverified ones, counts as a name that the
+ * operator gave the service.
  */
 import { isIP } from "node:net";
 import { call } from "../call.ts";
@@ -19,10 +19,10 @@ const MAX_HOSTS = 10_000;
 const PUBLIC = "/api/emails/public/";
 const TLS_PATH = "/internal/tls-allowed";
 
-/** The header without its port. */
+/** The Host header without its port. */
 const hostName = (header: string): string => header.replace(/:\d*$/, "").toLowerCase();
 
-/** A host that could be a company's, as it goes over the wire; null for addresses and names of one label. */
+/** A host that could be a company's, in its ASCII form; null for IP addresses and single-label names. */
 function candidate(host: string): string | null {
   if (!host.includes(".") || isIP(host) !== 0) return null;
   return asciiDomain(host);
@@ -38,7 +38,7 @@ export class TrackingHosts {
     this.#own = new URL(baseUrl).hostname;
   }
 
-  /** The company whose proved host this is. */
+  /** The company that has verified this host. */
   async companyOf(header: string | undefined): Promise<string | null> {
     return header === undefined ? null : this.companyOfName(hostName(header));
   }
@@ -49,13 +49,13 @@ export class TrackingHosts {
     return this.#cache.get(host, async () => (await this.#ask(host)).company_id);
   }
 
-  /** What has to be served there to prove the host; null for one that nobody asked for. */
+  /** The token to serve for verifying the host; null if nobody has claimed it. */
   async tokenOf(header: string | undefined): Promise<string | null> {
     const host = candidate(hostName(header ?? ""));
     return host === null ? null : (await this.#ask(host)).token;
   }
 
-  /** A company asked for a host, proved it or gave it up. */
+  /** Call after a company claimed, verified or released a host. */
   forget(companyId: string): void {
     this.#cache.drop((company) => company === null || company === companyId);
   }
@@ -65,7 +65,7 @@ export class TrackingHosts {
   }
 }
 
-/** Sets whose host the request came to, and ends it where nothing stands there. */
+/** Sets the company of the host, and answers 404 for paths that it does not serve. */
 export function trackingHosts(hosts: TrackingHosts) {
   return async (context: Context, next: Next): Promise<void> => {
     const { path } = context;
@@ -74,7 +74,7 @@ export function trackingHosts(hosts: TrackingHosts) {
     try {
       company = await hosts.companyOf(context.req.headers.host);
     } catch (error) {
-      // Without an answer no page is shown, and what is no page asks for credentials anyway.
+      // Without an answer no page is shown; requests for anything else need credentials anyway.
       if (isPage) throw error;
     }
     if (company === null) return next();
@@ -84,7 +84,10 @@ export function trackingHosts(hosts: TrackingHosts) {
   };
 }
 
-/** The token of the host that is asked, and for a proxy that gets certificates on demand whether a host may have one. */
+/**
+ * The verification token of the requested host, and for proxies with on-demand certificates whether a host may have
+ * one.
+ */
 export const trackingHostPages = (hosts: TrackingHosts): [path: string, handler: RouteHandler][] => [
   [
     TOKEN_PATH,

@@ -1,4 +1,4 @@
-/** Who makes a request: an API key or a person's access token. What is cached of either is at most a second old. */
+/** Identifies the caller by API key or by a person's access token. Cached answers are at most a second old. */
 import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { call } from "../../call.ts";
@@ -18,7 +18,7 @@ interface Key {
   apiKeyId: string;
   expiresAt: string | null;
   scopes: readonly Scope[];
-  /** Parsed; none: it may be used from everywhere. */
+  /** Parsed networks; an empty list allows every address. */
   allowed: readonly Network[];
 }
 
@@ -45,7 +45,10 @@ export class Authentication {
     this.#broker = broker;
   }
 
-  /** Throws a 401 without good credentials, and a 403 for a key that is good, but not here or not for this. */
+  /**
+   * Throws 401 without valid credentials, and 403 for a valid key that may not be used from this address or for this
+   * operation.
+   */
   async identify(context: Context, permission: Permission): Promise<Identity> {
     const text = context.req.headers["x-api-key"] as string | undefined;
     if (text === undefined) return { person: this.#person(context) };
@@ -62,7 +65,7 @@ export class Authentication {
     }
   }
 
-  /** The same for who was identified before: a key that was deleted since is no guess, and does not count as one. */
+  /** Identifies a caller again after a wait. A key that was deleted in between does not count as a guess. */
   async identifyAgain(context: Context, permission: Permission): Promise<Identity> {
     const text = context.req.headers["x-api-key"] as string | undefined;
     if (text === undefined) return { person: this.#person(context) };
@@ -77,10 +80,10 @@ export class Authentication {
     return { key };
   }
 
-  /** Addresses that showed an invalid key a moment ago; only they wait for the count of them. */
+  /** Addresses that recently sent an invalid key. Only these wait for the count of invalid keys. */
   readonly #suspects = new LRUCache<string, true>({ max: MAX_SUSPECTS, ttl: SUSPECT_MS });
 
-  /** What is cached goes by digest: a dump of this process's memory holds no key that is not in use right now. */
+  /** Cached by digest, so a memory dump contains only keys that are in use at that moment. */
   async #knownKey(text: string): Promise<Key> {
     if (!KEY.test(text)) throw refusedKey();
     const key = await this.#keys.get(hash("sha256", text), async () => {
@@ -100,10 +103,7 @@ export class Authentication {
     return person;
   }
 
-  /**
-   * The caller within a company, of which the person must be a member, else it does not exist for them, and in a role that
-   * is enough, else 403.
-   */
+  /** The caller within a company. Throws 404 unless the person is a member, and 403 if the person's role is too low. */
   async callerIn(companyId: string, { key, person }: Identity, permission: Permission): Promise<Caller> {
     if (key) return callerOfKey(companyId, key);
     const { userId, passwordMark, sessionId } = person;
@@ -114,7 +114,7 @@ export class Authentication {
     return { companyId, userId, role, ...(sessionId ? { sessionId } : {}) };
   }
 
-  /** A person apart from any company. Not cached: such requests are few, and must not outlive the session. */
+  /** A person outside of any company. Not cached: such requests are rare and must not outlive the session. */
   async personOf(context: Context): Promise<Caller> {
     if (context.req.headers["x-api-key"] !== undefined) {
       throw forbidden("An API key cannot do this: sign in and use a bearer token.");

@@ -1,4 +1,4 @@
-/** Which company a request is about: the path's, the key's, or the one that a request with a bearer token must name. */
+/** Determines the company of a request: from the path, the key, or the `company` that a bearer request must name. */
 import { compileValidator } from "../../../mixins/ajv-validator.ts";
 import type { ActionContract } from "../../define.ts";
 import { invalid, missingObject } from "../../lib/errors.ts";
@@ -12,11 +12,11 @@ import type { Identity } from "./authentication.ts";
 
 export const isCompanyPath = (route: Route): boolean => route.path.startsWith("/api/companies/:id/");
 
-/** With a bearer token the company is named in the body where the contract has it there, else in the query. */
+/** A bearer request names the company in the body if the contract has the field there, else in the query. */
 export const namesCompanyInBody = (contract: ActionContract): boolean => "company" in propertiesOf(contract);
 
 function refuse(contract: ActionContract, params: Params, sentence: string): never {
-  // All errors of a body are reported at once, also when the first of them is found here; an upload's file is not read yet.
+  // All errors of a body are reported at once, including one found here. The file of an upload has not been read yet.
   const { company: _, ...others } = params;
   const errors = compileValidator(contract.params)(others);
   for (const field of ["company", ...FILE_FIELDS]) delete errors[field];
@@ -34,7 +34,9 @@ function namedCompany(contract: ActionContract, params: Params, { key }: Identit
 }
 
 interface CompanyReader {
-  /** Where path or query say it: who may not act there is refused before a body is read. */
+  /**
+   * Returns the company if path or query name it, so that a request without access is refused before its body is read.
+   */
   beforeBody(path: Params, context: Context): string | undefined;
   of(identity: Identity, params: Params, context: Context): string;
 }
@@ -50,7 +52,7 @@ export function companyReader(route: Route, contract: ActionContract): CompanyRe
     },
     of(identity, params, context) {
       if (inPath) return (params.id as string).toLowerCase();
-      // A body that contradicts its key is refused by the action, together with all else that is wrong with the body.
+      // The action refuses a body that contradicts its key, together with all other errors of the body.
       if (inBody && identity.key) return identity.key.companyId;
       if (inBody) return namedCompany(contract, params, identity, params.company);
       const inQuery = context.querystring === "" ? undefined : context.query.company || undefined;

@@ -1,4 +1,4 @@
-/** The plan's daily API calls, counted per key, or per company for people. */
+/** Enforces the plan's daily API calls, counted per key, or per company for people. */
 import type { call } from "../../call.ts";
 import type { Caller } from "../../lib/caller.ts";
 import { dailyQuotaExceeded } from "../../lib/errors.ts";
@@ -17,14 +17,14 @@ export class DailyQuota {
     this.#broker = broker;
   }
 
-  /** Counts one call and sets the headers that say how many are left; throws where none is. */
+  /** Counts one call and sets the headers with the remaining calls. Throws if none remain. */
   async charge(context: Context, caller: Caller): Promise<void> {
     const limit = await this.#limits.get(caller.companyId!, async () => {
       return (await lookUp(this.#broker, "accounts.planOf", {}, { meta: caller })).limits.api_calls_per_day;
     });
     const today = apiCallsToday(caller, limit);
     const counted = apiLimiter().take(today, 1);
-    // No request waits for a number that decides nothing; it still shows in the plan's usage.
+    // Without a limit the count only shows in the plan's usage, so no request waits for it.
     if (limit === null) return void counted.catch(() => {});
     this.#hold(context, limit, await counted, today.windowMs);
   }

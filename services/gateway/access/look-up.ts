@@ -1,7 +1,6 @@
 /**
- * What every request waits for: who calls, in which company, within which plan. All requests with the same key share one
- * answer, so that a call which is lost, or went to a node that is frozen, must not hold them long: it is asked again, of
- * another node where there is one.
+ * Looks up what every request waits for: caller, company and plan. Requests with the same key share one call, so a lost
+ * call or a frozen node must not hold them for long: the call is repeated, on another node if there is one.
  */
 import { call } from "../../call.ts";
 import { TtlCache } from "../../lib/ttl-cache.ts";
@@ -9,7 +8,7 @@ import { TtlCache } from "../../lib/ttl-cache.ts";
 export const CACHE_MS = 1_000;
 const CACHE_ENTRIES = 10_000;
 
-/** For what was looked up: at most a second old. */
+/** A cache for these look-ups; entries are at most a second old. */
 export const lookUpCache = <T>(): TtlCache<T> => new TtlCache<T>(CACHE_MS, CACHE_ENTRIES);
 
 const FIRST_TIMEOUT_MS = 1_500;

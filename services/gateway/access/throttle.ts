@@ -1,4 +1,7 @@
-/** Requests per minute and address on public routes. Behind a proxy of a large mailbox provider one address is many people. */
+/**
+ * Rate limits per minute and address on public routes. The proxy of a large mailbox provider is one address for many
+ * people.
+ */
 import { isCampaignToken } from "../../../models/statements/campaign-tokens.ts";
 import { mailIds } from "../../../models/statements/mail-key.ts";
 import type { OverLimit } from "../../lib/caller.ts";
@@ -17,11 +20,11 @@ const LIMITS = { auth: 5, link: 20, subscribe: 3, tracking: 60 } as const;
 
 type Throttle = NonNullable<Route["throttle"]>;
 
-/** Gmail's and Yahoo's image proxies name themselves; Apple's prefetch sends just this. */
+/** The image proxies of Gmail and Yahoo name themselves; Apple's prefetch sends exactly this. */
 const isImageProxy = (userAgent: string) =>
   userAgent === "Mozilla/5.0" || /GoogleImageProxy|YahooMailProxy/.test(userAgent);
 
-/** Hits on the mails of one campaign through one address: a mailing to 100,000 people who open it within an hour. */
+/** Hits on one campaign's mails through one address. Allows for 100,000 recipients who open within an hour. */
 const CAMPAIGN_PER_MINUTE = 3_000;
 const campaignWindow = (who: string): Window => ({
   key: `throttle-campaign:${who}`,
@@ -30,14 +33,14 @@ const campaignWindow = (who: string): Window => ({
   buckets: WINDOW_SECONDS,
 });
 
-/** Without individual tracking all mails of a campaign have the same tokens. */
+/** Without individual tracking, all mails of a campaign share their tokens. */
 async function isOfAllMails(token: string): Promise<boolean> {
   const target = readLinkToken(keysFor("link"), token);
   const mail = target && (await mailIds()).read(target.sentEmailId);
   return mail !== null && isCampaignToken(mail);
 }
 
-/** Hits by address and mail. Each process counts for itself; the oldest are evicted when there are too many. */
+/** Hits by address and mail. Each process counts its own and evicts the oldest. */
 const hitsOnMails = new MemoryLimiter(undefined, 20_000);
 
 const retryAfterSeconds = ({ retryAfterMs }: Grant): number => Math.ceil(retryAfterMs / 1_000);
@@ -48,11 +51,14 @@ const take = (limiter: Limiter, name: Throttle, who: string): Promise<Grant> =>
 async function takeOnMail(limiter: Limiter, address: string, token: string): Promise<Grant> {
   const who = `${address}:${token.slice(0, MAIL_CHARACTERS)}`;
   const grant = await take(limiter, "tracking", who);
-  // The token is read where the limit of one mail is reached, and for no hit before.
+  // The token is read only when the limit of one mail is reached.
   return grant.granted > 0 || !(await isOfAllMails(token)) ? grant : limiter.take(campaignWindow(who), 1);
 }
 
-/** Many readers may share one address (an office, a VPN): over its limit a hit is recorded until one mail has too many. */
+/**
+ * Many readers can share one address (an office, a VPN). Above the address limit, hits are recorded until one mail has
+ * too many.
+ */
 async function overTrackingLimit(context: Context): Promise<OverLimit | undefined> {
   const address = addressBlock(context.state.ip);
   const token: string = context.params?.token ?? "";
@@ -72,7 +78,7 @@ const INVALID_KEYS_PER_MINUTE = 60;
 const invalidKeys = (ip: string) =>
   exactWindow(`throttle-key:${addressBlock(ip)}`, INVALID_KEYS_PER_MINUTE, WINDOW_SECONDS);
 
-/** Invalid keys cost a look-up each. Throws where this address has shown too many, before the next one is looked up. */
+/** Limits invalid keys, because each costs a look-up. Throws before the next look-up of an address with too many. */
 export async function requireFewInvalidKeys(ip: string): Promise<void> {
   const { used, retryAfterMs } = await apiLimiter().used(invalidKeys(ip));
   if (used >= INVALID_KEYS_PER_MINUTE) throw throttled(Math.ceil(retryAfterMs / 1_000));
@@ -85,13 +91,13 @@ async function requireRoom(context: Context, name: Throttle): Promise<void> {
   if (grant.granted === 0) throw throttled(retryAfterSeconds(grant));
 }
 
-/** Guesses of mailed links, by the API's routes and by their pages together. */
+/** Limits guesses of mailed links, counted over API routes and pages together. */
 export const throttleLink = (context: Context): Promise<void> => requireRoom(context, "link");
 
-/** Logins, by the API and by the console together. */
+/** Limits logins, counted over API and console together. */
 export const throttleLogin = (context: Context): Promise<void> => requireRoom(context, "auth");
 
-/** Throws a 429 over the limit. For opens and clicks it returns the limit instead, because they are recorded all the same. */
+/** Throws 429 over the limit. Opens and clicks get the limit returned instead, because they are recorded anyway. */
 export async function throttle(context: Context, name: Throttle): Promise<OverLimit | undefined> {
   if (name === "tracking") return overTrackingLimit(context);
   await requireRoom(context, name);

@@ -1,6 +1,6 @@
 /**
- * The guides below /docs/guides/: the pages of docs/, in the order of its README.md. No script, the look of the other pages,
- * and a search in the server (search.ts).
+ * Serves the pages of docs/ below /docs/guides/, in the order of docs/README.md, with a search (search.ts) and without
+ * scripts.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { PAGE_CSS } from "../../lib/page-style/page-style.ts";
 const FOLDER = join(import.meta.dirname, "../../../docs");
 
 interface Guide {
-  /** The file's name without its ending, and the last part of the path. */
+  /** File name without extension; also the last part of the path. */
   slug: string;
   title: string;
 }
@@ -32,7 +32,7 @@ const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(impor
 });
 
 async function render(service: string, title: string, slug: string, root: string): Promise<string> {
-  // Loaded at first use: most processes never show a guide.
+  // Loaded at first use: most processes never serve a guide.
   const { renderMarkdown } = await import("./markdown.ts");
   const main = renderMarkdown(readPage(slug), root);
   return environment.render("guide.njk", { title, service, root, q: "", main });
@@ -45,7 +45,7 @@ export const guidePage = (service: string, { slug, title }: Guide): Promise<stri
 
 export interface Found {
   title: string;
-  /** From /docs/guides/. */
+  /** Relative to /docs/guides/. */
   link: string;
   excerpt: string;
 }

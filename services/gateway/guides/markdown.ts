@@ -1,15 +1,15 @@
-/** Renders a page of docs/ as HTML. Headings get the ids that code hosts give them, so that links work in both. */
+/** Renders a page of docs/ as HTML. Heading ids follow the code hosts' rules, so links work in both. */
 import { Marked, type Tokens } from "marked";
 import { escapeHtml } from "../../lib/escape-html.ts";
 
-/** The id that code hosts give to a heading. */
+/** The id that code hosts derive from a heading. */
 export const headingId = (text: string): string =>
   text
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
     .replaceAll(/\s/g, "-");
 
-/** Where a page's file is shown, from another page; undefined: outside of docs/, which the service does not show. */
+/** The address of a linked page of docs/. Undefined for files outside of docs/, which are not served. */
 function shownAt(href: string, root: string): string | undefined {
   if (/^(?:https:|#)/.test(href)) return href;
   const [, page, place = ""] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
@@ -17,7 +17,7 @@ function shownAt(href: string, root: string): string | undefined {
   return `${root}${page === "README" ? "" : `${page}/`}${place}`;
 }
 
-/** `root` leads from the page to the list of pages. */
+/** `root` is the relative path from the page to the list of pages. */
 export function renderMarkdown(text: string, root: string): string {
   const marked = new Marked({
     renderer: {
@@ -35,7 +35,7 @@ export function renderMarkdown(text: string, root: string): string {
         const inner = this.parser.parseInline(tokens);
         return header ? `<th scope="col">${inner}</th>\n` : `<td>${inner}</td>\n`;
       },
-      // Comments are marks for scripts and tests.
+      // HTML comments are marks for scripts and tests.
       html: () => "",
     },
   });

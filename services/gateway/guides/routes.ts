@@ -1,4 +1,4 @@
-/** The paths of the guides and what they answer. */
+/** Routes of the guides. */
 import type { Context } from "../http/context.ts";
 import type { RouteHandler } from "../http/router.ts";
 import { staticFile } from "../http/static-file.ts";
@@ -23,7 +23,7 @@ function searchHandler(options: Described & { name: string }): RouteHandler {
   let entries: Promise<Entries> | undefined;
   return async (context: Context) => {
     context.state.route = `${ROOT}search/`;
-    // Made at first use: most processes are never asked.
+    // Built at first use: most processes never serve a guide.
     entries ??= entriesOf(options);
     const q = [context.query.q ?? ""].flat()[0]!;
     const found = search(await entries, q);

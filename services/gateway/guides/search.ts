@@ -1,9 +1,9 @@
-/** Finds words in the guides, section by section, and in the operations of the reference. */
+/** Searches the sections of the guides and the operations of the reference. */
 import type { OpenApi } from "../openapi/document.ts";
 import type { Found } from "./guides.ts";
 
 interface Entry extends Found {
-  /** What is searched, in lower case. */
+  /** The searched text, in lower case. */
   text: string;
 }
 
@@ -20,7 +20,7 @@ const textOf = (html: string) =>
     .replaceAll(/\s+/g, " ")
     .trim();
 
-/** A guide's page, cut at its headings that can be linked to. */
+/** Splits a guide's page at the headings that have an id. */
 export function sectionsOf(slug: string, title: string, page: string): Entry[] {
   const main = page.slice(page.indexOf("<main>"), page.indexOf("</main>"));
   return main.split(/(?=<h[23] id=)/).map((part) => {
@@ -49,7 +49,7 @@ export function operationsOf({ paths }: OpenApi): Entry[] {
   );
 }
 
-/** Those that have all words; a word of the title counts most. */
+/** Entries that contain all words, ranked by matches in the title. */
 export function search(entries: readonly Entry[], query: string): Found[] {
   const words = query.slice(0, MAX_QUERY_LENGTH).toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];

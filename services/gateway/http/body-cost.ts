@@ -1,13 +1,12 @@
 /**
- * What a request's body may cost, before anything is made of it: bytes by the kind of route, and in JSON the number of
- * keys and values and the depth, counted while the bytes arrive. Parsed, `[{},{},…]` takes 22 times its bytes (16 MiB: 357
- * MiB of heap, and 1.4 s without any other response), so bytes alone bound nothing.
+ * Bounds the cost of a request body while it arrives: bytes by kind of route, and for JSON the nesting depth and the
+ * number of keys and values. Bytes alone bound nothing: parsed, `[{},{},…]` takes 22 times its size.
  */
 import { badRequest, tooLarge } from "../../lib/errors.ts";
 
 export interface BodyLimits {
   maxBytes: number;
-  /** Keys, values and containers, give or take: the marks `{ [ , :` outside of strings. */
+  /** Approximate number of keys, values and containers: the characters `{ [ , :` outside of strings. */
   maxTokens: number;
 }
 
@@ -15,16 +14,16 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 
 export const BODY_LIMITS = {
-  /** Forms of pages, sign-in, one-click unsubscribe: what strangers send. */
+  /** Forms of pages, sign-in and one-click unsubscribe: bodies from anonymous senders. */
   small: { maxBytes: 64 * KIB, maxTokens: 2_000 },
   ordinary: { maxBytes: MIB, maxTokens: 50_000 },
-  /** A provider's batch of events; whoever sends one has the address of a source. */
+  /** A provider's batch of events, sent to the secret address of a source. */
   report: { maxBytes: 8 * MIB, maxTokens: 600_000 },
-  /** Sends: 10,000 receivers with some 25 variables each. */
+  /** Sends: 10,000 recipients with some 25 variables each. */
   large: { maxBytes: 16 * MIB, maxTokens: 600_000 },
 } as const satisfies Record<string, BodyLimits>;
 
-/** Nothing that the API takes is nested deeper than a dozen levels; each level costs recursion wherever it is walked. */
+/** The API's deepest bodies have a dozen levels. Each level costs recursion in every walk. */
 const MAX_DEPTH = 64;
 
 export const bodyTooLarge = (maxBytes: number) => tooLarge(`The request is too large: at most ${maxBytes} bytes.`);
@@ -36,20 +35,20 @@ for (const mark of "{[,:") isMark[mark.charCodeAt(0)] = 1;
 const OPENS = new Set([..."{["].map((mark) => mark.charCodeAt(0)));
 const CLOSES = new Set([..."}]"].map((mark) => mark.charCodeAt(0)));
 
-/** Counts what JSON will cost, piece by piece as it arrives. It checks nothing else: that is the parser's part. */
+/** Counts the cost of JSON chunk by chunk. Syntax errors are left to the parser. */
 export class JsonCost {
   readonly #maxTokens: number;
   #tokens = 0;
   #depth = 0;
   #inString = false;
-  /** The byte before this piece was a backslash within a string that escapes its first byte. */
+  /** True if the previous chunk ended within a string with a backslash, which escapes the first byte of this one. */
   #escaped = false;
 
   constructor(maxTokens: number) {
     this.#maxTokens = maxTokens;
   }
 
-  /** Throws as soon as it is too much. */
+  /** Throws as soon as a limit is exceeded. */
   add(piece: Buffer): void {
     let i = 0;
     while (i < piece.length) {
@@ -72,7 +71,7 @@ export class JsonCost {
     if (CLOSES.has(byte)) this.#depth--;
   }
 
-  /** Where the string ends, or the end of the piece. Long strings are searched and not walked. */
+  /** The offset after the string, or the end of the chunk. Searches instead of walking, for long strings. */
   #skipString(piece: Buffer, from: number): number {
     let i = this.#escaped ? from + 1 : from;
     this.#escaped = false;

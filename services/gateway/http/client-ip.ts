@@ -4,8 +4,8 @@ import ipaddr from "ipaddr.js";
 const plain = (address: string) => (address.startsWith("::ffff:") ? address.slice(7) : address);
 
 /**
- * The client's address. Each trusted proxy appended one address to X-Forwarded-For, so the client is that many from the
- * right; what stands further left was written by the client and proves nothing.
+ * The client's address. Each trusted proxy appends one address to X-Forwarded-For, so the client's is that many from
+ * the right. Everything further left was written by the client and proves nothing.
  */
 export function clientIp(socketAddress: string, forwardedFor: string | undefined, trustedProxies: number): string {
   if (trustedProxies > 0 && forwardedFor) {
@@ -16,7 +16,7 @@ export function clientIp(socketAddress: string, forwardedFor: string | undefined
   return plain(socketAddress);
 }
 
-/** What throttles count by: one IPv6 customer has a whole /64 to choose addresses from. */
+/** The unit of rate limits: one IPv6 customer has a whole /64 to choose addresses from. */
 export function addressBlock(ip: string): string {
   if (isIP(ip) !== 6) return ip;
   const bytes = ipaddr.parse(ip).toByteArray();

@@ -8,26 +8,26 @@ import { clientIp } from "./client-ip.ts";
 export interface State {
   requestId: string;
   ip: string;
-  /** The path of the route as routes.ts spells it: the label in metrics and logs. */
+  /** The route as spelled in routes.ts: the label of metrics and logs. */
   route?: string;
-  /** The company whose tracking domain the request came to. */
+  /** The company that owns the tracking domain of this request. */
   hostOf?: string;
-  /** Once the credentials are known. */
+  /** Set once the credentials are verified. */
   companyId?: string;
-  /** What a person's form said, on routes that show it again. */
+  /** Submitted form values, for routes that show the form again. */
   typed?: Record<string, unknown>;
-  /** Of a 503: what is away, for the log alone. */
+  /** Dependency that caused a 503; only logged. */
   reason?: string;
 }
 
 export type Context = ParameterizedContext<State> & {
   params: Record<string, string>;
-  /** Set by the router: the routes whose path fits, whatever their method. */
+  /** Set by the router: routes whose path matches, whatever their method. */
   matched?: { methods: string[] }[];
 };
 export type Next = KoaNext;
 
-// What fits into a log entry and a header; anything else is replaced.
+// Ids that are safe in a log entry and a header; others are replaced.
 const REQUEST_ID = /^[A-Za-z0-9._:/+=@-]{1,128}$/;
 
 export function requestIdFrom({ headers }: IncomingMessage): string {
@@ -42,12 +42,12 @@ export const ipOf = (context: Context, trustedProxies: number) =>
     trustedProxies,
   );
 
-// Long header values end up in events and pages; none of ours needs more.
+// Long header values would end up in events and pages; no header that we use needs more.
 const MAX_HEADER = 512;
 const cut = (value: string) => value.slice(0, MAX_HEADER).toWellFormed();
 const header = (context: Context, name: string) => cut(context.get(name));
 
-/** What pages and tracking need of a public request. */
+/** Attributes of a public request that pages and tracking need. */
 export const httpOf = (context: Context): NonNullable<Caller["http"]> => ({
   method: context.method,
   ip: context.state.ip,

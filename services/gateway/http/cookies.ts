@@ -1,6 +1,6 @@
 import type { Context } from "./context.ts";
 
-/** The value of the first cookie of this name; undefined where the browser sent none. */
+/** The value of the first cookie with this name, if any. */
 export function cookieNamed(context: Context, name: string): string | undefined {
   const pair = context
     .get("cookie")

@@ -1,19 +1,19 @@
 /**
- * Pages of other sites may use the public endpoints: a subscribe form on a company's own site. Everything else takes a
- * secret that belongs in no page: there a browser gets no CORS headers, and refuses by itself.
+ * CORS for the public endpoints, so that a company's own site can embed a subscribe form. Other endpoints need a secret
+ * that belongs in no page: they send no CORS headers, so browsers refuse.
  */
 import type { Context } from "./context.ts";
 
 const PUBLIC = "/api/emails/public/";
-/** The longest that browsers keep the answer to a preflight. */
+/** The longest time that browsers cache a preflight response. */
 const MAX_AGE_SECONDS = "7200";
 
-/** Of what is public: name and value. */
+/** The header of public endpoints, as name and value. */
 export const ANY_SITE = ["Access-Control-Allow-Origin", "*"] as const;
 
 export const isPublic = ({ path }: Context) => path.startsWith(PUBLIC);
 
-/** The answer to a preflight: what a browser asks before it sends JSON. */
+/** Answers a preflight request, which browsers send before JSON. */
 export function allowPreflight(context: Context, methods: string): void {
   if (!isPublic(context)) return;
   context.set("Access-Control-Allow-Methods", methods);

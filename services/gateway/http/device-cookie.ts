@@ -1,6 +1,6 @@
 /**
- * The mark of a browser that was logged in: wrong logins elsewhere do not hold it up. It opens nothing, and goes to the
- * login alone.
+ * Cookie that marks a browser with a past login, so that wrong logins elsewhere do not lock it out. It grants no
+ * access, and browsers send it to the login only.
  */
 import type { Context } from "./context.ts";
 import { cookieNamed } from "./cookies.ts";

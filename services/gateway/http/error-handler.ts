@@ -1,4 +1,4 @@
-/** The outermost layer: every response leaves with an id, the security headers and, where something failed, a problem. */
+/** Outermost middleware: gives every response an id and the security headers, and turns errors into problems. */
 import { badRequest, notFound } from "../../lib/errors.ts";
 import { escapeHtml } from "../../lib/escape-html.ts";
 import { type Context, ipOf, type Next, requestIdFrom } from "./context.ts";
@@ -8,20 +8,20 @@ import { type Problem, problemOf } from "./problems.ts";
 
 const STRICT_CSP = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-// A client that still sends its body after the response is read to the end for this long, or it would get a reset
-// connection instead of the response.
+// How long to keep reading a body after the response is sent. Without reading, the client would get a connection reset
+// instead of the response.
 const LINGER_MS = 10_000;
 
 interface HeaderOptions {
-  /** BASE_URL is https: browsers are asked to stay with it. */
+  /** True if BASE_URL is https: browsers are told to stay with it (HSTS). */
   https: boolean;
-  /** True while the process stops: connections are not kept. */
+  /** True while the process stops: connections are closed after their response. */
   draining: () => boolean;
 }
 
 export interface ErrorHandlerOptions extends HeaderOptions {
   trustedProxies: number;
-  /** Called for each request that failed by a defect of ours. */
+  /** Called for each request that failed because of a defect. */
   reportDefect: (error: unknown, context: Context) => void;
   /** Called after each request. */
   onResponse: (context: Context, durationMs: number) => void;
@@ -49,7 +49,7 @@ function setHeaders(context: Context, { https, draining }: HeaderOptions): void 
   for (let at = 0; at < headers.length; at += 2) context.res.setHeader(headers[at]!, headers[at + 1]!);
 }
 
-/** Reads on past the response, bounded, where the body was not read to its end. */
+/** Reads the rest of an unread body, for a bounded time. */
 function linger(context: Context): void {
   const { req, res } = context;
   if (req.complete) return;
@@ -70,11 +70,11 @@ const PAGE_TITLES: Record<number, string> = {
   503: "Not available at the moment",
 };
 
-/** Only pages are read by people: an API path answers JSON whatever a browser would like. */
+/** Only pages negotiate: an API path answers JSON whatever the browser accepts. */
 export const prefersHtml = (context: Context): boolean =>
   /^\/(?:api\/emails\/public|app)\//.test(context.path) && context.accepts("json", "html") === "html";
 
-/** A problem as a person sees it who followed a link in a mail. */
+/** A problem as a page, for people who followed a link in a mail. */
 function problemPage(status: number, body: Record<string, unknown>): string {
   const title = PAGE_TITLES[status] ?? "Something went wrong";
   const said =
@@ -101,8 +101,9 @@ function respond(context: Context, { status, body, headers, reason }: Problem): 
 }
 
 /**
- * RFC 9112, section 3.2: a request of HTTP/1.1 names its host, and its target is a path or, as proxies are asked, a whole
- * address, which is served by its path. Returns what is wrong; the target is then one that Koa can parse.
+ * Checks the request target and host (RFC 9112, section 3.2): HTTP/1.1 requires a host, and a target is a path or, in
+ * requests to proxies, a URL, which is served by its path. Returns the error, if any; afterwards Koa can parse the
+ * target.
  */
 function readTarget({ req }: Context): Error | undefined {
   if (req.httpVersion === "1.1" && req.headers.host === undefined) return badRequest("The header Host is missing.");

@@ -1,8 +1,8 @@
-/** Server-sent events to one reader: the bytes, and the bound on what waits for them. */
+/** Sends server-sent events to one client and bounds the events that are buffered for it. */
 import { PassThrough } from "node:stream";
 import type { Context } from "./context.ts";
 
-/** Some eighty events: whoever lags behind them reads nothing any more, and is dropped. */
+/** Some eighty events. A client that lags further behind has stopped reading and is disconnected. */
 const MAX_WAITING_BYTES = 16 * 1024;
 
 export class EventStream {
@@ -13,7 +13,7 @@ export class EventStream {
     context.set({
       "Content-Type": "text/event-stream",
       "Cache-Control": "no-store",
-      // Proxies of the nginx kind would hold events back until a buffer is full.
+      // Stops proxies such as nginx from buffering events.
       "X-Accel-Buffering": "no",
     });
     context.body = this.#out;

@@ -1,7 +1,7 @@
-/** The gateway's own few pages; what recipients of mails see is made by services/tracking/pages. */
+/** Layout of the gateway's own few pages. Pages for recipients are made by services/tracking/pages. */
 import { escapeHtml } from "../../lib/escape-html.ts";
 
-/** `main` and `style` are HTML and CSS as they stand; `title` is text. */
+/** `main` and `style` are trusted HTML and CSS; `title` is text and gets escaped. */
 export function htmlPage(title: string, main: string, style?: string): string {
   return `<!doctype html>
 <html lang="en">

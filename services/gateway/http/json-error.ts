@@ -1,6 +1,6 @@
 /**
- * Where a text stops being JSON (RFC 8259). The parser's own messages quote what stands there, which may be somebody's
- * password, and name the place only sometimes; so the place is looked for, once a parse has failed.
+ * Finds the position of a syntax error in JSON (RFC 8259). The parser's own messages quote the text, which may contain
+ * a password, and do not always give the position.
  */
 type Expected = "value" | "value or ]" | "key or }" | "key" | ":" | ", or end" | "nothing";
 
@@ -8,13 +8,13 @@ const SPACE = /[ \t\n\r]*/y;
 const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
-/** The end of a match of the sticky expression at `at`; -1 where it does not match there. */
+/** The end of the sticky expression's match at `at`; -1 without a match. */
 function endOf(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : -1;
 }
 
-/** The end of the string that begins at `at`, or the place of its error, negative minus one. */
+/** The end of the string that begins at `at`, or `-1 - position` of its error. */
 function endOfString(text: string, at: number): number {
   for (let i = at + 1; i < text.length; ) {
     const code = text.charCodeAt(i);
@@ -30,7 +30,7 @@ function endOfString(text: string, at: number): number {
   return -text.length - 1;
 }
 
-/** The offset of the first character that cannot stand there; the text's length where it ends too early. */
+/** The offset of the first invalid character; the text's length if it ends too early. */
 export function jsonErrorOffset(text: string): number {
   const open: ("{" | "[")[] = [];
   let expected: Expected = "value";

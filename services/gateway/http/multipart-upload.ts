@@ -1,7 +1,7 @@
 /**
- * An uploaded file is spooled to a temporary file first, so that a slow client holds neither memory nor a transaction,
- * and form fields behind the file are known before its first byte is used. The file has no name: whatever becomes of the
- * process, its space is free again.
+ * Spools an uploaded file to a temporary file, so that a slow client holds neither memory nor a transaction, and form
+ * fields after the file are known before its first byte is used. The file is unlinked at once: its space is freed even
+ * if the process crashes.
  */
 import { randomUUID } from "node:crypto";
 import { type FileHandle, open, unlink } from "node:fs/promises";
@@ -18,19 +18,19 @@ import { hasBody, mediaTypeOf, refuseEncoded, tooSlow, unsupportedType } from ".
 import type { Reservation, UploadBudgets } from "./shared-budget.ts";
 
 const FIELD = "file";
-/** What an action is given of the file, besides its bytes. */
+/** Fields that an action receives with the file's bytes. */
 export const FILE_FIELDS = ["filename", "content_type", "size"];
 const LIMITS = { files: 1, fields: 20, fieldSize: 64 * 1024, fieldNameSize: 200, parts: 25, headerPairs: 50 };
-/** Form-data adds its boundaries and small fields to the file. */
+/** Bytes of form-data boundaries and small fields around the file. */
 const FORM_BYTES = 2 * 1024 * 1024;
-/** Large enough for few reads, and small beside what a process has. */
+/** Large enough for few reads, and small compared to a process's memory. */
 const READ_BYTES = 256 * 1024;
 /**
- * For one of the company's uploads to end, with the body unread. A refusal is sent at once again by whoever is in a hurry, and
- * each costs the bytes that have arrived by then.
+ * How long to wait for one of the company's other uploads to end, with the body unread. A refused client retries at
+ * once, and each try costs the bytes that have already arrived.
  */
 const MAX_WAIT_MS = 2_000;
-/** Between two pieces of the body. */
+/** Longest pause between two chunks of the body. */
 const IDLE_MS = 30_000;
 
 export interface Upload {
@@ -50,19 +50,19 @@ const unreadable = (error: Error) => badRequest(`Multipart form parse error - ${
 
 function parserFor({ req }: Context, maxBytes: number): busboy.Busboy {
   try {
-    // busboy already calls a file of exactly fileSize bytes too large.
+    // busboy treats a file of exactly fileSize bytes as too large.
     return busboy({ headers: req.headers, limits: { ...LIMITS, fileSize: maxBytes + 1 }, defParamCharset: "utf8" });
   } catch (error) {
     throw unreadable(error as Error);
   }
 }
 
-/** How large an upload may be, and whose share of the disk it takes. */
+/** Limits the size of an upload and the disk space per owner. */
 interface UploadSpace {
   maxBytes: number;
   budgets: UploadBudgets;
   owner: string;
-  /** Waiting time that the request has left. */
+  /** The remaining wait budget of the request. */
   budget: WaitBudget;
 }
 
@@ -70,7 +70,7 @@ async function spool(context: Context, writer: FileHandle, maxBytes: number, spa
   const { req } = context;
   const announced = Number(req.headers["content-length"] ?? 0);
   if (announced > maxBytes + FORM_BYTES) throw bodyTooLarge(maxBytes);
-  // Refused before a byte of it is written, not in the middle.
+  // Refuses before the first byte is written instead of in the middle.
   space.reach(announced);
   let arrived = 0;
   const { promise: parsed, resolve, reject } = Promise.withResolvers<void>();
@@ -105,13 +105,13 @@ async function spool(context: Context, writer: FileHandle, maxBytes: number, spa
       reject(error);
     }
   };
-  // "close" also follows an orderly end, and may come before the last of the file is written.
+  // "close" also follows a normal end and can precede the last write of the file.
   const broken = () => {
     if (!req.complete) reject(unreadable(new Error("the request ended before its body did")));
   };
-  // Not stream.pipeline: on a failure it would destroy the request, and with it the connection for the response.
+  // Not stream.pipeline: on a failure it would destroy the request and the connection, and the response with it.
   req.on("data", wait).on("close", broken).pipe(parser);
-  // It may have left while the file was made, and says so once only.
+  // The client may have disconnected while the file was created; "close" is emitted only once.
   if (req.destroyed) broken();
   try {
     await parsed;
@@ -131,7 +131,7 @@ interface TemporaryFile {
   reader: FileHandle;
 }
 
-/** Each end is closed with the stream that is made from it. */
+/** Opens an unlinked temporary file. Each end closes with its stream. */
 async function nameless(): Promise<TemporaryFile> {
   const path = join(tmpdir(), `flockmail-upload-${process.pid}-${randomUUID()}`);
   const writer = await open(path, "wx", 0o600);
@@ -140,7 +140,7 @@ async function nameless(): Promise<TemporaryFile> {
   return { writer, reader };
 }
 
-/** Runs `work` with the upload; the temporary file is gone afterwards, however it ends. */
+/** Runs `work` with the upload and removes the temporary file afterwards, whatever the outcome. */
 export async function withUpload<T>(
   context: Context,
   { maxBytes, budgets, owner, budget }: UploadSpace,
@@ -163,7 +163,7 @@ export async function withUpload<T>(
     try {
       return await work({ params, stream });
     } finally {
-      // An upload that was refused before anyone read it must not keep its file open.
+      // Closes the file of an upload that was refused before it was read.
       stream.destroy();
     }
   } finally {

@@ -1,4 +1,4 @@
-/** What no route answered: a missing slash, another method, or nothing that exists. */
+/** Answers requests that match no route: a missing slash, another method, or an unknown path. */
 import { notFound as notFoundError } from "../../lib/errors.ts";
 import type { Context } from "./context.ts";
 import { allowPreflight } from "./cors.ts";

@@ -1,4 +1,4 @@
-/** Reads an action's parameters from path and query. What the contract says of each name is looked up once, at start. */
+/** Reads an action's parameters from path and query. The contract's types are looked up once, at start. */
 import { parse } from "node:querystring";
 import type { ActionContract } from "../../define.ts";
 import { invalidPage, notFound } from "../../lib/errors.ts";
@@ -15,13 +15,13 @@ const MAX_PAGE_SIZE = 100;
 export const propertiesOf = (contract: ActionContract): Record<string, Property> =>
   (contract.params as { properties?: Record<string, Property> }).properties ?? {};
 
-/** Names that a query may give several times. */
+/** Query parameters that may be repeated. */
 export const filtersOf = (contract: ActionContract): string[] =>
   Object.entries(propertiesOf(contract)).flatMap(([name, schema]) => (isFilter(schema) ? [name] : []));
 
 export const pathNames = (path: string): string[] => [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
 
-/** Reads the ids, tokens and numbers of the path; a value that cannot be one is a 404. */
+/** Reads ids, tokens and numbers from the path; an invalid value is a 404. */
 export function pathReader(route: Route, contract: ActionContract): (context: Context) => Params {
   const properties = propertiesOf(contract);
   const names = pathNames(route.path);
@@ -38,13 +38,13 @@ export function pathReader(route: Route, contract: ActionContract): (context: Co
   };
 }
 
-/** The type that a query's text is converted to; null for text that stays text. */
+/** The type that a query's text is converted to; null for text. */
 function typeOf(property: Property): string | null {
   const types = [property, ...((property.anyOf as Property[] | undefined) ?? [])].map(({ type }) => type);
   return types.find((type) => type === "integer" || type === "number" || type === "boolean") ?? null;
 }
 
-/** Text that does not convert stays as it is, for the validator to refuse. */
+/** Text that does not convert is passed on for the validator to refuse. */
 function coerce(type: string | null, text: string): unknown {
   if (type === "boolean")
     return text === "true" || text === "1" ? true : text === "false" || text === "0" ? false : text;
@@ -53,7 +53,7 @@ function coerce(type: string | null, text: string): unknown {
   return text;
 }
 
-/** The fields of a form are texts: those that the contract has as numbers or booleans become such. */
+/** Converts the texts of a form to the numbers and booleans of the contract. */
 export function formReader(contract: ActionContract): (fields: Params) => Params {
   const types = new Map(Object.entries(propertiesOf(contract)).map(([name, property]) => [name, typeOf(property)]));
   const read = (name: string, value: unknown) =>
@@ -61,7 +61,7 @@ export function formReader(contract: ActionContract): (fields: Params) => Params
   return (fields) => Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, read(name, value)]));
 }
 
-/** As Django REST framework has it: a page that is no number is a 404, a page size that makes no sense is the default. */
+/** Follows Django REST framework: a page that is not a number is a 404, an invalid page size means the default. */
 function coercePaging(params: Params): void {
   if (params.page !== undefined && !(Number.isInteger(params.page) && (params.page as number) > 0)) throw invalidPage();
   const size = params.page_size;
@@ -70,13 +70,13 @@ function coercePaging(params: Params): void {
   else delete params.page_size;
 }
 
-/** The values of a name in a query, without blank ones and repetitions. */
+/** The values of a repeated query parameter, without blanks and duplicates. */
 export const valuesOf = (given: string | string[] | undefined): string[] =>
   [...new Set([given ?? []].flat())].filter((text) => text !== "");
 
 /**
- * Reads the query: only names that the contract knows; a filter that is given several times is an array. A name without a value
- * is ignored: forms and generated clients send `?search=&status=&page=` for what was left blank.
+ * Reads the parameters that the contract knows; a repeated filter becomes an array. Empty values are ignored: forms and
+ * generated clients send `?search=&status=&page=` for blank fields.
  */
 export function queryReader(route: Route, contract: ActionContract): (context: Context) => Params {
   const types = new Map(Object.entries(propertiesOf(contract)).map(([name, property]) => [name, typeOf(property)]));

@@ -1,4 +1,4 @@
-/** Every error that reaches the gateway becomes a status, a body and headers here, and nowhere else. */
+/** The only place that turns an error into a status, body and headers. */
 import { isDatabaseOutage } from "../../../models/database/outage.ts";
 import { type ErrorCode, type ErrorDetails, isServiceError, type ServiceError, unavailable } from "../../lib/errors.ts";
 
@@ -8,15 +8,15 @@ export interface Problem {
   status: number;
   body: Body;
   headers: Record<string, string>;
-  /** Ours to repair: logged with its stack, which never leaves the process. */
+  /** True for defects: logged with their stack, which never leaves the process. */
   internal: boolean;
-  /** For the log alone: what is away. */
+  /** Unavailable dependency; only logged. */
   reason?: string;
 }
 
 interface Shape<C extends ErrorCode> {
   status: number;
-  /** Without it the body is the sentence: `{detail}`. */
+  /** Builds the body; the default is `{detail}` with the sentence. */
   body?: (details: ErrorDetails[C], sentence: string) => Body;
   headers?: (details: ErrorDetails[C]) => Record<string, string>;
 }
@@ -66,7 +66,7 @@ const SHAPES: { [C in ErrorCode]: Shape<C> } = {
   UNAVAILABLE: { status: 503, headers: retryAfter },
 };
 
-/** A refusal that only HTTP knows: a method, a media type, a body that does not arrive. */
+/** A refusal on the HTTP level: wrong method or media type, or an incomplete body. */
 export class HttpRefusal extends Error {
   readonly status: number;
   readonly headers: Record<string, string>;
@@ -78,7 +78,7 @@ export class HttpRefusal extends Error {
   }
 }
 
-/** Moleculer's errors for a service that is not there, does not answer in time or takes no more. */
+/** Moleculer's errors for a service that is missing, too slow or overloaded. */
 const SERVICE_AWAY = new Set([
   "ServiceNotFoundError",
   "ServiceNotAvailableError",

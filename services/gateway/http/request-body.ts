@@ -1,4 +1,4 @@
-/** Reads a request's body as an object: JSON, and on pages also what forms send. Bounded in cost (body-cost.ts) and time. */
+/** Reads a request body as an object: JSON, and on pages also form data. Cost (body-cost.ts) and time are bounded. */
 
 import { parse as parseQuery } from "node:querystring";
 import busboy from "busboy";
@@ -31,7 +31,7 @@ export function refuseEncoded({ req }: Context): void {
   throw new HttpRefusal(415, `Unsupported content encoding "${encoding}" in request.`);
 }
 
-/** What the body of one request may cost. */
+/** Cost limits of one request body. */
 export interface BodyBounds {
   limits: BodyLimits;
   reservation: Reservation;
@@ -71,7 +71,8 @@ function readBytes(
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-// An own property of this name is inert, but becomes a prototype wherever somebody copies it with an assignment.
+// An own property with this name is harmless until somebody copies it with an assignment: then it becomes the
+// prototype.
 const PROTO =
   /"(?:_|\\u005[fF]){2}(?:p|\\u0070)(?:r|\\u0072)(?:o|\\u006[fF])(?:t|\\u0074)(?:o|\\u006[fF])(?:_|\\u005[fF]){2}"/;
 
@@ -85,11 +86,14 @@ function decoded(bytes: Uint8Array): string {
   }
 }
 
-/** Throws nothing but a 400, with the place of the error and never what stands there. Keys named __proto__ are dropped at any depth. */
+/**
+ * Parses JSON. Every failure is a 400 that names the position and never quotes the text. Keys named __proto__ are
+ * dropped at any depth.
+ */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decoded(bytes);
   try {
-    // A reviver makes parsing several times slower: only where the name occurs at all.
+    // A reviver slows parsing down several times, so it is used only if the name occurs.
     return parseExactJson(text, PROTO.test(text) ? withoutProto : undefined);
   } catch {
     throw badRequest(`JSON parse error - The error is at ${placeOf(text, jsonErrorOffset(text))}.`);
@@ -101,7 +105,7 @@ function asObject(value: unknown): Params {
   throw invalid({ non_field_errors: [`Invalid data. Expected a dictionary, but got ${typeName(value)}.`] });
 }
 
-/** The body of an API request. No body at all is an object without fields. */
+/** Reads the body of an API request. A missing body is an object without fields. */
 export async function readJson(context: Context, bounds: BodyBounds): Promise<Params> {
   if (!hasBody(context)) return {};
   const mediaType = mediaTypeOf(context);
@@ -113,7 +117,7 @@ export async function readJson(context: Context, bounds: BodyBounds): Promise<Pa
 
 const MAX_HEADER = 4_096;
 
-/** The body as text, as it came, and the named headers. Whatever its media type says: SNS sends JSON as text/plain. */
+/** Reads the unparsed body as text, and the named headers. The media type is ignored: SNS sends JSON as text/plain. */
 export async function readRaw(
   context: Context,
   bounds: BodyBounds,
@@ -129,7 +133,7 @@ export async function readRaw(
 
 const FORM_LIMITS = { fields: 200, fieldSize: 64 * 1024, fieldNameSize: 200, files: 0, parts: 200, headerPairs: 20 };
 
-/** A name that comes twice is a list. */
+/** Adds a form field; a repeated name becomes a list. */
 function addField(fields: Params, name: string, value: string): void {
   if (name === "__proto__") return;
   fields[name] = Object.hasOwn(fields, name) ? [fields[name], value].flat() : value;
@@ -160,7 +164,7 @@ function urlencodedFields(bytes: Buffer): Params {
   return fields;
 }
 
-/** The body of a page's form (a few short text fields), or JSON. */
+/** Reads the body of a page's form (a few short text fields), or JSON. */
 export async function readForm(context: Context, bounds: BodyBounds): Promise<Params> {
   const mediaType = mediaTypeOf(context);
   const multipart = mediaType === "multipart/form-data";

@@ -1,6 +1,6 @@
 /**
- * The span of a request, where it is recorded: the first layer of all, so that everything of the request belongs to it. Its
- * name has the route as routes.ts spells it: paths hold the tokens of recipients, queries and headers may hold anything.
+ * Records the span of a request. Outermost layer, so that all work of the request belongs to the span. Named by the
+ * route as spelled in routes.ts: paths contain recipients' tokens, queries and headers can contain anything.
  */
 import type { IncomingMessage } from "node:http";
 import { type Span, SpanKind } from "@opentelemetry/api";
@@ -8,7 +8,7 @@ import { fail, runIn } from "../../lib/tracing/span.ts";
 import { tracer } from "../../lib/tracing/tracer.ts";
 import type { Context, Next } from "./context.ts";
 
-/** Any other comes from outside, and is no word for a name. */
+/** Other methods are client input and must not become span names. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 const methodOf = ({ method = "" }: IncomingMessage) => (METHODS.has(method) ? method : "_OTHER");

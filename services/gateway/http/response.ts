@@ -1,4 +1,4 @@
-/** Writes what an action returned as the HTTP response. */
+/** Writes an action's result as the HTTP response. */
 import type { Readable } from "node:stream";
 import type { Document } from "../../lib/shapes.ts";
 import type { Answer, Route } from "../routes.ts";
@@ -16,7 +16,7 @@ interface Rows {
   results: unknown[];
 }
 
-/** The same address with another place in the list, all other query parameters kept. `page` numbers the page for people. */
+/** The request's address with another cursor, all other query parameters kept. `page` numbers the page for people. */
 function pageUrl(context: Context, baseUrl: string, page: number, cursor: string | null): string | null {
   if (cursor === null) return null;
   const query = new URLSearchParams(context.querystring);
@@ -25,7 +25,7 @@ function pageUrl(context: Context, baseUrl: string, page: number, cursor: string
   return `${baseUrl}${context.path}?${query}`;
 }
 
-/** As Koa would, which asks back for what it set itself: that took twice as long. */
+/** Sets status and headers on Node's response directly; Koa's setters read back what they just set. */
 function writeJson(context: Context, result: unknown): void {
   context.res.setHeader("Content-Type", "application/json; charset=utf-8");
   context.body = JSON.stringify(result);
@@ -56,8 +56,8 @@ const csv: Write = (context, result, { route }) => {
 const opaque = (etag: string) => etag.trim().replace(/^W\//, "");
 
 /**
- * Compares weakly (RFC 9110 section 13.1.2). Koa's own look also heeds `Cache-Control: no-cache`, which is for caches, and which
- * every client that is a `fetch` adds.
+ * Compares weakly (RFC 9110, section 13.1.2). Koa's `fresh` also obeys `Cache-Control: no-cache`, which is meant for
+ * caches and which every `fetch` client sends.
  */
 export function hasAlready(context: Context, etag: string): boolean {
   const known = context.get("if-none-match");
@@ -83,7 +83,7 @@ const writers: Record<Answer, Write> = {
   },
   list,
   csv,
-  // progress-streams.ts: they go on after the action's answer.
+  // Event streams outlive the action's result (progress-streams.ts).
   events: () => {},
   html: document,
   feed: document,
@@ -94,7 +94,7 @@ const writers: Record<Answer, Write> = {
   },
 };
 
-/** Of several that are true the last one counts. */
+/** If several fields are true, the last one decides. */
 const statusOf = ({ status, statusBy }: Route, params: Params): number =>
   (statusBy && Object.entries(statusBy).findLast(([field]) => params[field] === true)?.[1]) ?? status;
 

@@ -1,4 +1,7 @@
-/** One small router per resource: @koa/router tries all of its routes on each request, and there are close to ninety. */
+/**
+ * Routes by resource: @koa/router tries all of its routes on each request, and there are close to ninety, so each
+ * resource gets a small router.
+ */
 import Router from "@koa/router";
 import type { Context, Next, State } from "./context.ts";
 
@@ -15,7 +18,8 @@ export class ResourceRouter {
   readonly #none = new Router<State>();
 
   add(method: string, path: string, handler: RouteHandler): void {
-    // A path without parameters has a router to itself: DELETE …/subscribers/bulk/ is no subscriber with the id "bulk".
+    // A path without parameters has its own router: DELETE …/subscribers/bulk/ must not match a subscriber with the id
+    // "bulk".
     const name = path.includes(":") ? resourceOf(path) : path;
     const router = this.#routers.get(name) ?? new Router<State>({ strict: true, sensitive: true });
     this.#routers.set(name, router);
@@ -26,7 +30,7 @@ export class ResourceRouter {
     return this.#routers.get(path) ?? this.#routers.get(resourceOf(path)) ?? this.#none;
   }
 
-  /** True where some route has this path, whatever its method. */
+  /** True if any route has this path, whatever its method. */
   has(path: string): boolean {
     return this.#router(path).match(path, "GET").path.length > 0;
   }

@@ -1,25 +1,26 @@
-/** The HTTP server: listens, bounds what a connection may cost, and drains before the process stops. */
+/** The HTTP server: listens, bounds the cost of a connection, and drains before the process stops. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { newId } from "../../lib/ids.ts";
 
-/** Longer than the minute for which load balancers keep an idle connection, or they would reuse one that closes. */
+/**
+ * Longer than the 60 s for which load balancers keep idle connections; otherwise they would reuse one that is closing.
+ */
 const KEEP_ALIVE_MS = 65_000;
 const HEADERS_MS = 10_000;
-// The largest upload over a slow connection; bodies have tighter bounds of their own (request-body.ts,
-// multipart-upload.ts).
+// Allows the largest upload over a slow connection. Bodies have tighter limits (request-body.ts, multipart-upload.ts).
 const REQUEST_MS = 60 * 60_000;
 const CHECK_MS = 2_000;
-/** No byte in either direction: a reader who stopped reading, a body that stopped coming. */
+/** Longest time without a byte in either direction: a client that stopped reading or sending. */
 const SILENCE_MS = 120_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_HEADERS = 100;
 
 export interface HttpServer {
   port: number;
-  /** Stops accepting, lets requests in flight finish for a while, then closes what is left. */
+  /** Stops accepting, gives requests in flight a while to finish, then closes all connections. */
   drain(): Promise<void>;
 }
 
@@ -37,7 +38,7 @@ const HEADERS = {
   Connection: "close",
 };
 
-/** A JSON response where Node has no response object to offer. */
+/** Writes a JSON response where Node provides no response object. */
 function respondOnSocket(socket: Duplex, [status, reason, detail]: [number, string, string]): void {
   const body = JSON.stringify({ detail });
   const headers = { ...HEADERS, "X-Request-Id": newId(), "Content-Length": Buffer.byteLength(body) };
@@ -45,19 +46,19 @@ function respondOnSocket(socket: Duplex, [status, reason, detail]: [number, stri
   socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.join("")}\r\n${body}`);
 }
 
-/** What is not HTTP never reaches Koa; it still gets a JSON response. */
+/** Answers requests that are not HTTP with JSON; they never reach Koa. */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   respondOnSocket(socket, REFUSALS[error.code ?? ""] ?? NO_HTTP);
 }
 
-/** RFC 9110, section 10.1.1: an expectation other than 100-continue is 417; Node's own response has no body. */
+/** Answers 417 to expectations other than 100-continue (RFC 9110, section 10.1.1); Node's own response has no body. */
 function refuseExpectation({ headers }: IncomingMessage, response: ServerResponse): void {
   const body = JSON.stringify({ detail: `The expectation "${headers.expect}" cannot be met.` });
   response.writeHead(417, { ...HEADERS, "X-Request-Id": newId(), "Content-Length": Buffer.byteLength(body) }).end(body);
 }
 
-/** This is no proxy. */
+/** Refuses CONNECT: this server is no proxy. */
 function refuseTunnel(_request: IncomingMessage, socket: Duplex): void {
   respondOnSocket(socket, [405, "Method Not Allowed", 'Method "CONNECT" not allowed.']);
 }
@@ -65,14 +66,14 @@ function refuseTunnel(_request: IncomingMessage, socket: Duplex): void {
 async function drain(server: Server, drainMs: number): Promise<void> {
   if (!server.listening) return;
   const closed = once(server, "close");
-  // Closes idle connections too; the others close after their response, which says so in a header.
+  // Closes idle connections; the others close after their response, which announces it in a header.
   server.close();
   const timer = setTimeout(() => server.closeAllConnections(), drainMs);
   await closed;
   clearTimeout(timer);
 }
 
-/** `drainMs`: how long requests in flight may take once it drains. */
+/** `drainMs` is how long requests in flight may take while draining. */
 export async function listen(
   listener: RequestListener,
   { host, port }: { host: string; port: number },
@@ -84,7 +85,7 @@ export async function listen(
     requestTimeout: REQUEST_MS,
     connectionsCheckingInterval: CHECK_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // Answered by the error handler: Node's own response has neither body nor id.
+    // Missing hosts are answered by the error handler: Node's own response has neither body nor id.
     requireHostHeader: false,
   });
   server.maxHeadersCount = MAX_HEADERS;

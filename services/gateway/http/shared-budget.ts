@@ -1,6 +1,7 @@
 /**
- * What a process gives to requests at once, in all and for each owner (the company of a key, a person, the address of a
- * stranger): bytes of bodies in memory, bytes of uploads on the disk, uploads. Held from the first byte to the response.
+ * Limits what requests may use at the same time, per process and per owner (a key's company, a person, or a stranger's
+ * address): memory for bodies, disk space for uploads, number of uploads. Reserved from the first byte until the
+ * response.
  */
 import { ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { throttled, unavailable } from "../../lib/errors.ts";
@@ -10,9 +11,9 @@ const RETRY_SECONDS = 2;
 interface Shares {
   perOwner: number;
   inAll: number;
-  /** So much of each request counts as nothing: ordinary ones go on while large ones have to wait. */
+  /** Exempt amount per request: ordinary requests continue while large ones wait. */
   free?: number;
-  /** Whoever meets the bound of the process gets an error. */
+  /** Error message if the limit of the process is reached. */
   sentence: string;
 }
 
@@ -40,7 +41,7 @@ export class SharedBudget {
   }
 }
 
-/** Of one request. */
+/** What one request has reserved. */
 export class Reservation {
   readonly #add: (n: number) => void;
   readonly #free: number;
@@ -52,12 +53,12 @@ export class Reservation {
     this.#free = free;
   }
 
-  /** So much more. Throws 429 where the owner has its share, 503 where the process has no more. */
+  /** Reserves `n` more. Throws 429 if the owner has used its share, and 503 if the process has no more. */
   take(n: number): void {
     this.reach(this.#wanted + n);
   }
 
-  /** So much in all. */
+  /** Raises the reservation to `total`. */
   reach(total: number): void {
     this.#wanted = Math.max(this.#wanted, total);
     const more = this.#wanted - this.#free - this.#reserved;
@@ -75,7 +76,7 @@ export class Reservation {
 
 const MIB = 1024 ** 2;
 
-/** As it arrives: a length that is only announced takes nothing from others. */
+/** Reserves as bytes arrive: a length that is only announced takes nothing from others. */
 export const bodyBudget = () =>
   new SharedBudget({
     free: 64 * 1024,
@@ -84,10 +85,12 @@ export const bodyBudget = () =>
     sentence: "Too many large requests at the same time.",
   });
 
-/** Half a minute of silence ends an upload (multipart-upload.ts), so a few that stand still hold nobody up for long. */
+/**
+ * An upload ends after half a minute of silence (multipart-upload.ts), so stalled ones do not block others for long.
+ */
 export const uploadBudgets = () => ({
   uploads: new ConcurrencyLimit({ total: 12, perCompany: 4 }),
-  /** The manifests give a pod 2 GiB of temporary files. */
+  /** The Kubernetes manifests give a pod 2 GiB for temporary files. */
   bytes: new SharedBudget({
     perOwner: 1_100 * MIB,
     inAll: 1_800 * MIB,

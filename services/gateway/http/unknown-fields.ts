@@ -1,7 +1,7 @@
 /**
- * Refuses what a request says and nobody would read: a mistyped `scheduled_for` would send at once, a mistyped filter show
- * everything. Where little harm can come of it only what looks mistyped is refused, so that clients may send more than
- * this release knows.
+ * Refuses fields and parameters that nothing would read: a mistyped `scheduled_for` would send at once, a mistyped
+ * filter would show everything. Where this does little harm, only likely typos are refused, so that clients may send
+ * fields of later releases.
  */
 import { parse } from "node:querystring";
 import type { ActionContract } from "../../define.ts";
@@ -26,7 +26,8 @@ function bodyErrors(route: Route, contract: ActionContract): ((body: Params) => 
   const ofFile = route.upload ? FILE_FIELDS : [];
   const elsewhere = [...pathNames(route.path), ...NOT_IN_BODIES, ...ofFile];
   const known = Object.keys(propertiesOf(contract)).filter((name) => !elsewhere.includes(name));
-  // Of other bodies all is ignored that the resource shows; a send's answer has `template`, which it does not take.
+  // Other bodies may contain every field that the resource shows; a send also returns `template`, which it does not
+  // accept.
   const shown = unknownFields === "all" ? [] : [...namesIn(contract.returns), ...namesIn(contract.json), ...elsewhere];
   const ignored = new Set([...known, ...READ_ONLY_FIELDS, ...shown, ...ofFile, ...(contract.ignoredFields ?? [])]);
   return (body) =>
@@ -37,10 +38,10 @@ function bodyErrors(route: Route, contract: ActionContract): ((body: Params) => 
     );
 }
 
-/** What writes, exports or counts must not do something else than what was asked for. */
+/** Writes, exports and counts must not silently do something else than the client asked for. */
 const isStrict = ({ method, path }: Route): boolean => method !== "GET" || /\/(?:export|stats)\//.test(path);
 
-/** Known names without a value are ignored, too (params.ts). Pages for everybody take whatever links and forms add. */
+/** Known names without a value are ignored, too (params.ts). Public pages accept all that links and forms add. */
 function queryErrors(route: Route, contract: ActionContract): ((querystring: string) => FieldErrors) | undefined {
   if (route.access === "public") return undefined;
   const elsewhere = pathNames(route.path);
@@ -62,7 +63,7 @@ function queryErrors(route: Route, contract: ActionContract): ((querystring: str
   };
 }
 
-/** Errors of what the request gives and nobody would read. Undefined: nothing is refused. */
+/** Returns a check for unknown fields and parameters; undefined if nothing is refused. */
 export function unknownFieldsOf(route: Route, contract: ActionContract) {
   const ofBody = bodyErrors(route, contract);
   const ofQuery = queryErrors(route, contract);

@@ -1,4 +1,4 @@
-/** The chapters (tags) of the reference: which paths stand in them, and what they are about. */
+/** The tags of the reference: their paths and descriptions. */
 
 interface Chapter {
   name: string;

@@ -1,4 +1,4 @@
-/** Contract schemas as the document shows them: resources by name, once; formats of our own as patterns. */
+/** Converts contract schemas for the document: resources by name, once; our own formats as patterns. */
 import type { ActionContract } from "../../define.ts";
 import { ONE_LINE_PATTERN } from "../../lib/one-line.ts";
 import type { TSchema } from "../../lib/shapes.ts";
@@ -20,7 +20,7 @@ const within =
   ({ returns }) =>
     (returns as unknown as { properties: Record<string, unknown> }).properties[name];
 
-/** The schemas that get a name, by an action that has them; the same schema elsewhere is a reference to it. */
+/** Named schemas, each by an action that contains it. The same schema elsewhere becomes a reference. */
 const NAMED: readonly [name: string, action: string, pick: Pick, description: string][] = [
   ["Campaign", "campaigns.get", returned, "One send: its content, audience, mail server and progress."],
   ["NewCampaign", "campaigns.sendToList", returned, "A campaign with its sources."],
@@ -74,7 +74,7 @@ const OWN_FORMATS: Record<string, string> = { line: ONE_LINE_PATTERN };
 
 export class Components {
   readonly schemas: Record<string, Schema> = {};
-  /** By what a schema says: the same one is often written in two places. */
+  /** Keyed by content: the same schema is often written in two files. */
   readonly #names = new Map<string, string>();
 
   constructor(routes: readonly Route[], contractOf: (action: string) => ActionContract) {
@@ -88,7 +88,7 @@ export class Components {
     }
   }
 
-  /** A reference where the schema is a named resource, else the schema itself, with references within. */
+  /** A reference if the schema is a named resource, else the schema with references inside. */
   shown(schema: TSchema): Schema {
     return this.#shown(schema) as Schema;
   }

@@ -1,4 +1,4 @@
-/** Shows schemas in fewer words than JSON Schema needs, with an example of each id, time and address. */
+/** Shortens JSON Schemas for the document and adds an example to each id, time and address. */
 export type Schema = Record<string, unknown>;
 
 const BY_FORMAT: Record<string, string> = {
@@ -8,7 +8,7 @@ const BY_FORMAT: Record<string, string> = {
   uri: "https://lantern.example/books",
 };
 
-/** `null` beside one type is a type of its own in JSON Schema. */
+/** JSON Schema writes `null` beside one type as a list of types. */
 function withoutNullUnion(schema: Schema): Schema {
   const { anyOf, ...rest } = schema as { anyOf?: Schema[] };
   if (anyOf?.length !== 2 || anyOf[1]!.type !== "null" || typeof anyOf[0]!.type !== "string") return schema;
@@ -19,7 +19,7 @@ function withoutNullUnion(schema: Schema): Schema {
 
 const types = ({ type }: Schema): unknown[] => (Array.isArray(type) ? type : [type]);
 
-/** Its values are listed, or its parts have examples of their own. */
+/** True if the values are listed or the parts have their own examples. */
 function speaksForItself(schema: Schema): boolean {
   if (["enum", "const", "examples", "$ref"].some((key) => key in schema)) return true;
   const alternatives = (schema.anyOf ?? schema.oneOf) as Schema[] | undefined;
@@ -30,7 +30,7 @@ function speaksForItself(schema: Schema): boolean {
 
 const partsSpeak = (schema: Schema): boolean => "$ref" in schema || "enum" in schema || "properties" in schema;
 
-/** A field or parameter: with an example, where its format alone tells what it looks like. */
+/** A field or parameter, with an example if the format alone determines one. */
 export function describedField(given: Schema): Schema {
   const field = withoutNullUnion(given);
   const example = BY_FORMAT[field.format as string];
@@ -41,7 +41,7 @@ export function described(given: Schema): Schema {
   const schema = withoutNullUnion(given);
   const within = (node: unknown) => described(node as Schema);
   const copy: Schema = { ...schema };
-  // An example of the whole needs none of its parts.
+  // An example of the object makes examples of its fields redundant.
   if (schema.properties && !schema.examples) {
     copy.properties = Object.fromEntries(
       Object.entries(schema.properties).map(([name, field]) => [name, describedField(field as Schema)]),

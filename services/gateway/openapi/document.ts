@@ -1,6 +1,6 @@
 /**
- * The description of the API, OpenAPI 3.1: generated from routes.ts and the contracts, so that it cannot differ from what
- * is validated. The test suite checks every response against it.
+ * Generates the OpenAPI 3.1 document from routes.ts and the contracts, so that it cannot differ from the validation.
+ * The test suite checks every response against it.
  */
 import type { ActionContract } from "../../define.ts";
 import type { Permission } from "../../lib/rights.ts";

@@ -1,4 +1,4 @@
-/** Which errors an operation can answer with: described once, referred to by the operations. */
+/** Errors that an operation can answer: described once, referenced by the operations. */
 import { type Route, routes } from "../routes.ts";
 import { exampleOf } from "./error-schemas.ts";
 import { allowHeader, authenticateHeader, rateLimitHeaders, requestIdHeader, retryAfterHeader } from "./headers.ts";
@@ -9,13 +9,13 @@ const hasBody: Applies = ({ method, deleteBody }) =>
   method === "POST" || method === "PUT" || method === "PATCH" || deleteBody === true;
 const sends: Applies = ({ path }) =>
   /^\/api\/emails\/(send\/(?!test\/|audience\/)|drafts\/:id\/send\/|campaigns\/:id\/resend\/)/.test(path);
-/** Takes `unchanged_since`. */
+/** True for operations with `unchanged_since`. */
 const changesTemplate: Applies = ({ path, method }) => method === "PATCH" && path === "/api/emails/templates/:id/";
 const namesSomething: Applies = ({ path, answer, access }) =>
   path.includes("/:") || answer === "list" || access !== "public";
 const isPage: Applies = ({ path }) => path.startsWith("/api/emails/public/");
 
-/** `/subscribers/bulk/` fits the path of a subscriber with that id, and is none. */
+/** `/subscribers/bulk/` matches the path of a subscriber but is not one. */
 function isNamesake({ method, path }: Route): boolean {
   const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}$`);
   const fixed = routes.filter((other) => !other.path.includes(":") && pattern.test(other.path)).map(({ path }) => path);
@@ -31,11 +31,11 @@ interface Problem {
   description: string;
   schemas: string[];
   headers?: object;
-  /** Sentences of this status, where the schema's example is another one. */
+  /** Example sentences that replace the schema's example for this status. */
   sentences?: string[];
 }
 
-/** What operations are worth reading for: each has a place of its own in the operation. */
+/** Errors that clients should handle: each is listed in the operation. */
 const EXPECTED: readonly Problem[] = [
   {
     status: 400,
@@ -96,7 +96,7 @@ const EXPECTED: readonly Problem[] = [
   },
 ];
 
-/** What any operation may answer, whatever it does: one response (`default`) for all of them. */
+/** Errors that any operation may answer, combined in one `default` response. */
 const REST: readonly [status: number, description: string, sentence: string][] = [
   [400, "invalid HTTP", "The request is not valid HTTP."],
   [405, "method not supported by the path; see `Allow`", 'Method "PUT" not allowed.'],
@@ -114,7 +114,7 @@ const schemaOf = (names: readonly string[]) => (names.length === 1 ? ref(names[0
 
 function contentOf(schemas: readonly string[], examples: object, page: boolean): object {
   const html = { schema: { type: "string" }, example: "<!doctype html><title>This link has expired</title>" };
-  // People who opened a link of a mail see a problem as a page.
+  // People who opened a link in a mail get an HTML page.
   return {
     "application/json": { schema: schemaOf(schemas), examples },
     ...(page ? { "text/html": html } : {}),
@@ -160,7 +160,7 @@ export const errorResponses: Record<string, object> = Object.fromEntries(
   ]),
 );
 
-/** The statuses that `default` stands for, of this operation: what the test suite holds answers against. */
+/** The statuses that `default` covers for this operation. The test suite checks answers against it. */
 export function restOf(route: Route): number[] {
   const refused: Record<number, boolean> = {
     400: !hasBody(route) && !authenticated(route),

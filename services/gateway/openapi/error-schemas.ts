@@ -87,5 +87,4 @@ export const errorSchemas: Record<string, Schema> = {
   },
 };
 
-/** The example of an error's body. */
 export const exampleOf = (name: string): unknown => (errorSchemas[name]!.examples as unknown[])[0];

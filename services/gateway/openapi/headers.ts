@@ -1,4 +1,4 @@
-/** Headers of responses: described once, referred to by name. */
+/** Response headers: described once, referenced by name. */
 const text = { type: "string" };
 const integer = { type: "integer" };
 const header = (description: string, schema: object, example: unknown) => ({ description, schema, example });

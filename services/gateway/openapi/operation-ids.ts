@@ -1,6 +1,6 @@
-/** What an operation is called in generated clients: a verb and what it is done to, in the words of the API. */
+/** Names operations for generated clients: a verb and its object, in the API's terms. */
 
-/** What a service's actions of one word are about. */
+/** Resource names per service, singular and plural. */
 const RESOURCES: Record<string, [one: string, many: string]> = {
   campaigns: ["Campaign", "Campaigns"],
   subscribers: ["Subscriber", "Subscribers"],
@@ -9,7 +9,7 @@ const RESOURCES: Record<string, [one: string, many: string]> = {
   webhooks: ["WebhookEndpoint", "WebhookEndpoints"],
 };
 
-/** Where the action's own name says too little outside of its service. */
+/** Names for actions whose own name is unclear outside of their service. */
 const NAMES: Record<string, string> = {
   "subscribers.import": "importSubscribers",
   "subscribers.importErrors": "downloadImportErrors",
@@ -81,7 +81,7 @@ const NAMES: Record<string, string> = {
   "accounts.removeMember": "removeMember",
 };
 
-/** `subscribers.remove` is deleteSubscriber, `smtp-sender.listConfigs` listSmtpConfigs. */
+/** `subscribers.remove` becomes deleteSubscriber, `smtp-sender.listConfigs` becomes listSmtpConfigs. */
 export function operationIdOf(action: string): string {
   const given = NAMES[action];
   if (given) return given;

@@ -1,4 +1,4 @@
-/** One row of routes.ts as an operation of the document. */
+/** Describes one row of routes.ts as an operation of the document. */
 import type { ActionContract } from "../../define.ts";
 import { type Permission, rolesFrom } from "../../lib/rights.ts";
 import type { Route } from "../routes.ts";
@@ -16,7 +16,7 @@ export interface Operation {
   [more: string]: unknown;
 }
 
-/** Of most operations: what the document says for all of them. */
+/** Default security of the document, omitted in operations. */
 export const USUAL_SECURITY = [{ apiKey: [] }, { bearer: [] }];
 
 const SECURITY = {
@@ -27,7 +27,7 @@ const SECURITY = {
   public: [],
 };
 
-/** Who may, as the table of permissions has it. */
+/** The required role or scope, from the table of permissions. */
 function rightsSentence(route: Route, { role, scopes }: Permission): string {
   const people = `Roles: ${rolesFrom(role).join(", ")}.`;
   return route.access === "user"
@@ -44,7 +44,7 @@ export function operationOf(
 ): Operation {
   const { summary, description } = contract;
   const text = [description, permission && rightsSentence(route, permission)].filter(Boolean).join("\n\n");
-  // One action can have two routes: forms know no PUT.
+  // An action can have two routes, because forms cannot send PUT.
   const suffix = route.method === "POST" && route.action === "tracking.updatePreferences" ? "ByForm" : "";
   const operationId = operationIdOf(route.action) + suffix;
   const security = SECURITY[route.access];

@@ -1,4 +1,4 @@
-/** The parameters of an operation: path, query, and the header that makes a request repeatable. */
+/** Parameters of an operation: path, query and the idempotency header. */
 import type { ActionContract } from "../../define.ts";
 import type { TSchema } from "../../lib/shapes.ts";
 import { isCompanyPath, namesCompanyInBody } from "../access/company-of-request.ts";
@@ -17,7 +17,7 @@ interface Parameter {
   example?: unknown;
 }
 
-/** The same in many operations: described once. */
+/** Parameters that many operations share. */
 const SHARED: Record<string, Parameter> = {
   company: {
     name: "company",
@@ -35,7 +35,7 @@ const SHARED: Record<string, Parameter> = {
   },
 };
 
-/** The fields that a list's description names; a test asks each list whether it says the same. */
+/** The fields named in a list's description; a test checks that each list sorts by them. */
 function orderingOf({ description = "" }: ActionContract): Schema | undefined {
   const fields = /Sortable: ([\w, ]+)\./.exec(description)?.[1]?.split(", ");
   if (!fields) return undefined;
@@ -59,7 +59,7 @@ function parameter(place: Parameter["in"], name: string, given: Schema, required
   };
 }
 
-/** Every operation's parameters; those that more than one of them has stand under `shared`, by name. */
+/** Collects the parameters of all operations; shared ones are described once, by name, under `shared`. */
 export class Parameters {
   readonly shared: Record<string, Parameter> = {};
   readonly #all = new Map<Route, Parameter[]>();

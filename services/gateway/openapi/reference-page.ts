@@ -1,11 +1,11 @@
-/** GET /docs/: Swagger UI from its package, without a byte from elsewhere. */
+/** Serves Swagger UI from its npm package at GET /docs/, without external resources. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { RouteHandler } from "../http/router.ts";
 import { staticFile } from "../http/static-file.ts";
 
-// Swagger UI draws its arrows as data: images and writes style attributes; it needs no eval and no inline script.
+// Swagger UI draws its arrows as data: images and writes style attributes; it needs neither eval nor inline scripts.
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

@@ -1,4 +1,4 @@
-/** The body of an operation's request. */
+/** Describes the request body of an operation. */
 import type { ActionContract } from "../../define.ts";
 import type { TSchema } from "../../lib/shapes.ts";
 import { FILE_FIELDS } from "../http/multipart-upload.ts";
@@ -15,7 +15,7 @@ export const hasBody = ({ method, deleteBody }: Route) =>
 export const isRequired = (contract: ActionContract, name: string) =>
   ((contract.params as { required?: string[] }).required ?? []).includes(name);
 
-/** The fields of the body, or of the query where there is no body. */
+/** Fields of the body, or of the query for requests without a body. */
 export function fieldsOf(route: Route, contract: ActionContract): Record<string, TSchema> {
   const elsewhere = [...pathNames(route.path), IDEMPOTENCY_KEY, ...(route.upload ? FILE_FIELDS : [])];
   return Object.fromEntries(Object.entries(propertiesOf(contract)).filter(([name]) => !elsewhere.includes(name)));
@@ -29,7 +29,7 @@ function mediaTypes(route: Route): string[] {
 
 type Shape = TSchema & { type?: string; items?: TSchema; anyOf?: TSchema[] };
 
-/** A form sends texts, and several of one name: no object, and no array of them. */
+/** Forms send texts, also repeated ones, but no objects and no arrays of objects. */
 function isFormField(schema: TSchema): boolean {
   const { type, items, anyOf } = schema as Shape;
   if (anyOf) return anyOf.filter((one) => (one as Shape).type !== "null").every(isFormField);
@@ -46,7 +46,7 @@ const FILE = {
 };
 
 export function requestBodyOf(route: Route, contract: ActionContract, components: Components): object {
-  // Whatever the provider documents.
+  // The provider documents this body.
   if (route.rawWith) {
     const schema = { description: "What the provider documents." };
     return { requestBody: { required: true, content: { "application/json": { schema, example: contract.example } } } };

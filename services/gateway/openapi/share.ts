@@ -1,6 +1,6 @@
 /**
- * What stands in the document more than once is written once, in `components`, and referred to: fields, bodies that several
- * media types share, and responses. Written out everywhere they were most of the document.
+ * Moves repeated fields, bodies and responses to `components` and references them there; written out, they would be
+ * most of the document.
  */
 import type { Schema } from "./describe-fields.ts";
 
@@ -9,7 +9,7 @@ interface Use {
   kind: Kind;
   node: Schema;
   name: string;
-  /** What to add to the name where another schema has it: the resource or operation around it. */
+  /** Prefix for a name that another schema already has: the resource or operation around it. */
   scope: string;
   times: number;
 }
@@ -19,10 +19,10 @@ const pascal = (text: string) =>
   text.replaceAll(/(?:^|[^A-Za-z0-9]+)(\w)/g, (_, letter: string) => letter.toUpperCase());
 const isObject = (node: unknown): node is Schema => typeof node === "object" && node !== null;
 
-/** Examples hold values, which are no schemas, whatever their fields are called. */
+/** These keys contain values instead of schemas, whatever their fields are called. */
 const VALUES = new Set(["example", "examples", "enum", "const", "default"]);
 
-/** A copy of `node` in which `visit` may put something else in place of each field, body and response. */
+/** Copies `node`; `visit` may replace each field, body and response. */
 function mapped(node: unknown, scope: string, visit: Visit): unknown {
   if (Array.isArray(node)) return node.map((one) => mapped(one, scope, visit));
   if (!isObject(node)) return node;
@@ -40,7 +40,7 @@ function mapped(node: unknown, scope: string, visit: Visit): unknown {
   );
 }
 
-/** A response is called after what it holds. */
+/** Names a response after its content. */
 function responseName({ content }: Schema): string {
   const [type, media] = Object.entries((content ?? {}) as Record<string, { schema?: Schema }>)[0] ?? [];
   if (!type) return "Done";
@@ -52,10 +52,10 @@ function responseName({ content }: Schema): string {
   return `${ref.split("/").at(-1)}${results ? "Page" : ""}`;
 }
 
-/** A schema of such a name would hide the type that it is generated as. */
+/** A schema with such a name would shadow the platform's type in generated clients. */
 const PLATFORM_TYPES = ["Array", "Blob", "Date", "File", "Object", "Record", "Request", "Response", "String"];
 
-/** Shorter than the reference that would stand in its place. */
+/** Shorter than a reference would be. */
 const isSmall = (text: string) => text.length < 60;
 
 export interface Shared {
@@ -85,7 +85,7 @@ export function share({ paths, webhooks, schemas, responses }: Shared): Shared {
   const often = [...uses].filter(([key, { times }]) => times > 1 && !isSmall(key));
   for (const [key, { kind, node, name, scope }] of often.toSorted(([, a], [, b]) => b.times - a.times)) {
     const plain = kind === "responses" ? responseName(node) : pascal(name);
-    // The same operation takes a shorter body as a form.
+    // The same operation also accepts a shorter body as a form.
     const longer = name === `${scope}Body` ? `${scope}JsonBody` : `${plain}Of${scope}`;
     const candidates = [plain, longer, ...Array.from({ length: 99 }, (_, at) => `${plain}${at + 2}`)];
     const chosen = candidates.find((one) => !taken[kind].has(one))!;

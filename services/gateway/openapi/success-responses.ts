@@ -1,4 +1,4 @@
-/** What an operation answers when it succeeds. */
+/** Success responses of an operation. */
 import type { ActionContract } from "../../define.ts";
 import type { TSchema } from "../../lib/shapes.ts";
 import { propertiesOf } from "../http/params.ts";
@@ -9,7 +9,7 @@ import { locationHeader, requestIdHeader } from "./headers.ts";
 
 const link = { type: ["string", "null"], format: "uri" };
 
-/** Of every list, besides its rows. */
+/** Fields of every list, besides its rows. */
 export const pageSchemas: Record<string, Schema> = {
   Count: { type: "integer", description: "Total number of entries on all pages.", examples: [42] },
   CountEstimated: {

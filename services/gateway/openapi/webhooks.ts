@@ -1,4 +1,4 @@
-/** What webhook endpoints are posted (OpenAPI's `webhooks`): one for each type of event. */
+/** Describes the events posted to webhook endpoints (`webhooks` of OpenAPI), one per event type. */
 import { WEBHOOK_EVENT_TYPES, type WebhookEventType } from "../../../models/email-event.ts";
 import type { Schema } from "./describe-fields.ts";
 
@@ -10,9 +10,9 @@ type Metadata = Record<string, [schema: Schema, description: string, example: un
 
 interface Kind {
   summary: string;
-  /** What its `metadata` may have. */
+  /** Fields that `metadata` may contain. */
   metadata: Metadata;
-  /** It is about a mail, a campaign, or a person who has none yet. */
+  /** Subject of the event; `person` for people without a mail. */
   about: "mail" | "campaign" | "person";
 }
 
@@ -130,7 +130,7 @@ const header = (name: string, description: string, example: string, required = t
   example,
 });
 
-/** The headers of Standard Webhooks, and that of W3C Trace Context. */
+/** Headers of Standard Webhooks and W3C Trace Context. */
 export const webhookParameters: Record<string, object> = {
   webhookId: header("webhook-id", "Event id, the same for every attempt: use it to ignore repeated deliveries.", ID),
   webhookTimestamp: header("webhook-timestamp", "Time of this attempt, in seconds since 1970.", "1791187200"),
@@ -176,7 +176,7 @@ export const webhookSchemas: Record<string, Schema> = {
   },
 };
 
-/** `campaign.completed` is campaignCompleted. */
+/** `campaign.completed` becomes campaignCompleted. */
 const operationIdOf = (type: string) =>
   `on${type.replaceAll(/(^|\.)(\w)/g, (_, __, letter: string) => letter.toUpperCase())}`;
 
@@ -193,7 +193,7 @@ export const webhooks: Record<string, object> = Object.fromEntries(
       operationId: operationIdOf(type),
       summary: kind.summary,
       tags: ["Webhook endpoints"],
-      // Proved by the signature.
+      // Authenticated by the signature.
       security: [],
       parameters,
       requestBody: { required: true, content: { "application/json": payloadOf(type, kind) } },
