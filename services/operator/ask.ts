@@ -1,4 +1,4 @@
-/** How a command reaches the running service: over NATS where there are several processes, else through its socket. */
+/** Connects a command to the running service: over NATS to a cluster, else through the operator socket. */
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { ServiceBroker } from "moleculer";
@@ -17,11 +17,11 @@ export interface OperatorConnection {
 export const SOCKET_NAME = "operator.sock";
 const FIND_SERVICE_MS = 5_000;
 
-/** Moleculer tries to connect, and waits for services, without an end. */
+/** Needed because Moleculer retries to connect, and waits for services, forever. */
 const within = (timeoutMs: number, work: Promise<unknown>, otherwise: string) =>
   withTimeout(work, timeoutMs, () => new NotReached(otherwise));
 
-/** A node that joins to ask and leaves: no services, no database, no port. */
+/** Joins the cluster as a temporary node without services, database or port. */
 async function askOverNats(settings: Config): Promise<OperatorConnection> {
   const broker = new ServiceBroker({
     ...brokerOptions({ ...settings, LOGLEVEL: "fatal" }),
@@ -39,7 +39,7 @@ async function askOverNats(settings: Config): Promise<OperatorConnection> {
   return { ask: askBroker(broker), close: () => broker.stop() };
 }
 
-/** What the socket answers: one line of JSON. */
+/** The socket's answer: one line of JSON. */
 export interface Answer {
   value?: unknown;
   error?: { message: string; data?: unknown };

@@ -1,6 +1,6 @@
 /**
- * `ops restore-check FILE URL`: restores a backup into an empty database and says whether it is whole and can be used: what
- * nobody has restored is no backup. The database stays, for a look at it.
+ * `ops restore-check FILE URL`: restores a backup into an empty database and reports whether it is complete and usable.
+ * Keeps the database for inspection.
  */
 import { readFileSync } from "node:fs";
 import type pg from "pg";
@@ -54,7 +54,7 @@ function checkRows(found: Record<string, number>, { rows }: Manifest): Check {
 const UNCHECKED = `select conrelid::regclass || '.' || conname as name from pg_constraint where not convalidated`;
 const INVALID = `select indexrelid::regclass::text as name from pg_index where not indisvalid`;
 
-/** Foreign keys are checked by PostgreSQL as pg_restore adds them; what it leaves unchecked says so itself. */
+/** pg_restore validates foreign keys as it adds them; PostgreSQL marks the constraints that were not validated. */
 async function checkConstraints(client: pg.Client): Promise<Check> {
   const found = [
     ...(await rowsOf<{ name: string }>(client, UNCHECKED)),
@@ -89,7 +89,7 @@ async function checkSecrets(settings: Config): Promise<Check> {
   return check("SECRET_KEY", faults, `opens what is stored (${opened} kinds of secrets tried)`);
 }
 
-/** No fault: the service stops them at its start on the restored database. */
+/** Not an error: the service stops these campaigns when it starts on the restored database. */
 async function checkCampaigns(client: pg.Client): Promise<Check> {
   const found = await rowsOf<{ name: string; id: string }>(client, WOULD_BE_RESENT);
   const names = found.slice(0, 10).map(({ name, id }) => `${name} (${id})`);
@@ -102,7 +102,7 @@ async function checkCampaigns(client: pg.Client): Promise<Check> {
 
 const IS_EMPTY = `select count(*)::int as n from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')`;
 
-/** Makes and changes nothing but that database. */
+/** Writes to this database only. */
 export async function checkBackup(settings: Config, file: string, url: string): Promise<Check[]> {
   const manifest = JSON.parse(readFileSync(manifestOf(file), "utf8")) as Manifest;
   const isSame = (await sha256Of(file)) === manifest.sha256;
@@ -123,7 +123,7 @@ export async function checkBackup(settings: Config, file: string, url: string): 
     checks.push(migrated.check);
     checks.push(checkRows(await countRows(client), manifest));
     checks.push(await checkConstraints(client));
-    // An older version's tables lack columns that these look at.
+    // Tables of an older version lack columns that the following checks read.
     if (migrated.pending > 0) return checks;
     openDatabase(url, 3);
     try {

@@ -1,4 +1,4 @@
-/** Commands that work on the database itself: the service need not run, and is not asked. */
+/** Commands that work on the database directly and do not need the running service. */
 import { MARK_RESTORED } from "../../models/statements/restored-database.ts";
 import { type Config, readConfig } from "../lib/config.ts";
 import { backup } from "./backup.ts";
@@ -49,7 +49,7 @@ export const localCommands: readonly LocalCommand[] = [
 
 export const localUsage = ({ name, args }: LocalCommand): string => [name, ...args].join(" ");
 
-/** The exit code; undefined where the words are none of these commands. */
+/** The exit code; undefined if the words are none of these commands. */
 export async function runLocally(words: readonly string[]): Promise<number | undefined> {
   const [name, ...args] = words.filter((word) => word !== "--json");
   const command = localCommands.find((one) => one.name === name);

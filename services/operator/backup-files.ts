@@ -1,6 +1,6 @@
 /**
- * A copy of the embedded database's files while it runs, where there is no pg_dump that fits it: its packages bring none. The
- * files are a tar archive of PostgreSQL's own online backup, with the write-ahead log that makes them consistent.
+ * Copies the files of the running embedded database, whose packages contain no matching pg_dump. Writes a tar archive
+ * of PostgreSQL's online backup, including the write-ahead log that makes the files consistent.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { dirname, join, resolve } from "node:path";
 import type pg from "pg";
 
-/** Files that PostgreSQL creates again, or must not find in a copy. The write-ahead log is added when all files are in. */
+/** Files that PostgreSQL recreates or must not find in a copy. The write-ahead log is added after all files. */
 const LEFT_OUT = [
   "postmaster.pid",
   "postmaster.opts",
@@ -23,7 +23,7 @@ const LEFT_OUT = [
 ];
 const SLOT = "flockmail_backup";
 
-/** Exit code 1: a file changed while it was read, which the write-ahead log mends. */
+/** Exit code 1 means that a file changed while it was read; the write-ahead log repairs that. */
 async function tar(...args: string[]): Promise<void> {
   const child = spawn("tar", args, { stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
@@ -44,13 +44,13 @@ const STOP = `
   with stopped as (select * from pg_backup_stop(true))
   select labelfile, pg_walfile_name(lsn) as last, substring(labelfile from '\\(file ([0-9A-F]{24})\\)') as first from stopped`;
 
-/** Writes the archive; its folder `postgres` and `postgres.password` belong into an empty DATA_DIR. */
+/** Writes the archive; to restore, put its `postgres` folder and `postgres.password` into an empty DATA_DIR. */
 export async function copyFiles(client: pg.Client, dataDir: string, file: string): Promise<void> {
   const root = resolve(dataDir);
   const archive = resolve(file);
   const own = mkdtempSync(join(dirname(archive), ".flockmail-backup-"));
   try {
-    // Keeps the log from the beginning of the backup on; gone with this connection.
+    // The slot keeps all log from the start of the backup; it disappears with this connection.
     await client.query("select pg_create_physical_replication_slot($1, true, true)", [SLOT]);
     await client.query("select pg_backup_start($1, true)", [SLOT]);
     const excluded = LEFT_OUT.map((name) => `--exclude=postgres/${name}`);

@@ -1,4 +1,4 @@
-/** PostgreSQL's own programs for backups, and the database that they work on. */
+/** Runs PostgreSQL's backup programs and finds the database that they work on. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { startEmbeddedPostgres } from "../lib/processes/embedded-postgres.ts";
 import { writableHost } from "../lib/processes/postgres-hosts.ts";
 import { holdDirectory } from "../lib/processes/single-instance.ts";
 
-/** The address of the database: of DATABASE_URL, or of the embedded one, which runs while its service does. */
+/** The database's address: DATABASE_URL, or the embedded database, which runs as long as its service. */
 export function databaseUrl({ DATABASE_URL, DATA_DIR }: Config): string {
   if (DATABASE_URL) return DATABASE_URL;
   try {
@@ -26,7 +26,7 @@ export function databaseUrl({ DATABASE_URL, DATA_DIR }: Config): string {
   }
 }
 
-/** A connection without time-outs: backups take as long as they take. */
+/** Connects without timeouts: a backup can take hours. */
 export async function withDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new DatabaseClient(url, {
     settings: { ...MIGRATION, idle_in_transaction_session_timeout: 0 },
@@ -40,7 +40,7 @@ export async function withDatabase<T>(url: string, work: (client: pg.Client) => 
   }
 }
 
-/** Also while the service is stopped: then the embedded database is started for the work. */
+/** Works while the service is stopped, too: then it starts the embedded database for the duration of `work`. */
 export async function withServiceDatabase<T>(settings: Config, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const { DATABASE_URL, DATA_DIR } = settings;
   const isEmbedded = DATABASE_URL === undefined && existsSync(join(DATA_DIR, "postgres"));
@@ -54,7 +54,7 @@ export async function withServiceDatabase<T>(settings: Config, work: (client: pg
   }
 }
 
-/** For libpq: in the environment, where no list of processes shows the password. */
+/** Passes the connection to libpq by environment variables, so that the password is not visible in process lists. */
 async function environmentFor(url: string): Promise<Record<string, string>> {
   const { hostname, port, username, password, pathname, searchParams } = new URL(await writableHost(url));
   const mode = searchParams.get("sslmode");
@@ -64,7 +64,7 @@ async function environmentFor(url: string): Promise<Record<string, string>> {
     PGUSER: decodeURIComponent(username),
     PGPASSWORD: decodeURIComponent(password),
     PGDATABASE: decodeURIComponent(pathname.slice(1)),
-    // `no-verify` is no word of libpq's.
+    // libpq does not know `no-verify`.
     PGSSLMODE: mode === "no-verify" ? "require" : (mode ?? ""),
     PGSSLROOTCERT: searchParams.get("sslrootcert") ?? "",
   };
@@ -87,7 +87,7 @@ async function run(tool: string, args: string[], env: Record<string, string> = {
   return out;
 }
 
-/** Throws a sentence that says what to install, or to run in its place. */
+/** Throws a sentence that says what to install or to run instead. */
 async function requireTool(tool: "pg_dump" | "pg_restore", serverMajor: number): Promise<void> {
   const advice = `Install the package postgresql-client-${serverMajor} (the tools come with PostgreSQL, not with Flockmail), or run \`${tool}\` of PostgreSQL ${serverMajor} as docs/backup.md describes.`;
   const said = await run(tool, ["--version"]).catch((error: NodeJS.ErrnoException) => {
@@ -105,7 +105,7 @@ const majorOf = async (client: pg.Client): Promise<number> => {
   return Math.floor(Number(rows[0]!.server_version_num) / 10_000);
 };
 
-/** Whether there is a pg_dump for this server. */
+/** True if there is a pg_dump for this server's version. */
 export const canDump = async (client: pg.Client): Promise<boolean> =>
   requireTool("pg_dump", await majorOf(client)).then(
     () => true,

@@ -1,6 +1,6 @@
 /**
- * `ops backup FILE`: a dump by pg_dump, or the files of an embedded database for which there is none that fits; and beside it FILE.json, which says what is in it as of the same snapshot. SECRET_KEY is
- * in neither; what it sealed stays sealed.
+ * `ops backup FILE`: writes a dump by pg_dump, or the files of an embedded database without a matching pg_dump, and
+ * FILE.json, which describes the contents of the same snapshot. SECRET_KEY is in neither; sealed secrets stay sealed.
  */
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -15,15 +15,15 @@ import { canDump, databaseUrl, dump, withDatabase } from "./backup-tools.ts";
 export interface Manifest {
   flockmail: string;
   taken_at: string;
-  /** The last migration that was applied. */
+  /** The last applied migration. */
   schema: string;
   postgresql: string;
-  /** Where in the write-ahead log it was taken; null where the role may not see it. */
+  /** Position in the write-ahead log; null if the role may not see it. */
   lsn: string | null;
   bytes: number;
   sha256: string;
   rows: Record<string, number>;
-  /** A dump by pg_dump, or the embedded database's files (backup-files.ts), whose rows are not counted. */
+  /** A dump by pg_dump, or the files of the embedded database (backup-files.ts), whose rows are not counted. */
   kind: "dump" | "files";
 }
 
@@ -38,11 +38,11 @@ export async function sha256Of(file: string): Promise<string> {
 export const rowsOf = async <T extends pg.QueryResultRow>(client: pg.Client, sql: string): Promise<T[]> =>
   (await client.query<T>(sql)).rows;
 
-// Parts are counted with the table that they are parts of.
+// Counts partitions with their table.
 const TABLES = `select c.relname as name from pg_class c
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition order by 1`;
 
-/** By table name. */
+/** Row counts by table name. */
 export async function countRows(client: pg.Client): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { name } of await rowsOf<{ name: string }>(client, TABLES)) {
@@ -58,14 +58,14 @@ const LSN = "select pg_current_wal_lsn()::text as lsn";
 
 type About = Pick<Manifest, "taken_at" | "schema" | "postgresql"> & { snapshot: string };
 
-/** Refuses to overwrite; what a failure leaves is removed. */
+/** Refuses to overwrite a file, and removes incomplete files after a failure. */
 export async function backup(settings: Config, file: string): Promise<Manifest> {
   for (const one of [file, manifestOf(file)]) {
     if (existsSync(one)) throw new Error(`${resolve(one)} exists already; a backup overwrites nothing.`);
   }
   const url = databaseUrl(settings);
   const unfinished = `${file}.unfinished`;
-  // Readable by its owner only: it has addresses and password hashes.
+  // Readable by its owner only: it contains addresses and password hashes.
   writeFileSync(unfinished, "", { mode: 0o600, flag: "wx" });
   try {
     const manifest = await withDatabase(url, async (client) => {

@@ -1,4 +1,4 @@
-/** The progress of campaigns, and why recipients failed. Over all companies on purpose: an operator asks. */
+/** Progress of campaigns and reasons of failed recipients, over all companies because an operator asks. */
 import { CAMPAIGN_ERROR, Campaign } from "../../models/campaign.ts";
 import { query } from "../../models/database/db.ts";
 import { SEND_CHUNK_STATE } from "../../models/send-chunk.ts";
@@ -13,7 +13,7 @@ import type { Mail, Step } from "./mail-steps.ts";
 const MAX_ROWS = 200;
 const A_SENDER = "a sender";
 
-// One statement for all that a row shows: each question is a probe of a partial index.
+// One statement per refresh; each column is a probe of a partial index.
 const UNFINISHED = `
   select c.id, c.smtp_config_id, co.name company, c.name, c.status, c.total_emails, c.sent_count, c.failed_count, c.scheduled_for,
     ${CAMPAIGN_ERROR} as error,
@@ -56,7 +56,7 @@ interface UnfinishedCampaign {
   error: string | null;
 }
 
-/** By SMTP configuration: a sender may run and back off from a failing mail server, which only the sender knows. */
+/** Back-offs by SMTP configuration. Only the sender knows when it backs off from a failing mail server. */
 async function backOffs(ctx: Ctx, campaigns: UnfinishedCampaign[]): Promise<Map<string, string>> {
   if (!campaigns.some(({ waiting_for }) => waiting_for === A_SENDER)) return new Map();
   const servers = await backingOff(ctx);
@@ -67,7 +67,7 @@ async function backOffs(ctx: Ctx, campaigns: UnfinishedCampaign[]): Promise<Map<
 
 interface Reading {
   at: number;
-  /** How many recipients were done, by campaign. */
+  /** Finished recipients by campaign. */
   done: Map<string, number>;
 }
 
@@ -78,13 +78,13 @@ const readingOf = (campaigns: UnfinishedCampaign[]): Reading => ({
   done: new Map(campaigns.map((campaign) => [campaign.id, doneOf(campaign)])),
 });
 
-/** An average over a longer time does not show the present rate. */
+/** An average over a longer time would not show the current rate. */
 const OLDEST_READING_MS = 30_000;
-/** Two viewers at the same time must not get a rate over a few milliseconds. */
+/** Prevents a rate over a few milliseconds when two viewers ask at the same time. */
 const NEWEST_READING_MS = 900;
 let lastReadings: Reading[] = [];
 
-/** The newest reading that is old enough to compare with. Keeps the present one for the next request. */
+/** Returns the newest reading that is old enough to compare with, and stores the current one for the next request. */
 function readingBefore(now: Reading): Reading | undefined {
   lastReadings = lastReadings.filter(({ at }) => now.at - at < OLDEST_READING_MS);
   const before = lastReadings.findLast(({ at }) => now.at - at >= NEWEST_READING_MS);
@@ -95,7 +95,7 @@ function readingBefore(now: Reading): Reading | undefined {
 
 type Question = ParamsOf<"operator.campaigns">;
 
-/** The rate compares the counts with those of an earlier request; a request about one company has none. */
+/** The rate compares the counts with those of an earlier request; requests about one company return no rate. */
 export async function runningCampaigns(
   ctx: Ctx,
   { company_id }: Question = {},
@@ -118,7 +118,7 @@ export async function runningCampaigns(
   });
 }
 
-/** What the campaign of a queued mail waits for, if that is known: in general, and what is wrong with it. */
+/** What the campaign of a queued mail waits for, if known: in general, and problems of the campaign itself. */
 export async function waitingSteps(
   ctx: Ctx,
   { status, company_id, campaign_id }: Pick<Mail, "status" | "company_id" | "campaign_id">,
@@ -131,7 +131,7 @@ export async function waitingSteps(
 
 const { failed, bounced, suppressed, unknown } = SENT_EMAIL_STATUS;
 
-// Numbers and addresses differ per recipient: without them, reasons group.
+// Removes numbers and addresses, which differ per recipient, so that equal reasons form a group.
 const FAILURES = `
   select e.status, left(regexp_replace(coalesce(e.error, e.smtp_response, ''), '<?[^\\s<>]+@[^\\s<>]+>?', '<address>', 'g'), 200) reason,
     count(*)::int recipients, min(coalesce(e.email, s.email)) example
@@ -149,7 +149,7 @@ interface Failure {
 
 export async function failuresByReason(campaignId: string): Promise<ReturnsOf<"operator.failures">> {
   const rows = await query<Failure>(FAILURES, [campaignId, [failed, bounced, suppressed, unknown]]);
-  // An unknown campaign is not one without failures.
+  // Distinguishes an unknown campaign from one without failures.
   if (rows.length === 0 && !(await Campaign.findOne({ attributes: ["id"], where: { id: campaignId } })))
     throw notFound();
   return rows.map((row) => ({ ...row, status: SENT_EMAIL_STATUSES[row.status]! }));

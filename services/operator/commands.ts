@@ -1,4 +1,4 @@
-/** The operators' commands: each is a thin call of an action, in the REPL and as `npm run -s ops`. */
+/** Operator commands, each a thin call of an action, for the REPL and for `npm run -s ops`. */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ActionOf } from "../contracts.ts";
@@ -16,27 +16,27 @@ type Rows = object[];
 
 export interface Command {
   name: string;
-  /** In the words of a usage line: "<needed>", "[optional]". */
+  /** Written as in a usage line: "<needed>", "[optional]". */
   args: string[];
   about: string;
   action: ActionOf;
-  /** Names of options with a value, `--name VALUE`: `run` gets the values after all arguments. */
+  /** Names of options with a value, `--name VALUE`. `run` gets the values after all arguments. */
   options?: string[];
   /** Names of options without a value, `--name`. */
   flags?: string[];
   run(ask: Ask, ...args: (string | undefined)[]): Promise<Rows>;
-  /** How a terminal shows the rows, if not as a table. `flags`: those that were given. */
+  /** Renders the rows for a terminal if not as a table. `flags` are the given ones. */
   print?(rows: Rows, flags: readonly string[]): string;
-  /** 0 otherwise. */
+  /** Default: 0. */
   exitCode?(rows: Rows): number;
-  /** The rows if no service is reached; for other commands that is an error. */
+  /** Rows to show if no service can be reached; other commands report an error then. */
   withoutService?(problem: Error, env: NodeJS.ProcessEnv): Promise<Rows>;
 }
 
 const PAGE = 100;
 const RATE_OVER_MS = 1_000;
 
-/** An operator acts for a company as its owner would. */
+/** An operator acts for a company with the owner's rights. */
 const ownerOf = (companyId: string): Caller => ({ companyId, role: "owner" });
 
 const because = (companyId: string | undefined, reason: string | undefined) => ({
@@ -52,7 +52,7 @@ const flat = (plan: { plan: string; features: string[]; limits: object }) => ({
 
 const LIMITS = ["api_calls_per_day", "subscribers", "emails_per_month", "smtp_per_hour", "media_bytes"];
 
-/** Other words stay as they are: the contract's error names them. */
+/** Passes other words on: the contract's error names them. */
 const limitOf = (word: string) => (word === "-" ? null : /^\d+$/.test(word) ? Number(word) : (word as never));
 
 export const commands: Command[] = [
@@ -63,7 +63,7 @@ export const commands: Command[] = [
     about: "Nodes, campaigns, queues and limits on one screen; --watch refreshes it every 2 seconds until Ctrl-C",
     action: "operator.status",
     async run(ask) {
-      // Rates are what happened between two requests.
+      // Rates compare two requests, so ask twice.
       await ask("operator.status", {});
       await sleep(RATE_OVER_MS);
       return [await ask("operator.status", {})];

@@ -1,6 +1,6 @@
 /**
- * How operators come into the console: a link that a command prints, good once and for minutes, opens a session of an hour.
- * An operator who may run commands may do everything that these pages do, so the link grants nothing new.
+ * Opens the console for operators: a command prints a link that works once and for some minutes, and opens a session of
+ * one hour. Grants nothing new, because an operator who may run commands may do everything that these pages do.
  */
 import { createHash, randomBytes } from "node:crypto";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";

@@ -1,6 +1,6 @@
 /**
- * The operator's console, `npm run repl`: a REPL with the commands of commands.ts, beside Moleculer's own. It attaches to
- * the cluster that TRANSPORTER names, else to the service that runs on DATA_DIR.
+ * The operator's REPL, `npm run repl`, with the commands of commands.ts beside Moleculer's own. It attaches to the
+ * cluster named by TRANSPORTER, else to the service that runs on DATA_DIR.
  */
 import type { BrokerOptions, ServiceBroker } from "moleculer";
 import { brokerOptions, hideFromRunner, nodeIdOfThisStart } from "../../moleculer.config.ts";

@@ -1,4 +1,4 @@
-/** The actions that look at everything at once: `status`, `trace` and `doctor`. */
+/** Contracts of the actions that report on the whole installation: `status`, `trace` and `doctor`. */
 import type { TProperties } from "@sinclair/typebox";
 import type { ServiceContract } from "../define.ts";
 import { Nullable, OneOf, Text, Time, Type, Uuid } from "../lib/shapes.ts";
@@ -14,12 +14,12 @@ export const Running = {
   total_emails: Type.Integer(),
   sent_count: Type.Integer(),
   failed_count: Type.Integer(),
-  /** Since a previous request; null if there was none. */
+  /** Since a previous request; null at the first. */
   mails_per_second: Nullable(Type.Number()),
-  /** Null while nothing moves. */
+  /** Null while nothing is sent. */
   seconds_left: Nullable(Type.Integer()),
   scheduled_for: Nullable(Time),
-  /** Why nothing is sent, if that is known. */
+  /** Why nothing is sent, if known. */
   waiting_for: Nullable(Type.String()),
   error: Nullable(Type.String()),
 };
@@ -33,7 +33,7 @@ const WaitsPerSecond = Type.Object({
   domain: Type.Number(),
 });
 
-/** Null: the node did not answer, or was not asked before. */
+/** Null values: the node did not answer, or was not asked before. */
 const NodeStatus = {
   node: Type.String(),
   services: Type.Array(Type.String()),
@@ -48,12 +48,12 @@ const NodeStatus = {
   sender: Nullable(
     Type.Object({
       mails_per_second: Type.Number(),
-      /** Handed to connections, and not answered yet. */
+      /** Handed to connections and not answered yet. */
       in_flight: Type.Integer(),
-      /** Marked as handed over, without a recorded answer: a crash would leave them in doubt. */
+      /** Marked as handed over, without a recorded answer; in doubt after a crash. */
       in_doubt: Type.Integer(),
       max_in_doubt: Type.Integer(),
-      /** Since the node started; so are the next two. */
+      /** Since the node's start, like the next two. */
       sent: Type.Integer(),
       failed: Type.Integer(),
       deferred: Type.Integer(),
@@ -78,7 +78,7 @@ const Finding = {
   check: Type.String(),
   state: OneOf("ok", "warn", "fail"),
   found: Type.String(),
-  /** What to do about it; empty where all is well. */
+  /** Recommended action; empty for findings without a problem. */
   advice: Type.String(),
 };
 
@@ -87,7 +87,7 @@ export const wholes = {
     summary: "The story of one mail, step by step in order of time",
     visibility: "public",
     params: Type.Object({
-      /** Its id, its Message-ID, or an address: then the newest mail to it. */
+      /** The mail's id, its Message-ID, or an address (for the newest mail to it). */
       mail: Text(300),
     }),
     returns: Rows(Step),
@@ -99,11 +99,11 @@ export const wholes = {
     returns: Type.Object({
       at: Time,
       nodes: Rows(NodeStatus),
-      /** The first 50 that are not finished, and how many there are. */
+      /** The first 50 unfinished campaigns, and their total number. */
       campaigns: Rows(Running),
       unfinished_campaigns: Type.Integer(),
       queues: Rows(Queue),
-      /** How often batches found no room within each kind of limit; null at the first request. */
+      /** How often batches waited for each kind of limit; null at the first request. */
       limiter_waits_per_second: Nullable(WaitsPerSecond),
       backing_off: Rows({ host: Type.String(), until: Type.String(), last_error: Nullable(Type.String()) }),
       slow_domains: Type.Integer(),
@@ -115,7 +115,7 @@ export const wholes = {
         disabled_at: Nullable(Time),
       }),
       dependencies: Rows(Dependency),
-      /** Why a part is empty: the database did not answer. */
+      /** Reasons for empty sections, such as a database that did not answer. */
       errors: Type.Array(Type.String()),
     }),
   },
@@ -124,7 +124,7 @@ export const wholes = {
       "Every dependency, the configuration, nodes, clocks, DNS and disk: what is not as it should be, and what to do",
     visibility: "public",
     params: Type.Object({
-      /** The version of the files that the command runs from. */
+      /** Version of the files that the command runs from. */
       version: Type.Optional(Text(40)),
     }),
     returns: Rows(Finding),

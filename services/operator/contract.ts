@@ -14,7 +14,7 @@ const EndpointQueue = {
   disabled_at: Nullable(Time),
 };
 
-/** Times are null until they have come. */
+/** Times are null until they are reached. */
 const SessionRow = {
   session_id: Uuid,
   name: Type.String(),
@@ -73,7 +73,7 @@ export const contract = {
     summary: "Campaigns that are not finished, with rate and time left",
     visibility: "public",
     params: Type.Object({
-      /** Only campaigns of this company; without a rate. */
+      /** Limits the answer to campaigns of this company, without a rate. */
       company_id: Type.Optional(Uuid),
     }),
     returns: Rows(Running),
@@ -209,12 +209,12 @@ export const contract = {
       node: Type.String(),
       services: Type.String(),
       ready: Bool,
-      /** "starting", "started", "draining", or that it does not answer. */
+      /** "starting", "started", "draining", or a sentence if it does not answer. */
       state: Type.String(),
       database: Type.String(),
       redis: Type.String(),
       nats: Type.String(),
-      /** How long each took to answer that node; null if it did not, or is not used. */
+      /** Response time of each server, as measured by that node; null if unused or without an answer. */
       database_ms: Nullable(Type.Number()),
       redis_ms: Nullable(Type.Number()),
       nats_ms: Nullable(Type.Number()),

@@ -1,8 +1,8 @@
-/** What PostgreSQL says of itself to whoever asks how it does: settings, room, what runs long, what is left undone. */
+/** Reads PostgreSQL's state for `doctor`: settings, capacity, long-running statements and leftovers. */
 import { query, queryOne, type Row, transaction } from "../../models/database/db.ts";
 import { type DatabaseRole, databaseRole } from "../../models/database/role.ts";
 
-/** Below the time that a check has: a slow answer then fails as the database's, and leaves no statement behind. */
+/** Shorter than a check's timeout: a slow statement then fails in the database and does not keep running. */
 const SETTINGS = { statement_timeout: 4_000, lock_timeout: 1_000 };
 
 export const asked = <T>(text: string, values: unknown[] = []): Promise<T[]> =>
@@ -12,9 +12,9 @@ export const askedOne = async <T>(text: string, values?: unknown[]): Promise<T> 
 export interface ServerFacts {
   version: string;
   version_number: number;
-  /** Null where the role may not see it. */
+  /** Null if the role may not see it. */
   tls: boolean | null;
-  /** The server's address as the connection leads to it; null for a Unix socket. */
+  /** The server's address of this connection; null for a Unix socket. */
   address: string | null;
   role: DatabaseRole;
   max_connections: number;
@@ -23,9 +23,9 @@ export interface ServerFacts {
   autovacuum: boolean;
   fsync: boolean;
   full_page_writes: boolean;
-  /** Off: what was acknowledged may be lost when the server ends. */
+  /** "off" means that acknowledged data can be lost when the server crashes. */
   synchronous_commit: string;
-  /** Transactions since the oldest row that is not frozen; at two billion PostgreSQL stops. */
+  /** Transactions since the oldest unfrozen row; PostgreSQL stops at two billion. */
   oldest_transaction_age: number;
 }
 
@@ -50,7 +50,7 @@ export const serverFacts = (): Promise<ServerFacts> =>
     { settings: SETTINGS },
   );
 
-/** From 0 to 1; each send draws a number. Null where the role may not see it. */
+/** From 0 to 1; each send uses a number. Null if the role may not see it. */
 const NUMBERS_USED = `
   select (select last_value::float8 / max_value from pg_sequences
     where schemaname = current_schema() and sequencename = 'campaign_no') as used`;
@@ -59,13 +59,13 @@ export const campaignNumbersUsed = async (): Promise<number | null> =>
   (await askedOne<{ used: number | null }>(NUMBERS_USED)).used;
 
 export interface LongWork {
-  /** Open longer than five minutes; of other roles only where this one may see them. */
+  /** Open for more than five minutes; includes other roles only if visible to this one. */
   transactions: number;
   oldest_seconds: number;
   oldest_application: string | null;
-  /** Prepared for a two-phase commit that nobody finished. */
+  /** Prepared transactions (two-phase commit) that nobody finished. */
   prepared: number;
-  /** Replication slots that nobody reads, and what they keep the server from deleting. */
+  /** Unused replication slots, which keep the server from deleting log files. */
   idle_slots: number;
   kept_bytes: number;
 }
@@ -91,7 +91,7 @@ export interface TableState {
   was_analyzed: boolean;
 }
 
-// Small tables are vacuumed and analysed in no time, and their shares say nothing.
+// Small tables are vacuumed and analysed in no time, so their ratios are meaningless.
 const LARGE_TABLES = `
   select relname as name, n_live_tup::float8 as live, n_dead_tup::float8 as dead,
     coalesce(last_analyze, last_autoanalyze) is not null as was_analyzed
@@ -101,7 +101,7 @@ export const largeTables = (): Promise<TableState[]> => asked<TableState>(LARGE_
 
 export interface Storage {
   bytes: number;
-  /** Left behind by a build that was interrupted; nothing uses them, and every write pays for them. */
+  /** Left by interrupted index builds: unused, but maintained by every write. */
   broken_indexes: string[];
 }
 
@@ -112,13 +112,13 @@ const STORAGE = `
 
 export const storage = (): Promise<Storage> => askedOne<Storage>(STORAGE);
 
-/** Whether the part of recipients is there that comes after the one in use. */
+/** True if the partition of recipients after the current one exists. */
 const PART_AHEAD = `
   select (select max(no) from recipient_parts) > (select last_value >> 20 from campaign_no) as is_there`;
 
 export const isPartAhead = async (): Promise<boolean> => (await askedOne<{ is_there: boolean }>(PART_AHEAD)).is_there;
 
-/** Whether next month's part of hits is there. */
+/** True if next month's partition of hits exists. */
 const HIT_PART_AHEAD = `
   select exists (select from hit_parts
     where month = date_trunc('month', now() at time zone 'UTC')::date + interval '1 month') as is_there`;
@@ -126,7 +126,7 @@ const HIT_PART_AHEAD = `
 export const isHitPartAhead = async (): Promise<boolean> =>
   (await askedOne<{ is_there: boolean }>(HIT_PART_AHEAD)).is_there;
 
-/** Names of the migrations that the database has. */
+/** Names of the applied migrations. */
 export const appliedMigrations = async (): Promise<string[]> =>
   (await asked<Row & { name: string }>("select name from migrations")).map(({ name }) => name);
 

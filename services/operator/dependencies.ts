@@ -1,4 +1,4 @@
-/** What the service depends on, as the operator service's own process sees it: state, version, how fast it answers. */
+/** State, version and response time of the servers, as seen by the operator service's process. */
 import type { ServiceBroker } from "moleculer";
 import { askDatabase, queryOne } from "../../models/database/db.ts";
 import type { ReturnsOf } from "../contracts.ts";
@@ -10,7 +10,7 @@ const TIMEOUT_MS = 1_000;
 type Dependency = ReturnsOf<"operator.dependencies">[number];
 type Description = Pick<Dependency, "version" | "detail">;
 
-/** `ask` is timed, `describe` is not. */
+/** Measures `ask`, but not `describe`. */
 async function measured(
   what: string,
   ask: () => Promise<unknown>,
@@ -41,7 +41,7 @@ const unused = (what: string, detail: string): Dependency => ({
   detail,
 });
 
-// pg_stat_activity shows other users' sessions too, without what they run.
+// pg_stat_activity also lists other users' sessions, without their statements.
 const DATABASE = `
   select current_setting('server_version') as version, current_setting('max_connections')::int as most,
     (select count(*) from pg_stat_activity where backend_type = 'client backend') as connections`;
@@ -71,7 +71,7 @@ interface NatsClient {
   getServer(): string;
 }
 
-/** Undefined while there is no connection, and where all services are in one process. */
+/** Undefined while disconnected, and if all services run in one process. */
 export const natsClientOf = (broker: ServiceBroker): NatsClient | undefined =>
   (broker as unknown as { transit?: { tx: { client?: NatsClient } } }).transit?.tx.client;
 

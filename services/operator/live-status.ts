@@ -1,4 +1,4 @@
-/** State that only the running senders know: their batches, servers that back off, slow domains; and a company's limits. */
+/** State that only running senders have: batches, back-offs from servers, slow domains; also a company's limits. */
 import { Campaign } from "../../models/campaign.ts";
 import { Company } from "../../models/company.ts";
 import { call } from "../call.ts";
@@ -16,7 +16,7 @@ interface ListedService {
 
 let asking: Promise<SenderStatus[]> | undefined;
 
-/** One answer per node; a node that does not answer in time is left out. Concurrent requests share the answers. */
+/** One answer per node, without nodes that time out. Concurrent requests share the answers. */
 export function senderStatuses(ctx: Ctx): Promise<SenderStatus[]> {
   asking ??= askSenders(ctx).finally(() => {
     asking = undefined;
@@ -93,7 +93,7 @@ export async function batches(ctx: Ctx): Promise<ReturnsOf<"operator.batches">> 
 type PlanLimit = keyof ReturnsOf<"accounts.getPlan">["limits"];
 const COUNTED_LIMITS: PlanLimit[] = ["api_calls_per_day", "subscribers", "emails_per_month", "media_bytes"];
 
-/** The plan's limits; the senders count the hour. */
+/** The plan's limits; the senders count the current hour. */
 export async function companyLimits(ctx: Ctx<{ company_id: string }>): Promise<ReturnsOf<"operator.limits">> {
   const companyId = ctx.params.company_id;
   const as = { meta: { companyId } };

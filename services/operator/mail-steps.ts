@@ -1,4 +1,4 @@
-/** Mails as stored, with their copies and what came back, and the steps that they make in a history: for `why` and `trace`. */
+/** Stored mails with their copies and bounces, and their steps of a history, for `why` and `trace`. */
 import { query } from "../../models/database/db.ts";
 import { SENT_EMAIL_STATUS, SENT_EMAIL_STATUSES } from "../../models/sent-email-status.ts";
 import { hitsOf } from "../../models/statements/hits.ts";
@@ -10,7 +10,7 @@ export const MAX_ROWS = 50;
 
 export type Step = ReturnsOf<"operator.why">[number];
 
-/** What a mail and a copy of it have alike. */
+/** Fields shared by a mail and its copies. */
 interface Attempted {
   id: string;
   campaign_no: number;
@@ -28,7 +28,7 @@ interface Attempted {
 }
 
 export interface Mail extends Attempted {
-  /** What stands before the "@" of its Message-ID. */
+  /** The part of its Message-ID before the "@". */
   message_id?: string;
   campaign_id: string;
   company_id: string;
@@ -40,7 +40,7 @@ const COLUMNS = `s.campaign_no, s.seq, c.id campaign_id, c.company_id, co.name c
   c.expansion_began_at created_at, s.sent_at, s.bounced_at`;
 const NEWEST = `order by s.campaign_no desc, s.seq desc limit ${MAX_ROWS}`;
 
-// Company by company, so that each look-up is one of an index.
+// Searches company by company, so that each look-up uses an index.
 const BY_ADDRESS = `
   select s.* from companies co cross join lateral (
     (select ${COLUMNS} from subscribers p join sent_emails s on s.subscriber_id = p.id
@@ -56,13 +56,13 @@ const BY_NUMBER = `
     left join subscribers p on p.company_id = c.company_id and p.id = s.subscriber_id
   where s.campaign_no = $1 and s.seq = $2`;
 
-/** The newest of each company. */
+/** The newest mails of each company. */
 export const mailsTo = async (address: string): Promise<Mail[]> => withIds(await query<Mail>(BY_ADDRESS, [address]));
 
 export const mailNumbered = async ({ campaign_no, seq }: MailNumber): Promise<Mail[]> =>
   withIds(await query<Mail>(BY_NUMBER, [campaign_no, seq]));
 
-/** `id`, `campaign_no` and `seq` are those of its mail. */
+/** `id`, `campaign_no` and `seq` are those of the mail. */
 export interface Copy extends Attempted {
   recipient: string;
   kind: string;
@@ -112,7 +112,7 @@ export function copySteps(copy: Copy): Step[] {
 
 const { queued, sending } = SENT_EMAIL_STATUS;
 
-/** A mail that waits or is being sent has no outcome yet. The time of a failure is not stored. */
+/** A mail that is queued or being sent has no outcome yet. The time of a failure is not stored. */
 function outcomeSteps(mail: Mail): Step[] {
   const { status, attempts, next_attempt_at, sent_at, bounced_at, created_at } = mail;
   if (status === queued && next_attempt_at) {
@@ -123,7 +123,7 @@ function outcomeSteps(mail: Mail): Step[] {
   if (status === sending) return [{ at: new Date().toISOString(), what: "being tried again", detail: detailOf(mail) }];
   const at = (bounced_at ?? sent_at ?? created_at).toISOString();
   const outcome = { at, what: SENT_EMAIL_STATUSES[status] ?? "?", detail: detailOf(mail) };
-  // It had been accepted, and came back later.
+  // Accepted first, bounced later.
   const accepted = sent_at && bounced_at ? [{ at: sent_at.toISOString(), what: "sent", detail: "" }] : [];
   return [...accepted, outcome];
 }
@@ -145,7 +145,7 @@ const MAX_EVENTS = 500;
 const EVENTS = `
   select id, type, machine, metadata, created_at from email_events where sent_email_id = any($1) order by id limit ${MAX_EVENTS}`;
 
-/** What readers and their machines did, and what came back. */
+/** Opens, clicks, unsubscribes, bounces and replies of the mails. */
 export async function eventsOf(mails: readonly Mail[]): Promise<MailEvent[]> {
   const ofCompany = Map.groupBy(mails, ({ company_id }) => company_id);
   const events = await query<MailEvent>(EVENTS, [mails.map(({ id }) => id)]);

@@ -1,6 +1,6 @@
 /**
- * The story of one mail in order of time: what its campaign went through, whose hands it was in, what the mail server said, what
- * came back, and which webhooks reported it. `why` is about a person; this is about a mail.
+ * Tells the story of one mail in order of time: its campaign, the nodes that handled it, the mail server's answer,
+ * bounces, and webhooks that reported it. `why` is about a person, `trace` about a mail.
  */
 import { query, queryOne } from "../../models/database/db.ts";
 import { SEND_CHUNK_STATE } from "../../models/send-chunk.ts";
@@ -27,7 +27,7 @@ import { webhookSteps } from "./mail-webhooks.ts";
 
 const { queued, sending } = SENT_EMAIL_STATUS;
 
-/** Its id, its Message-ID, or an address: the newest mail to that. */
+/** Accepts the mail's id, its Message-ID, or an address (for the newest mail to it). */
 async function find(wanted: string): Promise<Mail> {
   const id = isUuid(wanted) ? wanted : await idOfMessage(wanted);
   const [byId] = id === null ? [] : await mailNumbered(await mailOf(id));
@@ -95,7 +95,7 @@ interface Chunk {
   due_at: Date | null;
 }
 
-// A campaign has some chunk for each thousand recipients, and those of a resume again.
+// A campaign has some chunks per thousand recipients, and more after a resume.
 const CHUNKS = `
   select no, lo, hi, marked_to, state = ${SEND_CHUNK_STATE.ready} is_ready, state = ${SEND_CHUNK_STATE.leased} is_leased, state = ${SEND_CHUNK_STATE.waiting} is_waiting,
     owner, fence, lease_until, due_at
@@ -114,10 +114,13 @@ function outcomeStep(step: Step, mail: Mail, times: CampaignTimes): Step {
   return { ...step, at: iso(settledAt(mail, times)), detail };
 }
 
-/** The node within an owner's name. */
+/** The node in a lease owner's name. */
 const nodeOf = (owner: string) => owner.slice(0, owner.lastIndexOf(":"));
 
-/** When a chunk was taken is not stored: one that is done says by whom, one that is not stands where it is now. */
+/**
+ * The time of leasing a chunk is not stored: a finished chunk names its node, an unfinished one shows its current
+ * state.
+ */
 function chunkStep(chunk: Chunk, mail: Mail, times: CampaignTimes, nowMs: number): Step | undefined {
   const { no, lo, hi, owner, fence, lease_until, due_at, marked_to } = chunk;
   const run = `chunk ${no}, recipients ${lo} to ${hi}`;
@@ -147,7 +150,7 @@ function chunkStep(chunk: Chunk, mail: Mail, times: CampaignTimes, nowMs: number
   return { at: iso(settledAt(mail, times)), what: "taken", detail: `by ${nodeOf(owner)} with ${run}, lease ${fence}` };
 }
 
-// Postfix, Exchange; Exim; Sendmail and those who write like it; Amazon SES.
+// Postfix and Exchange; Exim; Sendmail and compatible servers; Amazon SES.
 const QUEUE_IDS = [
   /\bqueued as ([\w.-]+)/i,
   /\bid=([\w.-]+)/,
@@ -156,7 +159,7 @@ const QUEUE_IDS = [
   /^250 (?:2\.\d\.\d )?Ok:? ([\w-]{16,})$/i,
 ];
 
-/** What the mail server calls the mail in its own log, where its reply says so in a known way. */
+/** The mail's id in the server's own log, if the reply contains it in a known format. */
 export function queueIdOf(reply: string | null): string | undefined {
   for (const pattern of QUEUE_IDS) {
     const id = pattern.exec(reply ?? "")?.[1];
@@ -165,7 +168,7 @@ export function queueIdOf(reply: string | null): string | undefined {
   return undefined;
 }
 
-/** Who looks for the mail in the log of the server, or in a mailbox. */
+/** The Message-ID and sender, for finding the mail in a server's log or a mailbox. */
 function sentAs(mail: Mail, sender: string | null): Step[] {
   if (!mail.sent_at) return [];
   const queueId = queueIdOf(mail.smtp_response);
@@ -200,7 +203,7 @@ async function returned(mail: Mail): Promise<Step[]> {
   }));
 }
 
-/** Throws NOT_FOUND where nothing was sent under that id or to that address. */
+/** Throws NOT_FOUND if nothing was sent under that id or to that address. */
 export async function traceOf(ctx: Ctx, wanted: string): Promise<Step[]> {
   const mail = await find(wanted.trim());
   const [times, chunks, copies, events, cameIn, waiting] = await Promise.all([

@@ -1,14 +1,17 @@
-/** Which webhooks reported a mail, and what became of them. */
+/** Finds the webhook deliveries that reported a mail, and their results. */
 import { type Client, query, transaction } from "../../models/database/db.ts";
 import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
 import { firstIdAt } from "../lib/ids.ts";
 import { MAX_ROWS, type Mail, type MailEvent, type Step } from "./mail-steps.ts";
 
-/** A delivery is written in the statement of what it reports, which may take its time. */
+/** A delivery is written by the statement that records its event, which may take a while. */
 const BEFORE_MS = 2_000;
 const AFTER_MS = 20_000;
 const MAX_MOMENTS = 40;
-/** A busy company has hundreds of thousands of deliveries in such a time, and no index leads from a mail to its own. */
+/**
+ * A busy company has hundreds of thousands of deliveries in such a period, and no index leads from a mail to its
+ * deliveries.
+ */
 const SEARCH = { statement_timeout: 3_000 };
 const TIMED_OUT = "57014";
 
@@ -24,7 +27,7 @@ interface Delivery {
   created_at: Date;
 }
 
-// Ids begin with their time: between two of them lies what was written between two moments.
+// Ids begin with their time, so a range of ids is a range of time.
 const DELIVERIES = `
   select d.id, w.url, d.event_type, d.status, d.attempts, d.response_status, d.last_error, d.next_attempt_at, d.created_at
   from webhook_endpoints w cross join lateral (
@@ -33,7 +36,7 @@ const DELIVERIES = `
     order by id limit ${MAX_ROWS}) d
   where w.company_id = $1`;
 
-/** Moments that lie close together make one. */
+/** Merges times that are close together into one range. */
 export function spansAround(momentsMs: readonly number[]): [fromMs: number, toMs: number][] {
   const spans: [number, number][] = [];
   for (const at of momentsMs.toSorted((a, b) => a - b)) {
@@ -49,7 +52,10 @@ interface CampaignEnds {
   finished_at: Date | null;
 }
 
-/** Where something reported it. When a mail failed is not stored: that may be any time until its campaign was over. */
+/**
+ * Time ranges in which a delivery can have been written. The time of a failure is not stored: it is any time until the
+ * campaign was over.
+ */
 function reportedWithin(mail: Mail, events: readonly MailEvent[], { started_at, finished_at }: CampaignEnds) {
   const known = [mail.sent_at, mail.bounced_at, ...events.map(({ created_at }) => created_at)];
   const spans = spansAround(known.flatMap((at) => at?.getTime() ?? []).slice(0, MAX_MOMENTS));
@@ -80,7 +86,7 @@ function deliveryStep({
   };
 }
 
-/** `events`: all that came of the mail. */
+/** `events` are all events of the mail. */
 export async function webhookSteps(mail: Mail, events: readonly MailEvent[], campaign: CampaignEnds): Promise<Step[]> {
   const spans = reportedWithin(mail, events, campaign);
   const search = async (client: Client) => {

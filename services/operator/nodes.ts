@@ -1,4 +1,4 @@
-/** Every node's own report of itself. One that does not answer in time has none. */
+/** Collects the nodes' reports of themselves. A node that times out has none. */
 import type { NodeReport } from "../../mixins/health.middleware.ts";
 import type { ReturnsOf } from "../contracts.ts";
 import type { Ctx } from "../lib/caller.ts";
@@ -15,7 +15,7 @@ export interface Node {
   id: string;
   services: string[];
   report: NodeReport | undefined;
-  /** By this process's clock, in milliseconds since 1970. */
+  /** This process's clock, in milliseconds since 1970. */
   askedAtMs: number;
   answeredAtMs: number;
 }
@@ -26,7 +26,7 @@ const servicesOf = ({ services = [] }: ListedNode) =>
     .filter((name) => !name.startsWith("$"))
     .sort();
 
-/** Consoles are left out: they serve nobody. `vitals`: what each uses of its machine, too. */
+/** Leaves consoles out: they serve nobody. `vitals` adds each node's use of CPU and memory. */
 export async function nodes(ctx: Ctx, ask: { vitals: boolean }): Promise<Node[]> {
   const listed = (await ctx.call("$node.list", { withServices: true, onlyAvailable: true })) as ListedNode[];
   const serving = listed.filter((node) => servicesOf(node).length > 0).toSorted((a, b) => a.id.localeCompare(b.id));

@@ -1,4 +1,4 @@
-/** Operators' sessions of the console: the link, its one use, each use after that, the end. Rows stay as a record. */
+/** Stores operators' console sessions: link, first use, later uses, end. Rows stay as an audit record. */
 import { query, queryOne } from "../../models/database/db.ts";
 
 export interface OperatorSessionRow {
@@ -16,7 +16,7 @@ export interface OperatorSessionRow {
 
 const MAX_LISTED = 200;
 
-/** Takes away what is older than `keepDays`, too: links are few, and nothing else asks for it. Returns until when it is good. */
+/** Also deletes rows older than `keepDays`: links are rare, and nothing else reads them. Returns the expiry. */
 export async function storeLink(
   link: { id: string; hash: Buffer; name: string; goodSeconds: number },
   keepDays: number,
@@ -35,7 +35,7 @@ interface Origin {
   userAgent: string | null;
 }
 
-/** Of two who use a link at once, one gets a session. Undefined where it is unknown, was used or is too old. */
+/** Of two concurrent uses, one gets a session. Undefined for a link that is unknown, used or expired. */
 export const beginSession = (hash: Buffer, goodSeconds: number, { ip, userAgent }: Origin) =>
   queryOne<{ id: string; name: string; expires_at: Date }>(
     `update operator_sessions set link_hash = null, began_at = now(), last_used_at = now(),
@@ -45,7 +45,7 @@ export const beginSession = (hash: Buffer, goodSeconds: number, { ip, userAgent 
     [hash, goodSeconds, ip, userAgent],
   );
 
-/** Undefined where it is over. Writes at most once a minute. */
+/** Undefined if the session is over. Writes at most once a minute. */
 export const continueSession = (id: string) =>
   queryOne<{ id: string; name: string; expires_at: Date }>(
     `with used as (
@@ -55,7 +55,7 @@ export const continueSession = (id: string) =>
     [id],
   );
 
-/** A link that nobody used yet ends, too. False where there is none, or it is over. */
+/** Ends a session or an unused link. False if unknown or already over. */
 export async function endSession(id: string): Promise<boolean> {
   const ended = await query(
     `update operator_sessions set ended_at = now(), link_hash = null
@@ -65,7 +65,7 @@ export async function endSession(id: string): Promise<boolean> {
   return ended.length > 0;
 }
 
-/** Newest first, those that are over too. */
+/** Newest first, including ended ones. */
 export const listSessions = (): Promise<OperatorSessionRow[]> =>
   query<OperatorSessionRow>(
     `select id, name, made_at, link_until, began_at, expires_at, ended_at, last_used_at, ip, user_agent

@@ -1,6 +1,6 @@
 /**
- * The operator's way into a service that runs in one process: a Unix socket in DATA_DIR that only the owner of the
- * process may open. One line of JSON asks for an action, one line answers.
+ * Lets operators reach a service that runs in one process: a Unix socket in DATA_DIR that only the process's owner may
+ * open. A request for an action is one line of JSON, and so is its answer.
  */
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
@@ -32,7 +32,7 @@ async function serve(broker: ServiceBroker, socket: Socket): Promise<void> {
   }
 }
 
-/** Returns how to close it. A folder that cannot be written costs the socket, and not the service. */
+/** Returns a function that closes the socket. In a read-only folder the service starts without the socket. */
 export async function openOperatorSocket(broker: ServiceBroker, directory: string): Promise<() => Promise<void>> {
   const path = socketPath(directory, SOCKET_NAME);
   const sockets = new Set<Socket>();

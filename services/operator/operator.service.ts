@@ -15,7 +15,7 @@ import { historyOf } from "./recipient-history.ts";
 import { reseal, unreadableSecrets } from "./reseal.ts";
 import { overview } from "./status/overview.ts";
 
-/** Answers operators' questions over all companies. Reads rows and asks nodes; the commands are in commands.ts. */
+/** Answers operators' questions over all companies from rows and nodes; the commands are in commands.ts. */
 export default defineService("operator", contract, {
   actions: {
     campaigns: (ctx) => runningCampaigns(ctx, ctx.params),

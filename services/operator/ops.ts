@@ -1,4 +1,4 @@
-/** `npm run -s ops -- status --json`: one command, its answer, an exit code. For scripts and `kubectl exec`. */
+/** `npm run -s ops -- status --json`: runs one command, prints its answer and exits. For scripts and `kubectl exec`. */
 import { ConfigError, readConfig } from "../lib/config.ts";
 import { connectOperator } from "./ask.ts";
 import { NotReached } from "./ask-broker.ts";
@@ -92,7 +92,7 @@ try {
   const words = process.argv.slice(2);
   const code = (await runLocally(words)) ?? (await main(words));
   await new Promise<void>((done) => process.stdout.write("", () => done()));
-  // What was opened in vain (NATS that does not answer), or is still waited for, would keep the process.
+  // Connections that failed or are still being opened (NATS) would keep the process running.
   process.exit(code);
 } catch (error) {
   process.stderr.write(`${error instanceof ConfigError ? error.message : sentence(error)}\n`);

@@ -1,6 +1,6 @@
 /**
- * How full the queues are, for /metrics of the node that has this service: read from the database, so that every node
- * would say the same, and one is enough.
+ * Queue gauges for /metrics of the node with this service. Read from the database, so every node would report the same
+ * and one is enough.
  */
 import { query, queryOne } from "../../models/database/db.ts";
 import { SEND_CHUNK_STATE } from "../../models/send-chunk.ts";
@@ -8,7 +8,7 @@ import { forgetRefreshed, gauge, refreshed } from "../lib/metrics.ts";
 
 const NAME = "queues";
 
-// The partial indexes hold only what waits: this reads a few thousand rows at a million recipients.
+// Partial indexes contain only waiting rows: this reads a few thousand rows for a million recipients.
 const SENDING = `
   select
     coalesce(sum(h.hi - greatest(h.lo - 1, h.marked_to)) filter (where h.state = ${SEND_CHUNK_STATE.ready}), 0)::float8 as ready,
@@ -18,9 +18,9 @@ const SENDING = `
   from send_chunks h where (h.state = ${SEND_CHUNK_STATE.ready} or h.state = ${SEND_CHUNK_STATE.leased})`;
 
 /**
- * How long ago the campaigns that could be sent got on: each result that is recorded moves a campaign's `updated_at`. Turns and
- * leases do not count: a sender that takes one and cannot hand over leaves no trace but those. Paused companies wait on
- * purpose.
+ * Time since the last result of campaigns that could be sent; each recorded result updates a campaign's `updated_at`.
+ * Leases do not count as progress: a sender that leases chunks but cannot hand mails over changes nothing else. Paused
+ * companies wait on purpose.
  */
 const STANDSTILL = `
   select c.is_transactional, extract(epoch from now() - min(c.updated_at))::float8 as longest,
@@ -58,7 +58,7 @@ async function readQueues(): Promise<Queues> {
 
 type Sample = [labels: Record<string, string>, value: number];
 
-/** Zeros are reported too: a gauge that vanishes when all is well cannot be alerted on. */
+/** Reports zeros, too: alerts need a gauge that does not vanish. */
 function waits({ standstill }: Queues): Sample[] {
   return [true, false].map((transactional) => [
     { kind: transactional ? "transactional" : "marketing" },
@@ -66,7 +66,7 @@ function waits({ standstill }: Queues): Sample[] {
   ]);
 }
 
-/** Small while any campaign proceeds; without any result it counts from when sending could begin. */
+/** Small while any campaign proceeds; without any result it counts from the time when sending could begin. */
 function sinceLastResult({ standstill }: Queues): number {
   if (standstill.length === 0) return 0;
   const results = standstill.flatMap(({ since_result }) => since_result ?? []);

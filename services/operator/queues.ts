@@ -1,4 +1,4 @@
-/** Everything that waits: recipients, schedules, leases, imports, webhooks. Over all companies. */
+/** Everything that waits, over all companies: recipients, schedules, leases, imports, webhooks. */
 import { query } from "../../models/database/db.ts";
 import { SEND_CHUNK_STATE } from "../../models/send-chunk.ts";
 import { requeueDeadDeliveries } from "../../models/statements/webhook-deliveries.ts";

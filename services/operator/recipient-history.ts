@@ -1,6 +1,6 @@
 /**
- * One recipient's history, in order of time: who knows the address, what was sent, what the mail server said, what the
- * reader did, what blocks. A recipient who got nothing has one too: not confirmed, say, or a whole domain suppressed.
+ * One recipient's history in order of time: lists with the address, sent mails, the server's answers, opens and clicks,
+ * suppressions. Also explains why somebody got nothing, such as a missing confirmation or a suppressed domain.
  */
 import { query } from "../../models/database/db.ts";
 import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
@@ -44,7 +44,7 @@ const SUBSCRIBERS = `
   from companies co join subscribers p on p.company_id = co.id and p.email_key = address_key($1)
   order by p.id limit ${MAX_ROWS}`;
 
-/** Messages that came in about the address, also those that changed nothing. */
+/** Bounces, complaints and replies about the address, including those without effect. */
 async function cameIn(address: string): Promise<Step[]> {
   type Row = Record<"company" | "via" | "result", string> &
     Record<"bounce_type" | "reason" | "diagnostic", string | null> & { received_at: Date };

@@ -1,4 +1,4 @@
-/** The commands for moleculer-repl: in the REPL of any node, and in the console that attaches to one. */
+/** The commands for moleculer-repl, in the REPL of any node and in the attached console. */
 import type { ServiceBroker } from "moleculer";
 import { type Ask, askBroker } from "./ask-broker.ts";
 import { type Command, commands } from "./commands.ts";
@@ -20,7 +20,7 @@ export const printed = (
   flags: readonly string[],
 ): string => (json ? JSON.stringify(rows) : print(rows, flags));
 
-/** commander's, which moleculer-repl registers its commands with. */
+/** The `program` of commander, with which moleculer-repl registers its commands. */
 interface Program {
   commands: { name(): string; helpGroup(heading: string): unknown; outputHelp(): void }[];
   outputHelp(): void;
@@ -53,7 +53,7 @@ export function replCommandsOver(askFrom: (broker: ServiceBroker) => Ask) {
       ...(command.options ?? []).map((name) => ({ option: `--${name} <${name}>`, description: `the ${name}` })),
       ...replFlags(command).map((name) => ({ option: `--${name}`, description: `with ${name}` })),
     ],
-    // The typings say an array; moleculer-repl passes an object with the arguments by name.
+    // The typings declare an array; moleculer-repl passes an object with the arguments by name.
     async action(broker: ServiceBroker, parsed: unknown) {
       const given = parsed as Given;
       try {

@@ -1,7 +1,7 @@
 /**
- * The second step of changing SECRET_KEY. With the old one as SECRET_KEY_OLD everything stays readable; this seals stored
- * secrets again, row by row, and only if the row is still as it was read: a concurrent edit is sealed with the new key
- * already. Safe to repeat and to interrupt.
+ * Second step of changing SECRET_KEY. With the old key as SECRET_KEY_OLD everything stays readable; this seals stored
+ * secrets again, row by row, and skips a row that changed since it was read: a concurrent edit has sealed it with the
+ * new key already. Safe to repeat and to interrupt.
  */
 
 import type { ReturnsOf } from "../contracts.ts";
@@ -50,7 +50,7 @@ export async function reseal(): Promise<Resealed[]> {
 }
 
 /**
- * How many stored secrets no key at hand opens: after a restore with another SECRET_KEY all of them, and every campaign
- * would fail. Counted at the start, while nobody has sent yet.
+ * Counts stored secrets that no key opens, at start, before anything is sent. After a restore with another SECRET_KEY
+ * these are all, and every campaign would fail.
  */
 export const unreadableSecrets = (): Promise<number> => countSealedByOthers(openableKeyIds());

@@ -1,6 +1,6 @@
 /**
- * Every column that holds an envelope of services/lib/secrets.ts, whatever service the table belongs to: a change of
- * SECRET_KEY concerns all of them, so they are listed in one place. The row's id is the context of the envelope.
+ * Lists every column with sealed secrets (services/lib/secrets.ts), of any service, because a change of SECRET_KEY
+ * concerns all. The row's id is the context of the envelope.
  */
 import { query, queryOne } from "../../models/database/db.ts";
 
@@ -14,9 +14,9 @@ export const SEALED_COLUMNS = [
   { what: "addresses that are being erased", table: "erased_addresses", column: "address_sealed", owner: "company_id" },
   { what: "addresses of inbound sources", table: "inbound_sources", column: "token_sealed", owner: "company_id" },
   { what: "secrets of inbound sources", table: "inbound_sources", column: "secret_sealed", owner: "company_id" },
-  // A person is of no company.
+  // Users belong to no company.
   { what: "second factors", table: "users", column: "totp_secret_sealed", owner: "id" },
-  // Nobody's: it stays the same key, sealed anew.
+  // Belongs to no company. Sealing again keeps the key itself.
   { what: "the key of ids in mails", table: "installation", column: "mail_key_sealed", owner: "id" },
 ] as const;
 export type SealedColumn = (typeof SEALED_COLUMNS)[number];
@@ -27,7 +27,7 @@ export interface SealedRow {
   sealed: Buffer;
 }
 
-/** The next rows in the order of ids, over all companies. */
+/** The next rows by id, over all companies. */
 export const sealedRowsAfter = (
   { table, column, owner }: SealedColumn,
   id: string,
@@ -39,7 +39,10 @@ export const sealedRowsAfter = (
     [id, limit],
   );
 
-/** Only where the row is still as it was read. By Sequelize it would also count as an edit (updated_at). */
+/**
+ * Writes only if the row has not changed since it was read. Avoids Sequelize, which would count this as an edit
+ * (updated_at).
+ */
 export async function replaceSealed(
   { table, column, owner }: SealedColumn,
   row: SealedRow,
@@ -53,7 +56,7 @@ export async function replaceSealed(
   ]);
 }
 
-/** How many envelopes begin with none of these key ids (all of one length); of none: all envelopes. */
+/** Counts envelopes that begin with none of these key ids (all of one length); an empty list counts all. */
 export async function countSealedByOthers(keyIds: Buffer[]): Promise<number> {
   const all = SEALED_COLUMNS.map(({ table, column }) => `select ${column} as sealed from ${table}`).join(" union all ");
   const row = await queryOne<{ n: number }>(

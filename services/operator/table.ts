@@ -1,10 +1,10 @@
-/** Rows as a terminal shows them: a line each, columns aligned. */
+/** Renders rows as aligned lines for a terminal. */
 
-// A terminal obeys control characters, and those of bidirectional text turn round what stands beside them; names and SMTP
-// answers are not to be trusted.
+// Terminals obey control characters, and bidirectional marks reverse their neighbours; names and SMTP answers are
+// untrusted.
 const OBEYED = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** What a terminal shows and does not obey. */
+/** Replaces characters that a terminal would obey. */
 export const shown = (text: string): string => text.replace(OBEYED, " ");
 
 const text = (value: unknown): string => {
@@ -13,14 +13,14 @@ const text = (value: unknown): string => {
   return shown(String(value));
 };
 
-// Twice as wide as a letter (East Asian, emoji), and without a width of their own.
+// Characters twice as wide as a letter (East Asian, emoji), and characters without width.
 const WIDE =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u;
 const NO_WIDTH = /\p{M}|\u200b|\u200c|\u200d|\u2060|\ufeff/u;
 
 const widthOf = (character: string) => (NO_WIDTH.test(character) ? 0 : WIDE.test(character) ? 2 : 1);
 
-/** Exactly `width` columns of a terminal: padded at its end, or cut with an ellipsis. */
+/** Pads or cuts (with an ellipsis) to exactly `width` terminal columns. */
 export function fitted(value: string, width: number): string {
   let used = 0;
   let kept = "";
@@ -34,13 +34,13 @@ export function fitted(value: string, width: number): string {
   return kept + " ".repeat(width - used);
 }
 
-/** The same with the padding in front. */
+/** Same, padded at the start. */
 export function fittedRight(value: string, width: number): string {
   const cut = fitted(value, width).trimEnd();
   return " ".repeat(Math.max(0, width - columnsOf(cut))) + cut;
 }
 
-/** How many columns of a terminal it takes. */
+/** Number of terminal columns that a text takes. */
 export const columnsOf = (value: string): number => [...value].reduce((sum, character) => sum + widthOf(character), 0);
 
 export function table(rows: readonly object[]): string {
@@ -61,7 +61,7 @@ interface AnyError {
   data?: { fields?: Record<string, string[]> };
 }
 
-/** An error in one line: the sentences of the API where it has any, behind the name of the field they are about. */
+/** An error as one line: the API's messages, each after its field name. */
 export function sentence(error: unknown): string {
   const { message, data } = error as AnyError;
   if (!data?.fields) return message;

@@ -1,4 +1,4 @@
-/** What companies miss without a fault of the machine: mail that waits, hits that are not recorded, time zones nobody knows. */
+/** Finds problems of companies that are no fault of the machine: waiting mail, unrecorded hits, unknown time zones. */
 import { asked, askedOne } from "../database-state.ts";
 import { type Check, type Finding, findingsOf } from "./finding.ts";
 

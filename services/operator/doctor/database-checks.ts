@@ -1,4 +1,4 @@
-/** PostgreSQL: whether it can keep the promise, and for how long it will have room for it. */
+/** Checks whether PostgreSQL keeps data safe and how long its capacity will last. */
 import { askDatabase } from "../../../models/database/db.ts";
 import { type Replication, readReplication } from "../../../models/database/history.ts";
 import { knownMigrations } from "../../../models/database/migrate.ts";
@@ -47,7 +47,7 @@ function versionFinding({ version, version_number }: ServerFacts): Finding {
   );
 }
 
-/** The server's own address decides: a name may lead anywhere. */
+/** The server's own address decides, because a host name may resolve to anything. */
 function tlsFinding({ tls, address }: ServerFacts): Finding {
   if (tls) return ok("TLS", "the connection is encrypted");
   if (tls === null) return ok("TLS", "not visible to this role");
@@ -79,7 +79,7 @@ function durabilityFinding({ fsync, full_page_writes, synchronous_commit }: Serv
   return ok("durability", `fsync is on, synchronous_commit is ${synchronous_commit}`);
 }
 
-/** `poolSizes`: DATABASE_POOL of each node that says so; each has one connection more, for `/ready`. */
+/** `poolSizes` is DATABASE_POOL of each node that reports it; each node has one more connection, for `/ready`. */
 export function connectionFindings(facts: ServerFacts, poolSizes: readonly number[]): Finding[] {
   const { connections, max_connections, reserved_connections } = facts;
   const room = max_connections - reserved_connections;
@@ -214,7 +214,7 @@ export function storageFindings({ bytes, broken_indexes }: Storage): Finding[] {
 
 const MANY_NUMBERS = 0.5;
 
-/** `used`: share of the numbers that campaigns can have; null: not known. */
+/** `used` is the used share of campaign numbers; null if unknown. */
 export function campaignNumberFinding(used: number | null): Finding {
   const state = `${((used ?? 0) * 100).toFixed(used !== null && used > 0.01 ? 0 : 2)} % of 2.1 billion are used`;
   return (used ?? 0) > MANY_NUMBERS
@@ -226,7 +226,7 @@ export function campaignNumberFinding(used: number | null): Finding {
     : ok("campaign numbers", used === null ? "this role may not see how many are used" : state);
 }
 
-/** `known`: of this code; `applied`: of the database. */
+/** `known` are this version's migrations; `applied` are the database's. */
 export function migrationFinding(known: readonly string[], applied: readonly string[]): Finding {
   const missing = known.filter((name) => !applied.includes(name));
   const newer = applied.filter((name) => !known.includes(name));
@@ -255,7 +255,7 @@ const REACH = "Start PostgreSQL and check DATABASE_URL: without it nothing is se
 const SLOW = "Move the database closer, or check what keeps it or this process busy: each batch of mails waits for it.";
 const ASK_AGAIN = "Try again when the database is less busy; if this persists, check pg_stat_activity.";
 
-/** `poolSizes`: what each node may open. */
+/** `poolSizes` is the number of connections that each node may open. */
 export function databaseChecks(settings: Config, poolSizes: Promise<number[]>): Check[] {
   const isEmbedded = settings.DATABASE_URL === undefined;
   const check = (name: string, work: () => Promise<Finding[]>, advice = ASK_AGAIN): Check => ({

@@ -1,4 +1,4 @@
-/** All checks of a running service, side by side. No check changes anything, and none shows a secret. */
+/** Runs all checks of a running service in parallel. Checks change nothing and never show a secret. */
 import type { ParamsOf } from "../../contracts.ts";
 import type { Ctx } from "../../lib/caller.ts";
 import { config } from "../../lib/config.ts";
@@ -16,7 +16,7 @@ export function examine(ctx: Ctx<ParamsOf<"operator.doctor">>): Promise<Finding[
   const settings = config();
   const asked = nodes(ctx, { vitals: true });
   const poolSizes = asked.then((all) => all.flatMap(({ report }) => report?.database_pool ?? []));
-  // Each is awaited by a check; until then a failure is nobody's.
+  // A check awaits each of these later; without a handler an early failure would be an unhandled rejection.
   for (const one of [asked, poolSizes]) one.catch(() => {});
   return runChecks([
     ...databaseChecks(settings, poolSizes),

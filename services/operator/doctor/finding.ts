@@ -1,4 +1,4 @@
-/** What a check finds, and how checks are run: side by side, each within its time, and none at the cost of another. */
+/** Findings, and how checks run: in parallel, each with its own timeout, none failing because of another. */
 import type { ReturnsOf } from "../../contracts.ts";
 import { redactText } from "../../lib/redact.ts";
 import { withTimeout } from "../../lib/timeouts.ts";
@@ -7,7 +7,7 @@ export type Finding = ReturnsOf<"operator.doctor">[number];
 
 export const CHECK_MS = 5_000;
 
-/** Findings of one area. `advice` is one sentence: what to do. */
+/** Builds findings of one area. `advice` is one sentence with the recommended action. */
 export const findingsOf = (area: string) => ({
   ok: (check: string, found: string): Finding => ({ area, check, state: "ok", found, advice: "" }),
   warn: (check: string, found: string, advice: string): Finding => ({ area, check, state: "warn", found, advice }),
@@ -16,7 +16,7 @@ export const findingsOf = (area: string) => ({
 
 export interface Check {
   area: string;
-  /** What is reported where the work throws or takes too long. */
+  /** Reported if the work throws or times out. */
   check: string;
   advice: string;
   work(): Promise<Finding[]>;
@@ -31,14 +31,14 @@ async function run({ area, check, advice, work }: Check): Promise<Finding[]> {
   }
 }
 
-/** In the order of the checks. */
+/** Findings in the order of the checks. */
 export const runChecks = async (checks: readonly Check[]): Promise<Finding[]> =>
   (await Promise.all(checks.map(run))).flat();
 
-/** A server that takes longer for next to nothing. */
+/** A slower answer to a trivial request is worth a warning. */
 const SLOW_MS = 50;
 
-/** How long a server takes to answer. */
+/** Measures how long a server takes to answer. */
 export async function latencyFinding(
   area: string,
   check: string,
@@ -52,13 +52,13 @@ export async function latencyFinding(
   return ms > SLOW_MS ? warn(check, `${ms} ms`, advice) : ok(check, `${ms} ms`);
 }
 
-/** Tokens, leases and times of events go wrong with clocks that differ by more. */
+/** A larger difference breaks tokens, leases and event times. */
 const CLOCK_WARN_MS = 1_000;
 const CLOCK_FAIL_MS = 30_000;
 
 /**
- * How far a clock, read between two moments of ours, is off; what the way of the question may explain is not held against
- * it. `whose`: "The database's clock".
+ * Compares a clock with ours. The reading happened between two of our timestamps, and the round trip is not counted as
+ * an error. `whose` is, for example, "The database's clock".
  */
 export function clockFinding(
   area: string,

@@ -1,4 +1,4 @@
-/** What this process has around it: name servers, disk, Node. */
+/** Checks the machine: name servers, disk and Node. */
 import { getServers, Resolver } from "node:dns/promises";
 import { statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ const machine = findingsOf("machine");
 
 const DNS_MS = 3_000;
 const DNS_SLOW_MS = 500;
-/** Kept for documentation (RFC 2606): asking for it says nothing about anybody. */
+/** Reserved for documentation (RFC 2606), so the query reveals nothing. */
 const ANY_NAME = "example.com";
 
 const LITTLE_SHARE = 0.1;
@@ -22,7 +22,7 @@ const NOTHING_BYTES = 100 * 1024 ** 2;
 
 interface ServerAnswer {
   server: string;
-  /** Null: none, or that it cannot or will not say. */
+  /** Null without an answer. */
   ms: number | null;
 }
 
@@ -37,7 +37,7 @@ export function nameServerFinding(answers: readonly ServerAnswer[]): Finding {
   return dns.ok("name servers", found);
 }
 
-/** A name that does not exist is an answer, too. */
+/** Even a negative answer shows that the server works. */
 async function ask(server: string): Promise<ServerAnswer> {
   const resolver = new Resolver({ timeout: DNS_MS / 2, tries: 1 });
   const askedAtMs = performance.now();
@@ -56,7 +56,7 @@ async function nameServers({ DNS_SERVERS }: Config): Promise<Finding[]> {
   return [nameServerFinding(await Promise.all(servers.slice(0, 5).map(ask)))];
 }
 
-/** Whether readers find the links of mails: by name only, nothing is connected to. */
+/** Checks that readers can resolve the host of links in mails; only asks the DNS and connects to nothing. */
 async function baseUrlName({ BASE_URL, DNS_SERVERS }: Config): Promise<Finding[]> {
   const host = new URL(BASE_URL).hostname;
   if (isLocalHost(host)) return [dns.ok("name of BASE_URL", `${host} is not of the public DNS`)];
@@ -92,7 +92,7 @@ export function machineChecks(settings: Config): Check[] {
   return [
     check("DNS", "name servers", () => nameServers(settings), "Correct DNS_SERVERS: host[:port], comma separated."),
     check("DNS", "name of BASE_URL", () => baseUrlName(settings), "Try again when the name servers answer."),
-    // With a database of its own the process keeps nothing there.
+    // With an external database the process stores nothing there.
     ...(settings.DATABASE_URL === undefined
       ? [check("machine", "DATA_DIR", () => disk("DATA_DIR", settings.DATA_DIR), unreadable)]
       : []),

@@ -1,4 +1,4 @@
-/** The processes: that each service has one, that all are of one version, and that none is near its bounds. */
+/** Checks the processes: every service has one, all run the same version, and none is near its limits. */
 import { contracts } from "../../contracts.ts";
 import { sizeText } from "../../lib/size-text.ts";
 import { VERSION } from "../../lib/version.ts";
@@ -8,17 +8,17 @@ import { type Check, clockFinding, type Finding, findingsOf } from "./finding.ts
 const AREA = "nodes";
 const { ok, warn, fail } = findingsOf(AREA);
 
-/** What the whole service is made of. */
+/** Services of a complete installation. */
 const SERVICES = [...Object.keys(contracts), "gateway"];
 
 const LAG_WARN_MS = 100;
 const MEMORY_WARN = 0.85;
 const MEMORY_FAIL = 0.95;
 const FILES_WARN = 0.7;
-/** Connections to mail servers, to readers, to servers: each is one. */
+/** Connections to mail servers, readers and other servers use one file descriptor each. */
 const LEAST_FILES = 1_024;
 
-/** The worst of all nodes as one line, so that a hundred nodes are as short as one. */
+/** Reports the worst node in one line, so a hundred nodes are as readable as one. */
 function overNodes(
   check: string,
   nodes: readonly Node[],
@@ -49,7 +49,7 @@ function servicesFinding(nodes: readonly Node[]): Finding {
   );
 }
 
-/** `asking`: the version of the files that the command runs from. */
+/** `asking` is the version of the files that the command runs from. */
 function versionFindings(nodes: readonly Node[], asking: string | undefined): Finding[] {
   const versions = [...new Set(nodes.flatMap(({ report }) => report?.vitals?.version ?? []))].sort();
   const all = versions.join(", ");
@@ -69,7 +69,8 @@ function versionFindings(nodes: readonly Node[], asking: string | undefined): Fi
 
 function nodeVersionFinding(nodes: readonly Node[]): Finding {
   const versions = [...new Set(nodes.flatMap(({ report }) => report?.vitals?.node_version ?? []))].sort();
-  // Released in even years' April, kept for three: 20 until 2026-04. Odd ones are kept for half a year.
+  // Even versions are released in April of even years and supported for three years (20 until 2026-04), odd ones for
+  // half a year.
   const unkept = versions.filter(
     (version) => Number.parseInt(version, 10) < 22 || Number.parseInt(version, 10) % 2 === 1,
   );

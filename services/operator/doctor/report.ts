@@ -1,8 +1,8 @@
-/** The findings as a terminal shows them, and as an exit code. */
+/** Renders findings for a terminal and as an exit code. */
 import { fitted, shown } from "../table.ts";
 import type { Finding } from "./finding.ts";
 
-/** As monitoring plugins do: 0 ok, 1 warnings, 2 failures. */
+/** Follows monitoring plugins: 0 ok, 1 warnings, 2 failures. */
 export function exitCodeOf(findings: readonly Finding[]): 0 | 1 | 2 {
   if (findings.some(({ state }) => state === "fail")) return 2;
   return findings.some(({ state }) => state === "warn") ? 1 : 0;
@@ -10,7 +10,7 @@ export function exitCodeOf(findings: readonly Finding[]): 0 | 1 | 2 {
 
 const SEVERITY: Finding["state"][] = ["fail", "warn", "ok"];
 
-/** A line each, problems first and with advice; findings that are ok only with `all`. The last line counts. */
+/** One line per finding, problems first and with advice; findings that are ok only with `all`. Ends with a count. */
 export function reportOf(found: readonly Finding[], all: boolean): string {
   const findings = SEVERITY.filter((state) => all || state !== "ok").flatMap((wanted) =>
     found.filter(({ state }) => state === wanted),

@@ -1,4 +1,4 @@
-/** Redis and NATS, as this process reaches them. */
+/** Checks Redis and NATS as reached from this process. */
 import type { Redis } from "ioredis";
 import type { ServiceBroker } from "moleculer";
 import { redis, redisServer, redisWorks } from "../../lib/redis.ts";
@@ -10,13 +10,13 @@ const ofRedis = findingsOf("Redis");
 const ofNats = findingsOf("NATS");
 
 const FULL_SHARE = 0.9;
-/** What is larger is fetched in pieces of 256 KiB, and one of them has to fit with what is around it. */
+/** Larger payloads are fetched in chunks of 256 KiB; one chunk and its envelope must fit. */
 const LEAST_PAYLOAD_BYTES = 512 * 1024;
 
 const numberOf = (info: string, name: string): number =>
   Number(new RegExp(`^${name}:(\\d+)`, "m").exec(info)?.[1] ?? 0);
 
-/** `info`: what INFO MEMORY answers. */
+/** `info` is the answer to INFO MEMORY. */
 export function redisMemoryFinding(info: string): Finding {
   const used = numberOf(info, "used_memory");
   const most = numberOf(info, "maxmemory");
@@ -45,7 +45,7 @@ async function redisFindings(client: Redis): Promise<Finding[]> {
     ok("version", name),
     warning ? warn("eviction", warning, "Set maxmemory-policy to noeviction.") : ok("eviction", "keeps what it counts"),
     redisMemoryFinding(await client.info("memory")),
-    // It counts and keeps nothing: what it loses stands in PostgreSQL's ledger.
+    // Redis only counts: PostgreSQL's ledger has everything that Redis may lose.
     clockFinding("Redis", "clock", clock),
   ];
 }

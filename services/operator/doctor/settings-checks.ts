@@ -1,4 +1,7 @@
-/** The configuration of this process, beyond what its start refuses: what works, and is dangerous or useless. */
+/**
+ * Checks this process's configuration for settings that work but are dangerous or useless; invalid ones are refused at
+ * start.
+ */
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Config } from "../../lib/config.ts";
@@ -9,7 +12,7 @@ const AREA = "settings";
 const { ok, warn, fail } = findingsOf(AREA);
 
 const LEAST_SECRET = 32;
-/** A typed secret has fewer different characters than a random one. */
+/** A typed secret has fewer distinct characters than a random one. */
 const LEAST_DIFFERENT = 12;
 const DAY_MS = 24 * 3_600_000;
 const EXPIRES_SOON_DAYS = 14;
@@ -17,7 +20,7 @@ const EXPIRES_SOON_DAYS = 14;
 const ANOTHER_KEY =
   'Take one of `openssl rand -hex 32`, and change it step by step as docs/operations.md says ("Change SECRET_KEY").';
 
-/** What is said of a key never shows a part of it. */
+/** Findings never contain any part of a key. */
 export function secretFinding({ SECRET_KEY: key }: Pick<Config, "SECRET_KEY">): Finding {
   if (key === undefined) return ok("SECRET_KEY", "made by the service, in DATA_DIR");
   const different = new Set(key).size;
@@ -26,7 +29,7 @@ export function secretFinding({ SECRET_KEY: key }: Pick<Config, "SECRET_KEY">): 
   return ok("SECRET_KEY", `${key.length} characters`);
 }
 
-/** `unreadable`: stored secrets that no key of this process opens. */
+/** `unreadable` counts stored secrets that no key of this process opens. */
 export function sealedFindings({ SECRET_KEY_OLD }: Pick<Config, "SECRET_KEY_OLD">, unreadable: number): Finding[] {
   return [
     unreadable > 0
@@ -71,7 +74,7 @@ export function addressFindings(
     REGISTRATION === "open" && isPublic
       ? warn("REGISTRATION", "open at a public address", "Set it to invite unless strangers may send mail through you.")
       : ok("REGISTRATION", REGISTRATION),
-    // The service itself speaks no TLS, so https implies a proxy.
+    // The service itself does not speak TLS, so https implies a proxy.
     TRUST_PROXY === 0 && isSecure
       ? warn(
           "TRUST_PROXY",
@@ -105,7 +108,7 @@ export function certificateFinding(validToMs: number, nowMs: number): Finding {
   return ok("INBOUND_TLS_CERT", `good until ${until}`);
 }
 
-/** `unreadableSecrets`: asks the database. */
+/** `unreadableSecrets` queries the database. */
 export function settingsChecks(settings: Config, unreadableSecrets: () => Promise<number>): Check[] {
   const { INBOUND_TLS_CERT: certificate } = settings;
   const checks: Check[] = [

@@ -1,4 +1,4 @@
-/** What can be said where no service is reached: why it is not, and whether it could start. */
+/** Findings when no service can be reached: why, and whether it could start. */
 import { knownMigrations, pending } from "../../../models/database/migrate.ts";
 import { refuseUnusable } from "../../../models/database/pooler.ts";
 import { type Config, ConfigError, readConfig } from "../../lib/config.ts";
@@ -12,7 +12,7 @@ type Environment = Record<string, string | undefined>;
 
 const { ok, fail } = findingsOf("settings");
 
-/** What a process that starts here would be given; undefined where it is refused. */
+/** The configuration that a process would get here; undefined if it is invalid. */
 function configuration(env: Environment): [Config | undefined, Finding[]] {
   try {
     const settings = readConfig(env);
@@ -67,7 +67,7 @@ function redisCheck({ REDIS_URL, REDIS_CA }: Config): Check {
   };
 }
 
-/** `problem`: why the service was not reached. */
+/** `problem` is the reason why the service was not reached. */
 export async function examineWithoutService(problem: Error, env: Environment): Promise<Finding[]> {
   const service = findingsOf("service").fail(
     "reached",

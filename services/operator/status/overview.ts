@@ -1,4 +1,4 @@
-/** Data of `ops status`, in one answer. */
+/** Collects the data of `ops status`. */
 import type { ReturnsOf } from "../../contracts.ts";
 import type { Ctx } from "../../lib/caller.ts";
 import { withTimeout } from "../../lib/timeouts.ts";
@@ -9,17 +9,17 @@ import { type Node, nodes } from "../nodes.ts";
 import { failingWebhooks, queues } from "../queues.ts";
 
 const MAX_CAMPAIGNS = 50;
-/** Viewers that ask within this time share an answer, so that many cost no more than one. */
+/** Viewers that ask within this time share one answer. */
 const SHARED_MS = 900;
 const ROWS_MS = 2_500;
-/** An average over a longer time does not show the present rate. */
+/** An average over a longer time would not show the current rate. */
 const OLDEST_READING_SECONDS = 30;
 
 export type Overview = ReturnsOf<"operator.status">;
 type NodeStatus = Overview["nodes"][number];
 type Waits = NonNullable<SenderStatus["limiter_waits"]>;
 
-/** CPU and waits of a node, and how long it had run then. */
+/** CPU and limiter waits of a node, and its uptime at that moment. */
 interface Reading {
   elapsedSeconds: number;
   cpuSeconds: number;
@@ -34,7 +34,7 @@ function readingOf({ report }: Node, status: SenderStatus | undefined): Reading 
   return { elapsedSeconds: elapsed_seconds, cpuSeconds: cpu_seconds, waits: status?.limiter_waits };
 }
 
-/** Undefined if the two cannot be compared. A node that was restarted has another name. */
+/** Undefined if the two cannot be compared. A restarted node has another name. */
 function secondsBetween(before: Reading | undefined, now: Reading | undefined): number | undefined {
   if (!before || !now) return undefined;
   const seconds = now.elapsedSeconds - before.elapsedSeconds;
@@ -73,7 +73,7 @@ function nodeOf(node: Node, status: SenderStatus | undefined, before: Readings, 
   };
 }
 
-/** The sum over all senders. */
+/** Sum over all senders. */
 function waitsPerSecond(before: Readings, now: Readings): Overview["limiter_waits_per_second"] {
   const sum = { hour: 0, day: 0, second: 0, domain: 0 };
   let known = false;
@@ -94,7 +94,7 @@ let lastReadings: Readings = new Map();
 
 async function look(ctx: Ctx): Promise<Overview> {
   const errors: string[] = [];
-  /** An operator wants to see everything else while the database is away. */
+  /** Reports an unreachable database as an error and leaves the rest of the overview intact. */
   const orNone = <T>(what: string, rows: Promise<T[]>): Promise<T[]> =>
     withTimeout(rows, ROWS_MS, () => new Error("no answer in time")).catch((error: Error) => {
       errors.push(`${what}: ${error.message}`);
@@ -141,7 +141,7 @@ export function overview(ctx: Ctx): Promise<Overview> {
   if (shared && nowMs - shared.askedAtMs < SHARED_MS) return shared.answer;
   const asked = { askedAtMs: nowMs, answer: look(ctx) };
   shared = asked;
-  // A failure is not kept: the next question gets a new answer.
+  // Failures are not cached: the next request asks again.
   asked.answer.catch(() => {
     if (shared === asked) shared = undefined;
   });

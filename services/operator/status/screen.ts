@@ -1,4 +1,4 @@
-/** An overview as lines of a terminal. Pure: `width` and `height` bound what it returns. */
+/** Renders an overview as lines for a terminal of `width` and `height`. Pure. */
 import { fitted, fittedRight } from "../table.ts";
 import type { Overview } from "./overview.ts";
 
@@ -7,7 +7,7 @@ export interface Size {
   height: number;
 }
 
-/** A terminal says its size; a pipe or a file does not. */
+/** Pipes and files report no size. */
 export interface Terminal {
   columns?: number;
   rows?: number;
@@ -75,7 +75,7 @@ function queuesOf({ queues, at }: Overview): string {
 
 const LIMITS = { hour: "hour", day: "day of warm-up", second: "second", domain: "domain" } as const;
 
-/** Causes of slow sending: limits without room, mail servers that back off, domains that defer. */
+/** Causes of slow sending: exhausted limits, mail servers that backed off, domains that defer. */
 function heldBackBy({ limiter_waits_per_second: waits, backing_off, slow_domains }: Overview): string {
   const limits = waits
     ? (Object.keys(LIMITS) as (keyof typeof LIMITS)[])
@@ -139,7 +139,7 @@ const NODE_COLUMNS: Column<Overview["nodes"][number]>[] = [
 const doneOf = ({ sent_count, failed_count, total_emails }: Overview["campaigns"][number]) =>
   `${formatted(sent_count + failed_count)}/${formatted(total_emails)}`;
 
-/** Time left at the present rate, or the start of a scheduled one. */
+/** Remaining time at the current rate, or the start of a scheduled campaign. */
 function leftOf({ seconds_left, scheduled_for, status }: Overview["campaigns"][number]): string {
   if (status === "scheduled" && scheduled_for) return scheduled_for.slice(5, 16).replace("T", " ");
   return orDash(seconds_left, duration);
@@ -160,7 +160,7 @@ const CAMPAIGN_COLUMNS: Column<Overview["campaigns"][number]>[] = [
   { name: "WAITS FOR", text: ({ waiting_for, error }) => error ?? waiting_for ?? "" },
 ];
 const ID_COLUMN: (typeof CAMPAIGN_COLUMNS)[number] = { name: "ID", width: 36, text: ({ id }) => id };
-/** Narrower terminals need the space for what a campaign waits for; `--json` has the ids. */
+/** Narrower terminals need the space for the reason of waiting; `--json` has the ids. */
 const ID_FROM_WIDTH = 150;
 const campaignColumns = (width: number) =>
   width < ID_FROM_WIDTH ? CAMPAIGN_COLUMNS : [ID_COLUMN, ...CAMPAIGN_COLUMNS];
@@ -172,7 +172,9 @@ function cell<T>({ width, right, text }: Column<T>, row: T, rest: number): strin
   return right ? fittedRight(text(row), given) : fitted(text(row), given);
 }
 
-/** A heading and a row each; `most` lines at most, the last of which says how many more there are (`of`: the total). */
+/**
+ * A heading and one row each, in at most `most` lines. The last line says how many more there are (`of` is the total).
+ */
 function section<T>(columns: Column<T>[], rows: readonly T[], width: number, most: number, of = rows.length): string[] {
   if (most < 2) return [];
   const fixed = columns.reduce((sum, column) => sum + (column.width ?? 0) + GAP, 0);
@@ -189,7 +191,7 @@ function section<T>(columns: Column<T>[], rows: readonly T[], width: number, mos
   return [heading, ...shownRows, ...(left > 0 ? [fitted(`… and ${left} more`, width).trimEnd()] : [])];
 }
 
-/** A third of the screen for nodes where campaigns need the rest. */
+/** Nodes get a third of the screen if campaigns need the rest. */
 const nodesMost = (room: number, nodes: number, campaigns: number) =>
   Math.max(3, Math.min(nodes + 1, room - Math.min(campaigns + 1, Math.ceil((2 * room) / 3))));
 
@@ -206,7 +208,7 @@ export function screenOf(overview: Overview | undefined, { width, height }: Size
     ...errors.map((error) => `Not read:   ${error}`),
     ...(notice ? [notice] : []),
   ].map(cut);
-  // The empty lines between the parts.
+  // Empty lines between the sections.
   const room = height - head.length - 2;
   const most = nodesMost(room, nodes.length, unfinished_campaigns);
   const upper = section(NODE_COLUMNS, nodes, width, most);

@@ -1,4 +1,4 @@
-/** `ops status --watch`: draws the screen again every two seconds until Ctrl-C, and leaves the terminal as it was. */
+/** `ops status --watch`: redraws the screen every two seconds until Ctrl-C, then restores the terminal. */
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Ask } from "../ask-broker.ts";
@@ -32,7 +32,7 @@ export async function watchStatus(ask: Ask, terminal: WatchedTerminal, everyMs =
     while (!signal.aborted) {
       let notice = "";
       try {
-        // An answer may take long, and Ctrl-C does not wait for it.
+        // Ctrl-C does not wait for a slow answer.
         last = (await Promise.race([ask("operator.status", {}), ended])) ?? last;
       } catch (error) {
         notice = `No answer: ${sentence(error)}`;
