@@ -24,7 +24,7 @@ import { replCommands } from "./services/operator/repl.ts";
 const REQUEST_TIMEOUT_MS = 30_000;
 const HEARTBEAT_SECONDS = 1;
 
-/** A call that timed out is not among them: a node may be slow because it has much to do. */
+/** Errors after which a call may be repeated. Not timeouts: a slow node may still be working on the call. */
 const NO_NODE_ANSWERED = new Set(["RequestRejectedError", "ServiceNotAvailableError", "BrokerDisconnectedError"]);
 
 type CallFunction = (name: string, params: unknown, options?: object) => Promise<unknown>;
@@ -36,27 +36,27 @@ const trackCalleeOnly = {
     next(name, params, { tracking: false, ...options }),
 };
 
-/** Broker options for this process; tests make their own from another configuration. */
+/** Broker options of this process; tests pass another configuration. */
 export function brokerOptions(settings: Config): BrokerOptions {
   const node = health(settings);
   return {
     namespace: "flockmail",
     nodeID: nodeIdOfThisStart(),
     transporter: (settings.TRANSPORTER ? new NatsTransporter(settings) : null) as never,
-    // Dates and Buffers arrive alike in one process and over NATS.
+    // Serialises Dates and Buffers over NATS; JSON would not restore them.
     serializer: "JSONExt",
     validator: new AjvValidator(events),
     logger: logger(settings),
     logLevel: settings.LOGLEVEL === "trace" ? "trace" : settings.LOGLEVEL,
-    // Moleculer's default is to wait for ever.
+    // Moleculer waits forever by default.
     requestTimeout: REQUEST_TIMEOUT_MS,
     registry: { preferLocal: true, strategy: OthersFirst as never },
-    // Only calls that say so (`retries`) are repeated, on another node where there is one, and only where no node answered.
+    // Repeats only calls with `retries`, on another node if there is one, and only if no node answered.
     retryPolicy: { enabled: true, retries: 0, check: (error: Error) => NO_NODE_ANSWERED.has(error?.name) },
-    // A node that was killed cannot say goodbye; until it is missed, calls that went to it wait for their time-out.
+    // A killed node cannot sign off; calls sent to it wait for their timeout until it is detected.
     heartbeatInterval: HEARTBEAT_SECONDS,
     heartbeatTimeout: 5 * HEARTBEAT_SECONDS,
-    // Bounds the wait of a graceful stop for calls in flight.
+    // Limits how long a graceful stop waits for calls in flight.
     tracking: { enabled: true, shutdownTimeout: settings.DRAIN_SECONDS * 1_000 },
     internalServices: node.internalServices,
     replOptions: { delimiter: "flockmail $", customCommands: replCommands },
@@ -69,9 +69,9 @@ export function brokerOptions(settings: Config): BrokerOptions {
       database(settings),
       redisConnection(settings),
       workerThreads,
-      // Outside of the database's own: it looks at what that made of an error.
+      // Outside of the database's middleware, because it reads the errors which that one translates.
       stepAside(),
-      // Outside of the calls that are repeated on another node: an upload is removed after the last one.
+      // Outside of the retries on other nodes: an upload is removed after the last one.
       uploads(),
       leave(),
     ] as BrokerOptions["middlewares"],
@@ -79,8 +79,8 @@ export function brokerOptions(settings: Config): BrokerOptions {
 }
 
 /**
- * An id for each start. A container that restarts in place has the same host name and process id: with the same id the
- * other nodes would take it for the one that died, and go on waiting for the answers to calls that died with it.
+ * A new node id for each start. A container restarted in place keeps its host name and process id; with the same id
+ * other nodes would take it for the old node and keep waiting for calls that died with it.
  */
 export const nodeIdOfThisStart = (): string =>
   `${hostname().toLowerCase()}-${process.pid}-${randomBytes(4).toString("hex")}`;
@@ -96,8 +96,8 @@ function settingsOrExit(): Config {
 }
 
 /**
- * Moleculer's runner puts the text of an environment variable in the place of the option of that name. The configuration
- * is read by then; what is left of the variable would undo the transporter made from it.
+ * Moleculer's runner overrides options with environment variables of the same name, and would replace the transporter
+ * that the configuration built.
  */
 export const hideFromRunner = (): void => void delete process.env.TRANSPORTER;
 

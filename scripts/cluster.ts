@@ -1,4 +1,4 @@
-/** `npm run cluster -- --senders 3`: a cluster on this machine, with servers of its own, until Ctrl-C. */
+/** `npm run cluster -- --senders 3`: runs a cluster with its own servers on this machine until Ctrl-C. */
 import { once } from "node:events";
 import { parseArgs } from "node:util";
 import { startEmbeddedPostgres } from "../services/lib/processes/embedded-postgres.ts";
@@ -15,7 +15,7 @@ if (!Number.isInteger(senders) || senders < 1) {
 const say = (text: string) => process.stdout.write(`${text}\n`);
 const endings: (() => unknown)[] = [];
 
-/** Last opened, first closed; a second Ctrl-C does not interrupt it. */
+/** Closes in reverse order; a second Ctrl-C does not interrupt it. */
 const stopped = Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
 process.on("SIGINT", () => {}).on("SIGTERM", () => {});
 try {
@@ -38,7 +38,7 @@ try {
     env: { PORT },
     ready: (name, processes) => say(`  ${name} is ready (${++ready} of ${processes})`),
     died: (name, child, how) => {
-      const last = child.output().trim().split("\n").at(-1) || "It wrote nothing";
+      const last = child.output().trim().split("\n").at(-1) || "No output";
       process.stderr.write(
         `\n${name} (pid ${child.pid}) died with ${Number.isInteger(how) ? "code " : ""}${how}: ${last}\n`,
       );

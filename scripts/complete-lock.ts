@@ -1,8 +1,8 @@
 /**
- * `npm run lock:complete`, after a change of dependencies: makes package-lock.json one that every npm takes and leaves as it
- * is. It adds the optional packages that npm leaves out where the registry does not carry binaries for other platforms
- * (`npm ci` refuses a lock file without them, also on platforms that never install them), and removes the `libc` fields:
- * npm 11 keeps them, npm 10 does not know them and removes them at every `npm install`.
+ * `npm run lock:complete`, after a change of dependencies: makes package-lock.json acceptable to every npm version.
+ * Adds the optional packages that npm omits if the registry has no binaries for other platforms (`npm ci` refuses a
+ * lock file without them on any platform), and removes `libc` fields, which npm 11 keeps and npm 10 removes on every
+ * `npm install`.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ export interface Lock {
 const SYSTEMS = ["android", "darwin", "freebsd", "linux", "win32"];
 const PROCESSORS = ["x64", "arm64", "arm", "ia32", "ppc64", "s390x", "riscv64", "loong64", "wasm32"];
 
-/** Where `name` is found from the package at `from`, as Node looks it up. */
+/** True if Node's resolution finds `name` from the package at `from`. */
 function located({ packages }: Lock, from: string, name: string): boolean {
   for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf("/node_modules/")))) {
     if (packages[`${at ? `${at}/` : ""}node_modules/${name}`]) return true;
@@ -43,7 +43,7 @@ function placeholder(name: string, version: string, dev: boolean): Package {
   const words = name.split("/").at(-1)!.split("-");
   const cpu = PROCESSORS.find((word) => words.includes(word)) ?? "x64";
   const os = SYSTEMS.find((word) => words.includes(word));
-  // In npm's own order of fields, or the next `npm install` would reorder them.
+  // Fields in npm's order; otherwise the next `npm install` would reorder them.
   return { version, cpu: [cpu], ...(dev ? { dev } : {}), optional: true, ...(os ? { os: [os] } : {}) };
 }
 

@@ -1,4 +1,4 @@
-/** `npm run servers`: fetches what tests and benches need beside the service, so that later runs work offline. */
+/** `npm run servers`: downloads the servers for tests and benchmarks, so that later runs work offline. */
 import { fetchServers } from "../test/support/servers.ts";
 
 for (const [name, path] of Object.entries(await fetchServers())) process.stdout.write(`${name}: ${path}\n`);

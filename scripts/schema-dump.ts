@@ -1,14 +1,14 @@
 /**
- * The schema as text, read from PostgreSQL's catalogue: the same on every machine and every supported version, without
- * pg_dump, which the embedded PostgreSQL does not have.
+ * Reads the schema from PostgreSQL's catalogue as text. The output is equal on every machine and supported version, and
+ * needs no pg_dump, which the embedded PostgreSQL lacks.
  */
 import type { Client } from "pg";
 
-const HEAD = "-- The whole schema after all migrations. Written by `npm run schema:dump`; a test holds it to them.";
+const HEAD = "-- The whole schema after all migrations. Written by `npm run schema:dump`; a test compares the two.";
 
 const EXTENSIONS = `select format('create extension %I', extname) as text from pg_extension where extname <> 'plpgsql' order by 1`;
 
-// Without those of extensions.
+// Without functions of extensions.
 const FUNCTIONS = `
   select pg_get_functiondef(p.oid) as text
   from pg_proc p join pg_namespace n on n.oid = p.pronamespace
@@ -16,7 +16,7 @@ const FUNCTIONS = `
     and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
   order by p.proname, pg_get_function_identity_arguments(p.oid)`;
 
-// Without the parts of hits, whose names are those of months.
+// Without partitions of hits, which are named after months.
 const TABLES = `
   select c.oid, c.relname as name, c.reloptions as options, c.relpersistence as persistence
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -34,7 +34,7 @@ const COLUMNS = `
   where a.attrelid = $1 and a.attnum > 0 and not a.attisdropped
   order by a.attnum`;
 
-// PostgreSQL 18 lists "not null" among the constraints, older ones do not: columns say it already.
+// PostgreSQL 18 lists "not null" among the constraints, older versions do not; columns show it already.
 const CONSTRAINTS = `
   select conname as name, pg_get_constraintdef(oid) as text
   from pg_constraint where conrelid = $1 and contype <> 'n'

@@ -1,4 +1,4 @@
-/** Objects of the chart as they are being filled: copies of what kustomize builds, with values in some places. */
+/** Objects of the chart under construction: copies of kustomize's output in which values replace some fields. */
 import type { Manifest } from "../../test/support/kustomize.ts";
 import { valueAt } from "./sources.ts";
 import { type Fields, inline, type Node, Verbatim } from "./template-yaml.ts";
@@ -6,14 +6,14 @@ import { type Fields, inline, type Node, Verbatim } from "./template-yaml.ts";
 export const IS_CLUSTER = 'eq .Values.size "cluster"';
 export const IS_SMALL = 'eq .Values.size "small"';
 
-/** One object of the chart: its file, the condition under which it is there, and itself. */
+/** One object of the chart, with its file and the condition for including it. */
 export interface Part {
   file: string;
   condition?: string;
   document: Fields;
 }
 
-/** Fields or items that a value adds, where it has any. */
+/** Fields or items that a value adds, if it has any. */
 export const whereGiven = (expression: string) =>
   new Verbatim(`{{- with ${expression} }}{{ toYaml . | nindent INDENT }}{{- end }}`);
 
@@ -22,7 +22,7 @@ export function set(document: Fields, path: string[], node: Node): void {
   (valueAt(document, ...path.slice(0, -1)) as Fields)[last] = node;
 }
 
-/** Puts `node` where there must be something already: a default that moved is noticed when the chart is written. */
+/** Replaces an existing node. Throws if it is missing, so a moved default is noticed when the chart is written. */
 export function replace(document: Fields, path: string[], node: Node): void {
   valueAt(document, ...path);
   set(document, path, node);

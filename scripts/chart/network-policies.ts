@@ -1,10 +1,10 @@
-/** Network policies of the chart: their peers are values. */
+/** Network policies of the chart, with values as peers. */
 import type { Manifest } from "../../test/support/kustomize.ts";
 import { copied, IS_CLUSTER, type Part, replace } from "./documents.ts";
 import { valueAt } from "./sources.ts";
 import { asYaml, type Node } from "./template-yaml.ts";
 
-/** Which value stands for which peers of which policy; the others are as they are. */
+/** Peers that values replace, by policy; all others stay as they are. */
 const PEERS: Record<string, [path: string[], value: string][]> = {
   "flockmail-names": [[["egress", "0", "to"], "resolvers"]],
   "flockmail-api": [[["ingress", "0", "from"], "ingress"]],
@@ -26,7 +26,7 @@ export function networkPolicy(manifest: Manifest, isShared: boolean): Part {
   return { file: "network-policies", condition: isShared ? enabled : `and (${IS_CLUSTER}) ${enabled}`, document };
 }
 
-/** A rule for all pods of ours, which kustomize's users would write as a policy of their own. */
+/** A rule for all our pods; users of kustomize write their own policy instead. */
 export function extraEgress(closed: Manifest): Part {
   const document = copied(closed);
   replace(document, ["metadata", "name"], "flockmail-extra");

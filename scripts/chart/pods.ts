@@ -4,7 +4,7 @@ import { copied, IS_CLUSTER, IS_SMALL, type Part, replace, set, whereGiven } fro
 import { containerOf, podOf, type Sources, scalerOf, valueAt, valueName } from "./sources.ts";
 import { asYaml, Conditional, type Fields, inline, type Node, Verbatim } from "./template-yaml.ts";
 
-/** Each place that names the Secret. */
+/** Replaces every reference to the Secret. */
 function nameSecret(node: Node): void {
   if (node === null || typeof node !== "object") return;
   for (const [key, inner] of Object.entries(node as Fields)) {
@@ -13,7 +13,7 @@ function nameSecret(node: Node): void {
   }
 }
 
-/** What all pods of ours have in common; `own` is where the values of this one stand. */
+/** Fills in what all our pods share; `own` is the path of this workload's values. */
 function fillPod(document: Fields, own: string, drainSeconds: number): void {
   const pod = podOf(document as unknown as Manifest) as Fields;
   const container = containerOf(document as unknown as Manifest) as Fields;
@@ -29,7 +29,7 @@ function fillPod(document: Fields, own: string, drainSeconds: number): void {
     `{{- include "flockmail.placement" (list .Values (${own} | default dict)) | trim | nindent INDENT }}`,
   );
   if (pod.terminationGracePeriodSeconds !== undefined) {
-    // preStop and the seconds to write and close; what remains is DRAIN_SECONDS.
+    // Time for preStop and for final writes; the remainder is DRAIN_SECONDS.
     const beside = Number(pod.terminationGracePeriodSeconds) - drainSeconds;
     pod.terminationGracePeriodSeconds = inline(
       `add ${beside} (int (.Values.config.DRAIN_SECONDS | default ${drainSeconds}))`,
@@ -44,7 +44,7 @@ function fillPod(document: Fields, own: string, drainSeconds: number): void {
   const scraped = Object.entries(metadata.annotations as Fields).filter(([name]) => name.startsWith("prometheus.io/"));
   const others = Object.entries(metadata.annotations as Fields).filter(([name]) => !name.startsWith("prometheus.io/"));
   metadata.annotations = {
-    // Pods read their settings when they start.
+    // Pods read their settings only at start.
     "checksum/config": inline('include (print $.Template.BasePath "/config.yaml") . | sha256sum'),
     ...Object.fromEntries(others),
     "without a PodMonitor": new Conditional("not .Values.podMonitor.enabled", Object.fromEntries(scraped), {
@@ -54,7 +54,7 @@ function fillPod(document: Fields, own: string, drainSeconds: number): void {
   };
 }
 
-/** When each of those that can be scaled has a fixed number of pods. */
+/** Condition under which each scalable workload has a fixed number of pods. */
 const UNSCALED: Record<string, string> = {
   gateway: "not .Values.autoscaling.gateway.enabled",
   "smtp-sender": 'eq .Values.autoscaling.smtpSender.by "none"',
@@ -68,14 +68,14 @@ export function deployment(manifest: Manifest, sources: Sources, drainSeconds: n
   const replicas = inline(`int ${own}.replicas`);
   if (!scalerOf(sources, name)) replace(document, ["spec", "replicas"], replicas);
   else if (UNSCALED[name]) set(document, ["spec", "replicas"], new Conditional(UNSCALED[name], replicas));
-  else throw new Error(`${name} is scaled, and no value says by what`);
+  else throw new Error(`${name} is scaled, but no value selects the method`);
   return { file: name, condition: IS_CLUSTER, document };
 }
 
 export function job(manifest: Manifest, drainSeconds: number): Part {
   const document = copied(manifest);
   fillPod(document, ".Values.migrations", drainSeconds);
-  // A Job cannot be changed: each revision of the release has its own, and Helm removes the one before.
+  // A Job cannot be changed: each revision of the release has its own, and Helm removes the previous one.
   replace(document, ["metadata", "name"], inline('printf "migrate-%d" .Release.Revision'));
   return { file: "migrate", condition: IS_CLUSTER, document };
 }

@@ -1,4 +1,4 @@
-/** What scales gateways and senders, in each way that the values offer. */
+/** Autoscalers of gateways and senders, for each method that the values offer. */
 import type { Manifest } from "../../test/support/kustomize.ts";
 import { copied, IS_CLUSTER, type Part, replace } from "./documents.ts";
 import { valueAt } from "./sources.ts";

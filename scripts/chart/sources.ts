@@ -1,4 +1,4 @@
-/** The manifests that the chart is made of, and how parts of them are found. What is not where it was is an error. */
+/** Reads the manifests that the chart is made from and finds parts of them. A missing part is an error. */
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parse } from "yaml";
@@ -25,12 +25,12 @@ export interface Sources {
 
 const describeOf = ({ kind, metadata }: Manifest) => `${kind} ${metadata.name}`;
 
-/** What stands there; indices of lists are written like names. */
+/** The node at this path; list indices are written like names. */
 export function valueAt(from: unknown, ...path: string[]): unknown {
   const found = path.reduce<unknown>((at, key) => (at as Json | undefined)?.[key], from);
   if (found === undefined) {
     const of = (from as Manifest).metadata ? `${describeOf(from as Manifest)}: ` : "";
-    throw new Error(`${of}there is no ${path.join(".")} in the manifests any more`);
+    throw new Error(`${of}there is no ${path.join(".")} in the manifests`);
   }
   return found;
 }
@@ -44,7 +44,7 @@ export function containerOf(workload: Manifest): Json {
 
 export const deploymentsOf = ({ cluster }: Sources): Manifest[] => cluster.filter(({ kind }) => kind === "Deployment");
 
-/** `smtp-sender` is `smtpSender` among the values: a name with a hyphen cannot be written as `.Values.services.…`. */
+/** Turns `smtp-sender` into `smtpSender`: `.Values.services.…` cannot contain hyphens. */
 export const valueName = (name: string): string => name.replaceAll(/-(\w)/g, (_, letter) => letter.toUpperCase());
 
 export function scalerOf({ cluster }: Sources, name: string): { min: number; max: number } | undefined {
@@ -61,7 +61,7 @@ interface Variable {
   valueFrom?: { secretKeyRef?: { name: string } };
 }
 
-/** Variables that come from the Secret, in whichever pod. */
+/** Variables that come from the Secret, in any pod. */
 export function secretNamesOf({ cluster, small }: Sources): Set<string> {
   const workloads = [...cluster, ...small].filter(({ kind }) => ["Deployment", "StatefulSet", "Job"].includes(kind));
   const variables = workloads.flatMap((one) => (containerOf(one).env ?? []) as Variable[]);

@@ -1,11 +1,11 @@
-/** Writes YAML in which Helm fills in some values: manifests as objects in, the text of a template out. */
+/** Writes manifests as YAML with Helm expressions: objects in, template text out. */
 import { stringify } from "yaml";
 
 type Scalar = string | number | boolean | null;
 export type Node = Scalar | Filled | Verbatim | Conditional | Node[] | { [key: string]: Node };
 export type Fields = { [key: string]: Node };
 
-/** A value that Helm fills in: on the line of its key, or as YAML of its own on the lines below. */
+/** A value filled in by Helm: on the line of its key, or as YAML on the following lines. */
 export class Filled {
   readonly expression: string;
   readonly isYaml: boolean;
@@ -16,7 +16,7 @@ export class Filled {
   }
 }
 
-/** A line of template among the fields of an object or the items of a list; INDENT in it becomes their indentation. */
+/** A template line among an object's fields or a list's items; INDENT becomes its indentation. */
 export class Verbatim {
   readonly line: string;
 
@@ -25,7 +25,7 @@ export class Verbatim {
   }
 }
 
-/** A field or an item that is there under a condition; or, in the place of a field, several (`areFields`). */
+/** A conditional field or item; with `areFields`, several fields. */
 export class Conditional {
   readonly condition: string;
   readonly node: Node;
@@ -41,7 +41,7 @@ export class Conditional {
 export const inline = (expression: string): Filled => new Filled(expression);
 export const asYaml = (expression: string): Filled => new Filled(expression, { isYaml: true });
 
-/** By YAML 1.1, as Helm reads it: "off" is a boolean there, and must be quoted. */
+/** Helm reads YAML 1.1, where an unquoted "off" is a boolean. */
 function scalar(value: Scalar): string {
   const text = stringify(value, { version: "1.1", lineWidth: 0 }).trimEnd();
   if (text.includes("\n") || text.includes("{{")) throw new Error(`Cannot be written on one line: ${text}`);
@@ -86,5 +86,5 @@ function lines(fields: Fields, indent: number): string[] {
   return Object.entries(fields).flatMap(([key, value]) => fieldLines(key, value, indent));
 }
 
-/** One document of a template, without a line end. */
+/** One document of a template, without final newline. */
 export const templateText = (document: Fields): string => lines(document, 0).join("\n");

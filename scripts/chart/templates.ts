@@ -1,4 +1,4 @@
-/** The chart's templates: each object that kustomize builds, with the parts that are values in place of theirs. */
+/** Templates of the chart: each object from kustomize, with some parts replaced by values. */
 import type { Json, Manifest } from "../../test/support/kustomize.ts";
 import { copied, IS_CLUSTER, type Part, replace, set, whereGiven } from "./documents.ts";
 import { extraEgress, networkPolicy } from "./network-policies.ts";
@@ -100,11 +100,11 @@ function partOf(manifest: Manifest, sources: Sources): Part {
     case "TriggerAuthentication":
       return triggerAuthentication(manifest);
     default:
-      throw new Error(`The chart knows no place for ${kind} ${metadata.name}: give it one in ${import.meta.filename}`);
+      throw new Error(`The chart has no template for ${kind} ${metadata.name}: add it in ${import.meta.filename}`);
   }
 }
 
-/** Text of each template by its name. */
+/** Template texts by name. */
 export function chartTemplates(sources: Sources): Map<string, string> {
   const own = sources.small.filter(({ kind }) => kind === "StatefulSet");
   const parts = [

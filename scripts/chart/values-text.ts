@@ -1,4 +1,4 @@
-/** From one description of the chart's values: values.yaml with comments, and the schema that holds values to it. */
+/** Writes values.yaml with comments and values.schema.json from one description of the values. */
 import { stringify } from "yaml";
 import type { Json } from "../../test/support/kustomize.ts";
 
@@ -34,7 +34,7 @@ function valueLines(values: Values, indent: number): string[] {
   return Object.entries(values).flatMap(([name, one]) => {
     const above = comment(one.description, pad);
     if (isGroup(one)) return [...above, `${pad}${name}:`, ...valueLines(one.values, indent + 2)];
-    // Helm reads YAML 1.1, where "off" without quotes is a boolean.
+    // Helm reads YAML 1.1, where an unquoted "off" is a boolean.
     const yaml = stringify({ [name]: one.initial }, { version: "1.1", lineWidth: 0 }).trimEnd();
     return [...above, ...yaml.split("\n").map((line) => pad + line)];
   });
@@ -57,10 +57,10 @@ function schemaOf(one: Value | Group): Json {
   };
 }
 
-/** What Helm holds all values to, before it writes anything: an unknown name is refused, and not passed over. */
+/** The schema that Helm validates values with; it refuses unknown names. */
 export function valuesSchema(title: string, values: Values): string {
   const { properties, ...rest } = schemaOf({ description: title, values }) as Json & { properties: Json };
-  // What a chart that brings this one along shares with its own.
+  // Values that a parent chart shares with this one.
   const schema = { ...rest, properties: { ...properties, global: { type: "object" } } };
   return `${JSON.stringify({ $schema: "http://json-schema.org/draft-07/schema#", ...schema }, null, 2)}\n`;
 }

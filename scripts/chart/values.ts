@@ -1,4 +1,4 @@
-/** What the chart lets its users choose; the defaults are what kustomize builds. */
+/** Values of the chart; their defaults equal kustomize's output. */
 import { configSchema } from "../../services/lib/config.ts";
 import type { Json, Manifest } from "../../test/support/kustomize.ts";
 import { containerOf, deploymentsOf, type Sources, scalerOf, secretNamesOf, valueAt, valueName } from "./sources.ts";
@@ -18,7 +18,7 @@ const map = (description: string, initial: unknown = {}) =>
   value(description, initial, { type: "object", additionalProperties: { type: "string" } });
 const list = (description: string, initial: unknown[] = []) =>
   value(description, initial, { type: "array", items: { type: "object" } });
-/** Peers of a network policy. None would mean: everybody. */
+/** Peers of a network policy. An empty list would allow everybody. */
 const peers = (description: string, initial: unknown) =>
   value(description, initial, { type: "array", minItems: 1, items: { type: "object" } });
 
@@ -29,7 +29,7 @@ const RESOURCES: Json = {
 };
 const resources = (initial: unknown) => value("Requests and limits of a pod.", initial, RESOURCES);
 
-/** What a service may have in place of what all pods have. */
+/** Placement fields that a service can override. */
 const PLACEMENT: Json = {
   nodeSelector: { type: "object", additionalProperties: { type: "string" } },
   tolerations: { type: "array", items: { type: "object" } },
@@ -50,7 +50,7 @@ function service(deployment: Manifest, sources: Sources): Value {
     ...(scaler ? { maxReplicas: scaler.max } : {}),
     resources: valueAt(containerOf(deployment), "resources"),
   };
-  return value(scaler ? "Scaled: `replicas` at least, `maxReplicas` at most." : "", initial, {
+  return value(scaler ? "Autoscaling limits: at least `replicas`, at most `maxReplicas`." : "", initial, {
     type: "object",
     additionalProperties: false,
     required: ["replicas", "resources"],
@@ -70,7 +70,7 @@ interface Setting {
   description?: string;
 }
 
-/** Environment variables are text, and so are the values of a ConfigMap: "40" and "true" in quotes. */
+/** Environment variables and ConfigMap values are text: "40" and "true" in quotes. */
 function settingSchema({ type, enum: choices, description }: Setting): Json {
   const form = choices
     ? { enum: choices }
@@ -90,7 +90,7 @@ function config(sources: Sources): Value {
     ([name]) => !FIXED_SETTINGS.includes(name) && !secret.has(name),
   );
   const others: [string, Setting][] = [
-    ["NODE_OPTIONS", { description: "Of Node: the heap must stay below the containers' memory limits." }],
+    ["NODE_OPTIONS", { description: "Options of Node; the heap must stay below the containers' memory limits." }],
     [
       "NODE_EXTRA_CA_CERTS",
       { description: "/etc/flockmail/authorities/ca.pem with a ConfigMap flockmail-authorities." },
@@ -98,7 +98,7 @@ function config(sources: Sources): Value {
   ];
   const properties = [...known, ...others].map(([name, setting]) => [name, settingSchema(setting)]);
   return value(
-    "Settings that are no secret, each as text (docs/configuration.md has them all). Pods restart when one changes.",
+    "Settings that are not secret, as text (all are in docs/configuration.md). Pods restart when one changes.",
     Object.fromEntries(initial),
     { type: "object", additionalProperties: false, properties: Object.fromEntries(properties) },
   );
@@ -106,31 +106,31 @@ function config(sources: Sources): Value {
 
 function autoscaling({ cpuScaler, scaledObject, prometheusScaler }: Sources): Group {
   return {
-    description: "How many pods of `gateway` and `smtp-sender` run: docs/scaling.md says which way to take.",
+    description: "Number of pods of `gateway` and `smtp-sender`; docs/scaling.md compares the methods.",
     values: {
       gateway: {
         description: "By CPU, with the cluster's metrics server.",
         values: {
-          enabled: flag("Without it there are `services.gateway.replicas`.", true),
+          enabled: flag("If off, `services.gateway.replicas` applies.", true),
           cpuPercent: count(
-            "Of what a pod requests.",
+            "Target CPU use in percent of a pod's request.",
             Number(valueAt(cpuScaler, "spec", "metrics", "0", "resource", "target", "averageUtilization")),
           ),
         },
       },
       smtpSender: {
-        description: "By the recipients that wait.",
+        description: "By the number of waiting recipients.",
         values: {
           by: choice(
             "database: KEDA asks PostgreSQL. prometheus: KEDA asks Prometheus for the service's metric. metric: no KEDA, an adapter gives the metric to Kubernetes (k8s/examples/prometheus-adapter-values.yaml). none: `services.smtpSender.replicas`.",
             ["database", "prometheus", "metric", "none"],
           ),
           recipientsPerSender: count(
-            "A pod more for so many that are ready.",
+            "Waiting recipients per pod.",
             Number(valueAt(scaledObject, "spec", "triggers", "0", "metadata", "targetQueryValue")),
           ),
           prometheus: text(
-            "Where KEDA asks Prometheus.",
+            "Address of Prometheus for KEDA.",
             String(valueAt(prometheusScaler, "spec", "triggers", "0", "metadata", "serverAddress")),
           ),
         },
@@ -144,21 +144,21 @@ function networkPolicies({ policies }: Sources): Group {
     valueAt(policies.get(name)!, "spec", way, "0", way === "ingress" ? "from" : "to");
   return {
     description:
-      "Who may reach pods, and what they reach. Lists of peers as NetworkPolicies have them; a list given replaces all of its default.",
+      "Allowed traffic to and from pods. Lists of peers as in NetworkPolicies; a given list replaces its default.",
     values: {
-      enabled: flag("They need a network plugin that enforces them.", true),
+      enabled: flag("Requires a network plugin that enforces them.", true),
       ingress: peers(
-        "Who reaches the API's port: the ingress alone, or clients claim any address.",
+        "Peers of the API's port: allow only the ingress, otherwise clients can fake their address.",
         peersOf("flockmail-api", "ingress"),
       ),
-      monitoring: peers("Who reads /metrics.", peersOf("flockmail-monitoring", "ingress")),
+      monitoring: peers("Peers that read /metrics.", peersOf("flockmail-monitoring", "ingress")),
       resolvers: peers("DNS.", peersOf("flockmail-names", "egress")),
       backends: peers(
-        "PostgreSQL, NATS and Redis: narrow it down to where yours run.",
+        "Addresses of PostgreSQL, NATS and Redis: narrow this down to yours.",
         peersOf("flockmail-backends", "egress"),
       ),
       backendPorts: peers("Their ports.", valueAt(policies.get("flockmail-backends")!, "spec", "egress", "0", "ports")),
-      internet: peers("What senders, webhooks and checks of links reach.", peersOf("flockmail-internet", "egress")),
+      internet: peers("Destinations of senders, webhooks and link checks.", peersOf("flockmail-internet", "egress")),
       extraEgress: list("Rules for all pods: a mail server, or a collector of traces, in your own network."),
     },
   };
@@ -171,11 +171,11 @@ export function chartValues(sources: Sources): Values {
   const services = deploymentsOf(sources).map((one) => [valueName(one.metadata.name), service(one, sources)]);
   return {
     size: choice(
-      "cluster: a Deployment per service, on your PostgreSQL, NATS and Redis. small: one pod with a volume, PostgreSQL beside the service, nothing else needed.",
+      "cluster: a Deployment per service, with your PostgreSQL, NATS and Redis. small: one pod with a volume and its own PostgreSQL; needs nothing else.",
       ["cluster", "small"],
     ),
     image: {
-      description: "The image, which you build and push.",
+      description: "The image that you build and push.",
       values: {
         repository: text("", overlayImage.slice(0, overlayImage.lastIndexOf(":"))),
         tag: text("Unset: the chart's appVersion."),
@@ -187,20 +187,19 @@ export function chartValues(sources: Sources): Values {
         }),
       },
     },
-    baseUrl: value(
-      "The public address: it stands in every link of every mail.",
-      (valueAt(configMap, "data") as Json).BASE_URL,
-      { type: "string", pattern: "^https?://[^/\\s]" },
-    ),
+    baseUrl: value("Public address, used by every link in every mail.", (valueAt(configMap, "data") as Json).BASE_URL, {
+      type: "string",
+      pattern: "^https?://[^/\\s]",
+    }),
     existingSecret: value(
-      "The Secret with SECRET_KEY, DATABASE_URL … (docs/kubernetes.md), which you create: values stay readable in the release's history, so no secret is one.",
+      "The Secret with SECRET_KEY, DATABASE_URL … (docs/kubernetes.md). Create it yourself: values stay readable in the release's history, so they contain no secrets.",
       "flockmail",
       { type: "string", minLength: 1 },
     ),
     config: config(sources),
     services: {
       description:
-        "Pods of each service of `cluster`. Each may also have nodeSelector, tolerations, affinity and priorityClassName, in place of those below, and an extraEnv beside the one below.",
+        "Pods of each service of `cluster`. Each may also have nodeSelector, tolerations, affinity and priorityClassName, which replace those below, and an extraEnv in addition to the one below.",
       values: Object.fromEntries(services),
     },
     autoscaling: autoscaling(sources),
@@ -229,17 +228,17 @@ export function chartValues(sources: Sources): Values {
       },
     },
     service: {
-      description: "The Service `flockmail`, which an ingress sends to.",
+      description: "The Service `flockmail`, the ingress's backend.",
       values: {
         type: choice("", ["ClusterIP", "NodePort", "LoadBalancer"]),
         annotations: map(""),
       },
     },
     inbound: {
-      description: "The Service `bounces`, which takes bounces on port 25.",
+      description: "The Service `bounces`, which receives bounces on port 25.",
       values: {
         type: choice("", [String(valueAt(bouncesService, "spec", "type")), "ClusterIP", "NodePort"]),
-        annotations: map("What your cloud's load balancer asks for."),
+        annotations: map("Annotations for your cloud's load balancer."),
       },
     },
     ingress: {
@@ -253,31 +252,31 @@ export function chartValues(sources: Sources): Values {
       },
     },
     podMonitor: {
-      description: "For the Prometheus operator, in place of the pods' annotations prometheus.io/….",
+      description: "For the Prometheus operator; replaces the pods' annotations prometheus.io/….",
       values: {
         enabled: flag("", false),
         interval: text("", String(valueAt(podMonitor, "spec", "podMetricsEndpoints", "0", "interval"))),
-        labels: map("By which your Prometheus selects PodMonitors."),
+        labels: map("Labels by which your Prometheus selects PodMonitors."),
       },
     },
     podDisruptionBudgets: {
-      description: "A node that is drained takes one pod of a service at a time.",
+      description: "Draining a node evicts one pod of a service at a time.",
       values: { enabled: flag("", true) },
     },
     networkPolicies: networkPolicies(sources),
     serviceAccount: {
-      description: "Nothing is asked of the Kubernetes API.",
-      values: { annotations: map("For an identity of your cloud.") },
+      description: "The pods do not use the Kubernetes API.",
+      values: { annotations: map("Annotations for your cloud's workload identity.") },
     },
-    podAnnotations: map("Of every pod."),
-    podLabels: map("Of every pod."),
-    extraEnv: value("Environment variables of every container of the service, as a pod has them.", [], EXTRA_ENV),
-    extraEnvFrom: list("Likewise, from ConfigMaps and Secrets."),
+    podAnnotations: map("Added to every pod."),
+    podLabels: map("Added to every pod."),
+    extraEnv: value("Environment variables of every container of the service, in the format of a pod.", [], EXTRA_ENV),
+    extraEnvFrom: list("Environment variables from ConfigMaps and Secrets."),
     extraVolumes: list("Volumes of every pod: files that settings name (NATS_CREDENTIALS_FILE, INBOUND_TLS_CERT …)."),
-    extraVolumeMounts: list("Where they are mounted."),
-    nodeSelector: map("Where pods may run."),
+    extraVolumeMounts: list("Mount points of `extraVolumes`."),
+    nodeSelector: map("Placement of pods."),
     tolerations: list("Likewise."),
     affinity: value("Likewise.", {}, { type: "object" }),
-    priorityClassName: text("Of every pod."),
+    priorityClassName: text("Priority class of every pod."),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run chart`: writes the Helm chart in k8s/chart from what kustomize builds of k8s/overlays, so that the two cannot differ. By hand
- * there are written only templates/_helpers.tpl and templates/NOTES.txt.
+ * `npm run chart`: writes the Helm chart in k8s/chart from kustomize's output of k8s/overlays, so that the two cannot
+ * differ. Only templates/_helpers.tpl and templates/NOTES.txt are written by hand.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -33,7 +33,7 @@ annotations:
 `;
 }
 
-/** Text of each file that is not written by hand, by its path in the chart. */
+/** Texts of generated files by their path in the chart. */
 export function chartFiles(): Map<string, string> {
   const sources = readSources();
   const values = chartValues(sources);
@@ -52,7 +52,7 @@ export function chartFiles(): Map<string, string> {
   ]);
 }
 
-/** Paths of all files that are there. */
+/** Paths of all existing files. */
 export const presentFiles = (): string[] =>
   readdirSync(CHART, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

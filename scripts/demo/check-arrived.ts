@@ -2,7 +2,7 @@ import type { Received } from "./mailbox.ts";
 
 const messageId = ({ raw }: Received) => /^Message-ID: *(\S+)/im.exec(raw.toString("latin1"))?.[1];
 
-/** What is wrong with what arrived; nothing when each of `expected` recipients got one mail of their own. */
+/** Lists errors in the received mail; empty if each of the `expected` recipients got exactly one. */
 export function checkArrived(expected: number, sentCount: number, received: Received[]): string[] {
   const counts: [string, number][] = [
     ["mails arrived", received.length],

@@ -1,4 +1,4 @@
-/** The recipients' side of the demo: a real SMTP server on this machine that keeps what it receives. */
+/** The recipients' side of the demo: an SMTP server on this machine that stores what it receives. */
 import type { AddressInfo } from "node:net";
 import { SMTPServer } from "smtp-server";
 
@@ -19,7 +19,7 @@ const whole = async (stream: NodeJS.ReadableStream): Promise<Buffer> => {
   return Buffer.concat(chunks);
 };
 
-/** `port` 0 is a free one; `arrived` hears of each mail after it was accepted. */
+/** `port` 0 picks a free one; `arrived` is called after each accepted mail. */
 export async function openMailbox(port = 0, arrived: (mail: Received) => void = () => {}): Promise<Mailbox> {
   const received: Received[] = [];
   const server = new SMTPServer({
@@ -40,7 +40,7 @@ export async function openMailbox(port = 0, arrived: (mail: Received) => void = 
     server.listen(port, "127.0.0.1", done);
   });
   server.removeAllListeners("error");
-  // A client that goes away in mid-session is no error of ours.
+  // A client that disconnects during a session is no error.
   server.on("error", () => {});
   const address = server.server.address() as AddressInfo;
   return { port: address.port, received, stop: () => new Promise((done) => server.close(done)) };

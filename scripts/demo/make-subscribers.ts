@@ -1,11 +1,11 @@
-/** Writes subscribers.csv: 1,000 people who do not exist, the same ones at every run. */
+/** Writes subscribers.csv: 1,000 fictitious people, the same in every run. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Language, languages } from "./people.ts";
 
 const PER_LANGUAGE = 100;
 
-/** A small generator of our own (mulberry32), so that the file never changes by itself. */
+/** Deterministic generator (mulberry32), so that the file stays the same. */
 function random(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,4 +1,4 @@
-/** The demo's template: one for all languages, what differs comes from the subscriber's attributes. */
+/** The demo's template for all languages; subscribers' attributes supply the differing words. */
 interface Book {
   path: string;
   title: string;

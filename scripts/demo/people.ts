@@ -1,4 +1,4 @@
-/** Raw material for the demo's subscribers: names in their own script, with a Latin spelling for the address. */
+/** Names for the demo's subscribers in their own script, with a Latin spelling for the address. */
 export interface Language {
   code: string;
   greeting: string;

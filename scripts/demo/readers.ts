@@ -1,9 +1,9 @@
-/** Some of the demo's recipients read their mail: the images are loaded, and a few follow a link. */
+/** Simulates readers: loads images of some mails and follows a few links. */
 import { simpleParser } from "mailparser";
 import type { Received } from "./mailbox.ts";
 
 const TIMEOUT_MS = 10_000;
-/** What comes sooner after the delivery counts as a scanner's, not a person's. */
+/** Hits sooner after delivery count as those of a scanner. */
 export const READ_AFTER_MS = 2_500;
 const BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
@@ -19,7 +19,7 @@ async function visit(url: string): Promise<void> {
   await response.arrayBuffer();
 }
 
-/** `opens` of them load the images and `clicks` of those follow the first link; the address of the API is `url`. */
+/** Loads the images of `opens` mails and follows the first link of `clicks` of them. `url` is the API's address. */
 export async function read(url: string, mails: readonly Received[], opens: number, clicks: number): Promise<void> {
   for (const [i, { raw }] of mails.slice(0, opens).entries()) {
     const { html } = await simpleParser(raw);

@@ -1,11 +1,11 @@
-/** `npm run mailbox -- [PORT]`: a mail server on this machine that prints what it receives, for trying things out. */
+/** `npm run mailbox -- [PORT]`: a mail server for experiments that prints every mail it receives. */
 import { simpleParser } from "mailparser";
 import { openMailbox } from "./mailbox.ts";
 
 const given = process.argv[2] ?? (process.env.SMTP_PORT || "2525");
 const port = Number(given);
 if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-  process.stderr.write(`"${given}" is no port: npm run mailbox -- 2525\n`);
+  process.stderr.write(`"${given}" is not a port: npm run mailbox -- 2525\n`);
   process.exit(1);
 }
 const mailbox = await openMailbox(port, async ({ recipients, raw }) => {

@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: a company's first campaign, over the API alone, to 1,000 subscribers on a mail server of its own.
- * Uses the service on PORT, or starts one for the occasion. Fails unless each of the 1,000 arrived exactly once.
+ * `npm run demo`: sends a company's first campaign, through the API alone, to 1,000 subscribers on its own mail server.
+ * Uses the service on PORT, or starts one. Fails unless each recipient gets exactly one mail.
  */
 import { once } from "node:events";
 import { openAsBlob } from "node:fs";
@@ -20,7 +20,7 @@ import { progressBar, say, showHeaders, subjectsByLanguage } from "./show.ts";
 const PASSWORD = "a long demo password";
 const SUBSCRIBERS = 1_000;
 const DELIVERY_TIMEOUT_MS = 120_000;
-/** Below the 60 requests a minute that an address may make. */
+/** Below the limit of 60 requests a minute per address. */
 const OPENS = 40;
 const CLICKS = 15;
 const COUNTED_WITHIN_MS = 10_000;
@@ -32,7 +32,7 @@ async function isFlockmail(url: string): Promise<boolean> {
 
 interface Service {
   url: string;
-  /** The folder of a service that was started for the occasion. */
+  /** Data folder, if the demo started the service. */
   data?: string;
   stop(): Promise<void>;
 }
@@ -43,7 +43,7 @@ async function service(): Promise<Service> {
     say(`Using the service at ${url}`);
     return { url, stop: async () => {} };
   }
-  say("No service is running here; starting one with a database of its own …");
+  say("No service is running here; starting one with its own database …");
   const data = dataFolder();
   const env = { DATA_DIR: data.path, DATABASE_URL: "", TRANSPORTER: "", REDIS_URL: "" };
   const own = await (await startService({ env })).ready();
@@ -54,7 +54,8 @@ async function service(): Promise<Service> {
   return { url: own.url, data: data.path, stop };
 }
 
-const onRetry = (reason: string, pauseMs: number) => say(`  (${reason}, going on in ${Math.ceil(pauseMs / 1_000)} s)`);
+const onRetry = (reason: string, pauseMs: number) =>
+  say(`  (${reason}, continuing in ${Math.ceil(pauseMs / 1_000)} s)`);
 
 async function signUp(baseUrl: string): Promise<{ api: Client; key: string; email: string }> {
   const email = `demo-${Date.now()}@example.com`;
@@ -67,7 +68,7 @@ async function signUp(baseUrl: string): Promise<{ api: Client; key: string; emai
   });
   const person = createClient({ baseUrl, token: access, onRetry });
   const { key } = await person.createApiKey({ path: { id: company.id }, body: { name: "demo" } });
-  say(`Registered the company Lantern Books and made an API key (${key.slice(0, 8)}…)`);
+  say(`Registered the company Lantern Books and created an API key (${key.slice(0, 8)}…)`);
   return { api: createClient({ baseUrl, apiKey: key, onRetry }), key, email };
 }
 
@@ -113,7 +114,7 @@ async function untilDelivered(api: Client, id: string): Promise<Campaign> {
   }
 }
 
-/** Some of them are opened and clicked, and that is counted. */
+/** Opens and clicks some mails and waits until the campaign counts them. */
 async function untilRead(url: string, api: Client, id: string, mailbox: Mailbox): Promise<Analytics> {
   say(`\n${OPENS} recipients open their mail, ${CLICKS} of them follow a link …`);
   await sleep(READ_AFTER_MS);
@@ -122,19 +123,19 @@ async function untilRead(url: string, api: Client, id: string, mailbox: Mailbox)
   for (;;) {
     const counted = await api.getCampaignAnalytics({ path: { id } });
     if ((counted.opens.unique ?? 0) >= OPENS && (counted.clicks.unique ?? 0) >= CLICKS) return counted;
-    if (Date.now() > deadline) throw new Error(`Not all of that was counted: ${JSON.stringify(counted)}`);
+    if (Date.now() > deadline) throw new Error(`Opens or clicks are missing: ${JSON.stringify(counted)}`);
     await sleep(100);
   }
 }
 
-/** An address that signs in once; where the service is not reached by operators' commands, how to sign in by hand. */
+/** A one-time sign-in link, or instructions if operator commands cannot reach the service. */
 async function signInAddress(url: string, email: string, dataDir: string | undefined): Promise<string> {
   const settings = readConfig({ ...process.env, ...(dataDir ? { DATA_DIR: dataDir } : {}) }, { console: true });
   try {
     const connection = await connectOperator(settings);
     try {
       const [link] = await connection.ask("accounts.signInLink", { email });
-      return `${link!.url}\n  (good once, for 5 minutes)`;
+      return `${link!.url}\n  (works once, within 5 minutes)`;
     } finally {
       await connection.close();
     }
@@ -143,7 +144,7 @@ async function signInAddress(url: string, email: string, dataDir: string | undef
   }
 }
 
-/** `ends`: the service goes with the demo, so nobody can sign in. */
+/** `ends` is true if the service stops with the demo, so nobody can sign in afterwards. */
 async function demo({ url, data }: Service, mailbox: Mailbox, ends: boolean): Promise<string[]> {
   const { api, email } = await signUp(url);
   const { id } = await launch(api, mailbox);
@@ -171,12 +172,10 @@ try {
   const wrong = await demo(used, mailbox, ends);
   if (wrong.length > 0) throw new Error(wrong.join("; "));
   if (used.data && !ends) {
-    say("\nThe service runs until you press Ctrl-C; nothing of it is kept.");
+    say("\nThe service runs until you press Ctrl-C; its data is deleted then.");
     await once(process, "SIGINT");
   } else if (ends) {
-    say(
-      "\nNext: start a service that stays with `npm start`, and run `npm run demo` again or the tour in docs/api.md.",
-    );
+    say("\nNext: start a permanent service with `npm start`, and run `npm run demo` again or the tour in docs/api.md.");
   }
 } catch (error) {
   say(`\nFAILED: ${(error as Error).message}`);

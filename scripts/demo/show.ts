@@ -1,4 +1,4 @@
-/** What the demo prints. */
+/** Output of the demo. */
 import { type ParsedMail, simpleParser } from "mailparser";
 import type { Received } from "./mailbox.ts";
 
@@ -6,7 +6,7 @@ const BAR_WIDTH = 40;
 
 export const say = (text: string) => process.stdout.write(`${text}\n`);
 
-/** One line that is drawn over on a terminal, and printed in tenths elsewhere. */
+/** Redraws one line on a terminal; prints every tenth elsewhere. */
 export function progressBar(total: number): (done: number) => void {
   let shownTenths = -1;
   return (done) => {
@@ -26,7 +26,7 @@ export function showHeaders({ raw, recipients }: Received): void {
   say(text.slice(0, text.indexOf("\r\n\r\n")));
 }
 
-/** The first mail of each language, by the language that its HTML part names. */
+/** The first mail in each language, as named by its HTML part. */
 export async function subjectsByLanguage(received: Received[]): Promise<Map<string, string>> {
   const subjects = new Map<string, string>();
   for (const { raw } of received) {

@@ -1,14 +1,14 @@
 /**
- * `npm sbom … | node scripts/image/describe-packages.ts`, while the image is built: writes sbom.cdx.json, the bill of
- * materials in CycloneDX without what differs from one build to the next, and LICENSES.txt with the terms of every package.
- * A release makes its own of the same two functions, from the lock (scripts/release/release.ts).
+ * `npm sbom … | node scripts/image/describe-packages.ts`, during the image build: writes sbom.cdx.json, a reproducible
+ * bill of materials in CycloneDX format, and LICENSES.txt with every package's terms. Releases use the same two
+ * functions with the lock file (scripts/release/release.ts).
  */
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Installed, packagesIn } from "./packages.ts";
 
-/** What is said of a package, whether it is installed or only in the lock. */
+/** Fields of a package, installed or in the lock file. */
 type Named = Pick<Installed, "name" | "version" | "licence">;
 
 interface Bom {
@@ -17,7 +17,7 @@ interface Bom {
   components: { name: string; version: string }[];
 }
 
-/** npm leaves out what a tool of development needs as well, even where the service needs it: all that is installed is named. */
+/** npm omits packages that a development tool also needs; this adds them. */
 function complete(bom: Bom, packages: readonly Named[]): Bom {
   const known = new Set(bom.components.map(({ name, version }) => `${name}@${version}`));
   const missing = new Map(packages.map((one) => [`${one.name}@${one.version}`, one]));
@@ -35,7 +35,7 @@ function complete(bom: Bom, packages: readonly Named[]): Bom {
   return { ...bom, components: [...bom.components, ...added] };
 }
 
-/** npm writes the time and a random number: two builds of one version would differ by them. */
+/** Removes the time and random number that npm writes, so that two builds of a version are equal. */
 function repeatable(bom: Bom): Bom {
   const { serialNumber: _, metadata, ...rest } = bom;
   const { timestamp: __, ...kept } = metadata;
@@ -43,18 +43,18 @@ function repeatable(bom: Bom): Bom {
     .update(JSON.stringify([kept, rest]))
     .digest("hex");
   const [, a, b, c, d] = /^(.{8})(.{4}).(.{3}).(.{3})/.exec(digest)!;
-  // A UUID of version 8: its bits are of our own making.
+  // UUID version 8: custom bits.
   return { ...rest, serialNumber: `urn:uuid:${a}-${b}-8${c}-a${d}-${digest.slice(20, 32)}`, metadata: kept };
 }
 
-/** npm calls the whole by the name of its folder, and only its reference by its own. */
+/** npm names the root component after its folder; this uses the package's name. */
 function ofItsName({ metadata: { component, ...metadata }, ...bom }: Bom): Bom {
   if (!component) return { ...bom, metadata };
   const ref = component["bom-ref"];
   return { ...bom, metadata: { ...metadata, component: { ...component, name: ref.slice(0, ref.lastIndexOf("@")) } } };
 }
 
-/** From what npm prints. */
+/** `printed` is npm's output. */
 export const billOfMaterials = (printed: string, packages: readonly Named[]): Bom =>
   repeatable(complete(ofItsName(JSON.parse(printed)), packages));
 
@@ -63,12 +63,14 @@ const titleOf = ({ name, version }: Named) => `${name} ${version}`;
 export const licenceTable = (packages: readonly Named[]): string =>
   packages.map((one) => `${titleOf(one)}: ${one.licence}`).join("\n");
 
-/** Packages by the terms that they share word for word: many of one author do. */
+/** Groups packages with identical terms; many of one author share theirs. */
 export function licenceList(packages: Installed[]): string {
   const byText = new Map<string, Installed[]>();
   for (const one of packages) {
     const texts = one.licenceFiles.map((file) => readFileSync(join(one.folder, file), "utf8").trim());
-    const text = texts.join("\n\n").replaceAll("\r\n", "\n") || `No text comes with it; its terms are: ${one.licence}`;
+    const text =
+      texts.join("\n\n").replaceAll("\r\n", "\n") ||
+      `The package contains no licence text; its terms are: ${one.licence}`;
     byText.set(text, [...(byText.get(text) ?? []), one]);
   }
   const texts = [...byText].map(([text, users]) => `${"=".repeat(80)}\n${users.map(titleOf).join("\n")}\n\n${text}\n`);

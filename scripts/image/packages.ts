@@ -1,16 +1,16 @@
-/** What is installed in a node_modules folder, and which files of a package are its licence. */
+/** Lists the packages in a node_modules folder, and the licence files of each. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Installed {
-  /** As the lock file names it: "node_modules/a/node_modules/b". */
+  /** As in the lock file: "node_modules/a/node_modules/b". */
   path: string;
   folder: string;
   name: string;
   version: string;
-  /** An SPDX expression, or what the package says in its place. */
+  /** An SPDX expression, or the package's own words. */
   licence: string;
-  /** Names of files in its folder. */
+  /** File names in the package's folder. */
   licenceFiles: string[];
 }
 
@@ -33,7 +33,7 @@ function licenceOf({ license, licenses }: { license?: unknown; licenses?: unknow
   return all.map((one) => (typeof one === "string" ? one : (one as { type?: string }).type)).join(" OR ");
 }
 
-/** In the order of their paths, also those within others. */
+/** Sorted by path, including nested packages. */
 export function packagesIn(modules: string, path = "node_modules"): Installed[] {
   const folders = readdirSync(modules, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))

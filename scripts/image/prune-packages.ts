@@ -1,14 +1,14 @@
 /**
- * `node scripts/image/prune-packages.ts node_modules`, while the image is built: takes out of packages what no program
- * loads, and prints how much that was. Licences stay, wherever they are.
+ * `node scripts/image/prune-packages.ts node_modules`, during the image build: deletes files of packages that no
+ * program loads, and prints their size. Licences stay.
  */
 import { existsSync, readdirSync, rmdirSync, statSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { isLicence, packagesIn } from "./packages.ts";
 
-/** Maps, texts for people, and TypeScript: Node loads none of that below node_modules. */
+/** Source maps, documentation and TypeScript: Node loads none of these below node_modules. */
 const UNUSED_FILE = /(?:\.map|\.md|\.markdown|\.[cm]?ts|\.flow|\.tsbuildinfo)$/i;
-/** In a package's own folder alone: further in, these are names of code, too (`mime/types`). */
+/** Top-level folders only: deeper folders with these names contain code, too (`mime/types`). */
 const UNUSED_FOLDER =
   /^(?:tests?|__tests__|docs?|examples?|bench|benchmarks?|coverage|man|\.github|\.husky|\.idea|\.vscode)$/;
 
@@ -17,12 +17,12 @@ export interface Pruned {
   bytes: number;
 }
 
-/** Takes out the files of a folder that are unused, or all of it; then the folders that are left empty. */
+/** Deletes unused files, or the whole folder, then empty folders. */
 function prune(folder: string, pruned: Pruned, isUnused: (file: string) => boolean, isRoot = false): void {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) {
-      // Packages within packages have their own turn.
+      // Nested packages are pruned separately.
       if (entry.name === "node_modules") continue;
       const all = isRoot && UNUSED_FOLDER.test(entry.name);
       prune(path, pruned, all ? () => true : isUnused);
@@ -48,5 +48,5 @@ if (import.meta.main) {
   const folder = process.argv[2];
   if (!folder || !existsSync(folder)) throw new Error("Usage: node scripts/image/prune-packages.ts FOLDER");
   const { files, bytes } = prunePackages(folder);
-  process.stdout.write(`Took out ${files} files, ${(bytes / 1_048_576).toFixed(1)} MiB\n`);
+  process.stdout.write(`Removed ${files} files, ${(bytes / 1_048_576).toFixed(1)} MiB\n`);
 }

@@ -1,4 +1,7 @@
-/** Commands that build and publish what was released; whoever releases runs them, because they need rights that a script should not have. */
+/**
+ * Commands that build and publish a release. The person who releases runs them, because they need rights that a script
+ * should not have.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -7,11 +10,11 @@ const PLATFORMS = "linux/amd64,linux/arm64";
 export interface Revision {
   version: string;
   commit: string;
-  /** Of the commit, in seconds since 1970: files of the image get it, so that two builds of a commit are alike. */
+  /** Commit time in seconds since 1970, given to files of the image so that builds of a commit are equal. */
   committedAt: number;
 }
 
-/** The name that the overlay of the cluster pulls the image by; the tag is its version. */
+/** The image name that the cluster overlay pulls; the tag is the version. */
 function imageName(root: string): string {
   const overlay = readFileSync(join(root, "k8s/overlays/cluster/kustomization.yaml"), "utf8");
   return /^\s*newName: (\S+)$/m.exec(overlay)![1]!;
@@ -25,14 +28,14 @@ const argumentsOf = ({ version, commit, committedAt }: Revision): string[] =>
     `SOURCE_DATE_EPOCH=${committedAt}`,
   ].flatMap((argument) => ["--build-arg", argument]);
 
-/** Builds the image for this machine's processor, with the program that is there. */
+/** Builds the image for this machine's processor, with docker or podman. */
 export function localBuild(root: string, program: "docker" | "podman", revision: Revision): string[] {
   // podman's own format has no HEALTHCHECK.
   const own = program === "podman" ? ["--format", "docker", "--timestamp", String(revision.committedAt)] : [];
   return [program, "build", ...own, ...argumentsOf(revision), "--tag", `${imageName(root)}:${revision.version}`, "."];
 }
 
-/** One line each, for a shell: pushes of branch and tag, the image for both processors, the chart where there is one. */
+/** Shell commands that push branch and tag, the image for both processors, and the chart if there is one. */
 export function publishing(root: string, revision: Revision, folder: string): string[] {
   const image = imageName(root);
   const output = "type=image,push=true,rewrite-timestamp=true";

@@ -1,4 +1,4 @@
-/** What a new version changes in the repository's files, as texts from texts. */
+/** Changes that a new version makes to the repository's files, as pure functions on texts. */
 
 export class Refused extends Error {}
 
@@ -6,22 +6,22 @@ const VERSION = /^(\d+)\.(\d+)\.(\d+)$/;
 
 function partsOf(version: string): [number, number, number] {
   const parts = VERSION.exec(version);
-  if (!parts) throw new Refused(`${version} is no version: three numbers, as in 1.2.3.`);
+  if (!parts) throw new Refused(`${version} is not a version: use three numbers, as in 1.2.3.`);
   return [Number(parts[1]), Number(parts[2]), Number(parts[3])];
 }
 
-/** Refuses a version that is not behind the present one. */
+/** Refuses a version that is not greater than the current one. */
 export function checkGreater(version: string, present: string): void {
   const [to, from] = [partsOf(version), partsOf(present)];
   const differs = to.findIndex((part, n) => part !== from[n]);
   if (differs < 0 || to[differs]! < from[differs]!) {
-    throw new Refused(`${version} is not greater than ${present}, which package.json has.`);
+    throw new Refused(`${version} is not greater than ${present}, the version in package.json.`);
   }
 }
 
 const UNRELEASED = "## [Unreleased]\n";
 
-/** The text between the heading "Unreleased" and the next version's, without blank lines around it. */
+/** The text between the heading "Unreleased" and the next version, trimmed. */
 export function unreleasedNotes(changelog: string): string {
   const at = changelog.indexOf(UNRELEASED);
   if (at < 0) throw new Refused("CHANGELOG.md has no section Unreleased.");
@@ -33,7 +33,7 @@ export function unreleasedNotes(changelog: string): string {
   return notes;
 }
 
-/** What was unreleased becomes the version's, and an empty section waits for what comes next. */
+/** Moves the unreleased changes to the version and starts an empty section. */
 export function releasedChangelog(changelog: string, version: string, date: string): string {
   unreleasedNotes(changelog);
   return changelog.replace(UNRELEASED, () => `${UNRELEASED}\n## [${version}] - ${date}\n`);
@@ -41,24 +41,24 @@ export function releasedChangelog(changelog: string, version: string, date: stri
 
 const escaped = (text: string) => text.replaceAll(/[.+]/g, "\\$&");
 
-/** package.json and package-lock.json name it right below the package's own name: once, and twice. */
+/** package.json has the version after the package's name once, package-lock.json twice. */
 const inPackage = (present: string) =>
   new RegExp(`(?<="name": "flockmail",\\n\\s+"version": ")${escaped(present)}(?=")`, "g");
 const inOverlay = (present: string) => new RegExp(`(?<=^\\s*newTag: "?)${escaped(present)}(?="?$)`, "gm");
-/** An image's tag in a command, and the version of the chart that a command asks for. */
+/** An image tag or chart version in a command. */
 const inCommands = (present: string) => new RegExp(`(?<=flockmail:|--version )${escaped(present)}(?!\\d|\\.\\d)`, "g");
-/** Whatever stands there: a chart that was forgotten once comes back. */
+/** Replaces any version: a chart forgotten once catches up. */
 const inChart = () => /(?<=^(?:version|appVersion): "?)[^"\s]+(?="?$)/gm;
 
 interface Place {
-  /** As `git ls-files` names it. */
+  /** Paths as `git ls-files` prints them. */
   files: RegExp;
   version: (present: string) => RegExp;
-  /** How often it stands in each of these files; undefined: as often as it does. */
+  /** Required number of occurrences in each file; undefined allows any. */
   times?: number;
 }
 
-/** The API document, the console and the pages read package.json, so they are not among these. */
+/** The API document, the console and the pages read package.json, so they are not listed. */
 const PLACES: readonly Place[] = [
   { files: /^package\.json$/, version: inPackage, times: 1 },
   { files: /^package-lock\.json$/, version: inPackage, times: 2 },
@@ -67,22 +67,22 @@ const PLACES: readonly Place[] = [
   { files: /^(?:README|CONTRIBUTING|docs\/[\w-]+|k8s\/(?:.+\/)?README)\.md$/, version: inCommands },
 ];
 
-/** Where in the file the version stands that is to be another one; undefined: it names none. */
+/** The pattern for this file's version; undefined if it contains none. */
 const placeOf = (file: string) => PLACES.find(({ files }) => files.test(file));
 
 export const namesVersion = (file: string): boolean => placeOf(file) !== undefined;
 
-/** The versions that the file names, where all are the present one or, in a chart, any. */
+/** Versions in the file that equal the current one, or in a chart all of them. */
 export const versionsIn = (file: string, text: string, present: string): string[] =>
   text.match(placeOf(file)!.version(present)) ?? [];
 
-/** The file's text with the new version; refuses one that does not name the present one as often as it should. */
+/** The file's text with the new version. Refuses a wrong number of occurrences. */
 export function withVersion(file: string, text: string, present: string, version: string): string {
   const { times } = placeOf(file)!;
   const found = versionsIn(file, text, present).length;
   if (times !== undefined && found !== times) {
     throw new Refused(
-      `${file} should name the version ${present} ${times === 1 ? "once" : `${times} times`}, and does ${found} times.`,
+      `${file} must contain the version ${present} ${times === 1 ? "once" : `${times} times`}, but contains it ${found} times.`,
     );
   }
   return text.replace(placeOf(file)!.version(present), () => version);

@@ -1,4 +1,4 @@
-/** Under which licences stands what the service needs to run, and which of these may be used here. */
+/** Finds the licences of all packages that the service needs to run, and which licences are allowed. */
 import { licenceTable } from "../image/describe-packages.ts";
 
 interface LockedPackage {
@@ -18,16 +18,17 @@ export interface Lock {
 export interface ProductionPackage {
   name: string;
   version: string;
-  /** As SPDX writes it; empty where the package says nothing that can be read. */
+  /** In SPDX notation; empty if the package states nothing readable. */
   licence: string;
-  /** Comes with `npm install` on some systems, and is left out of the image: a Node and a PostgreSQL for laptops. */
+  /** Installed by `npm install` on some systems and left out of the image: Node and PostgreSQL for laptops. */
   optional: boolean;
 }
 
 /**
- * Licences that ask for no more than what is done anyway: every package keeps its folder with its licence and notices, in the
- * image too, and no package's own files are changed. None asks for the source of what uses it; those that do (GPL, AGPL,
- * LGPL, EUPL, SSPL) and those that forbid uses are not here. MPL-2.0 would do for unchanged files; nothing needs it yet.
+ * Licences whose conditions are met anyway: every package keeps its folder with licence and notices, in the image too,
+ * and no package's files are changed. Licences that require source code of the programs using them (GPL, AGPL, LGPL,
+ * EUPL, SSPL) or forbid uses are not allowed. MPL-2.0 would be acceptable for unchanged files, but no package has it
+ * yet.
  */
 export const ALLOWED: Readonly<Record<string, string>> = {
   "Apache-2.0": "the service's own; keep licence and notices",
@@ -43,8 +44,8 @@ export const ALLOWED: Readonly<Record<string, string>> = {
 };
 
 /**
- * Packages whose licence is not in the lock, or not in SPDX's words; each read in the package's own files. By version, so that another
- * one is read again.
+ * Packages whose licence is missing from the lock file or not in SPDX notation; each was read in the package's files.
+ * Listed by version, so that another version is read again.
  */
 export const READ_BY_HAND: Readonly<Record<string, string>> = {
   "busboy@1.6.0": "MIT",
@@ -54,14 +55,14 @@ export const READ_BY_HAND: Readonly<Record<string, string>> = {
   "streamsearch@1.1.0": "MIT",
 };
 
-/** Whether the image installs it: not for development alone, and not for some systems alone. */
+/** True if the image installs it: neither for development only nor for some systems only. */
 const isNeeded = ({ dev, optional, devOptional }: LockedPackage): boolean => !dev && !optional && !devOptional;
 
-/** All that a lock brings beside what only development needs; the same name and version once. */
+/** All packages of a lock file that are not for development only, without duplicates. */
 export function productionPackages(lock: Lock): ProductionPackage[] {
   const found = new Map<string, ProductionPackage>();
   for (const [path, one] of Object.entries(lock.packages)) {
-    // The service itself; what only development needs.
+    // Skips the service itself and development packages.
     if (!path || one.dev) continue;
     const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
     const { version = "", license = "" } = one;
@@ -74,7 +75,7 @@ export function productionPackages(lock: Lock): ProductionPackage[] {
   );
 }
 
-/** Whether an SPDX expression can be met by allowed licences alone: one of those joined by OR, all of those joined by AND. */
+/** True if allowed licences satisfy an SPDX expression: one of those joined by OR, all of those joined by AND. */
 export function isAllowed(expression: string): boolean {
   const words = expression.match(/[()]|[^\s()]+/g) ?? [];
   let at = 0;
@@ -103,16 +104,16 @@ export function isAllowed(expression: string): boolean {
   return either() && at === words.length;
 }
 
-/** What the image has. */
+/** Packages in the image. */
 export const neededPackages = (lock: Lock): ProductionPackage[] =>
   productionPackages(lock).filter(({ optional }) => !optional);
 
-/** The list that goes with a release: one package a line, and how many there are of each licence. */
+/** The list in a release: one package per line, and a count per licence. */
 export function licenceList(lock: Lock, version: string): string {
   const packages = neededPackages(lock);
   const counts = [...Map.groupBy(packages, ({ licence }) => licence)]
     .sort(([, a], [, b]) => b.length - a.length)
     .map(([licence, { length }]) => `${length} ${licence}`);
-  const head = `Packages that Flockmail ${version} needs to run, and their licences. The text of each stands in the package's folder.`;
+  const head = `Packages that Flockmail ${version} needs to run, and their licences. Each package's folder contains the text.`;
   return `${head}\n\n${licenceTable(packages)}\n\n${counts.join("\n")}\n`;
 }

@@ -1,6 +1,6 @@
 /**
- * A new version: checks, changed files, what goes with the release, commit and tag. Everything is checked before anything is
- * written, and nothing leaves the machine.
+ * Prepares a release: checks, changed files, artefacts, commit and tag. Checks everything before it writes, and
+ * publishes nothing.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -9,10 +9,10 @@ import { billOfMaterials } from "../image/describe-packages.ts";
 import { checkGreater, namesVersion, Refused, releasedChangelog, unreleasedNotes, withVersion } from "./edits.ts";
 import { type Lock, licenceList, neededPackages } from "./licences.ts";
 
-/** npm reads a lock of a thousand packages in a second, and writing the chart takes as long; a busy machine may take minutes. */
+/** Typically seconds (npm, chart), but minutes on a busy machine. */
 const TOOL_TIMEOUT_MS = 600_000;
 
-/** As in the Dockerfile. It leaves out what the service and a tool of development both need; `billOfMaterials` completes it. */
+/** As in the Dockerfile. Omits packages that a development tool also needs; `billOfMaterials` adds them. */
 const NPM_SBOM = "sbom --loglevel error --package-lock-only --sbom-format cyclonedx --omit dev --omit optional".split(
   " ",
 );
@@ -21,11 +21,11 @@ export interface Plan {
   root: string;
   version: string;
   present: string;
-  /** What is new, as the changelog says it. */
+  /** Changes of this version, from the changelog. */
   notes: string;
-  /** By name, those that change alone. */
+  /** New texts by path, changed files only. */
   files: Map<string, string>;
-  /** Lines elsewhere that name the present version and stay as they are. */
+  /** Other lines that contain the current version and stay as they are. */
   left: string[];
 }
 
@@ -34,7 +34,7 @@ export interface Released {
   /** Seconds since 1970. */
   committedAt: number;
   tag: string;
-  /** Folder with notes.md, sbom.cdx.json and licences.txt; not in the repository, because the lock says it all. */
+  /** Folder with notes.md, sbom.cdx.json and licences.txt. Not committed: the lock file determines them. */
   folder: string;
 }
 
@@ -55,17 +55,16 @@ function run(root: string, command: string, ...args: string[]): string {
 
 const linesOf = (text: string) => text.split("\n").filter(Boolean);
 
-/** Refuses what cannot be released; writes nothing. `date` is that of the changelog's heading, as 2026-11-23. */
+/** Throws if the release is impossible; writes nothing. `date` is the changelog's date, such as 2026-11-23. */
 export function plan(root: string, version: string, date: string): Plan {
   const read = (file: string) => readFileSync(join(root, file), "utf8");
   const { version: present } = JSON.parse(read("package.json")) as { version: string };
   checkGreater(version, present);
   const changed = linesOf(run(root, "git", "status", "--porcelain"));
-  if (changed.length)
-    throw new Refused(`There are changes that are not committed:\n${changed.slice(0, 20).join("\n")}`);
+  if (changed.length) throw new Refused(`There are uncommitted changes:\n${changed.slice(0, 20).join("\n")}`);
   if (run(root, "git", "branch", "--show-current").trim() === "")
-    throw new Refused("No branch is checked out: the commit would belong to none.");
-  if (run(root, "git", "tag", "--list", `v${version}`)) throw new Refused(`There is a tag v${version} already.`);
+    throw new Refused("No branch is checked out, so the commit would belong to none.");
+  if (run(root, "git", "tag", "--list", `v${version}`)) throw new Refused(`The tag v${version} already exists.`);
 
   const changelog = read("CHANGELOG.md");
   const notes = unreleasedNotes(changelog);
@@ -79,7 +78,7 @@ export function plan(root: string, version: string, date: string): Plan {
   return { root, version, present, notes, files, left: namedElsewhere(root, files, present) };
 }
 
-/** Versions of packages and addresses look alike: only whole words of documents and manifests. */
+/** Versions of packages and addresses look alike, so only whole words of documents and manifests match. */
 function namedElsewhere(root: string, files: Map<string, string>, present: string): string[] {
   const tracked = linesOf(run(root, "git", "ls-files", "*.md", "*.yaml", "*.yml", "*.json", "Dockerfile"));
   const word = new RegExp(`(?<![\\d.])${present.replaceAll(".", "\\.")}(?!\\d|\\.\\d)`);
@@ -91,7 +90,7 @@ function namedElsewhere(root: string, files: Map<string, string>, present: strin
     });
 }
 
-/** Writes, commits and tags. Where a step fails, the files are put back as they were. */
+/** Writes, commits and tags. Restores the files if anything fails. */
 export function release({ root, version, files, notes }: Plan): Released {
   const folder = join(root, ".cache/release", version);
   try {
@@ -99,13 +98,13 @@ export function release({ root, version, files, notes }: Plan): Released {
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
       scripts?: Record<string, string>;
     };
-    // Whatever else of the chart names a version is generated.
+    // All other versions in the chart are generated.
     if (scripts?.chart) run(root, "npm", "run", "--silent", "chart");
     writeArtefacts(root, folder, version, notes);
     run(root, "git", "add", "--all");
     run(root, "git", "commit", "--quiet", "--message", `Release ${version}`);
   } catch (error) {
-    // The tree was clean: what is not in HEAD is this release's. Added first, so that new files go, too.
+    // The tree was clean, so all changes belong to this release. Adding first includes new files in a rollback.
     run(root, "git", "add", "--all");
     run(root, "git", "reset", "--hard", "--quiet");
     throw error;

@@ -1,4 +1,4 @@
-/** `npm run -s release -- 0.2.0 [--dry-run] [--build]`: README.md beside it explains it. */
+/** `npm run -s release -- 0.2.0 [--dry-run] [--build]`, explained in README.md in this folder. */
 import { spawnSync } from "node:child_process";
 import { join, relative } from "node:path";
 import { localBuild, publishing, type Revision } from "./commands.ts";
@@ -10,12 +10,12 @@ const ROOT = join(import.meta.dirname, "../..");
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
-/** The first of docker and podman that is installed. */
+/** The first installed of docker and podman. */
 function builder(): "docker" | "podman" {
   const found = (["docker", "podman"] as const).find(
     (name) => spawnSync(name, ["--version"], { stdio: "ignore" }).status === 0,
   );
-  if (!found) throw new Refused("--build needs docker or podman on PATH, and there is neither.");
+  if (!found) throw new Refused("--build needs docker or podman on PATH.");
   return found;
 }
 
@@ -30,10 +30,10 @@ function main(words: string[]): number {
   const planned = plan(ROOT, version, new Date().toISOString().slice(0, 10));
   print(`${planned.present} becomes ${version} in:`);
   for (const file of planned.files.keys()) print(`  ${file}`);
-  if (planned.left.length) print("These lines name the version before, and stay:");
+  if (planned.left.length) print("These lines contain the old version and stay unchanged:");
   for (const line of planned.left) print(`  ${line}`);
   if (options.includes("--dry-run")) {
-    print(`\n${planned.notes}\n\nNothing was written.`);
+    print(`\n${planned.notes}\n\nDry run: nothing was written.`);
     return 0;
   }
 

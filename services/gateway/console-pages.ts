@@ -74,7 +74,7 @@ function askAgain(context: Context): void {
   const here = escapeHtml(pathname + search);
   context.type = "html";
   context.set({ "Cache-Control": "no-store", Refresh: "0" });
-  context.body = htmlPage("One moment", `<h1>One moment</h1>\n<p><a href="${here}">Go on to the page</a></p>`);
+  context.body = htmlPage("One moment", `<h1>One moment</h1>\n<p><a href="${here}">Continue</a></p>`);
 }
 
 interface Options {

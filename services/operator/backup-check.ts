@@ -36,9 +36,9 @@ async function checkMigrations(client: pg.Client): Promise<Migrated> {
   const applied = await rowsOf<{ name: string; checksum: string }>(client, "select name, checksum from migrations");
   const faults = applied
     .filter(({ name, checksum }) => known.get(name) !== checksum)
-    .map(({ name }) => `${name} is not one of this version's: it was made by a newer one`);
+    .map(({ name }) => `${name} is unknown to this version: the backup was made by a newer one`);
   const pending = known.size - applied.length;
-  const fine = pending > 0 ? `${pending} will be applied at the start` : "all are applied";
+  const fine = pending > 0 ? `${pending} will be applied at start` : "all are applied";
   return { check: check("migrations", faults, fine), pending };
 }
 
@@ -70,8 +70,8 @@ async function checkConstraints(client: pg.Client): Promise<Check> {
 async function checkSecrets(settings: Config): Promise<Check> {
   if (!hasSecret(settings)) {
     const sealed = await countSealedByOthers([]);
-    const detail = `none is set here, and ${sealed} stored passwords and keys need that of the backup`;
-    return check("SECRET_KEY", sealed > 0 ? [detail] : [], "none is set here, and nothing that is stored needs one");
+    const detail = `not set here; ${sealed} stored passwords and keys need the backup's key`;
+    return check("SECRET_KEY", sealed > 0 ? [detail] : [], "not set here, and not needed by anything stored");
   }
   const foreign = await unreadableSecrets();
   const faults = foreign > 0 ? [`${foreign} stored passwords and keys are sealed with another SECRET_KEY`] : [];
@@ -86,7 +86,7 @@ async function checkSecrets(settings: Config): Promise<Check> {
       faults.push(`${column.what} cannot be opened with this SECRET_KEY`);
     }
   }
-  return check("SECRET_KEY", faults, `opens what is stored (${opened} kinds of secrets tried)`);
+  return check("SECRET_KEY", faults, `opens the stored secrets (${opened} kinds checked)`);
 }
 
 /** Not an error: the service stops these campaigns when it starts on the restored database. */
@@ -107,7 +107,7 @@ export async function checkBackup(settings: Config, file: string, url: string): 
   const manifest = JSON.parse(readFileSync(manifestOf(file), "utf8")) as Manifest;
   const isSame = (await sha256Of(file)) === manifest.sha256;
   const checks = [
-    check("file", isSame ? [] : ["its SHA-256 is not that of the manifest"], `taken at ${manifest.taken_at}`),
+    check("file", isSame ? [] : ["its SHA-256 differs from the manifest"], `taken at ${manifest.taken_at}`),
   ];
   if (!isSame) return checks;
   if (manifest.kind === "files") {

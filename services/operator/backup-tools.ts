@@ -21,7 +21,7 @@ export function databaseUrl({ DATABASE_URL, DATA_DIR }: Config): string {
     return `postgresql://flockmail:${password}@127.0.0.1:${port}/flockmail`;
   } catch {
     throw new Error(
-      `No Flockmail runs on ${resolve(DATA_DIR)} (DATA_DIR), and DATABASE_URL is not set. While it is stopped the folder itself can be copied.`,
+      `No Flockmail runs on ${resolve(DATA_DIR)} (DATA_DIR), and DATABASE_URL is not set. While it is stopped, copy the folder itself.`,
     );
   }
 }

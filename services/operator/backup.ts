@@ -61,7 +61,7 @@ type About = Pick<Manifest, "taken_at" | "schema" | "postgresql"> & { snapshot: 
 /** Refuses to overwrite a file, and removes incomplete files after a failure. */
 export async function backup(settings: Config, file: string): Promise<Manifest> {
   for (const one of [file, manifestOf(file)]) {
-    if (existsSync(one)) throw new Error(`${resolve(one)} exists already; a backup overwrites nothing.`);
+    if (existsSync(one)) throw new Error(`${resolve(one)} already exists; a backup never overwrites a file.`);
   }
   const url = databaseUrl(settings);
   const unfinished = `${file}.unfinished`;

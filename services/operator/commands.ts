@@ -95,7 +95,7 @@ export const commands: Command[] = [
     about: "Everything known about a recipient or a mail",
     action: "operator.why",
     run: (ask, recipient) => ask("operator.why", { recipient: recipient! }),
-    print: (rows) => (rows.length === 0 ? "Nothing is known of this address or mail." : table(rows)),
+    print: (rows) => (rows.length === 0 ? "Nothing is known about this address or mail." : table(rows)),
     exitCode: (rows) => (rows.length === 0 ? 1 : 0),
   },
   {
@@ -108,14 +108,14 @@ export const commands: Command[] = [
   {
     name: "pause",
     args: ["<company_id>", "[reason]"],
-    about: "Stop sending a company's mails until `unpause`; its audit log has the reason",
+    about: "Stop sending for a company until `unpause`; the reason goes to its audit log",
     action: "accounts.pauseCompany",
     run: async (ask, companyId, reason) => [await ask("accounts.pauseCompany", because(companyId, reason))],
   },
   {
     name: "unpause",
     args: ["<company_id>", "[reason]"],
-    about: "Send a paused company's mails again; its audit log has the reason",
+    about: "Resume sending for a paused company; the reason goes to its audit log",
     action: "accounts.resumeCompany",
     run: async (ask, companyId, reason) => [await ask("accounts.resumeCompany", because(companyId, reason))],
   },
@@ -195,7 +195,7 @@ export const commands: Command[] = [
   {
     name: "plan",
     args: ["<company_id>", "<plan>", "[reason]"],
-    about: "Put a company on a plan; its audit log has the reason",
+    about: "Change a company's plan; the reason goes to its audit log",
     action: "accounts.setPlan",
     run: async (ask, companyId, plan, reason) => [
       flat(await ask("accounts.setPlan", { ...because(companyId, reason), plan: plan! })),

@@ -32,7 +32,7 @@ export async function consoleLink(ctx: Ctx<ParamsOf<"operator.consoleLink">>) {
   const token = randomBytes(32).toString("base64url");
   const id = newId();
   const until = await storeLink({ id, hash: hashOf(token), name, goodSeconds: LINK_SECONDS }, config().AUDIT_LOG_DAYS);
-  ctx.broker.logger.info({ session: id, operator: name }, "A link to the operators' console was made");
+  ctx.broker.logger.info({ session: id, operator: name }, "Operator console link created");
   return [{ url: `${config().BASE_URL}/app/operator/sign-in?token=${token}`, good_until: until.toISOString() }];
 }
 
@@ -50,7 +50,7 @@ export async function beginSession(ctx: Ctx<ParamsOf<"operator.beginSession">>):
   const session = await begin(hashOf(ctx.params.token), SESSION_SECONDS, from);
   if (!session) throw unauthenticated(LINK_REFUSED);
   const { id, name } = session;
-  ctx.broker.logger.info({ session: id, operator: name, ip: from.ip }, "An operator came into the console");
+  ctx.broker.logger.info({ session: id, operator: name, ip: from.ip }, "Operator signed in to the console");
   return view(session);
 }
 
@@ -63,7 +63,7 @@ export async function continueSession({ id }: ParamsOf<"operator.continueSession
 export async function endSession(ctx: Ctx<ParamsOf<"operator.endSession">>): Promise<ReturnsOf<"operator.endSession">> {
   const { session_id } = ctx.params;
   if (!(await markEnded(session_id))) throw notFound();
-  ctx.broker.logger.info({ session: session_id }, "An operator's session of the console was ended");
+  ctx.broker.logger.info({ session: session_id }, "Operator console session ended");
   return [{ session_id, state: "ended" }];
 }
 

@@ -84,7 +84,7 @@ const Finding = {
 
 export const wholes = {
   trace: {
-    summary: "The story of one mail, step by step in order of time",
+    summary: "History of one mail in order of time",
     visibility: "public",
     params: Type.Object({
       /** The mail's id, its Message-ID, or an address (for the newest mail to it). */
@@ -93,7 +93,7 @@ export const wholes = {
     returns: Rows(Step),
   },
   status: {
-    summary: "Nodes, campaigns, queues and dependencies now; requests within a second share an answer",
+    summary: "Current nodes, campaigns, queues and dependencies; requests within a second share an answer",
     visibility: "public",
     params: None,
     returns: Type.Object({
@@ -120,8 +120,7 @@ export const wholes = {
     }),
   },
   doctor: {
-    summary:
-      "Every dependency, the configuration, nodes, clocks, DNS and disk: what is not as it should be, and what to do",
+    summary: "Problems of dependencies, settings, nodes, clocks, DNS and disk, with advice",
     visibility: "public",
     params: Type.Object({
       /** Version of the files that the command runs from. */

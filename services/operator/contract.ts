@@ -34,43 +34,43 @@ const OpenSession = Type.Object({ id: Uuid, name: Type.String(), expires_at: Tim
 export const contract = {
   ...wholes,
   consoleLink: {
-    summary: "An address that opens the operators' pages of the console: good once, for 5 minutes",
+    summary: "Link to the operators' console, valid once within 5 minutes",
     visibility: "public",
     params: Type.Object({ name: Type.Optional(Line(80)) }),
     returns: Rows({ url: Type.String(), good_until: Time }),
   },
   beginSession: {
-    summary: "Begin the session that a link is for: an hour",
+    summary: "Start the one-hour session of a link",
     visibility: "public",
     params: Type.Object({ token: Text(100) }),
     returns: OpenSession,
   },
   continueSession: {
-    summary: "An operator's session that is still open; else UNAUTHENTICATED",
+    summary: "Check an operator's session; UNAUTHENTICATED if it is over",
     visibility: "public",
     params: Type.Object({ id: Uuid }),
     returns: OpenSession,
   },
   consoleSessions: {
-    summary: "Operators' sessions of the console and links to one, newest first, those that are over too",
+    summary: "Operators' console sessions and links, newest first, including ended ones",
     visibility: "public",
     params: None,
     returns: Rows(SessionRow),
   },
   endSession: {
-    summary: "End an operator's session of the console, or void the link to one",
+    summary: "End an operator's console session, or revoke a link",
     visibility: "public",
     params: Type.Object({ session_id: Uuid }),
     returns: Rows({ session_id: Uuid, state: Type.String() }),
   },
   dependencies: {
-    summary: "PostgreSQL, Redis and NATS: whether they answer, how fast, and which versions they are",
+    summary: "State, response time and version of PostgreSQL, Redis and NATS",
     visibility: "public",
     params: None,
     returns: Rows(Dependency),
   },
   campaigns: {
-    summary: "Campaigns that are not finished, with rate and time left",
+    summary: "Unfinished campaigns with rate and remaining time",
     visibility: "public",
     params: Type.Object({
       /** Limits the answer to campaigns of this company, without a rate. */
@@ -79,13 +79,13 @@ export const contract = {
     returns: Rows(Running),
   },
   failures: {
-    summary: "Why recipients of a campaign did not get their mail, by reason",
+    summary: "Failed recipients of a campaign, grouped by reason",
     visibility: "public",
     params: Type.Object({ campaign_id: Uuid }),
     returns: Rows({ status: Type.String(), reason: Type.String(), recipients: Type.Integer(), example: Type.String() }),
   },
   senders: {
-    summary: "Sender nodes with what they have in hand",
+    summary: "Sender nodes and their current work",
     visibility: "public",
     params: None,
     returns: Rows({
@@ -102,7 +102,7 @@ export const contract = {
     }),
   },
   backingOff: {
-    summary: "SMTP servers that senders leave alone for a while, and why",
+    summary: "SMTP servers from which senders back off, with reasons",
     visibility: "public",
     params: None,
     returns: Rows({
@@ -114,7 +114,7 @@ export const contract = {
     }),
   },
   slowDomains: {
-    summary: "Recipient domains that defer and get less mail for now, as each sender knows them",
+    summary: "Recipient domains that defer and get less mail for now, per sender",
     visibility: "public",
     params: None,
     returns: Rows({
@@ -138,19 +138,19 @@ export const contract = {
     }),
   },
   why: {
-    summary: "The whole history of a recipient (an address) or of one mail (its id)",
+    summary: "Full history of a recipient (by address) or a mail (by id)",
     visibility: "public",
     params: Type.Object({ recipient: Text(254) }),
     returns: Rows(Step),
   },
   webhooks: {
-    summary: "Webhook endpoints with something waiting or dead",
+    summary: "Webhook endpoints with waiting or failed deliveries",
     visibility: "public",
     params: None,
     returns: Rows(EndpointQueue),
   },
   batches: {
-    summary: "What each sender node is working on, campaign by campaign",
+    summary: "Current work of each sender node, by campaign",
     visibility: "public",
     params: None,
     returns: Rows({
@@ -165,7 +165,7 @@ export const contract = {
     }),
   },
   deadWebhooks: {
-    summary: "An endpoint's deliveries that were given up, newest first",
+    summary: "Failed deliveries of an endpoint, newest first",
     visibility: "public",
     params: Type.Object({ endpoint_id: Uuid }),
     returns: Rows({
@@ -178,7 +178,7 @@ export const contract = {
     }),
   },
   reseal: {
-    summary: "Seal stored secrets with the current SECRET_KEY, so that SECRET_KEY_OLD can be taken away",
+    summary: "Seal stored secrets with the current SECRET_KEY, so that SECRET_KEY_OLD can be removed",
     visibility: "public",
     params: None,
     returns: Rows({
@@ -190,19 +190,19 @@ export const contract = {
     }),
   },
   requeueWebhooks: {
-    summary: "Deliver an endpoint's dead webhooks again, and enable it",
+    summary: "Enable an endpoint and retry its failed webhooks",
     visibility: "public",
     params: Type.Object({ endpoint_id: Uuid }),
     returns: Rows({ requeued: Type.Integer() }),
   },
   queues: {
-    summary: "What waits, how much and since when",
+    summary: "Waiting work: amount and age",
     visibility: "public",
     params: None,
     returns: Rows(Queue),
   },
   health: {
-    summary: "The nodes and what they depend on",
+    summary: "Nodes and their dependencies",
     visibility: "public",
     params: None,
     returns: Rows({

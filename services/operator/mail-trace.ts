@@ -73,8 +73,8 @@ function campaignSteps(mail: Mail, times: CampaignTimes): Step[] {
     [times.created_at, "campaign created", about],
     [times.scheduled_for, "campaign scheduled for this time", ""],
     [times.started_at, "sending began", ""],
-    [times.expansion_began_at, "recipients began to be written", ""],
-    [times.expanded_at, "recipients all written", ""],
+    [times.expansion_began_at, "started writing recipients", ""],
+    [times.expanded_at, "all recipients written", ""],
     [times.stopped_at, "campaign stopped", times.error ?? ""],
     [times.finished_at, `campaign ${times.status}`, times.error ?? ""],
   ];
@@ -110,7 +110,7 @@ const isTimeKnown = ({ status, sent_at, bounced_at }: Mail) =>
 
 function outcomeStep(step: Step, mail: Mail, times: CampaignTimes): Step {
   if (isTimeKnown(mail)) return step;
-  const detail = [step.detail, "when is not stored"].filter(Boolean).join("; ");
+  const detail = [step.detail, "time not stored"].filter(Boolean).join("; ");
   return { ...step, at: iso(settledAt(mail, times)), detail };
 }
 
@@ -130,12 +130,12 @@ function chunkStep(chunk: Chunk, mail: Mail, times: CampaignTimes, nowMs: number
       mail.status !== queued
         ? ""
         : marked_to >= mail.seq
-          ? "; this one is handed over, or about to be"
-          : "; this one is not handed over yet";
-    const until = lease_until.getTime() < nowMs ? "lease over since" : "leased until";
+          ? "; this mail is handed over, or about to be"
+          : "; this mail is not handed over yet";
+    const until = lease_until.getTime() < nowMs ? "lease expired at" : "leased until";
     return {
       at: now,
-      what: `in the hands of ${nodeOf(owner)}`,
+      what: `leased by ${nodeOf(owner)}`,
       detail: `${run}, ${until} ${iso(lease_until)}, lease ${fence}${handed}`,
     };
   }
@@ -198,7 +198,7 @@ async function returned(mail: Mail): Promise<Step[]> {
   const rows = await query<Returned>(RETURNED, [mail.company_id, mail.email, mail.id]);
   return rows.map(({ via, result, bounce_type, reason, diagnostic, received_at }) => ({
     at: iso(received_at),
-    what: `came in (${result})`,
+    what: `inbound message (${result})`,
     detail: [`by ${via}`, bounce_type, reason, diagnostic].filter(Boolean).join("; "),
   }));
 }

@@ -102,7 +102,7 @@ export async function webhookSteps(mail: Mail, events: readonly MailEvent[], cam
   } catch (error) {
     if ((error as { code?: string }).code !== TIMED_OUT) throw error;
     const detail =
-      "there are too many of its company in that time to look for them; ask the API for those of the endpoint";
-    return [{ at: new Date().toISOString(), what: "webhooks not looked for", detail }];
+      "the company has too many deliveries in that period to search; list the endpoint's deliveries through the API";
+    return [{ at: new Date().toISOString(), what: "webhooks not searched", detail }];
   }
 }

@@ -16,7 +16,7 @@ import { operatorActions } from "./commands.ts";
 async function answer(broker: ServiceBroker, line: string): Promise<Answer> {
   try {
     const { action, params, as } = JSON.parse(line) as { action: ActionOf; params: never; as?: Caller };
-    if (!operatorActions.has(action)) throw new Error(`${action} is not for operators`);
+    if (!operatorActions.has(action)) throw new Error(`${action} is not an operator action`);
     return { value: await askBroker(broker)(action, params, as) };
   } catch (error) {
     const { message, data } = error as Error & { data?: unknown };
@@ -47,7 +47,7 @@ export async function openOperatorSocket(broker: ServiceBroker, directory: strin
     chmodSync(path, 0o600);
   } catch (error) {
     broker.logger.warn(
-      `Operators' commands cannot reach this process, its socket was not opened: ${(error as Error).message}`,
+      `Operator commands cannot reach this process because its socket could not be opened: ${(error as Error).message}`,
     );
   }
   return async () => {

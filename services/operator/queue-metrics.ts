@@ -93,7 +93,7 @@ export function showQueueMetrics(): void {
   );
   show(
     "flockmail_send_standstill_seconds",
-    "Time since the last result of any mail, while there are recipients to send to; 0 where there are none.",
+    "Time since the last result of any mail, while there are recipients to send to; 0 if there are none.",
     (now) => [[{}, sinceLastResult(now)]],
   );
   show("flockmail_campaigns", "Campaigns that are not finished, by status.", ({ campaigns }) =>

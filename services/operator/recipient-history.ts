@@ -51,7 +51,7 @@ async function cameIn(address: string): Promise<Step[]> {
   const rows = await query<Row>(INBOUND, [address]);
   return rows.map(({ company, via, result, bounce_type, reason, diagnostic, received_at }) => ({
     at: received_at.toISOString(),
-    what: `came in (${result})`,
+    what: `inbound message (${result})`,
     detail: [`by ${via} to ${company}`, bounce_type, reason, diagnostic].filter(Boolean).join("; "),
   }));
 }

@@ -18,7 +18,7 @@ export function apiAt(url: string, headers: Record<string, string> = {}): Send {
     const text = await response.text();
     if (response.status === 429) {
       const seconds = Number(response.headers.get("retry-after") ?? 60);
-      process.stdout.write(`  (${method} ${path} is throttled, going on in ${seconds} s)\n`);
+      process.stdout.write(`  (${method} ${path} is throttled, continuing in ${seconds} s)\n`);
       await sleep(seconds * 1_000);
       return send(method, path, body);
     }

@@ -182,7 +182,7 @@ export const operator = {
     },
     why: {
       title: "What is known of it",
-      empty: "Nothing is known of this address or mail.",
+      empty: "Nothing is known about this address or mail.",
       columns: { at: "When", what: "What", detail: "Details" },
     },
     sessions: {

@@ -96,9 +96,7 @@ export async function listen(
     await once(server, "listening");
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new Error(
-      code === "EADDRINUSE" ? `port ${port} is taken by another program; choose one with PORT=…` : message,
-    );
+    throw new Error(code === "EADDRINUSE" ? `port ${port} is in use; choose another with PORT=…` : message);
   }
   return { port: (server.address() as AddressInfo).port, drain: () => drain(server, drainMs) };
 }

@@ -35,7 +35,7 @@ function failingServersFinding(servers: readonly FailingServer[]): Finding {
   return warn(
     "mail servers",
     `waiting: ${listed(found)}`,
-    "Nothing is lost and sending goes on by itself: look why the server does not take mail, or correct its settings.",
+    "Nothing is lost and sending resumes by itself. Check why the server refuses mail, or correct its settings.",
   );
 }
 
@@ -49,11 +49,11 @@ const UNRECORDED_HITS = `
   where metric in ('opened_unrecorded', 'clicked_unrecorded') and bucket > $1`;
 
 function unrecordedHitsFinding({ hits, campaigns }: UnrecordedHits): Finding {
-  if (hits === 0) return ok("opens and clicks", "all of the last 24 hours are recorded");
+  if (hits === 0) return ok("opens and clicks", "all recorded in the last 24 hours");
   return warn(
     "opens and clicks",
     `${hits} of the last 24 hours not recorded, in ${campaigns === 1 ? "1 campaign" : `${campaigns} campaigns`}`,
-    "An address is recorded 60 times a minute on one mail, and no more: a machine follows its links, or TRUST_PROXY is too low and all readers share the proxy's address.",
+    "At most 60 a minute are recorded per address and mail: either a machine follows the links, or TRUST_PROXY is too low and all readers share the proxy's address.",
   );
 }
 
@@ -62,7 +62,7 @@ const UNKNOWN_ZONES = `
   where timezone not in (select n from time_zone_names() n) order by name, id limit 1000`;
 
 function timeZonesFinding(unknown: readonly { name: string; timezone: string }[]): Finding {
-  if (unknown.length === 0) return ok("time zones", "PostgreSQL knows all of them");
+  if (unknown.length === 0) return ok("time zones", "all known to PostgreSQL");
   return fail(
     "time zones",
     `unknown to PostgreSQL: ${listed(unknown.map(({ name, timezone }) => `${timezone} of ${name}`))}`,

@@ -43,7 +43,7 @@ function versionFinding({ version, version_number }: ServerFacts): Finding {
   return warn(
     "version",
     version,
-    `Flockmail was tested with ${OLDEST_MAJOR} to ${NEWEST_TESTED_MAJOR}: look for a newer version of it.`,
+    `Flockmail was tested with ${OLDEST_MAJOR} to ${NEWEST_TESTED_MAJOR}: check for a newer Flockmail.`,
   );
 }
 
@@ -56,7 +56,7 @@ function tlsFinding({ tls, address }: ServerFacts): Finding {
   return warn(
     "TLS",
     "none, and the database has a public address",
-    "Add sslmode=verify-full to DATABASE_URL: addresses and mails pass in plain text.",
+    "Add sslmode=verify-full to DATABASE_URL: addresses and mails travel in plain text.",
   );
 }
 
@@ -126,7 +126,7 @@ export function serverFindings(facts: ServerFacts, { isEmbedded }: { isEmbedded:
       : fail(
           "autovacuum",
           "off",
-          "Set autovacuum and track_counts to on: otherwise tables grow without end and queries are planned badly.",
+          "Set autovacuum and track_counts to on: otherwise tables grow without limit and queries are planned badly.",
         ),
     facts.oldest_transaction_age >= AGE_FAIL
       ? fail("age of rows", age, freeze)
@@ -160,16 +160,16 @@ export function longWorkFindings(work: LongWork): Finding[] {
       ? warn(
           "prepared transactions",
           `${work.prepared} for longer than 5 minutes`,
-          "Commit them or roll them back (pg_prepared_xacts): they hold their locks, also over a restart.",
+          "Commit them or roll them back (pg_prepared_xacts): they hold their locks, even across a restart.",
         )
       : ok("prepared transactions", "none"),
     work.idle_slots > 0 && work.kept_bytes > LARGE_KEPT_BYTES
       ? warn(
           "replication slots",
-          `${work.idle_slots} that nobody reads keep ${sizeText(work.kept_bytes)} of WAL`,
+          `${work.idle_slots} unused, keeping ${sizeText(work.kept_bytes)} of WAL`,
           "Restore the reader or drop the slot (pg_drop_replication_slot) before the disk is full.",
         )
-      : ok("replication slots", work.idle_slots > 0 ? `${work.idle_slots} that nobody reads` : "none is left behind"),
+      : ok("replication slots", work.idle_slots > 0 ? `${work.idle_slots} unused` : "none left behind"),
   ];
 }
 
@@ -208,7 +208,7 @@ export function storageFindings({ bytes, broken_indexes }: Storage): Finding[] {
           `broken: ${broken_indexes.slice(0, 5).join(", ")}`,
           "A build was interrupted: drop them with drop index concurrently. A running migration creates its own again.",
         )
-      : ok("indexes", "none is broken"),
+      : ok("indexes", "none broken"),
   ];
 }
 
@@ -221,7 +221,7 @@ export function campaignNumberFinding(used: number | null): Finding {
     ? warn(
         "campaign numbers",
         state,
-        "Each send draws one, and without one nothing can be sent: let sends of one mail each (receipts) go out together, or begin another installation for them in time.",
+        "Each send uses one, and sending stops when none is left: combine single mails (such as receipts) into fewer sends, or plan another installation for them.",
       )
     : ok("campaign numbers", used === null ? "this role may not see how many are used" : state);
 }
@@ -272,22 +272,22 @@ export function databaseChecks(settings: Config, poolSizes: Promise<number[]>): 
     }),
     check("replication", async () => [replicationFinding(await readReplication())]),
     check("migrations", async () => [migrationFinding([...knownMigrations().keys()], await appliedMigrations())]),
-    check("parts of recipients", async () => [
+    check("partitions of recipients", async () => [
       (await isPartAhead())
-        ? ok("parts of recipients", "the next one is there")
+        ? ok("partitions of recipients", "the next one exists")
         : warn(
-            "parts of recipients",
+            "partitions of recipients",
             "the next one is missing",
             "Check the log of campaigns: the first campaign of a month creates the next partition and fails if its role may not.",
           ),
     ]),
-    check("parts of hits", async () => [
+    check("partitions of hits", async () => [
       (await isHitPartAhead())
-        ? ok("parts of hits", "next month's is there")
+        ? ok("partitions of hits", "next month's exists")
         : warn(
-            "parts of hits",
+            "partitions of hits",
             "next month's is missing",
-            "Look into the log of campaigns, which makes it: without it hits of that month are stored in full, at four times the size.",
+            "Check the log of campaigns, which creates it: without it that month's hits take four times the space.",
           ),
     ]),
     check("campaign numbers", async () => [campaignNumberFinding(await campaignNumbersUsed())]),

@@ -59,7 +59,7 @@ async function nameServers({ DNS_SERVERS }: Config): Promise<Finding[]> {
 /** Checks that readers can resolve the host of links in mails; only asks the DNS and connects to nothing. */
 async function baseUrlName({ BASE_URL, DNS_SERVERS }: Config): Promise<Finding[]> {
   const host = new URL(BASE_URL).hostname;
-  if (isLocalHost(host)) return [dns.ok("name of BASE_URL", `${host} is not of the public DNS`)];
+  if (isLocalHost(host)) return [dns.ok("name of BASE_URL", `${host} is not a public DNS name`)];
   const lookups = new Lookups(DNS_MS, DNS_SERVERS ? await serverAddresses(DNS_SERVERS) : undefined);
   const answer = await lookups.addresses(host);
   const advice = "Publish an address record for it: the links of all mails lead there.";
@@ -88,7 +88,7 @@ export function machineChecks(settings: Config): Check[] {
     advice,
     work,
   });
-  const unreadable = "Let the process read the folder.";
+  const unreadable = "Give the process read access to the folder.";
   return [
     check("DNS", "name servers", () => nameServers(settings), "Correct DNS_SERVERS: host[:port], comma separated."),
     check("DNS", "name of BASE_URL", () => baseUrlName(settings), "Try again when the name servers answer."),

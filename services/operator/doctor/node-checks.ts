@@ -137,14 +137,14 @@ export function nodeFindings(nodes: readonly Node[], asking: string | undefined)
       "memory",
       nodes,
       memory,
-      "room on each",
+      "enough on each",
       "Raise the container's limit and --max-old-space-size together: a node that passes its limit is killed.",
     ),
     overNodes(
       "open files",
       nodes,
       files,
-      "room on each",
+      "enough on each",
       "Raise the limit (ulimit -n, LimitNOFILE) to 65536: each connection is a file.",
     ),
     wrongClock

@@ -43,7 +43,7 @@ async function redisFindings(client: Redis): Promise<Finding[]> {
   return [
     latency,
     ok("version", name),
-    warning ? warn("eviction", warning, "Set maxmemory-policy to noeviction.") : ok("eviction", "keeps what it counts"),
+    warning ? warn("eviction", warning, "Set maxmemory-policy to noeviction.") : ok("eviction", "keeps all counters"),
     redisMemoryFinding(await client.info("memory")),
     // Redis only counts: PostgreSQL's ledger has everything that Redis may lose.
     clockFinding("Redis", "clock", clock),
@@ -56,7 +56,7 @@ export function payloadFinding(maxPayloadBytes: number): Finding {
   return ofNats.warn(
     "max_payload",
     found,
-    "Set max_payload to 1MB, NATS's default: pages of results do not pass otherwise.",
+    "Set max_payload to 1MB, NATS's default: otherwise pages of results are too large.",
   );
 }
 

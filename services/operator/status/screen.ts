@@ -205,7 +205,7 @@ export function screenOf(overview: Overview | undefined, { width, height }: Size
     `Waiting:    ${queuesOf(overview)}`,
     `Held back:  ${heldBackBy(overview)}`,
     ...failingWebhooksOf(overview),
-    ...errors.map((error) => `Not read:   ${error}`),
+    ...errors.map((error) => `Unavailable: ${error}`),
     ...(notice ? [notice] : []),
   ].map(cut);
   // Empty lines between the sections.

@@ -210,7 +210,7 @@ describe("from campaign to bounce", () => {
     expect(received.find(({ type }) => type === "complained")).toMatchObject({ recipient: complains });
 
     const history = await app.broker.call<{ what: string }[], object>("operator.why", { recipient: hard });
-    expect(history.map(({ what }) => what)).toEqual(expect.arrayContaining(["bounced", "came in (bounced)"]));
+    expect(history.map(({ what }) => what)).toEqual(expect.arrayContaining(["bounced", "inbound message (bounced)"]));
 
     smtp.messages.length = 0;
     await toList("Second");

@@ -126,7 +126,7 @@ describe("the HTTP server", () => {
   test("a taken port is one clear sentence", async () => {
     const first = await listen(() => {}, { host: "127.0.0.1", port: 0 }, 1_000);
     await expect(listen(() => {}, { host: "127.0.0.1", port: first.port }, 1_000)).rejects.toThrow(
-      `port ${first.port} is taken by another program; choose one with PORT=…`,
+      `port ${first.port} is in use; choose another with PORT=…`,
     );
     await first.drain();
   });

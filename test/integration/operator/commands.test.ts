@@ -141,7 +141,7 @@ describe("an operator's commands", () => {
     expect(await run("why", "stranger@example.com")).toEqual([]);
     const { print, exitCode } = commandNamed("why")!;
     expect([print!([], []), exitCode!([]), exitCode!(story)]).toEqual([
-      "Nothing is known of this address or mail.",
+      "Nothing is known about this address or mail.",
       1,
       0,
     ]);
@@ -408,8 +408,8 @@ describe("an operator's commands", () => {
         "PostgreSQL",
         "version",
         "migrations",
-        "parts of recipients",
-        "parts of hits",
+        "partitions of recipients",
+        "partitions of hits",
         "campaign numbers",
         "clock",
         "long transactions",

@@ -22,7 +22,7 @@ test("the demo starts a service of its own, and each of its 1,000 mails arrives 
   expect(stdout).toMatch(/^Counted: .*"clicks":\{"total":15,"unique":15,"machine":0\}/m);
   // The service ends with the demo, so a link to it would lead nowhere.
   expect(stdout).not.toContain("sign-in-link");
-  expect(stdout.trim().split("\n").at(-1)).toMatch(/^Next: start a service that stays with `npm start`/);
+  expect(stdout.trim().split("\n").at(-1)).toMatch(/^Next: start a permanent service with `npm start`/);
 }, 180_000);
 
 test("the mailbox listens on the port of its argument, before that of the environment, and refuses what is none", async () => {
@@ -33,5 +33,5 @@ test("the mailbox listens on the port of its argument, before that of the enviro
   mailbox.kill();
   expect(`${said}`).toContain(`Accepting mail on 127.0.0.1:${port},`);
   const refused = promisify(execFile)(node, [script, "mail"]);
-  await expect(refused).rejects.toMatchObject({ code: 1, stderr: '"mail" is no port: npm run mailbox -- 2525\n' });
+  await expect(refused).rejects.toMatchObject({ code: 1, stderr: '"mail" is not a port: npm run mailbox -- 2525\n' });
 }, 30_000);

@@ -60,7 +60,7 @@ describe("this repository", () => {
 
   test("is refused a version that is not greater, in one line", () => {
     const { status, stderr } = spawnSync(node, [join(ROOT, "scripts/release/run.ts"), "0.0.1"], { encoding: "utf8" });
-    expect([status, stderr]).toEqual([1, `0.0.1 is not greater than ${here}, which package.json has.\n`]);
+    expect([status, stderr]).toEqual([1, `0.0.1 is not greater than ${here}, the version in package.json.\n`]);
   });
 });
 
