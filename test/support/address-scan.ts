@@ -1,4 +1,4 @@
-/** Looks for an address in everything that a database holds, as a dump would have it: each column of each table as text. */
+/** Searches a whole database for an address: each column of each table as text, as in a dump. */
 import { query } from "../../models/database/db.ts";
 
 const TABLES = `
@@ -8,7 +8,7 @@ const TABLES = `
   from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
   where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' group by 1 order by 1`;
 
-/** Rows that have it, by table. The parts of the recipients count as one. */
+/** Matching rows per table; partitions of recipients count as one table. */
 export async function rowsWith(address: string): Promise<Record<string, number>> {
   const found: Record<string, number> = {};
   for (const { name, text } of await query<{ name: string; text: string }>(TABLES)) {

@@ -5,7 +5,10 @@ const TIMEOUT_MS = 30_000;
 
 export type Send = <T>(method: string, path: string, body?: unknown) => Promise<T>;
 
-/** JSON requests to the service; a throttled one is repeated when it may be, any other refusal is thrown with its whole text. */
+/**
+ * Sends JSON requests to the service. Repeats throttled requests that may be repeated; throws any other refusal with
+ * its full text.
+ */
 export function apiAt(url: string, headers: Record<string, string> = {}): Send {
   const send: Send = async (method, path, body) => {
     const form = body instanceof FormData;

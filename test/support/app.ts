@@ -1,6 +1,6 @@
 /**
- * The service as tests use it: a broker without transporter, with the named services (all by default), on a database
- * of its own and free ports. `await app.stop()` in afterAll leaves nothing behind.
+ * The service for tests: a broker without transporter that runs the named services (all by default) with its own
+ * database and free ports. `await app.stop()` in afterAll cleans up.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const SERVICES = join(import.meta.dirname, "../../services");
 
 export interface App {
   broker: ServiceBroker;
-  /** Base address of the API; empty when the gateway is not among the services. */
+  /** Base address of the API; empty without the gateway. */
   url: string;
   databaseUrl: string;
   stop(): Promise<void>;
@@ -23,9 +23,9 @@ const serviceNames = () =>
 
 export interface AppOptions {
   services?: string[];
-  /** Overrides configuration; it must be given before anything reads config(), so start the app first. */
+  /** Overrides the configuration. Start the app before anything reads config(). */
   env?: Record<string, string>;
-  /** It is dropped with the app. */
+  /** Dropped with the app. */
   database?: TestDatabase;
 }
 
@@ -39,11 +39,11 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
     HEALTH_PORT: "0",
     ALLOW_PRIVATE_NETWORKS: "true",
     LOGLEVEL: "fatal",
-    // Nobody listens there: no test asks the world.
+    // Nothing listens on this port, so no test queries real name servers.
     DNS_SERVERS: "127.0.0.1:9",
-    // What a test left hanging must not hold up its end.
+    // Requests that a test left open must not delay its end.
     DRAIN_SECONDS: "3",
-    // The test client speaks for many addresses, so that the throttles per address count what a test means them to.
+    // Lets the test client choose its address, so that rate limits count what a test intends.
     TRUST_PROXY: "1",
     ...options.env,
   });

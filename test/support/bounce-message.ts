@@ -1,18 +1,18 @@
-/** Messages that come back, as mail servers and providers write them. */
+/** Builds bounce messages and complaints as mail servers and providers write them. */
 
 interface Bounced {
-  /** Whose mail it was. */
+  /** Recipient of the original mail. */
   recipient: string;
   status?: string;
   diagnostic?: string;
   messageId?: string;
-  /** So that the whole message has so many bytes. */
+  /** Size to which the whole message is padded. */
   bytes?: number;
 }
 
 const lines = (...text: string[]) => text.join("\r\n");
 
-/** A delivery status notification (RFC 3464) in the manner of Postfix. */
+/** A delivery status notification (RFC 3464), as Postfix writes it. */
 export function bounceMessage({ recipient, status = "5.1.1", diagnostic, messageId, bytes = 0 }: Bounced): string {
   const message = (filling: string) =>
     lines(

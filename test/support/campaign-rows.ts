@@ -1,4 +1,4 @@
-/** Rows of campaigns as a send leaves them, for tests of what comes after. */
+/** Inserts campaign rows as a send leaves them, for tests of later stages. */
 import { query } from "../../models/database/db.ts";
 import { mailIds } from "../../models/statements/mail-key.ts";
 import { newId } from "../../services/lib/ids.ts";

@@ -1,6 +1,6 @@
 /**
- * The plans of what a piece of work reads, with what each of them touched: its statements are run once more by EXPLAIN
- * ANALYZE with the same values, in the same transaction where they had one.
+ * Captures the query plans of all reads in a piece of work, with the rows that each node touched. Runs each statement
+ * once more by EXPLAIN ANALYZE, with the same values and in the same transaction.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import pg from "pg";
@@ -51,7 +51,7 @@ const planOf = (text: string, { rows }: Explained): Plan => {
   return { text, root, ms };
 };
 
-/** Until `stop`: what runs outside of `of` is let through as it is. */
+/** Active until `stop`; statements outside of `of` pass unchanged. */
 export function capturePlans() {
   const store = new AsyncLocalStorage<{ plans: Plan[]; later: Asked[] }>();
   const ask = pg.Client.prototype.query as unknown as Ask;
@@ -93,6 +93,6 @@ export const buffersOf = ({ root }: Plan): number => root["Shared Hit Blocks"] +
 
 const REMOVED = ["Rows Removed by Filter", "Rows Removed by Index Recheck", "Rows Removed by Join Filter"] as const;
 
-/** Rows that the node looked at, over all its loops. */
+/** Rows that the node read, over all its loops. */
 export const rowsOf = (node: PlanNode): number =>
   (node["Actual Rows"] + REMOVED.reduce((sum, name) => sum + (node[name] ?? 0), 0)) * node["Actual Loops"];

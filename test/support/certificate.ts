@@ -1,4 +1,4 @@
-/** A self-made X.509 certificate (ECDSA P-256), written as DER by hand: no program and no package needed. */
+/** Makes self-signed X.509 certificates (ECDSA P-256) as DER, without programs or packages. */
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 
 const der = (tag: number, ...parts: Buffer[]): Buffer => {
@@ -35,7 +35,10 @@ export interface Certificate {
   key: string;
 }
 
-/** Valid for localhost and 127.0.0.1 unless other names, or no address, are given; an authority of its own, so that it can be trusted. */
+/**
+ * Valid for localhost and 127.0.0.1 unless other names, or no address, are given. It is its own authority, so that it
+ * can be trusted.
+ */
 export function selfMadeCertificate(
   options: { names?: string[]; address?: false; expired?: boolean } = {},
 ): Certificate {

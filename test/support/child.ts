@@ -1,4 +1,4 @@
-/** Processes that a test starts: gone when the test stops them, and gone when the test itself is killed. */
+/** Child processes of tests. They end when the test stops them and when the test itself is killed. */
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -12,13 +12,13 @@ const canDieWithParent =
 
 export interface Child {
   readonly pid: number;
-  /** The last of what it wrote to stdout and stderr. */
+  /** The last part of stdout and stderr. */
   output(): string;
   running(): boolean;
   signal(name: NodeJS.Signals): void;
-  /** Resolves when it has ended, with the exit code or the signal's name. */
+  /** Resolves after the end, with the exit code or the signal's name. */
   ended: Promise<number | NodeJS.Signals>;
-  /** SIGTERM, and SIGKILL after ten seconds. */
+  /** Sends SIGTERM, and SIGKILL after ten seconds. */
   stop(): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export function startChild(command: string, args: string[], options: SpawnOption
     async stop() {
       if (!running()) return;
       child.kill("SIGTERM");
-      // A process that is stopped (SIGSTOP) takes no SIGTERM until it goes on.
+      // A stopped process (SIGSTOP) handles no SIGTERM until it continues.
       child.kill("SIGCONT");
       const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
       await ended;
@@ -66,7 +66,7 @@ export const listening = (port: number) =>
     socket.once("error", () => resolve(false));
   });
 
-/** Waits until the child listens on the port; fails with its output when it ends or takes too long. */
+/** Waits until the child listens on the port; throws with its output if it ends or takes too long. */
 export async function untilListening(child: Child, port: number, timeoutMs = 50_000): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (!(await listening(port))) {

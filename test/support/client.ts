@@ -1,18 +1,18 @@
 /**
- * HTTP as a customer speaks it, for tests: `client(app, { key }).get("/api/emails/lists/")`. Every response of the whole
- * suite is held against the OpenAPI document on its way (test/support/conformance.ts); one that is not in it throws.
+ * HTTP client of a customer, for tests: `client(app, { key }).get("/api/emails/lists/")`. Checks every response of the
+ * suite against the OpenAPI document (test/support/conformance.ts) and throws on a difference.
  */
 import { randomInt } from "node:crypto";
 import { query } from "../../models/database/db.ts";
 import { checkResponse } from "./conformance.ts";
 
-/** What JSON.parse gives: tests look into it freely, the conformance check has seen its shape. */
+/** The type of JSON.parse: tests access any field, because the conformance check has validated the shape. */
 type Json = ReturnType<typeof JSON.parse>;
 
 export interface Answer {
   status: number;
   headers: Headers;
-  /** Parsed where the answer is JSON, else undefined. */
+  /** Parsed JSON; undefined for other responses. */
   body: Json;
   text: string;
   bytes: Buffer;
@@ -26,7 +26,7 @@ export interface Credentials {
 export interface RequestOptions extends Credentials {
   headers?: Record<string, string>;
   query?: Record<string, string | number | boolean>;
-  /** Address that the gateway believes the request comes from; throttles count by it. */
+  /** The address from which the gateway sees the request; rate limits count by it. */
   ip?: string;
 }
 
@@ -45,10 +45,10 @@ interface Served {
   url: string;
 }
 
-/** An address of the range for documentation that no other call of this run is likely to get. */
+/** A documentation address that hardly any other call of this run gets. */
 export const someIp = () => `2001:db8:${[0, 0, 0, 0].map(() => randomInt(65_536).toString(16)).join(":")}::1`;
 
-/** FormData with one file, as uploads want it. */
+/** FormData with one file, as uploads expect it. */
 export function fileForm(
   content: string | Uint8Array<ArrayBuffer>,
   filename: string,
@@ -63,7 +63,7 @@ export function fileForm(
 const isRaw = (body: Body): body is FormData | URLSearchParams | Buffer | string =>
   body instanceof FormData || body instanceof URLSearchParams || Buffer.isBuffer(body) || typeof body === "string";
 
-/** `path` may be absolute, as `next` and links in mails are: the path behind BASE_URL counts. */
+/** `path` may be an absolute URL, such as `next` or a link in a mail; the part after BASE_URL is used. */
 function target(app: Served, path: string, query: RequestOptions["query"] = {}): URL {
   const url = new URL(path.replace(/^https?:\/\/[^/]+/, ""), app.url);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
@@ -100,7 +100,7 @@ async function send(app: Served, method: string, path: string, body: Body, optio
   return answer;
 }
 
-/** `base` holds for each request unless that one says otherwise. */
+/** `base` applies to each request that does not override it. */
 export function client(app: Served, base: RequestOptions = {}): Client {
   const request: Client["request"] = (method, path, body, options = {}) =>
     send(app, method, path, body, {

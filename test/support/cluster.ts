@@ -1,4 +1,4 @@
-/** Flockmail as operators run it at scale, on one machine: services in processes of their own over a real NATS. */
+/** Runs Flockmail at scale on one machine: one process per service over a real NATS. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { unusedPort } from "../../services/lib/processes/unused-port.ts";
 import type { Child } from "./child.ts";
@@ -12,12 +12,12 @@ export interface Backends {
 
 export interface ClusterOptions extends Backends {
   senders: number;
-  /** Service folders by process, beside the senders; a process for each service by default. */
+  /** Service folders by process, besides the senders. Default: one process per service. */
   layout?: Record<string, string[]>;
   env?: NodeJS.ProcessEnv;
-  /** What differs for this process: its own way to the servers, say. */
+  /** Environment of single processes, such as their own address of a server. */
   envOf?: (name: string) => NodeJS.ProcessEnv;
-  /** Called for each process as it becomes ready, with the number of all, and for one that ended though nobody stopped it. */
+  /** Called for each process that becomes ready, with the total number, and for one that ends unexpectedly. */
   ready?: (name: string, processes: number) => void;
   died?: (name: string, child: Child, how: number | NodeJS.Signals) => void;
 }
@@ -25,9 +25,9 @@ export interface ClusterOptions extends Backends {
 export interface Cluster {
   url: string;
   processes: Map<string, ServiceProcess>;
-  /** What every process runs with; for tools that attach. */
+  /** Environment of every process, for tools that attach. */
   env: NodeJS.ProcessEnv;
-  /** Starts the process of this name (again), as it was. */
+  /** Starts the process of this name (again), with the same settings. */
   start(name: string): Promise<ServiceProcess>;
   /** Resolves when the gateway reaches the other services. */
   joined(): Promise<void>;
@@ -35,13 +35,13 @@ export interface Cluster {
 }
 
 export const APART = ["gateway", "accounts", "subscribers", "campaigns", "tracking", "webhooks", "bounces", "operator"];
-// The console's pages are made where requests for them arrive.
+// Console pages are rendered in the gateway's process.
 export const GATEWAY = ["gateway", "console"];
 const layoutApart = { ...Object.fromEntries(APART.map((name) => [name, [name]])), gateway: GATEWAY };
 /** Few processes, for machines with few cores. */
 export const layoutTogether = { gateway: GATEWAY, core: APART.filter((name) => name !== "gateway") };
 
-// A sender brings its renderer: rendering a chunk is a local call.
+// A sender runs its own renderer, so rendering a chunk is a local call.
 const SENDER = ["smtp-sender", "renderer"];
 const POOL = "8";
 const JOINED_WITHIN_MS = 45_000;
@@ -49,15 +49,15 @@ const JOINED_WITHIN_MS = 45_000;
 export const senderName = (n: number) => `sender-${n}`;
 
 /**
- * A gateway that has not yet heard of the accounts service answers 503; a key that nobody has is 401 from then on.
- * A call that was published while the other side was not subscribed is lost, so none is waited for long.
+ * Polls with an unknown key: 503 until the gateway knows the accounts service, 401 afterwards. A call published before
+ * the other side subscribed is lost, so no request waits for long.
  */
 async function untilJoined(url: string): Promise<void> {
   const deadline = Date.now() + JOINED_WITHIN_MS;
   let asked = 0;
   const ask = () =>
     fetch(`${url}/api/emails/campaigns/`, {
-      // A new one each time: those who ask with the same key share one answer.
+      // A new key each time: requests with the same key share one answer.
       headers: { "x-api-key": `fm_${Date.now()}` },
       signal: AbortSignal.timeout(1_000),
     }).catch(() => undefined);
@@ -65,7 +65,7 @@ async function untilJoined(url: string): Promise<void> {
     const status = (await ask())?.status;
     if (status === 401) return;
     if (Date.now() > deadline) throw new Error(`The gateway does not reach the other services: it answers ${status}`);
-    // Invalid keys are counted: 60 a minute, and then the answer says nothing.
+    // Invalid keys are limited to 60 a minute, after which the answer is always 429.
     await sleep(++asked < 20 ? 50 : 2_000);
   }
 }
@@ -129,7 +129,9 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 const TRIES = 6;
 const TRY_AGAIN_MS = 5_000;
 
-/** As the answer 503 asks for it: the processes have started a moment ago, beside other tests. Says what they said of it. */
+/**
+ * Retries on 503 as clients should: the processes started a moment ago, beside other tests. Throws with their output.
+ */
 export async function whenAvailable<T>({ processes }: Cluster, step: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {

@@ -1,4 +1,7 @@
-/** Holds responses against the OpenAPI document: what is answered and not described there is an error in one of the two. */
+/**
+ * Checks responses against the OpenAPI document. A response that the document does not describe is an error in one of
+ * the two.
+ */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { contractOf } from "../../services/contracts.ts";
@@ -25,7 +28,7 @@ interface Template {
   operations: Record<string, { responses: Record<string, Response> }>;
 }
 
-/** An object that lists its properties has no others: a field that leaks out must be noticed. */
+/** Closes objects that list their properties, so that an extra field is noticed. */
 function closed(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(closed);
   if (typeof node !== "object" || node === null) return node;
@@ -52,7 +55,7 @@ export class Conformance {
     }));
   }
 
-  /** What is wrong with the response, in words; null when it is as described. */
+  /** Describes the difference; null if the response conforms. */
   errorIn(method: string, path: string, seen: Seen): string | null {
     if (/^\/(docs\/|openapi\.json$|$|api\/$)/.test(path)) return null;
     const missing = this.#missingHeader(seen);
@@ -67,7 +70,7 @@ export class Conformance {
     return method === "HEAD" ? null : this.#contentFault(described, seen);
   }
 
-  /** `default` stands for a few statuses, and those depend on the route. */
+  /** `default` covers only some statuses, depending on the route. */
   #rest(method: string, { path, operations }: Template, status: number): Response | undefined {
     const route = routes.find((one) => one.method === method && one.path.replaceAll(/:(\w+)/g, "{$1}") === path);
     return route && restOf(route).includes(status) ? operations[method.toLowerCase()]!.responses.default : undefined;
@@ -80,7 +83,7 @@ export class Conformance {
     return expected.find((name) => !headers.has(name));
   }
 
-  /** Paths and methods outside of the document have answers of their own. */
+  /** Expected statuses of paths and methods that the document does not contain. */
   #undescribed(method: string, isPath: boolean, { status }: Seen): string | null {
     if (method === "OPTIONS" && isPath) return status === 204 ? null : `OPTIONS answered ${status}`;
     const expected = isPath ? [405] : [404, 308];
@@ -109,7 +112,7 @@ export class Conformance {
 
 let shared: Conformance | undefined;
 
-/** Throws for a response that the document does not describe; a 500 is described, and still never right in a test. */
+/** Throws for an undescribed response, and for a 500, which is described but never right in a test. */
 export function checkResponse(method: string, path: string, seen: Seen): void {
   shared ??= new Conformance(describeApi({ routes, contractOf, permissionOf, baseUrl: "http://localhost" }));
   const error = seen.status === 500 ? "is a 500" : shared.errorIn(method, path, seen);

@@ -9,7 +9,7 @@ export interface Shown {
   title: string;
 }
 
-/** A browser without JavaScript: keeps the one cookie, and sends the form token of the page that it saw last. */
+/** A browser without JavaScript: keeps the session cookie and sends the form token of the last page. */
 export class ConsoleBrowser {
   cookie = "";
   token = "";
@@ -45,7 +45,7 @@ export class ConsoleBrowser {
   send = (path: string, fields: Record<string, string> = {}, token = this.token) =>
     this.#ask(path, { method: "POST", body: new URLSearchParams({ form_token: token, ...fields }) });
 
-  /** A form with a file. */
+  /** Submits a form with a file. */
   attach(path: string, file: File, fields: Record<string, string> = {}, token = this.token): Promise<Shown> {
     const body = new FormData();
     for (const [name, value] of Object.entries({ form_token: token, ...fields })) body.append(name, value);

@@ -1,6 +1,6 @@
 /**
- * CPU milliseconds that this process takes for the work, in all its threads: what is too slow shows on any machine, and a
- * busy one does not make it look slower, as it would by the clock.
+ * CPU milliseconds that this process uses for the work, over all threads. Unlike elapsed time, this does not grow on a
+ * busy machine.
  */
 export async function cpuMsOf(work: () => unknown): Promise<number> {
   const before = process.cpuUsage();

@@ -1,4 +1,7 @@
-/** models/database-roles.sql with roles of a test's own: roles are the whole server's, which other tests use at the same time. */
+/**
+ * Runs models/database-roles.sql with a test's own role names, because roles belong to the whole server, which other
+ * tests use at the same time.
+ */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +23,7 @@ export const threeNames = (): Names => {
   return { owner: `${name}_owner`, application: `${name}_application`, scaling: `${name}_scaling` };
 };
 
-/** The file as an operator writes names into it. */
+/** The script with the names that an operator would fill in. */
 export const scriptFor = (names: Names): string =>
   Object.entries(names).reduce(
     (text, [what, name]) =>
@@ -28,7 +31,7 @@ export const scriptFor = (names: Names): string =>
     SCRIPT,
   );
 
-/** The same database by another role. */
+/** The URL of the same database with another role. */
 export function as(role: string, url: string): string {
   const own = new URL(url);
   own.username = role;
@@ -36,7 +39,7 @@ export function as(role: string, url: string): string {
   return own.href;
 }
 
-/** One connection, for as long as `work` takes. */
+/** Opens one connection for the duration of `work`. */
 export async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -47,7 +50,7 @@ export async function connected<T>(url: string, work: (client: pg.Client) => Pro
   }
 }
 
-/** Runs the file by the administrator of `url`, and gives the roles that it made a password. What it notes. */
+/** Runs the script as the administrator of `url` and sets passwords of the created roles. Returns the notices. */
 export const makeRoles = (url: string, names: Names): Promise<string[]> =>
   connected(url, async (client) => {
     const notes: string[] = [];

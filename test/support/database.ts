@@ -9,7 +9,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** By the server's administrator, in its own database. */
+/** Runs a statement as the server's administrator, in its own database. */
 export async function admin<T>(statement: string, values: unknown[] = []): Promise<T[]> {
   const client = new pg.Client({ connectionString: process.env.TEST_SERVER_URL });
   await client.connect();
@@ -20,7 +20,7 @@ export async function admin<T>(statement: string, values: unknown[] = []): Promi
   }
 }
 
-/** What a closed connection may take to be gone on the server's side. */
+/** How long the server may take to notice that a connection was closed. */
 const CLOSED_WITHIN_MS = 5_000;
 
 const CONNECTIONS = `
@@ -29,7 +29,7 @@ const CONNECTIONS = `
                  where l.pid = a.pid and l.locktype = 'advisory'), '') as text
   from pg_stat_activity a where a.datname = $1 and a.backend_type = 'client backend'`;
 
-/** Connections to the database that somebody forgot to close, once those had their time that were closed. */
+/** Connections to the database that were never closed. Waits first for those that are closing. */
 async function openConnections(name: string): Promise<string[]> {
   const deadline = performance.now() + CLOSED_WITHIN_MS;
   for (;;) {
@@ -39,19 +39,19 @@ async function openConnections(name: string): Promise<string[]> {
   }
 }
 
-/** Of this test file: the guard in leak-environment.ts misses what is still in it at the end. */
+/** Databases of this test file; leak-environment.ts reports those that remain at its end. */
 const registered = globalThis as { testDatabases?: Set<string> };
 
 export interface DatabaseOptions {
-  /** One without tables: "template1". */
+  /** "template1" is a template without tables. */
   template?: string;
-  /** A role that is there. */
+  /** An existing role. */
   owner?: string;
 }
 
 /**
- * A migrated, empty database of its own, cloned from the run's template. `drop` fails when connections to it are left
- * open: they would hold what they locked, and in the service they would never be given back.
+ * Creates a migrated, empty database, cloned from the run's template. `drop` throws if connections are still open: they
+ * would keep their locks, and the service would never return them.
  */
 export async function createDatabase({ template = TEMPLATE, owner }: DatabaseOptions = {}): Promise<TestDatabase> {
   const name = `flockmail_${randomBytes(6).toString("hex")}`;

@@ -1,4 +1,7 @@
-/** A mail server that takes so many mails for one recipient domain in any rolling window, and defers the rest. */
+/**
+ * A mail server that accepts a limited number of mails per rolling window for one recipient domain, and defers all
+ * others.
+ */
 import type { Command, SmtpServerOptions } from "./smtp-server.ts";
 
 export interface DeferringDomain {
@@ -17,7 +20,7 @@ export const deferringDomain = (domain: string, limit: number, windowMs: number)
   deferred: 0,
 });
 
-/** The answers of the server, which counts in `state`. Its limit may be changed while it runs. */
+/** The server's answers, counted in `state`. The limit may change while it runs. */
 export function answersFor(state: DeferringDomain): Required<Pick<SmtpServerOptions, "answer">> {
   let times: number[] = [];
   return {

@@ -1,4 +1,4 @@
-/** A name server of the test's own, over UDP on loopback. */
+/** A test's own name server, on UDP over loopback. */
 import dns2 from "dns2";
 
 export interface Zone {
@@ -6,16 +6,16 @@ export interface Zone {
   mx?: [priority: number, exchange: string][];
   a?: string[];
   aaaa?: string[];
-  /** In place of all else: the name that this one stands for. */
+  /** Answers with this alias only. */
   cname?: string;
-  /** Instead of records: SERVFAIL, or no answer at all. */
+  /** Answers SERVFAIL or nothing, whatever the records. */
   fault?: "servfail" | "silent";
 }
 
 export interface DnsServer {
-  /** As DNS_SERVERS takes it. */
+  /** In the format of DNS_SERVERS. */
   address: string;
-  /** By name in lower case; may be changed at any time. What is not in it does not exist. */
+  /** Zones by name in lower case; may change at any time. Unknown names do not exist. */
   zones: Map<string, Zone>;
   stop(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export interface DnsServer {
 const { Packet } = dns2;
 const SERVFAIL = 2;
 const NXDOMAIN = 3;
-/** RFC 1035 section 3.3: the longest string of a TXT record. */
+/** RFC 1035, section 3.3: maximum length of a TXT string. */
 const MAX_STRING = 255;
 const MAX_ALIASES = 8;
 
@@ -38,7 +38,7 @@ function records(zone: Zone, type: number): Record<string, unknown>[] {
   return [];
 }
 
-/** With the names that lead to it, as a resolver gives them. */
+/** Includes the aliases that lead to the name, as a resolver does. */
 function answersOf(zones: DnsServer["zones"], name: string, type: number, names = 0): Record<string, unknown>[] {
   const zone = zones.get(name.toLowerCase()) ?? {};
   const common = { name, class: Packet.CLASS.IN, ttl: 1 };
@@ -48,7 +48,7 @@ function answersOf(zones: DnsServer["zones"], name: string, type: number, names 
   return [alias, ...answersOf(zones, zone.cname, type, names + 1)];
 }
 
-/** `at`: for programs that ask port 53 of the system's name server, which only root may listen on. */
+/** `at` is an address for programs that always ask port 53; only root may listen there. */
 export async function startDnsServer(
   given: Record<string, Zone> = {},
   at: { address: string; port: number } = { address: "127.0.0.1", port: 0 },

@@ -1,4 +1,4 @@
-/** What test/support/dns-server.ts uses of dns2, which has no types. */
+/** Types of dns2 (which has none) as used by test/support/dns-server.ts. */
 declare module "dns2" {
   interface Packet {
     header: { rcode: number };

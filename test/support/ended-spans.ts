@@ -1,4 +1,4 @@
-/** Spans that end in this process, as a test reads them, instead of a collector. */
+/** Collects ended spans of this process, in place of a collector. */
 import { type Attributes, SpanKind } from "@opentelemetry/api";
 import { type ReadableSpan, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-node";
 import { tracerTo } from "../../services/lib/tracing/open-tracer.ts";
@@ -22,7 +22,7 @@ const seen = (span: ReadableSpan): EndedSpan => ({
   attributes: span.attributes,
 });
 
-/** `perSecond`: how often a caller's flag is followed. */
+/** `perSecond` limits how often a caller's sampling flag is followed. */
 export function recordingTracer(ratio: number, perSecond?: number): { ended: EndedSpan[]; tracer: Tracer } {
   const ended: EndedSpan[] = [];
   const exporter = {

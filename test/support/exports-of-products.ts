@@ -1,10 +1,10 @@
 /**
- * Small files as other products export their subscribers: written by hand, by the columns that each documents. In every one
- * `active@` gets mail there, and whoever is named after a status has it.
+ * Small subscriber exports of other products, written by hand from their documented columns. In each file, `active@`
+ * receives mail, and the other addresses are named after their status.
  */
 const lines = (...rows: string[]) => rows.join("\n");
 
-/** "Export audience": one file for each status; this is the one of those who unsubscribed. */
+/** "Export audience" writes one file per status; this one contains the unsubscribed. */
 const MAILCHIMP_UNSUBSCRIBED = lines(
   '"Email Address","First Name","Last Name",Birthday,MEMBER_RATING,OPTIN_TIME,UNSUB_TIME,UNSUB_CAMPAIGN_TITLE,LEID,TAGS',
   'unsubscribed@example.org,Ugo,Rossi,05/12,2,"2024-02-01 10:11:12","2025-03-04 05:06:07","March news",401,"""shop"",""vip"""',
@@ -79,6 +79,6 @@ export const EXPORTS = {
   excel: EXCEL,
 };
 
-/** Of what these files have beyond ASCII. */
+/** Supports only the non-ASCII characters of these files. */
 export const inWindows1252 = (text: string): Buffer<ArrayBuffer> =>
   Buffer.from(text.replaceAll("€", "\u0080").replaceAll("’", "\u0092"), "latin1");

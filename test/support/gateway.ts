@@ -1,7 +1,7 @@
 /**
- * The gateway over a table of routes of the test's own and tiny real services behind it, without a database: for what
- * the gateway does whatever the actions are. Key `fm_good` is company A's, `fm_other` company B's; any
- * person is the owner of any company but B.
+ * Runs the gateway with a test's own routes and tiny services, without a database, for behaviour that does not depend
+ * on the actions. Key `fm_good` belongs to company A, `fm_other` to company B; every person owns every company except
+ * B.
  */
 import { ServiceBroker, type ServiceSchema } from "moleculer";
 import { AjvValidator } from "../../mixins/ajv-validator.ts";
@@ -31,9 +31,9 @@ export interface Sample {
 
 export interface TestGateway extends Gateway {
   broker: ServiceBroker;
-  /** How often accounts was asked for a key. */
+  /** Number of key look-ups. */
   asked: { keys: number };
-  /** Keys that are good no longer. */
+  /** Revoked keys. */
   revoked: Set<string>;
   stop(): Promise<void>;
 }
@@ -109,7 +109,7 @@ export async function startGateway(
   };
 }
 
-/** A route of company A's and B's, JSON in and out, unless stated otherwise. */
+/** A route within a company, with JSON in and out unless overridden. */
 export const sample = (
   route: Partial<Route> & Pick<Route, "method" | "path">,
   params: ActionContract["params"],

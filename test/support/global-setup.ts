@@ -1,6 +1,6 @@
 /**
- * One PostgreSQL for the whole run: TEST_DATABASE_URL where it is set, else the embedded one in a folder of its own.
- * It holds a migrated template, from which each test file clones its database in milliseconds.
+ * Provides one PostgreSQL for the whole run: TEST_DATABASE_URL if set, else an embedded one in its own folder. It
+ * contains a migrated template from which each test file clones its database.
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,11 +11,12 @@ import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-pos
 
 export const TEMPLATE = "flockmail_template";
 
-/** Files of the compile cache; a whole run writes 2,500, and a source file another one each time it has changed. */
+/** Limit of the compile cache. A full run writes 2,500 files, and one more per source file after each change. */
 const MOST_COMPILED = 20_000;
 
 /**
- * For the processes that tests start: code that is compiled once takes CPU time off each start, and there are some 250. A process writes it when it ends in order.
+ * Shares compiled code between the processes that tests start (some 250), which saves CPU time on each start. A process
+ * writes the cache when it ends normally.
  */
 function compileCache(): string {
   const folder = resolve(import.meta.dirname, "../../.cache/compile");
@@ -25,7 +26,7 @@ function compileCache(): string {
 }
 
 export default async function globalSetup(): Promise<void> {
-  // On this machine alone: there anybody may register, as tests do.
+  // Only this machine may connect, because anybody may register, as tests do.
   process.env.HOST ??= "127.0.0.1";
   process.env.NODE_COMPILE_CACHE ??= compileCache();
   let server = process.env.TEST_DATABASE_URL;

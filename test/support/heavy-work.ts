@@ -1,4 +1,4 @@
-/** What the tests of the worker threads let them do. */
+/** Functions that tests run in worker threads. */
 export const echo = <T>(input: T): T => input;
 
 export function compute(seconds: number): number {
@@ -17,5 +17,5 @@ export function fail(): never {
   throw new RangeError("A defect");
 }
 
-/** What the thread could reveal to a stranger. */
+/** The environment that a thread could reveal to strangers. */
 export const surroundings = () => ({ ...process.env });

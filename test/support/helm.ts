@@ -1,6 +1,6 @@
 /**
- * Helm from PATH, or built by Go from its own module into .cache/, which the long families do (a minute or two, once). Where there is neither,
- * `withHelm` leaves one test that is reported as not run and says why.
+ * Provides Helm from PATH, or built by Go from its module into .cache/ (long test families only; takes a minute or two,
+ * once). Without either, `withHelm` defines one skipped test that says why.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
@@ -17,11 +17,11 @@ const TIMEOUT_MS = 60_000;
 
 const runs = (program: string, ...args: string[]) => spawnSync(program, args, { stdio: "ignore" }).status === 0;
 
-/** In a module of its own, because several test files may build at once. */
+/** Uses its own module, because several test files may build at once. */
 function build(): void {
   const module = mkdtempSync(join(tmpdir(), "flockmail-helm-"));
   const part = `${BUILT}.${process.pid}`;
-  // No other Go than the one that is here, and no work space around.
+  // Uses the installed Go version and no surrounding workspace.
   const env = { ...process.env, GOFLAGS: "-mod=mod", GOTOOLCHAIN: "local", GOWORK: "off" };
   const go = (...args: string[]) =>
     execFileSync("go", args, { cwd: module, env, stdio: ["ignore", "ignore", "pipe"], timeout: BUILD_TIMEOUT_MS });
@@ -37,7 +37,7 @@ function build(): void {
   renameSync(part, BUILT);
 }
 
-/** Output of `helm ARGS`; what it says of an error is the message of what is thrown. */
+/** Returns the output of `helm ARGS`; throws with its error message. */
 export type Helm = (...args: string[]) => string;
 
 /** Defines tests that need helm. */
@@ -54,7 +54,7 @@ export function withHelm(define: (helm: Helm) => void): void {
   });
 }
 
-/** Objects in what `helm template` wrote. */
+/** Parses the objects that `helm template` wrote. */
 export const objectsIn = (output: string): Manifest[] =>
   parseAllDocuments(output, { version: "1.1" })
     .map((document) => document.toJS() as Manifest | null)

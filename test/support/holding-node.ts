@@ -1,6 +1,6 @@
 /**
- * A node of the cluster of TRANSPORTER, to be killed or stopped by tests: `hold` never answers, `held` says how often it was
- * asked to, `where` says its id, and `read` also how many bytes it was given as a stream. Says "ready" when it serves.
+ * A node of the TRANSPORTER cluster that tests kill or stop. `hold` never answers, `held` counts calls of it, `where`
+ * returns the node id, and `read` also counts the bytes of a stream. Prints "ready" when it serves.
  */
 import type { Readable } from "node:stream";
 import { ServiceBroker } from "moleculer";

@@ -1,23 +1,23 @@
 /**
- * A small IMAP server in this process: one mailbox for whoever logs in, and what a test wants it to say instead. The real
- * one is Dovecot (test/mta); this one shows what servers do that are broken or hostile.
+ * A small IMAP server in this process: one mailbox for any login, and scripted answers. Shows the behaviour of broken
+ * or hostile servers; the real server is Dovecot (test/mta).
  */
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { createInterface } from "node:readline";
 
-/** What to answer in place of the usual; undefined: the usual. `tag` begins the last line of an answer. */
+/** A replacement answer, or undefined for the usual one. `tag` begins the last line of an answer. */
 export type Instead = (command: string, tag: string, socket: Socket) => string | undefined;
 
 export interface ImapServer {
   port: number;
-  /** By folder. */
+  /** Messages by folder. */
   folders: Map<string, { uid: number; raw: string }[]>;
   commands: string[];
-  /** Of all folders. */
+  /** Applies to all folders. */
   uidValidity: number;
   instead: Instead;
-  /** How many clients are connected. */
+  /** Number of connected clients. */
   clients(): number;
   stop(): Promise<void>;
 }
@@ -67,7 +67,7 @@ export async function startImapServer(): Promise<ImapServer> {
       case "CAPABILITY":
         return `* CAPABILITY ${CAPABILITIES}\r\n`;
       case "LIST":
-        // The question for the character between the levels.
+        // Answers the query for the hierarchy separator.
         if (folder === "") return '* LIST (\\Noselect) "/" ""\r\n';
         return [...folders.keys()].map((path) => `* LIST () "/" "${path}"\r\n`).join("");
       case "CREATE":

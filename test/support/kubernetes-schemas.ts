@@ -1,4 +1,4 @@
-/** Manifests against schemas: those of the npm packages, and those of several versions of Kubernetes from PyPI. */
+/** Validates manifests against schemas from npm packages, and against several Kubernetes versions from PyPI. */
 import { execFileSync } from "node:child_process";
 import { join, resolve } from "node:path";
 import type { Manifest } from "./kustomize.ts";
@@ -9,7 +9,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const PACKAGE = "kubernetes-validate==1.37.0";
 const TIMEOUT_MS = 300_000;
 
-/** What is wrong by the schemas of Kubernetes and KEDA that come from npm. */
+/** Violations of the Kubernetes and KEDA schemas from npm. */
 export const errorsOf = (manifests: unknown[]): string[] =>
   JSON.parse(
     execFileSync(node, [join(ROOT, "test/support/validate-manifests.ts")], {
@@ -18,11 +18,11 @@ export const errorsOf = (manifests: unknown[]): string[] =>
     }),
   );
 
-/** Kinds of other projects have no schema among those of Kubernetes. */
+/** Kinds of other projects are not in the Kubernetes schemas. */
 const isKubernetes = ({ apiVersion }: Manifest) =>
   !apiVersion.split("/")[0]!.includes(".") || /\.k8s\.io\//.test(apiVersion);
 
-/** What is wrong in these versions of Kubernetes; a field that a version does not know is. */
+/** Violations in these versions of Kubernetes, including fields unknown to a version. */
 export function errorsInVersions(versions: string[], manifests: Manifest[]): string[] {
   const input = JSON.stringify({ versions, manifests: manifests.filter(isKubernetes) });
   const env = { ...process.env, PYTHONPATH: pythonPackage(PACKAGE) };

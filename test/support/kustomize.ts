@@ -1,7 +1,6 @@
 /**
- * Manifests as kustomize itself builds them, by `kustomize` or `kubectl` from PATH. Neither comes from npm, and Debian 12's
- * kubectl is too old: its kustomize 2 knows no components. Where there is none, `withKustomize` leaves one test that is
- * reported as not run and says why, and CI prints it.
+ * Builds manifests by `kustomize` or `kubectl` from PATH. Neither comes from npm, and the kubectl of Debian 12 is too
+ * old: its kustomize 2 knows no components. Without one, `withKustomize` defines one skipped test that says why.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -21,7 +20,7 @@ const COMMANDS = [
   ["kubectl", "kustomize"],
 ] as const;
 
-/** One that knows components. */
+/** The first command that supports components. */
 function find(): (typeof COMMANDS)[number] | undefined {
   const folder = mkdtempSync(join(tmpdir(), "flockmail-kustomize-"));
   writeFileSync(join(folder, "kustomization.yaml"), "namespace: x\ncomponents: []\n");

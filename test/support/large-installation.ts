@@ -1,7 +1,7 @@
 /**
- * A company that is large in everything that the API lists, made by SQL and without the triggers that count: for the plans of
- * reads (test/integration/api/plans.test.ts) and what they cost (`node test/bench reading`). What is rare stands where it is
- * found last, behind all that is not.
+ * Inserts a company that is large in every list of the API, by SQL and without counting triggers, for the plans of
+ * reads (test/integration/api/plans.test.ts) and their cost (`node test/bench reading`). Rare rows come last, so that a
+ * scan finds them last.
  */
 import pg from "pg";
 import { query } from "../../models/database/db.ts";
@@ -11,11 +11,11 @@ export interface LargeSize {
   people: number;
   mails: number;
   events: number;
-  /** Of suppressions, webhook deliveries, bounces that came in, entries of the audit log, and mails that are campaigns of their own. */
+  /** Number of suppressions, webhook deliveries, inbound messages, audit log entries and single-mail campaigns. */
   others: number;
 }
 
-/** Ids and texts that lead to what was made. */
+/** Ids and texts for reading the created rows. */
 export interface Large {
   company: string;
   smtp: string;
@@ -36,22 +36,22 @@ export interface Large {
   media: string;
 }
 
-/** At least; no campaign has more mails than there are people. */
+/** A minimum; no campaign has more mails than there are people. */
 const CAMPAIGNS = 10;
-/** Rows that one statement writes: beyond them it would meet the time that the service gives a statement. */
+/** Rows per statement; more would exceed the service's statement timeout. */
 const BATCH = 100_000;
 const DEFERRED = 7;
 
 const { queued, sent, failed, bounced, suppressed, unknown } = SENT_EMAIL_STATUS;
 
-/** SQL: a UUIDv7 of the moment `at`; `n` distinguishes those of one moment, and `kind` tables. */
+/** SQL for a UUIDv7 at the time `at`; `n` distinguishes ids of one time, and `kind` tables. */
 const idAt = (
   at: string,
   n: string,
   kind: number,
 ) => `(lpad(to_hex((extract(epoch from ${at}) * 1000)::bigint), 12, '0')
   || '7${String(kind).padStart(3, "0")}8000' || lpad(to_hex((${n})::bigint), 12, '0'))::uuid`;
-/** SQL: when the n-th of so many came. */
+/** SQL for the time of the n-th of `of` rows. */
 const timeOf = (n: string, of: number, within = "300 days") =>
   `(now() - interval '${within}' * ((${of} - ${n} + 1)::float8 / ${of + 1}))`;
 const nth = (texts: string, n: string) =>
@@ -61,12 +61,12 @@ const FIRST = "Ada,Grace,Alan,Edsger,Barbara,Ken,Dennis,Margaret,Donald,Frances,
 const LAST = "Lovelace,Hopper,Turing,Dijkstra,Liskov,Thompson,Ritchie,Hamilton,Knuth,Allen,Backus,Perlman,Lee";
 const DOMAINS = "example.com,mail.example,example.net,post.example,example.org";
 
-/** A statement for each BATCH of so many, which it finds from its first and last number. */
+/** Runs one statement per BATCH rows, with the batch's first and last number. */
 async function inBatches(all: number, work: (from: number, to: number) => Promise<unknown>): Promise<void> {
   for (let from = 1; from <= all; from += BATCH) await work(from, Math.min(all, from + BATCH - 1));
 }
 
-/** Tables with triggers that count, beside those that are filled after the others. */
+/** Tables with counting triggers, besides those that are filled after the others. */
 const COUNTED = ["subscribers", "list_members", "suppressions", "campaigns", "email_events", "webhook_deliveries"];
 const setTriggers = (mode: "enable" | "disable") =>
   query([...COUNTED, "inbound_messages"].map((table) => `alter table ${table} ${mode} trigger user`).join(";\n"));
@@ -153,7 +153,7 @@ async function addMails(of: readonly Sent[], size: number, people: number, befor
   }
 }
 
-/** The oldest has the few that failed, the newest the few that wait; the second oldest is full of those that bounced. */
+/** The oldest campaign has the few failed mails, the newest the few waiting ones, the second oldest most bounces. */
 async function spoilMails(company: string, campaigns: readonly Sent[], size: number): Promise<void> {
   const [oldest, second] = campaigns;
   const newest = campaigns.at(-1)!;
@@ -200,7 +200,7 @@ async function addEvents(company: string, campaigns: readonly Sent[], { events, 
   );
 }
 
-/** One campaign with all the counters that 30 days of opens from many writers make, and a year of days. */
+/** One campaign with all counters of 30 days of opens from many writers, and a year of daily rows. */
 async function addCounts(company: string, { id, at }: Sent): Promise<void> {
   await query(
     `insert into campaign_contents (campaign_id, company_id, subject, body, sender_name, sender_email, list_id_name, list_id_ref,
@@ -223,7 +223,7 @@ async function addCounts(company: string, { id, at }: Sent): Promise<void> {
 }
 
 async function addOthers(company: string, people: number, others: number) {
-  // Nothing is so old that what tidies up in the background takes it away.
+  // Recent enough that background clean-up keeps them.
   const rows = `(select n, ${timeOf("n", others, "1 day")} as at from generate_series($2::int, $3::int) n) o`;
   const recipient = `(select email from large_people p where p.n = 1 + o.n * 3 % ${people})`;
   const [endpoint] = await query<{ id: string }>(
@@ -258,7 +258,7 @@ async function addOthers(company: string, people: number, others: number) {
   return endpoint!.id;
 }
 
-/** What a company has some hundreds of. */
+/** Rows of which a company has some hundreds. */
 async function addFew(company: string): Promise<void> {
   const some = "generate_series(1, 300) n";
   await query(
@@ -334,7 +334,7 @@ const newest = async (table: string, company: string, further = "") =>
     ])
   )[0]!.id;
 
-/** `company` is there, and has nothing of these yet. */
+/** `company` must exist and have no such rows yet. */
 export async function makeLarge(company: string, tag: string, size: LargeSize): Promise<Large> {
   const { people, mails, others } = size;
   await setTriggers("disable");
@@ -383,7 +383,7 @@ export async function makeLarge(company: string, tag: string, size: LargeSize): 
   return made;
 }
 
-/** As autovacuum leaves it; of 50 million rows it takes longer than the service's own connections wait. */
+/** Vacuums and analyses like autovacuum. With 50 million rows this exceeds the service's own timeouts. */
 export async function settle(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -394,7 +394,7 @@ export async function settle(url: string): Promise<void> {
   }
 }
 
-/** The company that was made before, the largest. */
+/** The largest company from an earlier run. */
 export async function findLarge(): Promise<Large | undefined> {
   const [found] = await query<{ detail: Large }>(
     "select detail from audit_log where action = 'company.updated' and actor_name = 'large' order by (detail->>'people')::int desc limit 1",

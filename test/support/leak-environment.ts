@@ -1,11 +1,8 @@
 /**
- * The tests' environment (one-context.ts) with a guard: a test file that leaves anything behind fails, and the message names it. Without it
- * a forgotten socket or timer keeps the whole run from ever ending, and nobody can say whose it was. What is looked for:
- * sockets, servers, child processes and timers that keep the process alive, and test databases that were not dropped
- * (`drop` in database.ts looks for connections and advisory locks).
- *
- * Then all of it is ended, and the packages that files share are loaded anew: what goes on by itself would make timers and
- * sockets in the files after it, and those would fail.
+ * Test environment (one-context.ts) that fails a test file which leaves sockets, servers, child processes, timers or
+ * test databases behind, and names them. (`drop` in database.ts checks for connections and advisory locks.) Without it,
+ * one forgotten socket keeps the whole run from ending and cannot be traced. Afterwards it ends everything and reloads
+ * shared packages; otherwise leftovers would create timers and sockets in later files, which would fail instead.
  */
 import { ChildProcess } from "node:child_process";
 import { Server, Socket } from "node:net";
@@ -14,13 +11,13 @@ import type { TestEnvironment } from "jest-environment-node";
 import { OneContextEnvironment } from "./one-context.ts";
 import { dropSharedPackages } from "./shared-packages.ts";
 
-/** What was closed may take a moment to be gone, on a busy machine a long one. Option `graceMs` of the environment. */
+/** Closed handles may take a moment to disappear, long on a busy machine. Option `graceMs` of the environment. */
 const GRACE_MS = 5_000;
 const LOOK_EVERY_MS = 20;
-/** What is ended may begin again (a client that connects anew): as often as this nothing new must have come. */
+/** Ended clients may reconnect, so this many checks in a row must find nothing new. */
 const QUIET_LOOKS = 5;
 const END_WITHIN_MS = 5_000;
-/** Undocumented, but there since Node 0.x; what `--detectOpenHandles` would give without its cost. */
+/** Undocumented, but present since Node 0.x; gives what `--detectOpenHandles` would, at no cost. */
 const activeHandles = (): object[] => (process as unknown as { _getActiveHandles(): object[] })._getActiveHandles();
 
 const address = ({ address, port }: { address?: string; port?: number }) => `${address}:${port}`;
@@ -43,7 +40,7 @@ function described(handle: object): string {
   return handle.constructor.name;
 }
 
-/** One that is paused never sees that the other side has closed it. */
+/** A paused socket never notices that the other side has closed. */
 const paused = (socket: Socket) => (socket.isPaused() ? ", paused" : "");
 
 function end(handle: object): void {
@@ -58,7 +55,10 @@ type Start = (run: () => void, ...rest: unknown[]) => NodeJS.Timeout;
 const originalSleep = timers.setTimeout;
 const NEVER = new Promise<never>(() => {});
 
-/** jest takes a hundred frames of every error; where a timer was made shows in fewer, and errors are made all the time. */
+/**
+ * Jest records a hundred stack frames for every error. Fewer show where a timer was made, and errors are made all the
+ * time.
+ */
 const FRAMES = 20;
 
 function here(): Error {
@@ -69,21 +69,21 @@ function here(): Error {
   return made;
 }
 
-/** Where in the project it was called from. */
+/** The project's line that made the call. */
 const origin = (stack = ""): string => {
   const frames = stack.split("\n").filter((frame) => !/leak-environment|^Error|node:/.test(frame));
   return (frames.find((frame) => !frame.includes("node_modules")) ?? frames[0] ?? "somewhere").trim();
 };
 
-// Made at their first use: a warning in the first file of a worker would look like a pipe that the file left behind.
+// Created at first use: a warning in a worker's first file would look like a leaked pipe.
 void [process.stdout, process.stderr];
 
 export default class LeakEnvironment extends OneContextEnvironment {
   readonly #before = new Set(activeHandles());
-  /** Pending ones of this file, with where they were made. */
+  /** Pending timers of this file, with the place where they were made. */
   readonly #timers = new Map<NodeJS.Timeout, Error>();
   readonly #sleeps = new Set<Error>();
-  /** The file is over, and has left something behind. */
+  /** True once the file is over and has left something behind. */
   #isEnding = false;
   readonly #graceMs: number;
   readonly #originals = { setTimeout: globalThis.setTimeout, setInterval: globalThis.setInterval };
@@ -99,7 +99,7 @@ export default class LeakEnvironment extends OneContextEnvironment {
       Object.defineProperties(kept, Object.getOwnPropertyDescriptors(start));
       Object.assign(global, { [name]: kept });
     }
-    // The file shares this module with the environment, and the environment with no other file at a time.
+    // This module is shared by the environment and one file at a time.
     const sleeping: typeof originalSleep = (ms, value, options) =>
       this.#sleep(originalSleep(ms, value, options), options);
     Object.assign(timers, { setTimeout: sleeping });
@@ -124,11 +124,11 @@ export default class LeakEnvironment extends OneContextEnvironment {
     if (options.ref !== false) this.#sleeps.add(made);
     const over = () => void this.#sleeps.delete(made);
     sleep.then(over, over);
-    // Whoever is left behind asleep does not wake up in another file.
+    // Leftover sleepers must not wake up during another file.
     return sleep.then((value) => (this.#isEnding ? NEVER : value));
   }
 
-  /** Whoever still listens to it finds it closed, and may say so after the file. */
+  /** Listeners may report the closed handle after the file. */
   async #endAll(): Promise<void> {
     this.#isEnding = true;
     this.#sleeps.clear();

@@ -1,4 +1,4 @@
-/** Parts of mailauth that it publishes without types. */
+/** Types of mailauth functions that it publishes without types. */
 type Resolver = (name: string, type: string) => Promise<string[] | string[][]>;
 
 declare module "mailauth/lib/dmarc/get-dmarc-record.js" {

@@ -1,4 +1,4 @@
-/** Rules for the bytes of every message, whoever made it. Each returns what breaks the rule. */
+/** Rules for the bytes of every message. Each function returns the violations. */
 import { simpleParser } from "mailparser";
 
 export function faultsOfBytes(message: Buffer, options: { utf8?: boolean } = {}): string[] {
@@ -21,7 +21,7 @@ export function faultsOfBytes(message: Buffer, options: { utf8?: boolean } = {})
   return errors;
 }
 
-/** A header's field as it stands, unfolded; undefined when there is none, an error when there are several. */
+/** The unfolded raw field of a header; undefined if missing, an error if repeated. */
 export function fieldOf(message: Buffer, name: string): string | undefined {
   const text = message.toString("latin1");
   const fields = text.slice(0, text.indexOf("\r\n\r\n")).split(/\r\n(?![ \t])/);
@@ -33,7 +33,7 @@ export function fieldOf(message: Buffer, name: string): string | undefined {
     .trim();
 }
 
-/** Read by mailparser; line ends of the parts as they were rendered. */
+/** Parses with mailparser; keeps line ends of the parts as rendered. */
 export async function read(message: Buffer) {
   const parsed = await simpleParser(message, {
     skipHtmlToText: true,
@@ -45,7 +45,7 @@ export async function read(message: Buffer) {
   return { ...parsed, html, text: (parsed.text ?? "").replaceAll("\r\n", "\n") };
 }
 
-/** Encoded words (RFC 2047) read: those that stand side by side belong together. */
+/** Decodes encoded words (RFC 2047), joining adjacent ones. */
 export function decodeWords(field: string): string {
   const joined = field.replace(/\?=\s+=\?/g, "?==?");
   const bytes = joined.replace(/=\?utf-8\?([BQ])\?([^?]*)\?=/g, (_all, kind, text: string) => {

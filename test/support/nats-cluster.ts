@@ -1,4 +1,4 @@
-/** NATS servers that are joined, each of which can be frozen or killed, and who is connected to which. */
+/** Joined NATS servers that can be frozen or killed, and the clients connected to each. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,15 +11,15 @@ export interface NatsNode {
   url: string;
   port: number;
   child: Child;
-  /** After it was killed, on the same port. */
+  /** Restarts it on the same port after a kill. */
   start(): Promise<void>;
-  /** The names of the clients that are connected to it; fails while it is frozen. */
+  /** Names of connected clients; fails while the server is frozen. */
   clients(): Promise<string[]>;
 }
 
 export interface NatsCluster {
   nodes: NatsNode[];
-  /** As TRANSPORTER takes it. */
+  /** In the format of TRANSPORTER. */
   url: string;
   stop(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export interface NatsCluster {
 const JOINED_WITHIN_MS = 20_000;
 const ASK_TIMEOUT_MS = 2_000;
 
-/** What a server says of itself on its monitoring port. */
+/** Reads a page of a server's monitoring port. */
 async function ask<T>(monitorPort: number, page: string): Promise<T> {
   const response = await fetch(`http://127.0.0.1:${monitorPort}/${page}`, {
     signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
@@ -49,7 +49,7 @@ async function untilJoined(monitorPorts: number[]): Promise<void> {
   }
 }
 
-/** `advertise: false`: clients know only the addresses they were given, for servers behind proxies. */
+/** `advertise: false` limits clients to the addresses that they were given, for servers behind proxies. */
 export async function startNatsCluster(size: number, { advertise = true } = {}): Promise<NatsCluster> {
   const folder = mkdtempSync(join(tmpdir(), "flockmail-nats-"));
   const { path, env } = await program("nats-server", ["nats-server"]);
@@ -96,7 +96,7 @@ export async function startNatsCluster(size: number, { advertise = true } = {}):
   };
 }
 
-/** One server on a free port with these lines in its configuration file (users, TLS …). */
+/** Starts one server on a free port with these configuration lines (users, TLS …). */
 export async function startNatsWith(lines: string): Promise<{ port: number; child: Child; stop(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), "flockmail-nats-"));
   const { path, env } = await program("nats-server", ["nats-server"]);

@@ -1,6 +1,6 @@
 /**
- * The newsletter that all measurements use: about 10 KB of HTML with 20 variables, 2 conditions, 1 loop and 15 links,
- * as table-based mail is written. `language` "ru" has the same in Cyrillic, "ja" in Japanese.
+ * The newsletter of all measurements: about 10 KB of table-based HTML with 20 variables, 2 conditions, 1 loop and 15
+ * links. `language` "ru" is Cyrillic, "ja" Japanese.
  */
 export interface Newsletter {
   subject: string;

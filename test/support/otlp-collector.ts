@@ -1,4 +1,4 @@
-/** A collector of traces that takes OTLP/HTTP as JSON, and takes it at its word: what is not of the format is an error. */
+/** A collector for traces in OTLP/HTTP with JSON. Input that violates the format is an error. */
 import { startWebServer, type WebServer } from "./web-server.ts";
 
 type Value = { stringValue: string } | { boolValue: boolean } | { intValue: number } | { doubleValue: number };
@@ -45,11 +45,11 @@ export interface SeenSpan {
 export interface Collector {
   url: string;
   web: WebServer;
-  /** In the order in which they ended. */
+  /** Ordered by end. */
   spans(): SeenSpan[];
-  /** All that it was ever sent. */
+  /** Everything it has received. */
   text(): string;
-  /** Until there are spans that fit. */
+  /** Waits until the spans satisfy `enough`. */
   until(enough: (spans: SeenSpan[]) => boolean): Promise<SeenSpan[]>;
   stop(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * A real pgbouncer in front of the tests' PostgreSQL: Debian 12's own 1.18, which keeps no prepared statements, and Debian
- * 13's 1.24, which does and runs here on the loader and libraries of its own release.
+ * A real pgbouncer in front of the tests' PostgreSQL: 1.18 from Debian 12, without support for prepared statements, or
+ * 1.24 from Debian 13, which supports them and runs here with its own release's loader and libraries.
  */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { asNonRoot } from "./postgres15.ts";
 import { program, programOf } from "./programs.ts";
 
 export interface Pgbouncer {
-  /** The URL of a database behind it, from the one in front. */
+  /** The URL of a database through pgbouncer, from its direct URL. */
   url(database: string): string;
   stop(): Promise<void>;
 }

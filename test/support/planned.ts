@@ -1,4 +1,4 @@
-/** What PostgreSQL plans for a statement, whatever values come: it is prepared and explained with nothing but nulls. */
+/** PostgreSQL's generic plan of a statement: prepares it and explains it with nulls only. */
 import type pg from "pg";
 
 export interface PlannedNode {
@@ -19,5 +19,5 @@ export async function planned(client: pg.Client, statement: string): Promise<Pla
   return rows[0]["QUERY PLAN"][0].Plan;
 }
 
-/** The node with all below it. */
+/** A node and all its descendants. */
 export const withBelow = (node: PlannedNode): PlannedNode[] => [node, ...(node.Plans ?? []).flatMap(withBelow)];

@@ -1,6 +1,6 @@
 /**
- * What the PodSecurity standard `restricted`, and `baseline` within it, refuse of a pod: the controls that Kubernetes documents, as
- * its admission applies them where the namespace carries pod-security.kubernetes.io/enforce=restricted.
+ * Violations of the PodSecurity standard `restricted` (which includes `baseline`): the documented controls, as the API
+ * server enforces them in namespaces with pod-security.kubernetes.io/enforce=restricted.
  */
 import type { Json } from "./kustomize.ts";
 
@@ -43,7 +43,7 @@ const VOLUMES = new Set([
   "secret",
 ]);
 
-/** Of pods and containers alike. */
+/** Applies to pods and containers alike. */
 function contextViolations(context: SecurityContext): string[] {
   const rules: [string, boolean | undefined][] = [
     ["runs as root", context.runAsUser === 0 || context.runAsNonRoot === false],
@@ -52,7 +52,7 @@ function contextViolations(context: SecurityContext): string[] {
       !["RuntimeDefault", "Localhost", undefined].includes(context.seccompProfile?.type),
     ],
     ["is not confined by AppArmor", context.appArmorProfile?.type === "Unconfined"],
-    // Some types are allowed; ours need none.
+    // Some types would be allowed; our pods need none.
     ["sets SELinux options", context.seLinuxOptions !== undefined],
     ["is a process of the host", context.windowsOptions?.hostProcess],
     ["sets sysctls", context.sysctls !== undefined],
@@ -72,7 +72,7 @@ function containerViolations(container: Container, pod: SecurityContext): string
     ["adds capabilities", add.some((name) => name !== "NET_BIND_SERVICE")],
     ["takes a port of the host", ports.some(({ hostPort }) => hostPort !== undefined && hostPort !== 0)],
     ["sees all of /proc", own.procMount !== undefined && own.procMount !== "Default"],
-    // Since 1.34: a probe or hook may not be sent to another host.
+    // Since 1.34: probes and hooks may not target another host.
     ["asks another host", /"(?:httpGet|tcpSocket)":\{[^{}]*"host":/.test(JSON.stringify(container))],
   ];
   const broken = rules.flatMap(([rule, isBroken]) => (isBroken ? [rule] : []));
@@ -97,7 +97,7 @@ export function restrictedViolations(pod: Pod): string[] {
   ];
 }
 
-/** Of all pods that these objects make. */
+/** Pods of all these objects. */
 export const podsOf = (manifests: { kind: string; metadata: { name: string } }[]): [name: string, pod: Pod][] =>
   manifests
     .filter(({ kind }) => ["Deployment", "StatefulSet", "Job"].includes(kind))

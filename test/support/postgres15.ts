@@ -1,4 +1,4 @@
-/** The oldest PostgreSQL that is supported, as Debian has it, with the tools for backups that belong to it. */
+/** The oldest supported PostgreSQL, from Debian, with its backup tools. */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,23 +17,26 @@ const TOOL_TIMEOUT_MS = 60_000;
 export interface Postgres15 {
   readonly port: number;
   url(database: string): string;
-  /** Of a replica: it takes writes from now on. */
+  /** Makes a replica writable. */
   promote(): Promise<void>;
-  /** Kills it and its backends at once; with SIGKILL the backends notice it by themselves. */
+  /** Kills the server and its backends at once; after SIGKILL the backends end by themselves. */
   kill(signal?: "SIGQUIT" | "SIGKILL"): Promise<void>;
-  /** After `kill`, with the same data on the same port. */
+  /** Restarts it after `kill`, with the same data and port. */
   start(): Promise<void>;
   pid(): number;
-  /** Runs one of its tools to its end. */
+  /** Runs one of its tools to completion. */
   run(tool: string, ...args: string[]): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** PostgreSQL refuses to run as root; a user namespace without a mapping is nobody, yet owns the same files. */
+/**
+ * PostgreSQL refuses to run as root. In a user namespace without a mapping the process is nobody, yet owns the same
+ * files.
+ */
 export const asNonRoot = (command: string[]) =>
   process.getuid?.() === 0 ? ["unshare", "--user", ...command] : command;
 
-/** It listens before it serves. */
+/** The port opens before the server accepts sessions. */
 async function untilStarted(url: string): Promise<void> {
   const deadline = Date.now() + TOOL_TIMEOUT_MS;
   for (;;) {
@@ -53,9 +56,9 @@ async function untilStarted(url: string): Promise<void> {
 export interface Postgres15Options {
   /** "name=value" */
   settings?: readonly string[];
-  /** Clients must come with TLS, and see this certificate. */
+  /** Requires TLS from clients, with this certificate. */
   tls?: Certificate;
-  /** Streams from the server on this port, of which it begins as a copy. */
+  /** Replicates from the server on this port, starting as its copy. */
   replicaOf?: number;
 }
 

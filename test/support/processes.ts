@@ -9,7 +9,7 @@ const read = (path: string) => {
   }
 };
 
-/** Command lines of all running processes whose command or environment names the text (a data folder, say). Linux. */
+/** Command lines of all processes whose command or environment contains the text, such as a data folder. Linux only. */
 export function processesNaming(text: string): string[] {
   return readdirSync("/proc")
     .filter((pid) => /^\d+$/.test(pid) && Number(pid) !== process.pid)
@@ -18,13 +18,13 @@ export function processesNaming(text: string): string[] {
     .filter((line) => line.includes(" "));
 }
 
-/** What is still running when they all had their time; empty is what a test wants. */
+/** Processes that still run after the time; tests expect none. */
 export async function leftAfter(milliseconds: number, text: string): Promise<string[]> {
   const deadline = Date.now() + milliseconds;
   for (;;) {
     const left = processesNaming(text);
     if (left.length === 0 || Date.now() > deadline) return left;
-    // A look reads of every process of the machine.
+    // Each check reads files of every process on the machine.
     await sleep(250);
   }
 }

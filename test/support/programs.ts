@@ -1,6 +1,6 @@
 /**
- * Programs that tests and benches run beside the service: found on PATH, else unpacked from Debian packages into
- * .cache/, without installing anything.
+ * Finds programs for tests and benchmarks on PATH, or unpacks them from Debian packages into .cache/ without installing
+ * anything.
  */
 import { execFile } from "node:child_process";
 import { accessSync, constants, readdirSync } from "node:fs";
@@ -13,11 +13,11 @@ const FETCH_TIMEOUT_MS = 900_000;
 
 export interface Program {
   path: string;
-  /** What its process needs beside its parent's environment. */
+  /** Variables that the program needs besides its parent's environment. */
   env: Record<string, string>;
 }
 
-/** Where a Debian package puts programs; sbin is often not on the PATH of a user. */
+/** Folders in which Debian packages put programs; sbin is often missing from a user's PATH. */
 const FOLDERS = ["usr/bin", "usr/sbin", "bin", "sbin", "usr/lib/postgresql/15/bin"];
 
 function executable(folders: string[], name: string): string | undefined {
@@ -39,7 +39,7 @@ function onPath(name: string): string | undefined {
   return executable([...folders, ...others], name);
 }
 
-/** Folders below `root` that hold shared libraries: usr/lib, its architecture folders and a package's own. */
+/** Folders below `root` with shared libraries: usr/lib, its architecture folders and the package's own. */
 export function libraryFolders(root: string): string[] {
   return ["usr/lib", "lib"].flatMap((lib) => {
     try {
@@ -51,7 +51,7 @@ export function libraryFolders(root: string): string[] {
   });
 }
 
-/** The folder that these packages are unpacked in; `name` is what they are wanted for. */
+/** The folder into which these packages are unpacked; `name` is their purpose. */
 export async function unpackedFolder(name: string, packages: string[], suite?: string): Promise<string> {
   const root = join(CACHE, `${suite ? `${suite}-` : ""}${packages[0]}`);
   try {
@@ -81,18 +81,18 @@ async function fetched(name: string, packages: string[]): Promise<Program> {
   return { path, env: { LD_LIBRARY_PATH: libraryFolders(root).join(delimiter) } };
 }
 
-/** A library of Python for the interpreter of this machine's release, and what runs a script with it. */
+/** A Python library for this machine's interpreter, and the command that runs a script with it. */
 export async function pythonWith(packages: string[]): Promise<Program> {
   const root = await unpackedFolder(packages[0]!, packages);
   const env = {
     PYTHONPATH: join(root, "usr/lib/python3/dist-packages"),
     LD_LIBRARY_PATH: libraryFolders(root).join(delimiter),
   };
-  // Another one on PATH may be of a version that the packages are not made for.
+  // Another interpreter on PATH may have a version that the packages do not support.
   return { path: executable(["/usr/bin"], "python3") ?? "python3", env };
 }
 
-/** The program of another Debian release, as the command that runs it on that release's own loader and libraries. */
+/** A program of another Debian release, run with that release's own loader and libraries. */
 export async function programOf(suite: string, name: string, packages: string[]): Promise<string[]> {
   const { root, path } = await unpacked(name, packages, suite);
   const folders = libraryFolders(root);
@@ -103,7 +103,7 @@ export async function programOf(suite: string, name: string, packages: string[])
   return [loader, "--library-path", folders.join(delimiter), path];
 }
 
-/** A program by name; `packages` are the Debian packages it comes from, the one that gives it its name first. */
+/** Finds a program by name; `packages` are the Debian packages that contain it, the eponymous one first. */
 export async function program(name: string, packages: string[]): Promise<Program> {
   const path = onPath(name);
   return path ? { path, env: {} } : fetched(name, packages);

@@ -1,4 +1,4 @@
-/** Packages of Python that check what is built here; the product needs none. */
+/** Python packages that check our output; the product needs none. */
 import { execFileSync } from "node:child_process";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 const ROOT = resolve(import.meta.dirname, "../..");
 const INSTALL_TIMEOUT_MS = 300_000;
 
-/** Where "name==version" lies, for PYTHONPATH; pip fetches it at the first time, with binaries for this Python. */
+/** The folder of "name==version" for PYTHONPATH; pip downloads it once, with binaries for this Python. */
 export function pythonPackage(name: string): string {
   const python = (...args: string[]) =>
     execFileSync("python3", args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], timeout: INSTALL_TIMEOUT_MS });

@@ -1,4 +1,4 @@
-/** Reads messages by Python's strict email policy, all of them in one process. */
+/** Parses messages with Python's strict email policy, all in one process. */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 

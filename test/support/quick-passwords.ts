@@ -1,6 +1,6 @@
 /**
- * Passwords that cost a test next to nothing: each hash takes 120 ms of CPU time, and the test files make hundreds. Only
- * scrypt's work is less; test/unit/accounts/password.test.ts and the tests with processes have it in full.
+ * Cheap password hashes for tests: a real one takes 120 ms of CPU time, and the test files make hundreds. Only scrypt's
+ * cost is reduced; test/unit/accounts/password.test.ts and tests with real processes use the full cost.
  */
 import crypto from "node:crypto";
 
@@ -17,7 +17,7 @@ type Scrypt = (
 const quick: Scrypt = (password, salt, bytes, _options, done) =>
   inFull(password, salt, bytes, { N: 2, r: 1, p: 1 }, done);
 
-/** Until `stop`; the test files of a worker share Node's modules. */
+/** Active until `stop`, because the test files of a worker share Node's modules. */
 export function quickPasswords(): { stop(): void } {
   Object.assign(crypto, { scrypt: quick });
   return { stop: () => void Object.assign(crypto, { scrypt: inFull }) };

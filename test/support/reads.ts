@@ -1,6 +1,6 @@
 /**
- * Every read that the API has: each GET of routes.ts, each list with every filter, ordering and search that it documents, on its
- * first page and on later ones. For the plans of their statements and for what they cost.
+ * Every read of the API: each GET of routes.ts, and each list with every documented filter, ordering and search, on its
+ * first and later pages. For query plans and cost.
  */
 import { finished } from "node:stream/promises";
 import type { ServiceBroker } from "moleculer";
@@ -16,16 +16,16 @@ export interface Read {
   query: Record<string, string>;
 }
 
-/** Asks the world, or answers as long as somebody watches; or is not asked for by a company. */
+/** Excluded: reads that query external servers, never end, or are not available to companies. */
 const LEFT_OUT = ["smtp-sender.deliverability", "campaigns.checkDraft", "tracking.open", "tracking.click"];
 
-/** Longer enumerations: those that are there, and one that is not. */
+/** For long enumerations: values that occur, and one that does not. */
 const ACTIONS = ["auth.login", "campaign.sent", "list.deleted"];
 const MANY = 12;
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
 
-/** What filters are asked for, by their name: what is frequent, what is rare, and what is not there. */
+/** Values for filters by name: frequent, rare and missing ones. */
 const valuesOf = (large: Large): Record<string, string[]> => ({
   list: [large.list, large.smallList],
   list_id: [large.list],
@@ -43,7 +43,7 @@ const valuesOf = (large: Large): Record<string, string[]> => ({
   days: ["30", "365"],
 });
 
-/** Beside each filter by itself. */
+/** Combinations, besides each filter alone. */
 const together = (large: Large): Record<string, Record<string, string>[]> => ({
   "subscribers.list": [
     { list: large.list, status: "complained" },
@@ -102,7 +102,7 @@ function orderingsOf(route: Route): string[] {
   return fields.flatMap((field) => [field, `-${field}`]);
 }
 
-/** As the API says: later pages than this one are not read of what is filtered. */
+/** The API's documented last page of filtered lists. */
 const LAST_FILTERED = 500;
 
 type Query = Record<string, string>;
@@ -138,7 +138,7 @@ export function readsOf(large: Large): Read[] {
     );
 }
 
-/** What stands for `:id` below a path. */
+/** Values of `:id` by path prefix. */
 const IDS: [prefix: string, id: keyof Large][] = [
   ["/api/emails/subscribers/", "subscriber"],
   ["/api/emails/lists/", "list"],
@@ -163,7 +163,7 @@ function idOf(path: string, name: string, large: Large): string {
   return large[known[1]];
 }
 
-/** Its path with ids. */
+/** The path with ids filled in. */
 export const addressOf = ({ route: { path } }: Read, large: Large): string =>
   path.replaceAll(/:(\w+)/g, (_, name: string) => idOf(path, name, large));
 
@@ -178,7 +178,7 @@ export function paramsOf({ route: { action, path }, query }: Read, large: Large)
   return Object.fromEntries([...ids, ...Object.entries(query)].map(typed));
 }
 
-/** The number in place of `last`, as its first page says it. */
+/** Replaces the page `last` with the number from the first page's answer. */
 export async function withLastPage(read: Read, countOf: (first: Read) => Promise<number>): Promise<Read> {
   if (read.query.page !== "last") return read;
   const { page: _, ...query } = read.query;
@@ -186,7 +186,7 @@ export async function withLastPage(read: Read, countOf: (first: Read) => Promise
   return { ...read, query: { ...query, page: String(Math.max(1, pages)) } };
 }
 
-/** The action as an owner calls it; of a download the first bytes, or all. */
+/** Calls the action as an owner; reads the first bytes of a download, or all. */
 export async function callRead(
   broker: ServiceBroker,
   read: Read,

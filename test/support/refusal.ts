@@ -1,4 +1,4 @@
-/** What the gateway would answer to an error that a service threw: its status and body. */
+/** The gateway's status and body for an error thrown by a service. */
 import { problemOf } from "../../services/gateway/http/problems.ts";
 
 export function answerTo(error: unknown): [status: number, body: Record<string, unknown>] {
@@ -6,7 +6,7 @@ export function answerTo(error: unknown): [status: number, body: Record<string, 
   return [status, body];
 }
 
-/** Of the error that the work must end with. */
+/** For the error with which the work must fail. */
 export async function refusal(work: Promise<unknown>): Promise<[status: number, body: Record<string, unknown>]> {
   try {
     await work;

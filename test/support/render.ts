@@ -1,4 +1,4 @@
-/** A mail made without database or broker: content, recipient and links in, the message out. */
+/** Renders a mail without database or broker: content, recipient and links in, message out. */
 import { Buffer } from "node:buffer";
 import { addressToken, LinkTokens } from "../../services/lib/tokens/link-token.ts";
 import { bodiesOf, htmlProgram, subjectProgram, textProgram } from "../../services/renderer/bodies/bodies.ts";
@@ -73,7 +73,7 @@ export async function makeMail(
   return { message, smtputf8: mail.smtputf8, links };
 }
 
-/** What a template says to a recipient, in each of the three places. Nothing is tracked and no footer is added. */
+/** Renders a template in subject, HTML and text. Without tracking or footer. */
 export function say(template: string, data: Record<string, unknown> = {}, to: Partial<Recipient> = {}) {
   const bodies = bodiesOf({ ...contentOf({ isTransactional: true }), subject: "", body: template });
   const subject = bodiesOf({ ...contentOf(), subject: template.slice(0, 900), body: "" }).subject;
@@ -81,7 +81,7 @@ export function say(template: string, data: Record<string, unknown> = {}, to: Pa
   return {
     html: run(htmlProgram(bodies.html, BASE_URL), scope(recipient)),
     text: run(textProgram(bodies.text(), BASE_URL), scope(recipient)),
-    /** Only when asked for: what is fine as a body may be too long for a subject. */
+    /** Lazy: a valid body may be too long for a subject. */
     get subject() {
       return subjectText(subjectProgram(subject, BASE_URL), scope(recipient));
     },

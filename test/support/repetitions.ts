@@ -1,4 +1,4 @@
-/** What a node repeats by itself (mixins/every.mixin.ts), where a test looks at what nobody else may do meanwhile. */
+/** Stops periodic work of nodes (mixins/every.mixin.ts) that would disturb a test. */
 import type { Service, ServiceBroker } from "moleculer";
 
 interface Repetition {
@@ -7,10 +7,10 @@ interface Repetition {
   run?: Promise<void>;
 }
 
-/** By their actions. */
+/** By action. */
 export type Repeating = Service & { repetitions?: Map<string, Repetition> };
 
-/** All, or those of one action. Each ends with its run, if one is under way. */
+/** Stops all, or those of one action, after the current run. */
 export async function stopRepetitions(broker: ServiceBroker, only?: string): Promise<void> {
   for (const { repetitions } of broker.services as Repeating[]) {
     for (const [action, repetition] of repetitions ?? []) {

@@ -1,14 +1,14 @@
-/** A PostgreSQL with an asynchronous replica behind it, and one address for whichever is the primary. */
+/** A PostgreSQL with an asynchronous replica, and one address that follows the primary. */
 import pg from "pg";
 import { type Postgres15, startPostgres15 } from "./postgres15.ts";
 import { type SilentProxy, startSilentProxy } from "./silent-proxy.ts";
 
 export interface ReplicatedPostgres {
-  /** Of the address that follows the primary. */
+  /** The URL that follows the primary. */
   url: string;
-  /** What is committed from now on does not reach the replica. */
+  /** Later commits do not reach the replica. */
   stopReplicating(): void;
-  /** The primary is gone, the replica takes over, and the address leads to it. */
+  /** Ends the primary, promotes the replica and redirects the address. */
   failOver(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * Requests made from the OpenAPI document with fast-check: such that the document allows, and such in which something is
- * not as it says. What would reach out of this machine (URLs, mail servers) stays on it.
+ * Generates requests from the OpenAPI document with fast-check: valid ones, and ones with a violation. URLs and mail
+ * servers stay on this machine.
  */
 import fc from "fast-check";
 import type { OpenApi } from "../../services/gateway/openapi/document.ts";
@@ -58,7 +58,7 @@ const HOSTILE: unknown[] = [
   { toString: null },
 ];
 
-/** Values that leave the machine otherwise, or that hold the caller's own access. */
+/** Values that would leave the machine or contain the caller's credentials. */
 const FIXED: Record<string, fc.Arbitrary<unknown>> = {
   host: fc.constantFrom("127.0.0.1", "localhost"),
   port: fc.constantFrom(9, 2525),
@@ -106,7 +106,7 @@ export class Requests {
     return fc.record({ query: of("query"), headers, body });
   }
 
-  /** Half of them as the document says, the others with a field that is not. */
+  /** Half of the bodies are valid, the others have one invalid field. */
   body(schema: Schema): fc.Arbitrary<Record<string, unknown>> {
     const right = this.value(schema) as fc.Arbitrary<Record<string, unknown>>;
     const names = Object.keys(schema.properties ?? {});
@@ -160,7 +160,7 @@ export class Requests {
     return this.#document.components[kind][ref.split("/").at(-1)!];
   }
 
-  /** What it refers to, where it is a reference. */
+  /** Resolves a reference. */
   #whole(schema: Schema): Schema {
     return schema.$ref ? (this.#component("schemas", schema.$ref) as Schema) : schema;
   }

@@ -1,6 +1,6 @@
 /**
- * Jest's loader of modules, but for packages: those are Node's own, loaded once in a worker and shared by its files. The
- * project's modules are each file's own as ever. Packages that a file mocks are its own too.
+ * Jest's module loader, except that packages are loaded by Node, once per worker, and shared by its files. The
+ * project's modules, and packages that a file mocks, are loaded per file as usual.
  */
 import { createRequire, isBuiltin } from "node:module";
 import type JestRuntime from "jest-runtime";
@@ -13,7 +13,7 @@ const OF_JEST = /^(?:jest|@jest\/)/;
 
 const isPackage = (name: string) => !/^[./]/.test(name) && !isBuiltin(name) && !OF_JEST.test(name);
 
-// Its types are those of its CommonJS half.
+// The types describe its CommonJS version.
 const Runtime = (createRequire(import.meta.url)("jest-runtime") as typeof JestRuntime).default;
 
 export default class SharedPackagesRuntime extends Runtime {

@@ -1,6 +1,6 @@
 /**
- * A sender in a process of its own, to be killed, paused and stopped by tests: the engine alone, on the database and the
- * settings of its environment. Says "ready" when it works; SIGTERM stops it in order.
+ * A sender process that tests kill, pause and stop: the engine alone, with database and settings from its environment.
+ * Prints "ready" when it works; SIGTERM stops it gracefully.
  */
 import { openDatabase } from "../../models/database/db.ts";
 import { connectRedis } from "../../services/lib/redis.ts";

@@ -1,6 +1,6 @@
 /**
- * The delivery engine on real rows, without the services around it: a database of its own, one company, SMTP
- * configurations and campaigns written as the other services would, any number of engines.
+ * Runs the delivery engine on real rows, without other services: its own database, one company, SMTP configurations and
+ * campaigns written like the services would, any number of engines.
  */
 import { closeDatabase, openDatabase, query, queryOne } from "../../models/database/db.ts";
 import { SENT_EMAIL_STATUSES } from "../../models/sent-email-status.ts";
@@ -24,13 +24,13 @@ import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "./smtp
 
 const DOMAIN = "sender.example";
 
-/** A call of a company's owner, for a function that an action is. */
+/** The context of an owner's call, for functions of actions. */
 export const asOwner = <P>(companyId: string, params: P): Ctx<P> =>
   ({ meta: { companyId, role: "owner" }, params }) as unknown as Ctx<P>;
 
 export const messageId = (id: string) => `<${id}@${DOMAIN}>`;
 
-/** A message of the least that is needed, without the renderer. */
+/** A minimal message, without the renderer. */
 export function plainMail({ id, email }: RecipientRow): Rendered {
   const raw = `Message-ID: ${messageId(id)}\r\nTo: ${email}\r\nSubject: Hello\r\n\r\nHello ${email}\r\n`;
   return { ok: true, raw, copy: raw, smtputf8: false, eightBit: false };
@@ -77,11 +77,11 @@ export class Sending {
       ALLOW_PRIVATE_NETWORKS: "true",
       BASE_URL: "http://mail.example.com",
     });
-    // Each of three engines keeps three connections of its own (models/database/shares.ts: 13 of 30).
+    // Each of three engines reserves three connections (models/database/shares.ts: 13 of 30).
     openDatabase(this.databaseUrl, 30);
   }
 
-  /** A mail server that is stopped with the engines. */
+  /** Starts a mail server that stops with the engines. */
   async startServer(options: SmtpServerOptions = {}): Promise<SmtpServer> {
     const server = await startSmtpServer(options);
     this.servers.push(server);
@@ -127,7 +127,9 @@ export class Sending {
     return id;
   }
 
-  /** A campaign whose recipients are all written: r1@to.example …; fixtures.test.ts holds it to what a send leaves. */
+  /**
+   * Creates a campaign with all recipients written (r1@to.example …); fixtures.test.ts compares it with a real send.
+   */
   async campaign({ companyId, smtpConfigId, recipients, transactional = false, chunk = 500 }: CampaignOptions) {
     const id = newId();
     const list = Array.isArray(recipients) ? recipients : undefined;
@@ -198,7 +200,7 @@ export class Sending {
     return engine;
   }
 
-  /** Those of them that can be claimed, as a sender reads them. */
+  /** The claimable campaigns among these, as a sender reads them. */
   async claimableCampaignsOf(campaignIds: readonly string[]): Promise<ClaimableCampaign[]> {
     const connection = new PinnedConnection();
     const nobody = { companyIds: [], smtpConfigIds: [], campaignIds: [], suppliedIds: [] };
@@ -220,7 +222,7 @@ export class Sending {
     ))!;
   }
 
-  /** How many recipients are in which state. */
+  /** Number of recipients per state. */
   async states(campaignId: string): Promise<Record<string, number>> {
     const rows = await query<{ status: number; n: number }>(
       "select status, count(*) n from sent_emails where campaign_no = (select no from campaigns where id = $1) group by status",
@@ -248,7 +250,7 @@ export class Sending {
     return withIds(rows);
   }
 
-  /** Until the condition holds; fails with what it saw last. */
+  /** Polls until the condition holds; throws with the last value. */
   async until<T>(look: () => Promise<T>, holds: (seen: T) => boolean, timeoutMs = 50_000, pauseMs = 20): Promise<T> {
     const deadline = Date.now() + timeoutMs;
     for (;;) {
@@ -259,7 +261,7 @@ export class Sending {
     }
   }
 
-  /** Until the campaign has a last status. */
+  /** Waits until the campaign has a final status. */
   finished(campaignId: string, timeoutMs?: number): Promise<Counts> {
     const look = async () => {
       await settle(campaignId);
@@ -291,7 +293,7 @@ export async function startSending(): Promise<Sending> {
   return sending;
 }
 
-/** For a test file: a database for all of its tests; engines and mail servers end with each test. */
+/** Sets up one database per test file; engines and mail servers end with each test. */
 export function useSending(): Sending {
   const sending = new Sending();
   beforeAll(() => sending.start());

@@ -1,6 +1,6 @@
 /**
- * Real servers for tests and benches: the one an environment variable names (TEST_REDIS_URL, TEST_NATS_URL), else one
- * started here on a free port from a program on PATH or from Debian packages. `npm run servers` fetches them ahead.
+ * Real servers for tests and benchmarks: given by an environment variable (TEST_REDIS_URL, TEST_NATS_URL), else started
+ * on a free port from PATH or Debian packages. `npm run servers` downloads them in advance.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,24 +11,24 @@ import { type Program, program } from "./programs.ts";
 
 export interface Server {
   url: string;
-  /** Undefined when the server was given by the environment and is not ours to signal. */
+  /** Undefined if the environment names the server, which must not be signalled then. */
   child?: Child;
   stop(): Promise<void>;
 }
 
 export interface ServerOptions {
-  /** To start it again where it was. */
+  /** For restarting it on the same port. */
   port?: number;
-  /** Never the environment's: for tests that stop, kill or flush it. */
+  /** Never the environment's server: for tests that stop, kill or flush it. */
   own?: boolean;
-  /** Listens on all addresses: in a network of the test's own alone. */
+  /** Listens on all addresses; only inside a test's own network. */
   open?: boolean;
 }
 
 const given = (url: string | undefined, { own }: ServerOptions): Server | undefined =>
   url && !own ? { url, stop: async () => {} } : undefined;
 
-/** Between the look for a free port and its use another may have taken it, or the one beside it (Redis' cluster bus). */
+/** Another process may take a free port, or its neighbour (Redis' cluster bus), before it is used. */
 const PORTS_TRIED = 5;
 
 async function start(
@@ -53,9 +53,9 @@ const redisProgram = () => program("redis-server", ["redis-server", "redis-tools
 const natsProgram = () => program("nats-server", ["nats-server"]);
 
 export interface RedisServerOptions extends ServerOptions {
-  /** More of the command line, which wins. */
+  /** Further arguments, which take precedence. */
   args?: (port: number) => string[];
-  /** Another program than redis-server that takes the same arguments. */
+  /** A program that replaces redis-server and takes the same arguments. */
   command?: string[];
 }
 
@@ -77,7 +77,7 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Serv
   return { url: `redis://127.0.0.1:${port}`, child, stop };
 }
 
-/** Watches the first of a group and promotes a replica of it when it is gone. Alone: it needs nobody's agreement. */
+/** Watches the primary of a group and promotes a replica after its failure. Runs alone, without a quorum. */
 export async function startSentinel(group: string, master: { port: number; password: string }): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), "flockmail-sentinel-"));
   const file = join(folder, "sentinel.conf");
@@ -106,15 +106,15 @@ export async function startNats(options: ServerOptions = {}): Promise<Server> {
   return { url: `nats://127.0.0.1:${port}`, child, stop: () => child.stop() };
 }
 
-/** Postfix's `smtp-sink` (a server that accepts and forgets) and `smtp-source` (a client that sends as fast as it can). */
+/** Postfix's `smtp-sink` (a server that accepts and discards) and `smtp-source` (a client that sends at full speed). */
 export async function postfixTools(): Promise<{ sink: Program; source: Program }> {
   return { sink: await program("smtp-sink", ["postfix"]), source: await program("smtp-source", ["postfix"]) };
 }
 
-/** A running smtp-sink; `sessions` is how many connections it takes at once. */
+/** A running smtp-sink; `sessions` limits its concurrent connections. */
 export async function startSmtpSink(options: { port?: number; sessions?: number } = {}): Promise<Server> {
   const { sink } = await postfixTools();
-  // Root must name a user to become; the backlog is its last argument.
+  // As root it needs a user to change to; the backlog is its last argument.
   const user = process.getuid?.() === 0 ? ["-u", "nobody"] : [];
   const sessions = `${options.sessions ?? 1000}`;
   const args = (port: number) => [...user, "-m", sessions, `127.0.0.1:${port}`, "1024"];
@@ -122,7 +122,7 @@ export async function startSmtpSink(options: { port?: number; sessions?: number 
   return { url: `smtp://127.0.0.1:${port}`, child, stop: () => child.stop() };
 }
 
-/** Fetches everything that is not on this machine. */
+/** Downloads everything that is missing on this machine. */
 export async function fetchServers(): Promise<Record<string, string>> {
   const found = [await redisProgram(), await natsProgram(), ...Object.values(await postfixTools())];
   return Object.fromEntries(found.map(({ path }) => [path.split("/").at(-1)!, path]));

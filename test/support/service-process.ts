@@ -1,4 +1,4 @@
-/** The service as users run it: a process of its own, on free ports, with the data of a folder. */
+/** Runs the service like its users do: in its own process, on free ports, with a data folder. */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -7,15 +7,15 @@ import { unusedPort } from "../../services/lib/processes/unused-port.ts";
 import { type Child, startChild } from "./child.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-/** Eighteen processes of two clusters that start at once, with nothing compiled yet, took a minute on two cores. */
+/** Generous: eighteen processes of two clusters that start at once without a compile cache are slow. */
 const READY_TIMEOUT_MS = 120_000;
 const REQUEST_TIMEOUT_MS = 2_000;
 const RUNNER = ["node_modules/moleculer/bin/moleculer-runner.js", "--config", "moleculer.config.ts"];
 
 /**
- * How package.json and the Dockerfile bound memory and threads. Semi-spaces: V8's default of 32 MB makes a process 30 MB larger and
- * sends no faster. Old space: V8 would otherwise fill the container's memory. V8's pool: with its default of four threads, garbage
- * collection delays other requests on two cores. Arenas of malloc: one for each thread leaves 15 MB unused.
+ * Limits of memory and threads from package.json and the Dockerfile. Semi-space: V8's default of 32 MB only costs
+ * memory. Old space: V8 would otherwise fill the container's memory. V8's pool: with four threads, garbage collection
+ * delays requests on two cores. malloc arenas: one per thread wastes memory.
  */
 export const MEMORY = {
   MALLOC_ARENA_MAX: "1",
@@ -23,26 +23,26 @@ export const MEMORY = {
 };
 
 const bundledNode = join(ROOT, "node_modules/.bin/node");
-/** The Node that npm scripts run on, also when a test was started by an older one. */
+/** The Node of npm scripts, even if an older one runs the tests. */
 export const node = existsSync(bundledNode) ? bundledNode : process.execPath;
 
 export interface ServiceProcess {
   child: Child;
   url: string;
   healthUrl: string;
-  /** Resolves when /ready says so; throws with the output when the process ends first. */
+  /** Resolves when /ready succeeds; throws with the output if the process ends first. */
   ready(): Promise<ServiceProcess>;
 }
 
 export interface ProcessOptions {
-  /** As a user starts it, or node itself as an image does. */
+  /** Starts it like a user ("npm start") or like an image ("node"). */
   by?: "npm start" | "node";
-  /** Service folders; all of them when absent. Only with "node". */
+  /** Service folders; default all. Only with "node". */
   services?: string[];
   env?: NodeJS.ProcessEnv;
-  /** In a process group of its own, as in a terminal. */
+  /** Starts it in its own process group, as in a terminal. */
   detached?: boolean;
-  /** Where its code is: another version's. */
+  /** Folder of another version's code. */
   root?: string;
 }
 
@@ -64,7 +64,7 @@ async function untilReady(service: ServiceProcess): Promise<ServiceProcess> {
   return service;
 }
 
-/** Ports that are not in `env` are free ones. */
+/** Uses free ports unless `env` has them. */
 export async function startService({
   by = "node",
   services,
@@ -92,7 +92,7 @@ export async function startService({
 
 const DATABASE_RETRY_MS = 200;
 
-/** Starts a database again whose server was killed: its backends outlive it for a moment, and hold its memory. */
+/** Restarts a killed database server. Its backends live a moment longer and hold its shared memory. */
 export async function untilDatabaseStarts<T>(start: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -104,7 +104,7 @@ export async function untilDatabaseStarts<T>(start: () => Promise<T>): Promise<T
   }
 }
 
-/** A folder for DATA_DIR, removed by `remove`. */
+/** A folder for DATA_DIR; `remove` deletes it. */
 export function dataFolder(): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), "flockmail-"));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };

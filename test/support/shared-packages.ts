@@ -1,11 +1,11 @@
 /**
- * The packages that the test files of a worker share (runtime.ts). They are known by a symbol of the process: jest loads the
- * environment by another loader than the runtime, and this module with each of them.
+ * Packages shared by the test files of a worker (runtime.ts). Stored under a process-wide symbol, because jest loads
+ * the environment and the runtime, and this module with each, by different loaders.
  */
 import { createRequire } from "node:module";
 
 const KEY = Symbol.for("packages that test files share");
-/** Who asked for each first. */
+/** The first file that loaded each package. */
 const asked = (): Map<string, string> => {
   const place = globalThis as unknown as Record<symbol, Map<string, string> | undefined>;
   place[KEY] ??= new Map();
@@ -20,15 +20,18 @@ export function requireShared(from: string, name: string): unknown {
 
 const own = createRequire(import.meta.url);
 
-/** As the service sets it in a process (models/database/db.ts): a shared package has it from the first file that does so on. */
+/**
+ * Applies settings that the service makes per process (models/database/db.ts): on a shared package they persist from
+ * the first file on.
+ */
 export function setUpPackages(): void {
   const { types } = own("pg") as typeof import("pg");
   types.setTypeParser(types.builtins.INT8, Number);
 }
 
 /**
- * Moleculer gives promises its `timeout`, which rejects with an error of a class of its own: loaded anew, it would find the
- * old one there, and not know the error. What is assigned to a built-in can be enumerated, what is its own cannot.
+ * Moleculer adds `timeout` to promises, which rejects with its own error class: a reloaded Moleculer would find the old
+ * method and not recognise its error. Unlike native methods, added ones are enumerable.
  */
 function dropAdditions(): void {
   for (const builtIn of [Promise, Promise.prototype]) {
@@ -36,7 +39,7 @@ function dropAdditions(): void {
   }
 }
 
-/** The next file loads them anew: nothing that an earlier one left in them is there. */
+/** Makes the next file reload the packages without any state of earlier files. */
 export function dropSharedPackages(): void {
   const { cache } = own;
   const drop = (path: string): void => {

@@ -1,6 +1,6 @@
 /**
- * Tests that mostly wait for clocks (windows, leases, slow servers): all of them begin with the first one, and each is
- * reported under its own name. For those that share nothing but servers and an engine, which no hook may end between them.
+ * Runs tests that mostly wait (windows, leases, slow servers) concurrently, and reports each under its own name. They
+ * may share servers and an engine only, which no hook may end in between.
  */
 export function sideBySide(tests: Record<string, () => Promise<void>>): void {
   const names = Object.keys(tests);

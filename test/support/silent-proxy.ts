@@ -1,13 +1,13 @@
 /**
- * A TCP proxy that breaks without a word: it can refuse, reset, hold or swallow what passes, in both directions or in one,
- * and changes its target on command. Connections stay open and acknowledged by the kernel meanwhile.
+ * A TCP proxy that fails silently: it refuses, resets, holds or swallows data, in one or both directions, and can change
+ * its target. The kernel keeps connections open and acknowledges their data.
  *
  *     const proxy = await startSilentProxy(redis.port);
  *     proxy.hold(); … proxy.pass(); await proxy.stop();
  *
- * `hold` is a network that heals: nothing is lost, all of it arrives when it passes again. `swallow` is a NAT or a proxy
- * that forgot the connection: bytes are acknowledged and gone, and a connection that lost some stays mute after `pass`, as
- * neither end is notified. The memory it takes is bounded: what waits longer stays in the sender's kernel.
+ * `hold` imitates a network that recovers: all data arrives after `pass`. `swallow` imitates a NAT or proxy that forgot
+ * the connection: bytes are acknowledged and lost, and the connection stays mute after `pass`, because neither end is
+ * notified. Memory is bounded: further data stays in the sender's kernel.
  */
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
@@ -17,15 +17,15 @@ export type Way = "both" | "toServer" | "toClient";
 type Direction = Exclude<Way, "both">;
 type Mode = "pass" | "refuse" | "reset" | "hold" | "swallow";
 
-/** Each direction of a connection keeps at most this much of delayed bytes. */
+/** Limit of delayed bytes per direction and connection. */
 const MAX_DELAYED_BYTES = 1024 * 1024;
-/** Connections that one end left and the other was not notified of stay; the oldest goes beyond this many. */
+/** Limit of half-open connections, whose other end was not notified; beyond it the oldest is closed. */
 const MAX_LINKS = 2_000;
 const LISTEN_AGAIN_MS = 20;
 
 /**
- * With a reset where that can be. One that is still connecting (to a server that is frozen, say) would wait for that first,
- * and Node never closes the handle of one that is reset after its end was sent.
+ * Resets if possible. A socket that is still connecting (to a frozen server, for example) would wait first, and Node
+ * never closes the handle of a socket that is reset after its end was sent.
  */
 function drop(socket: Socket): void {
   if (socket.connecting || socket.writableEnded) socket.destroy();
@@ -34,7 +34,7 @@ function drop(socket: Socket): void {
 
 /** One direction of a connection: reads one socket, writes the other. */
 class Pump {
-  /** Bytes were thrown away: what follows would be another stream. */
+  /** Bytes were lost, so forwarding the following ones would corrupt the stream. */
   mute = false;
   #proxy: SilentProxy;
   #direction: Direction;
@@ -65,7 +65,7 @@ class Pump {
     this.flow();
   }
 
-  /** Reads on or waits, as the proxy's mode and the room for it say; passes on that the other end is gone. */
+  /** Reads or waits according to mode and buffer space; forwards the other end's close. */
   flow(): void {
     if (this.#proxy.modeOf(this.#direction) === "hold") {
       this.#from.pause();
@@ -114,7 +114,7 @@ class Pump {
   }
 
   #giveDue(): void {
-    // What is held meanwhile is looked at again, so that `pass` finds it in order.
+    // Held data is re-examined, so that `pass` delivers it in order.
     if (this.#proxy.modeOf(this.#direction) !== "hold") {
       while (this.#queue[0] && this.#queue[0].dueMs <= performance.now() + 1) {
         const { chunk } = this.#queue.shift()!;
@@ -145,11 +145,11 @@ class Pump {
   }
 }
 
-/** A connection of a client and, once it may pass, the one to the server. */
+/** A client's connection and, once it may pass, the connection to the server. */
 class Link {
   readonly client: Socket;
   server: Socket | undefined;
-  /** It began while everything was swallowed: the server never hears of it. */
+  /** Opened while everything was swallowed: the server never notices it. */
   #unheard = false;
   #pumps: Pump[] = [];
   #proxy: SilentProxy;
@@ -164,7 +164,7 @@ class Link {
     this.changed();
   }
 
-  /** No half of it is open any more. */
+  /** True if both halves are closed. */
   get over(): boolean {
     return this.client.destroyed && (this.server?.destroyed ?? true);
   }
@@ -178,7 +178,7 @@ class Link {
     for (const pump of this.#pumps) pump.flow();
   }
 
-  /** A connection needs both directions to come about. */
+  /** Establishing a connection needs both directions. */
   #begin(): void {
     if (this.#proxy.mode === "pass") this.#connect();
     if (this.#proxy.mode !== "swallow") return;
@@ -225,7 +225,7 @@ export class SilentProxy {
     return this.#way === "both" || this.#way === direction ? this.mode : "pass";
   }
 
-  /** Of clients or to the server, also those that one side has left without the other being notified. */
+  /** Connections from clients and to the server, including half-open ones. */
   get connections(): number {
     return this.#links.size;
   }
@@ -262,7 +262,7 @@ export class SilentProxy {
     for (const link of this.#links) link.changed();
   }
 
-  /** All gets through again, and what was held; connections that lost bytes stay mute. */
+  /** Passes everything again, including held data; connections that lost bytes stay mute. */
   async pass(): Promise<void> {
     this.delayMs = 0;
     const wasRefused = this.mode === "refuse";
@@ -282,40 +282,40 @@ export class SilentProxy {
     }
   }
 
-  /** Nobody listens, and connections are reset: a server whose process is gone. Ends with `pass`. */
+  /** Closes the port and resets connections, like a server whose process died. Ends with `pass`. */
   async refuse(): Promise<void> {
     const listener = this.#listener;
     this.#set("refuse", "both");
     if (listener?.listening) await new Promise((done) => listener.close(done));
   }
 
-  /** Connections are reset, and each new one as it comes. */
+  /** Resets open connections, and new ones immediately. */
   reset(): void {
     this.#set("reset", "both");
   }
 
-  /** Nothing gets through and nothing is lost: a network that is cut and will heal. */
+  /** Holds all data without loss, like a network that is interrupted and recovers. */
   hold(way: Way = "both"): void {
     this.#set("hold", way);
   }
 
-  /** Everything is acknowledged and nothing gets through, for ever on the connections that are open now. */
+  /** Acknowledges and discards everything; connections that are open now never recover. */
   swallow(way: Way = "both"): void {
     this.#set("swallow", way);
   }
 
-  /** Each byte takes this much longer in each direction. */
+  /** Delays each byte by this time in each direction. */
   delay(ms: number): void {
     this.delayMs = ms;
   }
 
-  /** Where connections go from now on; those that are open stay where they are (see `cut`). */
+  /** Sets the target of new connections; open ones stay (see `cut`). */
   target(port: number, host = "127.0.0.1"): void {
     this.targetPort = port;
     this.targetHost = host;
   }
 
-  /** Resets the connections that are open, or only those that lost bytes, and goes on as it was. */
+  /** Resets open connections, or only those that lost bytes, and keeps its mode. */
   cut({ onlyMute = false } = {}): void {
     for (const link of this.#links) {
       if (onlyMute && !link.mute) continue;
@@ -332,6 +332,6 @@ export class SilentProxy {
   }
 }
 
-/** A proxy on a free port, or on this one, to a server on this machine. */
+/** A proxy on a free or given port, to a server on this machine. */
 export const startSilentProxy = (targetPort: number, port = 0): Promise<SilentProxy> =>
   new SilentProxy(targetPort).listen(port);

@@ -1,4 +1,4 @@
-/** A conversation with an SMTP server, line by line, as somebody with a terminal has it. */
+/** A line-by-line conversation with an SMTP server, as in a terminal. */
 import { once } from "node:events";
 import { connect as connectPlain, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
@@ -9,7 +9,7 @@ const LAST_LINE = /^\d{3} .*\r\n/m;
 export class SmtpDialogue {
   #socket: Socket;
   #input = "";
-  /** Somebody waits for a reply. */
+  /** Wakes the reader that waits for a reply. */
   #wake = () => {};
 
   private constructor(socket: Socket) {
@@ -17,14 +17,14 @@ export class SmtpDialogue {
     this.#listen();
   }
 
-  /** With its greeting, or whatever else the server says first. */
+  /** Connects and returns the greeting, or another first reply. */
   static async open(port: number): Promise<{ dialogue: SmtpDialogue; greeting: string }> {
     const socket = connectPlain(port, "127.0.0.1");
     const dialogue = new SmtpDialogue(socket);
     return { dialogue, greeting: await dialogue.reply() };
   }
 
-  /** Beyond the greeting. */
+  /** Connects and reads past the greeting. */
   static async greeted(port: number): Promise<SmtpDialogue> {
     const { dialogue } = await SmtpDialogue.open(port);
     await dialogue.say("EHLO client.example");
@@ -44,7 +44,7 @@ export class SmtpDialogue {
     return this.#socket.closed;
   }
 
-  /** However it ends: a server that closes while lines are on their way resets the connection, and `once` would reject. */
+  /** Not `once`, which would reject: a server that closes while lines are on their way resets the connection. */
   async untilClosed(): Promise<void> {
     if (this.#socket.closed) return;
     await new Promise<void>((resolve, reject) => {
@@ -56,7 +56,7 @@ export class SmtpDialogue {
     });
   }
 
-  /** The next whole reply; empty where the connection ends instead. */
+  /** The next complete reply; empty if the connection ends instead. */
   async reply(): Promise<string> {
     for (;;) {
       const found = LAST_LINE.exec(this.#input);
@@ -81,7 +81,7 @@ export class SmtpDialogue {
     this.#socket.write(text);
   }
 
-  /** The last that is sent; replies still come. */
+  /** Half-closes after an optional last line; replies still arrive. */
   end(text = ""): void {
     this.#socket.end(text);
   }
@@ -91,7 +91,7 @@ export class SmtpDialogue {
     return this.reply();
   }
 
-  /** One message to these recipients; the reply to its last dot, or to the command that was refused. */
+  /** Sends one message to these recipients. Returns the reply to its final dot, or to the refused command. */
   async send(recipients: readonly string[], message: string, from = ""): Promise<string> {
     for (const line of [`MAIL FROM:<${from}>`, ...recipients.map((to) => `RCPT TO:<${to}>`), "DATA"]) {
       const reply = await this.say(line);

@@ -1,7 +1,6 @@
 /**
- * The one SMTP server of all tests: raw sockets, every answer scriptable, every accepted message kept with its envelope
- * and its bytes as they came. It takes pipelined commands (RFC 2920) where it offers PIPELINING and calls it a protocol
- * error where it does not.
+ * The SMTP server of all tests: raw sockets, scriptable answers, and every accepted message stored with its envelope and
+ * original bytes. Accepts pipelined commands (RFC 2920) only if it offers PIPELINING.
  *
  *     const server = await startSmtpServer({ answer: ({ verb, to }) => (to === "x@y.z" ? "550 5.1.1 no" : undefined) });
  *     … await server.received(3); server.messages[0].raw; await server.stop();
@@ -16,15 +15,15 @@ export interface Accepted {
   messageId: string;
   from: string;
   to: string[];
-  /** As it came between DATA and the final dot, dots unstuffed. */
+  /** The data between DATA and the final dot, with dots unstuffed. */
   raw: string;
-  /** Number of its connection, from 1. */
+  /** Number of the connection, from 1. */
   connection: number;
-  /** Milliseconds of the clock. */
+  /** Wall-clock time in milliseconds. */
   at: number;
   user: string | null;
   tls: boolean;
-  /** What followed the address in MAIL FROM. */
+  /** Parameters after the address in MAIL FROM. */
   parameters: string;
 }
 
@@ -33,17 +32,17 @@ export interface Command {
   verb: "CONNECT" | "EHLO" | "STARTTLS" | "AUTH" | "MAIL" | "RCPT" | "DATA" | "DOT" | "RSET" | "NOOP" | "QUIT";
   line: string;
   from: string;
-  /** RCPT: this address; else the last accepted one. */
+  /** For RCPT this address, else the last accepted one. */
   to: string;
   connection: number;
-  /** Messages accepted on this connection before. */
+  /** Number of messages accepted earlier on this connection. */
   accepted: number;
   messageId: string;
 }
 
 /**
- * A reply (without CRLF; "\n" makes it multi-line), after a pause if wanted; or the connection's end, with or without the
- * reply being sent. `accept` decides for DOT whether the message counts as accepted (by default: a 2xx reply does).
+ * A reply (without CRLF; "\n" makes it multi-line), optionally after a pause; or the end of the connection, with or
+ * without the reply. `accept` decides for DOT whether the message counts as accepted (default: on a 2xx reply).
  */
 export type Answer =
   | string
@@ -51,31 +50,39 @@ export type Answer =
   | undefined;
 
 export interface SmtpServerOptions {
-  /** Undefined: the usual answer. */
+  /** Undefined means the usual answer. */
   answer?: (command: Command) => Answer;
   /** Default true. */
   pipelining?: boolean;
-  /** RCPT and DATA are answered as usual although MAIL was refused. */
+  /** Answers RCPT and DATA as usual although MAIL was refused. */
   answersAnyway?: boolean;
-  /** As Postfix after smtpd_end_of_data_restrictions: a message that is refused at its end leaves the transaction open. */
+  /**
+   * Keeps the transaction open after refusing a message at its end, like Postfix with smtpd_end_of_data_restrictions.
+   */
   keepsRefusedTransaction?: boolean;
-  /** EHLO keywords beside PIPELINING, STARTTLS and AUTH. Default SIZE 20000000, 8BITMIME, SMTPUTF8, ENHANCEDSTATUSCODES. */
+  /**
+   * EHLO keywords besides PIPELINING, STARTTLS and AUTH. Default: SIZE 20000000, 8BITMIME, SMTPUTF8,
+   * ENHANCEDSTATUSCODES.
+   */
   extensions?: string[];
-  /** Mechanisms are PLAIN and LOGIN; `offers`: what EHLO names, by default those that work, by default PLAIN alone. */
+  /**
+   * Mechanisms: `has` are those that work (default PLAIN), `offers` those in EHLO (default `has`); supported are PLAIN
+   * and LOGIN.
+   */
   auth?: { user: string; pass: string; has?: string[]; offers?: string[] };
   tls?: "starttls" | "implicit";
   certificate?: Certificate;
-  /** Connections beyond this many get 421. */
+  /** Answers 421 above this number of connections. */
   maxConnections?: number;
-  /** Each connection ends with 421 at the MAIL after this many messages. */
+  /** Ends each connection with 421 at the MAIL after this number of messages. */
   maxMessagesPerConnection?: number;
-  /** Pause before each reply, by verb or for all. */
+  /** Pause before each reply, per verb or for all. */
   delayMs?: number | Partial<Record<Command["verb"], number>>;
   /** Destroys connection n after it has sent this many bytes. */
   dropAtByte?: (connection: number) => number | undefined;
-  /** How bytes of replies are cut into writes (fuzzing); default one write for what is ready at once. */
+  /** Splits replies into writes (fuzzing). Default: one write for everything ready. */
   cut?: (text: string) => string[];
-  /** False: only count, keep no bytes. */
+  /** False counts messages without storing their bytes. */
   keep?: boolean;
   port?: number;
   /** Default 127.0.0.1. */
@@ -134,7 +141,7 @@ export class SmtpServer {
   accept(message: Accepted): void {
     this.accepted++;
     for (const to of message.to) {
-      // A copy: as a piece of the message it would keep the whole message, 4 GB in 40 minutes of load.
+      // Copied: a slice would keep the whole message in memory.
       const key = Buffer.from(`${message.messageId} ${to}`).toString();
       this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
     }
@@ -146,7 +153,7 @@ export class SmtpServer {
     });
   }
 
-  /** "message id recipient" of what was accepted more than once. */
+  /** Entries "message id recipient" that were accepted more than once. */
   get doubled(): string[] {
     return [...this.counts].flatMap(([key, n]) => (n > 1 ? [key] : []));
   }
@@ -165,7 +172,7 @@ export class SmtpServer {
     });
   }
 
-  /** Cuts all connections, as a crash of the server would. */
+  /** Cuts all connections, like a crash of the server. */
   dropAll(): void {
     for (const socket of this.#sockets) socket.destroy();
   }

@@ -1,4 +1,4 @@
-/** One connection of the test server: reads commands and messages, asks the script, answers in order. */
+/** One connection of the test server: reads commands and messages, consults the script, answers in order. */
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { Answer, Command, SmtpServer } from "./smtp-server.ts";
@@ -36,7 +36,7 @@ export class SmtpSession {
   #to: string[] = [];
   #accepted = 0;
   #user: string | null = null;
-  /** What was answered to AUTH LOGIN so far. */
+  /** Answers to AUTH LOGIN so far. */
   #login: string[] | undefined;
   #tls: boolean;
 
@@ -58,7 +58,7 @@ export class SmtpSession {
     if (dropAt !== undefined && this.#bytes + chunk.length >= dropAt) {
       this.#input += chunk.subarray(0, dropAt - this.#bytes).toString("latin1");
       this.#bytes = dropAt;
-      // What had come in whole is still acted on, its answers are lost.
+      // Complete commands are still executed; their answers are lost.
       void this.#work().then(() => this.#drop());
       return;
     }

@@ -1,6 +1,6 @@
 /**
- * A cluster with servers of its own, a mail server that counts, and a company that sends: for tests that break things.
- * Everything may be killed; `sink.doubled` and the counts of `outcome` say what became of each recipient.
+ * A cluster with its own servers, a counting mail server and a sending company, for tests that break things. Everything
+ * may be killed; `sink.doubled` and the counts of `outcome` tell the fate of each recipient.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ export interface Stage {
   companyId: string;
   smtpConfigId: string;
   templateId: string;
-  /** Between PostgreSQL and the processes that go through it. */
+  /** Proxy between PostgreSQL and the processes in `throughProxy`. */
   databaseProxy: SilentProxy;
   query<T>(sql: string, values?: unknown[]): Promise<T[]>;
   killPostgres(): void;
@@ -39,22 +39,22 @@ export interface Stage {
 
 export type Counts = Record<SentEmailStatus, number>;
 
-/** So long that a run of thousands can be broken; with fewer mails that take longer it costs less CPU time. */
+/** Slow enough to interrupt a run of thousands; fewer, slower mails would cost less CPU time. */
 const DOT_MS = 10;
 
 interface StageOptions {
-  /** One mail takes the mail server this long. */
+  /** Time that the mail server takes per mail. */
   dotMs?: number;
   env?: NodeJS.ProcessEnv;
-  /** Processes that reach PostgreSQL through `databaseProxy` alone. */
+  /** Processes that reach PostgreSQL only through `databaseProxy`. */
   throughProxy?: readonly string[];
-  /** Service folders by process, beside the senders. */
+  /** Service folders by process, besides the senders. */
   layout?: Record<string, string[]>;
-  /** In place of a PostgreSQL of its own. */
+  /** Replaces the stage's own PostgreSQL. */
   databaseUrl?: string;
 }
 
-/** What was opened is closed again when a step fails. */
+/** If a step fails, everything opened so far is closed. */
 export async function openStage(senders: number, options: StageOptions = {}): Promise<Stage> {
   const endings: (() => unknown)[] = [];
   const stop = async () => {
@@ -84,7 +84,7 @@ async function open(
   let postgres: EmbeddedPostgres | undefined = given ? undefined : await startDatabase();
   endings.push(() => postgres?.stop());
   const [redis, nats] = [await startRedis({ own: true }), await startNats({ own: true })];
-  // Those that a test started in place of the first ones.
+  // Processes that a test started as replacements.
   let stage: Stage | undefined;
   endings.push(() => Promise.all([(stage?.redis ?? redis).stop(), (stage?.nats ?? nats).stop()]));
   const sink = opened(await startSmtpServer({ keep: false, delayMs: { DOT: dotMs } }));
@@ -170,11 +170,11 @@ async function signUp(cluster: Cluster, smtpPort: number) {
 
 interface CampaignOptions {
   isTransactional?: boolean;
-  /** Of one recipient after the other, who get it when it is as late there as in an hour in UTC. */
+  /** Assigned to recipients in turn; mail goes out when their local time is as late as in an hour in UTC. */
   timezones?: readonly string[];
 }
 
-/** A list of this many people, and a campaign to it. */
+/** Creates a list of this many people and a campaign to it. */
 export async function startCampaign(
   stage: Stage,
   recipients: number,
@@ -214,7 +214,7 @@ export interface CampaignView {
 
 const FINAL = ["completed", "partial", "failed"];
 
-/** Waits for the campaign's end; asks the database, so that the gateway may be dead meanwhile. */
+/** Waits for the campaign's end by asking the database, because the gateway may be dead. */
 export async function untilFinal(stage: Stage, id: string, timeoutMs: number): Promise<CampaignView> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {

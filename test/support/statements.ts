@@ -1,6 +1,6 @@
 import pg from "pg";
 
-/** The statements that this process asks PostgreSQL meanwhile. */
+/** Records the statements that this process sends to PostgreSQL during `work`. */
 export async function statementsOf(work: () => Promise<unknown>): Promise<{ text: string; values: unknown[] }[]> {
   const asked: { text: string; values: unknown[] }[] = [];
   const ask = pg.Client.prototype.query;

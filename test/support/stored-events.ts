@@ -1,8 +1,8 @@
-/** Events as they are stored, in both of their tables: for tests that look at rows. */
+/** Reads stored events from both of their tables, for tests that check rows. */
 import { query } from "../../models/database/db.ts";
 import { asEvents, HIT_AS_EVENT, HIT_LOOKUPS, type HitRow } from "../../models/statements/hits.ts";
 
-/** SQL, of the company $1. Of rows of `hits` the mail's id is null, and its numbers are there. */
+/** Events of company $1. Rows of `hits` have the mail's numbers instead of its id. */
 export const STORED_EVENTS = `(
   select id, type, recipient, null::int as campaign_no, null::int as seq, campaign_id, machine, metadata, created_at,
     sent_email_id, link, is_first, is_first_of_link, variant, false as in_hits
@@ -21,7 +21,7 @@ export interface StoredEvent extends Omit<HitRow, "type" | "campaign_no"> {
   in_hits: boolean;
 }
 
-/** In order. */
+/** In order of time. */
 export async function storedEvents(companyId: string): Promise<StoredEvent[]> {
   const rows = await query<StoredEvent & HitRow>(`select * from ${STORED_EVENTS} x order by created_at, id`, [
     companyId,

@@ -1,4 +1,4 @@
-/** Codes as a person's authenticator shows them. */
+/** One-time codes, as an authenticator app shows them. */
 import { generateSync } from "otplib/functional";
 
 const STEP_MS = 30_000;

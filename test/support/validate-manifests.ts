@@ -1,6 +1,6 @@
 /**
- * Reads manifests (a JSON array) from stdin and prints what is wrong with them by the JSON schemas of Kubernetes and KEDA, as
- * a JSON array of sentences. A process of its own: the packages that hold the schemas are for ESM only.
+ * Reads manifests (a JSON array) from stdin and prints violations of the Kubernetes and KEDA schemas as a JSON array of
+ * sentences. Runs in its own process, because the packages with the schemas are ESM only.
  */
 import { text } from "node:stream/consumers";
 

@@ -1,4 +1,7 @@
-/** A campaign with two variants and a winner by opens, as a send leaves it: 120 recipients, 20 and 30 percent of them tested. */
+/**
+ * Inserts a campaign with two variants and a winner by opens, as a send leaves it: 120 recipients, of whom 20 and 30
+ * percent test the variants.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { query, queryOne, transaction } from "../../models/database/db.ts";
 import { writeVariants } from "../../models/statements/campaign-variants.ts";
@@ -9,7 +12,7 @@ import { seal } from "../../services/lib/secrets.ts";
 
 const RECIPIENTS = 120;
 
-/** Sessions that wait for a lock on the way to a decision. */
+/** Sessions that wait for the decision's lock. */
 const deciding = () =>
   query<{ pid: number }>(
     `select pid from pg_stat_activity
@@ -63,7 +66,7 @@ export async function newVariantTest(companyId: string, port: number) {
     undefined;
 
   return {
-    /** Of its recipients' addresses. */
+    /** Domain of the recipients' addresses. */
     domain: `${list}.example`,
     winner: async () =>
       (await queryOne<{ due_at: Date | null; winner: number | null }>(
@@ -91,16 +94,19 @@ export async function newVariantTest(companyId: string, port: number) {
          select $2, $1, 'opened', 'x', true, $3 from generate_series(1, $4::int)`,
         [id, companyId, variant, people],
       ),
-    /** The chunks of the rest are locked meanwhile; `isAskedFor` says whether somebody waits for them. */
+    /**
+     * Locks the chunks of the remaining recipients during the work; `isAskedFor` tells whether a session waits for
+     * them.
+     */
     holdRest: (during: (isAskedFor: () => Promise<boolean>) => Promise<void>) =>
       transaction(async (client) => {
         await client.query("select from send_chunks where campaign_id = $1 and state = 3 for update", of);
         await during(async () => {
-          // A transaction in which nothing happens for 10 s is ended.
+          // Keeps the transaction from being ended after 10 s idle.
           await client.query("select");
           return (await deciding()).length > 0;
         });
-        // The session of the dead waits for the lock, and would write once it has it.
+        // A dead process's session still waits for the lock and would write once it gets it.
         for (;;) {
           const left = await deciding();
           if (left.length === 0) return;

@@ -1,4 +1,4 @@
-/** A campaign to two receivers whose server nobody runs: it waits, and nothing becomes of it but what a test does with it. */
+/** A campaign to two receivers that waits forever, because its mail server does not exist. */
 import type { TestCompany } from "./client.ts";
 
 export async function waitingCampaign({ api }: TestCompany, name: string, body = "<p>Hello</p>"): Promise<string> {

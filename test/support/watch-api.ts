@@ -1,21 +1,21 @@
-/** Asks the API again and again, whether or not it answers, and says how long it failed. */
+/** Polls the API and measures how long it failed. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Watched {
   requests: number;
   failed: number;
-  /** From the first to the last request of the longest run in which every one failed. */
+  /** From the first to the last request of the longest series of failures. */
   longestFailureMs: number;
   slowestMs: number;
-  /** What the failed ones were answered, with how often. */
+  /** Answers of failed requests, with their number. */
   failures: Record<string, number>;
 }
 
 const PAUSE_MS = 100;
-/** Longer than any answer may take: what has none by then failed. */
+/** Longer than any answer may take; later ones count as failures. */
 const TIMEOUT_MS = 40_000;
 
-/** `path` and headers of the request; `stop` waits for the answers that are still to come. */
+/** `path` and headers of the request; `stop` waits for pending answers. */
 export function watchApi(url: string, init: RequestInit): { stop(): Promise<Watched> } {
   const asked: { atMs: number; tookMs: number; failure: string | undefined }[] = [];
   const open = new Set<Promise<void>>();

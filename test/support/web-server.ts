@@ -1,4 +1,4 @@
-/** An HTTP server of a test's own: what it answers, and what it was asked. */
+/** A test's own HTTP server: its answers and the requests it received. */
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -19,7 +19,7 @@ export interface WebServer {
   url: string;
   asked: Asked[];
   answer: Answer;
-  /** Instead of `answer`, by what is asked. */
+  /** Replaces `answer`, depending on the request. */
   on: ((asked: Asked) => Answer | Promise<Answer>) | undefined;
   reset(): void;
   stop(): Promise<void>;

@@ -125,6 +125,6 @@ describe("operators' commands in one process", () => {
     socket.write(`${JSON.stringify({ action: "$node.options", params: {} })}\n`);
     const { value } = await createInterface({ input: socket })[Symbol.asyncIterator]().next();
     socket.destroy();
-    expect(JSON.parse(value!).error.message).toContain("not for operators");
+    expect(JSON.parse(value!).error.message).toContain("not an operator action");
   });
 });

@@ -164,7 +164,7 @@ describe("a database that was dumped and restored", () => {
       expect(manifest).toMatchObject({ rows: { sent_emails: 1_000, companies: 1 }, bytes: statSync(file).size });
       expect(manifest.schema).toMatch(/^\d{4}_/);
       expect(statSync(file).mode & 0o777).toBe(0o600);
-      await expect(backup(settings, file)).rejects.toThrow("overwrites nothing");
+      await expect(backup(settings, file)).rejects.toThrow("never overwrites a file");
 
       const checks = await checkBackup(OWN, file, await empty("checked"));
       expect(results(checks)).toEqual({
@@ -191,7 +191,7 @@ describe("a database that was dumped and restored", () => {
       };
       expect(await secretOf(file, "unsealed")).toMatchObject({
         result: "ok",
-        detail: expect.stringMatching(/^none is set/),
+        detail: expect.stringMatching(/^not set here/),
       });
       expect(await secretOf(sealed, "sealed")).toMatchObject({
         result: "failed",

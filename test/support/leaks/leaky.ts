@@ -1,4 +1,4 @@
-/** What test/unit/leak-environment.test.ts lets jest run, before tidy.ts: each test leaves something else behind. */
+/** Run by jest in test/unit/leak-environment.test.ts before tidy.ts: each test leaves something else behind. */
 import { spawn } from "node:child_process";
 import { connect, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,4 @@
-/** After leaky.ts: opens the same and closes it, the last of it only after its tests have ended. */
+/** Run after leaky.ts: opens the same things and closes them, the last one only after its tests. */
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { LRUCache } from "lru-cache";

@@ -1,4 +1,4 @@
-/** Mailboxes of bounces in a real Dovecot: the rows that name them, the reports in them, and who uses them otherwise. */
+/** Bounce mailboxes in a real Dovecot: their configuration rows, their reports, and other users of them. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { ImapFlow } from "imapflow";
@@ -8,7 +8,7 @@ import { newId } from "../../../services/lib/ids.ts";
 import { seal } from "../../../services/lib/secrets.ts";
 import type { World } from "../../integration/tracking/world.ts";
 
-/** Opens all mailboxes. */
+/** The password of all mailboxes. */
 export const PASSWORD = "mailbox-secret";
 
 export interface Box {
@@ -16,7 +16,7 @@ export interface Box {
   user: string;
 }
 
-/** `port` where it is another server than the one of these boxes. */
+/** `port` selects another server than that of these boxes. */
 type User = Pick<Box, "user"> & { port?: number };
 
 export class BounceBoxes {
@@ -26,7 +26,7 @@ export class BounceBoxes {
     this.#imapPort = imapPort;
   }
 
-  /** An SMTP configuration of the company whose bounces are read out of a mailbox of its own. */
+  /** Creates an SMTP configuration whose bounces are read from its own mailbox. */
   async add({ companyId }: World, given: Partial<Record<string, unknown>> = {}): Promise<Box> {
     const id = newId();
     const row = {
@@ -67,7 +67,7 @@ export class BounceBoxes {
     return { id, user: row.username as string };
   }
 
-  /** As a user of the mailbox. */
+  /** Connects as the mailbox's user. */
   async use<T>({ user, port }: User, work: (client: ImapFlow) => Promise<T>): Promise<T> {
     const options = { host: "127.0.0.1", port: port ?? this.#imapPort, secure: false, logger: false as const };
     const client = new ImapFlow({
@@ -91,7 +91,7 @@ export class BounceBoxes {
     });
   }
 
-  /** -1 where there is no such folder. */
+  /** -1 if the folder does not exist. */
   countIn(box: User, folder: string): Promise<number> {
     return this.use(box, async (client) => {
       const status = await client.status(folder, { messages: true }).catch(() => false as const);
@@ -99,7 +99,7 @@ export class BounceBoxes {
     });
   }
 
-  /** Between a reader and Dovecot: what `onCommand` says true to does not pass, and nothing after it. */
+  /** A proxy between reader and Dovecot. Blocks everything from the first text for which `onCommand` returns true. */
   async proxy(onCommand: (text: string) => boolean): Promise<{ port: number; server: Server; cut(): void }> {
     const sockets = new Set<Socket>();
     const server = createServer((client) => {

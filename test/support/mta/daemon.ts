@@ -1,24 +1,24 @@
-/** What all real mail servers need to be started: a folder of their own that their users may enter, and root. */
+/** Common set-up of real mail servers: root, and a folder that their users may enter. */
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Child, untilListening } from "../child.ts";
 import { type Delivery, deliveriesIn } from "./deliveries.ts";
 
-/** nobody on every Linux. */
+/** The user nobody on every Linux. */
 export const NOBODY = { uid: 65_534, gid: 65_534, name: "nobody" };
 
 export interface MailServer {
   port: number;
   folder: string;
   child: Child;
-  /** Its log so far. */
+  /** The log so far. */
   log(): string;
   deliveries(): Delivery[];
   stop(): Promise<void>;
 }
 
-/** These servers change to other users, which only root can let them do. */
+/** Real mail servers change users, which needs root. */
 export function needRoot(name: string): void {
   if (process.getuid?.() === 0) return;
   throw new Error(
@@ -26,7 +26,7 @@ export function needRoot(name: string): void {
   );
 }
 
-/** A folder that other users may pass through; `mail` in it takes the maildirs. */
+/** A folder that other users may enter; its `mail` takes the maildirs. */
 export function serverFolder(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), `flockmail-${name}-`));
   chmodSync(folder, 0o755);
@@ -40,13 +40,13 @@ interface Started {
   port: number;
   otherPorts?: number[];
   folder: string;
-  /** What it writes to stdout and stderr, unless it has a log of its own. */
+  /** Reads the log; default: stdout and stderr. */
   log?: () => string;
-  /** Ends it, where that takes more than ending the child. */
+  /** Ends the server if ending the child is not enough. */
   end?: (child: Child) => Promise<void>;
 }
 
-/** The server once it listens; one that does not is stopped, and the error has its log. */
+/** Waits until the server listens; otherwise stops it and throws with its log. */
 export async function serving({ child, port, otherPorts = [], folder, ...given }: Started): Promise<MailServer> {
   const { log = () => child.output(), end = () => child.stop() } = given;
   const stop = async () => {
@@ -63,5 +63,5 @@ export async function serving({ child, port, otherPorts = [], folder, ...given }
   return { port, folder, child, log, deliveries: () => deliveriesIn(join(folder, "mail")), stop };
 }
 
-/** The lines of the log that match. */
+/** Matching lines of the log. */
 export const linesOf = (log: string, pattern: RegExp): string[] => log.split("\n").filter((line) => pattern.test(line));

@@ -1,6 +1,6 @@
 /**
- * What arrived, read from the folders in which real mail servers file mail, and held against who was to get it. Nothing
- * here trusts the sender: a mail that is not counted by its recipient and our Message-ID does not count.
+ * Reads delivered mail from the maildirs of real mail servers and compares it with the expected recipients. Does not
+ * trust the sender: a mail counts only with its recipient and our Message-ID.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,14 +8,14 @@ import { join } from "node:path";
 export const SENDER_DOMAIN = "sender.example";
 
 export interface Delivery {
-  /** The envelope's recipient, as the server's delivery agent recorded it. */
+  /** The envelope's recipient, as recorded by the server's delivery agent. */
   to: string;
-  /** Empty when the message has none. */
+  /** Empty if missing. */
   messageId: string;
   raw: string;
 }
 
-/** How the delivery agents record the recipient: Postfix and Dovecot (also X-Original-To), Exim, OpenSMTPD. */
+/** Headers in which delivery agents record the recipient: Postfix and Dovecot (also X-Original-To), Exim, OpenSMTPD. */
 const RECIPIENT = /^(?:X-Original-To|Delivered-To|Envelope-To|X-Recipient): *<?([^>\r\n]+)>?$/im;
 const MESSAGE_ID = /^Message-ID: *(?:\r?\n[ \t]+)?(<[^>]*>)/im;
 
@@ -29,7 +29,7 @@ export function deliveryOf(raw: string): Delivery {
   };
 }
 
-/** All messages below a folder of maildirs. */
+/** All messages in a folder of maildirs. */
 export function deliveriesIn(folder: string): Delivery[] {
   const files = readdirSync(folder, { withFileTypes: true, recursive: true });
   return files
@@ -42,16 +42,16 @@ export interface Tally {
   lost: string[];
   /** "recipient × times". */
   doubled: string[];
-  /** Arrived at somebody who was to get nothing. */
+  /** Recipients who should have got nothing. */
   uninvited: string[];
-  /** The mails without a Message-ID of ours: the first lines of each. */
+  /** First lines of each mail without a Message-ID of ours. */
   blank: string[];
 }
 
-/** What a case expects when everybody got exactly one mail. */
+/** Expected result if everybody got exactly one mail. */
 export const ALL_ARRIVED = { lost: [], doubled: [], uninvited: [], blank: [] };
 
-/** The first few of a long list and how many there are: a failed case stays readable. */
+/** Shortens a long list to its first entries and its length, so that a failure stays readable. */
 const some = (list: string[]) => (list.length > 4 ? [`${list.length} in all`, ...list.slice(0, 3)] : list);
 
 export function tally(deliveries: readonly Delivery[], wanted: Iterable<string>): Tally {

@@ -1,4 +1,4 @@
-/** DKIM verifiers that others wrote: OpenDKIM and dkimpy, from Debian. Each says of every signature whether it holds. */
+/** Verifies signatures with OpenDKIM and dkimpy from Debian; each reports every signature. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ const PYTHON_PACKAGES = [
 ];
 const TIMEOUT_MS = 60_000;
 
-/** By selector. */
+/** Validity by selector. */
 export type Verdicts = Record<string, boolean>;
 
 export interface DkimVerifiers {
@@ -41,7 +41,7 @@ async function outputOf({ path, env }: Program, args: string[], input: Buffer = 
   return out;
 }
 
-/** `records`: the TXT records by name, which neither verifier asks the DNS for. */
+/** `records` are TXT records by name; the verifiers do not use the DNS. */
 export async function dkimVerifiers(records: () => Record<string, string>): Promise<DkimVerifiers> {
   const [opendkim, python] = await Promise.all([program("opendkim", ["opendkim"]), pythonWith(PYTHON_PACKAGES)]);
   const folder = mkdtempSync(join(tmpdir(), "flockmail-dkim-"));

@@ -1,6 +1,6 @@
 /**
- * A real Dovecot: it takes mail for any address by LMTP, files it in a maildir for each, and shows it by IMAP to whoever
- * asks. Needs root, and a mount namespace in which its package looks installed: it finds its parts by fixed paths.
+ * A real Dovecot: accepts mail for any address by LMTP, files it in a maildir, and serves it by IMAP. Needs root, and a
+ * mount namespace in which its package looks installed, because it uses fixed paths.
  */
 import { execFile } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -18,11 +18,11 @@ const MAILBOX = { name: "flockbox", id: 64_303 };
 const IMAP_TIMEOUT_MS = 60_000;
 
 interface DovecotOptions {
-  /** Of all mailboxes; any password opens them without it. */
+  /** Password of all mailboxes; without it, any password works. */
   password?: string;
-  /** Key and certificate in one file (trusted.ts), for STARTTLS; login without TLS is refused then. */
+  /** Key and certificate in one file (trusted.ts), for STARTTLS; then login without TLS is refused. */
   chain?: string;
-  /** What the names of all folders begin with, as "INBOX." */
+  /** Prefix of all folder names, such as "INBOX." */
   prefix?: string;
 }
 
@@ -66,20 +66,20 @@ service imap-login {
 }
 `;
 
-/** What Dovecot's own parser made of a part, and the content that it decoded. */
+/** A part as Dovecot's parser sees it, with decoded content. */
 interface ImapPart {
   type: string;
   charset: string | null;
-  /** Of a part with a charset; lines end with LF. */
+  /** Text of a part with a charset; lines end with LF. */
   text: string | null;
   disposition: string | null;
   sha256: string;
 }
 
 export interface ImapMail {
-  /** As it lies in the mailbox. */
+  /** Bytes as stored in the mailbox. */
   raw: Buffer;
-  /** Dovecot's ENVELOPE, encoded words decoded: names and addresses. */
+  /** Dovecot's ENVELOPE with decoded names and addresses. */
   envelope: {
     subject: string;
     from: [name: string, address: string][];
@@ -87,13 +87,13 @@ export interface ImapMail {
     cc: [name: string, address: string][];
     messageId: string;
   };
-  /** Its leaves, in order. */
+  /** Leaf parts, in order. */
   parts: ImapPart[];
 }
 
 export interface Dovecot extends MailServer {
   imapPort: number;
-  /** Ends it, runs what is given, and starts it where it was. */
+  /** Stops it, runs `meanwhile`, and starts it again on the same port. */
   restart(meanwhile?: () => Promise<void>): Promise<void>;
   /** All mails of a mailbox, read by IMAP. */
   mailsOf(address: string): Promise<ImapMail[]>;
@@ -109,7 +109,7 @@ async function readMails(imapPort: number, address: string): Promise<ImapMail[]>
   return mails.map((mail) => ({ ...mail, raw: Buffer.from(mail.raw, "base64") }));
 }
 
-/** `port` is that of LMTP. */
+/** `port` is the LMTP port. */
 export async function startDovecot(options: DovecotOptions = {}): Promise<Dovecot> {
   const { path, env } = await program("dovecot", ["dovecot-core", "dovecot-lmtpd", "dovecot-imapd"]);
   const folder = serverFolder("dovecot");

@@ -1,6 +1,6 @@
 /**
- * A real Exim on a loopback port, with configuration, spool and log in a folder of its own. It files mail for any address
- * in a maildir. Needs root, as Exim changes to the user that it was built for.
+ * A real Exim on a loopback port, with its own folder for configuration, spool and log. Files mail for any address in a
+ * maildir. Needs root, because Exim changes to the user that it was built for.
  */
 import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,22 +13,22 @@ import { startInView, stopGroup } from "./private-view.ts";
 export interface EximOptions {
   /** Lines of the main section. */
   main?: string[];
-  /** What the ACLs say before they accept; MAIL, RCPT and DATA. */
+  /** ACL statements before the final accept, for MAIL, RCPT and DATA. */
   mail?: string[];
   rcpt?: string[];
   data?: string[];
-  /** Domains that are sent on by SMTP, to these ports of this machine; all others are filed. */
+  /** Domains relayed by SMTP to these local ports; all other mail is filed. */
   relay?: Record<string, number>;
-  /** Retry rules before the one of an hour that is for everybody. */
+  /** Retry rules before the general one of an hour. */
   retry?: string[];
-  /** Enables STARTTLS, or TLS from the first byte with `implicit`. */
+  /** Enables STARTTLS, or implicit TLS with `implicit`. */
   certificate?: Certificate;
   implicit?: boolean;
-  /** A free one by default. */
+  /** Default: a free port. */
   port?: number;
 }
 
-/** Debian builds Exim for this user, and it looks for it before it reads any configuration. */
+/** Debian builds Exim for this user, and Exim looks it up before reading its configuration. */
 const USER = { name: "Debian-exim", id: 64_101 };
 
 function configuration(folder: string, port: number, options: EximOptions): string {
@@ -59,7 +59,8 @@ function configuration(folder: string, port: number, options: EximOptions): stri
     "host_lookup =",
     "rfc1413_query_timeout = 0s",
     "never_users =",
-    // With more than these in one connection Exim leaves the rest to its next queue run; there is none here.
+    // Above this number of messages per connection Exim leaves the remaining ones to its next queue run, which never
+    // happens here.
     "smtp_accept_queue_per_connection = 0",
     "log_selector = +smtp_connection +rejected_header +smtp_protocol_error",
     "acl_smtp_mail = acl_mail",
@@ -111,7 +112,7 @@ export async function startExim(options: EximOptions = {}): Promise<MailServer> 
   needRoot("Exim");
   const { path, env } = await program("exim4", ["exim4-daemon-light", "exim4-base"]);
   const folder = serverFolder("exim");
-  // Without the set-user-ID bit, with which it would not take the libraries that were unpacked beside it.
+  // The copy has no set-user-ID bit, which would disable the libraries unpacked beside it.
   copyFileSync(path, join(folder, "exim"));
   chmodSync(join(folder, "exim"), 0o755);
   const port = options.port ?? (await unusedPort());
@@ -132,9 +133,9 @@ export async function startExim(options: EximOptions = {}): Promise<MailServer> 
     const file = join(folder, "log", name);
     return existsSync(file) ? readFileSync(file, "utf8") : "";
   };
-  // What it refuses stands in the main log and once more in the reject log.
+  // Refusals are in the main log and again in the reject log.
   const log = () => logFile("main") + logFile("panic");
-  // -bdf: a daemon in the foreground. Deliveries are processes of their own, started for each message.
+  // -bdf runs a daemon in the foreground. Each delivery is a process of its own.
   const command = [join(folder, "exim"), "-C", join(folder, "exim.conf"), "-bdf", "-q1s"];
   const child = startInView(folder, { users: [USER] }, command, env);
   return serving({ child, port, folder, log, end: stopGroup });

@@ -1,35 +1,36 @@
 /**
- * A TCP proxy that does to a connection what networks and middleboxes do: resets it at any byte, swallows answers, cuts
- * them into bytes, strips STARTTLS or injects plaintext before TLS. Which connection meets what is decided by a seed.
+ * A TCP proxy that damages connections like networks and middleboxes do: resets them at any byte, swallows answers,
+ * splits them into bytes, strips STARTTLS or injects plaintext before TLS. A seed decides which connection gets which
+ * fault.
  */
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { type Random, randomOf } from "./random.ts";
 
 export interface Fault {
-  /** Resets both sides once the server has sent, or the client, so many bytes. */
+  /** Resets both sides after the server, or the client, has sent this many bytes. */
   resetAfterServerBytes?: number;
   resetAfterClientBytes?: number;
-  /** Resets when the client says this; it still reaches the server, or does not. */
+  /** Resets when the client sends this text, which may or may not reach the server. */
   resetAtClientText?: { text: RegExp; forward: boolean };
-  /** The server gets the first final dot, its answer never arrives: the connection is reset in its place. */
+  /** Forwards the first final dot and resets the connection instead of returning the answer. */
   swallowDot?: boolean;
-  /** Instead of resets: the connection ends as if the server had closed it. */
+  /** Closes the connection normally, as if by the server, instead of resetting it. */
   closes?: boolean;
   byteByByte?: boolean;
-  /** Changes what the server says in plain text. */
+  /** Changes the server's plaintext. */
   rewrite?: (text: string) => string;
 }
 
 export interface FaultProxy {
   port: number;
   connections: number;
-  /** Connections that met their fault. */
+  /** Number of connections that had a fault. */
   struck: number;
   stop(): Promise<void>;
 }
 
-/** `decide` is asked at each connection, numbered from 1. */
+/** `decide` is called for each connection, numbered from 1. */
 export async function startFaultProxy(
   target: { port: number },
   seed: number,
@@ -93,7 +94,7 @@ function join(client: Socket, server: Socket, fault: Fault, struck: () => void):
       return;
     }
     if (fault.swallowDot && inData && (tail + text).includes("\r\n.\r\n")) {
-      // Without what was pipelined behind it: the server is to have this message alone.
+      // Drops pipelined commands after it, so that the server gets only this message.
       swallowing = true;
       const end = (tail + text).indexOf("\r\n.\r\n") + 5 - tail.length;
       server.write(chunk.subarray(0, end));

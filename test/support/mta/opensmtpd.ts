@@ -1,6 +1,6 @@
 /**
- * A real OpenSMTPD with its defaults, which files mail for any address in a maildir. The places that it was built for
- * (queue, socket, its helpers) are folders of the test, in a mount namespace of its own. Needs root.
+ * A real OpenSMTPD with default settings that files mail for any address in a maildir. Its fixed paths (queue, socket,
+ * helpers) are folders of the test in a separate mount namespace. Needs root.
  */
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -14,7 +14,7 @@ const QUEUE = { name: "opensmtpq", id: 64_202 };
 const MAILBOX = { name: "flockbox", id: 64_203 };
 
 export interface OpenSmtpdOptions {
-  /** Further lines of smtpd.conf: limits, say. */
+  /** More lines of smtpd.conf, such as limits. */
   lines?: string[];
 }
 

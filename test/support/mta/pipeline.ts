@@ -1,4 +1,4 @@
-/** The product's SMTP connection as these tests drive it; the one place that knows where it lives. */
+/** Adapter between these tests and the product's SMTP connection. */
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { Connection } from "../../../services/smtp-sender/smtp/connection.ts";
@@ -16,13 +16,13 @@ export interface Source<M extends Message> {
 }
 
 export interface Pipeline {
-  /** Something to send may be there. */
+  /** Signals that there may be something to send. */
   wake(): void;
-  /** Ends in order. */
+  /** Ends the session with QUIT. */
   quit(): void;
 }
 
-/** Sends what the source has, as many at a time as the session allows. */
+/** Sends all messages of the source, as many at a time as the session allows. */
 export function sendFrom<M extends Message>(session: Session, source: Source<M>, timeouts?: StageTimeouts): Pipeline {
   const connection = new Connection(session, timeouts);
   const work = async () => {
@@ -37,7 +37,7 @@ export function sendFrom<M extends Message>(session: Session, source: Source<M>,
   return connection;
 }
 
-/** The same over a stream that stands where the socket of an opened session would. */
+/** Same, over a stream in place of an open session's socket. */
 export function openPipeline<M extends Message>(stream: Duplex, pipelining: boolean, source: Source<M>): Pipeline {
   const session = {
     socket: stream as unknown as Socket,

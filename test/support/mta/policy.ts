@@ -1,6 +1,6 @@
 /**
- * A Postfix policy server (SMTPD_POLICY_README): for each request the attributes, and one action as the answer, which
- * Postfix gives to the client as its own. What spam filters and quota daemons in front of real mail servers are.
+ * A Postfix policy server (SMTPD_POLICY_README), in the role of a spam filter or quota daemon: receives each request's
+ * attributes and answers with one action, which Postfix returns to the client.
  */
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
@@ -8,7 +8,7 @@ import { createServer, type Socket } from "node:net";
 export type Attributes = Record<string, string>;
 
 export interface PolicyServer {
-  /** For main.cf: `check_policy_service inet:…`. */
+  /** In main.cf: `check_policy_service inet:…`. */
   check: string;
   asked: number;
   stop(): Promise<void>;

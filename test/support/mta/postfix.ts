@@ -1,6 +1,6 @@
 /**
- * A real Postfix on free loopback ports, with configuration, queue and log in a folder of its own. It files mail for any
- * address in a maildir. Needs root: its master starts each daemon as the user that is right for it.
+ * A real Postfix on free loopback ports, with its own folder for configuration, queue and log. Files mail for any
+ * address in a maildir. Needs root, because its master starts daemons as several users.
  */
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -10,15 +10,15 @@ import { program } from "../programs.ts";
 import { type MailServer, NOBODY, needRoot, serverFolder, serving } from "./daemon.ts";
 
 export interface PostfixOptions {
-  /** Lines of main.cf, beside or instead of those below. */
+  /** Lines of main.cf that add to or replace those below. */
   main?: Record<string, string>;
-  /** TLS from the first byte instead of STARTTLS (the service "smtps"). */
+  /** Implicit TLS instead of STARTTLS (the service "smtps"). */
   wrapper?: boolean;
-  /** postscreen in front of smtpd. */
+  /** Puts postscreen in front of smtpd. */
   postscreen?: boolean;
 }
 
-/** Postfix insists on a user of its own that no other program uses; these two are in every Debian and derivative. */
+/** Postfix insists on a user that no other program uses; these two exist in Debian and its derivatives. */
 const MAIL_OWNER = "uucp";
 const SETGID_GROUP = "news";
 
@@ -147,7 +147,7 @@ export async function startPostfix(options: PostfixOptions = {}): Promise<MailSe
   writeFileSync(join(folder, "conf/main.cf"), mainCf(folder, at, options));
   writeFileSync(join(folder, "conf/master.cf"), masterCf(port, options));
   const log = () => (existsSync(join(folder, "log")) ? readFileSync(join(folder, "log"), "utf8") : "");
-  // It stays in the foreground and leads a session of its own, so that its daemons end with it.
+  // Runs in the foreground as leader of its own session, so that its daemons end with it.
   const child = startChild(join(at.daemons, "master"), ["-c", join(folder, "conf")], {
     env: at.env,
   });

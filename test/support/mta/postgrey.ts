@@ -1,4 +1,4 @@
-/** A real postgrey as a policy server for Postfix: mail from an unknown triplet is deferred for `delaySeconds`. */
+/** A real postgrey as policy server for Postfix: defers mail from an unknown triplet for `delaySeconds`. */
 import { chownSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
@@ -7,12 +7,12 @@ import { program } from "../programs.ts";
 import { NOBODY, serverFolder, serving } from "./daemon.ts";
 
 export interface Greylist {
-  /** For main.cf. */
+  /** In main.cf. */
   check: string;
   stop(): Promise<void>;
 }
 
-/** Where the unpacked packages hold Perl modules; an installed postgrey finds its own. */
+/** Perl folders of the unpacked packages; an installed postgrey finds its own. */
 function perlFolders(path: string, isFetched: boolean): string[] {
   const root = resolve(path, "../../..");
   const folders = ["usr/share/perl5", "usr/lib/x86_64-linux-gnu/perl5/5.36", "usr/lib/aarch64-linux-gnu/perl5/5.36"];
@@ -33,7 +33,7 @@ export async function startPostgrey(delaySeconds: number): Promise<Greylist> {
   const owner = process.getuid?.() === 0 ? NOBODY : { uid: process.getuid!(), gid: process.getgid!() };
   chownSync(join(folder, "db"), owner.uid, owner.gid);
   const args = [
-    // Its first line asks for taint mode, in which Perl takes no folders from the environment.
+    // Its first line enables taint mode, in which Perl ignores folders from the environment.
     "-T",
     ...perlFolders(path, "LD_LIBRARY_PATH" in env),
     path,

@@ -1,6 +1,6 @@
 /**
- * Servers that were built for users and folders which only their installed package brings see them here in a mount
- * namespace of their own (unshare, bind and overlay mounts): nothing is added to the system. Needs root and CAP_SYS_ADMIN.
+ * Runs servers that expect users and folders of their installed package in a separate mount namespace (unshare, bind
+ * and overlay mounts), so the system stays unchanged. Needs root and CAP_SYS_ADMIN.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { type Child, startChild } from "../child.ts";
 import { needRoot } from "./daemon.ts";
 
-/** Added to the view's /etc/passwd and /etc/group, user and group of one number. */
+/** Added to /etc/passwd and /etc/group in the namespace; user and group have the same number. */
 export interface SystemUser {
   name: string;
   id: number;
@@ -17,9 +17,9 @@ export interface SystemUser {
 
 export interface View {
   users: SystemUser[];
-  /** What is seen at a path; both exist. */
+  /** Paths to mount over others; both must exist. */
   binds?: Bind[];
-  /** A package's usr folder, seen in /usr as if it were installed: for programs that look for their parts there. */
+  /** A package's usr folder, overlaid on /usr for programs that look there. */
   usr?: string;
 }
 
@@ -48,7 +48,7 @@ function withUsers(folder: string, users: SystemUser[]): Bind[] {
   });
 }
 
-/** Starts a program that sees the system so; `folder` keeps the files of the view. */
+/** Starts a program in such a namespace; `folder` stores its files. */
 export function startInView(
   folder: string,
   { users, binds = [], usr = "" }: View,
@@ -68,7 +68,7 @@ export function startInView(
   return startChild("unshare", [...unshare, ...script, ...command], { env, detached: true });
 }
 
-/** Ends it and the processes that it started, which may still hold its output open. */
+/** Ends the program and its child processes, which may still hold its output open. */
 export async function stopGroup(child: Child): Promise<void> {
   try {
     process.kill(-child.pid, "SIGTERM");

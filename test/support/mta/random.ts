@@ -1,4 +1,4 @@
-/** Random choices that a seed repeats. */
+/** Reproducible random choices from a seed. */
 export interface Random {
   /** From 0 up to, not including, 1. */
   next(): number;
@@ -8,7 +8,7 @@ export interface Random {
   pick<T>(from: readonly T[]): T;
 }
 
-/** mulberry32: good enough to choose by, and four lines. */
+/** mulberry32: short, and good enough for choices. */
 export function randomOf(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {

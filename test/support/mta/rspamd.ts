@@ -1,4 +1,4 @@
-/** A real rspamd that scores what it is given by its own rules alone: it asks neither DNS nor any list on the network. */
+/** A real rspamd with local rules only: uses neither DNS nor network lists. */
 import { chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
@@ -6,7 +6,7 @@ import { startChild, untilListening } from "../child.ts";
 import { program } from "../programs.ts";
 import { NOBODY, needRoot, serverFolder, serving } from "./daemon.ts";
 
-/** Modules that would ask the network. */
+/** Modules that would use the network. */
 const OFF = [
   "fuzzy_check",
   "rbl",
@@ -23,7 +23,7 @@ const OFF = [
 
 const START_MS = 120_000;
 
-/** Without hyperscan: compiling all its patterns would take longer than all else here. */
+/** Without hyperscan, because compiling all its patterns would dominate the run time. */
 const configuration = (folder: string, port: number) => `
 .include "$CONFDIR/common.conf"
 options {
@@ -69,7 +69,7 @@ export async function startRspamd(): Promise<SpamFilter> {
   const variables = Object.entries(paths).flatMap(([name, value]) => ["--var", `${name}=${value}`]);
   const args = ["-f", "-i", "-u", NOBODY.name, "-g", "nogroup", "-c", file, ...variables];
   const child = startChild(path, args, { env });
-  // It looks for hosts of its rules first, which takes long where no DNS answers; `serving` says what went wrong.
+  // Slow without DNS, because it first looks up the hosts of its rules; `serving` reports errors.
   await untilListening(child, port, START_MS).catch(() => {});
   const { stop } = await serving({ child, port, folder });
   return { url: `http://127.0.0.1:${port}`, stop };

@@ -1,6 +1,6 @@
 /**
- * The login service that Postfix asks: an authentication server that speaks Dovecot's protocol (Dovecot "Auth protocol",
- * version 1.1) and knows one user, with the mechanisms that a case wants.
+ * A login service for Postfix that speaks Dovecot's protocol (Dovecot "Auth protocol", version 1.1) and knows one user,
+ * with selectable mechanisms.
  */
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
@@ -11,7 +11,7 @@ export const LOGIN = { username: "ann", password: "correct horse" };
 export type Mechanism = "PLAIN" | "LOGIN" | "CRAM-MD5";
 
 export interface Sasl {
-  /** For startPostfix. */
+  /** Options for startPostfix. */
   main: Record<string, string>;
   stop(): Promise<void>;
 }
@@ -21,7 +21,7 @@ const base64 = (text: string) => Buffer.from(text).toString("base64");
 const decoded = (text: string) => Buffer.from(text, "base64").toString();
 const isRight = (username: string, password: string) => username === LOGIN.username && password === LOGIN.password;
 
-/** What the client has answered so far decides: true or false at the end, else the next challenge. */
+/** Decides from the client's answers so far: true or false at the end, else the next challenge. */
 function step(mechanism: string, answers: readonly string[]): boolean | string {
   switch (mechanism) {
     case "PLAIN": {
@@ -86,7 +86,7 @@ export async function startSasl(mechanisms: readonly Mechanism[]): Promise<Sasl>
       smtpd_sasl_type: "dovecot",
       smtpd_sasl_path: `inet:127.0.0.1:${(server.address() as { port: number }).port}`,
       smtpd_sasl_security_options: "noanonymous",
-      // Nobody is let in for the address alone.
+      // No address is trusted without login.
       mynetworks: "192.0.2.1",
     },
     async stop() {

@@ -1,20 +1,20 @@
 /**
- * An SMTP server in memory that gives any legal answer at any stage, in any chunking, and closes whenever it likes. It
- * keeps what it accepted, so that a client's claims can be held against it. It is as odd as real servers are: like Postfix it may
- * keep a transaction open when it refuses the message, and like several it may ask for data that nobody will get.
+ * An in-memory SMTP server that gives any legal answer at any stage, in any chunks, and may close at any time. Records
+ * accepted messages for comparison with the client's claims. Imitates odd servers: like Postfix it may keep a
+ * transaction open after refusing the message, and like several it may answer DATA with 354 without any recipient.
  */
 import { Duplex } from "node:stream";
 import type { Random } from "./random.ts";
 
 export interface Habits {
   pipelining: boolean;
-  /** After a refused message the transaction stays open, and the next MAIL is answered 503 (Postfix). */
+  /** Keeps the transaction open after a refused message, so that the next MAIL is answered 503 (Postfix). */
   keepsTransaction: boolean;
-  /** RSET is answered 250 and changes nothing: no server should, and none may make us send a blank mail. */
+  /** Answers RSET with 250 and ignores it. No real server should, but even then we must not send a blank mail. */
   ignoresReset: boolean;
-  /** 354 although no recipient was accepted, as RFC 2920 3.1 allows. */
+  /** Answers 354 without any accepted recipient, as RFC 2920, section 3.1, allows. */
   asksForNothing: boolean;
-  /** How likely each answer is a refusal, and the connection's end. */
+  /** Probability that an answer is a refusal, and that the connection ends. */
   refusal: number;
   close: number;
 }
@@ -54,7 +54,7 @@ const REFUSALS = {
 
 export class ScriptedServer {
   readonly accepted: AcceptedMail[] = [];
-  /** What a correct client never does. */
+  /** Actions that a correct client never takes. */
   readonly violations: string[] = [];
   readonly transcript: string[] = [];
   readonly stream: Duplex;
@@ -95,7 +95,7 @@ export class ScriptedServer {
     }
   }
 
-  /** Handles one command or one whole message; false when more bytes are needed. */
+  /** Handles one command or one whole message; false if it needs more bytes. */
   #step(): boolean {
     if (this.#data !== undefined) {
       const end = this.#input.startsWith(".\r\n") ? 0 : this.#input.indexOf("\r\n.\r\n") + 2;
@@ -113,7 +113,7 @@ export class ScriptedServer {
     return true;
   }
 
-  /** The reply; undefined: the connection ends without one. */
+  /** The reply; undefined if the connection ends without one. */
   #command(line: string): string | undefined {
     const [, address = ""] = /<(.*?)>/.exec(line) ?? [];
     const verb = line.slice(0, 4).toUpperCase();
@@ -154,7 +154,7 @@ export class ScriptedServer {
     const nobody = mail.to.length === 0;
     if (this.#random.chance(this.#habits.close)) {
       const reply = this.#closingReply("the message");
-      // Without an answer the client cannot know whether it was filed; 421 says that it was not.
+      // Without an answer the client cannot know whether the mail was filed; 421 says that it was not.
       if (!reply && !nobody && this.#random.chance(0.5)) this.accepted.push(mail);
       return reply;
     }
@@ -176,7 +176,7 @@ export class ScriptedServer {
     return this.#random.pick(REFUSALS[stage]).replace("{}", `<${address}>`);
   }
 
-  /** It ends now, with 421 or without a word. */
+  /** Ends the connection now, with 421 or silently. */
   #closingReply(at: string): string | undefined {
     this.#closing = true;
     return this.#random.chance(0.5) ? `421 4.7.0 Closing (at ${at})` : undefined;
@@ -192,7 +192,7 @@ export class ScriptedServer {
     this.#flush();
   }
 
-  /** Sends what there is, in pieces of any size, each in a turn of its own. */
+  /** Sends the output in chunks of random size, each in its own event-loop turn. */
   #flush(): void {
     if (this.#flushing) return;
     this.#flushing = true;

@@ -1,6 +1,6 @@
 /**
- * The service as its users run it, and what a user does with it: an SMTP configuration, a campaign, a look at what the
- * API says became of it. One process per test file, a configuration per case.
+ * Runs the service like its users do, with one process per test file and one SMTP configuration per case: configures,
+ * sends a campaign, reads results through the API.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { apiAt, type Send } from "../api.ts";
@@ -73,7 +73,7 @@ export class MailService {
     return id;
   }
 
-  /** A custom send. `transactional` mail is sent again after a swallowed answer, marketing mail is not. */
+  /** A custom send. `transactional` mail is repeated after a lost answer, marketing mail is not. */
   async send(endpoint: Endpoint, receivers: Receiver[], options: { transactional?: boolean } = {}): Promise<string> {
     return this.sendBy(await this.configure(endpoint), receivers, options);
   }
@@ -92,7 +92,7 @@ export class MailService {
 
   campaign = (id: string) => this.api<CampaignView>("GET", `/api/emails/campaigns/${id}/`);
 
-  /** Recipients by status; those of none are left out. */
+  /** Recipients per status, without empty ones. */
   async counts(campaignId: string): Promise<Counts> {
     const count = async (status: string) =>
       (await this.api<{ count: number }>("GET", `/api/emails/sent-emails/?campaign=${campaignId}&status=${status}`))
@@ -115,7 +115,7 @@ export class MailService {
     return (await this.api<{ count: number }>("GET", "/api/emails/suppressions/")).count;
   }
 
-  /** Until `holds`; otherwise fails with what it saw last. */
+  /** Polls until `holds` is true; otherwise throws with the last value. */
   async until<T>(look: () => T | Promise<T>, holds: (seen: T) => boolean, timeoutMs: number): Promise<T> {
     const deadline = Date.now() + timeoutMs;
     for (;;) {
@@ -126,7 +126,7 @@ export class MailService {
     }
   }
 
-  /** Waits for the campaign's last status; a campaign that is still under way then is returned as it is. */
+  /** Waits for a final status; returns an unfinished campaign after the timeout. */
   async finished(campaignId: string, timeoutMs = 60_000): Promise<CampaignView> {
     const deadline = Date.now() + timeoutMs;
     for (;;) {
@@ -136,7 +136,7 @@ export class MailService {
     }
   }
 
-  /** What arrived, once it has not grown for a second: a server files mail after it has accepted it. */
+  /** Waits until no delivery was added for a second, because a server files mail after accepting it. */
   async settled(read: () => Delivery[], timeoutMs = 20_000): Promise<Delivery[]> {
     const deadline = Date.now() + timeoutMs;
     for (let seen = read().length; ; ) {
@@ -155,7 +155,7 @@ export class MailService {
 
 let groups = 0;
 
-/** 1.g7@to.example, 2.g7@to.example …: nobody that another case has, because one may have been suppressed there. */
+/** 1.g7@to.example, 2.g7@to.example …: unique per case, because another case may have suppressed its own. */
 export function people(n: number, prefix = ""): Receiver[] {
   const group = ++groups;
   return Array.from({ length: n }, (_, i) => ({ email: `${prefix}${i + 1}.g${group}@to.example` }));

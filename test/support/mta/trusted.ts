@@ -1,4 +1,4 @@
-/** Certificates as files: for servers, and for NODE_EXTRA_CA_CERTS of a service that is to trust them. */
+/** Writes certificates to files: for servers, and for NODE_EXTRA_CA_CERTS of a service that should trust them. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Certificate } from "../certificate.ts";
@@ -7,7 +7,7 @@ import { remove, serverFolder } from "./daemon.ts";
 export interface CertificateFiles {
   /** The certificate alone, which is its own authority. */
   path: string;
-  /** Key and certificate in one file, as Postfix wants its chain. */
+  /** Key and certificate in one file, the format of Postfix. */
   chain: string;
   remove(): void;
 }

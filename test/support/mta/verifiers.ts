@@ -1,4 +1,4 @@
-/** Verifiers from Debian packages: pyspf, opendkim-testkey and opendmarc-check, each asking a name server of the test's own. */
+/** Verifiers from Debian packages (pyspf, opendkim-testkey, opendmarc-check), each with the test's own name server. */
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ const TIMEOUT_MS = 120_000;
 const ASK_PYSPF = join(import.meta.dirname, "ask-pyspf.py");
 
 interface Said {
-  /** Of the program's end. */
+  /** Exit code. */
   code: number;
   text: string;
 }
@@ -23,13 +23,15 @@ async function run({ path, env }: Program, args: string[], input = ""): Promise<
     return { code: 0, text: `${stdout}${stderr}`.trim() };
   } catch (error) {
     const { code, stdout, stderr } = error as { code: unknown; stdout: string; stderr: string };
-    // Ended by a signal, or never begun: it has said nothing of the record.
+    // Killed or not started, so without a result.
     if (typeof code !== "number") throw error;
     return { code, text: `${stdout}${stderr}`.trim() };
   }
 }
 
-/** A result of RFC 7208, and why, for each domain and address. `port`: the name server's on 127.0.0.1. Needs python3. */
+/**
+ * The RFC 7208 result and reason for each domain and address. `port` is the name server's on 127.0.0.1. Needs python3.
+ */
 export async function askPyspf(port: number, asked: [domain: string, address: string][]): Promise<[string, string][]> {
   const root = await unpackedFolder("pyspf", ["python3-spf", "python3-dns"]);
   const env = { PYTHONPATH: join(root, "usr/lib/python3/dist-packages") };
@@ -39,15 +41,15 @@ export async function askPyspf(port: number, asked: [domain: string, address: st
 }
 
 interface KeyAsked {
-  /** The name server's on 127.0.0.1. */
+  /** The name server's port on 127.0.0.1. */
   port: number;
   domain: string;
   selector: string;
-  /** PEM, RSA: opendkim 2.11 knows no other. */
+  /** RSA as PEM: opendkim 2.11 supports nothing else. */
   privateKey: string;
 }
 
-/** Ends with 0 where the published key is the private one's. `folder` takes its files. */
+/** Exit code 0 if the published key matches the private key. `folder` takes its files. */
 export async function askOpendkim(folder: string, { port, domain, selector, privateKey }: KeyAsked): Promise<Said> {
   const [resolver, config, key] = ["unbound.conf", "opendkim.conf", "key.pem"].map((file) => join(folder, file));
   const forward = `forward-zone:\n  name: "."\n  forward-addr: 127.0.0.1@${port}\n`;
@@ -60,7 +62,9 @@ export async function askOpendkim(folder: string, { port, domain, selector, priv
 
 const WITH_RESOLVER = 'mount --bind "$1" /etc/resolv.conf; shift; exec "$@"';
 
-/** Ends with 0 where the domain has a policy. It asks port 53 of the system's name server alone: `address` takes its place. */
+/**
+ * Exit code 0 if the domain has a policy. It only asks port 53 of the system's name server, which `address` replaces.
+ */
 export async function askOpendmarc(folder: string, address: string, domain: string): Promise<Said> {
   needRoot("opendmarc-check");
   const resolver = join(folder, "resolv.conf");

@@ -74,7 +74,7 @@ test.each([
   expect(() => checkGreater(lower, greater)).toThrow("is not greater than");
   expect(() => checkGreater(greater, greater)).toThrow("is not greater than");
   for (const none of ["v0.2.0", "1.2", "1.2.3-rc.1", "latest"])
-    expect(() => checkGreater(none, lower)).toThrow("no version");
+    expect(() => checkGreater(none, lower)).toThrow("not a version");
 });
 
 test("what was unreleased becomes the version's, and what has no entry is not released", () => {
@@ -95,7 +95,7 @@ test("commands in documents get the new tag, and versions of other things stay",
   );
   expect(() =>
     withVersion("package.json", '{\n  "name": "flockmail",\n  "version": "3.4.4"\n}', "3.4.5", "4.0.0"),
-  ).toThrow("package.json should name the version 3.4.5 once");
+  ).toThrow("package.json must contain the version 3.4.5 once");
 });
 
 describe("in a repository", () => {
@@ -189,7 +189,7 @@ describe("in a repository", () => {
     refused("3.5.0", "forgotten.ts");
     rmSync(join(root, "forgotten.ts"));
     git("tag", "v3.5.0");
-    refused("3.5.0", "a tag v3.5.0");
+    refused("3.5.0", "tag v3.5.0 already exists");
     git("tag", "--delete", "v3.5.0");
     git("checkout", "--quiet", "--detach");
     refused("3.5.0", "No branch");
