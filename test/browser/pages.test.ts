@@ -135,8 +135,8 @@ describe("recipients' pages in Chromium", () => {
           expect(await fits(page)).toBe(true);
         }
         await page.goto(paths().unsubscribe);
-        await page.getByRole("button", { name: "Only this list" }).click();
-        await page.getByText("You have left this list").first().waitFor();
+        await page.getByRole("button", { name: "Only from this list" }).click();
+        await page.getByText("You are unsubscribed from this list").first().waitFor();
         expect(await violations(page)).toEqual([]);
       });
     });

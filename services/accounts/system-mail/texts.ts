@@ -15,62 +15,74 @@ const PAGES = { verify: "verify", invitation: "invitation", reset: "reset", sign
 export const linkTo = (kind: Exclude<AccountTokenKind, "device">, id: string): string =>
   `${config().BASE_URL}/app/${PAGES[kind]}?token=${accountToken(kind, id)}`;
 
-const IF_NOT_YOU = "If this was not you, change your password now and check your sessions.";
+/** An ISO time, to the minute. Earlier releases may have written rows without one. */
+const utc = (at = "") => `${at.slice(0, 10)} at ${at.slice(11, 16)} UTC`;
 
 const TEXTS: { [K in SystemMailKind]: (data: SystemMailData[K], service: string) => Text } = {
   invitation: ({ invitationId, company, inviter, role }, service) => ({
-    subject: `You are invited to ${company}`,
-    body: `${inviter} invites you to ${company} on ${service}, as ${role}.
+    subject: `Invitation to join ${company}`,
+    body: `${inviter} invited you to join ${company} on ${service} with the role "${role}".
 
 Accept the invitation within 7 days:
 ${linkTo("invitation", invitationId)}
 
-If you expected nothing of the kind, ignore this mail: nothing happens without you.`,
+If you don't want to join, ignore this email.`,
   }),
   verify: ({ tokenId }, service) => ({
-    subject: `Confirm your address for ${service}`,
-    body: `Somebody, probably you, registered this address with ${service}. Confirm it within 7 days:
+    subject: `Confirm your email address for ${service}`,
+    body: `This email address was used for an account at ${service}. If this was you, confirm it within 7 days:
 ${linkTo("verify", tokenId)}
 
-If it was not you, ignore this mail.`,
+If it wasn't you, ignore this email.`,
   }),
   reset: ({ tokenId }, service) => ({
-    subject: `Set a new password for ${service}`,
-    body: `A new password was asked for. Set it within an hour:
+    subject: `Reset your password for ${service}`,
+    body: `You, or someone else, asked to reset the password of your account at ${service}. Set a new one within an hour:
 ${linkTo("reset", tokenId)}
 
-All sessions end then. If it was not you who asked, ignore this mail: the password stays as it is.`,
+A new password signs you out everywhere. If you didn't ask for this, ignore this email. Your password stays the same.`,
   }),
   password_changed: ({ at }, service) => ({
     subject: `Your password for ${service} was changed`,
-    body: `It was changed at ${at}. ${IF_NOT_YOU}`,
+    body: `The password of your account at ${service} was changed on ${utc(at)}. All other sessions were signed out.
+
+If this wasn't you, reset your password now:
+${config().BASE_URL}/app/forgotten`,
   }),
   locked_out: ({ at }, service) => ({
-    subject: `Wrong passwords for your account at ${service}`,
-    body: `Since ${at} so many wrong passwords were tried for your account that logins from unknown browsers must wait. The
-browsers from which you logged in before are not held up. Nobody got in.`,
+    subject: `Too many wrong passwords for your account at ${service}`,
+    body: `On ${utc(at)}, too many wrong passwords were entered for your account at ${service}. None of these attempts succeeded.
+
+Browsers that you have signed in from before are not affected. Others may have to wait up to 5 minutes.`,
   }),
   key_created: ({ company, key, by }, service) => ({
-    subject: `A new API key for ${company}`,
-    body: `${by} made the API key "${key}" for ${company} on ${service}. If nobody should have, delete it.`,
+    subject: `New API key for ${company}`,
+    body: `${by} created the API key "${key}" for ${company} on ${service}.
+
+If you didn't expect this, delete the key in the console under Settings, API keys.`,
   }),
   member_joined: ({ company, member, role }, service) => ({
     subject: `${member} joined ${company}`,
-    body: `${member} is a member of ${company} on ${service} now, as ${role}.`,
+    body: `${member} is now a member of ${company} on ${service} with the role "${role}".`,
   }),
   confirmation_unsent: ({ company, reason }, service) => ({
-    subject: `${company} cannot ask subscribers to confirm`,
-    body: `Somebody subscribed to ${company} on ${service} and should have been asked to confirm by mail. ${reason}
-The form said thank you as usual, and nobody was mailed. You hear of this once a day at most.`,
+    subject: `Confirmation emails of ${company} cannot be sent`,
+    body: `Someone signed up for emails from ${company} on ${service}, or changed their address, but the confirmation email could not be sent:
+${reason}
+
+They saw the usual page and can try again once this is solved. You get this notice once a day at most.`,
   }),
   smtp_host_changed: ({ company, config: name, host, by }, service) => ({
-    subject: `The mail server of ${company} was changed`,
-    body: `${by} set the host of the SMTP configuration "${name}" of ${company} on ${service} to ${host}. If nobody should
-have, change it back, and the password at your mail server, too.`,
+    subject: `Mail server of ${company} changed`,
+    body: `${by} changed the host of the mail server "${name}" of ${company} on ${service} to ${host}.
+
+If you didn't expect this, change it back and set a new password at your mail provider.`,
   }),
   campaign_stopped: ({ company, campaign, reason }, service) => ({
-    subject: `A campaign of ${company} was stopped`,
-    body: `The campaign "${campaign}" of ${company} on ${service} was stopped. ${reason}`,
+    subject: `Campaign "${campaign}" was stopped`,
+    body: `The campaign "${campaign}" of ${company} on ${service} was stopped.
+
+${reason}`,
   }),
 };
 

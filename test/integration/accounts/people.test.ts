@@ -166,10 +166,10 @@ test("owners are mailed about a new key and a new member", async () => {
   const mailedAbout = (words: string) =>
     until(async () => smtp.messages.find(({ to, raw }) => to.includes(company.email) && textOf(raw).includes(words)));
   await person(company.token).post(`/api/companies/${company.id}/api-keys/`, { name: "Nightly import" });
-  await mailedAbout('made the API key "Nightly import"');
+  await mailedAbout('created the API key "Nightly import"');
   const { email, token } = await invited(company);
   await accept(token, { password: PASSWORD });
-  await mailedAbout(`${email} is a member of`);
+  await mailedAbout(`${email} is now a member of`);
 });
 
 describe("system mail", () => {

@@ -135,14 +135,14 @@ describe("recipients' pages", () => {
 
     test("is offered beside all, by the list's public name, and leaves that list alone: no suppression, no event", async () => {
       const { body } = await show();
-      expect(body).toMatch(/<button type="submit" class="second">Only this list: .?News &lt;1&gt;.?<\/button>/);
+      expect(body).toMatch(/<button type="submit" class="second">Only from this list: .?News &lt;1&gt;.?<\/button>/);
       expect((body as string).match(/<form method="post"/g)).toHaveLength(2);
       expect(body).not.toContain("news-2026-b");
       expect(await sizeOf(listId)).toBe(1);
       for (let n = 0; n < 2; n++) {
         const left = await unsubscribe(ONLY);
         expect(left.status ?? 200).toBe(200);
-        expect(left.body).toContain("You have left this list");
+        expect(left.body).toContain("You are unsubscribed from this list");
         expect(left.body).toContain("News &lt;1&gt;");
       }
       expect([await sizeOf(listId), await statusOf()]).toEqual([0, "active"]);
@@ -168,7 +168,7 @@ describe("recipients' pages", () => {
       await makePrivate();
       expect((await show()).body).not.toMatch(/only_this_list|News|news-2026-b/);
       const { body } = await unsubscribe(ONLY);
-      expect(body).toContain("You have left this list");
+      expect(body).toContain("You are unsubscribed from this list");
       expect(body).not.toMatch(/News|news-2026-b/);
       expect([await sizeOf(listId), await statusOf()]).toEqual([0, "active"]);
     });
