@@ -1,4 +1,4 @@
-/** SMTP configurations and the test of a server, as clients see them. */
+/** API contracts of SMTP configurations and of the server test. */
 import { CHECK_NAMES, TLS_MODES } from "../../models/smtp-config.ts";
 import type { ServiceContract } from "../define.ts";
 import {
@@ -27,7 +27,7 @@ const Port = Type.Integer({ minimum: 1, maximum: 65_535 });
 const Folder = Type.String({ minLength: 1, maxLength: 255, pattern: "\\S", format: "line" });
 const Host = Type.String({ minLength: 1, maxLength: 253, pattern: "\\S" });
 
-/** At least one of the two limits; a domain stands in it once. */
+/** Has at least one of the two limits; a domain occurs once. */
 const DomainLimit = Type.Object({
   domain: Described(Line(253), "A domain.", "example.org"),
   max_per_minute: Type.Optional(
@@ -42,7 +42,10 @@ const DomainLimit = Type.Object({
   ),
 });
 
-/** `password` is write-only. In a PATCH what is left out stays, and null resets what has a default; a null mailbox is removed. */
+/**
+ * `password` is write-only. In a PATCH omitted fields keep their values, and null resets a field to its default; a null
+ * mailbox is removed.
+ */
 const BounceMailbox = Type.Object({
   host: Type.Optional(Described(Host, "Host of the server.", "smtp.relay.example")),
   port: Type.Optional(Described(Nullable(Port), "Port.", 587)),
@@ -66,7 +69,10 @@ export const SmtpConfig = Type.Object({
   sender_name: Described(Type.String(), "Sender name (From).", "Lantern Books"),
   sender_email: Described(Type.String(), "Sender address (From).", "news@lantern.example"),
   reply_to_email: Described(Nullable(Type.String()), "Reply-To address.", "hello@lantern.example"),
-  /** Where bounces go: each mail's envelope sender is this with a token before the @. Null: it is `sender_email`. */
+  /**
+   * Bounce address: each mail's envelope sender is this address with a token before the @. Null: `sender_email` is
+   * used.
+   */
   bounce_address: Described(
     Nullable(Type.String()),
     "Address for bounces; each mail's envelope sender is this address with a token.",
@@ -89,7 +95,7 @@ export const SmtpConfig = Type.Object({
     "IMAP mailbox that receives bounces; null: none.",
   ),
   dkim: Described(DkimView, "Signing keys: one, or an array of two (RSA and Ed25519); null: mails are not signed."),
-  /** Keys that were made here, and sign once their records are seen. */
+  /** Keys generated here, which sign once their DNS records are found. */
   dkim_waiting: Described(Type.Array(MadeKey), "Generated keys that wait for their DNS record."),
   max_connections: Described(Type.Integer(), "Maximum concurrent connections.", 10),
   max_per_second: Described(Nullable(Type.Integer()), "Maximum mails per second; null: no limit.", 20),
@@ -103,7 +109,7 @@ export const SmtpConfig = Type.Object({
     ),
     "Daily limits that build a new sender's reputation; null: no limit.",
   ),
-  /** What goes to one recipient domain at most, over all campaigns of this configuration and all nodes. */
+  /** Limits per recipient domain, over all campaigns of this configuration and all nodes. */
   domain_limits: Described(
     Type.Array(
       Type.Object({
@@ -117,12 +123,12 @@ export const SmtpConfig = Type.Object({
     "Limits for recipient domains.",
   ),
   is_default: Described(Bool, "Sends confirmation mails unless the company names another."),
-  /** False while the server takes no mail: then the reason, and until when it is left alone. */
+  /** False while the server accepts no mail; then the reason and the end of the pause are given. */
   working: Described(Bool, "False while the server accepts no mail."),
   last_error: Described(Nullable(Type.String()), "Last error.", "535 5.7.8 Authentication failed"),
   last_error_at: Described(Nullable(Time), "Time of the last error."),
   backing_off_until: Described(Nullable(Time), "Time of the next attempt."),
-  /** Of the last deliverability report: looked up once a day before a send, and whenever it is asked for. */
+  /** Result of the last deliverability report, which runs daily before the first send and on request. */
   checked_at: Described(Nullable(Time), "Time of the last DNS check; null: not checked since the last change."),
   check_failures: Described(
     Type.Array(
@@ -210,7 +216,7 @@ const Login = Type.Object({
       "`auto` depends on the port: 465 is `implicit`, others are `starttls` if `use_tls` is set.",
     ),
   ),
-  /** The sender that is tried; without it one of the SMTP host's domain. */
+  /** Sender address to test; default: one at the SMTP host's domain. */
   sender_email: Type.Optional(Described(Email, "Sender address (From).", "news@lantern.example")),
 });
 
@@ -219,7 +225,7 @@ export type TryServerParams = Static<typeof Login>;
 const STAGES = ["dns", "connect", "tls", "auth", "ok"] as const;
 const TryServerResult = Type.Object({
   valid: Described(Bool, "Whether the configuration can send."),
-  /** Where it failed; "ok" when it did not. */
+  /** The stage that failed, or "ok". */
   stage: Described(OneOf(...STAGES), "Failed stage; `ok` if none."),
   message: Described(Type.String(), "Reply of the server, or the network error.", "250 2.0.0 OK"),
   duration_ms: Described(Type.Integer(), "Duration in milliseconds.", 180),

@@ -1,4 +1,4 @@
-/** DKIM keys of SMTP configurations, as clients give and see them. */
+/** API contracts of DKIM keys. */
 import { DKIM_ALGORITHMS } from "../../models/dkim-key.ts";
 import type { ServiceContract } from "../define.ts";
 import { Bool, Described, Id, Line, Nullable, OneOf, type Static, Text, Type } from "../lib/shapes.ts";
@@ -24,7 +24,7 @@ const made = {
     }),
     "TXT record to publish.",
   ),
-  /** False: it signs once its record is seen. */
+  /** False: it starts signing once its DNS record is found. */
   active: Described(Bool, "False until its record is found; then it signs."),
 };
 const named = {
@@ -35,7 +35,7 @@ const named = {
 export const MadeKey = Type.Object({ ...named, ...made });
 export type MadeKey = Static<typeof MadeKey>;
 
-/** A key that signs. Of one that was given only its name; of one that was made here its record, too. */
+/** An active key. A key that was given shows only its name; one generated here also shows its DNS record. */
 const ShownKey = Type.Object({ ...named, ...Type.Partial(Type.Object(made)).properties });
 export const DkimView = Nullable(Type.Union([ShownKey, Type.Array(ShownKey)]));
 export type DkimView = Static<typeof DkimView>;

@@ -1,4 +1,6 @@
-/** The part of a test send that speaks to the SMTP server; what clients see of it is the campaigns' `sendTest`. */
+/**
+ * Contract of the part of a test send that talks to the SMTP server; clients use the campaigns service's `sendTest`.
+ */
 import type { ServiceContract } from "../define.ts";
 import { Nullable, OneOf, type Static, Type } from "../lib/shapes.ts";
 import { TestContent } from "../renderer/contract.ts";

@@ -5,7 +5,7 @@ import { configs } from "./contract-configs.ts";
 import { dkim } from "./contract-dkim.ts";
 import { testSend } from "./contract-test-send.ts";
 
-/** A batch of recipients that the node delivers. */
+/** A batch of recipients being delivered by the node. */
 const Batch = Type.Object({
   campaign_id: Uuid,
   company_id: Uuid,
@@ -24,11 +24,11 @@ const Server = Type.Object({
   mails_per_second: Type.Number(),
   backing_off_until: Nullable(Type.String()),
   last_error: Nullable(Type.String()),
-  /** Recipient domains that defer: how many mails this node sends them, and what they say. */
+  /** Recipient domains that defer: the rate at which this node sends to them, and their replies. */
   slow_domains: Type.Array(Type.Object({ domain: Type.String(), per_minute: Type.Integer(), says: Type.String() })),
 });
 
-/** A chunk's lease by its fence, or (`no` null) a recipient claimed by itself by its tries. */
+/** Identifies a chunk's lease by its fence, or (`no` is null) an individually claimed recipient by its tries. */
 const Lease = Type.Object({
   campaign_id: Uuid,
   no: Nullable(Type.Integer()),
@@ -36,7 +36,7 @@ const Lease = Type.Object({
   fence: Type.Integer(),
 });
 
-/** What other services and operators ask of the sender; none of it is routed. */
+/** Internal actions for other services and operators; none is routed. */
 const work = {
   hourRoom: {
     summary: "How many mails the company may still hand to SMTP within the rolling hour",
@@ -47,7 +47,7 @@ const work = {
       limit: Nullable(Type.Integer()),
       used: Type.Integer(),
       room: Nullable(Type.Integer()),
-      /** Until there is more room than now; the whole window when nothing is used; 0 without a limit. */
+      /** Seconds until more capacity is available; the whole window if nothing is used; 0 without a limit. */
       retry_after_seconds: Type.Integer(),
     }),
   },
@@ -83,14 +83,14 @@ const work = {
     returns: Type.Object({
       node: Type.String(),
       stopping: Bool,
-      /** Why nothing can be sent at the moment (the database or Redis away), or null. */
+      /** Reason why nothing can be sent now (database or Redis unavailable), or null. */
       waiting_for: Nullable(Type.String()),
       in_doubt: Type.Integer(),
       max_in_doubt: Type.Integer(),
       sent: Type.Integer(),
       failed: Type.Integer(),
       deferred: Type.Integer(),
-      /** How often a batch found no room within each kind of limit since the start. */
+      /** Number of times since start that a batch had to wait for each kind of limit. */
       limiter_waits: Type.Object({
         hour: Type.Integer(),
         day: Type.Integer(),

@@ -1,10 +1,10 @@
 /**
- * Before leases that ran out are recovered, the senders that live are asked for what they know. A sender that PostgreSQL
- * cannot be reached by may still be reached over NATS: it gives its leases up, and reports the results of the recipients it had
- * handed over. Those results are written for it, so that no recipient is in doubt and no transactional mail is sent twice.
+ * Asks live senders for their results before their expired leases are recovered. A sender that lost PostgreSQL may
+ * still be reachable over NATS: it releases its leases and reports the results of the recipients it has handed over.
+ * The asking node writes these results, so no recipient is left in doubt and no transactional mail is sent twice.
  *
- * Only what a sender has not heard of yet, because its mail server takes long to answer, waits, and not for ever. Who does
- * not live (no node of that name), or knows nothing of a lease, is not waited for.
+ * Recovery waits, for a limited time, only for results whose mail server has not answered yet. It does not wait for
+ * senders that are gone from the registry or that do not know the lease.
  */
 import { query } from "../../../models/database/db.ts";
 import { recordStatement } from "../delivery/record-statement.ts";
@@ -13,33 +13,33 @@ import { releaseChunks } from "./claim-statements.ts";
 import type { ExpiredLease } from "./recover-leases.ts";
 
 /**
- * A lease whose owner lives and has not settled it waits this long after its end. Mail servers answer within seconds; and
- * who waits for a receipt waits half a minute rather than get it twice, but hardly for longer.
+ * Grace period after a lease's end while its owner is alive. Mail servers answer within seconds, and half a minute of
+ * delay is better than a second receipt.
  */
 const ALIVE_OWNER_WAIT_MS = 30_000;
 
 export type AskedLease = Pick<ExpiredLease, "campaign_id" | "no" | "seq" | "fence">;
 
-/** A result as it travels between senders: its chunk by number. */
+/** A result as sent between nodes; the chunk is given by its number. */
 export type SerializedResult = Omit<RecordedResult, "chunk" | "by" | "permit"> & { no: number | null };
 
 export interface GivenUp {
   /** The owner's name in the rows. */
   owner: string;
-  /** Leases that it holds, and for which an answer of the mail server may still come. */
+  /** Leases still held, because a mail server may still answer. */
   unsettled: AskedLease[];
-  /** Leases that it has given up: a recipient without a result among these was not handed over. */
+  /** Released leases. Their recipients without a result were not handed over. */
   settled: AskedLease[];
   results: SerializedResult[];
 }
 
 /** The other sender nodes, as the broker knows them. */
 export interface Peers {
-  /** Nodes that are believed to live. */
+  /** Nodes that the registry considers alive. */
   nodes(): string[];
-  /** The history of the database in which each of the others has written all it knows; undefined: no answer. */
+  /** The database history in which each other sender has written all its results; undefined: no answer. */
   histories(): Promise<(string | undefined)[]>;
-  /** Undefined: no answer. It gives up the leases that it holds. */
+  /** Asks the sender to release its leases. Undefined: no answer. */
   giveUp(node: string, leases: AskedLease[]): Promise<GivenUp | undefined>;
 }
 
@@ -49,7 +49,7 @@ const leaseKey = ({ campaign_id, no, seq, fence }: AskedLease) =>
 /** `process-7:1f2e3d4c` is an engine of the node process-7. */
 const nodeOf = (owner: string) => owner.slice(0, owner.lastIndexOf(":"));
 
-/** Writes for a sender what it cannot write itself, under its own lease, and gives that back. */
+/** Writes results on behalf of a sender under its own lease, then releases the lease. */
 async function settle({ owner, settled, results }: GivenUp, expired: ReadonlyMap<string, ExpiredLease>): Promise<void> {
   const chunks = new Map<string, LeasedChunk>();
   for (const lease of settled) {
@@ -84,7 +84,7 @@ async function settle({ owner, settled, results }: GivenUp, expired: ReadonlyMap
 }
 
 export interface Asked {
-  /** Leases that are not recovered yet. */
+  /** Leases that must not be recovered yet. */
   wait: ExpiredLease[];
   /** Campaigns of leases that were settled. */
   settledCampaignIds: string[];

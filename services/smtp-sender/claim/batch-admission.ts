@@ -1,25 +1,24 @@
 /**
- * How many batches a node takes on, and for whom (no rate: a bound on what it holds). A batch holds little, but not nothing,
- * so there are only so many; and a server that answers late, or may be given one mail a second, keeps its batches for a
- * long time. None of that may cost the others:
+ * Limits how many batches a node holds, and for which servers and companies. Each batch uses some memory, and a slow or
+ * rate-limited server keeps its batches for a long time. The limits keep that from affecting others:
  *
- * - a server gets no more newsletters than keep it busy;
- * - a company gets no more newsletters than MAX_BATCHES_PER_COMPANY, however many servers and campaigns it has;
- * - a company that has no batch here gets one, even when the others have all there should be;
- * - transactional mail always gets one.
+ * - a server gets no more newsletter batches than it needs to stay busy;
+ * - a company gets at most MAX_BATCHES_PER_COMPANY newsletter batches, however many servers and campaigns it has;
+ * - a company without a batch on this node always gets one, even above the soft limit;
+ * - transactional mail always gets a batch.
  */
 import type { BatchKind, ClaimableCampaign } from "../delivery/rows.ts";
 import type { Server } from "../server/server.ts";
 import type { Servers } from "../server/servers.ts";
 
-/** Per server, whatever its throughput: its campaigns go side by side. */
+/** Minimum per server, so that its campaigns are sent side by side. */
 const MIN_BATCHES_PER_SERVER = 10;
 /** Concurrency limit: no company takes all batches of a process. */
 const MAX_BATCHES_PER_COMPANY = 50;
-/** How far the soft limit may be exceeded, when each further batch is the first one of its company. */
+/** Factor by which first batches of further companies may exceed the soft limit. */
 const HARD_CAP_FACTOR = 5;
 
-/** Newsletters that a server may still get: another batch as long as one of both is above 0. */
+/** Newsletter batches that a server may still get: another one while either value is above 0. */
 interface Demand {
   batches: number;
   recipients: number;
@@ -27,7 +26,7 @@ interface Demand {
 
 const isMet = ({ batches, recipients }: Demand): boolean => batches <= 0 && recipients <= 0;
 
-/** Made for one round of claiming. */
+/** Valid for one round of claiming. */
 export class BatchAdmission {
   #kind: BatchKind;
   #softLimit: number;
@@ -57,17 +56,17 @@ export class BatchAdmission {
       held++;
       left += Math.max(1, batch.left);
     }
-    // Enough for the next fifth of a second, as with chunks read ahead.
+    // Covers the next 200 ms, like chunks that are read ahead.
     const wanted = connections.size === 0 ? 0 : Math.max(2 * connections.size, 4 * throughput.recent);
     return { batches: MIN_BATCHES_PER_SERVER - held, recipients: wanted - left };
   }
 
-  /** SMTP configurations that get no newsletters for now. */
+  /** SMTP configurations that get no newsletter batches in this round. */
   get suppliedIds(): string[] {
     return [...this.#demand].flatMap(([{ config }, demand]) => (isMet(demand) ? [config.id] : []));
   }
 
-  /** Asked before the server is known: whether reading its configuration is worth it. */
+  /** False: the server's configuration need not be read. */
   mayServe({ company_id, is_transactional }: ClaimableCampaign): boolean {
     if (is_transactional) return true;
     const own = this.#batchesOf.get(company_id) ?? 0;
@@ -75,12 +74,13 @@ export class BatchAdmission {
     return own === 0 && this.#batches < HARD_CAP_FACTOR * this.#softLimit;
   }
 
-  /** Takes the room for a batch, where there is room. */
+  /** Reserves a batch if the limits allow it. */
   admit({ company_id, is_transactional, next_recipients }: ClaimableCampaign, server: Server): boolean {
     if (!is_transactional) {
       const demand = this.#demand.get(server) ?? { batches: MIN_BATCHES_PER_SERVER, recipients: 0 };
       if (isMet(demand)) return false;
-      // By what it brings: a hundred large ones side by side would be made and recorded one mail at a time.
+      // Counted by recipients: a hundred large batches side by side would each be rendered and recorded one mail at a
+      // time.
       demand.batches--;
       demand.recipients -= next_recipients;
       this.#demand.set(server, demand);

@@ -1,4 +1,7 @@
-/** Which campaigns can be claimed from, and taking leases: the only statements that compete with other senders for work. */
+/**
+ * Finds campaigns with recipients to send and leases their chunks. Only these statements compete with other senders for
+ * work.
+ */
 
 import { BEGIN_SENDING } from "../../../models/campaign-lifecycle.ts";
 import { prepared, query } from "../../../models/database/db.ts";
@@ -11,12 +14,12 @@ import type { PinnedConnection } from "../engine/pinned-connection.ts";
 
 export const MAX_CAMPAIGNS = 100;
 
-/** What this process cannot use now. */
+/** Work to leave out, because this process cannot use it now. */
 export interface Excluded {
   companyIds: readonly string[];
   smtpConfigIds: readonly string[];
   campaignIds: readonly string[];
-  /** Their transports have as many newsletters as they need; transactional mail may still come. */
+  /** These servers have enough newsletter batches; transactional mail is still claimed. */
   suppliedIds: readonly string[];
 }
 
@@ -35,8 +38,8 @@ const SENDABLE = `c.status in ('pending', 'sending') and c.error is null
   and (c.is_transactional or c.smtp_config_id not in (select unnest($4::uuid[])))`;
 
 /**
- * Of these campaigns those that no sender may send for any more, whoever stopped them. $3: it is a batch of copies, whose
- * campaign may be over; of a stopped one they end one by one (delivery/suppression.ts).
+ * Returns the campaigns that no sender may continue, for any reason. $3: the batch holds copies, whose campaign may be
+ * finished; copies of a stopped campaign are failed one by one (delivery/suppression.ts).
  */
 export const STOPPED = `
   select w.campaign_id, w.copies from unnest($1::uuid[], $2::uuid[], $3::boolean[]) w (company_id, campaign_id, copies)
@@ -45,7 +48,7 @@ export const STOPPED = `
     where c.id = w.campaign_id and c.company_id = w.company_id and o.sending_paused_at is null
       and (w.copies or c.status in ('pending', 'sending') and c.error is null))`;
 
-/** Counted once for all campaigns: the answer for one is looked up in it. */
+/** Counts once for all campaigns; each campaign looks up its company's count. */
 const LEASES_OF_COMPANY = `coalesce(((
       select jsonb_object_agg(l.company_id, l.n)
       from (select company_id, count(*) as n from send_chunks where state = ${SEND_CHUNK_STATE.leased} group by company_id) l
@@ -65,10 +68,9 @@ const CLAIMABLE = `c.id as campaign_id, c.company_id, c.smtp_config_id, c.is_tra
     cc.sender_email, cc.traceparent, s.bounce_address, co.smtp_per_hour`;
 
 /**
- * The first campaigns in the given order that have what is wanted. All that are alive are put in order by what their own
- * rows say, and then looked at one by one until there are enough: in a join the planner may begin with the companies
- * (0.8 s with 5,000 of them and 10,000 campaigns that wait; like this 0.02 s). Campaigns with a deleted configuration are
- * among them: the transport is not found, and they are stopped.
+ * Returns the first campaigns in the given order that have the wanted recipients. Sorts all active campaigns by their
+ * own rows and then checks one by one until there are enough: in a join the planner may start with the companies, which
+ * is far slower. Includes campaigns whose configuration was deleted, so that they are stopped.
  */
 const firstCampaigns = (order: string, wanted: string) => `
   select ${CLAIMABLE}, wanted.recipients as next_recipients
@@ -81,8 +83,8 @@ const firstCampaigns = (order: string, wanted: string) => `
   order by ${order}
   limit ${MAX_CAMPAIGNS}`;
 
-// Transactional first; then the company with the fewest leases on any node, then the campaign that has waited longest, so
-// that nobody queues behind a million.
+// Transactional mail first, then the company with the fewest leases on any node, then the campaign that has waited
+// longest, so that no small campaign queues behind a very large one.
 export const CLAIMABLE_CAMPAIGNS = firstCampaigns(
   "is_transactional desc, leases, last_turn_at nulls first, id",
   `select k.hi - k.lo + 1 as recipients from send_chunks k where k.campaign_id = c.id and k.company_id = c.company_id and k.state = ${SEND_CHUNK_STATE.ready}`,
@@ -91,12 +93,10 @@ export const CLAIMABLE_CAMPAIGNS = firstCampaigns(
 export const claimableCampaigns = (excluded: Excluded, connection: PinnedConnection): Promise<ClaimableCampaign[]> =>
   connection.run<ClaimableCampaign>("claimable-campaigns", CLAIMABLE_CAMPAIGNS, values(excluded));
 
-// One chunk of each campaign. SKIP LOCKED: of two senders that ask at once each gets another one.
-//
-// One statement, because every sender that records for these campaigns waits for their rows: in a transaction of several,
-// a sender that was frozen between two of them stopped all of them. It is cheaper, too: 0.75 ms of PostgreSQL's CPU for ten
-// campaigns instead of 1.4 to 1.8. The campaigns are locked in the order of ids, as with results: two senders that write for
-// the same ones would deadlock otherwise. PostgreSQL would cancel one of them, after a second in which neither records.
+// Leases one chunk per campaign. SKIP LOCKED gives two senders that ask at the same time different chunks. One
+// statement, because every sender that records results for these campaigns waits for their row locks: with several
+// statements, a sender that froze in between would block them all. Campaigns are locked in id order, as results are;
+// otherwise two senders that write for the same campaigns could deadlock.
 const LEASE = `
   with picked as (
     select k.campaign_id, k.no
@@ -123,8 +123,8 @@ const LEASE = `
   select campaign_id, no, lo, hi, fence from leased`;
 
 /**
- * Leases a chunk of each campaign; one that another sender emptied meanwhile is missing, and so is each of them when the
- * database is not on the timeline that this sender knows.
+ * Leases a chunk of each campaign. A campaign is missing from the result if another sender emptied it, and all are
+ * missing if the database is not on the timeline this sender knows.
  */
 export function leaseChunks(
   wanted: readonly ClaimableCampaign[],
@@ -137,8 +137,8 @@ export function leaseChunks(
   return prepared<ChunkLease>("lease", LEASE, [ids, companyIds, owner, leaseMs, timeline]);
 }
 
-// The fence grows here, too: a sender that does not hear that its lease was given back may not take the doubt of those who
-// come after it for its own (record-late-outcomes.ts).
+// Increments the fence here as well: a sender that does not learn that its lease was released must not take a later
+// owner's doubt for its own (record-late-outcomes.ts).
 const RELEASE = `
   update send_chunks c
   set state = ${SEND_CHUNK_STATE.ready}, owner = null, lease_until = null, marked_to = c.lo - 1, fence = c.fence + 1
@@ -147,7 +147,10 @@ const RELEASE = `
     and c.state = ${SEND_CHUNK_STATE.leased} and c.owner = $5 and c.fence = l.fence
   returning c.no`;
 
-/** Gives leases back whose handed-over recipients have all been recorded: the rest was certainly not sent. Returns how many were held. */
+/**
+ * Releases leases whose handed-over recipients all have results; the other recipients were certainly not sent. Returns
+ * how many leases were still held.
+ */
 export async function releaseChunks(
   chunks: readonly (Pick<ChunkLease, "campaign_id" | "no" | "fence"> & { company_id: string })[],
   owner: string,
@@ -158,9 +161,9 @@ export async function releaseChunks(
   return (await query(RELEASE, values)).length;
 }
 
-// Deferred recipients that are due, by campaign. Few rows: the partial index holds only those that wait. LATERAL with a
-// LIMIT is never turned into a join: without statistics that would read the whole table of recipients, at every look. The
-// order is the index's: by the campaign alone all of its recipients would be read.
+// Finds campaigns with deferred recipients that are due. Reads few rows: the partial index holds only waiting
+// recipients. The planner never turns a LATERAL with a LIMIT into a join, which without statistics would read the whole
+// recipients table each time. Uses the index's order: ordering by campaign alone would read all its recipients.
 export const CAMPAIGNS_WITH_DUE_RETRIES = firstCampaigns(
   "is_transactional desc, last_turn_at nulls first, id",
   `select 1 as recipients from sent_emails e
@@ -175,9 +178,9 @@ export const campaignsWithDueRetries = (
 ): Promise<ClaimableCampaign[]> =>
   connection.run<ClaimableCampaign>("campaigns-with-due-retries", CAMPAIGNS_WITH_DUE_RETRIES, values(excluded));
 
-// Copies wait also in campaigns that are over, and those are too many to look at: the index of the waiting is read by
-// skipping from campaign to campaign. A company's hour does not hold them up: their mails are out. Those of a stopped
-// campaign are claimed, too: they end as failed.
+// Finds campaigns with copies that are due, including finished ones, which are too many to check: skips from campaign
+// to campaign in the index of waiting copies. The company's hourly limit does not apply, because the main mails have
+// been sent. Copies of a stopped campaign are claimed too, and end as failed.
 export const CAMPAIGNS_WITH_DUE_COPIES = `
   with recursive waiting as (
     (select campaign_id, company_id from sent_email_copies where next_attempt_at is not null
@@ -218,7 +221,10 @@ const FAIL_QUEUED_COPIES = `
   where campaign_id = $2 and ${sameCompany("company_id", "$1")} and next_attempt_at is not null
     and status = ${SENT_EMAIL_STATUS.queued}`;
 
-/** Of a campaign that is stopped for what only the user can change. A copy under way is failed by the next stop. */
+/**
+ * Fails the queued copies of a campaign that was stopped for an error only the user can fix. A copy in progress is
+ * failed by the next stop.
+ */
 export async function failQueuedCopies(companyId: string, campaignId: string, error: string): Promise<void> {
   await query(FAIL_QUEUED_COPIES, [companyId, campaignId, error]);
 }

@@ -1,6 +1,7 @@
 /**
- * Rounds of claiming: which campaigns have recipients, which of them this node can serve now, a lease for each. At most two
- * leases per campaign (one being delivered, one read ahead), so that no campaign holds what others could do.
+ * Claims work in rounds: finds campaigns with recipients, selects those this node can serve now, and leases a chunk of
+ * each. Takes at most two leases per campaign (one being delivered, one read ahead), so that no campaign holds work
+ * that other nodes could do.
  */
 import { performance } from "node:perf_hooks";
 import { bounceTokens } from "../../../models/statements/mail-key.ts";
@@ -28,7 +29,7 @@ import {
 
 const MIN_PAUSE_MS = 20;
 const SKIPPED_MS = 5_000;
-/** Chunks are asked for up to 50 times a second; retries are less urgent. */
+/** Minimum pause between checks for retries. Chunks are checked up to 50 times per second; retries are less urgent. */
 const RETRIES_PAUSE_MS = 100;
 const COPIES_PAUSE_MS = 250;
 
@@ -40,12 +41,15 @@ export class Claimer implements Claims {
   #stopped = false;
   #retriesAskedAt = Number.NEGATIVE_INFINITY;
   #copiesAskedAt = Number.NEGATIVE_INFINITY;
-  /** Until when a company (its hour is full), a configuration (its day is), or a campaign (stopped) is left out. */
+  /**
+   * End of the time for which a company (hourly limit reached), a configuration (daily limit reached) or a campaign
+   * (stopped) is skipped.
+   */
   #parked = new Map<string, number>();
   #parkedConfigs = new Map<string, number>();
   #skipped = new Map<string, number>();
   #ending = new Set<Promise<unknown>>();
-  /** Their batch is over, and their lease is being given back. */
+  /** Leases that are being released after the end of their batch. */
   readonly endingChunks = new Set<LeasedChunk>();
 
   constructor(context: EngineContext, servers: Servers) {
@@ -67,7 +71,7 @@ export class Claimer implements Claims {
     if (this.#parkedConfigs.delete(smtpConfigId)) this.look();
   }
 
-  /** Its row says that it is stopped; a round that read the rows before must not take it. */
+  /** Set because the row says that the campaign is stopped: a round that read its rows earlier must not claim it. */
   skip(campaignId: string): void {
     this.#skipped.set(campaignId, performance.now() + SKIPPED_MS);
   }
@@ -123,7 +127,7 @@ export class Claimer implements Claims {
     return batches.length === 0 || batches[0]!.left < server.preparation.throughput.readAheadAt;
   }
 
-  /** Campaigns that have all the chunks they need for now. */
+  /** Campaigns that need no further chunk for now. */
   #suppliedCampaigns(): Set<string> {
     const supplied = new Set<string>();
     for (const server of this.#servers.all) {
@@ -138,7 +142,7 @@ export class Claimer implements Claims {
     return this.#servers.forCampaigns(campaigns.filter((campaign) => admission.mayServe(campaign)));
   }
 
-  /** True: another look may find more. */
+  /** True: another check may find more. */
   async #claimChunks(): Promise<boolean> {
     const { owner, settings, reads } = this.#context;
     const timeline = this.#context.history.timeline;
@@ -177,7 +181,7 @@ export class Claimer implements Claims {
     return [...served.values()].some(({ campaign, server }) => this.#needsChunk(server, campaign.campaign_id));
   }
 
-  /** Claims deferred recipients or copies that are due: one batch per campaign and kind, beside its chunks and not behind them. */
+  /** Claims due deferred recipients or copies: one batch per campaign and kind, in parallel with its chunks. */
   async #claimDue(kind: "retries" | "copies"): Promise<void> {
     const { settings, reads } = this.#context;
     if (this.#context.history.timeline === undefined) return;
@@ -209,7 +213,7 @@ export class Claimer implements Claims {
     return batch;
   }
 
-  /** The batch is over: its chunk is done, or goes back. */
+  /** Releases or completes the chunk of a finished batch. */
   async giveBack(batch: Batch, end: BatchEnd): Promise<void> {
     const { chunk } = batch;
     const { campaign_id } = batch.campaign;
@@ -230,13 +234,14 @@ export class Claimer implements Claims {
   }
 
   /**
-   * All that was handed over has been recorded, so the others were certainly not sent: the lease is given back even where it
-   * seems lost (the database was away for longer than it), or marked recipients would end in doubt. If recovery has taken
-   * it by now, those whom it took for in doubt are queued again. True: whatever the batch had is final.
+   * Everything that was handed over has been recorded, so the other recipients were certainly not sent. The lease is
+   * released even if it seems lost (the database was away for longer than the lease), because marked recipients would
+   * otherwise end in doubt. If recovery has already taken it, those it marked as in doubt are queued again. True: every
+   * recipient of the batch is final.
    */
   async #giveLeaseBack(chunk: LeasedChunk | null, { complete, leaseIsLost }: BatchEnd): Promise<boolean> {
     if (!chunk) return true;
-    // One result could not be stored: only the end of the lease may decide about its recipient.
+    // A result could not be stored: only the expiry of the lease may decide about its recipient.
     if (chunk.abandonedTo !== undefined) return false;
     const { owner, recorder, outage } = this.#context;
     if (complete && !leaseIsLost) return recorder.close(chunk);

@@ -1,4 +1,4 @@
-/** A sender's answer to another one that found its leases expired (ask-owners.ts). */
+/** Answers another sender that found leases of this one expired (ask-owners.ts). */
 import type { Batch } from "../delivery/batch.ts";
 import type { LeasedChunk, RecordedResult } from "../delivery/recorded-result.ts";
 import type { AskedLease, GivenUp, SerializedResult } from "./ask-owners.ts";
@@ -6,7 +6,7 @@ import type { AskedLease, GivenUp, SerializedResult } from "./ask-owners.ts";
 interface Held {
   owner: string;
   batches(): Iterable<Batch>;
-  /** Chunks without a batch whose lease is being given back. */
+  /** Chunks without a batch whose lease is being released. */
   ending: Iterable<LeasedChunk>;
   /** Results that may not have been written. */
   unwritten(): readonly RecordedResult[];
@@ -26,13 +26,13 @@ function chunkState(lease: AskedLease, { batches, ending }: Held): State {
   const isIt = isOf(lease);
   const batch = [...batches()].find(({ chunk }) => isIt(chunk));
   const chunk = batch?.chunk ?? [...ending].find(isIt);
-  // A result that cannot be stored: only recovery may say that its recipient is in doubt.
+  // A result could not be stored: only recovery may put its recipient in doubt.
   if (!chunk || chunk.abandonedTo !== undefined) return "not held";
   batch?.leaseLost();
   return batch && batch.handedOver > 0 ? "unsettled" : "settled";
 }
 
-/** A recipient that was claimed by itself has nothing to give up but its result. */
+/** A recipient claimed individually has only its result to report. */
 function rowState({ campaign_id, seq, fence }: AskedLease, { batches }: Held): State {
   const batch = [...batches()].find(
     ({ campaign, source }) => campaign.campaign_id === campaign_id && source.holds(seq, fence),
@@ -41,13 +41,13 @@ function rowState({ campaign_id, seq, fence }: AskedLease, { batches }: Held): S
   return batch ? "unsettled" : "not held";
 }
 
-/** Nothing more is handed over of those that are held, whatever the answer says. */
+/** Stops handing over recipients of held leases, whatever the answer is. */
 export function giveUpLeases(leases: readonly AskedLease[], held: Held): GivenUp {
   const states = leases.map(
     (lease) => [lease, lease.no === null ? rowState(lease, held) : chunkState(lease, held)] as const,
   );
   const answer: GivenUp = { owner: held.owner, settled: [], unsettled: [], results: [] };
-  // Ready mails have got their result only now: they go back.
+  // Ready mails get their result here and return to the queue.
   const unwritten = held.unwritten();
   for (const [lease, state] of states) {
     const isIt = isOf(lease);

@@ -1,13 +1,13 @@
 /**
- * Leases that ran out: their sender died, hangs or lost the database. Recipients it had marked and not recorded are in
- * doubt: those of a newsletter become `unknown` and are never sent to again by themselves, transactional mail goes back to
- * the queue. Recipients that were not marked were not handed over. The new fence makes void whatever the old owner still
- * wants to write, but for what it knows of those in doubt (models/statements/record-late-outcomes.ts).
+ * Recovers expired leases, whose sender died, hangs or lost the database. Recipients it had marked without a recorded
+ * result are in doubt: in a newsletter they become `unknown` and are not sent again without a resume; transactional
+ * mail returns to the queue. Unmarked recipients were not handed over. The new fence voids anything the old owner still
+ * writes, except results of recipients in doubt (models/statements/record-late-outcomes.ts).
  *
- * When it is done: every 2 seconds each sender looks for leases that have run out (SEND_LEASE_SECONDS after their last renewal);
- * after an outage of the database later (engine/lease-recovery.ts). Owners that live are asked first (ask-owners.ts), and their leases wait. A statement that was sent into a network that is
- * cut arrives when it heals, before the senders that live have written a word: each of these does nothing if it begins later
- * than MAX_LATE_MS after the database's clock was read for it.
+ * Each sender checks every 2 seconds for leases not renewed for SEND_LEASE_SECONDS, and later after a database outage
+ * (engine/lease-recovery.ts). Live owners are asked first (ask-owners.ts), and their leases wait. A statement sent into
+ * a broken network may arrive when the network heals, before live senders have written their results: so each statement
+ * does nothing if it starts more than MAX_LATE_MS after the database's clock was read for it.
  */
 import { inAnyPart } from "../../../models/database/campaign-no.ts";
 import { query } from "../../../models/database/db.ts";
@@ -21,10 +21,10 @@ const { queued, sending, unknown } = SENT_EMAIL_STATUS;
 const DOUBT = IN_DOUBT_ERROR;
 export const MAX_LATE_MS = 2_000;
 const IN_TIME = (at: string) => `now() < ${at}::timestamptz + interval '${MAX_LATE_MS} milliseconds'`;
-/** Leases of this node itself: it is alive, and writes its results first when the database is back. */
+/** Grace period for this node's own leases: it is alive, and writes its results first when the database is back. */
 const OWN_GRACE_MS = 60_000;
 
-// Locked in the order of ids, as senders do.
+// Locked in id order, as in the senders' other statements.
 const COUNTED = (doubtful: string) => `per_campaign as (
     select campaign_id, count(*)::int n from ${doubtful} group by campaign_id),
   locked as (
@@ -38,7 +38,7 @@ const PER_CAMPAIGN = (freed: string) => `
   select distinct f.campaign_id, f.company_id, coalesce(d.n, 0) as doubtful
   from ${freed} f left join per_campaign d on d.campaign_id = f.campaign_id`;
 
-/** $1: this node, $2: how much longer its own leases wait. */
+/** $1: this node, $2: extra time for its own leases. */
 const EXPIRED_LEASE = `state = ${SEND_CHUNK_STATE.leased}
       and lease_until < now() - case when owner = $1 then $2 else 0 end * interval '1 millisecond'`;
 
@@ -99,15 +99,15 @@ const EXPIRED_COPIES = `
   from expired x where e.campaign_id = x.campaign_id and e.seq = x.seq and e.no = x.no
     and ${sameCompany("e.company_id", "x.company_id")}`;
 
-/** A chunk whose lease ran out, or a recipient claimed by itself (`no` null) whose claim did. */
+/** An expired lease of a chunk, or the expired claim of an individually claimed recipient (`no` is null). */
 export interface ExpiredLease {
   company_id: string;
   campaign_id: string;
-  /** Null where it was claimed by itself: then `seq` and its tries say which one. */
+  /** Null for an individually claimed recipient, which `seq` and its tries identify. */
   no: number | null;
   seq: number;
   fence: number;
-  /** Null: rows do not say who claimed them. */
+  /** Null: rows do not record who claimed them. */
   owner: string | null;
   expired_ms: number;
 }
@@ -127,14 +127,14 @@ const FIND_EXPIRED = `
   where c.status in ('pending', 'sending')`;
 
 /**
- * An expression: whether anything is in anybody's hands. One question in place of the four statements below, in a cluster that has
- * nothing to send, and asked with the look at the database's clock.
+ * SQL expression: true if any lease exists. An idle cluster asks this one question, together with the database's clock,
+ * instead of running the four statements below.
  */
 export const ANY_IN_HAND = `(select true from send_chunks where state = ${SEND_CHUNK_STATE.leased} order by company_id limit 1)
     or (select true from campaigns where status in ('pending', 'sending') order by status, scheduled_for limit 1)
     or (select true from sent_email_copies where status = ${sending} order by next_attempt_at limit 1)`;
 
-/** Leases of other nodes that ran out; those of retries may be this node's own. */
+/** Finds expired leases of other nodes; those of retries may be this node's own. */
 export const findExpiredLeases = (owner: string): Promise<ExpiredLease[]> =>
   query<ExpiredLease>(FIND_EXPIRED, [owner, OWN_GRACE_MS]);
 
@@ -145,8 +145,8 @@ interface Recovered {
 }
 
 /**
- * Frees what ran out on any node but for the leases that `wait`; returns the campaigns it belonged to. `at`: the database's
- * clock a moment ago.
+ * Recovers the expired leases of all nodes, except those in `wait`; returns their campaigns. `at`: a recent reading of
+ * the database's clock.
  */
 export async function recoverLeases(
   owner: string,
@@ -163,7 +163,7 @@ export async function recoverLeases(
   return [...chunks, ...singles];
 }
 
-/** Only where no other process can hold a lease (the embedded database): those of the process before need not run out. */
+/** Ends all leases at start, if no other process can hold one (embedded database). */
 export async function endAllLeases(): Promise<void> {
   await query(`update send_chunks set lease_until = '-infinity' where state = ${SEND_CHUNK_STATE.leased}`);
   await query(

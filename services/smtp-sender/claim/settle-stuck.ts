@@ -1,7 +1,7 @@
 /**
- * Recipients that nobody will ever send to: queued, not waiting for a try of their own, in a chunk that is closed. A
- * database that has lost its last transactions leaves them (its senders died, so that none could write its results again).
- * They may have been sent: those of newsletters become unknown, transactional mail is due again, as when a lease runs out.
+ * Settles recipients that no sender will ever pick up: queued without a retry time, in a closed chunk. They appear when
+ * the database loses its last transactions and their sender died, so its results could not be written again. They may
+ * have been sent: in newsletters they become unknown, transactional mail is due again, as when a lease expires.
  */
 import { campaignNo, inAnyPart } from "../../../models/database/campaign-no.ts";
 import { query } from "../../../models/database/db.ts";
@@ -12,13 +12,13 @@ import { IN_DOUBT_ERROR } from "../../../models/statements/record-late-outcomes.
 const { queued, unknown } = SENT_EMAIL_STATUS;
 
 const MAX_CAMPAIGNS = 20;
-/** 10,000 recipients of a campaign in one statement: its row is locked for about 0.1 s. */
+/** Limit per statement: the campaign's row stays locked while it runs. */
 const MAX_RECIPIENTS = 10_000;
 
 /**
- * Campaigns without an open chunk that nothing was written for in a while, and whose counts leave more recipients than wait
- * for a try of their own. Each question is answered by a partial index of few rows; only where the counts say that somebody
- * is stuck are a campaign's recipients read. A campaign that is finished by nobody else stays quiet and costs these probes.
+ * Finds campaigns that have no open chunk, no recent writes, and counts that leave more recipients open than wait for a
+ * retry. Partial indexes with few rows answer each part; a campaign's recipients are read only if the counts show stuck
+ * ones. A campaign that never finishes costs just these probes.
  */
 const FIND = `
   select c.id, c.company_id
@@ -62,7 +62,7 @@ interface Stuck {
   recipients: number;
 }
 
-/** `quietMs`: nothing was written for a campaign for that long. */
+/** `quietMs`: minimum time since the last write for a campaign. */
 export async function settleStuck(quietMs: number): Promise<Stuck[]> {
   const settled: Stuck[] = [];
   const campaigns = await query<{ id: string; company_id: string }>(FIND, [quietMs]);

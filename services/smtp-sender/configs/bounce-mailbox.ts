@@ -1,4 +1,4 @@
-/** The mailbox of an SMTP configuration in which its bounces arrive. services/bounces reads it. */
+/** The mailbox that receives the bounces of an SMTP configuration. services/bounces reads it. */
 import type { Transaction } from "sequelize";
 import { BounceMailbox } from "../../../models/bounce-mailbox.ts";
 import { sequelize } from "../../../models/database/db.ts";
@@ -20,7 +20,7 @@ export const mailboxOf = (companyId: string, id: string, transaction: Transactio
 const orUsual = <T>(given: T | null | undefined, stored: T | undefined, usual: T): T =>
   given === null ? usual : (given ?? stored ?? usual);
 
-/** What the row will hold, without the password: what was given, what it holds, or what is usual. */
+/** Merges the request, the stored row and the defaults, without the password. */
 function merged(given: Given, stored: BounceMailbox | null) {
   const useTls = orUsual(given.use_tls, stored?.useTls, true);
   return {
@@ -33,7 +33,7 @@ function merged(given: Given, stored: BounceMailbox | null) {
   };
 }
 
-/** Sentences, each with the name of its field before it. */
+/** Error sentences, each starting with its field's name. */
 export async function mailboxErrors(given: Given, stored: BounceMailbox | null): Promise<string[]> {
   const wanted = merged(given, stored);
   const errors = stored ? [] : REQUIRED.filter((field) => !isGiven(given[field])).map(required);
@@ -58,7 +58,10 @@ export async function mailboxErrors(given: Given, stored: BounceMailbox | null):
 
 const required = (field: string) => `${field}: This field is required.`;
 
-/** Null takes it away. After an edit it is read at once, by whichever node is first; the reader before sees it and ends. */
+/**
+ * Saves the mailbox; null removes it. An edited mailbox is read at once by the first free node, and a node that is
+ * reading the old one notices and stops.
+ */
 export async function saveMailbox(
   config: { companyId: string; id: string },
   given: NewConfig["bounce_mailbox"],

@@ -1,4 +1,4 @@
-/** Errors of an SMTP configuration beyond its schema; the answer lists them together with the schema's own. */
+/** Checks an SMTP configuration beyond its schema; the response lists these errors together with the schema's. */
 
 import { isIP } from "node:net";
 import type { TlsMode } from "../../../models/smtp-config.ts";
@@ -10,7 +10,7 @@ import { HostError, PERMIT_HELP, resolvePublic } from "../../lib/ssrf/guard.ts";
 import { bounceAddressError } from "../../lib/tokens/bounce-token.ts";
 import { type GivenLimits, limitErrors } from "./domain-limits.ts";
 
-/** What a stored password would be sent to. */
+/** The server and login to which a stored password would be sent. */
 interface Target {
   host: string;
   port: number;
@@ -23,8 +23,8 @@ const isEncrypted = ({ useTls, tlsMode }: Pick<Target, "useTls" | "tlsMode">) =>
   tlsMode === "auto" ? useTls : tlsMode !== "none";
 
 /**
- * The error on `password` where a change would send the stored one somewhere else, under another name, or in the clear:
- * whoever changes a configuration may write the password, and must not get to know it.
+ * Requires the password again if a change would send the stored one to another server, with another user name, or
+ * unencrypted: people who may edit a configuration must not be able to obtain its password.
  */
 export function passwordError(stored: Target, given: Partial<Target>): FieldErrors {
   const { host, port, username, useTls, tlsMode } = stored;
@@ -37,17 +37,17 @@ export function passwordError(stored: Target, given: Partial<Target>): FieldErro
   };
 }
 
-/** Undefined for the name or the address of a host. */
+/** Undefined for a valid host name or address. */
 const spellingError = (host: string): string | undefined =>
   isIP(host.trim()) || asciiHost(host) ? undefined : "Enter a valid host name or IP address.";
 
-/** Checks the spelling only: the try itself reports where the name leads. */
+/** Checks only the spelling; the connection test reports where the name resolves to. */
 export function hostErrors({ params }: { params: { host: string } }, isValid: (field: "host") => boolean): FieldErrors {
   const error = isValid("host") ? spellingError(params.host) : undefined;
   return error ? { host: [error] } : {};
 }
 
-/** Undefined where the host may be connected to; a name that has no address yet may be saved. */
+/** Undefined if connections to the host are permitted. A name that has no address yet may be saved. */
 export async function hostError(host: string): Promise<string | undefined> {
   const name = host.trim();
   const error = spellingError(name);

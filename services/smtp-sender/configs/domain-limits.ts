@@ -1,4 +1,4 @@
-/** `domain_limits` of an SMTP configuration: what is wrong with them, and how they are stored. Pure. */
+/** Validates `domain_limits` of an SMTP configuration and converts them for storage. Pure. */
 import type { DomainLimit } from "../../../models/smtp-config.ts";
 import { asciiDomain } from "../../lib/address.ts";
 
@@ -10,7 +10,7 @@ interface GivenLimit {
 
 export type GivenLimits = readonly GivenLimit[] | null;
 
-/** A sentence for each entry that cannot be stored, with its place. */
+/** One sentence per invalid entry, with its position. */
 export function limitErrors(given: readonly GivenLimit[]): string[] {
   const seen = new Set<string>();
   return given.flatMap(({ domain, max_per_minute, max_connections }, n) => {

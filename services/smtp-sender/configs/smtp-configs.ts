@@ -1,4 +1,4 @@
-/** The SMTP configurations of a company. Secrets go in and never come out. */
+/** Manages a company's SMTP configurations. Secrets are write-only. */
 
 import type { Transaction } from "sequelize";
 import { Company } from "../../../models/company.ts";
@@ -94,14 +94,14 @@ export async function idsOfConfigs(companyId: string): Promise<string[]> {
   return found.map(({ id }) => id);
 }
 
-/** The other keys of what was sent are nobody's. */
+/** Other keys of the request are ignored. */
 const warmupOf = ({ start_per_day, factor, until_per_day }: Warmup): Warmup => ({
   start_per_day,
   factor,
   until_per_day,
 });
 
-/** Only what was given: what is missing keeps its value, or gets the column's default. */
+/** Contains only the given fields: missing ones keep their value or get the column's default. */
 function columns(given: Partial<NewConfig>, id: string) {
   const wanted = {
     name: given.name?.trim(),
@@ -125,14 +125,14 @@ function columns(given: Partial<NewConfig>, id: string) {
   return Object.fromEntries(present) as Partial<typeof wanted>;
 }
 
-/** The caller's rights as they are now; writers of one company's configurations come one after the other. */
+/** Reads the caller's current rights and locks the company, so that its configurations are written one at a time. */
 export async function requireRightsNow(meta: Caller, action: PermittedAction, transaction: Transaction): Promise<void> {
   const bind = [meta.companyId];
   await sequelize().query("select from companies where id = $1 for no key update", { bind, transaction });
   requirePermission(action, await currentRights(meta, transaction));
 }
 
-/** One default per company: the new one takes the place of the old one in the same transaction. */
+/** One default per company: a new one replaces the old one in the same transaction. */
 async function unsetDefault(companyId: string, transaction: Transaction): Promise<void> {
   await SmtpConfig.update({ isDefault: false }, { where: { companyId, isDefault: true }, transaction });
 }
@@ -156,7 +156,7 @@ export async function createConfig(ctx: Ctx<NewConfig>): Promise<View> {
   });
 }
 
-/** What was learnt of the server says nothing about another one, or another way to it: it is tried at once. */
+/** Resets what is known about the server: another server, or other connection settings, is tried at once. */
 const FORGOTTEN = {
   failingSince: null,
   backoffUntil: null,
@@ -165,7 +165,7 @@ const FORGOTTEN = {
   lastErrorAt: null,
   workedAt: null,
 };
-/** Empty, too, is what is stored for a relay without login. A password that cannot be read any more counts as one. */
+/** True also for a relay without login. An unreadable password counts as present. */
 function hasPassword({ id, passwordSealed }: SmtpConfig): boolean {
   if (passwordSealed === null) return false;
   try {
@@ -201,7 +201,7 @@ async function errorsOfDkim(
   return errors.length > 0 ? { dkim: errors } : {};
 }
 
-/** Beyond the schema's. */
+/** Errors beyond the schema's. */
 export async function newConfigErrors(
   { params }: Ctx<NewConfig>,
   isValid: (field: keyof NewConfig) => boolean,
@@ -214,7 +214,7 @@ export async function newConfigErrors(
   return found.length > 0 ? { ...errors, bounce_mailbox: found } : errors;
 }
 
-/** With what else is wrong; the transaction that writes asks again. */
+/** Also reports a missing object together with other errors; the transaction that writes checks again. */
 export async function patchErrors(
   ctx: Ctx<ConfigPatch>,
   isValid: (field: keyof ConfigPatch) => boolean,
@@ -230,7 +230,7 @@ export async function patchErrors(
   const readable = Object.entries({ host, port, username, use_tls, tls_mode, password }).filter(
     ([field, value]) => value !== undefined && isValid(field as keyof ConfigPatch),
   );
-  // A password that breaks its rule is named by the schema already.
+  // The schema already reports an invalid password.
   return password === undefined || isValid("password")
     ? { ...errors, ...changeErrors(stored, Object.fromEntries(readable)) }
     : errors;
@@ -253,7 +253,7 @@ export async function updateConfig(ctx: Ctx<ConfigPatch>): Promise<View> {
     if (Object.keys(errors).length > 0) throw invalid(errors);
     const forgotten = OF_THE_SERVER.some((field) => given[field] !== undefined) ? FORGOTTEN : {};
     const before = found.host;
-    // Whatever was changed, its mail is looked at again before the next send.
+    // Any change triggers a new deliverability check before the next send.
     await found.update({ ...columns(given, id), ...forgotten, checkedAt: null }, { transaction });
     if (given.dkim !== undefined) {
       await saveKeys(found, keysFrom(given.dkim, await keysOf(found, transaction)), transaction);
@@ -268,7 +268,7 @@ export async function updateConfig(ctx: Ctx<ConfigPatch>): Promise<View> {
   });
 }
 
-/** Owners hear of it: what they send goes by another server from now on. */
+/** Notifies owners that mail now goes through another server. */
 async function noticeOfHost(
   { userId, apiKeyId }: Caller,
   { companyId, name, host }: SmtpConfig,
@@ -281,7 +281,10 @@ async function noticeOfHost(
   await noticeToOwners(companyId, "smtp_host_changed", { company: company!.name, config: name, host, by }, transaction);
 }
 
-/** Campaigns that still send through it fail what is left: their server finds it gone (server/servers.ts). */
+/**
+ * Campaigns that still use it fail their remaining recipients: the sender finds the configuration missing
+ * (server/servers.ts).
+ */
 export async function removeConfig(ctx: Ctx<{ id: string }>): Promise<void> {
   const companyId = companyOf(ctx);
   const { id } = ctx.params;

@@ -12,15 +12,15 @@ export interface TransportConfig extends Endpoint {
   maxPerSecond: number | null;
   warmup: Warmup | null;
   domainLimits: readonly DomainLimit[];
-  /** Milliseconds since which it cannot be used; null: it works. */
+  /** Time since the server became unusable, in milliseconds; null: it works. */
   failingForMs: number | null;
-  /** A session with this server and these settings was opened at some time. */
+  /** A session with these settings has succeeded at least once. */
   workedBefore: boolean;
   /** Changes with every edit. */
   version: string;
 }
 
-/** Sealed with a key that this process does not have, or damaged. The message is shown to the user. */
+/** The password was sealed with a key this process does not have, or is damaged. The message is shown to the user. */
 export class UnreadablePassword extends Error {
   constructor(cause: unknown) {
     super("The stored SMTP password can no longer be read. Enter it again.", { cause });
@@ -54,7 +54,7 @@ const READ = `
 
 function password({ id, password_sealed: sealed }: Row): string {
   if (!sealed) return "";
-  // Keys that cannot be loaded are an error of this process, not of the stored password.
+  // Failing to load the keys is an error of this process, not of the stored password.
   openableKeyIds();
   try {
     return unseal(sealed, id);
@@ -81,7 +81,7 @@ const toConfig = (row: Row): TransportConfig => ({
   version: row.updated_at.toISOString(),
 });
 
-/** By id, in one statement. Deleted ones are missing. */
+/** Reads configurations by id in one statement. Deleted ones are missing. */
 export async function readTransportConfigs(
   wanted: readonly { id: string; companyId: string }[],
 ): Promise<Map<string, TransportConfig | UnreadablePassword>> {
@@ -98,7 +98,7 @@ export async function readTransportConfigs(
   return configs;
 }
 
-/** Undefined: it was deleted. Throws UnreadablePassword. */
+/** Undefined if it was deleted. Throws UnreadablePassword. */
 export async function readTransportConfig(companyId: string, id: string): Promise<TransportConfig | undefined> {
   const config = (await readTransportConfigs([{ companyId, id }])).get(id);
   if (config instanceof UnreadablePassword) throw config;

@@ -1,4 +1,7 @@
-/** Tries a server as the sender would use it: address, connection, TLS, login, a sender. Ten seconds at most, no mail. */
+/**
+ * Tests a server the way the sender uses it: address, connection, TLS, login, sender address. Takes at most ten seconds
+ * and sends no mail.
+ */
 
 import { isIP } from "node:net";
 import type { SmtpConfig } from "../../../models/smtp-config.ts";
@@ -27,7 +30,7 @@ const quit = ({ socket }: Session) => {
   setTimeout(() => socket.destroy(), 1_000).unref();
 };
 
-/** The reply to a command; rejects where the server closes the connection or says what is not SMTP. */
+/** Resolves with the reply to a command; rejects if the server closes the connection or does not speak SMTP. */
 function ask({ socket }: Session, command: string): Promise<Reply> {
   const over = new AbortController();
   return new Promise<Reply>((resolve, reject) => {
@@ -52,14 +55,14 @@ function ask({ socket }: Session, command: string): Promise<Reply> {
   }).finally(() => over.abort());
 }
 
-/** A sender where none is given: the login, if it is an address, else the host's postmaster. */
+/** Default sender address: the login if it is an address, else the host's postmaster. */
 function likelySender({ username, host }: TryServerParams): string {
   if (/^[^\s@<>]+@[^\s@<>]+$/.test(username)) return username;
   const version = isIP(host);
   return `postmaster@${version ? `[${version === 6 ? "IPv6:" : ""}${host}]` : host}`;
 }
 
-/** Begins a mail and takes it back. The refusal, if there is one. */
+/** Starts a mail transaction and resets it. Returns the refusal, if any. */
 async function senderRefusal(session: Session, sender: string): Promise<Reply | undefined> {
   const { text, smtpUtf8 } = wireAddress(sender);
   const reply = await ask(session, `MAIL FROM:<${text}>${smtpUtf8 && session.smtpUtf8 ? " SMTPUTF8" : ""}`);
@@ -68,7 +71,10 @@ async function senderRefusal(session: Session, sender: string): Promise<Reply | 
   return undefined;
 }
 
-/** It asks for a login, or for TLS before one. Others refuse the sender, or all mail for now: no stage of ours is nearer than "connect". */
+/**
+ * The server requires a login, or TLS before it. Any other refusal concerns the sender address, or all mail for now;
+ * "connect" is the closest stage.
+ */
 const asksForLogin = ({ code, enhanced, text }: Reply) =>
   code === 530 || enhanced === "5.7.0" || (code >= 500 && /authenticat|\bauth\b|starttls|log ?in\b/i.test(text));
 
@@ -81,9 +87,9 @@ async function limit(what: string, companyId: string): Promise<void> {
 }
 
 export const limitTries = (companyId: string) => limit("validate", companyId);
-/** Making an RSA key takes up to a second of CPU. */
+/** Generating an RSA key takes up to a second of CPU. */
 export const limitKeys = (companyId: string) => limit("dkim-keys", companyId);
-/** Each report asks the DNS some forty times. */
+/** Each report sends about forty DNS queries. */
 export const limitReports = (companyId: string) => limit("deliverability", companyId);
 
 const UNREADABLE = "The stored password can no longer be read. Enter it again.";
@@ -97,7 +103,7 @@ function storedPassword({ id, passwordSealed }: SmtpConfig): string {
   }
 }
 
-/** What a stored configuration is tried with. */
+/** The password to test a stored configuration with. */
 export function storedLogin(stored: SmtpConfig): TryServerParams {
   const { host, port, username, useTls, tlsMode, senderEmail } = stored;
   const password = storedPassword(stored);

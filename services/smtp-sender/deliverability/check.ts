@@ -1,4 +1,4 @@
-/** One check of the deliverability report, and what a user can do about it. */
+/** A check of the deliverability report, with advice for the user. */
 
 import type { CheckFailure } from "../../../models/smtp-config.ts";
 
@@ -7,15 +7,15 @@ type CheckStatus = "pass" | "warn" | "fail" | "unknown";
 export interface Check {
   name: CheckFailure["name"];
   status: CheckStatus;
-  /** What the DNS or the configuration says; null where there is nothing. */
+  /** Value found in the DNS or the configuration; null if there is none. */
   found: string | string[] | Record<string, unknown> | null;
-  /** What should be there, ready to be published. */
+  /** Expected value, ready to be published. */
   expected: string | string[] | Record<string, unknown> | null;
-  /** Null where the check passes. */
+  /** Null if the check passes. */
   help: string | null;
 }
 
-/** From best to worst; `unknown` says less than a fault that is known. */
+/** From best to worst; `unknown` is less severe than a known fault. */
 const GRAVITY: readonly CheckStatus[] = ["pass", "unknown", "warn", "fail"];
 
 export interface Finding {
@@ -23,7 +23,7 @@ export interface Finding {
   help: string;
 }
 
-/** The gravest finding decides; its sentences come first. */
+/** The most severe finding decides the status; its sentences come first. */
 export function conclude(findings: readonly Finding[]): { status: CheckStatus; help: string | null } {
   const sorted = findings.toSorted((a, b) => GRAVITY.indexOf(b.status) - GRAVITY.indexOf(a.status));
   return {

@@ -1,4 +1,7 @@
-/** The report's failures, kept with the configuration: looked up once a day, before the first send, and after each change. */
+/**
+ * Stores a report's failures with the configuration. The report runs daily before the first send, and after each
+ * change.
+ */
 import { queryOne } from "../../../models/database/db.ts";
 import { type CheckFailure, SmtpConfig } from "../../../models/smtp-config.ts";
 import { domainOf } from "../../lib/address.ts";
@@ -8,11 +11,11 @@ import { keysOf } from "../dkim/key-set.ts";
 import type { Check } from "./check.ts";
 import { deliverability } from "./report.ts";
 
-// Unless the configuration was changed while the DNS was asked: then the answer is about another one.
+// Discards the result if the configuration changed during the check.
 const KEEP = `update smtp_configs set checked_at = now(), check_failures = $4
   where company_id = $1 and id = $2 and date_trunc('milliseconds', updated_at) = $3 returning id`;
 
-/** What is done when keys sign that waited for their records. */
+/** Called when waiting keys start to sign. */
 type Activated = (smtpConfigId: string) => Promise<unknown>;
 
 interface KeptReport {
@@ -20,7 +23,7 @@ interface KeptReport {
   failures: CheckFailure[];
 }
 
-/** A report, whose failures are remembered. A key that waits and is published signs from now on. */
+/** Makes a report and stores its failures. A waiting key whose record is found becomes active. */
 export async function reportOn(stored: SmtpConfig, activated: Activated): Promise<KeptReport> {
   const { companyId, id } = stored;
   const { checks, seen } = await deliverability(stored, await keysOf(stored));
@@ -37,7 +40,7 @@ export async function reportOn(stored: SmtpConfig, activated: Activated): Promis
 
 const dayOf = (at: Date) => at.toISOString().slice(0, 10);
 
-/** Of today's report, which is made if there is none yet. */
+/** Failures of today's report, which is made if necessary. */
 export async function failuresOf(companyId: string, id: string, activated: Activated): Promise<CheckFailure[]> {
   const stored = await SmtpConfig.findOne({ where: { companyId, id } });
   if (!stored || isReservedDomain(domainOf(stored.senderEmail))) return [];

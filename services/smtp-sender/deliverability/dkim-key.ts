@@ -1,4 +1,4 @@
-/** DKIM (RFC 6376, RFC 8463): whether the published key is the one that signs. */
+/** Checks that the published DKIM key (RFC 6376, RFC 8463) is the one that signs. */
 import { createPublicKey, type KeyObject } from "node:crypto";
 import type { Lookups } from "../../lib/dns-lookups.ts";
 import {
@@ -19,12 +19,14 @@ export interface Signature {
   privateKey: string;
 }
 
-/** The record that makes this key known. */
+/** DNS record that publishes this key. */
 export function dkimRecord({ domain, selector, privateKey }: Signature): TxtRecord {
   return { name: recordName(domain, selector), value: recordValue(publicKeyOf(privateKey)) };
 }
 
-/** `bare`: as PKCS#1, which RFC 6376 describes, and not as verifiers read it by its erratum: some take both. */
+/**
+ * `bare`: PKCS#1, as RFC 6376 describes, rather than the form of its erratum, which verifiers expect; some accept both.
+ */
 function publishedForm(own: PublicKey, published: string): "usual" | "bare" | "other" {
   const bytes = Buffer.from(published, "base64");
   if (bytes.toString("base64") === own.base64) return "usual";
@@ -38,7 +40,7 @@ function publishedForm(own: PublicKey, published: string): "usual" | "bare" | "o
   return key.export({ format: "der", type: "spki" }).toString("base64") === own.base64 ? "bare" : "other";
 }
 
-/** Undefined: the record serves. */
+/** Undefined if the record is valid. */
 function fault(tags: Map<string, string> | undefined, own: PublicKey): Finding | undefined {
   const fail = (help: string): Finding => ({ status: "fail", help });
   const version = tags?.get("v");
@@ -87,7 +89,10 @@ export const NO_SIGNATURE: Check = {
   help: "Mail is not signed. Add a DKIM key unless your relay signs for you.",
 };
 
-/** Of a key that was made here and does not sign: nothing is wrong with any mail, and its owner is to publish it. */
+/**
+ * Finding for a generated key that is not active yet: no mail is affected, and the owner still has to publish its
+ * record.
+ */
 export function waiting(check: Check): Check {
   if (check.status === "unknown") return check;
   const { name, value } = check.expected as unknown as TxtRecord;
@@ -99,7 +104,7 @@ export function waiting(check: Check): Check {
   return { ...check, status: "warn", help: `${why}${inFile}` };
 }
 
-/** `found`: the record, null where there is none, an array where there are several. */
+/** `found`: the record; null if there is none; an array if there are several. */
 export async function checkDkim(dns: Lookups, signature: Signature): Promise<Check> {
   const expected = dkimRecord(signature);
   const answer = await dns.txt(expected.name);

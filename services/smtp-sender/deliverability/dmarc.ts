@@ -1,14 +1,14 @@
-/** DMARC (RFC 7489) of the From domain, and whether the mail's own domains are aligned with it. */
+/** Checks DMARC (RFC 7489) of the From domain and the alignment of SPF and DKIM with it. */
 import { getDomain } from "tldts";
 import type { Lookups } from "../../lib/dns-lookups.ts";
 import { type Check, conclude, dnsUnknown, type Finding } from "./check.ts";
 import { parseTags } from "./tags.ts";
 
-/** By the public suffix list; a name that has none (of one label, or a suffix itself) is its own. */
+/** Organisational domain by the public suffix list. A single label or a suffix is its own. */
 const organisationalDomain = (domain: string): string => getDomain(domain) ?? domain;
 
 export interface Policy {
-  /** Where it was found: the From domain's, or its organisational domain's. */
+  /** Domain where the record was found: the From domain or its organisational domain. */
   domain: string;
   isStrictSpf: boolean;
   isStrictDkim: boolean;
@@ -36,7 +36,7 @@ function fault(tags: Map<string, string> | undefined): string | undefined {
   return undefined;
 }
 
-/** `policy` is undefined where there is none that holds. */
+/** `policy` is undefined if no valid one exists. */
 export async function checkDmarc(dns: Lookups, from: string): Promise<{ check: Check; policy?: Policy }> {
   for (const domain of new Set([from, organisationalDomain(from)])) {
     const answer = await dns.txt(`_dmarc.${domain}`);
@@ -82,7 +82,7 @@ interface AlignmentAsked {
 const aligned = (domain: string, from: string, isStrict: boolean) =>
   domain === from || (!isStrict && organisationalDomain(domain) === organisationalDomain(from));
 
-/** One of both is enough (RFC 7489 section 3.1); what is refused or missing aligns nothing. */
+/** Either alignment is enough (RFC 7489 section 3.1); refused or missing records align nothing. */
 export function checkAlignment({ from, envelope, spf, signatures, policy }: AlignmentAsked): Check {
   const serves = ({ status, found }: Check) => status !== "fail" && found !== null;
   const spfAligned = aligned(envelope, from, policy?.isStrictSpf ?? false);

@@ -1,10 +1,10 @@
-/** Whether answers can come back, and whether readers can follow the links: MX of sender and bounce address, host of links. */
+/** Checks the hosts that mail depends on: MX of the sender and bounce addresses, and the host of links. */
 import { isIP } from "node:net";
 import type { Lookups } from "../../lib/dns-lookups.ts";
 import { isLoopbackOnly } from "../../lib/ssrf/local-host.ts";
 import { type Check, conclude, dnsUnknown, type Finding } from "./check.ts";
 
-/** RFC 7505: the domain takes no mail. */
+/** Null MX (RFC 7505): the domain accepts no mail. */
 const isNullMx = (exchanges: readonly string[]) => exchanges.length === 1 && exchanges[0]!.replace(/\.$/, "") === "";
 
 async function receives(dns: Lookups, domain: string): Promise<{ found: string[] | null; findings: Finding[] }> {
@@ -39,7 +39,7 @@ export async function checkMx(dns: Lookups, domain: string): Promise<Check> {
   return { name: "mx", found, expected: null, ...conclude(findings) };
 }
 
-/** `address`: null where the envelope has the sender's own address. */
+/** `address`: null if the envelope uses the sender's own address. */
 export async function checkBounceAddress(dns: Lookups, address: string | null, domain: string): Promise<Check> {
   if (address === null) {
     const help =
@@ -50,7 +50,7 @@ export async function checkBounceAddress(dns: Lookups, address: string | null, d
   return { name: "bounce_address", found: address, expected: null, ...conclude(findings) };
 }
 
-/** `baseUrl`: the host of links, pixel and public pages. */
+/** `baseUrl`: serves links, the open pixel and public pages. */
 export async function checkLinks(dns: Lookups, baseUrl: string): Promise<Check> {
   const { protocol, hostname, origin } = new URL(baseUrl);
   const host = hostname.replace(/^\[|\]$/g, "");

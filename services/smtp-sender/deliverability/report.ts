@@ -1,4 +1,7 @@
-/** What a receiver would find wrong with the mail of an SMTP configuration, before any is sent. Nothing is cached: it is asked for after changes. */
+/**
+ * Finds what a receiver would object to in mail of an SMTP configuration, before any is sent. Nothing is cached,
+ * because people check after changes.
+ */
 import type { SmtpConfig } from "../../../models/smtp-config.ts";
 import { activeTrackingDomain } from "../../../models/statements/tracking-domains.ts";
 import { asciiDomain, domainOf } from "../../lib/address.ts";
@@ -13,14 +16,14 @@ import { checkAlignment, checkDmarc, type Policy } from "./dmarc.ts";
 import { checkBounceAddress, checkLinks, checkMx } from "./hosts.ts";
 import { checkSpf } from "./spf.ts";
 
-/** All of it, as clients were promised 5 s. */
+/** Total time; the API promises 5 s. */
 const TOTAL_MS = 4_800;
-/** Of one look-up with its second try. */
+/** Time of one look-up including its retry. */
 const LOOKUP_MS = 3_000;
 
 const domain = (name: string): string => (asciiDomain(name) ?? name).toLowerCase();
 
-/** What cannot be said in time; other checks are not kept waiting by it. */
+/** Result of a check that takes too long; the other checks do not wait for it. */
 const late = (name: Check["name"]): Check => ({
   name,
   status: "unknown",
@@ -32,7 +35,7 @@ const late = (name: Check["name"]): Check => ({
 interface KeyChecked {
   key: ConfigKey;
   check: Check;
-  /** It waited for its record, which is there. */
+  /** The key was waiting for its record, which has been found. */
   isNew: boolean;
 }
 
@@ -51,13 +54,13 @@ async function checked(dns: Lookups, key: ConfigKey): Promise<KeyChecked> {
 }
 
 export interface Report {
-  /** In the order in which a user would repair them. */
+  /** In the order in which a user would fix them. */
   checks: Check[];
-  /** Ids of keys that wait for their record, and may sign now. */
+  /** Ids of waiting keys that may become active. */
   seen: string[];
 }
 
-/** `keys`: those of the configuration. */
+/** `keys`: all keys of the configuration. */
 export async function deliverability(stored: SmtpConfig, keys: readonly ConfigKey[]): Promise<Report> {
   const linksHost = await activeTrackingDomain(stored.companyId);
   const dns = await configuredLookups(LOOKUP_MS);

@@ -1,6 +1,6 @@
 /**
- * SPF (RFC 7208) of the envelope's domain: whether its record can be evaluated by a receiver, whatever address mail comes
- * from. The relay's own address is judged only where the record names it: mail may leave a relay from other ones.
+ * Checks SPF (RFC 7208) of the envelope domain: whether receivers can evaluate its record for any sending address. The
+ * relay's own address is judged only if the record names it, because a relay may send from other addresses.
  */
 import { isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
@@ -13,7 +13,7 @@ import { type Check, conclude, dnsUnknown, type Finding } from "./check.ts";
 /** RFC 7208 section 4.6.4. */
 const MAX_LOOKUPS = 10;
 const MAX_VOIDS = 2;
-/** Beyond that nothing more is asked: the record has failed long before. */
+/** Limit after which no further query is sent: the record has already failed. */
 const STOP_AT = 40;
 const MAX_MX_NAMES = 10;
 
@@ -23,7 +23,7 @@ interface Term {
   text: string;
   qualifier: Qualifier;
   mechanism: string;
-  /** What stands behind the colon, or the equals sign of `redirect`. */
+  /** Value after the colon, or after the equals sign of `redirect`. */
   value: string | undefined;
   cidr4: number;
   cidr6: number;
@@ -35,7 +35,7 @@ const MODIFIER = /^([a-z][a-z0-9_.-]*)=(\S*)$/i;
 const NEEDS_VALUE = new Set(["include", "ip4", "ip6", "exists"]);
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/i;
 
-/** Two labels at least, and the last one no number: `a:192.0.2.1` is an address in the place of a name. */
+/** At least two labels, the last one not a number: `a:192.0.2.1` puts an address where a name belongs. */
 function isDomain(name: string): boolean {
   const labels = name.replace(/\.$/, "").split(".");
   return (
@@ -48,7 +48,7 @@ function isDomain(name: string): boolean {
 const hasMacro = (text: string) => text.includes("%");
 const MACROS = /%(?:%|_|-|\{[slodiphv]\d*r?[.\-+,/_=]*\})/gi;
 
-/** Undefined where the term is a modifier that nobody needs to know; a string names what is wrong. */
+/** Undefined for a modifier that can be ignored; a string is an error. */
 function parseTerm(text: string): Term | string | undefined {
   if (hasMacro(text) && text.replace(MACROS, "").includes("%")) return `"${text}" has a macro that does not exist`;
   const modifier = MODIFIER.exec(text);
@@ -82,7 +82,7 @@ function parseTerm(text: string): Term | string | undefined {
 function parseAddress(term: Term, cidr4: string | undefined, cidr6: string | undefined): Term | string {
   const is4 = term.mechanism === "ip4";
   const valid = is4 ? ipaddr.IPv4.isValidFourPartDecimal(term.value!) : ipaddr.IPv6.isValid(term.value!);
-  // Of an IPv6 address the one slash is its length.
+  // In an IPv6 address the single slash is its prefix length.
   const length = is4 ? term.cidr4 : cidr4 ? Number(cidr4.slice(1)) : 128;
   if (!valid || cidr6 || length > (is4 ? 32 : 128)) return `"${term.text}" is no ${is4 ? "IPv4" : "IPv6"} network`;
   return { ...term, [is4 ? "cidr4" : "cidr6"]: length };
@@ -111,7 +111,7 @@ class Walk {
     return undefined;
   }
 
-  /** The one SPF record of a domain; undefined where there is none that counts, which is a finding. */
+  /** The single SPF record of a domain; undefined, with a finding, if none is valid. */
   async record(domain: string, path: readonly string[]): Promise<string | undefined> {
     const answer = await this.#dns.txt(domain);
     if (answer.is === "unknown") {
@@ -126,10 +126,7 @@ class Walk {
     return this.fail(`The record includes ${domain}, which has no SPF record: every check ends in an error there.`);
   }
 
-  /**
-   * What the record says of the relay's addresses by name: the qualifier of the mechanism that matched, undefined where only
-   * `all` would.
-   */
+  /** Qualifier of the mechanism that matches the relay's addresses by name; undefined if only `all` would match. */
   async domain(domain: string, record: string, path: readonly string[]): Promise<Qualifier | undefined> {
     const terms = record.trim().split(/ +/).slice(1).map(parseTerm);
     for (const fault of terms.filter((term) => typeof term === "string")) {
@@ -144,10 +141,10 @@ class Walk {
     if (path.length === 0) this.judgeEnd(all, parsed);
     let matched: Qualifier | undefined;
     for (const term of parsed) {
-      // Behind `all` nothing is evaluated, and `redirect` counts only where there is none.
+      // Nothing after `all` is evaluated, and `redirect` is used only without `all`.
       if (term === all || this.lookups > STOP_AT) break;
       if (term.mechanism === "redirect" && all) continue;
-      // On after a match: mail from another address needs the look-ups behind it.
+      // Continues after a match: mail from another address needs the remaining look-ups.
       const says = await this.term(term, domain, [...path, domain.toLowerCase()]);
       matched ??= says;
     }
@@ -171,7 +168,7 @@ class Walk {
       return this.#relay.some((address) => within(address, value!, term)) ? qualifier : undefined;
     }
     this.lookups++;
-    // A macro stands for the address and the sender of a mail, which there is none of.
+    // A macro depends on the address and sender of a mail, which do not exist here.
     if (mechanism === "ptr" || (value && hasMacro(value))) return undefined;
     const target = (value ?? domain).replace(/\.$/, "");
     if (mechanism === "exists") return (await this.addresses(target, true)).length > 0 ? qualifier : undefined;
@@ -214,10 +211,10 @@ class Walk {
 }
 
 interface SpfAsked {
-  /** Of the envelope sender. */
+  /** Domain of the envelope sender. */
   domain: string;
   relayHost: string;
-  /** Of the relay, where they are known. */
+  /** Addresses of the relay, if known. */
   relayAddresses: readonly string[];
 }
 
@@ -228,14 +225,14 @@ function judgeRelay(walk: Walk, named: Qualifier | undefined, { relayHost }: Spf
   }
 }
 
-/** The addresses that stand for the relay in a record; undefined where its name in the public DNS does. */
+/** Addresses to put in a record for the relay; undefined if its public DNS name can be used. */
 function addressesOf({ relayHost, relayAddresses }: SpfAsked): readonly string[] | undefined {
   const literal = literalAddress(relayHost);
   if (literal !== null) return [ipaddr.process(literal).toString()];
   return isLocalHost(relayHost) || asciiDomain(relayHost) === null ? relayAddresses : undefined;
 }
 
-/** Record to publish where there is none; null where the relay has neither a public name nor an address. */
+/** Record to publish if there is none; null if the relay has neither a public name nor an address. */
 function expectedRecord(asked: SpfAsked): { name: string; value: string } | null {
   const addresses = addressesOf(asked);
   const terms = addresses?.map((address) => `${isIPv6(address) ? "ip6" : "ip4"}:${address}`) ?? [
@@ -252,7 +249,7 @@ function noRecordHelp(asked: SpfAsked): string {
     : `${help} Receivers never see ${local}: write the public address that this relay sends from instead.`;
 }
 
-/** `found` is null or `{record, lookups}`. */
+/** `found`: null or `{record, lookups}`. */
 export async function checkSpf(dns: Lookups, asked: SpfAsked): Promise<Check> {
   const { domain } = asked;
   const walk = new Walk(dns, asked.relayAddresses);

@@ -1,46 +1,46 @@
 /**
- * When something that failed is tried again: the one place for it.
+ * Defines all retry and back-off times of sending.
  *
- * | what                                            | how long, how often                                        |
- * |-------------------------------------------------|------------------------------------------------------------|
- * | a recipient that was deferred (4xx, not accepted) | 1 minute, doubling to 8 hours, each a fifth more or less, |
- * |                                                 | 12 tries: about 24 hours (`deferredForMs`, MAX_TRIES)      |
- * | a mail whose session ended before it was sent   | the next connection, 3 sessions, where that session had    |
- * |                                                 | taken mail; else, and then, as a deferred one              |
- * | a copy (cc, bcc)                                | as a recipient; it waits for no server: what cannot go out |
- * |                                                 | behind its mail is queued by itself, untried               |
- * | a server that takes no mail for now             | 2 seconds, doubling to 5 minutes, then one mail as a       |
- * | (server/health.ts)                              | probe; stored in its row, so that all nodes know. After    |
- * |                                                 | 24 hours its campaigns are stopped                         |
- * | a session that the server has used up           | the next connection, without a count: it has taken mail    |
- * | a server's own limit on connections             | kept for a minute                                          |
- * | no connection slot free, or Redis away          | half a second                                              |
+ * | what                                              | how long, how often                                          |
+ * |---------------------------------------------------|--------------------------------------------------------------|
+ * | a recipient that was deferred (4xx, not accepted) | 1 minute, doubling to 8 hours, each a fifth more or less,    |
+ * |                                                   | 12 tries: about 24 hours (`deferredForMs`, MAX_TRIES)        |
+ * | a mail whose session ended early                  | the next connection, up to 3 sessions, if that session had   |
+ * |                                                   | accepted mail; otherwise like a deferred one                 |
+ * | a copy (cc, bcc)                                  | like a recipient; it does not wait for a server: a copy that |
+ * |                                                   | cannot follow its mail is queued individually, untried       |
+ * | a server that accepts no mail for now             | 2 seconds, doubling to 5 minutes, then one mail as a         |
+ * | (server/health.ts)                                | probe; stored in its row, so that all nodes know. After      |
+ * |                                                   | 24 hours its campaigns are stopped                           |
+ * | a session that has reached the server's limit     | the next connection, not counted as a try                    |
+ * | a server's own connection limit                   | remembered for a minute                                      |
+ * | no connection slot free, or Redis away            | half a second                                                |
  *
- * The first two rows scale with RETRY_BASE_SECONDS (a minute); a server's pauses do where it is below 2 seconds.
+ * The first two rows scale with RETRY_BASE_SECONDS (a minute); a server's pauses only if it is below 2 seconds.
  *
- * Causes of a 4xx, in the order of AFTER_SMTP in steps.ts; the first that fits decides:
+ * Causes of a 4xx, in the order of AFTER_SMTP in steps.ts; the first match decides:
  *
- * | sign                                            | then                                                       |
- * |-------------------------------------------------|------------------------------------------------------------|
- * | of a used-up session: at MAIL, 4.5.3 or "too many messages", and it had taken mail (`isSessionUsedUp`) | at once in the next session; no try |
- * | of a domain: its fifth in a row with an equal text, or a further one of a domain that backs off (domains/domain-back-off.ts) | deferred as in the first row, and the domain gets less |
- * | of the server: at MAIL in a session that has taken nothing, a probe's, or the fifth in a row with an equal text and nothing accepted between (`ServerHealth.reasonToPause`) | at once after the server's pause; no try |
- * | of nothing but itself: any other, so a single 451 to RCPT, DATA or the end of data, and at RCPT any wait of the recipient's own (`isRecipientsOwnWait`: its mailbox, greylisting) | deferred as in the first row |
+ * | sign | then |
+ * |---|---|
+ * | session limit: 4.5.3 or "too many messages" at MAIL, after accepted mail (`isSessionUsedUp`) | retried at once in the next session; not counted |
+ * | domain: its fifth in a row with the same text, or a further one while the domain is backed off (domains/domain-back-off.ts) | deferred as in the first row, and the domain is throttled |
+ * | server: at MAIL in a session that has accepted nothing, for a probe, or the fifth in a row with the same text and nothing accepted in between (`ServerHealth.reasonToPause`) | retried after the server's pause; not counted |
+ * | recipient: any other, such as a single 451 to RCPT, DATA or the end of data, and at RCPT anything about the recipient itself (`isRecipientsOwnWait`: its mailbox, greylisting) | deferred as in the first row |
  */
 import { query, queryOne } from "../../../models/database/db.ts";
 
 const BASE_SECONDS = 60;
 const MAX_FACTOR = 480;
-/** A fifth more or less at random: what was deferred together must not come back together. */
+/** Random jitter of 20 %: recipients deferred together must not be retried together. */
 const JITTER = 0.2;
 
-/** Tries per recipient, the first one included. */
+/** Tries per recipient, including the first. */
 export const MAX_TRIES = 12;
 export const MAX_SESSIONS_PER_MAIL = 3;
 export const SERVER_LIMIT_KEPT_MS = 60_000;
 export const NO_SLOT_PAUSE_MS = 500;
 
-/** Until a deferred recipient is tried again. `tries`: made so far. */
+/** Delay until a deferred recipient is retried. `tries`: made so far. */
 export function deferredForMs(
   tries: number,
   baseMs = BASE_SECONDS * 1_000,
@@ -55,14 +55,14 @@ const PAUSE_FACTOR = 150;
 
 const GIVE_UP_AFTER = "24 hours";
 /**
- * While it has mail, a failing server is tried every 5 minutes at the latest. After an hour without a try its state
- * is unknown, and the time of failing starts again.
+ * A failing server with waiting mail is tried at least every 5 minutes. After an hour without a try its state is
+ * unknown, and the failing time restarts.
  */
 const UNTRIED_AFTER = "1 hour";
 
 /**
- * $4: milliseconds since this node last saw it accept a mail; null: not seen. $8: this node's probe failed, and the pause in
- * the row is the probe's own. A failure during the pause of another node adds nothing to it.
+ * $4: milliseconds since this node last saw it accept a mail; null: never. $8: this node's probe failed, and the pause
+ * in the row is the probe's own. A failure during another node's pause does not extend it.
  */
 const RECORD_FAILURE = `
   update smtp_configs set last_error = $3, last_error_at = now(),
@@ -82,8 +82,8 @@ interface ServerRow {
 }
 
 /**
- * Stores that the server takes no mail for now, and until when all senders leave it alone. Its mail is not touched.
- * `hopeless`: it has been failing for a day, at every try of any node.
+ * Records that the server accepts no mail, and until when no sender may use it. Its mail stays queued. `hopeless`:
+ * every try of every node has failed for a day.
  */
 export async function recordServerFailure(
   { id, companyId }: ServerRow,
@@ -104,7 +104,10 @@ export async function recordServerFailure(
   return { ms: Math.max(0, row?.pause_ms ?? 0), hopeless: row?.hopeless ?? false };
 }
 
-/** An error that only the user can correct: a refused login, a certificate. Later campaigns try it again, and a resume where it is allowed. */
+/**
+ * Records an error that only the user can fix: a refused login, a certificate. Later campaigns, and permitted resumes,
+ * try the server again.
+ */
 export async function recordServerError({ id, companyId }: ServerRow, error: string): Promise<void> {
   await query(
     `update smtp_configs set last_error = $3, last_error_at = now(), failing_since = coalesce(failing_since, now())
@@ -113,7 +116,9 @@ export async function recordServerError({ id, companyId }: ServerRow, error: str
   );
 }
 
-/** A session could be opened: settings that worked once are not wrong when a handshake breaks later. */
+/**
+ * Records that a session was opened: settings that worked once are not considered wrong when a later handshake fails.
+ */
 export async function recordServerOpened({ id, companyId }: ServerRow): Promise<void> {
   await query("update smtp_configs set worked_at = now() where id = $1 and company_id = $2 and worked_at is null", [
     id,
@@ -121,7 +126,7 @@ export async function recordServerOpened({ id, companyId }: ServerRow): Promise<
   ]);
 }
 
-/** The server accepted a mail. */
+/** Records that the server accepted a mail. */
 export async function recordServerWorks({ id, companyId }: ServerRow): Promise<void> {
   await query(
     `update smtp_configs
@@ -131,7 +136,7 @@ export async function recordServerWorks({ id, companyId }: ServerRow): Promise<v
   );
 }
 
-/** A probe that still runs after this is presumed lost, and its node with it. */
+/** Time after which a running probe is presumed lost together with its node. */
 const PROBE_MS = 60_000;
 
 const CLAIM_PROBE = `
@@ -143,7 +148,7 @@ const CLAIM_PROBE = `
     extract(epoch from backoff_until - now())::float8 * 1000 as wait_ms
   from smtp_configs where id = $1 and company_id = $2`;
 
-/** Whether this node may send one mail to a server that was left alone; of all nodes one at a time may. */
+/** Claims the right to send one mail as a probe to a paused server; only one node at a time gets it. */
 export async function claimProbe({ id, companyId }: ServerRow): Promise<"probe" | "works" | { waitMs: number }> {
   const row = await queryOne<{ claimed: boolean; works: boolean; wait_ms: number | null }>(CLAIM_PROBE, [
     id,
@@ -151,7 +156,7 @@ export async function claimProbe({ id, companyId }: ServerRow): Promise<"probe" 
     PROBE_MS,
   ]);
   if (row?.claimed) return "probe";
-  // If the configuration has since been deleted, the transport notices.
+  // A configuration deleted in the meantime is noticed by the transport.
   if (!row || row.works) return "works";
   return { waitMs: Math.max(0, row.wait_ms ?? 0) };
 }

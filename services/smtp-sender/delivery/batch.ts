@@ -1,16 +1,16 @@
 /**
- * Delivers what was leased: rows of a source → mails with permits → marked in the database → ready. Its server asks it to
- * prepare mails, and takes them one by one with `next`, so a slow server never holds more than it asks for. A mail is made
- * when it is taken.
+ * Delivers the recipients of a lease: reads rows from a source, makes mails with permits, marks them in the database,
+ * and offers them as ready. The server asks for preparation and takes mails one at a time with `next`, so a slow server
+ * never holds more than it asks for. A mail is rendered when it is taken.
  *
- * open      prepares groups while there are rows.
- * ending    prepares nothing more; what was handed over is waited for, then the lease is given back.
- * over      nothing of it is left in this process.
+ *   open     prepares groups while there are rows
+ *   ending   prepares nothing more; waits for handed-over mails, then releases the lease
+ *   over     nothing of the batch is left in this process
  *
- * The budget in doubt: each mail has a permit before it is marked, and keeps it until its result is written. Those of a
- * chunk may be taken in the place of results that are on their way (`promised`): their mark is written with these, not
- * before, so that one statement does for a group of recipients instead of two. One that is
- * put back keeps its permit (`#reserved`) until the mark in the database no longer covers it, or the lease is given back.
+ * Each mail gets a permit before it is marked and keeps it until its result is written (MAX_IN_DOUBT). Mails of a chunk
+ * may reuse the budget of results that are being written (`promised`): their mark is written in the same statement as
+ * those results, which halves the statements. A mail that is put back keeps its permit (`#reserved`) until the mark in
+ * the database no longer covers it, or the lease is released.
  */
 import { performance } from "node:perf_hooks";
 import type { EngineContext } from "../engine/context.ts";
@@ -27,13 +27,13 @@ import type { BatchKind, ClaimableCampaign } from "./rows.ts";
 import { prepareGroup } from "./steps.ts";
 import { checkAgain, MAX_CHECK_AGE_MS, outcomeUnsent, RECHECK_AFTER_MS } from "./suppression.ts";
 
-/** A company whose hour, or a configuration whose day, has no room for longer than this gives its leases back. */
+/** If the hourly or daily limit leaves no capacity for longer than this, the lease is released. */
 const MAX_HOUR_WAIT_MS = 2_000;
 const OUTAGE_PAUSE_MS = 1_000;
 
-/** How it ended. */
+/** How the lease ended. */
 export interface BatchEnd {
-  /** Every recipient of it is final or waits by itself. */
+  /** Every recipient is final or waits individually. */
   complete: boolean;
   leaseIsLost: boolean;
 }
@@ -47,7 +47,7 @@ interface BatchParts {
 
 /** Events that a batch reports to its server. */
 export interface BatchServer {
-  /** `n` of its results were written. */
+  /** `n` of the batch's results were written. */
   recorded(n: number): void;
   /** There may be something to send. */
   wake(): void;
@@ -59,13 +59,13 @@ export class Batch implements MailBatch {
   readonly source: RecipientSource;
   readonly sender: EnvelopeSender;
   readonly ready: Mail[] = [];
-  /** Recipients taken from the source, and neither recorded nor put back. */
+  /** Recipients taken from the source that are neither recorded nor put back. */
   unrecorded = 0;
   state: "open" | "ending" | "over" = "open";
   isStopped = false;
-  /** The batch with the campaign's chunk before this one, while there is one. */
+  /** The batch of the campaign's previous chunk, while it is running. */
   previous: Batch | undefined;
-  /** The next chunk has been looked for. */
+  /** The search for the next chunk has started. */
   askedForMore = false;
   readonly over: Promise<BatchEnd>;
   readonly #context: EngineContext;
@@ -80,9 +80,9 @@ export class Batch implements MailBatch {
   #endsWhenEmpty = false;
   #takesBackWhenPrepared = false;
   readonly #handedOver = new Set<Mail>();
-  /** Results that the recorder has and has not written. */
+  /** Results that the recorder has not written yet. */
   #promised = 0;
-  /** Permits of recipients that were put back while they are marked, by their seq. */
+  /** Permits, by seq, of recipients that were put back while marked. */
   readonly #reserved = new Map<number, Permit>();
 
   constructor(context: EngineContext, server: BatchServer, { campaign, source, sender, granters }: BatchParts) {
@@ -101,17 +101,17 @@ export class Batch implements MailBatch {
     return this.source.kind;
   }
 
-  /** How many connections have in hand. */
+  /** Number of mails that connections hold. */
   get handedOver(): number {
     return this.#handedOver.size;
   }
 
-  /** Put back while the database still has them marked: they keep their share of the budget. */
+  /** Recipients that were put back but are still marked in the database: they count against the budget. */
   get reserved(): number {
     return this.#reserved.size;
   }
 
-  /** Recipients of a chunk whose results are written before, or together with, the next mark (Recorder.promised). */
+  /** Recipients of a chunk whose results are written no later than the next mark (Recorder.promised). */
   get promised(): number {
     return this.chunk ? this.#promised : 0;
   }
@@ -120,7 +120,7 @@ export class Batch implements MailBatch {
     return this.source.chunk;
   }
 
-  /** About how many more recipients it will bring. */
+  /** Estimate of the recipients still to come. */
   get left(): number {
     return this.ready.length + this.source.left;
   }
@@ -134,9 +134,9 @@ export class Batch implements MailBatch {
     this.#server.noteMailBytes(bytes);
   }
 
-  /** Prepares up to `n` more mails, as far as the budget goes. Resolves with how long to wait before it is asked again. */
+  /** Prepares up to `n` more mails within the budget. Resolves with the time to wait before it is called again. */
   async prepare(n: number, connections: number): Promise<number> {
-    // Reserved recipients come first from the source, and bring their permits with them.
+    // Reserved recipients come first from the source and already have permits.
     const reused = [...this.#reserved.keys()].sort((a, b) => a - b).slice(0, n);
     const permits = this.#takePermits(n - reused.length);
     if (reused.length + permits.length === 0) return 0;
@@ -156,7 +156,7 @@ export class Batch implements MailBatch {
 
   #takePermits(n: number): Permit[] {
     if (this.source.exhausted) return [];
-    // Only for a chunk: retries and copies are in doubt as soon as they are claimed, and not with the next flush.
+    // For chunks only: retries and copies are in doubt as soon as they are claimed, not at the next flush.
     const promised = this.chunk ? this.#context.recorder.promised : 0;
     return Permit.take(this.#granters, n, this.campaign.is_transactional, promised);
   }
@@ -174,7 +174,7 @@ export class Batch implements MailBatch {
         return new Mail(this, row, reserved ?? permits.pop()!, this.source.readAtMs);
       });
       this.unrecorded += mails.length;
-      // Now: the campaign's next chunk begins with them, and its mark goes along with that of these.
+      // Written now: the campaign's next chunk starts with these, and its mark goes out in the same statement.
       for (const permit of permits.splice(0)) permit.end();
       await prepareGroup({ batch: this, granters: this.#granters, context: this.#context, mails, connections });
     } finally {
@@ -192,11 +192,11 @@ export class Batch implements MailBatch {
     const { company_id, smtp_config_id } = this.campaign;
     if (waitsForDay) claims.parkConfig(smtp_config_id, Math.min(ms, settings.hourRetryMs));
     else claims.park(company_id, Math.min(ms, settings.hourRetryMs));
-    // Not at once: those for whom there was room are on their way.
+    // Not immediately: the recipients that were granted are being sent.
     this.#endsWhenEmpty = true;
   }
 
-  /** Mails that were taken and not handed over: back to the chunk, or to the queue of the deferred. */
+  /** Returns mails that were not handed over to the chunk, or to the queue of deferred recipients. */
   putBack(mails: readonly Mail[]): void {
     Permit.giveBack(mails.map(({ permit }) => permit));
     if (!this.source.putBack(mails.map(({ row }) => row))) {
@@ -210,7 +210,7 @@ export class Batch implements MailBatch {
     }
   }
 
-  /** The next mail, made. `pipelined`: its connection has another one under way. */
+  /** Takes and renders the next mail. `pipelined`: its connection has another mail in progress. */
   next(pipelined: boolean): Mail | undefined {
     const { domains } = this.#granters;
     for (let mail = domains.next(this.ready, pipelined); mail; mail = domains.next(this.ready, pipelined)) {
@@ -223,7 +223,7 @@ export class Batch implements MailBatch {
         this.putBack([mail]);
         continue;
       }
-      // A lease may run out while a mail waits for a slow connection.
+      // The lease may expire while a mail waits for a slow connection.
       if (!this.source.leaseIsOurs(mail.row)) {
         this.putBack([mail]);
         this.leaseLost();
@@ -240,8 +240,8 @@ export class Batch implements MailBatch {
   }
 
   /**
-   * Checks mails that have been waiting, also for the answers to their envelopes and to the mails of copies: called a few
-   * times a second.
+   * Rechecks waiting mails for suppressions, also those waiting for replies to their envelopes and to the mails of
+   * copies; called a few times per second.
    */
   recheck(): void {
     const now = performance.now();
@@ -274,7 +274,7 @@ export class Batch implements MailBatch {
     }
   }
 
-  /** A connection that was given the mail has not sent it. */
+  /** A connection took the mail and did not send it. */
   again(mail: Mail): void {
     this.#handedOver.delete(mail);
     const unsent = outcomeUnsent(mail.row, this.campaign);
@@ -325,7 +325,7 @@ export class Batch implements MailBatch {
     this.endIfDone();
   }
 
-  /** Gives ready mails back, so that a server which hangs keeps none of the budget for them. */
+  /** Returns ready mails to the source, so that a hanging server holds none of the budget for them. */
   takeBackReady(): void {
     this.#takesBackWhenPrepared = this.#preparing;
     if (this.#preparing || this.ready.length + this.#reserved.size === 0) return;
@@ -335,7 +335,7 @@ export class Batch implements MailBatch {
       return;
     }
     Permit.giveBack(mails.map(({ permit }) => permit));
-    // They were marked last: the mark goes back behind what was handed over, and only then their permits end.
+    // They were marked last: the mark is moved back before them, and only then their permits end.
     const before = Math.min(...mails.map(({ row }) => row.seq), ...this.#reserved.keys()) - 1;
     const mark = Math.max(before, ...[...this.#handedOver].map(({ row }) => row.seq));
     this.#preparing = true;
@@ -359,7 +359,7 @@ export class Batch implements MailBatch {
     this.endIfDone();
   }
 
-  /** Its campaign was stopped, or its company paused. */
+  /** The campaign was stopped, or the company paused. */
   stop(): void {
     this.isStopped = true;
     this.end();
@@ -370,7 +370,7 @@ export class Batch implements MailBatch {
     this.end();
   }
 
-  /** Called after each step that may have been the last, and by a timer: a forgotten batch would hold its lease for ever. */
+  /** Called after each step that may be the last, and by a timer: a forgotten batch would hold its lease forever. */
   endIfDone(): void {
     if (this.state === "over" || this.#preparing || this.unrecorded + this.handedOver + this.ready.length > 0) return;
     if (this.state === "open" && this.#endsWhenEmpty) {
@@ -383,7 +383,7 @@ export class Batch implements MailBatch {
     this.#resolveOver({ complete, leaseIsLost: this.#leaseIsLost });
   }
 
-  /** Its lease is given back: the database has nothing of it marked. */
+  /** The lease is released: nothing of the batch is marked in the database. */
   leaseReturned(): void {
     for (const permit of this.#reserved.values()) permit.end();
     this.#reserved.clear();

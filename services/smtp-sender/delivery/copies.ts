@@ -1,9 +1,10 @@
 /**
- * Copies (cc, bcc) of a mail: who gets one, in which transactions, and what a result means for each. Pure.
+ * Decides who gets a copy (cc, bcc) of a mail, in which transactions, and what each result means. Pure.
  *
- * When their mail was accepted, its copies go out in one transaction of their own: further ones where the server takes fewer
- * recipients at a time, and one for those that need SMTPUTF8, so that a server without it refuses no other copy. The
- * results are recorded together with the mail. A copy that is deferred is tried again by itself, as a recipient of its own.
+ * Once the mail is accepted, its copies go out in a transaction of their own: in several if the server accepts fewer
+ * recipients at a time, and in a separate one for addresses that need SMTPUTF8, so that a server without it refuses no
+ * other copy. Results are recorded together with the mail. A deferred copy is retried individually, as a recipient of
+ * its own.
  */
 import { type CopyAddress, copyAddresses } from "../../../models/sent-email-copy.ts";
 import type { Reply } from "../smtp/replies.ts";
@@ -16,13 +17,13 @@ import { suppressionSentence } from "./suppression.ts";
 
 export interface CopyOutcome extends CopyAddress {
   outcome: Outcome;
-  /** Tries made. */
+  /** Tries made so far. */
   attempts: number;
-  /** Queued: until the next try. */
+  /** Queued: delay until the next try. */
   delayMs: number | null;
 }
 
-/** Splits a mail's copies, as of its row's last check, into those that may go out and the outcomes of the others. */
+/** Splits a mail's copies into those that may be sent, as of its row's last check, and outcomes for the others. */
 export function allowedCopies(
   row: RecipientRow,
   copies: readonly CopyAddress[] = copyAddresses(row),
@@ -40,10 +41,10 @@ export function allowedCopies(
   return { allowed, suppressed };
 }
 
-/** The mails that go out for a recipient: its own and its copies. */
+/** Number of mails for a recipient: its own and its copies. */
 export const mailsOf = (row: RecipientRow): number => (row.cc || row.bcc ? 1 + allowedCopies(row).allowed.length : 1);
 
-/** Not tried, or not by its own fault: due at once. */
+/** Not tried, or failed for an unrelated reason: due at once. */
 export const untriedCopy = (copy: CopyAddress): CopyOutcome => ({
   ...copy,
   outcome: { status: "queued", error: null, reply: null },
@@ -57,8 +58,8 @@ interface Tried {
 }
 
 /**
- * Nothing that a copy meets changes anything for its mail or the campaign: no bounce event, no suppression, and a sender
- * that is refused now was accepted for the mail itself.
+ * A copy's result never affects its mail or the campaign: no bounce event, no suppression, and a sender address refused
+ * now was accepted for the mail itself.
  */
 export function copyOutcome(result: TransactionResult, tried: Tried): Outcome {
   const { status, error, reply, stops } = outcomeOf(result, tried);
@@ -66,14 +67,14 @@ export function copyOutcome(result: TransactionResult, tried: Tried): Outcome {
 }
 
 interface FirstTransaction {
-  /** As they stood in the transaction, in wire form. */
+  /** Addresses of the transaction, in wire form. */
   to: readonly string[];
   copies: readonly CopyAddress[];
   isTransactional: boolean;
   retryBaseMs: number;
 }
 
-/** Outcomes of the copies in a mail's first transaction with copies. `rest`: these are sent again at once. */
+/** Outcomes of the copies in a mail's first transaction. `rest`: copies to send again at once. */
 export function copyOutcomes(
   result: TransactionResult,
   { to, copies, isTransactional, retryBaseMs }: FirstTransaction,

@@ -1,4 +1,4 @@
-/** Envelope senders: the addresses that bounces go to. */
+/** Builds envelope senders, the addresses to which bounces are sent. */
 import { domainToASCII } from "node:url";
 import { type BounceTokens, tokenAddress } from "../../lib/tokens/bounce-token.ts";
 import type { MailNumber } from "../../lib/tokens/mail-id.ts";
@@ -13,8 +13,8 @@ export interface WireAddress {
 const ASCII = /^[\x21-\x7e]*$/;
 
 /**
- * An address as it goes over the wire: the domain in punycode; a local part beyond ASCII as the latin1 characters of its
- * UTF-8 bytes, which needs SMTPUTF8 (RFC 6531).
+ * An address in wire form: the domain in punycode; a non-ASCII local part as the latin1 characters of its UTF-8 bytes,
+ * which needs SMTPUTF8 (RFC 6531).
  */
 export function wireAddress(address: string): WireAddress {
   if (ASCII.test(address)) return { text: address, smtpUtf8: false };
@@ -25,10 +25,10 @@ export function wireAddress(address: string): WireAddress {
   return { text: Buffer.from(text, "utf8").toString("latin1"), smtpUtf8: true };
 }
 
-/** `copy`: of the transactions of a mail's copies. */
+/** `copy`: the sender used for a mail's copies. */
 export type EnvelopeSender = (mail: MailNumber, copy: boolean) => WireAddress;
 
-/** Envelope senders of one campaign. With a bounce address each mail has its own sender; without one it is the campaign's. */
+/** Envelope senders of one campaign: one per mail with a bounce address, otherwise the campaign's sender. */
 export function envelopeSender(
   { sender_email, bounce_address }: Pick<ClaimableCampaign, "sender_email" | "bounce_address">,
   tokens: BounceTokens,

@@ -1,6 +1,6 @@
 /**
- * Results without a lease: of recipients whose lease was lost before they could be written, and of the last minute, which are
- * written again where the database has lost its last transactions (models/statements/record-late-outcomes.ts).
+ * Writes results without a lease: those whose lease was lost before they could be written, and those of the last minute
+ * after the database has lost its last transactions (models/statements/record-late-outcomes.ts).
  */
 import { performance } from "node:perf_hooks";
 import { query } from "../../../models/database/db.ts";
@@ -10,7 +10,7 @@ import { lateValues } from "./record-statement.ts";
 import type { LeasedChunk, RecordedResult } from "./recorded-result.ts";
 
 export interface LateReport {
-  /** Campaigns whose counts have changed: they may be complete now. */
+  /** Campaigns whose counts changed and that may be complete now. */
   campaignIds: readonly string[];
   webhookCompanyIds: readonly string[];
 }
@@ -27,15 +27,18 @@ async function write(connection: PinnedConnection, name: string, text: string, v
   return { campaignIds: answer!.campaign_ids ?? [], webhookCompanyIds: answer!.webhook_company_ids ?? [] };
 }
 
-/** Writes results whose recipients no other sender has settled since. */
+/** Writes results of recipients that no other sender has settled since. */
 export const writeLateResults = (connection: PinnedConnection, results: readonly RecordedResult[]) =>
   write(connection, "record-late", RECORD_LATE, lateValues(results));
 
-/** Writes results of a lost transaction (RecentResults) where their rows are as they were before it. */
+/** Rewrites results of lost transactions (RecentResults) if their rows are as they were before. */
 export const writeResultsAgain = (connection: PinnedConnection, values: unknown[]) =>
   write(connection, "record-again", RECORD_AGAIN, values);
 
-/** Every result of the lost lease has been written: who is in doubt by it has not left. Returns how many are queued again. */
+/**
+ * Called when all results of the lost lease are written: recipients still in doubt were not sent. Returns how many are
+ * queued again.
+ */
 export async function requeueUnsent({ companyId, campaignId, no, fence }: LeasedChunk): Promise<number> {
   const rows = await query<{ queued: number }>(REQUEUE_UNSENT, [companyId, campaignId, no, fence]);
   return rows[0]!.queued;
@@ -51,9 +54,9 @@ interface Flush {
 }
 
 /**
- * Results that were written within the last minute, to be written again after a failover (engine/database-history.ts). Kept
- * as they are, some 350 bytes each, so 7 MB at most; columns of statements are made of them only then. Replicas are behind by
- * less than the ten seconds that a node keeps which sends 2,000 mails a second.
+ * Keeps the results written within the last minute, to rewrite them after a failover (engine/database-history.ts).
+ * Keeps them as objects, about 350 bytes each and 7 MB at most, and builds the statement's columns only when needed. A
+ * replica is behind by less than ten seconds, which is what fits at 2,000 mails per second.
  */
 export class RecentResults {
   #flushes: Flush[] = [];
@@ -64,7 +67,7 @@ export class RecentResults {
     this.#now = now;
   }
 
-  /** `n` results, and the values of the statement that writes them again. */
+  /** `n`: number of results; the function returns the values of the statement that rewrites them. */
   add(n: number, values: () => unknown[]): void {
     const atMs = this.#now();
     if (n > 0) this.#flushes.push({ atMs, n, values });
@@ -82,7 +85,7 @@ export class RecentResults {
     return this.#size;
   }
 
-  /** Oldest first, as they were written. */
+  /** Oldest first, in writing order. */
   flushes(): (() => unknown[])[] {
     return this.#flushes.map(({ values }) => values);
   }

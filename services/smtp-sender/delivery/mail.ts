@@ -1,4 +1,4 @@
-/** One recipient's mail, from its row to its result. It is made when a connection asks for it. */
+/** One recipient's mail, from its row to its result. It is rendered when a connection asks for it. */
 import type { CopyAddress } from "../../../models/sent-email-copy.ts";
 import type { MakeMail, Rendered } from "../../renderer/contract.ts";
 import type { HourGrant } from "../limits/hour-limit.ts";
@@ -13,7 +13,7 @@ import type { LeasedChunk } from "./recorded-result.ts";
 import type { BatchKind, ClaimableCampaign, RecipientRow } from "./rows.ts";
 import { outcomeUnsent } from "./suppression.ts";
 
-/** The batch (batch.ts) as its mails, and the steps of their life, see it. */
+/** The batch (batch.ts) as seen by its mails and by the delivery steps. */
 export interface MailBatch {
   readonly kind: BatchKind;
   readonly campaign: ClaimableCampaign;
@@ -21,11 +21,11 @@ export interface MailBatch {
   readonly source: RecipientSource;
   readonly sender: EnvelopeSender;
   readonly state: "open" | "ending" | "over";
-  /** Its campaign was stopped, or its company paused: mails that have not begun go back. */
+  /** The campaign was stopped, or the company paused: mails that have not started go back. */
   readonly isStopped: boolean;
-  /** Prepared, and waiting for a connection. */
+  /** Prepared mails that wait for a connection. */
   readonly ready: Mail[];
-  /** Its result. Queued: it is looked at again after `delayMs`. `isUsed`: it was accepted, or may have been. */
+  /** Records the result. Queued: retried after `delayMs`. `isUsed`: the mail was accepted, or may have been. */
   record(
     mail: Mail,
     outcome: Outcome,
@@ -33,19 +33,19 @@ export interface MailBatch {
     isUsed?: boolean,
     copies?: readonly CopyOutcome[],
   ): void;
-  /** A connection that was given the mail has not sent it. */
+  /** A connection took the mail and did not send it. */
   again(mail: Mail): void;
   putBack(mails: readonly Mail[]): void;
   waitForRoom(grant: HourGrant): void;
-  /** The size of a mail that was made. */
+  /** Notes the size of a rendered mail. */
   noteMailBytes(bytes: number): void;
-  /** Prepares nothing more; what was handed over is waited for. */
+  /** Prepares nothing more and waits for handed-over mails. */
   end(): void;
-  /** Another sender has the lease, or will have: nothing more may be handed over or written. */
+  /** Another sender has the lease or will get it: nothing more may be handed over or written. */
   leaseLost(): void;
 }
 
-/** A transaction with copies of a mail, and to whom it goes (in the order of `to`). */
+/** A transaction with copies of a mail, and their addresses (in the order of `to`). */
 type CopyMessage = OutgoingMessage & { addresses: readonly CopyAddress[] };
 
 /** The copies of one mail. */
@@ -54,13 +54,13 @@ interface MailCopies {
   messages: readonly CopyMessage[];
 }
 
-/** The copies of a mail that was accepted, under way. */
+/** The copies of an accepted mail, while they are being sent. */
 export interface CopyDelivery {
   readonly primary: Mail;
-  /** The reply that accepted the primary. */
+  /** The reply that accepted the mail itself. */
   readonly accepted: Reply;
   readonly outcomes: CopyOutcome[];
-  /** Transactions that are not over. */
+  /** Unfinished transactions. */
   underWay: number;
 }
 
@@ -72,10 +72,10 @@ export const notRendered = (reason: string): Outcome => ({
   reply: null,
 });
 
-/** Memory that it takes; attachments are the same string for all recipients. */
+/** Memory of a rendered mail; attachments are one string shared by all recipients. */
 export const memoryOf = (mail: Rendered): number => (mail.ok ? mail.raw.length + (mail.copy?.length ?? 0) : 0);
 
-/** One transaction with a mail that was made. */
+/** A message for one transaction with a rendered mail. */
 export function outgoingMessage(
   sender: WireAddress,
   to: readonly string[],
@@ -95,7 +95,7 @@ export function outgoingMessage(
 
 const needsSmtpUtf8 = ({ email }: CopyAddress): boolean => wireAddress(email).smtpUtf8;
 
-/** The transactions for these copies of a mail: `copy` is any message that has their body. */
+/** Builds the transactions for copies of a mail. `copy`: any message with their body. */
 export function copyMessages(copy: OutgoingMessage, copies: readonly CopyAddress[]): CopyMessage[] {
   const groups = [copies.filter((one) => !needsSmtpUtf8(one)), copies.filter(needsSmtpUtf8)];
   return groups.flatMap((addresses, group) => {
@@ -115,17 +115,17 @@ export class Mail implements OutgoingMessage {
   readonly batch: MailBatch;
   readonly row: RecipientRow;
   readonly permit: Permit;
-  /** When it was last asked whether the recipient may get it, by the monotonic clock. */
+  /** Time of the last suppression check, by the monotonic clock. */
   checkedAtMs: number;
-  /** The function that makes it; a signed mail is made with its group. */
+  /** The function that renders it; signed mails are rendered as a group. */
   rendered: Rendered | MakeMail | undefined;
-  /** When a connection took it last. */
+  /** Time at which a connection last took it. */
   handedAtMs = 0;
-  /** Its body may have been written: it cannot be withdrawn. */
+  /** Its body may have been written, so it cannot be withdrawn. */
   bodyBegan = false;
-  /** Sessions that ended before they could send it. */
+  /** Number of sessions that ended before sending it. */
   endedSessions = 0;
-  /** For cc and bcc, sent when it was accepted. */
+  /** Copies (cc, bcc), sent once the mail is accepted. */
   copies: MailCopies | undefined;
   /** Set on a transaction with copies. */
   copyOf: CopyDelivery | undefined;
@@ -144,7 +144,7 @@ export class Mail implements OutgoingMessage {
     this.checkedAtMs = checkedAtMs;
   }
 
-  /** Makes the message for the connection that has asked. Returns why it cannot be made. */
+  /** Renders the message for a connection. Returns the reason if it cannot be rendered. */
   make(): string | undefined {
     const { batch, row, rendered } = this;
     const made = typeof rendered === "function" ? rendered() : rendered!;
@@ -168,7 +168,7 @@ export class Mail implements OutgoingMessage {
     this.eightBit = message.eightBit;
   }
 
-  /** A transaction with these copies of it. It needs no permit of its own: they go out right behind their mail. */
+  /** Creates a transaction with these copies. Needs no permit: they are sent right after their mail. */
   copy(copyOf: CopyDelivery, message: CopyMessage): Mail {
     const copy = new Mail(this.batch, this.row, this.permit, this.checkedAtMs);
     copy.#carry(message);
@@ -178,7 +178,10 @@ export class Mail implements OutgoingMessage {
     return copy;
   }
 
-  /** The recipient may not get it, as of the last check. A copy is looked at with all that go out together. */
+  /**
+   * True if the recipient may not get it, as of the last check. A copy is judged together with all copies of its
+   * transaction.
+   */
   isWithdrawn(): boolean {
     const { batch, row } = this;
     if (batch.isStopped) return true;
@@ -186,7 +189,7 @@ export class Mail implements OutgoingMessage {
     return outcomeUnsent(row, batch.campaign) !== undefined;
   }
 
-  /** The lease is ours, and its room in the hour has not expired. Copies count in no hour once their mail is out. */
+  /** True while the lease is ours and the hourly token has not expired. Copies use no token once their mail is sent. */
   mayStillSend(): boolean {
     this.bodyBegan = this.batch.source.leaseIsOurs(this.row) && (this.copyOf !== undefined || this.permit.isValid);
     return this.bodyBegan;

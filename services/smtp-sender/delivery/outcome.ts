@@ -1,7 +1,7 @@
 /**
- * Decides what the result of an SMTP transaction means for the recipient and the campaign, once the steps before it
- * (AFTER_SMTP in steps.ts) have not taken the mail back: a used-up session, a server that is paused and 4xx at MAIL never
- * come here. Pure. Copies take the recipient's column only: they never suppress and never stop a campaign.
+ * Decides what the result of an SMTP transaction means for the recipient and the campaign. Earlier steps (AFTER_SMTP in
+ * steps.ts) have already handled session limits, paused servers and 4xx at MAIL. Pure. Only the recipient column
+ * applies to copies: they never suppress and never stop a campaign.
  *
  *   stage           reply                                          recipient   event           further
  *   end of data     2xx                                            sent        delivered
@@ -26,9 +26,9 @@ export interface Outcome {
   error: string | null;
   reply: Reply | null;
   bounce?: BounceType;
-  /** Text that is equal in refusals to many recipients; many such refusals in a row stop the campaign. */
+  /** Normalized text of the refusal; many equal refusals in a row stop the campaign. */
   repeated?: string | undefined;
-  /** Stops the whole campaign, with this sentence. */
+  /** Error sentence with which the whole campaign is stopped. */
   stops?: string;
 }
 
@@ -54,7 +54,7 @@ function refused(stage: RefusedStage, reply: Reply): Outcome {
 }
 
 interface Tried {
-  /** Tries made, this one included. */
+  /** Tries made, including this one. */
   tries: number;
   isTransactional: boolean;
 }

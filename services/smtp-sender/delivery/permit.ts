@@ -1,12 +1,12 @@
 /**
- * All that was granted for one recipient before the mail may go. It is given back here and nowhere else.
+ * Holds everything granted to one recipient before its mail may be sent. Grants are returned only here.
  *
- * | granted                     | from                | until                                                       | given back                          |
- * |-----------------------------|---------------------|-------------------------------------------------------------|-------------------------------------|
- * | a unit of MAX_IN_DOUBT      | before it is marked | its result is written, or no mark in the database covers it | always (`end`)                      |
- * | room in the company's hour, and in the day of a warm-up | before it is marked | the answer                      | unless the mail was accepted, or may have been |
- * | room within the limits of its domain | before it is marked | the hand-over                                      | where it was not handed over        |
- * | a connection of its domain  | the hand-over       | the answer                                                  | always                              |
+ * | grant | from | until | returned |
+ * |---|---|---|---|
+ * | a unit of MAX_IN_DOUBT | before it is marked | its result is written, or no mark in the database covers it | always (`end`) |
+ * | hourly token, and daily token of a warm-up | before it is marked | the answer | unless the mail was accepted, or may have been |
+ * | domain token | before it is marked | the hand-over | if it was not handed over |
+ * | domain connection slot | the hand-over | the answer | always |
  */
 import { performance } from "node:perf_hooks";
 import type { DomainConnections } from "../domains/domain-connections.ts";
@@ -19,7 +19,7 @@ export interface Granters {
   readonly hour: HourTokens;
   readonly domains: DomainGate;
   readonly budget: InDoubtBudget;
-  /** Takes of the budget. */
+  /** Takes permits from the budget. */
   readonly client: BudgetClient;
 }
 
@@ -35,7 +35,7 @@ export class Permit {
     this.#granters = granters;
   }
 
-  /** At most `n`, as far as the budget goes. `promised`: units that come back before, or together with, the mark of these. */
+  /** Takes up to `n` permits within the budget. `promised`: units that are returned no later than these are marked. */
   static take(granters: Granters, n: number, isTransactional: boolean, promised: number): Permit[] {
     const { budget, client } = granters;
     const taken = n === 0 ? 0 : budget.take(client, n, isTransactional, promised);
@@ -52,22 +52,22 @@ export class Permit {
     this.#room = room;
   }
 
-  /** Within the limits of its domain; undefined: none was needed, or it was used. */
+  /** Domain token; undefined: none was needed, or it was used. */
   get room(): DomainRoom | undefined {
     return this.#room;
   }
 
-  /** More than half of its time is left: enough to write the body of the mail. */
+  /** True while more than half of the token's life is left: enough to write the body of the mail. */
   get isFresh(): boolean {
     return this.#hour === undefined || this.#granters.hour.isFresh(this.#hour);
   }
 
-  /** Its room in hour and day has not expired. */
+  /** True while the hourly and daily tokens have not expired. */
   get isValid(): boolean {
     return this.#hour === undefined || this.#granters.hour.isValid(this.#hour);
   }
 
-  /** A connection takes the mail: the room within its domain's limits is used, whatever the answer. */
+  /** Called when a connection takes the mail: the domain token is used, whatever the reply. */
   handedOver(): void {
     const room = this.#room;
     if (!room) return;
@@ -78,19 +78,19 @@ export class Permit {
     room.connections.begin();
   }
 
-  /** The connection has the answer. */
+  /** Called when the connection has the reply. */
   answered(): void {
     this.#connections?.end(performance.now() - this.#handedOverAtMs);
     this.#connections = undefined;
   }
 
-  /** `isUsed`: the mail was accepted, or may have been. Else it does not go now. A second call has no effect. */
+  /** Ends the grants of this try. `isUsed`: the mail was accepted, or may have been. A second call has no effect. */
   settle(isUsed: boolean): void {
     if (isUsed) this.#hour = undefined;
     else if (this.#hour || this.#room) Permit.giveBack([this]);
   }
 
-  /** Gives back the permits of mails that do not go now; all of one batch. Grouped, because a return may be a statement. */
+  /** Returns the permits of mails of one batch that are not sent now. Grouped, because a return may be a statement. */
   static giveBack(permits: readonly Permit[]): void {
     const rooms: DomainRoom[] = [];
     const tokens = new Map<string, HourToken[]>();
@@ -109,7 +109,7 @@ export class Permit {
     for (const same of tokens.values()) void permits[0]!.#granters.hour.give(...same);
   }
 
-  /** The recipient cannot be in doubt any more. A second call has no effect. */
+  /** Called when the recipient can no longer be in doubt. A second call has no effect. */
   end(): void {
     if (!this.#isInDoubt) return;
     this.#isInDoubt = false;

@@ -1,4 +1,4 @@
-/** Where a batch's recipients come from: the rows of a leased chunk, or due retries and copies claimed one by one. */
+/** Reads a batch's recipients: rows of a leased chunk, or due retries and copies claimed one by one. */
 import { performance } from "node:perf_hooks";
 import { withIds } from "../../../models/statements/mail-key.ts";
 import type { EngineContext } from "../engine/context.ts";
@@ -14,32 +14,32 @@ import {
 import type { LeasedChunk } from "./recorded-result.ts";
 import type { BatchKind, ClaimableCampaign, RecipientRow } from "./rows.ts";
 
-/** Source of the recipients of a batch: the rows of a leased chunk, or due retries and copies claimed one by one. */
+/** Source of a batch's recipients. */
 export interface RecipientSource {
   readonly kind: BatchKind;
   readonly chunk: LeasedChunk | null;
   readonly exhausted: boolean;
-  /** About how many it has. */
+  /** Estimate of the remaining recipients. */
   readonly left: number;
-  /** When the oldest of the rows that were taken last was read. */
+  /** Read time of the oldest row taken last. */
   readonly readAtMs: number;
   take(n: number): Promise<RecipientRow[]>;
-  /** False: they cannot be taken from here again, so their state must be written. */
+  /** False: rows cannot be taken from here again, so their state must be written. */
   putBack(rows: readonly RecipientRow[]): boolean;
-  /** Recipients up to `seq` may be handed over from now on. False: the lease is no longer ours. */
+  /** Allows recipients up to `seq` to be handed over. False: the lease is lost. */
   mark(seq: number, urgent: boolean): Promise<boolean>;
   unmark(seq: number): Promise<boolean>;
-  /** Whether the mark in the database may cover the row: a crash now would put it in doubt. */
+  /** True if the mark in the database may cover the row: a crash now would put it in doubt. */
   isMarked(row: RecipientRow): boolean;
   leaseIsOurs(row: RecipientRow): boolean;
-  /** The recipient was claimed by itself, with this number of tries, and has no result yet. */
+  /** The recipient was claimed individually, with this number of tries, and has no result yet. */
   holds(seq: number, attempts: number): boolean;
-  /** Its result is on its way to the database. */
+  /** Its result is being written to the database. */
   settled(row: RecipientRow): void;
   renew(): Promise<boolean>;
 }
 
-/** The clock of this process may be a little late: the last tenth of a lease is not used. */
+/** Safety margin for clock differences: the last tenth of a lease is not used. */
 const USABLE_PART = 0.9;
 const READ_AHEAD = 200;
 /** Suppressions are checked when a row is read; a row that waited longer than this is read again. */
@@ -47,10 +47,10 @@ const STALE_MS = 2_000;
 
 const bytesOf = ({ variables, attributes }: RecipientRow) => (variables?.length ?? 0) + (attributes?.length ?? 0);
 
-/** `bytes_before`: of the values of the rows before it. */
+/** `bytes_before`: bytes of the values of all earlier rows. */
 type ReadRow = RecipientRow & { bytes_before: number | null };
 
-/** There may be more rows, left out for the size of the values. */
+/** More rows may follow, left out because of the size of their values. */
 function endsEarly(rows: readonly ReadRow[]): boolean {
   const last = rows.at(-1);
   if (!last) return false;
@@ -76,7 +76,7 @@ export class ChunkSource implements RecipientSource {
     this.#campaign = campaign;
     this.chunk = chunk;
     this.#readTo = chunk.lo - 1;
-    // Read ahead of its first use. An error here comes up again, and is reported, when rows are taken.
+    // Reads ahead of the first use. An error here occurs again, and is reported, when rows are taken.
     this.#read().catch(() => {});
   }
 
@@ -101,7 +101,7 @@ export class ChunkSource implements RecipientSource {
     this.#rows.push(...rows);
     const early = rows.length < asked && endsEarly(rows);
     this.#readTo = rows.length < asked && !early ? this.chunk.hi : rows.at(-1)!.seq;
-    // Where values are large, PostgreSQL need not unpack a hundred of them only to leave them out.
+    // Large values: PostgreSQL should not unpack a hundred of them only to leave them out.
     this.#readSize = Math.min(READ_AHEAD, 2 * (early ? rows.length : asked));
   }
 
@@ -119,7 +119,7 @@ export class ChunkSource implements RecipientSource {
     this.#readAt = performance.now();
     const values = [campaign_id, company_id, held.map(({ seq }) => seq), is_transactional];
     const fresh = await withIds(await this.#context.reads.run<RecipientRow>("recipients-again", READ_AGAIN, values));
-    // Rows that were put back meanwhile are added.
+    // Adds rows that were put back in the meantime.
     this.#rows = [...fresh, ...this.#rows.filter((row) => !held.includes(row))].sort((a, b) => a.seq - b.seq);
   }
 
@@ -136,7 +136,7 @@ export class ChunkSource implements RecipientSource {
 
   putBack(rows: readonly RecipientRow[]): boolean {
     this.#rows = [...rows, ...this.#rows].sort((a, b) => a.seq - b.seq);
-    // They were read some time ago.
+    // The rows may be stale.
     this.#readAt = Number.NEGATIVE_INFINITY;
     this.exhausted = false;
     return true;
@@ -186,7 +186,7 @@ export class DueSource implements RecipientSource {
   readAtMs = 0;
   #context: EngineContext;
   #campaign: ClaimableCampaign;
-  /** Claimed and not yet recorded, with the start of the row's lease. */
+  /** Claimed, unrecorded recipients with the start of each row's lease. */
   #claimed = new Map<RecipientRow, number>();
 
   constructor(context: EngineContext, campaign: ClaimableCampaign, kind: "retries" | "copies") {
@@ -204,7 +204,7 @@ export class DueSource implements RecipientSource {
     const at = performance.now();
     const { leaseMs } = this.#context.settings;
     const timeline = this.#context.history.timeline;
-    // Another history is being looked at: what is there now is not for this batch, which ends.
+    // The database history has changed: this batch ends without claiming.
     if (timeline === undefined) {
       this.exhausted = true;
       return [];
@@ -220,7 +220,7 @@ export class DueSource implements RecipientSource {
     return rows;
   }
 
-  /** The claim is written in the row itself, so giving it up has to be written, too. */
+  /** The claim is stored in the row, so releasing it needs a write, too. */
   putBack(): boolean {
     return false;
   }
@@ -253,7 +253,7 @@ export class DueSource implements RecipientSource {
     return false;
   }
 
-  /** A row whose lease ran out and was taken from us is not renewed, and so not handed over any more. */
+  /** A row whose lease expired and was taken over is not renewed and therefore not handed over. */
   async renew(): Promise<boolean> {
     const now = performance.now();
     const { leaseMs } = this.#context.settings;

@@ -1,4 +1,7 @@
-/** Reads the recipients of a batch. Run for every hundred mails on a connection that keeps its plans. */
+/**
+ * Statements that read the recipients of a batch. They run for every hundred mails on a connection that keeps its
+ * plans.
+ */
 
 import { campaignNo, inAnyPart } from "../../../models/database/campaign-no.ts";
 import { isOnTimeline } from "../../../models/database/history.ts";
@@ -12,12 +15,12 @@ const { queued, sending } = SENT_EMAIL_STATUS;
 const OF_CAMPAIGN = `e.campaign_no = ${campaignNo("$1", "$2")}`;
 
 /**
- * Places in the campaign, to be joined: rows that have the campaign beside the seq are looked up by both. With a constant in
- * its place the planner, where it takes the table for small, reads the whole campaign and compares it with each.
+ * Positions in the campaign to join with: rows that contain both campaign and seq are looked up by both. With a
+ * constant campaign, a planner that believes the table to be small reads the whole campaign and compares each row.
  */
 const places = (columns: string, values: string) => `r as materialized (
     select ${campaignNo("$1", "$2")} as campaign_no, $1::uuid as campaign_id, ${columns} from unnest(${values}) r (${columns}))`;
-/** Rows have the address only where the subscriber does not have it. */
+/** Rows contain the address only if the subscriber does not. */
 const ADDRESS = "coalesce(e.email, s.email)";
 
 /** The subscriber s of a recipient e. */
@@ -33,11 +36,11 @@ const BLOCKED = `case when ${ADDRESS} = '' then 'erased'
     when ${anySuppressed("email_key")} then (${suppressionAt("$2", `address_key(${ADDRESS})`, "r.kind")})
   end as blocked`;
 
-/** What every row of RecipientRow has; alias e = sent_emails, s = subscribers. */
+/** Columns of every RecipientRow; alias e = sent_emails, s = subscribers. */
 const MAIL = `e.campaign_no, e.seq, ${ADDRESS} as email, e.cc, e.bcc, e.subscriber_id, e.variables::text, e.variant,
   s.first_name, s.last_name, s.attributes::text, s.status as subscriber_status`;
 
-/** Suppressions alone: there is one for every subscriber who has unsubscribed or whose address is dead. */
+/** Checks only suppressions: every subscriber who has unsubscribed or whose address bounced has one. */
 const BLOCKED_COPIES = `case when e.cc is not null or e.bcc is not null then (
     select json_object_agg(address, kind)
     from (
@@ -49,13 +52,13 @@ const BLOCKED_COPIES = `case when e.cc is not null or e.bcc is not null then (
 /** The columns of a recipient; $4 = is_transactional. */
 const RECIPIENT = `${MAIL}, e.attempts, ${BLOCKED}, ${BLOCKED_COPIES}`;
 
-/** Values of one read; a campaign's receivers may bring a few bytes each or 16 MB, and hundreds of batches read ahead. */
+/**
+ * Maximum bytes of values per read: a campaign's receivers may have a few bytes each or 16 MB, and hundreds of batches
+ * read ahead.
+ */
 export const BYTES_AHEAD = 256 * 1024;
 
-/**
- * At most $6 rows, and none after the first BYTES_AHEAD bytes. Of the 13 µs of PostgreSQL that a row with twenty attributes
- * takes, four make a text of these, and five find the subscriber.
- */
+/** Reads at most $6 rows, and stops after the first BYTES_AHEAD bytes. */
 export const READ = `
   select * from (
     select r.*,
@@ -70,7 +73,7 @@ export const READ = `
   where coalesce(bytes_before, 0) < ${BYTES_AHEAD}
   order by seq`;
 
-/** Only the rows at hand: others of the chunk may be under way, and still look queued. */
+/** Reads only the given rows: others of the chunk may be in progress and still look queued. */
 export const READ_AGAIN = `
   select ${RECIPIENT} from sent_emails e
   ${OF_SUBSCRIBER}
@@ -78,7 +81,7 @@ export const READ_AGAIN = `
     and e.status = ${queued} and e.next_attempt_at is null
   order by e.seq`;
 
-/** Whether they, and their copies, may still get their mail; in any state, because some are claimed. */
+/** Checks whether recipients and their copies may still get their mail; in any state, because some are claimed. */
 export const RECHECK = `
   select e.seq, s.status as subscriber_status, ${BLOCKED}, ${BLOCKED_COPIES}
   from sent_emails e
@@ -86,8 +89,8 @@ export const RECHECK = `
   where ${OF_CAMPAIGN} and e.seq = any ($3)`;
 
 /**
- * Takes deferred recipients that are due, one by one: each is its own lease, fenced by its number of tries. As arrays, of which
- * the planner expects ten rows: for one it may as well read all of a part that was empty when last counted.
+ * Claims due deferred recipients: each is its own lease, fenced by its number of tries. Uses arrays, for which the
+ * planner expects ten rows: for a single row it may decide to read a whole partition that was empty when last analysed.
  */
 export const CLAIM_DUE = `
   with due as (
@@ -106,7 +109,7 @@ export const CLAIM_DUE = `
   ${OF_SUBSCRIBER}
   order by e.seq`;
 
-/** Extends the leases of claimed retries; those that were taken from us are missing from the answer. */
+/** Extends the leases of claimed retries; those taken over by another node are missing from the result. */
 export const RENEW = `
   with ${places("seq, attempts", "$3::int[], $4::int[]")}
   update sent_emails e set next_attempt_at = now() + $5 * interval '1 millisecond'
@@ -114,10 +117,10 @@ export const RENEW = `
     and e.status = ${sending} and e.attempts = r.attempts
   returning e.seq`;
 
-/** Why the campaign was stopped before its end, where it was. An error that came when all was over has stopped nothing. */
+/** Reason why the campaign was stopped early, if it was. An error that came after the last mail stopped nothing. */
 const STOPPED_BY = `(select error from campaigns where id = $1 and company_id = $2 and status <> 'completed')`;
 
-/** The same for copies: a row for each, with the recipient that it is a copy for. */
+/** The same for copies: one row per copy, with its recipient. */
 export const CLAIM_DUE_COPIES = `
   with due as (
     select campaign_id, ${campaignNo("$1", "$2")} as campaign_no, seq, no from sent_email_copies
@@ -137,7 +140,7 @@ export const CLAIM_DUE_COPIES = `
   ${OF_SUBSCRIBER}
   order by t.seq, t.no`;
 
-/** Whether these copies may still go out. */
+/** Checks whether copies may still be sent. */
 export const RECHECK_COPIES = `
   with ${places("seq, no", "$3::int[], $4::int[]")}
   select c.seq, c.no as copy_no, blocked_by(c.company_id, c.email) as blocked, ${STOPPED_BY} as stopped_by

@@ -1,4 +1,6 @@
-/** Which statement writes a group of results (models/statements/record-outcomes.ts), and its values. */
+/**
+ * Chooses the statement that writes a group of results (models/statements/record-outcomes.ts), and builds its values.
+ */
 
 import { RECORD, RECORD_ALL, RECORD_LEASES, RECORD_ROW_ONLY } from "../../../models/statements/record-outcomes.ts";
 import {
@@ -61,19 +63,19 @@ const lateValuesOf = (columns: Columns, fences: (number | null)[]): unknown[] =>
   ...columns.copyResults,
 ];
 
-/** Of results that are written without a lease: record-late-outcomes.ts. */
+/** Values of results written without a lease (record-late-outcomes.ts). */
 export function lateValues(results: readonly RecordedResult[]): unknown[] {
   const mails = mailsOf(results);
   const fences = mails.map(({ chunk }) => (chunk && !chunk.historyIsLost ? chunk.fence : null));
   return lateValuesOf(columnsOf(results, mails), fences);
 }
 
-/** Of results that were written: the values that write them once more (record-late-outcomes.ts). */
+/** Values that rewrite results already written (record-late-outcomes.ts). */
 export function rewriteValues(results: readonly RecordedResult[]): unknown[] {
   return lateValuesOf(columnsOf(results, mailsOf(results)), []);
 }
 
-/** The least that writes these results and leases for `owner`. */
+/** The smallest statement that writes these results and leases for `owner`. */
 export function recordStatement(
   results: readonly RecordedResult[],
   chunks: ReadonlyMap<LeasedChunk, ChunkUpdate>,

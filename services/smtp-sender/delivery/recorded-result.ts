@@ -1,4 +1,4 @@
-/** Results on their way into the database, and the columns of the statement that writes them (record-outcomes.ts). */
+/** Defines results to be recorded, and builds the columns of their statement (record-outcomes.ts). */
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import { EQUAL_REFUSALS_STOP_AT } from "../../../models/statements/record-outcomes.ts";
 import type { Reply } from "../smtp/replies.ts";
@@ -11,27 +11,27 @@ import type { ChunkLease } from "./rows.ts";
 export interface LeasedChunk extends ChunkLease {
   companyId: string;
   campaignId: string;
-  /** The last seq that may be handed over once this has been written. Every flush that touches the chunk writes it. */
+  /** Last seq that may be handed over once this is written. Every flush that touches the chunk writes it. */
   markedTo: number;
-  /** The mark as it is in the database; undefined: none has been written. */
+  /** The mark stored in the database; undefined: none has been written. */
   writtenTo?: number;
-  /** When the lease began or was renewed, by this process's monotonic clock. */
+  /** Start or last renewal of the lease, by this process's monotonic clock. */
   validFrom: number;
   /**
-   * Set when a result could not be stored at all: the highest such seq. The mark stays behind it, and the chunk is neither
-   * closed nor released, so that its lease runs out and recovery treats the recipient as in doubt.
+   * Highest seq whose result could not be stored at all. The mark stays there, and the chunk is neither closed nor
+   * released, so that its lease expires and recovery treats the recipient as in doubt.
    */
   abandonedTo?: number;
-  /** The database lost its last transactions while it was held: fences of it say nothing any more. */
+  /** The database lost its last transactions while the chunk was held: its fences are meaningless. */
   historyIsLost?: boolean;
 }
 
-/** What the statement is given of a mail, because its row need not have it. */
+/** Values of a mail that its row may not contain. */
 export interface RecordedMail {
   campaignNo: number;
   id: string;
   email: string;
-  /** What stands before the "@" of its Message-ID. */
+  /** The part of its Message-ID before the "@". */
   messageId: string;
 }
 
@@ -39,40 +39,40 @@ export interface RecordedResult {
   mail: RecordedMail;
   companyId: string;
   campaignId: string;
-  /** Null: the recipient was claimed by itself. */
+  /** Null: the recipient was claimed individually. */
   chunk: LeasedChunk | null;
   seq: number;
-  /** As claimed: the fence where there is no chunk. */
+  /** Tries as claimed; the fence if there is no chunk. */
   attempts: number;
-  /** Set where the result is a copy's that was claimed by itself. */
+  /** Set if the result belongs to an individually claimed copy. */
   copyNo: number | null;
   outcome: Outcome;
-  /** Of a mail that was accepted. */
+  /** Set for accepted mail. */
   copies: readonly CopyOutcome[];
-  /** Deferred: until the next try. Queued and claimed by itself: 0. */
+  /** Deferred: delay until the next try. Queued and claimed individually: 0. */
   delayMs: number | null;
-  /** Learns which of its results were written. */
+  /** Notified when its results are written. */
   by: { recorded(results: readonly RecordedResult[]): void };
-  /** Ends when it is written (permit.ts). */
+  /** Ends when the result is written (permit.ts). */
   permit?: { end(): void };
 }
 
-/** What a flush does to a chunk besides its results. */
+/** Changes that a flush makes to a chunk besides its results. */
 export interface ChunkUpdate {
   done: boolean;
   /**
-   * The furthest mark that may be written with it: as it was when the flush was put together, or, where results of the flush
-   * are left to another statement, as it is in the database. A mark that goes forward is written with all the results that
-   * came before it, or after them (Recorder.promised).
+   * The furthest mark that may be written with this flush: its value when the flush was assembled, or the stored one if
+   * another statement writes some of the flush's results. A mark that advances is written with or after all earlier
+   * results (Recorder.promised).
    */
   markedTo: number;
   resolve: ((held: boolean) => void)[];
 }
 
 /**
- * Decides which marks a statement writes. One that went back (Batch.takeBackReady) must not be written before the
- * results it went back behind. `later` are results that this statement does not write: they came after the flush was put
- * together, which may be retried for long while the database is away.
+ * Decides which marks a statement writes. A mark that moved back (Batch.takeBackReady) must not be written before the
+ * results it depends on. `later`: results not in this statement, because they arrived after the flush was assembled,
+ * which may be retried for long during an outage.
  */
 export function decideMarks(chunks: ReadonlyMap<LeasedChunk, ChunkUpdate>, later: readonly RecordedResult[]): void {
   const unwritten = new Map<LeasedChunk, number>();
@@ -98,10 +98,10 @@ export function chunkColumns(chunks: ReadonlyMap<LeasedChunk, ChunkUpdate>, owne
   ];
 }
 
-/** PostgreSQL stores no NUL; what servers say in UTF-8 arrives here as latin1 characters. */
+/** PostgreSQL cannot store NUL; UTF-8 text of servers arrives here as latin1 characters. */
 function storable(text: string | null): string | null {
   if (text === null) return null;
-  // Read as bytes only when every character is one: sentences of our own may hold anything.
+  // Decoded only if every character fits in a byte: our own sentences may contain anything.
   const bytes = /^[\x00-\xff]*[\x80-\xff][\x00-\xff]*$/.test(text);
   return (bytes ? Buffer.from(text, "latin1").toString("utf8") : text.toWellFormed()).replaceAll("\0", "");
 }
@@ -109,14 +109,14 @@ function storable(text: string | null): string | null {
 const statusOf = ({ outcome }: { outcome: Outcome }): number =>
   SENT_EMAIL_STATUS[outcome.status === "deferred" ? "queued" : outcome.status];
 
-/** A try counts when it is made; for a recipient claimed by itself the claim has counted it already. */
+/** A try counts when it is made; the claim of an individually claimed recipient has already counted it. */
 function triesMade({ chunk, outcome }: RecordedResult): number {
   const untried = outcome.status === "queued" || outcome.status === "suppressed";
   if (chunk) return untried ? 0 : 1;
   return untried ? -1 : 0;
 }
 
-/** What mails and copies have alike. */
+/** Columns common to mails and copies. */
 const outcomeColumns = (results: readonly RecordedResult[]): unknown[][] => [
   results.map(({ attempts }) => attempts),
   results.map(statusOf),
@@ -137,7 +137,7 @@ export function resultColumns(results: readonly RecordedResult[]): unknown[] {
   ];
 }
 
-/** The mails of these results. */
+/** Columns of the results of mails. */
 export function mailColumns(results: readonly RecordedResult[]): unknown[] {
   return [
     results.map(({ mail }) => mail.campaignNo),
@@ -151,20 +151,20 @@ export function mailColumns(results: readonly RecordedResult[]): unknown[] {
 interface Run {
   text: string | null;
   count: number;
-  /** What the server said to the last of them. */
+  /** Reply to the last of them. */
   quote: string | null;
 }
 
 /**
- * What the results of a campaign do to its row of equal refusals, in their order. An accepted mail ends a run, and so does
- * another text; results that say nothing about the server (deferred, a dead mailbox) change nothing.
+ * Updates a campaign's run of equal refusals with results in order. An accepted mail, or another text, ends a run;
+ * results that do not concern the server (deferred, dead mailbox) change nothing.
  */
 interface Refusals {
   companyId: string;
-  /** Continues the run that is stored; empty where the first result of interest is an accepted mail. */
+  /** Continues the stored run; empty if the first relevant result is an accepted mail. */
   head: Run;
   ended: boolean;
-  /** The last run behind the head, or one that stops the campaign by itself. */
+  /** The last run after the head, or one long enough to stop the campaign. */
   tail: Run;
 }
 
@@ -186,7 +186,7 @@ function noteAccepted(refusals: Refusals): void {
   refusals.tail = noRun();
 }
 
-/** Per campaign: the equal refusals in a row. */
+/** Equal refusals in a row, per campaign. */
 export function campaignColumns(results: readonly RecordedResult[]): unknown[] {
   const campaigns = new Map<string, Refusals>();
   for (const { companyId, campaignId, outcome } of results) {
@@ -239,7 +239,7 @@ export function bouncesOf(results: readonly RecordedResult[]): BounceRow[] {
   });
 }
 
-/** The copies of these mails, by the number of the mail. */
+/** Copies of these mails, by mail number. */
 export const copyRows = (results: readonly RecordedResult[]) =>
   results.flatMap(({ copies }, n) =>
     copies.map((copy) => ({
@@ -255,7 +255,7 @@ export const copyRows = (results: readonly RecordedResult[]) =>
     })),
   );
 
-/** Results of copies that were claimed by themselves. */
+/** Results of individually claimed copies. */
 export const copyResultColumns = (results: readonly RecordedResult[]): unknown[] => [
   results.map(({ companyId }) => companyId),
   results.map(({ campaignId }) => campaignId),

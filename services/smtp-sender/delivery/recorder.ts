@@ -1,7 +1,7 @@
 /**
- * Gathers results and marks, and has them written asynchronously (result-writer.ts), one flush at a time; the next one takes
- * what has come together since. While PostgreSQL is away a flush lasts: nothing is forgotten, and nothing new is handed
- * over, because marks come back with the flush.
+ * Gathers results and marks and writes them asynchronously (result-writer.ts), one flush at a time; the next flush
+ * takes everything added since. During a database outage the flush keeps retrying: nothing is lost, and nothing new is
+ * handed over, because marks are granted by flushes.
  */
 import { performance } from "node:perf_hooks";
 import type { PinnedConnection } from "../engine/pinned-connection.ts";
@@ -12,7 +12,7 @@ interface Options {
   connection: PinnedConnection;
   owner: string;
   leaseMs: number;
-  /** This many results are written at once. */
+  /** Number of results that triggers an immediate flush. */
   groupSize: number;
   log: { error(text: string, data?: object): void };
   onFlushed(report: FlushReport): void;
@@ -22,14 +22,14 @@ interface Options {
 
 const MAX_ROWS = 1_000;
 /**
- * Results wait for others: a statement costs about as much for one as for thirty, and a commit by itself a quarter of that.
- * So long, and again while more keep coming, four times at most (once where a mark waits, too).
+ * Time to wait for further results, repeated up to four times while more arrive (once if a mark waits): one statement
+ * for many results costs little more than for one.
  */
 const GATHER_MS = 5;
 const GATHER_ROUNDS = 4;
 /**
- * While nothing can be written for this long, nothing more is handed over: each mail would be one more that only this
- * process knows of. Long enough for a checkpoint or a failover of a pooler; PostgreSQL answers within milliseconds else.
+ * If nothing could be written for this long, nothing more is handed over, because only this process would know of it.
+ * Longer than a checkpoint or a pooler's failover; PostgreSQL normally answers within milliseconds.
  */
 const STALLED_MS = 2_000;
 
@@ -41,13 +41,13 @@ export class Recorder {
   #results: RecordedResult[] = [];
   #chunks = new Map<LeasedChunk, ChunkUpdate>();
   #urgent = false;
-  /** Somebody waits for a mark, or for a lease to be renewed. */
+  /** A mark or a lease renewal is waited for. */
   #marksWait = false;
   #flushing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** Since when something waits to be written, and nothing has been. */
+  /** Start of the time in which results waited and nothing was written. */
   #waitsSince: number | undefined;
-  /** In the flush that is under way. */
+  /** Results in the current flush. */
   #writing: readonly RecordedResult[] = [];
 
   constructor(options: Options) {
@@ -60,14 +60,14 @@ export class Recorder {
   }
 
   /**
-   * Results that are written before, or in one statement with, any mark that is asked for from now on. Their recipients are
-   * not in doubt any more when that mark is written: others may be marked in their place.
+   * Results that are written no later than any mark requested from now on. Their recipients are no longer in doubt when
+   * that mark is written, so others may use their budget.
    */
   get promised(): number {
     return this.#writing.length + Math.min(MAX_ROWS, this.#results.length);
   }
 
-  /** Nothing can be written at the moment, so nothing more may be handed over. */
+  /** True while nothing can be written, so nothing more may be handed over. */
   get stalled(): boolean {
     return this.#waitsSince !== undefined && performance.now() - this.#waitsSince > STALLED_MS;
   }
@@ -84,12 +84,12 @@ export class Recorder {
   }
 
   /**
-   * Moves the mark (or only renews the lease). False: the lease is no longer ours, hand over nothing more. One that is not
-   * urgent goes along with the next group of results.
+   * Moves the mark, or only renews the lease. False: the lease is lost; hand over nothing more. A call that is not
+   * urgent waits for the next group of results.
    */
   mark(chunk: LeasedChunk, to = chunk.markedTo, urgent = true): Promise<boolean> {
     const update = this.#updateOf(chunk);
-    // At once: a flush that goes out for another reason must not write an older mark.
+    // Set at once: another flush must not write an older mark.
     chunk.markedTo = to;
     this.#urgent ||= urgent;
     this.#marksWait = true;
@@ -97,7 +97,7 @@ export class Recorder {
     return new Promise((resolve) => update.resolve.push(resolve));
   }
 
-  /** Every row of the chunk is final or waits by itself: it is done with the results added before. Nobody waits for that. */
+  /** Completes the chunk: every row is final or waits individually. Does not wait for the write. */
   close(chunk: LeasedChunk): Promise<boolean> {
     this.#updateOf(chunk).done = true;
     return this.mark(chunk, chunk.markedTo, false);
@@ -112,7 +112,7 @@ export class Recorder {
     }
   }
 
-  /** The database may have lost its last transactions: what was in them is written again. Returns how many were looked at. */
+  /** Rewrites recent results that the database may have lost. Returns how many were checked. */
   async writeAgain(): Promise<number> {
     const { looked, reports } = await this.#writer.writeAgain();
     for (const report of reports) this.#options.onFlushed(report);
@@ -154,20 +154,20 @@ export class Recorder {
     }, GATHER_MS);
   }
 
-  /** A mark that came while few results were there waits for another round of them. */
+  /** A mark requested while few results are present waits one more round. */
   #roundsForMarks(rounds: number): number {
     return this.#results.length < this.#options.groupSize / 2 ? Math.min(1, rounds - 1) : 0;
   }
 
   async #flush(): Promise<void> {
-    // One microtask, so that what is added in the same step goes along.
+    // Waits one microtask to include everything added in the same step.
     await undefined;
     this.#urgent = false;
     this.#marksWait = false;
     const results = this.#results.splice(0, MAX_ROWS);
     const chunks = this.#chunks;
     this.#chunks = new Map();
-    // A result left behind needs its chunk again in the next flush.
+    // A remaining result needs its chunk again in the next flush.
     for (const { chunk } of this.#results) if (chunk) this.#updateOf(chunk);
     for (const [chunk, update] of chunks) update.markedTo = chunk.markedTo;
     this.#writing = results;
@@ -179,7 +179,7 @@ export class Recorder {
     if (this.pending > 0) this.#flushSoon();
   }
 
-  /** It is committed: an error of those who are notified must neither repeat it nor keep it from the others. */
+  /** The results are committed: an error in one callback must neither repeat the write nor skip the other callbacks. */
   #notify(results: RecordedResult[], chunks: Chunks, report: FlushReport): void {
     const lost = new Set(report.lost);
     for (const [chunk, { resolve }] of chunks) for (const notify of resolve) notify(!lost.has(chunk));

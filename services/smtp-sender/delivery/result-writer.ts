@@ -1,13 +1,14 @@
 /**
- * Writes a group of results, with the leases and marks of their chunks, by one statement (record-statement.ts). While
- * PostgreSQL is away a group is written again until it succeeds: nothing is forgotten.
+ * Writes a group of results, with the leases and marks of their chunks, in one statement (record-statement.ts). During
+ * a database outage it retries until the write succeeds, so nothing is lost.
  *
- * A group that PostgreSQL refuses (a constraint, a value it cannot store) would be refused for ever: it is written in
- * halves until the refused result stands alone. That one is written without its events and webhooks, then also without
- * its texts, and reported. Where even that is refused, its lease is left to run out: recovery then treats the recipient as
- * in doubt, as if this sender had died with it.
+ * A group that PostgreSQL refuses (constraint, unstorable value) is split in halves until the refused result is
+ * isolated. That result is written without its events and webhooks, then also without its texts, and reported. If even
+ * that is refused, its lease is left to expire, and recovery treats the recipient as in doubt, as if this sender had
+ * died.
  *
- * Results whose lease was lost before they were written (the sender was frozen or cut off) are not thrown away: late-results.ts.
+ * Results whose lease was lost before they were written (the sender was frozen or cut off) are handled by
+ * late-results.ts.
  */
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,7 +23,7 @@ interface Writer {
   connection: PinnedConnection;
   owner: string;
   leaseMs: number;
-  /** Nothing can be written because the database is away; null: it works again. */
+  /** Reason why nothing can be written (database outage); null: it works again. */
   onOutage(error: Error | null): void;
 }
 
@@ -34,35 +35,35 @@ interface Group {
 }
 
 export interface Answer {
-  /** Leases that are held. */
+  /** Leases still held. */
   leases: [campaignId: string, no: number][] | null;
   stopped: [campaignId: string, error: string][] | null;
   over_guard: [companyId: string, campaignId: string][] | null;
   webhook_company_ids: string[] | null;
-  /** How many of the results; the others were fenced off. */
+  /** Number of results written; the others were fenced off. */
   written: number;
 }
 
 export interface RefusedResult {
   result: RecordedResult;
   error: Error;
-  /** The recipient's state was written, without its events and webhooks. False: it will end as in doubt. */
+  /** True: the recipient's state was written without its events and webhooks. False: it will end in doubt. */
   stateStored: boolean;
 }
 
-/** The effects of a flush. */
+/** Effects of a flush. */
 export interface FlushReport {
-  /** Leases that are no longer ours. */
+  /** Lost leases. */
   lost: readonly LeasedChunk[];
-  /** Campaigns that an error stopped, set here or elsewhere. */
+  /** Campaigns stopped by an error, from this or another node. */
   stopped: readonly (readonly [campaignId: string, error: string])[];
-  /** Campaigns with more bounces and complaints than their company allows: to be stopped. */
+  /** Campaigns to stop: they exceed their company's limit of bounces and complaints. */
   overGuard: readonly (readonly [companyId: string, campaignId: string])[];
   /** Companies with webhooks to deliver. */
   webhookCompanyIds: readonly string[];
-  /** Campaigns of which results were written that came after the end of their lease. */
+  /** Campaigns with results written after the end of their lease. */
   lateCampaignIds: readonly string[];
-  /** Results that PostgreSQL did not take as they are. */
+  /** Results that PostgreSQL refused in full form. */
   refused: readonly RefusedResult[];
 }
 
@@ -81,7 +82,7 @@ const RETRY_PAUSE_MS = 250;
 const MAX_RETRY_PAUSE_MS = 2_000;
 const NOT_STORABLE = "The SMTP server's answer could not be stored.";
 
-/** Refused for what it contains, and so for ever; besides values, constraints and limits also what a trigger raises. */
+/** SQLSTATE classes of permanent refusals: invalid values, constraints, limits, and errors raised by triggers. */
 const isRefused = (error: unknown): boolean =>
   isRefusal(error) || /^(?:21|44|P0)/.test((error as { code?: string }).code ?? "");
 
@@ -89,7 +90,7 @@ function abandon({ chunk, seq }: RecordedResult): void {
   if (chunk) chunk.abandonedTo = Math.max(seq, chunk.abandonedTo ?? 0);
 }
 
-/** The leases that these results need, with the marks that are in the database, and nothing else about their chunks. */
+/** The leases these results need, with their stored marks and no other changes to their chunks. */
 const leasesOf = (results: readonly RecordedResult[]): Chunks =>
   new Map(
     results.flatMap(({ chunk }): [LeasedChunk, ChunkUpdate][] =>
@@ -107,7 +108,7 @@ function withoutTexts(result: RecordedResult): RecordedResult {
   return { ...result, outcome: plain(result.outcome), copies };
 }
 
-/** Leases are written once more by the last of the parts: it knows which are lost. */
+/** The last part writes the leases again, because it knows which are lost. */
 const together = (parts: readonly FlushReport[]): FlushReport => ({
   lost: parts.at(-1)!.lost,
   stopped: parts.flatMap(({ stopped }) => stopped),
@@ -126,8 +127,8 @@ export class ResultWriter {
   }
 
   /**
-   * Resolves when it is written, however long that takes. `later`: results that this group does not write, because another part
-   * of the flush does or because they came after it was put together.
+   * Resolves when the group is written, however long that takes. `later`: results that this group does not write,
+   * because another part of the flush does or they arrived later.
    */
   async flush(results: readonly RecordedResult[], chunks: Chunks, later: () => RecordedResult[]): Promise<FlushReport> {
     for (let failures = 0; ; failures++) {
@@ -161,7 +162,7 @@ export class ResultWriter {
     return together(parts);
   }
 
-  /** Its row alone; then without the texts that came from outside; then its lease is left to run out. */
+  /** Tries the row alone, then without external texts, then lets its lease expire. */
   async #flushRefused(result: RecordedResult, later: () => RecordedResult[], error: Error): Promise<RefusedResult> {
     const attempts = [result, withoutTexts(result)];
     for (let failures = 0; attempts.length > 0; ) {
@@ -212,7 +213,7 @@ export class ResultWriter {
     };
   }
 
-  /** Writes results of lost chunks, and of recipients claimed by themselves, whose leases the answer does not name. */
+  /** Writes results of lost chunks and of individually claimed recipients, whose leases the answer does not name. */
   async #writeLate(
     results: readonly RecordedResult[],
     lost: readonly LeasedChunk[],
@@ -230,8 +231,8 @@ export class ResultWriter {
   }
 
   /**
-   * The database may have lost its last transactions: what was in them is written again. `looked`: how many results were looked
-   * at; the reports are those of what was written.
+   * Rewrites results that the database may have lost. `looked`: number of results checked; the reports describe what
+   * was written.
    */
   async writeAgain(): Promise<{ looked: number; reports: FlushReport[] }> {
     const reports: FlushReport[] = [];

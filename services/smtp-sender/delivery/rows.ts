@@ -1,9 +1,9 @@
-/** What the sender reads from the database: recipients, campaigns it may claim from, and leased chunks. */
+/** Row types that the sender reads: recipients, campaigns to claim from, and leased chunks. */
 import type { CampaignStatus, CampaignType } from "../../../models/campaign.ts";
 
 export interface RecipientRow {
   id: string;
-  /** What stands before the "@" of its Message-ID. */
+  /** The part of its Message-ID before the "@". */
   message_id: string;
   campaign_no: number;
   seq: number;
@@ -13,22 +13,25 @@ export interface RecipientRow {
   subscriber_id: string | null;
   first_name: string | null;
   last_name: string | null;
-  /** JSON, parsed when the mail is made: hundreds of rows are read ahead, and each GC would move their parsed values. */
+  /**
+   * JSON, parsed when the mail is rendered: hundreds of rows are read ahead, and every garbage collection would move
+   * their parsed values.
+   */
   attributes: string | null;
   variables: string | null;
-  /** Of the campaign's variants; null where all get the same, and for the rest, which gets the winner. */
+  /** Variant number; null if all recipients get the same, and for the remainder, which gets the winner. */
   variant: number | null;
   attempts: number;
-  /** Null when there never was a subscriber, or it was deleted, which takes the link (subscriber_id) from its mails. */
+  /** Null if there never was a subscriber, or it was deleted, which unlinks its mails. */
   subscriber_status: string | null;
   /** Kind of the suppression that blocks the address. */
   blocked: string | null;
-  /** Addresses of cc and bcc that a suppression blocks, with its kind. */
+  /** Suppressed addresses of cc and bcc, with the suppression's kind. */
   blocked_copies: Record<string, string> | null;
-  /** Set where this is a copy that was claimed by itself; `attempts` and `blocked` are the copy's then. */
+  /** Set for an individually claimed copy; `attempts` and `blocked` are then the copy's. */
   copy_no?: number;
   copy_email?: string;
-  /** Of such a copy: why its campaign was stopped, where it was. */
+  /** For such a copy: reason why its campaign was stopped, if it was. */
   stopped_by?: string | null;
 }
 
@@ -39,15 +42,15 @@ export interface ClaimableCampaign {
   smtp_config_id: string;
   is_transactional: boolean;
   campaign_type: CampaignType;
-  /** Only copies are claimed from a campaign that is over. */
+  /** Finished campaigns: only copies are claimed. */
   status: CampaignStatus;
   sender_email: string;
-  /** The span that it was sent in, where that is recorded. */
+  /** Span of the send request, if recorded. */
   traceparent: string | null;
-  /** Of its SMTP configuration. */
+  /** Id of its SMTP configuration. */
   bounce_address: string | null;
   smtp_per_hour: number | null;
-  /** As many a batch of it brings at least: those of a chunk, or one that is due. */
+  /** Minimum recipients of a batch: those of a chunk, or one that is due. */
   next_recipients: number;
 }
 

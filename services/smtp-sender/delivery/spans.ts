@@ -1,7 +1,6 @@
 /**
- * The traces of batches and of mails. A mail's transaction is known when it is answered, and its span is made then: what is not
- * recorded costs a look at its Message-ID, and nothing in between. The span names no address and has none of the server's
- * words, which quote addresses.
+ * Records spans of batches and mails. A mail's span is created when its transaction is answered, so unrecorded mails
+ * cost one check of their Message-ID. The span contains no address and no server text, because servers quote addresses.
  */
 import { type Attributes, type Span, SpanKind } from "@opentelemetry/api";
 import { fail } from "../../lib/tracing/span.ts";
@@ -11,10 +10,10 @@ import type { Reply } from "../smtp/replies.ts";
 import type { TransactionResult } from "../smtp/transaction.ts";
 import type { Mail, MailBatch } from "./mail.ts";
 
-/** Spans of batches that are recorded and not over. */
+/** Spans of running batches that are recorded. */
 const batches = new WeakMap<MailBatch, Span>();
 
-/** From the claim to the end of its lease. `claimedAtMs`: by the monotonic clock. */
+/** Starts a span from the claim to the end of the lease. `claimedAtMs`: by the monotonic clock. */
 export function batchClaimed(batch: MailBatch, claimedAtMs: number): void {
   const recorder = tracer();
   if (!recorder) return;
@@ -33,7 +32,7 @@ export function batchClaimed(batch: MailBatch, claimedAtMs: number): void {
   batches.set(batch, recorder.begin({ ...start, startTime: claimedAtMs }));
 }
 
-/** `complete`: every recipient of it is final or waits by itself. */
+/** `complete`: every recipient is final or waits individually. */
 export function batchOver(batch: MailBatch, complete: boolean): void {
   const span = batches.get(batch);
   span?.setAttribute("flockmail.complete", complete);
@@ -65,7 +64,7 @@ function attributesOf(mail: Mail, result: TransactionResult, newSession: boolean
 const isFirst = ({ batch, row, copyOf, endedSessions }: Mail): boolean =>
   batch.chunk !== null && row.attempts === 0 && copyOf === undefined && endedSessions === 0;
 
-/** A transaction with a mail, or with its copies, is over. `newSession`: its session had accepted no mail before. */
+/** Called when a transaction with a mail or its copies ends. `newSession`: its session had accepted no mail before. */
 export function mailAnswered(mail: Mail, result: TransactionResult, newSession: boolean): void {
   const recorder = tracer();
   if (!recorder) return;

@@ -1,7 +1,7 @@
 /**
- * The life of a mail, from its row to its recorded outcome. Read the two lists: BEFORE_SMTP runs for a group of mails at a
- * time, because each group costs two statements; AFTER_SMTP decides what becomes of a mail when its transaction is over.
- * Between them the mail waits in `batch.ready` until a connection asks for it (server/server.ts).
+ * Defines the steps of a mail from its row to its recorded outcome. BEFORE_SMTP runs per group of mails, because each
+ * group costs two statements; AFTER_SMTP decides what happens to a mail when its transaction ends. In between the mail
+ * waits in `batch.ready` until a connection asks for it (server/server.ts).
  */
 import { performance } from "node:perf_hooks";
 import type { DomainBackOffs } from "../domains/domain-back-off.ts";
@@ -25,7 +25,7 @@ interface Group {
   readonly context: EngineContext;
   /** Number of open connections of the server. */
   readonly connections: number;
-  /** Mails that have passed the steps so far. */
+  /** Mails that passed the previous steps. */
   mails: Mail[];
 }
 
@@ -33,7 +33,7 @@ type GroupStep = (group: Group) => void | Promise<void>;
 
 const rowsOf = (mails: readonly Mail[]) => mails.map(({ row }) => row);
 
-/** Rows may have waited in their source. */
+/** Rechecks rows that waited in their source. */
 const recheckStale: GroupStep = async ({ batch, context, mails }) => {
   const now = performance.now();
   if (now - mails[0]!.checkedAtMs < RECHECK_AFTER_MS) return;
@@ -53,7 +53,7 @@ const suppressIneligible: GroupStep = (group) => {
   });
 };
 
-/** Mails for which the company's hour, or the configuration's day, has no room go back to the source. */
+/** Takes hourly and daily tokens; mails without one go back to the source. */
 const takeHourTokens: GroupStep = async (group) => {
   const { batch, granters, context, mails } = group;
   const grant = await granters.hour.take(rowsOf(mails).map(mailsOf)).catch((error) => {
@@ -70,7 +70,7 @@ const takeHourTokens: GroupStep = async (group) => {
   batch.waitForRoom(grant);
 };
 
-/** Mails for which their domain has no room wait in their rows, and do not count as tried. */
+/** Takes domain tokens; mails without one are postponed in their rows and do not count as tried. */
 const takeDomainRoom: GroupStep = async (group) => {
   const { batch, granters, mails } = group;
   if (!granters.domains.active) return;
@@ -87,8 +87,8 @@ const takeDomainRoom: GroupStep = async (group) => {
 };
 
 /**
- * Marks these in the database as possibly handed over, before any is handed over. At the same time the renderer compiles the
- * campaign, and makes the mails that are signed.
+ * Marks mails in the database before any is handed over. Meanwhile the renderer compiles the campaign and renders mails
+ * that are signed.
  */
 const markAndRender: GroupStep = async (group) => {
   const { batch, context, connections, mails } = group;
@@ -105,7 +105,7 @@ const markAndRender: GroupStep = async (group) => {
   batch.putBack(mails);
   if (marked.status === "rejected") throw marked.reason;
   if (!held) batch.leaseLost();
-  // They were marked and not handed over: giving the lease back says so in the database.
+  // They were marked and not handed over; releasing the lease records that in the database.
   else batch.end();
   if (rendered.status === "rejected") {
     context.claims.skip(batch.campaign.campaign_id);
@@ -113,7 +113,10 @@ const markAndRender: GroupStep = async (group) => {
   }
 };
 
-/** Rendering never throws for one recipient: a mail that cannot be rendered says why, here or when it is made. */
+/**
+ * Rendering never throws for a single recipient: a mail that cannot be rendered has a reason, here or when it is
+ * rendered later.
+ */
 const makeReady: GroupStep = ({ batch, mails }) => {
   for (const mail of mails) {
     const rendered = mail.rendered!;
@@ -132,7 +135,7 @@ const BEFORE_SMTP: readonly GroupStep[] = [
   makeReady,
 ];
 
-/** Throws when the database, the limiter or the renderer is away; the rows are back in their source then. */
+/** Throws if the database, the limiter or the renderer is unavailable; the rows are then back in their source. */
 export async function prepareGroup(group: Group): Promise<void> {
   for (const step of BEFORE_SMTP) {
     if (group.mails.length === 0) return;
@@ -140,7 +143,7 @@ export async function prepareGroup(group: Group): Promise<void> {
   }
 }
 
-/** A transaction that is over, and what else decides. */
+/** A finished transaction and everything else that decides. */
 interface Answer {
   readonly mail: Mail;
   readonly result: TransactionResult;
@@ -152,16 +155,16 @@ interface Answer {
 
 /** The next thing to happen to the mail. */
 type Fate =
-  /** Another session gets it, at once or, where the server is to be left alone for a `pause`, after that. */
+  /** Sent by another session, at once or after the server's `pause`. */
   | { kind: "again"; pause?: string }
-  /** It was accepted, and its copies go out before that is recorded. */
+  /** Accepted: its copies are sent before that is recorded. */
   | { kind: "sendCopies"; reply: Reply }
-  /** It is a transaction with copies of a mail. */
+  /** The transaction carried copies of a mail. */
   | { kind: "copyAnswered" }
-  /** `isUsed`: it was accepted, or may have been. */
+  /** Final result. `isUsed`: accepted, or possibly accepted. */
   | { kind: "record"; outcome: Outcome; delayMs: number | null; isUsed: boolean };
 
-/** `endsSession`: the session is of no use any more. */
+/** `endsSession`: the session cannot be used any more. */
 export type Decision = Fate & { endsSession?: boolean };
 
 /** Undefined: the next step decides. */
@@ -169,7 +172,7 @@ type AnswerStep = (answer: Answer) => Decision | undefined;
 
 const hadAccepted = ({ connection }: Answer): boolean => connection.accepted > 0;
 
-/** Says nothing about the server. Its batch records it, or puts it back. */
+/** Says nothing about the server. The batch records it or puts it back. */
 const takeBackWithdrawn: AnswerStep = ({ result }) =>
   result.kind === "unsent" && result.withdrawn ? { kind: "again" } : undefined;
 
@@ -183,22 +186,22 @@ const giveToAnotherConnection: AnswerStep = (answer) => {
 const replaceUsedUpSession: AnswerStep = (answer) => {
   const { mail, result } = answer;
   if (result.kind !== "refused" || !hadAccepted(answer) || !isSessionUsedUp(result)) return undefined;
-  // While its copies are under way a mail is not recorded: they may not wait for ever for a session that takes them.
+  // A mail is not recorded while its copies are in progress, so copies must not wait indefinitely for another session.
   if (mail.copyOf && ++mail.endedSessions >= MAX_SESSIONS_PER_MAIL) return undefined;
   return { kind: "again", endsSession: true };
 };
 
-/** The recipient is deferred, its domain is slowed down, and no other mail waits. */
+/** Defers the recipient and throttles its domain; no other mail waits. */
 const slowDownDomain: AnswerStep = (answer) => {
   const { mail, result, connection, backOffs } = answer;
-  // A server that tests new clients (Postfix's postscreen) answers 450 until the session ends, even after the client has
-  // passed: an answer in a session that has accepted nothing is as old as the session.
+  // A server that tests new clients (Postfix's postscreen) answers 450 until the session ends, even once the client has
+  // passed: in a session that has accepted nothing, a reply counts as old as the session.
   const sinceMs = hadAccepted(answer) ? mail.handedAtMs : connection.openedAtMs;
   if (mail.copyOf || !backOffs.deferred(recipientDomain(mail.row), result, sinceMs)) return undefined;
   return { ...recordOutcome(answer)!, endsSession: !hadAccepted(answer) };
 };
 
-/** The mail merely revealed it, so this does not count as a try. */
+/** Not counted as a try: the mail only revealed the server's state. */
 const pauseUnavailableServer: AnswerStep = ({ result, health }) => {
   const reason = health.reasonToPause(result);
   return reason === undefined ? undefined : { kind: "again", pause: reason };
@@ -211,7 +214,7 @@ const sendCopiesFirst: AnswerStep = ({ mail, result }) =>
 
 const recordOutcome: AnswerStep = ({ mail, result, retryBaseMs }) => {
   const { batch, row } = mail;
-  // The claim of a retry has counted this try already.
+  // The claim of a retry has already counted this try.
   const tries = row.attempts + (batch.chunk ? 1 : 0);
   const tried = { tries, isTransactional: batch.campaign.is_transactional };
   const outcome = row.copy_no === undefined ? outcomeOf(result, tried) : copyOutcome(result, tried);
@@ -230,7 +233,7 @@ const AFTER_SMTP: readonly AnswerStep[] = [
   recordOutcome,
 ];
 
-/** The first step that decides. */
+/** Result of the first step that decides. */
 export function decide(answer: Answer): Decision {
   for (const step of AFTER_SMTP) {
     const decision = step(answer);

@@ -1,8 +1,8 @@
 /**
- * Checks who may not get a mail any more: when a recipient's row is read, and again while the mail, or a copy of it, waits. A
- * person who is suppressed or unsubscribes gets no mail whose envelope begins more than 2 seconds later, however slow the
- * server. At a fast server mails wait for less than RECHECK_AFTER_MS, and nothing is checked twice. Membership is not checked again: a
- * person who only leaves the list once the row is written still gets the campaign.
+ * Checks suppressions when a recipient's row is read, and again while the mail or a copy waits. A suppressed or
+ * unsubscribed person gets no mail whose envelope starts more than 2 seconds later, however slow the server. Mails for
+ * a fast server wait less than RECHECK_AFTER_MS and are checked once. List membership is not rechecked: a person who
+ * only leaves the list after the row was written still gets the campaign.
  */
 
 import { SUPPRESSION_SENTENCES } from "../../../models/suppression.ts";
@@ -11,25 +11,25 @@ import type { Outcome } from "./outcome.ts";
 import { RECHECK, RECHECK_COPIES } from "./recipient-statements.ts";
 import type { ClaimableCampaign, RecipientRow } from "./rows.ts";
 
-/** A mail that waits for longer is checked again, a few times a second together with all others. */
+/** Mails that wait longer are rechecked together, a few times per second. */
 export const RECHECK_AFTER_MS = 700;
-/** No mail is handed over whose last check is older. */
+/** Maximum age of the last check when a mail is handed over. */
 export const MAX_CHECK_AGE_MS = 1_250;
 
-/** `kind`: of the suppression, or the subscriber's status. */
+/** `kind`: the suppression's kind, or the subscriber's status. */
 export const suppressionSentence = (kind: string): string =>
   SUPPRESSION_SENTENCES[kind] ?? SUPPRESSION_SENTENCES.manual!;
 
 type Campaign = Pick<ClaimableCampaign, "is_transactional" | "campaign_type">;
 
-/** Transactional mail passes an unsubscription, and nothing else. */
+/** Transactional mail ignores an unsubscription, but no other suppression. */
 function suppressionOf(row: RecipientRow, campaign: Campaign): string | undefined {
   const { is_transactional: isTransactional, campaign_type } = campaign;
   if (row.blocked && !(isTransactional && row.blocked === "unsubscribed")) return suppressionSentence(row.blocked);
-  // The mail itself went out, whatever became of its subscriber since then.
+  // The mail itself was sent, so its subscriber's status does not matter any more.
   if (row.copy_no !== undefined) return undefined;
   const { subscriber_status: status } = row;
-  // Members of a list or segment are subscribers, or were; receivers that a request names need not be.
+  // Members of a list or segment are or were subscribers; receivers named by a request need not be.
   if (status === null && (row.subscriber_id !== null || campaign_type === "to_list"))
     return "The subscriber was deleted.";
   if (isTransactional || status === null || status === "active") return undefined;
@@ -37,8 +37,8 @@ function suppressionOf(row: RecipientRow, campaign: Campaign): string | undefine
 }
 
 /**
- * Returns the outcome of a mail that may not go out, as of its row's last check; undefined if it may. The
- * recipients of a stopped campaign are failed by the campaigns service, its copies here.
+ * Outcome of a mail that may not be sent, as of its row's last check; undefined if it may. Recipients of a stopped
+ * campaign are failed by the campaigns service, its copies here.
  */
 export function outcomeUnsent(row: RecipientRow, campaign: Campaign): Outcome | undefined {
   const error = suppressionOf(row, campaign);
@@ -49,7 +49,9 @@ export function outcomeUnsent(row: RecipientRow, campaign: Campaign): Outcome | 
 type Check = Pick<RecipientRow, "seq" | "subscriber_status" | "blocked" | "blocked_copies">;
 type CopyCheck = Pick<RecipientRow, "seq" | "copy_no" | "blocked" | "stopped_by">;
 
-/** Brings what the two functions above read up to date, in one statement: all rows are recipients, or all are copies. */
+/**
+ * Refreshes the data of the two functions above in one statement: either all rows are recipients, or all are copies.
+ */
 export async function checkAgain(
   reads: PinnedConnection,
   { campaign_id, company_id, is_transactional }: ClaimableCampaign,

@@ -1,6 +1,7 @@
 /**
- * DKIM keys that were made here begin to sign when their records are seen: each is looked for twice a minute by one node, and
- * by the deliverability report. The key of the same algorithm signs until then, and is deleted; its record is its owner's.
+ * DKIM keys that were made here begin to sign when their records are seen: each is looked for twice a minute by one
+ * node, and by the deliverability report. The key of the same algorithm signs until then, and is deleted; its record is
+ * its owner's.
  */
 import { sequelize } from "../../../models/database/db.ts";
 import { SmtpConfig } from "../../../models/smtp-config.ts";

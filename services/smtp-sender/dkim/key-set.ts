@@ -1,7 +1,8 @@
 /**
- * The DKIM keys of an SMTP configuration: of each algorithm one that signs at most, and one that was made here and waits for
- * its record. The first that signs stands in the configuration's own row, because nodes of the release before look for it
- * there; the others in `dkim_keys`. Whoever changes them reads all, and writes all, while the configuration is locked.
+ * The DKIM keys of an SMTP configuration: of each algorithm one that signs at most, and one that was made here and
+ * waits for its record. The first that signs stands in the configuration's own row, because nodes of the release before
+ * look for it there; the others in `dkim_keys`. Whoever changes them reads all, and writes all, while the configuration
+ * is locked.
  */
 import { Op, type Transaction } from "sequelize";
 import { type DkimAlgorithm, DkimKey } from "../../../models/dkim-key.ts";

@@ -1,19 +1,19 @@
 /**
- * Back-off per recipient domain, of one SMTP configuration in this process: a domain that defers gets less mail, and no other
- * mail waits for it. Lengths are parts of a window, which is the minute by which most providers count.
+ * Back-off per recipient domain, of one SMTP configuration in this process: a domain that defers gets less mail, and no
+ * other mail waits for it. Lengths are parts of a window, which is the minute by which most providers count.
  *
- * | answer for the domain                                           | then                                                 |
- * |-----------------------------------------------------------------|------------------------------------------------------|
- * | the fifth 4xx in a row with an equal text within a minute       | none for 10 seconds (`FIRST_PAUSE`), in which mail of other domains shows whether the server works; then one every half second (`FIRST_INTERVAL`) |
- * | a further 4xx, and nothing was accepted since the last change   | the interval doubles, up to 5 minutes (`MAX_INTERVAL`) |
- * | the fifth 4xx since mail was accepted, of at most fifteen mails | the same                                             |
- * | accepted, a minute or more after the last change                | the interval halves; below 60 ms the back-off ends (`MIN_INTERVAL`) |
- * | no change for an hour                                           | the back-off ends                                    |
+ * | answer for the domain | then |
+ * |---|---|
+ * | the fifth 4xx in a row with an equal text within a minute | none for 10 seconds (`FIRST_PAUSE`), in which mail of other domains shows whether the server works; then one every half second (`FIRST_INTERVAL`) |
+ * | a further 4xx, and nothing was accepted since the last change | the interval doubles, up to 5 minutes (`MAX_INTERVAL`) |
+ * | the fifth 4xx since mail was accepted, of at most fifteen mails | the same |
+ * | accepted, a minute or more after the last change | the interval halves; below 60 ms the back-off ends (`MIN_INTERVAL`) |
+ * | no change for an hour | the back-off ends |
  * | a further 4xx, and the server has accepted no mail since the back-off began | the back-off ends: it is the server that takes nothing (server/health.ts) |
  *
- * Refusals that concern the recipient alone (mailbox, greylisting) or the sender, and answers to mails that were handed over
- * before the last change, do not count. A few deferrals among many accepted mails do not either: where one of several servers
- * of a domain is ill, less mail would not help.
+ * Refusals that concern the recipient alone (mailbox, greylisting) or the sender, and answers to mails that were handed
+ * over before the last change, do not count. A few deferrals among many accepted mails do not either: where one of
+ * several servers of a domain is ill, less mail would not help.
  */
 import { performance } from "node:perf_hooks";
 import { isRecipientsOwnWait, repeatedText } from "../delivery/refusals.ts";
@@ -119,8 +119,8 @@ export class DomainBackOffs {
   }
 
   /**
-   * Returns whether the result is a deferral of the domain, which says nothing about the server. `sinceMs`: how old the answer
-   * is, by the monotonic clock: the time of the mail's hand-over, or of the session's beginning.
+   * Returns whether the result is a deferral of the domain, which says nothing about the server. `sinceMs`: how old the
+   * answer is, by the monotonic clock: the time of the mail's hand-over, or of the session's beginning.
    */
   deferred(domain: string, result: TransactionResult, sinceMs: number): boolean {
     const text = deferralText(result);

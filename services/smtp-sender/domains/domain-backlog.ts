@@ -1,8 +1,8 @@
 /**
- * When mails that found no room for their domain are tried again. Those of the next minute follow one another at the distance
- * that the limit allows: each is claimed when it may go, and not before. All behind them are tried again one after the other
- * from a minute on, so that a limit that is lifted or raised is noticed soon, and a long backlog costs few claims a second.
- * Pure: the clock is given.
+ * When mails that found no room for their domain are tried again. Those of the next minute follow one another at the
+ * distance that the limit allows: each is claimed when it may go, and not before. All behind them are tried again one
+ * after the other from a minute on, so that a limit that is lifted or raised is noticed soon, and a long backlog costs
+ * few claims a second. Pure: the clock is given.
  *
  * A node knows the order of its own mails only. Where several postpone mails of one domain, some are tried too early and
  * postponed again.

@@ -1,6 +1,7 @@
 /**
- * `max_connections` of a recipient domain: its mails in the hands of connections, over all nodes, counted as the connections
- * of an SMTP configuration are (limits/connection-slots.ts). A slot is kept from one mail to the next while more wait.
+ * `max_connections` of a recipient domain: its mails in the hands of connections, over all nodes, counted as the
+ * connections of an SMTP configuration are (limits/connection-slots.ts). A slot is kept from one mail to the next while
+ * more wait.
  */
 import type { ConnectionSlots } from "../limits/connection-slots.ts";
 

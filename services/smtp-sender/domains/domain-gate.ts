@@ -1,8 +1,8 @@
 /**
- * Decides which mail may go to its recipient domain now, for one SMTP configuration on this node: by its `domain_limits` and
- * by the back-off of domains that defer (domain-back-off.ts). Mails are admitted before they are marked: one without room is
- * postponed in its row, where it holds up no other mail and takes no memory. One with room is handed over within the room's
- * life, or asks again.
+ * Decides which mail may go to its recipient domain now, for one SMTP configuration on this node: by its
+ * `domain_limits` and by the back-off of domains that defer (domain-back-off.ts). Mails are admitted before they are
+ * marked: one without room is postponed in its row, where it holds up no other mail and takes no memory. One with room
+ * is handed over within the room's life, or asks again.
  *
  * Without limits and back-offs nothing is looked up.
  */
@@ -25,8 +25,8 @@ export interface DomainRoom {
   readonly taken: { readonly window: Window; readonly bucket: number } | undefined;
   readonly connections: DomainConnections | undefined;
   /**
-   * By the monotonic clock: later it must be asked for again. Half of what the window is longer by: the rest is for the way to
-   * the server.
+   * By the monotonic clock: later it must be asked for again. Half of what the window is longer by: the rest is for the
+   * way to the server.
    */
   readonly untilMs: number;
 }

@@ -1,8 +1,8 @@
 /**
- * Notices that the database has lost its last transactions: a replica that was behind has taken over. Results that this sender
- * had written may be gone, so that mails which left look as if they waited. It claims nothing on a history that it does not know
- * (each claim names the timeline), ends its batches, and writes the results of the last minute again. Claims continue when all
- * running senders have done so: none may take what another one knows to have left.
+ * Notices that the database has lost its last transactions: a replica that was behind has taken over. Results that this
+ * sender had written may be gone, so that mails which left look as if they waited. It claims nothing on a history that
+ * it does not know (each claim names the timeline), ends its batches, and writes the results of the last minute again.
+ * Claims continue when all running senders have done so: none may take what another one knows to have left.
  */
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -45,8 +45,9 @@ export class DependencyOutage {
   }
 
   /**
-   * Repeats the work until it succeeds, however long that takes. Only when the process stops it is given up, and logged:
-   * what was not written then is found by whoever looks at the rows next (a lease runs out, a refused login is met again).
+   * Repeats the work until it succeeds, however long that takes. Only when the process stops it is given up, and
+   * logged: what was not written then is found by whoever looks at the rows next (a lease runs out, a refused login is
+   * met again).
    */
   async retryUntilDone(what: string, work: () => Promise<void>, pauseMs = RETRY_PAUSE_MS): Promise<void> {
     const { signal } = this.#stopping;

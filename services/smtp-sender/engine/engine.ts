@@ -201,8 +201,8 @@ export class Engine implements EngineContext {
   }
 
   /**
-   * Claims nothing more, waits for mails under way (bounded), writes their results, gives the others back, says QUIT. Mails
-   * without an answer by then are recorded as in doubt.
+   * Claims nothing more, waits for mails under way (bounded), writes their results, gives the others back, says QUIT.
+   * Mails without an answer by then are recorded as in doubt.
    */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();

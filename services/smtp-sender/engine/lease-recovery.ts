@@ -12,8 +12,8 @@ import type { DatabaseHistory } from "./database-history.ts";
 import type { Log } from "./dependency-outage.ts";
 
 /**
- * After the database's first answer: a living sender needs up to 30 s to give up a connection that hangs (PinnedConnection)
- * and writes at once then; with leases of 30 s that are renewed after a third of it this is 40 s.
+ * After the database's first answer: a living sender needs up to 30 s to give up a connection that hangs
+ * (PinnedConnection) and writes at once then; with leases of 30 s that are renewed after a third of it this is 40 s.
  */
 const afterOutageMs = (leaseMs: number): number => Math.max(6_000, (leaseMs * 4) / 3);
 

@@ -2,11 +2,12 @@
  * A connection to PostgreSQL kept for one purpose, with its statements prepared once: planning the sender's statements
  * costs more than running them.
  *
- * All of them look up a few rows by key, so the plan is known and must not depend on the statistics of the moment: one made
- * while the table of recipients was still empty reads all of it for ever after (measured: 5 times the cost per mail), and
- * one from fresh statistics once took the wrong index. Even so the planner picks between indexes by what it knows at that
- * moment, and on an empty table all of them cost the same: plans are made anew every second, and where a wrong index
- * would read a whole company its column is compared in a way no index can be used for (models/database/same-company.ts).
+ * All of them look up a few rows by key, so the plan is known and must not depend on the statistics of the moment: one
+ * made while the table of recipients was still empty reads all of it for ever after (measured: 5 times the cost per
+ * mail), and one from fresh statistics once took the wrong index. Even so the planner picks between indexes by what it
+ * knows at that moment, and on an empty table all of them cost the same: plans are made anew every second, and where a
+ * wrong index would read a whole company its column is compared in a way no index can be used for
+ * (models/database/same-company.ts).
  */
 import { performance } from "node:perf_hooks";
 import { BY_KEY } from "../../../models/database/by-key.ts";

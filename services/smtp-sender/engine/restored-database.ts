@@ -1,13 +1,13 @@
 /**
- * Decides, before anything is claimed, whether the database was restored from a backup. A restored database does not know which
- * mails left after the backup, so running newsletters are stopped (models/statements/restored-database.ts).
+ * Decides, before anything is claimed, whether the database was restored from a backup. A restored database does not
+ * know which mails left after the backup, so running newsletters are stopped (models/statements/restored-database.ts).
  *
- * | what happened                    | what shows it                                | running newsletters                    |
- * |----------------------------------|----------------------------------------------|----------------------------------------|
- * | a dump was restored              | another server, database or table            | stopped                                |
- * | recovery to an earlier moment    | another timeline, and no sender was running  | stopped                                |
- * | a replica took over              | another timeline, and senders were running   | go on: lost results are written again  |
- * | a snapshot or copied files       | nothing                                      | stopped by the command `ops restored`  |
+ * | what happened                 | what shows it                               | running newsletters                   |
+ * |-------------------------------|---------------------------------------------|---------------------------------------|
+ * | a dump was restored           | another server, database or table           | stopped                               |
+ * | recovery to an earlier moment | another timeline, and no sender was running | stopped                               |
+ * | a replica took over           | another timeline, and senders were running  | go on: lost results are written again |
+ * | a snapshot or copied files    | nothing                                     | stopped by the command `ops restored` |
  */
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";

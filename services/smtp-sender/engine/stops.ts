@@ -1,6 +1,6 @@
 /**
- * Campaigns that end before their last mail: for an error that only the user can change, by the guard, by an action, by another
- * node or by an operator's statement.
+ * Campaigns that end before their last mail: for an error that only the user can change, by the guard, by an action, by
+ * another node or by an operator's statement.
  */
 import { performance } from "node:perf_hooks";
 import { query, transaction } from "../../../models/database/db.ts";

@@ -1,10 +1,11 @@
 /**
- * Connection slots of all nodes together, in fair shares for those that have work: a node that was first gives back what is
- * more than its share, so that it does not send everything while the others send nothing. A slot is held for as long as it is
- * renewed, so a node that dies leaves none taken; and by a node that lives, as the broker sees it, and cannot renew it.
+ * Connection slots of all nodes together, in fair shares for those that have work: a node that was first gives back
+ * what is more than its share, so that it does not send everything while the others send nothing. A slot is held for as
+ * long as it is renewed, so a node that dies leaves none taken; and by a node that lives, as the broker sees it, and
+ * cannot renew it.
  *
- * While Redis is away a node keeps the slots that it has, for open connections and for those that replace them, and gets no
- * more.
+ * While Redis is away a node keeps the slots that it has, for open connections and for those that replace them, and
+ * gets no more.
  */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -17,8 +18,8 @@ const run = luaScript(readFileSync(join(import.meta.dirname, "connection-slots.l
 
 const RENEW_MS = 1_000;
 /**
- * How long a killed node's connections count although they are gone: if it had all of a server's slots, nobody can send to
- * the server until then. One call a second renews all that a node holds.
+ * How long a killed node's connections count although they are gone: if it had all of a server's slots, nobody can send
+ * to the server until then. One call a second renews all that a node holds.
  */
 const SLOT_LIFE_MS = 4_000;
 /** A node that asked for slots, or still has work for those it has, counts this long when shares are made. */

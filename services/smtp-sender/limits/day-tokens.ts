@@ -1,7 +1,7 @@
 /**
- * The tokens of a batch: those of the company's hour, and, while its SMTP configuration is warmed up, of the configuration's
- * day. A recipient takes one for the mail and one for each of its copies, of both or of neither. Copies that are tried again
- * by themselves need one, too: on another day they would be beyond its number.
+ * The tokens of a batch: those of the company's hour, and, while its SMTP configuration is warmed up, of the
+ * configuration's day. A recipient takes one for the mail and one for each of its copies, of both or of neither. Copies
+ * that are tried again by themselves need one, too: on another day they would be beyond its number.
  */
 import { performance } from "node:perf_hooks";
 import type { Warmup } from "../../../models/warmup-ledger.ts";

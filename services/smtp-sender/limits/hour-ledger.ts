@@ -1,7 +1,7 @@
 /**
- * The ledger of companies' hours, in PostgreSQL: one row for each company that sent under a limit, with its buckets of a
- * minute. It does not count the rows of recipients: they do not show a transactional mail that was in doubt and sent again,
- * one in the hands of a sender that was killed, or those of a deleted campaign.
+ * The ledger of companies' hours, in PostgreSQL: one row for each company that sent under a limit, with its buckets of
+ * a minute. It does not count the rows of recipients: they do not show a transactional mail that was in doubt and sent
+ * again, one in the hands of a sender that was killed, or those of a deleted campaign.
  *
  * All statements take the row's lock, so that a grant is either read by the next epoch or refused by it.
  */

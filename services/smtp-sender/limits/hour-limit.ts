@@ -1,7 +1,7 @@
 /**
- * A company's mails per rolling hour (its plan's `smtp_per_hour`): tokens as a batch takes and gives them back, and how much
- * room is left. A recipient takes one for the mail and one for each of its copies (cc, bcc), all at once or none: the copies
- * go out right behind their mail.
+ * A company's mails per rolling hour (its plan's `smtp_per_hour`): tokens as a batch takes and gives them back, and how
+ * much room is left. A recipient takes one for the mail and one for each of its copies (cc, bcc), all at once or none:
+ * the copies go out right behind their mail.
  */
 import { performance } from "node:perf_hooks";
 import { queryOne } from "../../../models/database/db.ts";

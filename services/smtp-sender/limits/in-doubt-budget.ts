@@ -6,7 +6,8 @@
  * - servers that answer slowly share at most half of it;
  * - a tenth is kept for transactional mail, which never waits for newsletters;
  * - what is marked in the database together with the results of others may have their place before it is returned;
- * - a client that gets nothing is served first when something is returned, before one that holds more than its fair share.
+ * - a client that gets nothing is served first when something is returned, before one that holds more than its fair
+ *   share.
  */
 export interface BudgetClient {
   held: number;

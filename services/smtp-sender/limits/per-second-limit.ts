@@ -1,6 +1,6 @@
 /**
- * `max_per_second` of an SMTP configuration, over all nodes. Mails, and copies of them, go out while there is credit; credit
- * is asked of the limiter a little at a time and expires soon.
+ * `max_per_second` of an SMTP configuration, over all nodes. Mails, and copies of them, go out while there is credit;
+ * credit is asked of the limiter a little at a time and expires soon.
  */
 import { performance } from "node:perf_hooks";
 import { bucketMs, type Limiter, secondWindow } from "../../lib/limits/limiter.ts";

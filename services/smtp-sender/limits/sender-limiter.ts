@@ -1,10 +1,10 @@
 /**
  * The limits of a sender. Alone it counts in its memory, with others in Redis.
  *
- * | while Redis is away              |                                                                                    |
- * |----------------------------------|------------------------------------------------------------------------------------|
- * | company with a limit by the hour | waits                                                                              |
- * | company without one              | goes on; what it sends is not counted                                              |
+ * | while Redis is away |  |
+ * |---|---|
+ * | company with a limit by the hour | waits |
+ * | company without one | goes on; what it sends is not counted |
  * | `max_per_second`, `max_per_minute` of a domain | waits; limits by the minute also for the minute after another server took its place, which does not know what was taken before |
  */
 import { performance } from "node:perf_hooks";

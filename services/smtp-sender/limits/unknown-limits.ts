@@ -1,6 +1,6 @@
 /**
- * SMTP configurations whose limits cannot be counted, because Redis is unavailable: noted in their rows, so that their campaigns say
- * what they wait for (CAMPAIGN_ERROR in models/campaign.ts). A note ends by itself.
+ * SMTP configurations whose limits cannot be counted, because Redis is unavailable: noted in their rows, so that their
+ * campaigns say what they wait for (CAMPAIGN_ERROR in models/campaign.ts). A note ends by itself.
  */
 import { performance } from "node:perf_hooks";
 import { query } from "../../../models/database/db.ts";

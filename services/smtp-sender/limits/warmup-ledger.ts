@@ -1,9 +1,10 @@
 /**
- * The days of SMTP configurations that are being warmed up, in PostgreSQL: one row for each, whose lock makes of any number
- * of senders one that counts. There are a few mails a day at first and a statement for a group of them, so that no faster
- * count stands before it; and nothing but PostgreSQL can lose it.
+ * The days of SMTP configurations that are being warmed up, in PostgreSQL: one row for each, whose lock makes of any
+ * number of senders one that counts. There are a few mails a day at first and a statement for a group of them, so that
+ * no faster count stands before it; and nothing but PostgreSQL can lose it.
  *
- * What was taken and did not leave goes back. What a sender that is killed had taken stays taken: its mails may have left.
+ * What was taken and did not leave goes back. What a sender that is killed had taken stays taken: its mails may have
+ * left.
  */
 import type { Transaction } from "sequelize";
 import { query, queryOne, sequelize } from "../../../models/database/db.ts";

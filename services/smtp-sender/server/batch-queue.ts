@@ -79,8 +79,8 @@ export class BatchQueue {
   }
 
   /**
-   * How many recipients the batch may prepare now. Campaigns have equal shares of the window; transactional mail waits for
-   * none of the others.
+   * How many recipients the batch may prepare now. Campaigns have equal shares of the window; transactional mail waits
+   * for none of the others.
    */
   allowance(batch: Batch, { window, held, waiting, connectionIdle }: Capacity): number {
     if (batch.ready.length >= REFILL_BELOW || waitsForPrevious(batch)) return 0;

@@ -1,8 +1,9 @@
 /**
- * The first transactions of copies (cc, bcc), each behind its mail: that one has been accepted, whatever becomes of them, and
- * is recorded together with their outcomes. So they wait for nothing: when the server is to be left alone, when their batch
- * ends (its campaign was stopped, say) or the transport does, they are recorded as queued, and any node takes them up as
- * retries. At a slow server they are checked again before they go, as their mails are (delivery/suppression.ts).
+ * The first transactions of copies (cc, bcc), each behind its mail: that one has been accepted, whatever becomes of
+ * them, and is recorded together with their outcomes. So they wait for nothing: when the server is to be left alone,
+ * when their batch ends (its campaign was stopped, say) or the transport does, they are recorded as queued, and any
+ * node takes them up as retries. At a slow server they are checked again before they go, as their mails are
+ * (delivery/suppression.ts).
  */
 import { performance } from "node:perf_hooks";
 import { allowedCopies, copyOutcomes, untriedCopy } from "../delivery/copies.ts";

@@ -1,16 +1,17 @@
 /**
- * Whether a server takes mail at the moment, as one sender sees it from the results (`ServerHealth`, pure), and as all nodes
- * read it in the row of its configuration (`ServerPauses`, delivery/back-off.ts).
+ * Whether a server takes mail at the moment, as one sender sees it from the results (`ServerHealth`, pure), and as all
+ * nodes read it in the row of its configuration (`ServerPauses`, delivery/back-off.ts).
  *
  * working    Mail goes out over as many connections as there may be.
  * paused     Nothing goes out until the pause in the configuration's row is over (delivery/back-off.ts).
  * probing    One connection with one mail. Accepted: working. Refused for now: paused again, for twice as long.
  *
- * A server that works is paused when no connection can be opened, or one ends before it took any mail; when MAIL is refused
- * with 4xx, from the first one, on a session that has not taken any mail (else that session is used up); when DATA, the end of
- * data or RCPT is refused with 4xx and the same text five times in a row with nothing accepted between. At RCPT a text that
- * speaks of the mailbox or of greylisting is that recipient's own wait and does not count. Only an accepted message ends it: a
- * connection that opens proves nothing. A mail whose refusal pauses the server does not count as a try; those before it do.
+ * A server that works is paused when no connection can be opened, or one ends before it took any mail; when MAIL is
+ * refused with 4xx, from the first one, on a session that has not taken any mail (else that session is used up); when
+ * DATA, the end of data or RCPT is refused with 4xx and the same text five times in a row with nothing accepted
+ * between. At RCPT a text that speaks of the mailbox or of greylisting is that recipient's own wait and does not count.
+ * Only an accepted message ends it: a connection that opens proves nothing. A mail whose refusal pauses the server does
+ * not count as a try; those before it do.
  */
 import { performance } from "node:perf_hooks";
 import type { TransportConfig } from "../configs/transport-config.ts";
@@ -175,8 +176,8 @@ export class ServerPauses {
   }
 
   /**
-   * Leaves the server alone from now on. Resolves with how long, when it is stored for all nodes; `hopeless`: it has been failing
-   * for a day. Undefined: the database is away.
+   * Leaves the server alone from now on. Resolves with how long, when it is stored for all nodes; `hopeless`: it has
+   * been failing for a day. Undefined: the database is away.
    */
   async pause(error: string): Promise<{ ms: number; hopeless: boolean } | undefined> {
     const probing = this.health.mode === "probing";

@@ -56,8 +56,8 @@ export class Preparation implements BudgetClient, BatchServer {
   };
 
   /**
-   * Number of recipients that a batch may prepare now. What a server holds follows its throughput: two recipients for each
-   * connection (one being answered, one behind it), and as many as it recorded within the last moments.
+   * Number of recipients that a batch may prepare now. What a server holds follows its throughput: two recipients for
+   * each connection (one being answered, one behind it), and as many as it recorded within the last moments.
    */
   #allowance(batch: Batch): number {
     const { connections, pauses, domains } = this.#parts;

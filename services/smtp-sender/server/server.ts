@@ -1,7 +1,7 @@
 /**
- * One SMTP configuration at work: its batches on one side, its connections on the other. `#work` is the way of each mail over
- * a connection: copies of accepted mails first, then what the batches give in turn. What an answer means is decided in
- * delivery/steps.ts, whether the server takes mail at the moment in health.ts.
+ * One SMTP configuration at work: its batches on one side, its connections on the other. `#work` is the way of each
+ * mail over a connection: copies of accepted mails first, then what the batches give in turn. What an answer means is
+ * decided in delivery/steps.ts, whether the server takes mail at the moment in health.ts.
  */
 import { performance } from "node:perf_hooks";
 import { readTransportConfig, type TransportConfig } from "../configs/transport-config.ts";

@@ -1,8 +1,8 @@
 /**
- * One open session with an SMTP server. `send` writes a mail and resolves with the server's answer. Where the server offers
- * PIPELINING, a second mail may be begun while the first one is unanswered: the body of one message, its final dot, and
- * MAIL, RCPT, DATA of the next go out in one write (RFC 2920 section 3.1), so that a message costs one round trip. Without
- * PIPELINING every command waits for the reply to the one before.
+ * One open session with an SMTP server. `send` writes a mail and resolves with the server's answer. Where the server
+ * offers PIPELINING, a second mail may be begun while the first one is unanswered: the body of one message, its final
+ * dot, and MAIL, RCPT, DATA of the next go out in one write (RFC 2920 section 3.1), so that a message costs one round
+ * trip. Without PIPELINING every command waits for the reply to the one before.
  *
  * Replies belong to commands by their order and by nothing else, so anything that cannot be a reply ends the session.
  * However it ends, a message whose final dot was written and not answered is in doubt; any other was certainly not

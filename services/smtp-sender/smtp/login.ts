@@ -6,8 +6,8 @@ import { isAboutMechanism } from "../../lib/smtp-mechanism.ts";
 const MECHANISMS = ["PLAIN", "LOGIN", "CRAM-MD5"];
 
 /**
- * Offered by these lines of the answer to EHLO; undefined: it offers no login. `AUTH=` is the spelling of servers from before
- * RFC 2554.
+ * Offered by these lines of the answer to EHLO; undefined: it offers no login. `AUTH=` is the spelling of servers from
+ * before RFC 2554.
  */
 export function offeredMechanisms(ehloLines: readonly string[]): string[] | undefined {
   const lists = ehloLines.flatMap((line) => /^AUTH(?:[\s=](.*))?$/i.exec(line)?.slice(1) ?? []);

@@ -50,8 +50,8 @@ type OpenStage = "dns" | "connect" | "tls" | "auth";
  * Whether trying again can help.
  *
  * no                   only the user can change it: a wrong password, a certificate that is not trusted
- * notIfItNeverWorked   the server has no TLS or no login, or none that this client has. Where it worked before, it is a hiccup
- * yes                  whatever else: the server may be back in a while
+ * notIfItNeverWorked   the server has no TLS or no login, or none that this client has. Where it worked before, it is a
+ * hiccup yes                  whatever else: the server may be back in a while
  */
 type MayRecover = "yes" | "notIfItNeverWorked" | "no";
 
@@ -86,8 +86,8 @@ const CLOSED: ReadonlySet<string | undefined> = new Set(["ECONNECTION", "ESOCKET
 type SmtpError = Error & { code?: string; responseCode?: number; response?: string; command?: string };
 
 /**
- * One buffer that all connections read into; its content is taken at once. Without it Node allocates 64 KB for each read, and
- * replies have fifty bytes.
+ * One buffer that all connections read into; its content is taken at once. Without it Node allocates 64 KB for each
+ * read, and replies have fifty bytes.
  */
 const readBuffer = Buffer.allocUnsafeSlow(64 * 1024);
 
@@ -97,8 +97,8 @@ type Take = (text: string) => void;
 const takers = new WeakMap<Socket, Take | undefined>();
 
 /**
- * Passes what the server sends, as latin1 characters, to `take`. Without TLS it bypasses the socket's stream, which costs a part
- * of the CPU of each mail.
+ * Passes what the server sends, as latin1 characters, to `take`. Without TLS it bypasses the socket's stream, which
+ * costs a part of the CPU of each mail.
  */
 export function readSession({ socket }: Session, take: Take): void {
   if (takers.has(socket)) takers.set(socket, take);

@@ -7,8 +7,8 @@ export interface OutgoingMessage {
   from: string;
   to: readonly string[];
   /**
-   * The message in one piece or two, with CRLF lines, as latin1 characters. The second may be shared by many messages, and has
-   * no line that begins with a dot.
+   * The message in one piece or two, with CRLF lines, as latin1 characters. The second may be shared by many messages,
+   * and has no line that begins with a dot.
    */
   body: readonly string[];
   bytes: number;
@@ -31,8 +31,8 @@ export type TransactionResult =
   /** Its final dot was written and no reply came: it may have been accepted. */
   | { kind: "doubt"; reason: string }
   /**
-   * Certainly not accepted, and the session has ended. `reply`: the 421, where there was one; `withdrawn`: the sender ended it
-   * because of `isWithdrawn`.
+   * Certainly not accepted, and the session has ended. `reply`: the 421, where there was one; `withdrawn`: the sender
+   * ended it because of `isWithdrawn`.
    */
   | { kind: "unsent"; reason: string; reply?: Reply | undefined; withdrawn?: boolean }
   /** This server cannot take it, now or later. */

@@ -1,7 +1,7 @@
 /**
- * Sends the mails of a test: over a session of its own, one after the other, and whatever the server does there is a result for
- * each when the time is up. Nothing is leased, recorded or tried again. It takes no connection slot: a campaign that has all of
- * them may have hours to go.
+ * Sends the mails of a test: over a session of its own, one after the other, and whatever the server does there is a
+ * result for each when the time is up. Nothing is leased, recorded or tried again. It takes no connection slot: a
+ * campaign that has all of them may have hours to go.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { queryOne } from "../../../models/database/db.ts";
