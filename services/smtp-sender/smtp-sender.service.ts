@@ -1,6 +1,6 @@
 /**
- * SMTP configurations, and the delivery of everything that is due: see README.md. Any number of nodes run it; each has a
- * renderer beside it, so that rendering is a local call.
+ * Manages SMTP configurations and delivers everything that is due: see README.md. Any number of nodes can run it; each
+ * also runs a renderer, so that rendering is a local call.
  */
 import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
@@ -22,7 +22,7 @@ import {
 import { limitReports, limitTries, storedLogin, tryServer } from "./configs/try-server.ts";
 import { contract } from "./contract.ts";
 import { failuresOf, reportOn } from "./deliverability/daily-check.ts";
-import { lookForRecords } from "./dkim/activation.ts";
+import { checkRecords } from "./dkim/activation.ts";
 import { createDkimKey, newDkimKeyErrors } from "./dkim/make-key.ts";
 import {
   broadcastConfigChanged,
@@ -39,7 +39,7 @@ function nodeOf(service: Service & { sender?: SenderNode }): SenderNode {
   return service.sender;
 }
 
-/** With the pause of a key (services/smtp-sender/dkim/dkim-keys.ts) its record is found within a minute. */
+/** Together with the pause of a key (services/smtp-sender/dkim/dkim-keys.ts) its record is found within a minute. */
 const KEYS_PAUSE_MS = 15_000;
 
 export default defineService("smtp-sender", contract, {
@@ -50,7 +50,7 @@ export default defineService("smtp-sender", contract, {
       validate: newConfigErrors,
       async handler(ctx) {
         const created = await createConfig(ctx);
-        // Ready when the first send asks; the answer does not wait for the DNS.
+        // Starts the check now so that the first send need not wait; the answer does not wait for the DNS.
         call(ctx, "smtp-sender.checkDeliverability", { id: created.id }).catch(() => {});
         return created;
       },
@@ -96,7 +96,7 @@ export default defineService("smtp-sender", contract, {
     },
     createDkimKey: { validate: newDkimKeyErrors, handler: createDkimKey },
     async activateDkimKeys(ctx) {
-      await lookForRecords({
+      await checkRecords({
         activated: (id) => broadcastConfigChanged(ctx, id),
         failed: ({ id }, error) => this.logger.warn(`The DKIM key ${id} cannot be activated: ${error.message}`),
       });
@@ -132,7 +132,7 @@ export default defineService("smtp-sender", contract, {
   },
 
   created() {
-    // Both have the same time: a node that is a gateway too finishes its requests meanwhile.
+    // Drains in parallel with a gateway on the same node, which finishes its requests in the same time.
     this.broker.middlewares.add({ name: "DrainSender", stopping: async () => void this.sender?.engine.stop() });
   },
 

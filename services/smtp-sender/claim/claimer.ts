@@ -59,16 +59,16 @@ export class Claimer implements Claims {
 
   park(companyId: string, ms: number): void {
     this.#parked.set(companyId, performance.now() + ms);
-    setTimeout(() => this.look(), ms + 1).unref();
+    setTimeout(() => this.check(), ms + 1).unref();
   }
 
   parkConfig(smtpConfigId: string, ms: number): void {
     this.#parkedConfigs.set(smtpConfigId, performance.now() + ms);
-    setTimeout(() => this.look(), ms + 1).unref();
+    setTimeout(() => this.check(), ms + 1).unref();
   }
 
   unparkConfig(smtpConfigId: string): void {
-    if (this.#parkedConfigs.delete(smtpConfigId)) this.look();
+    if (this.#parkedConfigs.delete(smtpConfigId)) this.check();
   }
 
   /** Set because the row says that the campaign is stopped: a round that read its rows earlier must not claim it. */
@@ -76,7 +76,7 @@ export class Claimer implements Claims {
     this.#skipped.set(campaignId, performance.now() + SKIPPED_MS);
   }
 
-  look(): void {
+  check(): void {
     if (this.#stopped) return;
     if (this.#round) {
       this.#again = true;
@@ -86,7 +86,7 @@ export class Claimer implements Claims {
       .catch((error: Error) => this.#context.outage.report(error))
       .finally(() => {
         this.#round = undefined;
-        if (this.#again) setTimeout(() => this.look(), MIN_PAUSE_MS);
+        if (this.#again) setTimeout(() => this.check(), MIN_PAUSE_MS);
         this.#again = false;
       });
   }
@@ -209,16 +209,16 @@ export class Claimer implements Claims {
     const granters = server.granters(campaign, source.kind);
     const batch = new Batch(this.#context, server.preparation, { campaign, source, sender, granters });
     server.add(batch);
-    void batch.over.then((end) => this.giveBack(batch, end));
+    void batch.over.then((end) => this.release(batch, end));
     return batch;
   }
 
   /** Releases or completes the chunk of a finished batch. */
-  async giveBack(batch: Batch, end: BatchEnd): Promise<void> {
+  async release(batch: Batch, end: BatchEnd): Promise<void> {
     const { chunk } = batch;
     const { campaign_id } = batch.campaign;
     batchOver(batch, end.complete && !end.leaseIsLost);
-    const work = this.#giveLeaseBack(chunk, end).catch((error: Error) => {
+    const work = this.#releaseLease(chunk, end).catch((error: Error) => {
       this.#context.outage.report(error);
       return false;
     });
@@ -230,7 +230,7 @@ export class Claimer implements Claims {
     batch.leaseReturned();
     const more = [...this.#servers.batches()].some(({ campaign }) => campaign.campaign_id === campaign_id);
     if (isFinal && !more) this.#context.outputs.campaignDrained(campaign_id);
-    this.look();
+    this.check();
   }
 
   /**
@@ -239,7 +239,7 @@ export class Claimer implements Claims {
    * otherwise end in doubt. If recovery has already taken it, those it marked as in doubt are queued again. True: every
    * recipient of the batch is final.
    */
-  async #giveLeaseBack(chunk: LeasedChunk | null, { complete, leaseIsLost }: BatchEnd): Promise<boolean> {
+  async #releaseLease(chunk: LeasedChunk | null, { complete, leaseIsLost }: BatchEnd): Promise<boolean> {
     if (!chunk) return true;
     // A result could not be stored: only the expiry of the lease may decide about its recipient.
     if (chunk.abandonedTo !== undefined) return false;

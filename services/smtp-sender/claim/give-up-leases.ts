@@ -15,7 +15,7 @@ interface Held {
 const isOf = (lease: AskedLease) => (chunk: LeasedChunk | null) =>
   chunk !== null && chunk.campaignId === lease.campaign_id && chunk.no === lease.no && chunk.fence === lease.fence;
 
-const travelling = ({ chunk, by: _, permit: __, ...result }: RecordedResult): SerializedResult => ({
+const serialized = ({ chunk, by: _, permit: __, ...result }: RecordedResult): SerializedResult => ({
   ...result,
   no: chunk?.no ?? null,
 });
@@ -63,7 +63,7 @@ export function giveUpLeases(leases: readonly AskedLease[], held: Held): GivenUp
     const isSettled = lease.no === null ? results.length > 0 : state === "settled";
     if (isSettled) {
       answer.settled.push(lease);
-      answer.results.push(...results.map(travelling));
+      answer.results.push(...results.map(serialized));
     } else if (state === "unsettled") answer.unsettled.push(lease);
   }
   return answer;

@@ -130,7 +130,7 @@ const FIND_EXPIRED = `
  * SQL expression: true if any lease exists. An idle cluster asks this one question, together with the database's clock,
  * instead of running the four statements below.
  */
-export const ANY_IN_HAND = `(select true from send_chunks where state = ${SEND_CHUNK_STATE.leased} order by company_id limit 1)
+export const ANY_LEASE = `(select true from send_chunks where state = ${SEND_CHUNK_STATE.leased} order by company_id limit 1)
     or (select true from campaigns where status in ('pending', 'sending') order by status, scheduled_for limit 1)
     or (select true from sent_email_copies where status = ${sending} order by next_attempt_at limit 1)`;
 

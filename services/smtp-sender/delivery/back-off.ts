@@ -58,7 +58,7 @@ const GIVE_UP_AFTER = "24 hours";
  * A failing server with waiting mail is tried at least every 5 minutes. After an hour without a try its state is
  * unknown, and the failing time restarts.
  */
-const UNTRIED_AFTER = "1 hour";
+const STATE_EXPIRES_AFTER = "1 hour";
 
 /**
  * $4: milliseconds since this node last saw it accept a mail; null: never. $8: this node's probe failed, and the pause
@@ -67,7 +67,7 @@ const UNTRIED_AFTER = "1 hour";
 const RECORD_FAILURE = `
   update smtp_configs set last_error = $3, last_error_at = now(),
     failing_since = case
-      when failing_since is null or coalesce(last_error_at, failing_since) < now() - interval '${UNTRIED_AFTER}' then now()
+      when failing_since is null or coalesce(last_error_at, failing_since) < now() - interval '${STATE_EXPIRES_AFTER}' then now()
       else greatest(failing_since, now() - $4::float8 * interval '1 millisecond') end,
     backoff_count = case when backoff_until > now() and not $8::boolean then backoff_count else backoff_count + 1 end,
     backoff_until = case when backoff_until > now() and not $8::boolean then backoff_until

@@ -78,7 +78,7 @@ export class Batch implements MailBatch {
   #pausedUntil = 0;
   #leaseIsLost = false;
   #endsWhenEmpty = false;
-  #takesBackWhenPrepared = false;
+  #returnsWhenPrepared = false;
   readonly #handedOver = new Set<Mail>();
   /** Results that the recorder has not written yet. */
   #promised = 0;
@@ -148,7 +148,7 @@ export class Batch implements MailBatch {
       this.#pausedUntil = performance.now() + OUTAGE_PAUSE_MS;
     }
     this.#preparing = false;
-    if (this.#takesBackWhenPrepared) this.takeBackReady();
+    if (this.#returnsWhenPrepared) this.returnReady();
     this.#server.wake();
     this.endIfDone();
     return Math.max(0, this.#pausedUntil - performance.now());
@@ -182,7 +182,7 @@ export class Batch implements MailBatch {
     }
   }
 
-  waitForRoom({ retryAfterMs: ms, waitsForDay }: HourGrant): void {
+  waitForTokens({ retryAfterMs: ms, waitsForDay }: HourGrant): void {
     limiterWaited(waitsForDay ? "day" : "hour");
     if (ms <= MAX_HOUR_WAIT_MS) {
       this.#pausedUntil = performance.now() + ms;
@@ -219,7 +219,7 @@ export class Batch implements MailBatch {
         this.recheck();
         return undefined;
       }
-      if (!mail.permit.isFresh || !domains.mayGo(mail)) {
+      if (!mail.permit.isFresh || !domains.isAllowed(mail)) {
         this.putBack([mail]);
         continue;
       }
@@ -326,8 +326,8 @@ export class Batch implements MailBatch {
   }
 
   /** Returns ready mails to the source, so that a hanging server holds none of the budget for them. */
-  takeBackReady(): void {
-    this.#takesBackWhenPrepared = this.#preparing;
+  returnReady(): void {
+    this.#returnsWhenPrepared = this.#preparing;
     if (this.#preparing || this.ready.length + this.#reserved.size === 0) return;
     const mails = this.ready.splice(0);
     if (!this.chunk || this.state !== "open") {

@@ -36,7 +36,7 @@ export interface MailBatch {
   /** A connection took the mail and did not send it. */
   again(mail: Mail): void;
   putBack(mails: readonly Mail[]): void;
-  waitForRoom(grant: HourGrant): void;
+  waitForTokens(grant: HourGrant): void;
   /** Notes the size of a rendered mail. */
   noteMailBytes(bytes: number): void;
   /** Prepares nothing more and waits for handed-over mails. */

@@ -10,7 +10,7 @@
  */
 import { performance } from "node:perf_hooks";
 import type { DomainConnections } from "../domains/domain-connections.ts";
-import type { DomainGate, DomainRoom } from "../domains/domain-gate.ts";
+import type { DomainGate, DomainToken } from "../domains/domain-gate.ts";
 import type { HourToken, HourTokens } from "../limits/hour-limit.ts";
 import type { BudgetClient, InDoubtBudget } from "../limits/in-doubt-budget.ts";
 
@@ -27,7 +27,7 @@ export class Permit {
   readonly #granters: Granters;
   #isInDoubt = true;
   #hour: HourToken | undefined;
-  #room: DomainRoom | undefined;
+  #domainToken: DomainToken | undefined;
   #connections: DomainConnections | undefined;
   #handedOverAtMs = 0;
 
@@ -48,13 +48,13 @@ export class Permit {
     this.#hour = token;
   }
 
-  grantDomain(room: DomainRoom | undefined): void {
-    this.#room = room;
+  grantDomain(token: DomainToken | undefined): void {
+    this.#domainToken = token;
   }
 
   /** Domain token; undefined: none was needed, or it was used. */
-  get room(): DomainRoom | undefined {
-    return this.#room;
+  get domainToken(): DomainToken | undefined {
+    return this.#domainToken;
   }
 
   /** True while more than half of the token's life is left: enough to write the body of the mail. */
@@ -69,13 +69,13 @@ export class Permit {
 
   /** Called when a connection takes the mail: the domain token is used, whatever the reply. */
   handedOver(): void {
-    const room = this.#room;
-    if (!room) return;
-    this.#room = undefined;
-    if (!room.connections) return;
-    this.#connections = room.connections;
+    const token = this.#domainToken;
+    if (!token) return;
+    this.#domainToken = undefined;
+    if (!token.connections) return;
+    this.#connections = token.connections;
     this.#handedOverAtMs = performance.now();
-    room.connections.begin();
+    token.connections.begin();
   }
 
   /** Called when the connection has the reply. */
@@ -87,26 +87,26 @@ export class Permit {
   /** Ends the grants of this try. `isUsed`: the mail was accepted, or may have been. A second call has no effect. */
   settle(isUsed: boolean): void {
     if (isUsed) this.#hour = undefined;
-    else if (this.#hour || this.#room) Permit.giveBack([this]);
+    else if (this.#hour || this.#domainToken) Permit.giveBack([this]);
   }
 
   /** Returns the permits of mails of one batch that are not sent now. Grouped, because a return may be a statement. */
   static giveBack(permits: readonly Permit[]): void {
-    const rooms: DomainRoom[] = [];
-    const tokens = new Map<string, HourToken[]>();
+    const domainTokens: DomainToken[] = [];
+    const hourTokens = new Map<string, HourToken[]>();
     for (const permit of permits) {
-      if (permit.#room) rooms.push(permit.#room);
+      if (permit.#domainToken) domainTokens.push(permit.#domainToken);
       const token = permit.#hour;
-      permit.#room = undefined;
+      permit.#domainToken = undefined;
       permit.#hour = undefined;
       if (!token) continue;
       const key = `${token.bucket} ${token.ofDay?.day.date ?? ""}`;
-      const same = tokens.get(key);
+      const same = hourTokens.get(key);
       if (same) same.push(token);
-      else tokens.set(key, [token]);
+      else hourTokens.set(key, [token]);
     }
-    if (rooms.length > 0) permits[0]!.#granters.domains.give(...rooms);
-    for (const same of tokens.values()) void permits[0]!.#granters.hour.give(...same);
+    if (domainTokens.length > 0) permits[0]!.#granters.domains.give(...domainTokens);
+    for (const same of hourTokens.values()) void permits[0]!.#granters.hour.give(...same);
   }
 
   /** Called when the recipient can no longer be in doubt. A second call has no effect. */

@@ -70,7 +70,7 @@ export interface ChunkUpdate {
 }
 
 /**
- * Decides which marks a statement writes. A mark that moved back (Batch.takeBackReady) must not be written before the
+ * Decides which marks a statement writes. A mark that moved back (Batch.returnReady) must not be written before the
  * results it depends on. `later`: results not in this statement, because they arrived after the flush was assembled,
  * which may be retried for long during an outage.
  */

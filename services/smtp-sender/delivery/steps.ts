@@ -67,20 +67,20 @@ const takeHourTokens: GroupStep = async (group) => {
   group.mails = mails.slice(0, tokens.length);
   if (tokens.length === mails.length) return;
   batch.putBack(mails.slice(tokens.length));
-  batch.waitForRoom(grant);
+  batch.waitForTokens(grant);
 };
 
 /** Takes domain tokens; mails without one are postponed in their rows and do not count as tried. */
-const takeDomainRoom: GroupStep = async (group) => {
+const takeDomainTokens: GroupStep = async (group) => {
   const { batch, granters, mails } = group;
   if (!granters.domains.active) return;
   const admissions = await granters.domains.admit(rowsOf(mails), batch.campaign.is_transactional);
   const postponed: { mail: Mail; ms: number }[] = [];
   group.mails = mails.filter((mail, n) => {
     const admission = admissions[n]!;
-    if ("room" in admission) mail.permit.grantDomain(admission.room);
+    if ("token" in admission) mail.permit.grantDomain(admission.token);
     else postponed.push({ mail, ms: admission.postponedMs });
-    return "room" in admission;
+    return "token" in admission;
   });
   Permit.giveBack(postponed.map(({ mail }) => mail.permit));
   for (const { mail, ms } of postponed) batch.record(mail, QUEUED, ms);
@@ -130,7 +130,7 @@ const BEFORE_SMTP: readonly GroupStep[] = [
   recheckStale,
   suppressIneligible,
   takeHourTokens,
-  takeDomainRoom,
+  takeDomainTokens,
   markAndRender,
   makeReady,
 ];
@@ -173,7 +173,7 @@ type AnswerStep = (answer: Answer) => Decision | undefined;
 const hadAccepted = ({ connection }: Answer): boolean => connection.accepted > 0;
 
 /** Says nothing about the server. The batch records it or puts it back. */
-const takeBackWithdrawn: AnswerStep = ({ result }) =>
+const returnWithdrawn: AnswerStep = ({ result }) =>
   result.kind === "unsent" && result.withdrawn ? { kind: "again" } : undefined;
 
 const giveToAnotherConnection: AnswerStep = (answer) => {
@@ -223,7 +223,7 @@ const recordOutcome: AnswerStep = ({ mail, result, retryBaseMs }) => {
 };
 
 const AFTER_SMTP: readonly AnswerStep[] = [
-  takeBackWithdrawn,
+  returnWithdrawn,
   giveToAnotherConnection,
   replaceUsedUpSession,
   slowDownDomain,

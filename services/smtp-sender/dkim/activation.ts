@@ -1,7 +1,7 @@
 /**
- * DKIM keys that were made here begin to sign when their records are seen: each is looked for twice a minute by one
- * node, and by the deliverability report. The key of the same algorithm signs until then, and is deleted; its record is
- * its owner's.
+ * Activates generated DKIM keys once their DNS records are found: one node looks each up twice per minute, and so does
+ * the deliverability report. Until then the configuration's active key of the same algorithm signs; it is then deleted,
+ * and removing its record is up to the owner.
  */
 import { sequelize } from "../../../models/database/db.ts";
 import { SmtpConfig } from "../../../models/smtp-config.ts";
@@ -11,21 +11,21 @@ import { checkDkim } from "../deliverability/dkim-key.ts";
 import { claimWaitingKeys, type WaitingKey } from "./dkim-keys.ts";
 import { algorithmOf, type ConfigKey, keysOf, privateKeyOf, saveKeys } from "./key-set.ts";
 
-/** Of one look-up with its second try. */
+/** Time of one look-up including its retry. */
 const LOOKUP_MS = 3_000;
-/** Looked for at the same time. */
+/** Number of keys looked up at the same time. */
 const KEYS_AT_ONCE = 50;
 
-/** The published key is this one; what else the record says is no reason to wait. */
+/** True if the published key is this one, whatever else is wrong with the record. */
 export const isSeen = ({ status }: Check): boolean => status === "pass" || status === "warn";
 
-/** Whether a key that signs is replaced by these. One that cannot be read signs nothing: its place is free, too. */
+/** True if an active key is replaced by these. An unreadable key signs nothing and is replaced, too. */
 export function isReplacedBy(seen: readonly ConfigKey[]): (key: ConfigKey) => boolean {
   const free = seen.length > 0 ? [undefined, ...seen.map(algorithmOf)] : [];
   return (key) => key.isActive && free.includes(algorithmOf(key));
 }
 
-/** Each takes the place of the one that it replaces, also in answers. */
+/** A new key takes the position of the one it replaces, also in responses. */
 function withActive(keys: readonly ConfigKey[], seen: readonly ConfigKey[]): ConfigKey[] {
   const isReplaced = isReplacedBy(seen);
   const replacement = (key: ConfigKey) => seen.find((one) => algorithmOf(one) === algorithmOf(key)) ?? [];
@@ -34,7 +34,9 @@ function withActive(keys: readonly ConfigKey[], seen: readonly ConfigKey[]): Con
   return [...all].map((key) => (seen.includes(key) ? { ...key, isActive: true } : key));
 }
 
-/** When the configuration had been changed, and is now. Undefined: these keys have been deleted since, or sign already. */
+/**
+ * Configuration's change times before and after. Undefined: the keys have been deleted since, or are active already.
+ */
 export async function activate(
   companyId: string,
   smtpConfigId: string,
@@ -48,7 +50,7 @@ export async function activate(
     const seen = keys.filter(({ id, isActive }) => !isActive && keyIds.includes(id));
     if (seen.length === 0) return undefined;
     const before = config.updatedAt;
-    // Some of its mail is signed by another key from now on: it is checked again before the next send.
+    // Another key signs from now on: the mail is checked again before the next send.
     config.changed("updatedAt", true);
     await config.update({ checkedAt: null }, { transaction });
     await saveKeys(config, withActive(keys, seen), transaction);
@@ -65,12 +67,12 @@ async function hasRecord(dns: Lookups, { id, company_id: companyId, smtp_config_
 }
 
 export interface Watch {
-  /** A configuration's mail is signed otherwise from now on. */
+  /** Called when a configuration's signing keys change. */
   activated(smtpConfigId: string): Promise<unknown>;
   failed(key: WaitingKey, error: Error): void;
 }
 
-export async function lookForRecords({ activated, failed }: Watch): Promise<void> {
+export async function checkRecords({ activated, failed }: Watch): Promise<void> {
   for (;;) {
     const keys = await claimWaitingKeys(KEYS_AT_ONCE);
     if (keys.length === 0) return;

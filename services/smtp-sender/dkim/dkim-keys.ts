@@ -1,6 +1,6 @@
 /**
- * DKIM keys whose records are to be looked for. SQL, because a claim is one statement: of any number of nodes one gets a
- * row. A key that waits is a job of whatever company.
+ * Claims DKIM keys whose records should be looked up. SQL, because each claim is one statement that gives a row to only
+ * one node. Works for all companies.
  */
 import { query } from "../../../models/database/db.ts";
 
@@ -10,9 +10,9 @@ export interface WaitingKey {
   smtp_config_id: string;
 }
 
-/** With the pause between two rounds of a node, a record is found within a minute. */
+/** Together with the pause between a node's rounds, a record is found within a minute. */
 const PAUSE_SECONDS = 30;
-/** A key that nobody published in a week is looked for this seldom. */
+/** Pause for a key whose record has not appeared within a week. */
 const LONG_PAUSE_SECONDS = 600;
 
 const CLAIM = `

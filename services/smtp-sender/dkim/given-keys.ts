@@ -1,4 +1,4 @@
-/** The field `dkim` of an SMTP configuration: what is wrong with it, and the keys that it makes. */
+/** Validates the `dkim` field of an SMTP configuration and makes its keys. */
 import { createPrivateKey } from "node:crypto";
 import type { DkimAlgorithm } from "../../../models/dkim-key.ts";
 import { asciiDomain, LABELS } from "../../lib/address.ts";
@@ -15,7 +15,10 @@ const nameOf = ({ domain, selector }: GivenKey) => ({
   selector: selector.toLowerCase(),
 });
 
-/** The key that an entry without a private one means: of its name, or the only one that signs, which gets another name. */
+/**
+ * The stored key that an entry without a private key refers to: the one with its name, or the only active one, which is
+ * renamed.
+ */
 function meant(entry: GivenKey, entries: readonly GivenKey[], stored: readonly ConfigKey[]): ConfigKey | undefined {
   const active = stored.filter(({ isActive }) => isActive);
   const named = active.find((key) => isSameName(key, nameOf(entry)));
@@ -34,7 +37,7 @@ function privateKeyError(pem: string): string | undefined {
   }
 }
 
-/** By field. */
+/** Errors by field. */
 export const domainError = (domain: string): FieldErrors =>
   asciiDomain(domain) ? {} : { domain: ["Enter a valid domain name."] };
 export const selectorError = (selector: string): FieldErrors =>
@@ -53,7 +56,7 @@ function algorithmGiven(entry: GivenKey, key: ConfigKey | undefined): DkimAlgori
   return key && algorithmOf(key);
 }
 
-/** Sentences, each with the place within the field before it. `stored`: the keys that the configuration has. */
+/** Error sentences, each with the position in the field. `stored`: the configuration's current keys. */
 export function dkimErrors(given: GivenDkim, stored: readonly ConfigKey[]): string[] {
   const entries = listOf(given);
   const errors = entries.flatMap((entry, at) => {
@@ -70,7 +73,7 @@ export function dkimErrors(given: GivenDkim, stored: readonly ConfigKey[]): stri
     : [];
 }
 
-/** The keys that a configuration has from now on. Those that wait go on waiting, unless another one has their name now. */
+/** The configuration's new keys. Waiting keys stay, unless another key now has their name. */
 export function keysFrom(given: GivenDkim, stored: readonly ConfigKey[]): ConfigKey[] {
   if (given === null) return [];
   const entries = listOf(given);

@@ -1,8 +1,7 @@
 /**
- * The DKIM keys of an SMTP configuration: of each algorithm one that signs at most, and one that was made here and
- * waits for its record. The first that signs stands in the configuration's own row, because nodes of the release before
- * look for it there; the others in `dkim_keys`. Whoever changes them reads all, and writes all, while the configuration
- * is locked.
+ * Reads and writes the DKIM keys of an SMTP configuration: at most one active key per algorithm, and one generated key
+ * that waits for its record. The first active key is stored in the configuration's row, where nodes of the previous
+ * release expect it; the others are in `dkim_keys`. Writers lock the configuration and read and write all its keys.
  */
 import { Op, type Transaction } from "sequelize";
 import { type DkimAlgorithm, DkimKey } from "../../../models/dkim-key.ts";
@@ -13,12 +12,12 @@ import type { DkimView, MadeKey } from "../contract-dkim.ts";
 import { publicKeyOf, recordName, recordValue } from "./record.ts";
 
 export interface ConfigKey {
-  /** What the private key is sealed to. */
+  /** Seal context of the private key. */
   id: string;
   domain: string;
   selector: string;
   sealed: Buffer;
-  /** Of a key that was made here: the text of the record to publish. */
+  /** Text of the record to publish, for a generated key. */
   record: string | null;
   isActive: boolean;
 }
@@ -28,7 +27,7 @@ type Named = Pick<ConfigKey, "domain" | "selector">;
 export const isSameName = (a: Named, b: Named): boolean =>
   a.domain.toLowerCase() === b.domain.toLowerCase() && a.selector.toLowerCase() === b.selector.toLowerCase();
 
-/** That of the configuration's row first, then those that sign. */
+/** The key in the configuration's row first, then the other active ones. */
 export async function keysOf(config: SmtpConfig, transaction: Transaction | null = null): Promise<ConfigKey[]> {
   const { companyId, id, dkimDomain: domain, dkimSelector: selector, dkimKeySealed: sealed, dkimRecord } = config;
   const first = domain && sealed ? [{ id, domain, selector: selector ?? "", sealed, record: dkimRecord }] : [];
@@ -50,10 +49,10 @@ export async function keysOf(config: SmtpConfig, transaction: Transaction | null
   ];
 }
 
-/** Throws where it was sealed with a SECRET_KEY that this process does not have. */
+/** Throws if it was sealed with a SECRET_KEY that this process does not have. */
 export const privateKeyOf = ({ sealed, id }: ConfigKey): string => unseal(sealed, id);
 
-/** Undefined: it cannot be read any more, and signs nothing. */
+/** Undefined if the key is unreadable and therefore signs nothing. */
 export function algorithmOf(key: ConfigKey): DkimAlgorithm | undefined {
   try {
     return publicKeyOf(privateKeyOf(key)).type;
@@ -62,14 +61,14 @@ export function algorithmOf(key: ConfigKey): DkimAlgorithm | undefined {
   }
 }
 
-/** `isOwn`: made here, so it signs once its record is seen. */
+/** `isOwn`: generated here, so it signs once its record is found. */
 export function newKey({ domain, selector }: Named, privateKey: string, isOwn: boolean): ConfigKey {
   const id = newId();
   const record = isOwn ? recordValue(publicKeyOf(privateKey)) : null;
   return { id, domain, selector, sealed: seal(privateKey, id), record, isActive: !isOwn };
 }
 
-/** `config` is locked by the transaction. What is not among `keys` is deleted. */
+/** `config` is locked by the transaction. Deletes keys that are not among `keys`. */
 export async function saveKeys(config: SmtpConfig, keys: ConfigKey[], transaction: Transaction): Promise<void> {
   const { companyId, id: smtpConfigId } = config;
   const active = keys.filter(({ isActive }) => isActive);
@@ -103,7 +102,7 @@ export async function saveKeys(config: SmtpConfig, keys: ConfigKey[], transactio
   );
 }
 
-/** What stands in `record` of a key that was made here says its algorithm. */
+/** Algorithm of a generated key, as written in its record. */
 const algorithmIn = (record: string): DkimAlgorithm => (record.includes("k=ed25519;") ? "ed25519" : "rsa");
 
 type Shown = Omit<ConfigKey, "id" | "sealed">;
@@ -116,7 +115,7 @@ export const madeKeyView = ({ domain, selector, isActive }: Shown, record: strin
   active: isActive,
 });
 
-/** Those that sign: one as an object, two as an array; and those that wait. */
+/** Active keys: an object if there is one, an array for two; and the waiting keys. */
 export function dkimView(keys: readonly Shown[]): { dkim: DkimView; dkim_waiting: MadeKey[] } {
   const shown = keys
     .filter(({ isActive }) => isActive)

@@ -1,4 +1,4 @@
-/** Makes a DKIM key here: its record goes out, its private half stays. It waits until the record is seen. */
+/** Generates a DKIM key. Its private half never leaves the service, and it waits until its record is found. */
 import { generateKeyPair } from "node:crypto";
 import { promisify } from "node:util";
 import { sequelize } from "../../../models/database/db.ts";
@@ -13,13 +13,13 @@ import type { MadeKey, NewDkimKey } from "../contract-dkim.ts";
 import { domainError, selectorError } from "./given-keys.ts";
 import { algorithmOf, isSameName, keysOf, madeKeyView, newKey, saveKeys } from "./key-set.ts";
 
-/** RFC 8301 asks for this much at least; the records of longer keys are more than some DNS consoles store. */
+/** Minimum of RFC 8301; some DNS consoles cannot store the records of longer keys. */
 const RSA_BITS = 2_048;
 
 const encoding = { privateKeyEncoding: { type: "pkcs8", format: "pem" } } as const;
 const publicKeyEncoding = { type: "spki", format: "pem" } as const;
 
-/** On the thread pool: an RSA key takes up to a second. */
+/** Runs on the thread pool: an RSA key takes up to a second. */
 async function generated(algorithm: DkimAlgorithm): Promise<string> {
   const make = promisify(generateKeyPair);
   const { privateKey } =

@@ -1,8 +1,8 @@
-/** The TXT record that makes a DKIM key known (RFC 6376 section 3.6.1, RFC 8463 section 4). */
+/** Builds the TXT record that publishes a DKIM key (RFC 6376 section 3.6.1, RFC 8463 section 4). */
 import { createPrivateKey, createPublicKey } from "node:crypto";
 import type { DkimAlgorithm } from "../../../models/dkim-key.ts";
 
-/** RFC 8463: the 32 bytes themselves; RSA keys stand there as SubjectPublicKeyInfo. */
+/** RFC 8463 uses the raw 32 bytes; RSA keys are written as SubjectPublicKeyInfo. */
 const RAW_ED25519 = 32;
 /** RFC 1035 section 3.3: the longest string of a TXT record. */
 export const MAX_STRING = 255;
@@ -12,10 +12,10 @@ export interface PublicKey {
   base64: string;
 }
 
-/** `value` is one text, however long: verifiers join the strings that the DNS makes of it. */
+/** `value` is one text of any length: verifiers join the strings of a TXT record. */
 export type TxtRecord = { name: string; value: string };
 
-/** Throws where it is no private key. */
+/** Throws if it is not a private key. */
 export function publicKeyOf(privateKey: string): PublicKey {
   const key = createPublicKey(createPrivateKey(privateKey));
   const der = key.export({ format: "der", type: "spki" });
@@ -27,7 +27,7 @@ export function publicKeyOf(privateKey: string): PublicKey {
 export const recordName = (domain: string, selector: string): string => `${selector}._domainkey.${domain}`;
 export const recordValue = ({ type, base64 }: PublicKey): string => `v=DKIM1; k=${type}; p=${base64}`;
 
-/** The record as a zone file has it: DNS consoles cut long texts themselves, zone files do not. */
+/** The record as written in a zone file, which needs long texts split; DNS consoles split them themselves. */
 export function zoneLine({ name, value }: TxtRecord): string {
   const strings = value.match(new RegExp(`.{1,${MAX_STRING}}`, "g")) ?? [];
   return `${name}. IN TXT (${strings.map((text) => ` "${text}"`).join("")} )`;

@@ -1,32 +1,33 @@
 /**
- * Back-off per recipient domain, of one SMTP configuration in this process: a domain that defers gets less mail, and no
- * other mail waits for it. Lengths are parts of a window, which is the minute by which most providers count.
+ * Backs off per recipient domain, for one SMTP configuration in this process: a domain that defers gets less mail, and
+ * no other mail waits for it. Durations are fractions of a window: one minute, the period in which most providers
+ * count.
  *
  * | answer for the domain | then |
  * |---|---|
- * | the fifth 4xx in a row with an equal text within a minute | none for 10 seconds (`FIRST_PAUSE`), in which mail of other domains shows whether the server works; then one every half second (`FIRST_INTERVAL`) |
- * | a further 4xx, and nothing was accepted since the last change | the interval doubles, up to 5 minutes (`MAX_INTERVAL`) |
- * | the fifth 4xx since mail was accepted, of at most fifteen mails | the same |
+ * | the fifth 4xx in a row with the same text within a minute | none for 10 seconds (`FIRST_PAUSE`), in which mail of other domains shows whether the server works; then one every half second (`FIRST_INTERVAL`) |
+ * | a further 4xx with nothing accepted since the last change | the interval doubles, up to 5 minutes (`MAX_INTERVAL`) |
+ * | the fifth 4xx since mail was accepted, among at most fifteen mails | the same |
  * | accepted, a minute or more after the last change | the interval halves; below 60 ms the back-off ends (`MIN_INTERVAL`) |
  * | no change for an hour | the back-off ends |
- * | a further 4xx, and the server has accepted no mail since the back-off began | the back-off ends: it is the server that takes nothing (server/health.ts) |
+ * | a further 4xx, and the server has accepted no mail since the back-off began | the back-off ends: the whole server accepts nothing (server/health.ts) |
  *
- * Refusals that concern the recipient alone (mailbox, greylisting) or the sender, and answers to mails that were handed
- * over before the last change, do not count. A few deferrals among many accepted mails do not either: where one of
- * several servers of a domain is ill, less mail would not help.
+ * Refusals that concern the recipient alone (mailbox, greylisting) or the sender, and replies to mails handed over
+ * before the last change, do not count. Nor do a few deferrals among many accepted mails: if one of a domain's servers
+ * fails, sending less does not help.
  */
 import { performance } from "node:perf_hooks";
 import { isRecipientsOwnWait, repeatedText } from "../delivery/refusals.ts";
 import type { TransactionResult } from "../smtp/transaction.ts";
 
 const EQUAL_DEFERRALS = 5;
-/** In windows. */
+/** Durations in windows. */
 const FIRST_PAUSE = 1 / 6;
 const FIRST_INTERVAL = 1 / 120;
 const MAX_INTERVAL = 5;
 const MIN_INTERVAL = 1 / 1_000;
-const KEPT_FOR = 60;
-/** Mails that were not needed for so long may go at once. */
+const EXPIRES_AFTER = 60;
+/** Unused mails of this duration may be sent at once. */
 const BURST = 1 / 60;
 const MAX_DOMAINS = 1_000;
 
@@ -36,20 +37,20 @@ interface Suspect {
   sinceMs: number;
 }
 
-/** Times are of the monotonic clock. */
+/** Times by the monotonic clock. */
 interface BackOff {
   text: string;
   intervalMs: number;
-  /** Since mail was accepted after the last change; before that, all in a row. */
+  /** Deferrals since mail was accepted after the last change; before that, all in a row. */
   deferred: number;
-  /** Since the last change. */
+  /** Accepted mails since the last change. */
   accepted: number;
   beganMs: number;
   changedAtMs: number;
   nextAtMs: number;
 }
 
-/** Text of a deferral that concerns the domain; undefined: the result is none. */
+/** Text of a deferral that concerns the domain; undefined for any other result. */
 function deferralText(result: TransactionResult): string | undefined {
   if (result.kind !== "refused" || result.reply.code >= 500 || result.stage === "mail") return undefined;
   if (result.stage === "rcpt" && isRecipientsOwnWait(result.reply)) return undefined;
@@ -70,7 +71,7 @@ export class DomainBackOffs {
     return this.#backOffs.size;
   }
 
-  /** For operators and users. `perMinute`: as long as the minute is one. */
+  /** Report for operators and users. `perMinute`: assumes a window of one minute. */
   get all(): { domain: string; perMinute: number; text: string }[] {
     return [...this.#backOffs].map(([domain, { intervalMs, text }]) => ({
       domain,
@@ -79,12 +80,12 @@ export class DomainBackOffs {
     }));
   }
 
-  /** From one mail to the next; undefined: the domain is not slowed down. */
+  /** Interval between mails; undefined: the domain is not throttled. */
   intervalMs(domain: string): number | undefined {
     return this.#backOffs.get(domain)?.intervalMs;
   }
 
-  /** How many of `n` mails may go now. */
+  /** Grants up to `n` mails now. */
   take(domain: string, n: number): { granted: number; retryAfterMs: number } {
     const backOff = this.#backOffs.get(domain);
     if (!backOff) return { granted: n, retryAfterMs: 0 };
@@ -119,8 +120,8 @@ export class DomainBackOffs {
   }
 
   /**
-   * Returns whether the result is a deferral of the domain, which says nothing about the server. `sinceMs`: how old the
-   * answer is, by the monotonic clock: the time of the mail's hand-over, or of the session's beginning.
+   * Notes a result; true if it is a deferral by the domain, which says nothing about the server. `sinceMs`: when the
+   * mail was handed over, or the session began, by the monotonic clock.
    */
   deferred(domain: string, result: TransactionResult, sinceMs: number): boolean {
     const text = deferralText(result);
@@ -158,22 +159,25 @@ export class DomainBackOffs {
     return true;
   }
 
-  /** A server that takes no mail at all looks like a domain that defers, where its mail goes to one domain. */
+  /**
+   * True while the server itself may be the cause: a server that accepts nothing looks like a deferring domain if all
+   * its mail goes to one domain.
+   */
   #isUnproven({ beganMs }: BackOff): boolean {
     return this.#acceptedAtMs < beganMs;
   }
 
-  /** The server itself is paused. */
+  /** Called when the server itself is paused. */
   serverPaused(): void {
     for (const [domain, backOff] of this.#backOffs) if (this.#isUnproven(backOff)) this.#backOffs.delete(domain);
   }
 
-  /** Called a few times a second. */
+  /** Called a few times per second. */
   tick(): void {
     const now = performance.now();
     for (const [domain, { sinceMs }] of this.#suspects)
       if (now - sinceMs > this.#windowMs) this.#suspects.delete(domain);
     for (const [domain, { changedAtMs }] of this.#backOffs)
-      if (now - changedAtMs > KEPT_FOR * this.#windowMs) this.#backOffs.delete(domain);
+      if (now - changedAtMs > EXPIRES_AFTER * this.#windowMs) this.#backOffs.delete(domain);
   }
 }

@@ -1,27 +1,29 @@
 /**
- * When mails that found no room for their domain are tried again. Those of the next minute follow one another at the
- * distance that the limit allows: each is claimed when it may go, and not before. All behind them are tried again one
- * after the other from a minute on, so that a limit that is lifted or raised is noticed soon, and a long backlog costs
- * few claims a second. Pure: the clock is given.
+ * Decides when postponed mails of a throttled domain are retried. Mails of the next minute are spaced by the limit's
+ * interval, and each is claimed when it may be sent. Later mails are retried one after another from a minute on, so
+ * that a raised limit is noticed soon while a long backlog causes few claims. Pure: the clock is passed in.
  *
- * A node knows the order of its own mails only. Where several postpone mails of one domain, some are tried too early and
- * postponed again.
+ * A node knows only the order of its own mails. If several nodes postpone mails of one domain, some are retried too
+ * early and postponed again.
  */
 const AHEAD_MS = 60_000;
 const MAX_BEHIND_MS = 1_800_000;
-/** From one claim to the next. Each costs two updates of a row. */
+/** Interval between claims. Each costs two updates of a row. */
 const CLAIM_MS = 10;
 
 export class DomainBacklog {
-  /** When the last mail with a time of its own may go. */
+  /** Time of the last mail with its own slot. */
   #lastAtMs = Number.NEGATIVE_INFINITY;
-  /** When the last mail behind those is tried again. */
+  /** Retry time of the last mail after those. */
   #behindAtMs = Number.NEGATIVE_INFINITY;
 
-  /** Milliseconds until one more mail is tried. `roomInMs`: until there may be room; `intervalMs`: from one mail to the next. */
-  postpone(nowMs: number, { roomInMs, intervalMs }: { roomInMs: number; intervalMs: number }): number {
-    const atMs = Math.max(nowMs + roomInMs, this.#lastAtMs + intervalMs);
-    if (atMs - nowMs <= Math.max(AHEAD_MS, roomInMs)) {
+  /**
+   * Delay in ms until one more mail is tried. `tokenInMs`: until a token may be available; `intervalMs`: between two
+   * mails.
+   */
+  postpone(nowMs: number, { tokenInMs, intervalMs }: { tokenInMs: number; intervalMs: number }): number {
+    const atMs = Math.max(nowMs + tokenInMs, this.#lastAtMs + intervalMs);
+    if (atMs - nowMs <= Math.max(AHEAD_MS, tokenInMs)) {
       this.#lastAtMs = atMs;
       return Math.ceil(atMs - nowMs);
     }

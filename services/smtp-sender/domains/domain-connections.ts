@@ -1,32 +1,31 @@
 /**
- * `max_connections` of a recipient domain: its mails in the hands of connections, over all nodes, counted as the
- * connections of an SMTP configuration are (limits/connection-slots.ts). A slot is kept from one mail to the next while
- * more wait.
+ * Enforces `max_connections` of a recipient domain: its mails held by connections, over all nodes, counted like the
+ * connections of an SMTP configuration (limits/connection-slots.ts). A slot is kept for the next mail while more wait.
  */
 import type { ConnectionSlots } from "../limits/connection-slots.ts";
 
-/** No slot, or nobody knows. */
+/** Pause after no slot was granted or the count is unavailable. */
 const ASK_AGAIN_MS = 500;
-/** Mails that are ready for a slot: a quarter of a second of them, and a few where that is less. */
+/** Mails kept ready for a slot: 250 ms worth, with a minimum. */
 const READY_MS = 250;
 const MAX_READY = 20;
-/** How much the last transaction counts in the mean. */
+/** Weight of the last transaction in the moving average. */
 const WEIGHT = 0.1;
 
 interface Options {
   slots(hasWork: () => boolean): ConnectionSlots;
-  /** A slot is free. */
+  /** Called when a slot is free. */
   wake(): void;
   reportOutage(error: Error): void;
 }
 
 export class DomainConnections {
   max = 1;
-  /** Prepared, and in nobody's hands. */
+  /** Prepared mails that no connection holds. */
   ready = 0;
   #options: Options;
   #slots: ConnectionSlots;
-  /** Each gives a slot back that nobody uses now. */
+  /** Functions that return unused slots. */
   #free: (() => void)[] = [];
   #used: (() => void)[] = [];
   #asking = false;
@@ -37,13 +36,13 @@ export class DomainConnections {
     this.#slots = options.slots(() => this.ready + this.#used.length > 0);
   }
 
-  /** From one mail to the next. */
+  /** Mean time between mails. */
   get intervalMs(): number {
     return this.#meanMs / this.max;
   }
 
-  /** How many more mails may be prepared. */
-  get room(): number {
+  /** Number of mails that may still be prepared. */
+  get capacity(): number {
     const wanted = Math.min(MAX_READY, Math.max(2 * this.max, Math.ceil(READY_MS / this.intervalMs)));
     return Math.max(0, wanted - this.ready);
   }
@@ -52,7 +51,7 @@ export class DomainConnections {
     return this.ready + this.#used.length + this.#free.length === 0 && !this.#asking;
   }
 
-  /** Whether a mail may be handed over now; where not, `wake` is called later. */
+  /** True if a mail may be handed over now; otherwise `wake` is called later. */
   isFree(): boolean {
     if (this.#free.length > 0) return this.#used.length < this.max;
     if (!this.#asking && this.#used.length < this.max) void this.#ask();
@@ -74,13 +73,13 @@ export class DomainConnections {
     this.#options.wake();
   }
 
-  /** A mail is handed over, after `isFree`. */
+  /** Called when a mail is handed over, after `isFree`. */
   begin(): void {
     this.ready--;
     this.#used.push(this.#free.pop()!);
   }
 
-  /** Its transaction is over. */
+  /** Called when the mail's transaction ends. */
   end(ms: number): void {
     this.#meanMs += WEIGHT * (ms - this.#meanMs);
     const slot = this.#used.pop()!;
@@ -89,7 +88,7 @@ export class DomainConnections {
     else this.#free.push(slot);
   }
 
-  /** Called a few times a second. */
+  /** Called a few times per second. */
   tick(): void {
     if (this.ready === 0) this.giveBack();
   }

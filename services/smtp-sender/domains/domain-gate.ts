@@ -1,8 +1,8 @@
 /**
- * Decides which mail may go to its recipient domain now, for one SMTP configuration on this node: by its
- * `domain_limits` and by the back-off of domains that defer (domain-back-off.ts). Mails are admitted before they are
- * marked: one without room is postponed in its row, where it holds up no other mail and takes no memory. One with room
- * is handed over within the room's life, or asks again.
+ * Decides which mail may be sent to its recipient domain now, for one SMTP configuration on this node, by
+ * `domain_limits` and by domain back-offs (domain-back-off.ts). Mails get a domain token before they are marked: one
+ * without a token is postponed in its row, where it blocks no other mail and uses no memory. One with a token must be
+ * handed over within the token's life or ask again.
  *
  * Without limits and back-offs nothing is looked up.
  */
@@ -18,20 +18,17 @@ import { DomainBacklog } from "./domain-backlog.ts";
 import { DomainConnections } from "./domain-connections.ts";
 import { recipientDomain, wireDomain } from "./recipient-domain.ts";
 
-/** The room that one mail has within the limits of its domain. */
-export interface DomainRoom {
+/** A mail's permission to be sent within the limits of its domain. */
+export interface DomainToken {
   readonly domain: string;
   readonly isBackedOff: boolean;
   readonly taken: { readonly window: Window; readonly bucket: number } | undefined;
   readonly connections: DomainConnections | undefined;
-  /**
-   * By the monotonic clock: later it must be asked for again. Half of what the window is longer by: the rest is for the
-   * way to the server.
-   */
+  /** Expiry by the monotonic clock. It uses half of the window's margin; the other half is for the hand-over. */
   readonly untilMs: number;
 }
 
-type Admission = { room: DomainRoom | undefined } | { postponedMs: number };
+type Admission = { token: DomainToken | undefined } | { postponedMs: number };
 
 interface Options {
   smtpConfigId: string;
@@ -39,30 +36,33 @@ interface Options {
   windowSeconds: number;
   slots(key: string, hasWork: () => boolean): ConnectionSlots;
   backOffs: DomainBackOffs;
-  claims: Pick<Claims, "look">;
+  claims: Pick<Claims, "check">;
   wake(): void;
   reportOutage(error: Error): void;
 }
 
 interface Wait {
   backlog: DomainBacklog;
-  /** The limiter need not be asked before. */
-  noRoomUntilMs: number;
+  /** Before this time the limiter need not be asked. */
+  blockedUntilMs: number;
 }
 
-/** A postponed mail that is due is found at the next look, at most this often. */
-const LOOK_PAUSE_MS = 100;
-/** While the limiter does not answer. */
+/** Minimum pause between checks for due postponed mails. */
+const CHECK_PAUSE_MS = 100;
+/** Pause while the limiter is unavailable. */
 const OUTAGE_PAUSE_MS = 1_000;
-/** Mails of all domains that are ready and may wait for one of their domain's connections: they are marked in the database. */
+/**
+ * Maximum of prepared mails, over all domains, that wait for a connection slot of their domain: they are marked in the
+ * database.
+ */
 const MAX_READY = 40;
-/** Domains whose waits are kept; what is forgotten begins anew. */
+/** Maximum of domains whose back-off state is kept; a forgotten one starts fresh. */
 const MAX_WAITS = 1_000;
 
-/** As batches and transports have them, before and after they are made. */
+/** Mails as batches and transports hold them, before and after rendering. */
 interface Waiting {
   readonly row: RecipientRow;
-  readonly permit: { readonly room: DomainRoom | undefined };
+  readonly permit: { readonly domainToken: DomainToken | undefined };
 }
 
 export class DomainGate {
@@ -70,14 +70,14 @@ export class DomainGate {
   #limits: ReadonlyMap<string, DomainLimit> = new Map();
   #waits = new Map<string, Wait>();
   #connections = new Map<string, DomainConnections>();
-  #lookTimer: NodeJS.Timeout | undefined;
-  #lookAtMs = Number.POSITIVE_INFINITY;
+  #checkTimer: NodeJS.Timeout | undefined;
+  #checkAtMs = Number.POSITIVE_INFINITY;
 
   constructor(options: Options) {
     this.#options = options;
   }
 
-  /** False: every mail may go. */
+  /** False: every mail may be sent. */
   get active(): boolean {
     return this.#limits.size > 0 || this.#options.backOffs.size > 0;
   }
@@ -103,16 +103,19 @@ export class DomainGate {
     let wait = this.#waits.get(domain);
     if (!wait) {
       if (this.#waits.size >= MAX_WAITS) this.#waits.clear();
-      wait = { backlog: new DomainBacklog(), noRoomUntilMs: 0 };
+      wait = { backlog: new DomainBacklog(), blockedUntilMs: 0 };
       this.#waits.set(domain, wait);
     }
     return wait;
   }
 
-  /** For each row, in their order. While Redis is away mail under a limit by the minute waits, and all other mail goes. */
+  /**
+   * One admission per row, in order. While Redis is unavailable, mail with a limit per minute waits and all other mail
+   * is sent.
+   */
   async admit(rows: readonly RecipientRow[], isTransactional: boolean): Promise<Admission[]> {
     const byDomain = new Map<string, number[]>();
-    const admissions: Admission[] = rows.map(() => ({ room: undefined }));
+    const admissions: Admission[] = rows.map(() => ({ token: undefined }));
     for (const [n, row] of rows.entries()) {
       const domain = recipientDomain(row);
       if (!this.#isLimited(domain)) continue;
@@ -121,33 +124,33 @@ export class DomainGate {
       else byDomain.set(domain, [n]);
     }
     for (const [domain, positions] of byDomain) {
-      const rooms = await this.#take(domain, positions.length);
+      const tokens = await this.#take(domain, positions.length);
       for (const [i, n] of positions.entries()) {
-        const room = rooms[i];
-        admissions[n] = room ? { room } : { postponedMs: this.#postponedMs(domain, isTransactional) };
+        const token = tokens[i];
+        admissions[n] = token ? { token } : { postponedMs: this.#postponedMs(domain, isTransactional) };
       }
     }
     return admissions;
   }
 
-  /** For as many of the wanted as there is room for. */
-  async #take(domain: string, wanted: number): Promise<DomainRoom[]> {
+  /** Takes as many of the wanted tokens as are available. */
+  async #take(domain: string, wanted: number): Promise<DomainToken[]> {
     const { limiter, smtpConfigId, windowSeconds, backOffs, reportOutage } = this.#options;
     const limit = this.#limits.get(domain);
     const connections = limit?.max_connections === undefined ? undefined : this.#connections.get(domain);
     const wait = this.#waitOf(domain);
-    let n = performance.now() < wait.noRoomUntilMs ? 0 : wanted;
-    if (connections) n = Math.max(0, Math.min(n, connections.room, MAX_READY - this.#readyForConnections));
-    const noRoomFor = (ms: number) => {
+    let n = performance.now() < wait.blockedUntilMs ? 0 : wanted;
+    if (connections) n = Math.max(0, Math.min(n, connections.capacity, MAX_READY - this.#readyForConnections));
+    const blockedFor = (ms: number) => {
       limiterWaited("domain");
-      wait.noRoomUntilMs = performance.now() + ms;
+      wait.blockedUntilMs = performance.now() + ms;
     };
     const paced = backOffs.take(domain, n);
-    if (paced.granted < n) noRoomFor(paced.retryAfterMs);
+    if (paced.granted < n) blockedFor(paced.retryAfterMs);
     n = paced.granted;
     if (connections) connections.ready += n;
     const perMinute = limit?.max_per_minute;
-    let taken: DomainRoom["taken"];
+    let taken: DomainToken["taken"];
     if (perMinute !== undefined && n > 0) {
       const window = minuteWindow(`${smtpConfigId}:${domain}`, perMinute, windowSeconds);
       const { granted, bucket, retryAfterMs } = await limiter.take(window, n).catch((error) => {
@@ -155,7 +158,7 @@ export class DomainGate {
         return { granted: 0, bucket: 0, retryAfterMs: OUTAGE_PAUSE_MS };
       });
       if (granted < n) {
-        noRoomFor(retryAfterMs);
+        blockedFor(retryAfterMs);
         backOffs.giveBack(domain, n - granted);
         if (connections) connections.ready -= n - granted;
       }
@@ -168,44 +171,44 @@ export class DomainGate {
     return Array.from({ length: n }, () => ({ domain, isBackedOff, taken, connections, untilMs }));
   }
 
-  /** Until the mail is tried again. Transactional mails do not queue: they take the first room there is. */
+  /** Delay until the mail is retried. Transactional mails do not queue: they take the first free token. */
   #postponedMs(domain: string, isTransactional: boolean): number {
     const { windowSeconds, backOffs } = this.#options;
     const limit = this.#limits.get(domain);
     const wait = this.#waitOf(domain);
     const nowMs = performance.now();
-    const roomInMs = Math.max(0, wait.noRoomUntilMs - nowMs);
+    const tokenInMs = Math.max(0, wait.blockedUntilMs - nowMs);
     const intervalMs = Math.max(
       limit?.max_per_minute === undefined ? 0 : (windowSeconds * 1_000) / limit.max_per_minute,
       limit?.max_connections === undefined ? 0 : (this.#connections.get(domain)?.intervalMs ?? 0),
       backOffs.intervalMs(domain) ?? 0,
     );
-    const ms = isTransactional ? Math.ceil(roomInMs) : wait.backlog.postpone(nowMs, { roomInMs, intervalMs });
-    this.#lookAfter(Math.max(LOOK_PAUSE_MS, ms));
+    const ms = isTransactional ? Math.ceil(tokenInMs) : wait.backlog.postpone(nowMs, { tokenInMs, intervalMs });
+    this.#checkAfter(Math.max(CHECK_PAUSE_MS, ms));
     return ms;
   }
 
-  /** When the first of them is due, they need not wait for the next regular look. */
-  #lookAfter(ms: number): void {
+  /** Checks for work when the first of them is due, instead of at the next regular check. */
+  #checkAfter(ms: number): void {
     const atMs = performance.now() + ms;
-    if (atMs >= this.#lookAtMs) return;
-    clearTimeout(this.#lookTimer);
-    this.#lookAtMs = atMs;
-    this.#lookTimer = setTimeout(() => {
-      this.#lookAtMs = Number.POSITIVE_INFINITY;
-      this.#options.claims.look();
+    if (atMs >= this.#checkAtMs) return;
+    clearTimeout(this.#checkTimer);
+    this.#checkAtMs = atMs;
+    this.#checkTimer = setTimeout(() => {
+      this.#checkAtMs = Number.POSITIVE_INFINITY;
+      this.#options.claims.check();
     }, ms + 1).unref();
   }
 
-  /** What was not used. What cannot be given back is free again when its time is over. */
-  give(...rooms: readonly (DomainRoom | undefined)[]): void {
+  /** Returns unused tokens. Those that cannot be returned expire. */
+  give(...tokens: readonly (DomainToken | undefined)[]): void {
     const { limiter, backOffs } = this.#options;
-    const sums = new Map<DomainRoom["taken"], number>();
-    for (const room of rooms) {
-      if (!room) continue;
-      if (room.connections) room.connections.ready--;
-      if (room.isBackedOff) backOffs.giveBack(room.domain, 1);
-      sums.set(room.taken, (sums.get(room.taken) ?? 0) + 1);
+    const sums = new Map<DomainToken["taken"], number>();
+    for (const token of tokens) {
+      if (!token) continue;
+      if (token.connections) token.connections.ready--;
+      if (token.isBackedOff) backOffs.giveBack(token.domain, 1);
+      sums.set(token.taken, (sums.get(token.taken) ?? 0) + 1);
     }
     for (const [taken, n] of sums) if (taken) void limiter.give(taken.window, taken.bucket, n).catch(() => {});
   }
@@ -216,32 +219,36 @@ export class DomainGate {
     return ready;
   }
 
-  /** How many of these wait for a connection of their domain, and so for none of the others. */
+  /** Number of these that wait for a connection slot of their domain. */
   waiting(ready: readonly Waiting[]): number {
     if (this.#connections.size === 0) return 0;
     let waiting = 0;
-    for (const { permit } of ready) if (permit.room?.connections) waiting++;
+    for (const { permit } of ready) if (permit.domainToken?.connections) waiting++;
     return waiting;
   }
 
-  /** Takes the first one whose domain has a connection free. `pipelined`: the connection has another one under way. */
+  /**
+   * Takes the first mail whose domain has a free connection slot. `pipelined`: the connection has another mail in
+   * progress.
+   */
   next<T extends Waiting>(ready: T[], pipelined: boolean): T | undefined {
     if (this.#connections.size === 0) return ready.shift();
-    // Behind another mail on its connection it would take up a place and not move.
-    const mayGo = ({ permit: { room } }: T) => !room?.connections || (!pipelined && room.connections.isFree());
-    const at = ready.findIndex(mayGo);
+    // Pipelined behind another mail it would occupy a domain slot without progress.
+    const isAllowed = ({ permit: { domainToken: token } }: T) =>
+      !token?.connections || (!pipelined && token.connections.isFree());
+    const at = ready.findIndex(isAllowed);
     return at < 0 ? undefined : ready.splice(at, 1)[0];
   }
 
-  /** False: its room is too old, or there is none although its domain has a limit by now. */
-  mayGo({ row, permit: { room } }: Waiting): boolean {
+  /** False: the token has expired, or is missing although its domain now has a limit. */
+  isAllowed({ row, permit: { domainToken: token } }: Waiting): boolean {
     if (!this.active) return true;
     const domain = recipientDomain(row);
     if (!this.#isLimited(domain)) return true;
-    return room !== undefined && performance.now() <= room.untilMs;
+    return token !== undefined && performance.now() <= token.untilMs;
   }
 
-  /** First transactions of copies do not ask for room: one to such a domain is left to the copy by itself. */
+  /** Copies following their mail take no tokens; a copy to a limited domain is queued to be sent individually. */
   mayCopyTo(addresses: readonly { email: string }[]): boolean {
     return !this.active || addresses.every(({ email }) => !this.#isLimited(wireDomain(email)));
   }
@@ -254,7 +261,7 @@ export class DomainGate {
   }
 
   close(): void {
-    clearTimeout(this.#lookTimer);
+    clearTimeout(this.#checkTimer);
     for (const connections of this.#connections.values()) connections.giveBack();
   }
 }

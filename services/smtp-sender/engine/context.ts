@@ -1,4 +1,4 @@
-/** The engine as claims, batches and servers see it. */
+/** Defines the engine's interface for claiming, batches and servers. */
 
 import type { Limiter } from "../../lib/limits/limiter.ts";
 import type { MakeMail, Rendered } from "../../renderer/contract.ts";
@@ -12,24 +12,24 @@ import type { OutcomeCounts } from "./metrics.ts";
 import type { PinnedConnection } from "./pinned-connection.ts";
 import type { EngineSettings } from "./settings.ts";
 
-/** Looking for work (claim/claimer.ts). */
+/** Claiming of work (claim/claimer.ts). */
 export interface Claims {
-  /** Soon; many calls at once are one look. */
-  look(): void;
-  /** The company's hour is full: no lease for it until then. */
+  /** Checks for work soon; concurrent calls share one check. */
+  check(): void;
+  /** Hourly limit reached: no lease for the company until then. */
   park(companyId: string, ms: number): void;
-  /** The day of an SMTP configuration is full: nothing is claimed for it until then. */
+  /** Daily limit reached: nothing is claimed for the configuration until then. */
   parkConfig(smtpConfigId: string, ms: number): void;
-  /** Claims nothing of this campaign for some seconds. */
+  /** Skips this campaign for some seconds. */
   skip(campaignId: string): void;
 }
 
-/** Functions of the node that the sender runs on. */
+/** Functions provided by the sender's node. */
 export interface NodeOutputs {
   render(campaignId: string, rows: readonly RecipientRow[]): Promise<(Rendered | MakeMail)[]>;
-  /** A campaign may have nothing left to send. */
+  /** Called when a campaign may have nothing left to send. */
   campaignDrained(campaignId: string): void;
-  /** Other nodes should look for work of this campaign. Absent: there are none. */
+  /** Tells other nodes to check for work of this campaign. Absent on a single node. */
   notifyOtherNodes?(campaign: ClaimableCampaign): void;
 }
 
@@ -38,19 +38,22 @@ export interface EngineContext {
   readonly settings: EngineSettings;
   readonly budget: InDoubtBudget;
   readonly limiter: Limiter;
-  /** Configurations whose limits cannot be counted: their campaigns say so. */
+  /** Configurations whose limits cannot be counted; their campaigns show it. */
   readonly unknownLimits: UnknownLimits;
   readonly recorder: Recorder;
-  /** For reading recipients. Results are written over a connection of their own, so that neither waits for the other. */
+  /** Connection for reading recipients. Results use another one, so that neither waits for the other. */
   readonly reads: PinnedConnection;
   readonly outage: DependencyOutage;
   readonly claims: Claims;
   readonly counts: OutcomeCounts;
   readonly outputs: NodeOutputs;
-  /** Claims name the database's timeline (database-history.ts); null: any. Undefined: nothing may be claimed now. */
+  /**
+   * The database timeline that claims must match (database-history.ts); null: any. Undefined: nothing may be claimed
+   * now.
+   */
   readonly history: { readonly timeline: string | null | undefined };
-  /** Stops campaigns for what only the user can change (stops.ts). */
+  /** Stops campaigns for errors that only the user can fix (stops.ts). */
   readonly stops: { stop(companyId: string, campaignId: string, error: string): Promise<void> };
-  /** `hasWork`: whether the open connections will be needed any longer. */
+  /** `hasWork`: true while the open connections are needed. */
   slots(smtpConfigId: string, hasWork: () => boolean): ConnectionSlots;
 }

@@ -1,8 +1,8 @@
 /**
- * Notices that the database has lost its last transactions: a replica that was behind has taken over. Results that this
- * sender had written may be gone, so that mails which left look as if they waited. It claims nothing on a history that
- * it does not know (each claim names the timeline), ends its batches, and writes the results of the last minute again.
- * Claims continue when all running senders have done so: none may take what another one knows to have left.
+ * Detects that the database has lost its last transactions, because a lagging replica was promoted. Results of this
+ * sender may then be missing, so that sent mails look unsent. It stops claiming on an unknown history (each claim names
+ * the timeline), ends its batches, and rewrites the results of the last minute. Claiming continues once all running
+ * senders have done the same, so that none claims mails another one knows to be sent.
  */
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,33 +10,36 @@ import { type DatabaseState, identityOf, positionOf } from "../../../models/data
 import type { Peers } from "../claim/ask-owners.ts";
 import type { Log } from "./dependency-outage.ts";
 
-/** For mails whose answer is still to come, and for senders that do not find the database; then this one continues alone. */
+/**
+ * Maximum wait for outstanding replies and for senders that cannot reach the database; then this sender continues
+ * alone.
+ */
 const MAX_WAIT_MS = 30_000;
 const POLL_MS = 100;
 
 interface Options {
   log: Log;
   peers: Peers | undefined;
-  /** Ends all batches; what they had handed over is waited for. */
+  /** Ends all batches after their handed-over mails. */
   endBatches(): void;
   hasBatches(): boolean;
-  /** Writes again what the database may have lost; returns how many results it looked at. */
+  /** Rewrites results that the database may have lost; returns how many it checked. */
   writeAgain(): Promise<number>;
-  /** Stops what would be sent again, should the database have been restored from a backup. */
+  /** Stops newsletters that would be sent again if the database was restored from a backup. */
   recognise(moment: DatabaseState, wasRunning: boolean): Promise<void>;
-  /** Claims may begin, or continue. */
+  /** Called when claiming may start or continue. */
   known(): void;
   stopping(): boolean;
 }
 
-/** Compared between senders. */
+/** Identity that senders compare. */
 const nameOf = (moment: DatabaseState): string => `${identityOf(moment)}/${moment.history?.timeline ?? "?"}`;
 
 export class DatabaseHistory {
   #options: Options;
-  /** All that this sender knows is written in it. */
+  /** The history in which all results of this sender are written. */
   #settled: string | undefined;
-  /** It was recognised, too. */
+  /** The history has also been recognised. */
   #recognised: string | undefined;
   #timeline: string | null | undefined;
 
@@ -44,22 +47,22 @@ export class DatabaseHistory {
     this.#options = options;
   }
 
-  /** For other senders. */
+  /** History reported to other senders. */
   get settled(): string | undefined {
     return this.#settled;
   }
 
-  /** Claims are made on this one (`isOnTimeline`); null: on any. Undefined: nothing may be claimed now. */
+  /** Timeline for claims (`isOnTimeline`); null: any. Undefined: nothing may be claimed now. */
   get timeline(): string | null | undefined {
     return this.#timeline;
   }
 
-  /** True: it was another one, and is settled now. */
+  /** True: the history had changed and is now settled. */
   async follow(moment: DatabaseState): Promise<boolean> {
     const name = nameOf(moment);
     const before = this.#recognised;
     const { log, recognise, endBatches, hasBatches, writeAgain } = this.#options;
-    // `ops restored` changes the record.
+    // Read again, because `ops restored` changes the record.
     const isSame = before === name && this.#timeline !== undefined && moment.workedOn === identityOf(moment);
     if (isSame) return false;
     this.#timeline = undefined;
@@ -71,7 +74,7 @@ export class DatabaseHistory {
       log.warn("results were written again where the database had lost them", { looked });
     }
     this.#settled = name;
-    await this.#until(() => this.#othersFollow(name));
+    await this.#until(() => this.#waitForPeers(name));
     await recognise(moment, before !== undefined);
     this.#recognised = name;
     this.#timeline = positionOf(moment);
@@ -84,7 +87,7 @@ export class DatabaseHistory {
     while (!this.#options.stopping() && !(await holds()) && performance.now() < deadline) await sleep(POLL_MS);
   }
 
-  async #othersFollow(name: string): Promise<boolean> {
+  async #waitForPeers(name: string): Promise<boolean> {
     const others = (await this.#options.peers?.histories()) ?? [];
     return others.every((other) => other === name);
   }

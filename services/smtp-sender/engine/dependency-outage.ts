@@ -1,4 +1,7 @@
-/** Something the engine needs is away (PostgreSQL, Redis, the renderer): it waits, and logs when that begins and ends. */
+/**
+ * Waits for an unavailable dependency of the engine (PostgreSQL, Redis, the renderer), and logs the start and end of
+ * the outage.
+ */
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -21,12 +24,12 @@ export class DependencyOutage {
     this.#log = log;
   }
 
-  /** Why nothing can be sent at the moment; null: nothing is known to be away. */
+  /** Reason why nothing can be sent now; null: no known outage. */
   get current(): string | null {
     return this.#last !== "" && performance.now() - this.#at < FORGOTTEN_MS ? this.#last : null;
   }
 
-  /** Null: it works again. */
+  /** Called with null when it works again. */
   report(error: Error | null): void {
     if (!error) {
       this.over();
@@ -45,9 +48,8 @@ export class DependencyOutage {
   }
 
   /**
-   * Repeats the work until it succeeds, however long that takes. Only when the process stops it is given up, and
-   * logged: what was not written then is found by whoever looks at the rows next (a lease runs out, a refused login is
-   * met again).
+   * Repeats the work until it succeeds. Gives up, with a log line, only when the process stops: unwritten results are
+   * found later through the rows (an expired lease, a repeated login failure).
    */
   async retryUntilDone(what: string, work: () => Promise<void>, pauseMs = RETRY_PAUSE_MS): Promise<void> {
     const { signal } = this.#stopping;
@@ -66,7 +68,7 @@ export class DependencyOutage {
     }
   }
 
-  /** What still fails is tried once more, and given up. */
+  /** Work that still fails gets one last try. */
   stopRetrying(): void {
     this.#stopping.abort();
   }

@@ -1,7 +1,7 @@
 /**
- * The delivery engine of one node: claims work, keeps a server for each SMTP configuration in use, recovers the leases
- * of dead senders, and stops in order. Rows are the truth; an event (`checkForWork`) only shortens the wait for the next
- * round of claiming.
+ * Runs delivery on one node: claims work, keeps a server per SMTP configuration in use, recovers leases of dead
+ * senders, and stops in order. Rows are the truth; an event (`checkForWork`) only shortens the wait for the next round
+ * of claiming.
  */
 import { randomBytes } from "node:crypto";
 import { performance } from "node:perf_hooks";
@@ -30,15 +30,15 @@ const TICK_MS = 250;
 const RECOVER_MS = 2_000;
 const SETTLE_PAUSE_MS = 5;
 
-/** Functions and connections that the engine is given. */
+/** Functions and connections provided to the engine. */
 export interface EngineOutputs extends NodeOutputs {
   limiter: Limiter;
   log: Log;
-  /** The other senders, to be asked for leases that ran out. Absent: there are none. */
+  /** The other senders, which are asked about expired leases. Absent on a single node. */
   peers?: Peers;
-  /** Counts connections over all nodes. Absent: this one is alone. */
+  /** Counts connections over all nodes. Absent on a single node. */
   slots?(smtpConfigId: string, hasWork: () => boolean): ConnectionSlots;
-  /** Webhooks were queued for these companies. */
+  /** Called when webhooks were queued for these companies. */
   webhooksQueued(companyIds: readonly string[]): void;
 }
 
@@ -110,7 +110,7 @@ export class Engine implements EngineContext {
   start(): void {
     this.#timers.push(
       setInterval(() => this.#tick(), TICK_MS),
-      // For what no event announced, and retries that are due.
+      // Finds due retries and work that no event announced.
       setInterval(() => this.checkForWork(), this.settings.pollMs),
       setInterval(() => void this.recover(), Math.min(RECOVER_MS, this.settings.leaseMs / 2)),
     );
@@ -119,14 +119,14 @@ export class Engine implements EngineContext {
   }
 
   checkForWork(): void {
-    this.claims.look();
+    this.claims.check();
   }
 
   slots(smtpConfigId: string, hasWork: () => boolean): ConnectionSlots {
     return this.outputs.slots?.(smtpConfigId, hasWork) ?? new LocalConnectionSlots();
   }
 
-  /** It was changed or deleted. */
+  /** Called when a configuration was changed or deleted. */
   async configChanged(smtpConfigId: string): Promise<void> {
     await this.servers.reload(smtpConfigId);
     this.claims.unparkConfig(smtpConfigId);
@@ -134,7 +134,7 @@ export class Engine implements EngineContext {
 
   #tick(): void {
     this.servers.tick();
-    void this.stops.look();
+    void this.stops.check();
     this.#renewAll();
   }
 
@@ -158,7 +158,7 @@ export class Engine implements EngineContext {
     return this.#recovery.run();
   }
 
-  /** Another sender asks, because these leases have run out. */
+  /** Answers another sender that found these leases expired. */
   giveUp(leases: readonly AskedLease[]): GivenUp {
     return giveUpLeases(leases, {
       owner: this.owner,
@@ -201,8 +201,8 @@ export class Engine implements EngineContext {
   }
 
   /**
-   * Claims nothing more, waits for mails under way (bounded), writes their results, gives the others back, says QUIT.
-   * Mails without an answer by then are recorded as in doubt.
+   * Stops claiming, waits a limited time for mails in progress, writes their results, returns the others, and sends
+   * QUIT. Mails without a reply by then are recorded as in doubt.
    */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
@@ -212,7 +212,7 @@ export class Engine implements EngineContext {
   async #stop(): Promise<void> {
     this.stopping = true;
     for (const timer of this.#timers) clearInterval(timer);
-    // A drain may last longer than a lease: others would take what was handed over as in doubt.
+    // Leases are renewed during the drain, which may outlast them: others would put handed-over mails in doubt.
     const renewing = setInterval(() => this.#renewAll(), TICK_MS);
     await this.claims.stop();
     const until = performance.now() + this.settings.stopMs;
@@ -226,7 +226,7 @@ export class Engine implements EngineContext {
     this.#writes.close();
   }
 
-  /** A batch may still wait for the renderer: recipients that are marked for it must go back, or they end in doubt. */
+  /** A batch may still wait for the renderer: its marked recipients must be returned, or they end in doubt. */
   async #settled(until: number): Promise<void> {
     for (let over = false; !over && performance.now() < until; ) {
       over = this.servers.batches().next().done === true;

@@ -1,32 +1,35 @@
 /**
- * When leases that ran out are recovered. A database that was away, or a network that was cut, stops the renewal of every
- * lease: those of senders that live look like those of the dead. So after an outage the living have time to write first,
- * and whoever can be asked is asked at any time.
+ * Schedules the recovery of expired leases. A database outage or network failure stops all renewals, so leases of live
+ * senders look like those of dead ones. After an outage live senders therefore get time to write first; reachable
+ * owners can be asked at any time.
  */
 import { performance } from "node:perf_hooks";
 import { type DatabaseState, readDatabaseState } from "../../../models/database/history.ts";
 import { askOwners, type Peers } from "../claim/ask-owners.ts";
-import { ANY_IN_HAND, findExpiredLeases, MAX_LATE_MS, recoverLeases } from "../claim/recover-leases.ts";
+import { ANY_LEASE, findExpiredLeases, MAX_LATE_MS, recoverLeases } from "../claim/recover-leases.ts";
 import { settleStuck } from "../claim/settle-stuck.ts";
 import type { DatabaseHistory } from "./database-history.ts";
 import type { Log } from "./dependency-outage.ts";
 
 /**
- * After the database's first answer: a living sender needs up to 30 s to give up a connection that hangs
- * (PinnedConnection) and writes at once then; with leases of 30 s that are renewed after a third of it this is 40 s.
+ * Grace period after the database's first answer: a live sender needs up to 30 s to replace a hanging connection
+ * (PinnedConnection) and then writes at once; with leases of 30 s, renewed after a third, this is 40 s.
  */
 const afterOutageMs = (leaseMs: number): number => Math.max(6_000, (leaseMs * 4) / 3);
 
-/** Recipients in closed chunks: far rarer than leases that ran out, and found by a look at each campaign. */
+/**
+ * Interval of checks for stuck recipients in closed chunks, which are far rarer than expired leases and need a check of
+ * each campaign.
+ */
 const STUCK_CHECK_MS = 15_000;
-/** Living senders have written again by then what a failover lost. */
+/** By then live senders have rewritten what a failover lost. */
 const quietMs = (leaseMs: number): number => 4 * leaseMs;
 
 interface Options {
   owner: string;
   leaseMs: number;
   log: Log;
-  /** Absent: there are no other senders that could be asked. */
+  /** Other senders to ask. Absent on a single node. */
   peers: Peers | undefined;
   history: DatabaseHistory;
   reportOutage(error: Error): void;
@@ -39,7 +42,7 @@ export class LeaseRecovery {
   #running: Promise<void> | undefined;
   #from = 0;
   #outage = false;
-  #lookForStuckAt = 0;
+  #nextStuckCheckAtMs = 0;
 
   constructor(options: Options) {
     this.#options = options;
@@ -59,8 +62,8 @@ export class LeaseRecovery {
   async #run(): Promise<void> {
     const { owner, peers, history, reportOutage, freed } = this.#options;
     try {
-      const moment = await this.#look();
-      // Leases are as they were some time ago, too.
+      const moment = await this.#check();
+      // After a restore, old leases reappear as well.
       if (await history.follow(moment)) this.#outage = true;
       if (performance.now() < this.#from) return;
       if (this.#outage) {
@@ -71,13 +74,13 @@ export class LeaseRecovery {
       if (!moment.found) return;
       const expired = peers ? await findExpiredLeases(owner) : [];
       const { wait, settledCampaignIds } = await askOwners(peers, expired, reportOutage);
-      const { at } = expired.length > 0 ? await this.#look() : moment;
+      const { at } = expired.length > 0 ? await this.#check() : moment;
       if (this.#outage) return;
       const recovered = await recoverLeases(owner, at, wait);
       for (const { campaign_id, doubtful } of recovered)
         this.#options.log.warn("recovered recipients of a sender that stopped", { campaign_id, doubtful });
       const campaignIds = [...settledCampaignIds, ...recovered.map(({ campaign_id }) => campaign_id)];
-      if (performance.now() > this.#lookForStuckAt) campaignIds.push(...(await this.#settleStuck()));
+      if (performance.now() > this.#nextStuckCheckAtMs) campaignIds.push(...(await this.#settleStuck()));
       if (campaignIds.length > 0) freed(campaignIds);
     } catch (error) {
       this.#outage = true;
@@ -85,19 +88,19 @@ export class LeaseRecovery {
     }
   }
 
-  /** A campaign that was looked at is quiet no more: its turn comes again after the same time. */
+  /** A checked campaign is not quiet any more and is checked again after the same interval. */
   async #settleStuck(): Promise<string[]> {
     const { leaseMs, log } = this.#options;
-    this.#lookForStuckAt = performance.now() + Math.min(STUCK_CHECK_MS, leaseMs);
+    this.#nextStuckCheckAtMs = performance.now() + Math.min(STUCK_CHECK_MS, leaseMs);
     const stuck = await settleStuck(quietMs(leaseMs));
     for (const found of stuck) log.warn("settled recipients that the database had left in closed chunks", { ...found });
     return stuck.map(({ campaign_id }) => campaign_id);
   }
 
-  /** An answer that comes late is an outage, too: what hung arrived when the database was back. */
-  async #look(): Promise<DatabaseState & { found: boolean }> {
+  /** A late answer counts as an outage, too: hanging statements arrive when the database is back. */
+  async #check(): Promise<DatabaseState & { found: boolean }> {
     const askedAtMs = performance.now();
-    const moment = await readDatabaseState(ANY_IN_HAND);
+    const moment = await readDatabaseState(ANY_LEASE);
     if (performance.now() - askedAtMs > MAX_LATE_MS) this.#outage = true;
     return moment;
   }

@@ -10,7 +10,7 @@ const transactions = histogram(
 );
 const waits = counter("flockmail_limiter_waits_total", "Times a batch exceeded a limit.", ["limit"]);
 
-/** Recipients of this node by outcome. */
+/** Counts this node's recipients by outcome. */
 export interface OutcomeCounts {
   sent: number;
   failed: number;
@@ -25,7 +25,7 @@ export function mailSettled(counts: OutcomeCounts, outcome: Outcome["status"]): 
 
 export const smtpAnswered = (kind: string, seconds: number): void => transactions.observe({ result: kind }, seconds);
 
-/** The same as `waits`, for the node's status: prom-client's counters can only be read with all others. */
+/** Copy of `waits` for the node's status: a single prom-client counter cannot be read without all others. */
 const waited = { hour: 0, day: 0, second: 0, domain: 0 };
 
 export function limiterWaited(limit: keyof typeof waited): void {

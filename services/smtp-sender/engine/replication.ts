@@ -1,4 +1,4 @@
-/** Says what a failover of PostgreSQL could lose: once at start, and in the metrics for as long as the process runs. */
+/** Reports what a failover of PostgreSQL could lose: once at start, and in the metrics. */
 import { type Replication, readReplication } from "../../../models/database/history.ts";
 import { gauge, refreshed } from "../../lib/metrics.ts";
 import type { Log } from "./dependency-outage.ts";
@@ -15,7 +15,7 @@ export async function reportReplication(log: Log): Promise<void> {
       return known === undefined ? [] : MODES.map((mode) => [{ mode }, mode === known ? 1 : 0]);
     },
   );
-  // Not known is not worth a word: the metric is absent then.
+  // Unknown is not logged, and its metric is absent.
   if ((await readReplication().catch(() => undefined)) !== "asynchronous") return;
   log.warn(
     "PostgreSQL replicates asynchronously: a failover may lose the last results. Senders that live write them again; set synchronous_standby_names to lose none",

@@ -1,12 +1,13 @@
 /**
  * Decides, before anything is claimed, whether the database was restored from a backup. A restored database does not
- * know which mails left after the backup, so running newsletters are stopped (models/statements/restored-database.ts).
+ * know which mails were sent after the backup, so running newsletters are stopped
+ * (models/statements/restored-database.ts).
  *
  * | what happened                 | what shows it                               | running newsletters                   |
  * |-------------------------------|---------------------------------------------|---------------------------------------|
  * | a dump was restored           | another server, database or table           | stopped                               |
  * | recovery to an earlier moment | another timeline, and no sender was running | stopped                               |
- * | a replica took over           | another timeline, and senders were running  | go on: lost results are written again |
+ * | a replica was promoted        | another timeline, and senders were running  | continue: lost results are rewritten  |
  * | a snapshot or copied files    | nothing                                     | stopped by the command `ops restored` |
  */
 import { performance } from "node:perf_hooks";
@@ -22,14 +23,14 @@ import {
 import type { Peers } from "../claim/ask-owners.ts";
 import type { Log } from "./dependency-outage.ts";
 
-/** Running senders have noticed a failover by then; only their record of it is still missing. */
+/** Time after which running senders have noticed a failover, so that only their record of it is missing. */
 const PEERS_RECORD_MS = 5_000;
 const POLL_MS = 200;
 
 interface Sender {
   log: Log;
   peers: Peers | undefined;
-  /** It has worked on this database since before the change, and has written again what a failover lost. */
+  /** True if a sender has run since before the change and has rewritten what a failover lost. */
   wasRunning: boolean;
 }
 
@@ -45,7 +46,7 @@ export async function recogniseDatabase(moment: DatabaseState, { log, peers, was
   log.warn("the database was restored from a backup: newsletters that were being sent are stopped", { campaigns });
 }
 
-/** A sender that starts does not know what a failover lost. Running senders do, and record the new timeline. */
+/** A starting sender does not know what a failover lost. Running senders do, and record the new timeline. */
 async function peersRecord(database: DatabaseIdentity, peers: Peers | undefined): Promise<boolean> {
   const deadline = performance.now() + PEERS_RECORD_MS;
   while ((await peers?.histories())?.length) {

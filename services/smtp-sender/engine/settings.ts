@@ -1,4 +1,4 @@
-/** Settings of the engine: the service fills them from the configuration, tests shorten them. */
+/** Defines the engine's settings: filled from the configuration by the service, shortened by tests. */
 import { hostname } from "node:os";
 import { config } from "../../lib/config.ts";
 import { RFC_TIMEOUTS, type StageTimeouts } from "../smtp/timeouts.ts";
@@ -7,23 +7,23 @@ export interface EngineSettings {
   maxInDoubt: number;
   leaseMs: number;
   retryBaseMs: number;
-  /** Without an event, work is found this late. */
+  /** Polling interval: work without an event is found within this time. */
   pollMs: number;
   windowSeconds: number;
   /** The minute of `max_per_minute`; only tests shorten it. */
   domainWindowSeconds: number;
-  /** A company whose hour is full is looked at again after this: mails that did not leave give their room back. */
+  /** Pause until a company at its hourly limit is checked again: unsent mails return their tokens. */
   hourRetryMs: number;
   allowPrivate: boolean;
   ehloName: string | undefined;
-  /** An idle connection is closed after this. */
+  /** Idle time after which a connection is closed. */
   idleMs: number;
-  /** Mails in flight may take this long when the process stops. */
+  /** Time for mails in flight when the process stops. */
   stopMs: number;
-  /** Batches that a node takes on (claim/batch-admission.ts). */
+  /** Maximum batches of a node (claim/batch-admission.ts). */
   maxBatches: number;
   maxMessagesPerConnection: number;
-  /** Until the greeting has come and STARTTLS is done; undefined: five minutes (RFC 5321). */
+  /** Time-out until the greeting is read and STARTTLS is done; undefined: five minutes (RFC 5321). */
   greetingTimeoutMs: number | undefined;
   timeouts: StageTimeouts;
 }

@@ -1,4 +1,4 @@
-/** The engine of a broker's node: made when its service starts, with what the broker gives it; and what it reports. */
+/** Creates a broker node's engine when its service starts, connects it to the broker, and reports its status. */
 import { performance } from "node:perf_hooks";
 import type { Service, ServiceBroker } from "moleculer";
 import { broadcast, call, emit, emitWebhookQueued } from "../../call.ts";
@@ -24,15 +24,15 @@ export interface SenderNode {
   slots: RedisSlots | undefined;
 }
 
-/** Senders answer from memory. */
+/** Short time-out, because senders answer from memory. */
 const PEER_TIMEOUT_MS = 1_500;
 const GIVE_UP = "smtp-sender.giveUpLeases";
 
-/** Nodes with a sender that are believed to live: one that is silent leaves the registry after its heartbeats. */
+/** Sender nodes that the registry considers alive: a silent node leaves it after missed heartbeats. */
 const sendersOf = (broker: ServiceBroker): string[] =>
   (broker.registry.actions.get(GIVE_UP)?.endpoints ?? []).flatMap(({ id, isAvailable }) => (isAvailable ? [id] : []));
 
-/** Whom a node can ask. It asks itself for leases, too: rows of retries do not say who claimed them. */
+/** Peers that a node can ask. It also asks itself, because rows of retries do not record who claimed them. */
 function peersOf(broker: ServiceBroker): Peers {
   const nodes = () => sendersOf(broker);
   const options = (nodeID: string) => ({ nodeID, timeout: PEER_TIMEOUT_MS });
@@ -58,7 +58,7 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
   const slots = client && new RedisSlots(client, broker.nodeID, () => sendersOf(broker));
   slots?.start();
   const limiter = client ? new SenderLimiter(client) : ownLimiter();
-  // The embedded database serves one process only, so whoever held a lease is dead.
+  // The embedded database serves a single process, so every previous lease holder is dead.
   if (!config().DATABASE_URL) await endAllLeases();
   const engine = new Engine(broker.nodeID, engineSettings(), {
     limiter,
@@ -80,7 +80,7 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
   return { engine, limiter, slots };
 }
 
-/** Every sender node drops the connections it made from the old configuration. */
+/** Every sender node closes the connections made from the old configuration. */
 export const broadcastConfigChanged = (from: Parameters<typeof broadcast>[0], smtpConfigId: string) =>
   broadcast(from, "smtpConfig.changed", { smtpConfigId }).catch(() => {});
 
@@ -89,7 +89,7 @@ function backingOffUntil(server: Server): string | null {
   return ms > 0 ? new Date(Date.now() + ms).toISOString() : null;
 }
 
-/** Domains that back off, over all senders that answer; rates of several senders are added up. */
+/** Throttled domains over all senders that answer; rates of several senders are added. */
 export async function slowDomainsOf(broker: ServiceBroker, smtpConfigIds: readonly string[]): Promise<SlowDomain[]> {
   const ask = (nodeID: string) => call(broker, "smtp-sender.status", {}, { nodeID, timeout: PEER_TIMEOUT_MS });
   const answers = await Promise.allSettled(sendersOf(broker).map(ask));
@@ -108,7 +108,7 @@ export async function slowDomainsOf(broker: ServiceBroker, smtpConfigIds: readon
   return [...slow.values()];
 }
 
-/** What the node is doing, for operators. */
+/** Status of the node for operators. */
 export const statusOf = (node: string, engine: Engine) => ({
   node,
   stopping: engine.stopping,

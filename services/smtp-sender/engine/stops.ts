@@ -1,5 +1,5 @@
 /**
- * Campaigns that end before their last mail: for an error that only the user can change, by the guard, by an action, by
+ * Stops campaigns before their last mail: for an error that only the user can fix, by the guard, by an action, by
  * another node or by an operator's statement.
  */
 import { performance } from "node:perf_hooks";
@@ -10,10 +10,10 @@ import type { Batch } from "../delivery/batch.ts";
 import type { EngineContext } from "./context.ts";
 import type { Log } from "./dependency-outage.ts";
 
-/** A campaign that is stopped gets no mail that begins more than 2 s later: half of it for the mail that is being sent. */
-const LOOK_PAUSE_MS = 750;
+/** No mail of a stopped campaign starts more than 2 s later: half of that is for the mail being sent. */
+const CHECK_PAUSE_MS = 750;
 
-/** Senders claim nothing of a campaign with an error; the campaigns service fails what is left of it. */
+/** Senders do not claim a campaign with an error; the campaigns service fails its remaining recipients. */
 async function writeStop(companyId: string, campaignId: string, error: string): Promise<void> {
   await query(
     `update campaigns set error = $3, updated_at = now()
@@ -30,8 +30,8 @@ export class Stops {
   readonly #log: Log;
   /** The batches of all servers. */
   readonly #batches: () => Iterable<Batch>;
-  #lookAtMs = 0;
-  /** Campaigns that are being stopped by the guard: until that is written, each flush finds them again. */
+  #checkAtMs = 0;
+  /** Campaigns being stopped by the guard: until that is written, each flush reports them again. */
   readonly #guarded = new Set<string>();
 
   constructor(context: EngineContext, log: Log, batches: () => Iterable<Batch>) {
@@ -44,7 +44,7 @@ export class Stops {
     for (const batch of [...this.#batches()]) if (batch.campaign.campaign_id === campaignId) batch.stop();
   }
 
-  /** Stops it for an error that only the user can correct. */
+  /** Stops it for an error that only the user can fix. */
   async stop(companyId: string, campaignId: string, error: string): Promise<void> {
     const { claims, outage, outputs } = this.#context;
     claims.skip(campaignId);
@@ -57,7 +57,7 @@ export class Stops {
     outputs.campaignDrained(campaignId);
   }
 
-  /** Stops it because more bounces and complaints come back than its company allows. */
+  /** Stops it because it exceeds the company's limit of bounces and complaints. */
   async stopOverGuard(companyId: string, campaignId: string): Promise<void> {
     if (this.#guarded.has(campaignId)) return;
     this.#guarded.add(campaignId);
@@ -74,19 +74,19 @@ export class Stops {
     outputs.campaignDrained(campaignId);
   }
 
-  /** A campaign was stopped, perhaps one that is at work here. */
+  /** Called when a campaign was stopped, possibly one that runs here. */
   checkNow(): void {
-    this.#lookAtMs = 0;
-    void this.look();
+    this.#checkAtMs = 0;
+    void this.check();
   }
 
-  /** Called a few times a second. One query for all campaigns at work here. */
-  async look(): Promise<void> {
+  /** Called a few times per second. Uses one query for all campaigns running here. */
+  async check(): Promise<void> {
     const now = performance.now();
-    if (now < this.#lookAtMs) return;
+    if (now < this.#checkAtMs) return;
     const batches = [...this.#batches()].filter(({ state }) => state !== "over");
     if (batches.length === 0) return;
-    this.#lookAtMs = Number.POSITIVE_INFINITY;
+    this.#checkAtMs = Number.POSITIVE_INFINITY;
     const distinct = [...new Map(batches.map((batch) => [keyOf(batch), batch])).values()];
     try {
       const stopped = await this.#context.reads.run<{ campaign_id: string; copies: boolean }>(
@@ -103,7 +103,7 @@ export class Stops {
     } catch (error) {
       this.#context.outage.report(error as Error);
     } finally {
-      this.#lookAtMs = now + LOOK_PAUSE_MS;
+      this.#checkAtMs = now + CHECK_PAUSE_MS;
     }
   }
 }

@@ -1,11 +1,9 @@
 /**
- * Connection slots of all nodes together, in fair shares for those that have work: a node that was first gives back
- * what is more than its share, so that it does not send everything while the others send nothing. A slot is held for as
- * long as it is renewed, so a node that dies leaves none taken; and by a node that lives, as the broker sees it, and
- * cannot renew it.
+ * Counts connection slots over all nodes and divides them fairly between nodes with work: a node above its share
+ * returns the excess, so that the first one does not keep all. A slot is held while it is renewed, so a dead node's
+ * slots are freed; slots of a live node, as seen by the broker, are kept even if it cannot renew them.
  *
- * While Redis is away a node keeps the slots that it has, for open connections and for those that replace them, and
- * gets no more.
+ * While Redis is unavailable a node keeps its slots, for open connections and their replacements, and gets no more.
  */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -18,14 +16,14 @@ const run = luaScript(readFileSync(join(import.meta.dirname, "connection-slots.l
 
 const RENEW_MS = 1_000;
 /**
- * How long a killed node's connections count although they are gone: if it had all of a server's slots, nobody can send
- * to the server until then. One call a second renews all that a node holds.
+ * Lease of a slot: time for which a killed node's connections still count. If it held all of a server's slots, nobody
+ * can send to that server until then. One call per second renews all slots of a node.
  */
 const SLOT_LIFE_MS = 4_000;
-/** A node that asked for slots, or still has work for those it has, counts this long when shares are made. */
+/** Time for which a node's demand counts in the shares after it last asked for slots or had work for its slots. */
 const DEMAND_LIFE_MS = 2_500;
 
-/** The slots of one node: all that it holds is renewed once a second, and as soon as it is connected again. */
+/** Manages the slots of one node: renews them all once per second, and upon reconnection. */
 export class RedisSlots {
   readonly redis: Redis;
   readonly name: string;
@@ -35,7 +33,7 @@ export class RedisSlots {
   #renewing = false;
   readonly #renew = () => void this.#renewAll();
 
-  /** `senders`: the names of the senders that live, as the broker sees them. */
+  /** `senders`: names of the live senders, as seen by the broker. */
   constructor(redis: Redis, name: string, senders: () => readonly string[]) {
     this.redis = redis;
     this.name = name;
@@ -52,7 +50,7 @@ export class RedisSlots {
     this.redis.off("ready", this.#renew);
   }
 
-  /** `hasWork`: whether the connections that this node has will be needed any longer. */
+  /** `hasWork`: true while this node needs its connections. */
   of(key: string, hasWork: () => boolean): ConnectionSlots {
     return new RedisConnectionSlots(this, key, hasWork, this.#held);
   }
@@ -61,7 +59,7 @@ export class RedisSlots {
     return this.#senders().filter((name) => name !== this.name);
   }
 
-  /** Slots whose renewal fails are renewed a second later. */
+  /** A failed renewal is repeated a second later. */
   async #renewAll(): Promise<void> {
     if (this.#renewing) return;
     this.#renewing = true;
@@ -74,15 +72,15 @@ class RedisConnectionSlots implements ConnectionSlots {
   readonly #node: RedisSlots;
   readonly #key: string;
   readonly #hasWork: () => boolean;
-  /** All of the node that are to be renewed. */
+  /** All slots of the node to renew. */
   readonly #renewed: Set<RedisConnectionSlots>;
   #fairShare = Number.POSITIVE_INFINITY;
   #max = 0;
   #asking = 0;
   readonly #held = new Set<string>();
-  /** Of connections that ended while Redis was away: it still counts them as ours. */
+  /** Slots of connections that ended during a Redis outage: Redis still counts them. */
   readonly #spare = new Set<string>();
-  /** Asked for without an answer: they may be ours. */
+  /** Requested slots without an answer: they may be ours. */
   readonly #inDoubt = new Set<string>();
 
   constructor(node: RedisSlots, key: string, hasWork: () => boolean, renewed: Set<RedisConnectionSlots>) {
@@ -104,18 +102,18 @@ class RedisConnectionSlots implements ConnectionSlots {
     return held;
   }
 
-  /** For another `max` than the one it was computed for, the share is known with the next slot that is asked for. */
+  /** If `max` has changed, the share is updated with the next requested slot. */
   fairShare(max: number): number {
     return max === this.#max ? this.#fairShare : Number.POSITIVE_INFINITY;
   }
 
-  /** Keeps what is held, also beyond the fair share. */
+  /** Keeps held slots, even above the fair share. */
   async renewAll(): Promise<void> {
     const kept = [...this.#held, ...this.#spare];
     if (kept.length > 0) await this.#hold(kept, { keep: true, demand: this.#hasWork() });
     for (const slots of [this.#spare, this.#inDoubt]) {
       for (const slot of slots) {
-        // Not while it is being freed: it is ours until then, and nobody's afterwards.
+        // Not while it is being freed: it belongs to us until then.
         slots.delete(slot);
         await this.#free(slot).catch((error) => {
           slots.add(slot);

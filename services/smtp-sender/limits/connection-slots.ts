@@ -1,12 +1,15 @@
-/** `max_connections` of an SMTP configuration: the right to have one more connection, counted over all nodes. */
+/**
+ * Defines slots for `max_connections` of an SMTP configuration: the right to one more connection, counted over all
+ * nodes.
+ */
 export interface ConnectionSlots {
-  /** Returns what gives the slot back; undefined when all `max` are taken, or this node has its fair share of them. */
+  /** Returns the function that releases the slot; undefined if all `max` are taken, or this node has its fair share. */
   take(max: number): Promise<(() => void) | undefined>;
-  /** How many of `max` this node may have as long as other nodes want some too. Whoever has more gives them back. */
+  /** Fair share: how many of `max` this node may have while other nodes also want some. Nodes above it return slots. */
   fairShare(max: number): number;
 }
 
-/** For a node that is alone. */
+/** Slots of a single node. */
 export class LocalConnectionSlots implements ConnectionSlots {
   #taken = 0;
 

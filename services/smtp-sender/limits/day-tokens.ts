@@ -1,7 +1,7 @@
 /**
- * The tokens of a batch: those of the company's hour, and, while its SMTP configuration is warmed up, of the
- * configuration's day. A recipient takes one for the mail and one for each of its copies, of both or of neither. Copies
- * that are tried again by themselves need one, too: on another day they would be beyond its number.
+ * Takes the tokens of a batch: from the company's hourly limit and, during warm-up, from the configuration's daily
+ * limit. A recipient needs one of each for the mail and for each copy. Copies that are retried individually need daily
+ * tokens, too: on another day they would exceed its limit.
  */
 import { performance } from "node:perf_hooks";
 import type { Warmup } from "../../../models/warmup-ledger.ts";
@@ -13,9 +13,9 @@ type Campaign = Pick<ClaimableCampaign, "company_id" | "smtp_config_id">;
 
 const sum = (numbers: readonly number[]) => numbers.reduce((all, n) => all + n, 0);
 
-/** How many of the first fit. */
-function fitting(wanted: readonly number[], room: number): number {
-  let left = room;
+/** Number of leading recipients that fit. */
+function fitting(wanted: readonly number[], available: number): number {
+  let left = available;
   let n = 0;
   while (n < wanted.length && wanted[n]! <= left) left -= wanted[n++]!;
   return n;
@@ -26,7 +26,7 @@ export class DayTokens implements HourTokens {
   readonly #campaign: Campaign;
   readonly #warmup: () => Warmup | null;
 
-  /** `warmup`: of the configuration, as it is at the moment. */
+  /** `warmup`: the configuration's current warm-up. */
   constructor(hour: HourTokens, campaign: Campaign, warmup: () => Warmup | null) {
     this.#hour = hour;
     this.#campaign = campaign;
@@ -36,7 +36,7 @@ export class DayTokens implements HourTokens {
   async take(mails: readonly number[]): Promise<HourGrant> {
     const warmup = this.#warmup();
     if (!warmup) return this.#hour.take(mails);
-    // A mail with more copies than any day has room takes the whole of one: it would wait for ever otherwise.
+    // A mail with more copies than a whole day allows takes the full day, because it would otherwise wait forever.
     const wanted = mails.map((n) => Math.min(n, warmup.until_per_day));
     const atMs = performance.now();
     const day = await takeOfDay(this.#campaign, sum(wanted));
@@ -61,7 +61,7 @@ export class DayTokens implements HourTokens {
     return mails.length === 0 ? { tokens: [], retryAfterMs: 0 } : this.#hour.take(mails);
   }
 
-  /** What cannot be given back is lost for that day. */
+  /** Tokens that cannot be returned are lost for that day. */
   async #give(day: Day, mails: number): Promise<void> {
     if (mails > 0) await giveOfDay(this.#campaign, day, mails).catch(() => {});
   }

@@ -1,9 +1,9 @@
 /**
- * The ledger of companies' hours, in PostgreSQL: one row for each company that sent under a limit, with its buckets of
- * a minute. It does not count the rows of recipients: they do not show a transactional mail that was in doubt and sent
- * again, one in the hands of a sender that was killed, or those of a deleted campaign.
+ * Stores the ledger of hourly limits in PostgreSQL: one row per company that sent under a limit, with its one-minute
+ * buckets. Counting recipient rows instead would miss transactional mail sent twice after a doubt, mail held by a
+ * killed sender, and mail of deleted campaigns.
  *
- * All statements take the row's lock, so that a grant is either read by the next epoch or refused by it.
+ * All statements lock the row, so that the next epoch either includes a grant or refuses it.
  */
 import { query, queryOne } from "../../../models/database/db.ts";
 import { bucketMs, type Ledger, type Window } from "../../lib/limits/limiter.ts";
@@ -21,7 +21,7 @@ const GIVE = `
 
 const BEGIN = "update hour_ledgers set epoch = epoch + 1 where company_id = $1 returning epoch, taken";
 
-// Once for each company. Only campaigns that were touched within the window.
+// Initial count per company, from campaigns touched within the window.
 const FIRST = `
   insert into hour_ledgers (company_id, taken)
   select $1, coalesce(jsonb_object_agg(bucket, n), '{}')

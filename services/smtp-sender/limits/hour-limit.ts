@@ -1,7 +1,7 @@
 /**
- * A company's mails per rolling hour (its plan's `smtp_per_hour`): tokens as a batch takes and gives them back, and how
- * much room is left. A recipient takes one for the mail and one for each of its copies (cc, bcc), all at once or none:
- * the copies go out right behind their mail.
+ * Enforces a company's mails per rolling hour (its plan's `smtp_per_hour`): tokens that batches take and return, and
+ * the remaining capacity. A recipient needs one token for the mail and one for each copy (cc, bcc), all or none,
+ * because copies follow their mail at once.
  */
 import { performance } from "node:perf_hooks";
 import { queryOne } from "../../../models/database/db.ts";
@@ -9,51 +9,51 @@ import { config } from "../../lib/config.ts";
 import { notFound } from "../../lib/errors.ts";
 import { hourWindow, type Limiter, tokenLifeMs, type Window } from "../../lib/limits/limiter.ts";
 
-/** A day of a warm-up: its date, and its number among those with mail, from 1. */
+/** A day of a warm-up: its date, and its number among the days with mail, from 1. */
 export interface Day {
-  /** As YYYY-MM-DD. */
+  /** Date as YYYY-MM-DD. */
   date: string;
   step: number;
 }
 
-/** The room that one recipient has in a day of an SMTP configuration (day-tokens.ts). */
+/** A recipient's token of the daily limit (day-tokens.ts). */
 interface DayToken {
   day: Day;
   mails: number;
-  /** By the monotonic clock. */
+  /** Expiry by the monotonic clock. */
   until: number;
 }
 
-/** The room that one recipient has in the hour. */
+/** A recipient's token of the hourly limit. */
 export interface HourToken {
   bucket: number;
   mails: number;
-  /** By the monotonic clock; undefined where the hour has no limit and a token never expires. */
+  /** Expiry by the monotonic clock; undefined if the hour has no limit and the token never expires. */
   until: number | undefined;
-  /** While the SMTP configuration is warmed up. */
+  /** Present during the configuration's warm-up. */
   ofDay?: DayToken;
 }
 
 export interface HourGrant {
-  /** Of the first recipients that were asked for, as many as there is room for. */
+  /** Tokens for the first recipients, as many as are available. */
   tokens: HourToken[];
-  /** Until there may be more room; 0 when all were granted. */
+  /** Time until more tokens may be available; 0 if all were granted. */
   retryAfterMs: number;
-  /** It is the day of the SMTP configuration that has no room, not the hour. */
+  /** The daily limit of the configuration is reached, not the hourly one. */
   waitsForDay?: boolean;
 }
 
-/** A company's hour, as a batch uses it. */
+/** The hourly limit as a batch uses it. */
 export interface HourTokens {
-  /** For recipients with so many mails each, in their order. */
+  /** Takes tokens for recipients with the given numbers of mails, in order. */
   take(mails: readonly number[]): Promise<HourGrant>;
   give(...tokens: readonly HourToken[]): Promise<void>;
-  /** With half of its life left, the body of its mail will be written in time. */
+  /** With half of the token's life left, the body is written in time. */
   isFresh(token: HourToken): boolean;
   isValid(token: HourToken): boolean;
 }
 
-/** For mails that count in no hour: retried copies, as those that go out behind their mail. */
+/** Tokens for mails that are not counted: retried copies, like copies that follow their mail. */
 export const UNCOUNTED: HourTokens = {
   take: async (mails) => ({ tokens: mails.map(() => ({ bucket: 0, mails: 0, until: undefined })), retryAfterMs: 0 }),
   give: async () => {},
@@ -77,7 +77,7 @@ export class HourLimit implements HourTokens {
   }
 
   async take(mails: readonly number[]): Promise<HourGrant> {
-    // A mail with more copies than the hour has room takes all of it: it would wait for ever otherwise.
+    // A mail with more copies than a whole hour allows takes the full hour, because it would otherwise wait forever.
     const most = this.#window.limit === null ? Number.POSITIVE_INFINITY : Math.max(1, this.#window.limit);
     const wanted = mails.map((n) => Math.min(n, most));
     const all = wanted.reduce((sum, n) => sum + n, 0);
@@ -95,7 +95,7 @@ export class HourLimit implements HourTokens {
     return { tokens, retryAfterMs };
   }
 
-  /** All are of one bucket, or there is one. */
+  /** All are from one bucket. */
   async give(...tokens: readonly HourToken[]): Promise<void> {
     const n = tokens.reduce((sum, { mails }) => sum + mails, 0);
     // Tokens that cannot be given back expire by themselves.
@@ -111,7 +111,7 @@ export class HourLimit implements HourTokens {
   }
 }
 
-/** What the company may still send within the rolling hour. */
+/** Number of mails the company may still send within the rolling hour. */
 export async function hourRoom(companyId: string, limiter: Limiter) {
   const plan = await queryOne<{ smtp_per_hour: number | null }>(
     "select p.smtp_per_hour from companies c join plans p on p.name = c.plan where c.id = $1",
@@ -121,7 +121,7 @@ export async function hourRoom(companyId: string, limiter: Limiter) {
   const limit = plan.smtp_per_hour;
   const window = hourWindow(companyId, limit, config().LIMIT_WINDOW_SECONDS);
   const { used, retryAfterMs } = await limiter.used(window).catch((error) => {
-    // Nobody counts while Redis is away, and a company without a limit need not know.
+    // Nothing is counted while Redis is unavailable; a company without a limit needs no count.
     if (limit !== null) throw error;
     return { used: 0, retryAfterMs: 0 };
   });

@@ -1,20 +1,19 @@
 /**
- * MAX_IN_DOUBT: the recipients that a process may have marked and not yet recorded, which is what a crash can leave in
- * doubt. Not a rate. Shared by demand, so that the fast servers get most of it and a slow or hung one holds little:
+ * Enforces MAX_IN_DOUBT: the recipients that a process may have marked without a recorded result, and which a crash can
+ * put in doubt. The budget is shared by demand, so that fast servers get most of it:
  *
- * - how much a server may hold at once follows its throughput (Preparation.#allowance);
- * - servers that answer slowly share at most half of it;
- * - a tenth is kept for transactional mail, which never waits for newsletters;
- * - what is marked in the database together with the results of others may have their place before it is returned;
- * - a client that gets nothing is served first when something is returned, before one that holds more than its fair
- *   share.
+ * - a server's share follows its throughput (Preparation.#allowance);
+ * - slow servers share at most half;
+ * - a tenth is reserved for transactional mail, which never waits for newsletters;
+ * - mails that are marked together with the results of others may reuse their budget before it is returned;
+ * - a refused client is served before one that holds more than its fair share.
  */
 export interface BudgetClient {
   held: number;
-  /** Memory of one mail, about. */
+  /** Estimated memory of one mail. */
   mailBytes: number;
   slow: boolean;
-  /** Called when something was returned after it was refused. */
+  /** Called after a refusal when budget was returned. */
   budgetReturned(): void;
 }
 
@@ -31,12 +30,12 @@ export class InDoubtBudget {
     this.#free = total;
   }
 
-  /** More than `total` by what was taken in the place of others (`promised`), until their results are written. */
+  /** Exceeds `total` by `promised` units, until their results are written. */
   get held(): number {
     return this.total - this.#free;
   }
 
-  /** Memory of all that is held, about. */
+  /** Estimated memory of all held mails. */
   get bytes(): number {
     let bytes = 0;
     for (const { held, mailBytes } of this.#clients) bytes += held * mailBytes;
@@ -55,7 +54,7 @@ export class InDoubtBudget {
     return allowed;
   }
 
-  /** 0 to `wanted`. `promised`: what will be returned before, or in one statement with, the marks of what is taken. */
+  /** Takes 0 to `wanted` units. `promised`: units that are returned no later than these are marked. */
   take(client: BudgetClient, wanted: number, transactional: boolean, promised = 0): number {
     const granted = Math.max(0, Math.min(wanted, this.#allowed(client, transactional, promised)));
     if (granted === 0) {
@@ -78,7 +77,7 @@ export class InDoubtBudget {
     if (client.held === 0) this.#clients.delete(client);
     if (this.#refused.size === 0 || this.#serving) return;
     this.#serving = true;
-    // Once for all that is given back in one step.
+    // Runs once for everything returned in one step.
     queueMicrotask(() => this.#serveRefused());
   }
 
@@ -89,7 +88,7 @@ export class InDoubtBudget {
     for (const one of waiting) one.budgetReturned();
   }
 
-  /** What it holds counts among the slow ones from now on, or no longer. */
+  /** Counts the client's units as slow from now on, or no longer. */
   setSlow(client: BudgetClient, slow: boolean): void {
     if (client.slow === slow) return;
     client.slow = slow;

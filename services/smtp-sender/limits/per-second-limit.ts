@@ -1,6 +1,6 @@
 /**
- * `max_per_second` of an SMTP configuration, over all nodes. Mails, and copies of them, go out while there is credit;
- * credit is asked of the limiter a little at a time and expires soon.
+ * Enforces `max_per_second` of an SMTP configuration over all nodes. Mails and copies use credit, which is requested
+ * from the limiter in small amounts and expires soon.
  */
 import { performance } from "node:perf_hooks";
 import { bucketMs, type Limiter, secondWindow } from "../../lib/limits/limiter.ts";
@@ -9,7 +9,7 @@ import { limiterWaited } from "../engine/metrics.ts";
 interface Options {
   limiter: Limiter;
   smtpConfigId: string;
-  /** It is worth asking again. */
+  /** True if asking again may succeed. */
   onCredit(): void;
   reportOutage(error: Error): void;
 }
@@ -24,7 +24,7 @@ export class PerSecondLimit {
     this.#options = options;
   }
 
-  /** Takes the credit for one mail. False: not now, `onCredit` is called later. */
+  /** Takes credit for one mail. False: none now, `onCredit` is called later. */
   take(perSecond: number | null): boolean {
     if (perSecond === null) return true;
     if (this.#credit > 0 && performance.now() < this.#creditUntil) {

@@ -1,11 +1,11 @@
 /**
- * The limits of a sender. Alone it counts in its memory, with others in Redis.
+ * Counts a sender's limits: in memory on a single node, in Redis with several.
  *
- * | while Redis is away |  |
+ * | mail | while Redis is unavailable |
  * |---|---|
- * | company with a limit by the hour | waits |
- * | company without one | goes on; what it sends is not counted |
- * | `max_per_second`, `max_per_minute` of a domain | waits; limits by the minute also for the minute after another server took its place, which does not know what was taken before |
+ * | company with an hourly limit | waits |
+ * | company without one | continues, uncounted |
+ * | `max_per_second`, `max_per_minute` of a domain | waits; limits per minute also wait for a minute after another server has replaced it, because that one does not know the earlier counts |
  */
 import { performance } from "node:perf_hooks";
 import type { Redis } from "ioredis";
@@ -25,7 +25,7 @@ export class SenderLimiter implements Limiter {
   readonly #redis: Redis;
   readonly #limited: LedgerLimiter;
   readonly #unlimited: FallbackLimiter;
-  /** The server of the last count, and since when it is another one. */
+  /** Server of the last count, and the time since which it is another one. */
   #serverId: string | undefined;
   #otherSinceMs = Number.NEGATIVE_INFINITY;
 
@@ -57,7 +57,7 @@ export class SenderLimiter implements Limiter {
     return this.#limited.forget(window);
   }
 
-  /** Until this server knows all that was taken within such a window. */
+  /** Time until this server knows all grants of such a window. */
   async #knownInMs(windowMs: number): Promise<number> {
     const { id } = await redisServer(this.#redis);
     const now = performance.now();

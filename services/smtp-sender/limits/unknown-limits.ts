@@ -1,6 +1,6 @@
 /**
- * SMTP configurations whose limits cannot be counted, because Redis is unavailable: noted in their rows, so that their
- * campaigns say what they wait for (CAMPAIGN_ERROR in models/campaign.ts). A note ends by itself.
+ * Marks SMTP configurations whose limits cannot be counted because Redis is unavailable, so that their campaigns show
+ * the reason (CAMPAIGN_ERROR in models/campaign.ts). A mark expires by itself.
  */
 import { performance } from "node:perf_hooks";
 import { query } from "../../../models/database/db.ts";
@@ -9,7 +9,7 @@ const NOTE_AGAIN_MS = 5_000;
 const NOTE = `update smtp_configs set limits_unknown_until = now() + interval '10 seconds' where company_id = $1 and id = $2`;
 
 export class UnknownLimits {
-  /** When each was noted last, by the monotonic clock. */
+  /** Time of the last mark of each, by the monotonic clock. */
   readonly #notedAtMs = new Map<string, number>();
 
   note(companyId: string, smtpConfigId: string): void {
@@ -17,7 +17,7 @@ export class UnknownLimits {
     if (now - (this.#notedAtMs.get(smtpConfigId) ?? Number.NEGATIVE_INFINITY) < NOTE_AGAIN_MS) return;
     for (const [id, atMs] of this.#notedAtMs) if (now - atMs > NOTE_AGAIN_MS) this.#notedAtMs.delete(id);
     this.#notedAtMs.set(smtpConfigId, now);
-    // While PostgreSQL is away too, nobody can read it either.
+    // If PostgreSQL is unavailable too, the mark could not be read either.
     void query(NOTE, [companyId, smtpConfigId]).catch(() => {});
   }
 }

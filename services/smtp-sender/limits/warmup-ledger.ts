@@ -1,26 +1,25 @@
 /**
- * The days of SMTP configurations that are being warmed up, in PostgreSQL: one row for each, whose lock makes of any
- * number of senders one that counts. There are a few mails a day at first and a statement for a group of them, so that
- * no faster count stands before it; and nothing but PostgreSQL can lose it.
+ * Counts the warm-up days of SMTP configurations in PostgreSQL: one row each, whose lock serializes all senders.
+ * Volumes are small at first and one statement serves a group of mails, so no faster counter is needed, and only
+ * PostgreSQL can lose the count.
  *
- * What was taken and did not leave goes back. What a sender that is killed had taken stays taken: its mails may have
- * left.
+ * Tokens of unsent mails are returned. Those of a killed sender stay used, because its mails may have been sent.
  */
 import type { Transaction } from "sequelize";
 import { query, queryOne, sequelize } from "../../../models/database/db.ts";
 import type { SmtpConfig } from "../../../models/smtp-config.ts";
 import type { Day } from "./hour-limit.ts";
 
-/** In the last moments of a day nothing is granted: when a mail leaves is when its server takes it. */
+/** Nothing is granted in the last moments of a day: a mail counts on the day on which its server accepts it. */
 const LAST_MS = 10_000;
-/** So much of it is left to a mail that is granted last. */
+/** Minimum life of a token. */
 const TRANSFER_MS = 5_000;
 
 export interface DayGrant {
-  /** 0 to what was asked for. */
+  /** Between 0 and the requested number. */
   granted: number;
   day: Day;
-  /** How long it may be used. */
+  /** Life of the tokens. */
   lifeMs: number;
   /** Until the next day begins. */
   leftMs: number;
@@ -31,12 +30,13 @@ interface Configuration {
   smtp_config_id: string;
 }
 
-// Exactly, in decimals: 1000 × 1.15 is 1150 and not a little less. Beyond e^30 times the start it is the last number anyway.
+// Computed exactly, in decimals: 1000 × 1.15 is 1150 and not slightly less. Beyond e^30 times the start, the final
+// number applies anyway.
 const NUMBER_OF_DAY = `least(w.until_per_day, case when (d.step - 1) * ln(w.factor::float8) > 30 then w.until_per_day
   else floor(w.start_per_day * w.factor ^ (d.step - 1)) end)::int`;
 
-// The row is read when its lock is held. A day that another sender has begun is not given up for a clock that was read before,
-// or a time zone in which it has not come yet. Days on which nothing was sent do not count.
+// Reads the row once it is locked. A day started by another sender is not left because of an older clock reading, or a
+// time zone in which it has not started. Days without mail do not count.
 const TAKE = `
   with config as materialized (
     select w.*, o.timezone, local_time(clock_timestamp(), o.timezone)::date as today
@@ -73,7 +73,7 @@ const FIRST = `
   where s.company_id = $1 and s.id = $2 and s.warmup is not null
   on conflict do nothing`;
 
-/** Up to `n` mails of its day. Undefined: it is not warmed up any more, and every mail may leave. */
+/** Takes up to `n` tokens of the current day. Undefined: the warm-up has ended, and every mail may be sent. */
 export async function takeOfDay(
   { company_id, smtp_config_id }: Configuration,
   n: number,
@@ -90,7 +90,7 @@ export async function takeOfDay(
   return { granted, day: { date, step }, lifeMs: leftMs - TRANSFER_MS, leftMs };
 }
 
-/** What was taken on that day and did not leave. */
+/** Returns tokens of that day that were not used. */
 export async function giveOfDay(
   { company_id, smtp_config_id }: Configuration,
   { date, step }: Day,
@@ -104,8 +104,8 @@ export async function giveOfDay(
 }
 
 /**
- * Its warm-up was changed: nothing is known to wait until a sender finds that it does. What left today stays counted, and
- * without a warm-up nothing is: a later one begins with its first day.
+ * Called when the warm-up settings change: clears the waiting note until a sender finds the limit reached again. Mails
+ * sent today stay counted; without a warm-up nothing is counted, and a later one starts with its first day.
  */
 export async function warmupChanged(
   { companyId, id, warmup }: Pick<SmtpConfig, "companyId" | "id" | "warmup">,

@@ -1,35 +1,36 @@
 /**
- * The batches of one server. Connections take from transactional ones first, then from each in turn, so that a campaign
- * of a hundred does not wait for one of a million. How many recipients a batch may prepare is decided here, too.
+ * Holds the batches of one server. Connections take from transactional batches first, then from the others in rotation,
+ * so that a campaign of a hundred does not wait for one of a million. Also decides how many recipients a batch may
+ * prepare.
  */
 import type { Batch } from "../delivery/batch.ts";
 import type { Mail } from "../delivery/mail.ts";
 
-/** A campaign prepares no less than this part of its fair share at once: fewer are not worth the two statements. */
+/** Minimum part of its fair share that a campaign prepares at once: fewer are not worth the two statements. */
 const GROUPS_PER_SHARE = 4;
-/** A node prepares and marks recipients in groups of at most so many, because each group costs two statements. */
+/** Maximum group size for preparing and marking recipients; each group costs two statements. */
 const MAX_GROUP = 100;
-/** A batch that has more ready prepares no further group yet: groups are larger then, and each costs a statement. */
+/** A batch with more ready mails prepares no further group yet: larger groups need fewer statements. */
 const REFILL_BELOW = MAX_GROUP / 2;
 
 interface Capacity {
-  /** Recipients that the server may hold. */
+  /** Maximum recipients that the server may hold. */
   window: number;
-  /** Recipients that all batches hold, without those whose results are promised. */
+  /** Recipients held by all batches, except those whose results are promised. */
   held: number;
-  /** Ready in the batch, for connections of their domain alone. */
+  /** Ready mails that wait for connection slots of their domain. */
   waiting: number;
-  /** A connection has nothing to do, and the batch nothing ready for it. */
+  /** A connection is idle, and the batch has nothing ready for it. */
   connectionIdle: boolean;
 }
 
-/** A campaign's chunks go one after the other, so that the second one is still whole when the first one ends. */
+/** A campaign's chunks run one after another, so that the second is still untouched when the first ends. */
 const waitsForPrevious = ({ previous }: Batch): boolean => previous?.state === "open" && !previous.source.exhausted;
 
 export class BatchQueue {
   readonly all: Batch[] = [];
   #urgent: readonly Batch[] = [];
-  /** How many campaigns they belong to; the due copies of one count as another, so that neither holds up the other. */
+  /** Number of their campaigns; due copies of a campaign count as another, so that neither blocks the other. */
   #campaigns = 0;
   #position = 0;
   #preparedLast: Batch | undefined;
@@ -56,13 +57,13 @@ export class BatchQueue {
     ).size;
   }
 
-  /** All batches in rotation, beginning behind the one that prepared last. */
+  /** All batches in rotation, starting after the one that prepared last. */
   get inTurn(): readonly Batch[] {
     const at = this.#preparedLast ? this.all.indexOf(this.#preparedLast) + 1 : 0;
     return [...this.all.slice(at), ...this.all.slice(0, at)];
   }
 
-  /** Transactional mail is outside the rotation. */
+  /** Transactional mail is not part of the rotation. */
   prepared(batch: Batch): void {
     if (!batch.campaign.is_transactional) this.#preparedLast = batch;
   }
@@ -79,21 +80,23 @@ export class BatchQueue {
   }
 
   /**
-   * How many recipients the batch may prepare now. Campaigns have equal shares of the window; transactional mail waits
-   * for none of the others.
+   * Number of recipients that the batch may prepare now. Campaigns have equal shares of the window; transactional mail
+   * waits for none of the others.
    */
   allowance(batch: Batch, { window, held, waiting, connectionIdle }: Capacity): number {
     if (batch.ready.length >= REFILL_BELOW || waitsForPrevious(batch)) return 0;
     const fairShare = Math.ceil(window / this.#campaigns);
     const urgent = batch.campaign.is_transactional;
     const unsettled = batch.unrecorded - batch.promised - waiting;
-    const room = urgent ? window - unsettled : Math.min(window - held, fairShare - unsettled);
+    const allowed = urgent ? window - unsettled : Math.min(window - held, fairShare - unsettled);
     const starving = connectionIdle || (urgent && batch.ready.length === waiting);
     const minGroup = starving ? 1 : Math.max(1, Math.floor(fairShare / GROUPS_PER_SHARE));
-    return room < minGroup ? 0 : Math.min(room, MAX_GROUP);
+    return allowed < minGroup ? 0 : Math.min(allowed, MAX_GROUP);
   }
 
-  /** `pipelined`: its connection has another one under way. `refill`: called with batches that have few mails ready. */
+  /**
+   * `pipelined`: its connection has another mail in progress. `refill`: called with batches that have few ready mails.
+   */
   next(pipelined: boolean, refill: (batch: Batch) => void): Mail | undefined {
     for (const batches of [this.#urgent, this.all]) {
       for (let tried = 0; tried < batches.length; tried++) {

@@ -1,7 +1,7 @@
 /**
- * The connections to one SMTP server. One is tried first; when it is open and there is work for more, their number
- * doubles up to what the configuration (over all nodes) and the server allow. A server that refuses the next connection
- * while others are open is not away: it has a limit of its own, which is kept for a while.
+ * Manages the connections to one SMTP server. Tries one first; once it is open and there is work for more, doubles
+ * their number up to the limits of the configuration (over all nodes) and the server. A server that refuses another
+ * connection while some are open is not down: it has a limit of its own, which is remembered for a while.
  */
 import { performance } from "node:perf_hooks";
 import { NO_SLOT_PAUSE_MS, SERVER_LIMIT_KEPT_MS } from "../delivery/back-off.ts";
@@ -13,13 +13,13 @@ import { type Endpoint, OpenError, openSession } from "../smtp/session.ts";
 /** A session that is being opened. */
 interface Attempt {
   freeSlot: (() => void) | undefined;
-  /** The configuration has changed since: the outcome is not wanted any more. */
+  /** The configuration has changed since: the outcome is ignored. */
   cancelled: boolean;
 }
 
 /**
- * Result of opening a connection. A `NoSlot`: other nodes have all connections that are allowed to this server; with an
- * error: the slots are unknown (Redis is away). Undefined: no connection, and nothing to do about it.
+ * Result of opening a connection. `NoSlot`: other nodes hold all permitted connections to this server; with an error:
+ * the slot count is unavailable (Redis outage). Undefined: no connection, and nothing to do about it.
  */
 type Opened = Connection | OpenError | NoSlot | undefined;
 
@@ -56,7 +56,7 @@ export class Connections {
     return busy;
   }
 
-  /** Connections that have been idle for long are asked first, all at a time, where no other one is free. */
+  /** Connections that were idle for long are probed first, all at once, if no other one is free. */
   wake(hasWork: () => boolean): void {
     let isFree = false;
     const stale: Connection[] = [];
@@ -68,7 +68,7 @@ export class Connections {
     if (stale.length > 0 && !isFree && hasWork()) for (const connection of stale) connection.ask();
   }
 
-  /** How many more are to be opened now for so many mails that wait. */
+  /** Number of connections to open now for the given number of waiting mails. */
   missing(work: number, maxConnections: number): number {
     if (this.#closed || this.#attempts.size > 0) return 0;
     const now = performance.now();
@@ -77,7 +77,7 @@ export class Connections {
     const size = this.#open.size;
     const allowed = Math.min(maxConnections, this.#serverLimit, this.#slots.fairShare(maxConnections));
     const wanted = Math.min(allowed, size + work);
-    // While one of the open connections is idle, the work is for it.
+    // An idle open connection takes the work.
     if (size >= wanted || (size > 0 && this.busy < size)) return 0;
     return Math.min(wanted - size, Math.max(1, size));
   }
@@ -96,7 +96,8 @@ export class Connections {
       }
       if (this.#closed) return undefined;
       if (this.#open.size === 0) return error;
-      // While others are open, the server has a limit or a hiccup: one refused connection says nothing about a campaign.
+      // While others are open, a refused connection means a limit or a temporary failure and says nothing about a
+      // campaign.
       this.limitToOpen();
       return undefined;
     } finally {
@@ -136,21 +137,22 @@ export class Connections {
     return connection;
   }
 
-  /** The server takes no more connections than these for now. */
+  /** The server accepts no more connections than these for now. */
   limitToOpen(): void {
     this.#serverLimit = this.#open.size;
     this.#serverLimitUntil = performance.now() + SERVER_LIMIT_KEPT_MS;
   }
 
-  /** All end after their present mail. */
+  /** All connections end after their current mail. */
   quitAll(): void {
     for (const connection of this.#open) connection.quit();
   }
 
-  /** New connections from now on; open ones end after their present mail. */
+  /** Replaces the configuration: open connections end after their current mail. */
   renew(): void {
     this.quitAll();
-    // A server that never greets holds an attempt for minutes: once the address is corrected no mail waits for that.
+    // A server that never greets blocks an attempt for minutes: once the address is corrected, no mail waits for that
+    // attempt.
     for (const attempt of this.#attempts) {
       attempt.cancelled = true;
       attempt.freeSlot?.();
@@ -159,7 +161,7 @@ export class Connections {
     this.#serverLimit = Number.POSITIVE_INFINITY;
   }
 
-  /** Called a few times a second. Connections beyond our fair share end, too: other nodes have work and wait for them. */
+  /** Called a few times per second. Connections above our fair share end, too: other nodes wait for them. */
   closeUnneeded(idleMs: number, maxConnections: number): void {
     let excess = this.#open.size - this.#slots.fairShare(maxConnections);
     for (const connection of this.#open) if (excess-- > 0) connection.quit();
@@ -169,7 +171,7 @@ export class Connections {
     }
   }
 
-  /** Ends all: waits for mails under way, says QUIT, at most `withinMs`. */
+  /** Closes all connections: waits for mails in progress and sends QUIT, for at most `withinMs`. */
   async close(withinMs: number): Promise<void> {
     this.#closed = true;
     this.quitAll();

@@ -1,8 +1,7 @@
 /**
- * The first transactions of copies (cc, bcc), each behind its mail: that one has been accepted, whatever becomes of
- * them, and is recorded together with their outcomes. So they wait for nothing: when the server is to be left alone,
- * when their batch ends (its campaign was stopped, say) or the transport does, they are recorded as queued, and any
- * node takes them up as retries. At a slow server they are checked again before they go, as their mails are
+ * Queues copies (cc, bcc) that follow their accepted mail; the mail is recorded together with their outcomes. Copies
+ * therefore never wait for long: when the server is paused, or their batch or the transport ends, they are recorded as
+ * queued and any node sends them as retries. At a slow server they are rechecked before they are sent, as mails are
  * (delivery/suppression.ts).
  */
 import { performance } from "node:perf_hooks";
@@ -17,7 +16,7 @@ import type { TransactionResult } from "../smtp/transaction.ts";
 export class CopyQueue {
   readonly #context: EngineContext;
   readonly #domains: DomainGate;
-  /** They have been checked, and may go. */
+  /** Checked copies that may be sent. */
   readonly #wake: () => void;
   #waiting: Mail[] = [];
   #rechecking = false;
@@ -43,7 +42,7 @@ export class CopyQueue {
     this.#waiting.push(delivery.primary.copy(delivery, message));
   }
 
-  /** Undefined also while the next one is being checked again. */
+  /** Undefined also while the next one is being rechecked. */
   next(): Mail | undefined {
     for (let copy = this.#waiting.shift(); copy; copy = this.#waiting.shift()) {
       if (copy.batch.state !== "open" || !this.#domains.mayCopyTo(copy.addresses!)) {
@@ -70,7 +69,7 @@ export class CopyQueue {
     return undefined;
   }
 
-  /** Checks those again that have been waiting; also called a few times a second. */
+  /** Rechecks waiting copies; also called a few times per second. */
   recheck(): void {
     const now = performance.now();
     const old = this.#waiting.filter(({ checkedAtMs }) => now - checkedAtMs > RECHECK_AFTER_MS);
@@ -116,7 +115,7 @@ export class CopyQueue {
     this.#over(copyOf!);
   }
 
-  /** Their mails are recorded as sent, they as queued. */
+  /** Records their mails as sent and the copies as queued. */
   giveUp(): void {
     for (const copy of this.#waiting.splice(0)) this.#leaveToRetries(copy);
   }

@@ -1,17 +1,16 @@
 /**
- * Whether a server takes mail at the moment, as one sender sees it from the results (`ServerHealth`, pure), and as all
- * nodes read it in the row of its configuration (`ServerPauses`, delivery/back-off.ts).
+ * Tracks whether a server accepts mail: from this sender's results (`ServerHealth`, pure), and for all nodes in the row
+ * of its configuration (`ServerPauses`, delivery/back-off.ts).
  *
- * working    Mail goes out over as many connections as there may be.
- * paused     Nothing goes out until the pause in the configuration's row is over (delivery/back-off.ts).
+ * working    Mail is sent over all permitted connections.
+ * paused     Nothing is sent until the pause in the configuration's row is over (delivery/back-off.ts).
  * probing    One connection with one mail. Accepted: working. Refused for now: paused again, for twice as long.
  *
- * A server that works is paused when no connection can be opened, or one ends before it took any mail; when MAIL is
- * refused with 4xx, from the first one, on a session that has not taken any mail (else that session is used up); when
- * DATA, the end of data or RCPT is refused with 4xx and the same text five times in a row with nothing accepted
- * between. At RCPT a text that speaks of the mailbox or of greylisting is that recipient's own wait and does not count.
- * Only an accepted message ends it: a connection that opens proves nothing. A mail whose refusal pauses the server does
- * not count as a try; those before it do.
+ * A working server is paused if no connection can be opened, or one ends before it accepted any mail; on the first 4xx
+ * to MAIL in a session that has accepted no mail (otherwise the session limit is reached); and if DATA, the end of data
+ * or RCPT is refused with 4xx and the same text five times in a row with nothing accepted in between. A text at RCPT
+ * about the mailbox or greylisting concerns that recipient and does not count. Only an accepted message ends a pause:
+ * an open connection proves nothing. The refusal that pauses the server does not count as a try; earlier ones do.
  */
 import { performance } from "node:perf_hooks";
 import type { TransportConfig } from "../configs/transport-config.ts";
@@ -40,13 +39,13 @@ export class ServerHealth {
     this.mode = mode;
   }
 
-  /** A message was accepted. One that was under way when the pause began does not end it. */
+  /** Called when a message was accepted. One that was in progress when the pause began does not end it. */
   accepted(): void {
     this.#equal = 0;
     if (this.mode === "probing") this.mode = "working";
   }
 
-  /** Why this result pauses the server; undefined where it does not. */
+  /** Reason why this result pauses the server; undefined if it does not. */
   reasonToPause(result: TransactionResult): string | undefined {
     if (result.kind !== "refused") return undefined;
     const { stage, reply } = result;
@@ -68,7 +67,7 @@ export class ServerHealth {
   }
 }
 
-/** At least until the row says for how long; and until it is asked again when the database is away. */
+/** Minimum pause until the row gives its length, and until the next try during a database outage. */
 const UNKNOWN_PAUSE_MS = 1_000;
 
 interface Options {
@@ -79,12 +78,12 @@ interface Options {
 export class ServerPauses {
   config: TransportConfig;
   lastError: string | null = null;
-  /** Nothing is sent before this, by the monotonic clock. */
+  /** End of the pause, by the monotonic clock. */
   until = 0;
   readonly health: ServerHealth;
   readonly #options: Options;
   #claimingProbe = false;
-  /** The one mail that shows whether the server takes mail again. */
+  /** The probe: one mail that shows whether the server accepts mail again. */
   #probe: object | undefined;
   #acceptedAt: number | undefined;
 
@@ -94,7 +93,7 @@ export class ServerPauses {
     this.health = new ServerHealth(config.failingForMs === null ? "working" : "paused");
   }
 
-  /** False: paused, or being probed by one mail on one connection. */
+  /** False: paused, or being probed. */
   get working(): boolean {
     return this.health.mode === "working";
   }
@@ -112,7 +111,7 @@ export class ServerPauses {
     if (this.health.mode === "probing") this.#probe = mail;
   }
 
-  /** True: it was the probe, and the server takes mail again. */
+  /** True: it was the probe, and the server accepts mail again. */
   answered(mail: object, result: TransactionResult): boolean {
     if (this.#probe === mail) this.#probe = undefined;
     if (result.kind !== "accepted") return false;
@@ -123,7 +122,7 @@ export class ServerPauses {
     return probed;
   }
 
-  /** The session that may have had the probe is gone. */
+  /** Called when the session that may have carried the probe has ended. */
   sessionBroke(): void {
     this.#probe = undefined;
   }
@@ -134,18 +133,21 @@ export class ServerPauses {
     this.#write(recordServerOpened(this.config));
   }
 
-  /** Stores an error that only the user can correct. */
+  /** Stores an error that only the user can fix. */
   failed(error: string): void {
     this.lastError = error;
     this.#write(recordServerError(this.config, error));
   }
 
-  /** The pause is over for this node: one of all nodes gets to send a probe. */
+  /** The pause is over for this node; a single node may send a probe. */
   get mayProbe(): boolean {
     return this.paused && !this.#claimingProbe && performance.now() >= this.until;
   }
 
-  /** Only while `mayProbe`. "sends": mail, or one mail as a probe, may be sent now; "away": the database is. */
+  /**
+   * Claims the probe; only while `mayProbe`. "sends": mail, or one mail as a probe, may be sent now; "away": database
+   * outage.
+   */
   async claimProbe(): Promise<"sends" | "away" | { waitMs: number }> {
     this.#claimingProbe = true;
     try {
@@ -165,7 +167,7 @@ export class ServerPauses {
     }
   }
 
-  /** True: the probe has not been sent. While this node holds it, no node may claim mail for the server. */
+  /** True: the probe is claimed and not sent. Meanwhile no node may claim mail for the server. */
   get probeIsUnused(): boolean {
     return this.health.mode === "probing" && this.#probe === undefined;
   }
@@ -176,8 +178,8 @@ export class ServerPauses {
   }
 
   /**
-   * Leaves the server alone from now on. Resolves with how long, when it is stored for all nodes; `hopeless`: it has
-   * been failing for a day. Undefined: the database is away.
+   * Pauses the server. Resolves with the length of the pause once it is stored for all nodes; `hopeless`: it has been
+   * failing for a day. Undefined: database outage.
    */
   async pause(error: string): Promise<{ ms: number; hopeless: boolean } | undefined> {
     const probing = this.health.mode === "probing";
@@ -197,16 +199,16 @@ export class ServerPauses {
     }
   }
 
-  /** The configuration was read again. */
+  /** Called when the configuration was reloaded. */
   reloaded(config: TransportConfig): void {
     const changed = config.version !== this.config.version;
     this.config = config;
     if (changed) {
-      // The user who changed it expects it to be tried now.
+      // A changed configuration is tried at once.
       if (config.failingForMs === null) this.health.become("working");
       this.until = 0;
     }
-    // Another node may be unable to reach a server that accepts mail here.
+    // Another node may fail to reach a server that accepts mail here.
     const acceptedMsAgo = performance.now() - (this.#acceptedAt ?? Number.NEGATIVE_INFINITY);
     if (config.failingForMs !== null && acceptedMsAgo < config.failingForMs) this.#recordWorks();
   }

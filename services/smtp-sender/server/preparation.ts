@@ -1,4 +1,4 @@
-/** Keeps mails of a server's batches ready for its connections: which batch prepares how many, and when. */
+/** Keeps mails of a server's batches ready for its connections: decides which batch prepares how many, and when. */
 import { performance } from "node:perf_hooks";
 import type { Batch, BatchServer } from "../delivery/batch.ts";
 import type { DomainGate } from "../domains/domain-gate.ts";
@@ -10,7 +10,7 @@ import type { ServerPauses } from "./health.ts";
 import { ThroughputMeter } from "./throughput-meter.ts";
 
 const SLOW_MS = 1_000;
-/** Rendered mails of the process. Any server may hold one, however large. */
+/** Maximum memory of rendered mails in the process. Any server may hold one mail of any size. */
 const MAX_MAIL_BYTES = 48 * 1024 * 1024;
 
 interface Parts {
@@ -25,7 +25,7 @@ export class Preparation implements BudgetClient, BatchServer {
   mailBytes = 1;
   readonly queue = new BatchQueue();
   readonly throughput = new ThroughputMeter();
-  /** There may be something to send. */
+  /** Called when there may be something to send. */
   readonly wake: () => void;
   readonly #context: EngineContext;
   readonly #parts: Parts;
@@ -44,7 +44,7 @@ export class Preparation implements BudgetClient, BatchServer {
     if (this.#parts.connections.size > 0) for (const batch of this.queue.inTurn) this.fill(batch);
   }
 
-  /** Lets the batch prepare its next mails, if there is room for some. */
+  /** Lets the batch prepare its next mails if the limits allow some. */
   readonly fill = (batch: Batch): void => {
     if (!batch.mayPrepare) return;
     const allowed = this.#allowance(batch);
@@ -56,8 +56,8 @@ export class Preparation implements BudgetClient, BatchServer {
   };
 
   /**
-   * Number of recipients that a batch may prepare now. What a server holds follows its throughput: two recipients for
-   * each connection (one being answered, one behind it), and as many as it recorded within the last moments.
+   * Number of recipients that a batch may prepare now. A server's share follows its throughput: two recipients per
+   * connection (one being answered, one waiting), plus as many as it recorded recently.
    */
   #allowance(batch: Batch): number {
     const { connections, pauses, domains } = this.#parts;
@@ -65,7 +65,7 @@ export class Preparation implements BudgetClient, BatchServer {
     if (size === 0) return 0;
     if (!pauses.working && (!pauses.maySend || this.queue.anyReady)) return 0;
     const busy = pauses.working ? 2 * size + (this.slow ? 0 : 2 * this.throughput.recent) : 1;
-    const window = Math.min(this.#context.settings.maxInDoubt, busy, this.#roomInMemory);
+    const window = Math.min(this.#context.settings.maxInDoubt, busy, this.#memoryAllows);
     const waiting = domains.waiting(batch.ready);
     const connectionIdle = batch.ready.length === waiting && connections.busy < size;
     let held = this.held;
@@ -73,13 +73,13 @@ export class Preparation implements BudgetClient, BatchServer {
     return this.queue.allowance(batch, { window, held, waiting, connectionIdle });
   }
 
-  /** Mails of a megabyte are held by the dozen, not by the hundred. */
-  get #roomInMemory(): number {
+  /** Limits mails of a megabyte to dozens instead of hundreds. */
+  get #memoryAllows(): number {
     const free = MAX_MAIL_BYTES - this.#context.budget.bytes;
     return Math.max(1, this.held + Math.floor(free / this.mailBytes));
   }
 
-  /** About the largest of the last hundred: a small one says nothing about those that are under way. */
+  /** Approximates the largest of the last hundred mails: a small one says nothing about those in progress. */
   noteMailBytes(bytes: number): void {
     this.mailBytes = Math.max(1, bytes, Math.floor(this.mailBytes * 0.99));
   }
@@ -90,12 +90,12 @@ export class Preparation implements BudgetClient, BatchServer {
       this.fill(batch);
       if (!batch.askedForMore && batch.left < this.throughput.readAheadAt) {
         batch.askedForMore = true;
-        this.#context.claims.look();
+        this.#context.claims.check();
       }
     }
   }
 
-  /** Called a few times a second. A server that does not answer keeps no ready mails. */
+  /** Called a few times per second. A server that does not answer keeps no ready mails. */
   tick(): void {
     this.throughput.tick();
     const now = performance.now();
@@ -104,7 +104,7 @@ export class Preparation implements BudgetClient, BatchServer {
       if (busySince !== undefined) oldest = Math.max(oldest, now - busySince);
     }
     const slow = oldest > SLOW_MS;
-    if (slow && !this.slow) for (const batch of [...this.queue.all]) batch.takeBackReady();
+    if (slow && !this.slow) for (const batch of [...this.queue.all]) batch.returnReady();
     this.#context.budget.setSlow(this, slow);
     for (const batch of [...this.queue.all]) {
       batch.recheck();

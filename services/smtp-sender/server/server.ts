@@ -1,7 +1,7 @@
 /**
- * One SMTP configuration at work: its batches on one side, its connections on the other. `#work` is the way of each
- * mail over a connection: copies of accepted mails first, then what the batches give in turn. What an answer means is
- * decided in delivery/steps.ts, whether the server takes mail at the moment in health.ts.
+ * Sends mail through one SMTP configuration, connecting its batches with its connections. `#work` is the path of each
+ * mail over a connection: copies of accepted mails first, then mails from the batches in rotation. delivery/steps.ts
+ * decides what a reply means, health.ts whether the server accepts mail.
  */
 import { performance } from "node:perf_hooks";
 import { readTransportConfig, type TransportConfig } from "../configs/transport-config.ts";
@@ -29,17 +29,17 @@ import { CopyQueue } from "./copy-queue.ts";
 import { ServerPauses } from "./health.ts";
 import { Preparation } from "./preparation.ts";
 
-/** A timer may be a little early. */
+/** Added because a timer may fire early. */
 const AFTER_PAUSE_MS = 10;
 /**
- * Servers slow a session down after errors (Postfix by a second for each after ten, and ends it after twenty), also where
- * each was greylisting of another recipient. A new session begins without them. Each refusal is two errors: RCPT, and the
- * DATA that was pipelined behind it.
+ * Errors after which a session is replaced. Servers slow down sessions after errors (Postfix by a second for each after
+ * ten, and closes after twenty), even if each was greylisting of another recipient. Each refusal counts twice: RCPT,
+ * and the DATA pipelined behind it.
  */
 const MAX_REFUSED_IN_A_ROW = 4;
 
 export class Server {
-  /** Its configuration is gone: mails under way end, and nothing begins. */
+  /** The configuration is gone: mails in progress finish, and nothing starts. */
   deleted = false;
   readonly connections: Connections;
   readonly preparation: Preparation;
@@ -94,7 +94,7 @@ export class Server {
     return this.#pauses.lastError;
   }
 
-  /** Nothing is sent before this, by the monotonic clock. */
+  /** Earliest time of the next mail, by the monotonic clock. */
   get backingOffUntil(): number {
     return this.#pauses.until;
   }
@@ -108,7 +108,7 @@ export class Server {
     return this.batches.length === 0 && this.#copies.size === 0 && this.connections.size === 0 && !slowed;
   }
 
-  /** The limits that apply to mails of the campaign. Copies that are tried again by themselves count in no hour. */
+  /** Limits that apply to the campaign's mails. Copies that are retried individually do not count in the hour. */
   granters(campaign: ClaimableCampaign, kind: BatchKind): Granters {
     const { limiter, settings, budget } = this.#context;
     const hour = kind === "copies" ? UNCOUNTED : new HourLimit(limiter, campaign, settings.windowSeconds);
@@ -131,7 +131,7 @@ export class Server {
     return !this.#closed && this.#pauses.maySend;
   }
 
-  /** Mails that connections could be sending. None while the server is left alone: copies wait, too. */
+  /** Mails that could be sent now. None while the server is paused: copies wait, too. */
   get #waiting(): number {
     if (!this.#maySend) return 0;
     const waiting = this.#copies.size + this.#queue.work;
@@ -149,7 +149,7 @@ export class Server {
     this.preparation.fillAll();
     if (this.#growing) return;
     this.#growing = true;
-    // Behind the connections that look for a mail now: the work is for them.
+    // Runs after connections that check for a mail now: the work is for them.
     queueMicrotask(() => {
       this.#growing = false;
       this.#grow();
@@ -180,7 +180,7 @@ export class Server {
     for (let n = 0; n < connection.maxUnderWay; n++) void this.#work(connection);
   }
 
-  /** The way of each mail. Runs as often side by side as the connection may have mails under way. */
+  /** The path of each mail. Runs concurrently, once for each mail that the connection may have in progress. */
   async #work(connection: Connection): Promise<void> {
     while (connection.isOpen) {
       const mail = connection.mayBegin ? this.#next(connection) : undefined;
@@ -198,7 +198,7 @@ export class Server {
     }
   }
 
-  /** The next mail for a connection, marked and made. */
+  /** The next mail for a connection, marked and rendered. */
   #next(connection: Connection): Mail | undefined {
     if (!this.#maySend || this.#context.recorder.stalled) return undefined;
     const anyReady = this.#copies.size > 0 || this.#queue.anyReady;
@@ -213,14 +213,14 @@ export class Server {
     return mail;
   }
 
-  /** Notes what the answer says about the server and the domain. */
+  /** Notes what the reply says about the server and the domain. */
   #note(mail: Mail, result: TransactionResult, connection: Connection): void {
     smtpAnswered(result.kind, (performance.now() - mail.handedAtMs) / 1_000);
     const isFirst = connection.accepted === 0;
     mailAnswered(mail, result, isFirst);
     mail.permit.answered();
     if (result.kind === "accepted") this.domainBackOffs.accepted(recipientDomain(mail.row));
-    if (this.#pauses.answered(mail, result)) this.#context.claims.look();
+    if (this.#pauses.answered(mail, result)) this.#context.claims.check();
   }
 
   #carryOut(decision: Decision, mail: Mail, result: TransactionResult): void {
@@ -246,7 +246,7 @@ export class Server {
     this.#copiesAdded();
   }
 
-  /** While copies wait their mails are not recorded: they do so for a free connection, and for nothing else. */
+  /** Copies wait only for a free connection, because their mails are not recorded until then. */
   #copiesAdded(): void {
     if (this.#copies.size === 0) return;
     if (this.#maySend && this.#pauses.working) this.#wakeConnections();
@@ -265,18 +265,18 @@ export class Server {
     }
     this.#pauses.sessionBroke();
     const others = this.connections.size > 0;
-    // A server that lets a session begin and ends it at the first mail has a limit, where others are at work.
+    // A server that ends a session at its first mail has a connection limit if other connections are working.
     if (others && connection.accepted === 0 && connection.tried > 0) this.connections.limitToOpen();
-    // It worked until now: a limit per connection, an idle time-out, a restart. Others take its place.
+    // The connection worked before: a limit per connection, an idle time-out or a restart. It is replaced.
     if (connection.accepted > 0 || others || (connection.tried === 0 && this.#waiting === 0)) {
-      if (reply === undefined) this.#context.claims.look();
+      if (reply === undefined) this.#context.claims.check();
       this.wake();
       return;
     }
     void this.#pause(reason);
   }
 
-  /** Leases go back at once, to the nodes that have the connections. */
+  /** Leases are released at once, for the nodes that have the connections. */
   #noSlot({ error }: NoSlot): void {
     if (error) this.#limitsUnknown(error);
     if (this.connections.size > 0) return;
@@ -301,7 +301,7 @@ export class Server {
     void this.#pause(`The SMTP server accepts no mail at the moment: ${reason}`);
   }
 
-  /** Leaves the server alone for a while; the leases go back, its mail is not touched. */
+  /** Pauses the server; the leases are released and its mail stays queued. */
   async #pause(error: string): Promise<void> {
     if (this.#pauses.paused) return;
     const pausing = this.#pauses.pause(error);
@@ -311,7 +311,7 @@ export class Server {
     const pause = await pausing;
     if (!pause) return;
     if (pause.hopeless) await this.#stop(batches, `The SMTP server could not be used for 24 hours. ${error}`);
-    this.#lookAfter(pause.ms);
+    this.#checkAfter(pause.ms);
   }
 
   async #claimProbe(): Promise<void> {
@@ -321,15 +321,15 @@ export class Server {
       this.wake();
     } else {
       this.#giveBack();
-      this.#lookAfter(claim.waitMs);
+      this.#checkAfter(claim.waitMs);
     }
   }
 
-  #lookAfter(ms: number): void {
-    setTimeout(() => this.#context.claims.look(), ms + AFTER_PAUSE_MS).unref();
+  #checkAfter(ms: number): void {
+    setTimeout(() => this.#context.claims.check(), ms + AFTER_PAUSE_MS).unref();
   }
 
-  /** Copies are left to retries; returns the batches that ended. */
+  /** Queues copies as retries; returns the batches that ended. */
   #giveBack(): readonly Batch[] {
     this.#copies.giveUp();
     const batches = [...this.batches];
@@ -343,7 +343,7 @@ export class Server {
     for (const [campaignId, companyId] of campaigns) await this.#context.stops.stop(companyId, campaignId, error);
   }
 
-  /** Reads the configuration again; connections made from the old one end after the mail they are at. */
+  /** Reloads the configuration; connections made from the old one end after their current mail. */
   async reload(): Promise<void> {
     const fresh = await readTransportConfig(this.config.companyId, this.config.id);
     if (!fresh) {
@@ -359,14 +359,14 @@ export class Server {
     if (changed) this.connections.renew();
   }
 
-  /** Called a few times a second. */
+  /** Called a few times per second. */
   tick(idleMs: number): void {
     this.preparation.tick();
     this.#copies.recheck();
     this.domainBackOffs.tick();
     this.domains.tick();
     if (this.#pauses.probeIsUnused && this.#queue.work + this.#copies.size === 0)
-      void this.#pauses.returnProbe().then(() => this.#context.claims.look());
+      void this.#pauses.returnProbe().then(() => this.#context.claims.check());
     this.connections.closeUnneeded(idleMs, this.#maxConnections);
     this.wake();
   }

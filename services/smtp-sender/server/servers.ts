@@ -1,4 +1,4 @@
-/** The servers of a node, one for each SMTP configuration in use: made at the first claim, dropped when idle. */
+/** Manages a node's servers, one per SMTP configuration in use: created at the first claim, dropped when idle. */
 import { performance } from "node:perf_hooks";
 import { readTransportConfigs, UnreadablePassword } from "../configs/transport-config.ts";
 import type { Batch } from "../delivery/batch.ts";
@@ -6,12 +6,18 @@ import type { ClaimableCampaign } from "../delivery/rows.ts";
 import type { EngineContext } from "../engine/context.ts";
 import { Server } from "./server.ts";
 
-/** In case the event about a changed configuration is lost. */
+/** Reload interval, in case the event about a changed configuration is lost. */
 const RELOAD_MS = 15_000;
-/** Above so many connections, idle ones are closed soon: thousands of companies that send a little would keep theirs. */
+/**
+ * Above this number of connections idle ones are closed soon: thousands of companies that send little would otherwise
+ * keep theirs.
+ */
 const MANY_CONNECTIONS = 400;
 const MANY_CONNECTIONS_IDLE_MS = 500;
-/** A server that was just asked for has no batch yet: its lease is being taken. Dropped now, the lease would hang. */
+/**
+ * A server that was just requested has no batch yet, because its lease is being taken. Dropping it now would leave the
+ * lease hanging.
+ */
 const UNUSED_MS = 10_000;
 
 export class Servers {
@@ -37,7 +43,7 @@ export class Servers {
   }
 
   /**
-   * The servers for these campaigns, by the id of their configuration; new ones are read in one statement. A campaign
+   * The servers for these campaigns, by configuration id; new configurations are read in one statement. A campaign
    * whose configuration was deleted or is unreadable is stopped, and its server is missing.
    */
   async forCampaigns(campaigns: readonly ClaimableCampaign[]): Promise<Map<string, Server>> {

@@ -1,4 +1,4 @@
-/** How much was recorded within the last moments, and per second. */
+/** Measures how many results were recorded recently, and per second. */
 import { performance } from "node:perf_hooks";
 
 const SLOT_MS = 50;
@@ -27,13 +27,13 @@ export class ThroughputMeter {
     this.#total += n;
   }
 
-  /** Within 50 ms: the better of the present slot and the one before. */
+  /** Results within 50 ms: the larger of the current and the previous slot. */
   get recent(): number {
     this.#advance();
     return Math.max(this.#current, this.#previous);
   }
 
-  /** The next chunk is leased when fewer are left of the one before: those of the next fifth of a second. */
+  /** The next chunk is leased when fewer recipients remain: those of the next 200 ms. */
   get readAheadAt(): number {
     return Math.max(READ_AHEAD_AT, 4 * this.recent);
   }

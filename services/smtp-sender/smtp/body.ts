@@ -1,6 +1,6 @@
 /**
- * Writes a message, and the commands behind it, to the socket. A small message is one write. A large one (attachments) is
- * written in slices as fast as the socket drains, so that ten connections do not hold ten copies of it.
+ * Writes a message and the following commands to the socket. A small message is one write. A large one (attachments) is
+ * written in slices as fast as the socket drains, so that ten connections do not hold ten copies.
  */
 import type { Socket } from "node:net";
 import type { OutgoingMessage } from "./transaction.ts";
@@ -17,8 +17,8 @@ function dotStuffed(message: string): string {
 }
 
 /**
- * A whole message, its final dot and the commands behind it. The renderer promises lines without a leading dot; should it
- * break the promise, the message must not end early, so the first such line has to be the final dot.
+ * A whole message, its final dot and the following commands. The renderer promises lines without a leading dot; if it
+ * broke the promise, the message must not end early, so the first such line has to be the final dot.
  */
 function wireForm(message: string, commands: string): string {
   const text = message + DOT + commands;
@@ -35,7 +35,7 @@ export class BodyWriter {
   #commands = "";
   /** A large message is being written. */
   busy = false;
-  /** The final dot of the last message was given to the socket. */
+  /** True once the final dot of the last message was passed to the socket. */
   dotWritten = true;
 
   constructor(socket: Socket, onProgress: () => void) {
@@ -44,7 +44,7 @@ export class BodyWriter {
     socket.on("drain", () => this.#continue());
   }
 
-  /** `commands` go out in the same write as the end of the message. */
+  /** `commands` are sent in the same write as the end of the message. */
   write(body: OutgoingMessage["body"], commands: string): void {
     if (this.busy) {
       this.#commands += commands;

@@ -1,20 +1,19 @@
 /**
- * One open session with an SMTP server. `send` writes a mail and resolves with the server's answer. Where the server
- * offers PIPELINING, a second mail may be begun while the first one is unanswered: the body of one message, its final
- * dot, and MAIL, RCPT, DATA of the next go out in one write (RFC 2920 section 3.1), so that a message costs one round
- * trip. Without PIPELINING every command waits for the reply to the one before.
+ * Sends mail over one open SMTP session. `send` writes a mail and resolves with the server's reply. If the server
+ * offers PIPELINING, a second mail may start while the first is unanswered: the body of one message, its final dot, and
+ * MAIL, RCPT, DATA of the next are one write (RFC 2920 section 3.1), so that a message costs one round trip. Without
+ * PIPELINING every command waits for the previous reply.
  *
- * Replies belong to commands by their order and by nothing else, so anything that cannot be a reply ends the session.
- * However it ends, a message whose final dot was written and not answered is in doubt; any other was certainly not
- * accepted.
+ * Replies are matched to commands only by order, so anything that is not a reply ends the session. A message whose
+ * final dot was written and not answered is then in doubt; any other was certainly not accepted.
  *
- * At most one body is unanswered, and at most one envelope is open behind it. RSET stands before that envelope: a server
- * may keep the transaction open after it has refused a message (Postfix with smtpd_end_of_data_restrictions), answer the
+ * At most one body is unanswered, with at most one envelope open behind it. RSET precedes that envelope: a server may
+ * keep the transaction open after it has refused a message (Postfix with smtpd_end_of_data_restrictions), answer the
  * next MAIL with 503 and add the next RCPT to the old transaction.
  *
- * An envelope is written behind a message only while the server is quick to accept messages: an envelope that was written
- * cannot be withdrawn, and a slow server would begin that mail long after its campaign was stopped. Where a quick server
- * turns slow, a mail that may not go any more is withdrawn at its 354, by ending the session.
+ * An envelope is pipelined behind a message only while the server accepts messages quickly: a written envelope cannot
+ * be withdrawn, and a slow server would start that mail long after its campaign was stopped. If a quick server becomes
+ * slow, a mail that may no longer be sent is withdrawn at its 354 by ending the session.
  */
 import type { Socket } from "node:net";
 import { performance } from "node:perf_hooks";
@@ -36,7 +35,7 @@ import {
   type TransactionResult,
 } from "./transaction.ts";
 
-/** As error texts name the stages. */
+/** Names of the stages in error texts. */
 const COMMAND_NAME: Record<Stage, string> = {
   rset: "RSET",
   mail: "MAIL",
@@ -48,13 +47,13 @@ const COMMAND_NAME: Record<Stage, string> = {
   quit: "QUIT",
 };
 
-/** A server that takes longer to accept a message gets the next envelope only after its answer. */
+/** If the server takes longer to accept a message, the next envelope waits for the reply. */
 const QUICK_ANSWER_MS = 1_000;
 
-/** A firewall may have forgotten a connection that was idle for longer. */
+/** A firewall may have dropped a connection that was idle for longer. */
 const ASKED_AFTER_IDLE_MS = 2_000;
 
-/** Why a session is over; `reply`: the 421, where there was one. */
+/** Why the session ended; `reply`: the 421, if there was one. */
 export interface SessionEnd {
   reason: string;
   reply: Reply | undefined;
@@ -63,33 +62,39 @@ export interface SessionEnd {
 export class Connection {
   readonly session: Session;
   readonly openedAtMs = performance.now();
-  /** Resolves behind the answers to all mails. The reason is "QUIT" where it ended in order, or did not outlive being idle. */
+  /**
+   * Resolves after the replies to all mails. The reason is "QUIT" if the session ended in order, or was closed while
+   * idle.
+   */
   readonly ended: Promise<SessionEnd>;
-  /** Mails it was given. */
+  /** Mails passed to the connection. */
   tried = 0;
   accepted = 0;
-  /** Messages that were written whole, and answered. */
+  /** Messages that were written completely and answered. */
   handled = 0;
-  /** Refused since the last one with another answer. */
+  /** Refusals in a row. */
   refusedInARow = 0;
-  /** Since when it waits for an answer to something; undefined while idle. */
+  /** Time since which it waits for a reply; undefined while idle. */
   busySince: number | undefined;
-  /** When it last had nothing to do; undefined while it is busy. */
+  /** Time since which it is idle; undefined while busy. */
   idleSince: number | undefined = performance.now();
-  /** When the server last answered while the connection was idle. */
-  #heardAtMs = 0;
+  /** Time of the server's last reply while the connection was idle. */
+  #lastReplyAtMs = 0;
   #socket: Socket;
   #timeouts: StageTimeouts;
   #reader = new ReplyReader();
-  /** Commands that were written and not answered, in order. */
+  /** Unanswered commands, in order. */
   #unanswered: Command[] = [];
   /** Without PIPELINING: commands not written yet. */
   #queued: Command[] = [];
-  /** Its envelope is under way, and its DATA not answered. */
+  /** Mail whose envelope was written and whose DATA is not answered. */
   #open: Transaction | undefined;
-  /** The server waits for its body, which is written in the next microtask: with the envelope of the next one, if there is one. */
+  /**
+   * Mail whose body the server expects. It is written in the next microtask, with the envelope of the next mail if
+   * there is one.
+   */
   #due: Transaction | undefined;
-  /** The envelope that is written behind that body. */
+  /** Mail whose envelope is written behind that body. */
   #behind: Command[] = [];
   #body: BodyWriter;
   #resetFirst = false;
@@ -123,54 +128,56 @@ export class Connection {
     return this.#end === undefined;
   }
 
-  /** Mails that may be under way at a time. */
+  /** Maximum mails in progress. */
   get maxUnderWay(): number {
     return this.session.pipelining ? 2 : 1;
   }
 
-  /** The next mail may be sent now. */
+  /** True if the next mail may be sent now. */
   get mayBegin(): boolean {
-    if (this.#open || this.#ending || this.#end || this.#isAsked || this.isStale) return false;
+    if (this.#open || this.#ending || this.#end || this.#isProbing || this.isStale) return false;
     return this.session.pipelining ? this.#isQuick || !this.#isBehindMessage : !this.#isUnderWay;
   }
 
-  /** It has been idle for so long that the server is asked first (`ask`). */
+  /** True if it was idle for so long that the server is probed first (`ask`). */
   get isStale(): boolean {
     const { idleSince } = this;
-    return idleSince !== undefined && performance.now() - Math.max(idleSince, this.#heardAtMs) > ASKED_AFTER_IDLE_MS;
+    return (
+      idleSince !== undefined && performance.now() - Math.max(idleSince, this.#lastReplyAtMs) > ASKED_AFTER_IDLE_MS
+    );
   }
 
-  get #isAsked(): boolean {
+  get #isProbing(): boolean {
     return this.#unanswered[0]?.stage === "noop";
   }
 
-  /** A message is on its way, and its answer has not come. */
+  /** True while a message is written and not answered. */
   get #isBehindMessage(): boolean {
     return this.#due !== undefined || this.#unanswered.some(({ stage }) => stage === "endOfData");
   }
 
-  /** The server has a reply to give, or waits for a body. */
+  /** True while the server owes a reply or expects a body. */
   get #isUnderWay(): boolean {
     return this.#unanswered.length > 0 || this.#open !== undefined || this.#due !== undefined;
   }
 
-  /** Resolves when there may be something to send: it was woken, may begin a mail again, or is over. */
+  /** Resolves when there may be something to send: on wake-up, when it may start another mail, or when it ends. */
   wait(): Promise<void> {
     return this.#end ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Lets one of those that wait look for a mail. */
+  /** Wakes one waiting caller to look for a mail. */
   wake(): void {
     if (this.mayBegin) this.#waiting.shift()?.();
   }
 
-  /** Asks the server of a stale connection whether it is there. It may begin mails again with the answer, or is over. */
+  /** Probes the server of a stale connection with NOOP. It may start mails again upon the reply, or has ended. */
   ask(): void {
     if (this.#end || this.#ending || this.#isUnderWay || !this.isStale) return;
     this.#write([{ stage: "noop", text: "NOOP\r\n", transaction: undefined }]);
   }
 
-  /** Only while `mayBegin`. */
+  /** Sends a mail; only while `mayBegin`. */
   send(message: OutgoingMessage): Promise<TransactionResult> {
     this.tried++;
     const error = messageError(message, this.session);
@@ -188,25 +195,25 @@ export class Connection {
     });
   }
 
-  /** Begins nothing more; says QUIT once all is answered. */
+  /** Starts nothing more; sends QUIT once everything is answered. */
   quit(): void {
     this.#ending = true;
-    if (!this.#isUnderWay) this.#sayGoodbye();
+    if (!this.#isUnderWay) this.#sendQuit();
   }
 
-  /** Ends the session now, whatever is under way. */
+  /** Ends the session now, even with mails in progress. */
   abort(reason: string): void {
     this.#finish(reason);
   }
 
-  #sayGoodbye(): void {
+  #sendQuit(): void {
     if (this.#end || this.#unanswered.length > 0) return;
     this.#unanswered.push({ stage: "quit", text: "", transaction: undefined });
     this.#socket.end("QUIT\r\n");
     this.#extend("quit");
   }
 
-  /** Writes the commands behind a message, in one write. Without PIPELINING only the first of them. */
+  /** Writes the commands after a message in one write. Without PIPELINING only the first one. */
   #write(commands: Command[], body: OutgoingMessage["body"] = []): void {
     let text = "";
     if (this.session.pipelining) {
@@ -226,16 +233,16 @@ export class Connection {
     this.#updateDeadline();
   }
 
-  /** After each step: which reply is due next, and by when. */
+  /** Updates the deadline after each step: which reply is due next, and by when. */
   #updateDeadline(): void {
     const [head] = this.#unanswered;
     if (head) {
       if (head.stage !== "noop") this.idleSince = undefined;
       this.#extend(head.stage === "endOfData" && this.#body.busy ? "block" : head.stage);
     } else if (this.#isUnderWay) {
-      // Its body is written in a moment.
+      // The body is about to be written.
     } else if (this.#ending) {
-      this.#sayGoodbye();
+      this.#sendQuit();
     } else {
       this.idleSince ??= performance.now();
       this.#deadline.unset();
@@ -254,7 +261,7 @@ export class Connection {
     if (this.#end) return;
     try {
       this.#reader.push(text, this.#takeReply);
-      // Once for all replies that came together.
+      // Runs once for all replies that arrived together.
       if (this.isOpen) this.#updateDeadline();
     } catch (error) {
       if (!(error instanceof NotSmtp)) throw error;
@@ -269,7 +276,7 @@ export class Connection {
       return;
     }
     if (!command) throw new NotSmtp(`The server spoke without being asked: ${reply.text}`);
-    // Bytes beyond the last reply that was due: one of those before was not a reply, and nobody can say which.
+    // Bytes after the last expected reply: an earlier one was not a reply, and it is unknown which.
     if (this.#unanswered.length === 0 && this.#reader.midway && command.stage !== "quit") {
       this.#unanswered.unshift(command);
       throw new NotSmtp(`The server gave more answers than it was asked for: ${reply.text}`);
@@ -293,8 +300,8 @@ export class Connection {
         if (reply.code >= 300) throw new NotSmtp(`The server refused RSET: ${reply.text}`);
         break;
       case "noop":
-        // Any answer will do: the server is there.
-        this.#heardAtMs = performance.now();
+        // Any reply proves that the server is there.
+        this.#lastReplyAtMs = performance.now();
         this.wake();
         break;
       case "quit":
@@ -316,18 +323,21 @@ export class Connection {
       this.#resetFirst = true;
       this.#answer(open, refusedResult(open, failure));
     } else if (open.accepted > 0) {
-      // MAIL was refused and RCPT accepted: whatever is written now, an empty message too, would reach somebody.
+      // MAIL was refused and RCPT accepted: anything written now, even an empty message, would reach somebody.
       this.#answer(open, refusedResult(open, failure));
       this.#finish(`The server accepted recipients of a message whose sender it had refused: ${failure.reply.text}`);
     } else {
-      // The server waits for a message that nobody would get: an empty one ends the transaction (RFC 2920 section 3.1).
+      // The server expects a message without recipients: an empty one ends the transaction (RFC 2920 section 3.1).
       this.#unanswered.push({ stage: "emptyData", text: "", transaction: undefined });
       this.#answer(open, refusedResult(open, open.failure!));
       this.#body.write([], ".\r\n");
     }
   }
 
-  /** The body is written a microtask later: a connection that waits takes the next mail first, so that its envelope goes out with it. */
+  /**
+   * The body is written a microtask later: a waiting caller takes the next mail first, so that its envelope is sent in
+   * the same write.
+   */
   async #bodyIsDue(transaction: Transaction): Promise<void> {
     if (transaction.message.isWithdrawn?.()) {
       this.#withdraw(transaction);
@@ -341,7 +351,7 @@ export class Connection {
     this.#due = transaction;
     this.wake();
     await undefined;
-    // The session may be over.
+    // The session may have ended.
     if (this.#due !== transaction) return;
     this.#due = undefined;
     this.#unanswered.push({ stage: "endOfData", text: "", transaction });
@@ -350,7 +360,7 @@ export class Connection {
     this.#behind = [];
   }
 
-  /** The server waits for the message: only the end of the session keeps it from delivering an empty one. */
+  /** The server expects the message: only ending the session keeps it from delivering an empty one. */
   #withdraw(transaction: Transaction): void {
     this.#open = undefined;
     this.#answer(transaction, { kind: "unsent", reason: "The message was withdrawn", withdrawn: true });
@@ -358,7 +368,7 @@ export class Connection {
   }
 
   #endOfData({ transaction }: Command, reply: Reply): void {
-    // A message whose end has not been written cannot have been accepted.
+    // A message without its final dot cannot have been accepted.
     const early = reply.code < 300 && !this.#body.dotWritten;
     if (early || (reply.code >= 300 && reply.code < 400)) {
       this.#unanswered.unshift({ stage: "endOfData", text: "", transaction });
@@ -374,7 +384,7 @@ export class Connection {
     this.#answer(transaction!, refusedResult(transaction!, { stage: "endOfData", reply }));
   }
 
-  /** Without PIPELINING: continues the open transaction, or gives it up. */
+  /** Without PIPELINING: continues or aborts the open transaction. */
   #lockStep(): void {
     const open = this.#open;
     if (!open) {
@@ -399,10 +409,10 @@ export class Connection {
     answer(result);
   }
 
-  /** 421 may come at any time: the server is about to close and answers none of the commands still unanswered. */
+  /** A 421 is possible at any time: the server is about to close and will not answer outstanding commands. */
   #closing(reply: Reply, command: Command | undefined): void {
     if (command?.stage === "endOfData") {
-      // It is the reply to this message, and a refusal.
+      // The 421 is the reply to this message, and a refusal.
       this.#answer(command.transaction!, { kind: "unsent", reason: reply.text, reply });
     }
     this.#finish(command?.stage === "noop" ? "QUIT" : `The server is closing the connection: ${reply.text}`, reply);
@@ -410,7 +420,7 @@ export class Connection {
 
   #finish(reason: string, reply?: Reply): void {
     if (this.#end) return;
-    const byUs = this.#isAsked || this.#unanswered[0]?.stage === "quit";
+    const byUs = this.#isProbing || this.#unanswered[0]?.stage === "quit";
     this.#end = { reason: byUs ? "QUIT" : reason, reply };
     this.#deadline.clear();
     this.#socket.destroy();

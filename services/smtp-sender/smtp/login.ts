@@ -1,13 +1,13 @@
-/** Logs in to an SMTP server with a password, by the first of the offered mechanisms that the server really has. */
+/** Logs in to an SMTP server with a password, using the first offered mechanism that the server actually supports. */
 import type SMTPConnection from "nodemailer/lib/smtp-connection";
 import { isAboutMechanism } from "../../lib/smtp-mechanism.ts";
 
-/** In the order in which they are tried. */
+/** Mechanisms in order of preference. */
 const MECHANISMS = ["PLAIN", "LOGIN", "CRAM-MD5"];
 
 /**
- * Offered by these lines of the answer to EHLO; undefined: it offers no login. `AUTH=` is the spelling of servers from
- * before RFC 2554.
+ * Mechanisms offered in these EHLO lines; undefined: no login offered. `AUTH=` is the spelling of servers from before
+ * RFC 2554.
  */
 export function offeredMechanisms(ehloLines: readonly string[]): string[] | undefined {
   const lists = ehloLines.flatMap((line) => /^AUTH(?:[\s=](.*))?$/i.exec(line)?.slice(1) ?? []);
@@ -15,12 +15,12 @@ export function offeredMechanisms(ehloLines: readonly string[]): string[] | unde
   return lists.flatMap((list) => (list ?? "").toUpperCase().split(/[\s=]+/)).filter((word) => word !== "");
 }
 
-/** Those that work with a password; a server that names none at all is tried with the first. */
+/** Password mechanisms; a server that names none at all is tried with the first. */
 export function passwordMechanisms(offered: readonly string[]): string[] {
   return offered.length === 0 ? MECHANISMS.slice(0, 1) : MECHANISMS.filter((name) => offered.includes(name));
 }
 
-/** Rejects with the refusal of the mechanism that was tried last. */
+/** Rejects with the refusal of the last mechanism tried. */
 export async function logIn(
   connection: SMTPConnection,
   credentials: { user: string; pass: string },

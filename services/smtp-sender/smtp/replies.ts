@@ -1,12 +1,12 @@
 /**
- * Reads a server's replies (RFC 5321 section 4.2). The result does not depend on how the bytes were cut into chunks.
- * Anything that is not a reply is an error: from there on nobody can say which reply belongs to which command.
+ * Parses a server's replies (RFC 5321 section 4.2), independently of how the bytes are split into chunks. Anything that
+ * is not a reply is an error: from there on replies cannot be matched to commands.
  */
 import { enhancedCode } from "../../lib/replies/codes.ts";
 
 export interface Reply {
   code: number;
-  /** RFC 3463, "5.1.1", at the beginning or as "(#5.1.1)" at the end; empty where the server gives none. */
+  /** Enhanced code (RFC 3463), "5.1.1", at the start or as "(#5.1.1)" at the end; empty if missing. */
   enhanced: string;
   /** The whole reply in one line, code first. */
   text: string;
@@ -16,19 +16,19 @@ export interface Reply {
 export class NotSmtp extends Error {}
 
 const LINE = /^([2-5]\d\d)(?:([ -])(.*))?$/;
-/** Control characters are of no use in logs and stored texts, and PostgreSQL stores no NUL. */
+/** Control characters, which are useless in logs; PostgreSQL cannot store NUL. */
 const CONTROLS = /[\u0000-\u001f\u007f]+/g;
 const MAX_LINE = 4_096;
 const MAX_REPLY = 65_536;
 const MAX_TEXT = 500;
 
 /**
- * Replies of one line as they were read before: of the five replies to a mail four are the same for all. Forgotten as a
- * whole, because the fifth (with its queue id) is new each time.
+ * Cache of parsed single-line replies: four of the five replies to a mail are always the same. Cleared as a whole,
+ * because the fifth (with its queue id) is always new.
  */
 const known = new Map<string, Reply>();
 const MAX_KNOWN = 256;
-/** A line keeps the chunk alive that it was cut from. */
+/** A substring keeps the whole chunk alive. */
 const MAX_KNOWN_CHUNK = 512;
 
 function remember(line: string, reply: Reply): void {
@@ -37,14 +37,14 @@ function remember(line: string, reply: Reply): void {
 }
 
 export class ReplyReader {
-  /** What was read last, and up to where it has been taken. */
+  /** The last chunk, and the offset up to which it is consumed. */
   #input = "";
   #from = 0;
   #code = "";
   #lines: string[] = [];
   #size = 0;
 
-  /** True while a reply has begun and is not complete. */
+  /** True while a reply is incomplete. */
   get midway(): boolean {
     return this.#from < this.#input.length || this.#lines.length > 0;
   }
@@ -65,7 +65,7 @@ export class ReplyReader {
       take(reply);
     }
     if (input.length - this.#from > MAX_LINE) throw new NotSmtp("The server sent a line without end");
-    // A chunk that was taken whole is not kept.
+    // A fully consumed chunk is not kept.
     if (this.#from === input.length) {
       this.#input = "";
       this.#from = 0;

@@ -1,6 +1,6 @@
 /**
- * Opens a session with an SMTP server: address checked and pinned, connected, greeting, TLS, login. nodemailer's
- * SMTPConnection does the protocol up to here; then the socket is ours.
+ * Opens an SMTP session: checks and pins the address, connects, and handles greeting, TLS and login. nodemailer's
+ * SMTPConnection speaks the protocol up to here; then the socket is ours.
  */
 import { once } from "node:events";
 import { isIP, type Socket, connect as tcpConnect } from "node:net";
@@ -16,7 +16,7 @@ export interface Endpoint {
   host: string;
   port: number;
   useTls: boolean;
-  /** Default "auto": TLS from the first byte on port 465, else STARTTLS; none without `useTls`. */
+  /** Default "auto": implicit TLS on port 465, otherwise STARTTLS; none without `useTls`. */
   tlsMode?: TlsMode;
   username: string;
   password: string;
@@ -27,7 +27,7 @@ export interface Session {
   pipelining: boolean;
   eightBitMime: boolean;
   smtpUtf8: boolean;
-  /** SIZE offered; its value, 0 where the server names none. */
+  /** Value of the SIZE extension; 0 if the server names none. */
   size: number | undefined;
 }
 
@@ -35,10 +35,10 @@ interface OpenOptions {
   allowPrivate: boolean;
   /** Our name in EHLO. */
   name?: string;
-  /** For one address. */
+  /** Connection time-out per address. */
   connectTimeoutMs?: number;
   greetingTimeoutMs?: number;
-  /** Until each answer of the login. */
+  /** Time-out of each reply during login. */
   loginTimeoutMs?: number;
 }
 
@@ -47,11 +47,11 @@ const whereOf = ({ host, port }: Endpoint) => `${host}:${port}`;
 type OpenStage = "dns" | "connect" | "tls" | "auth";
 
 /**
- * Whether trying again can help.
+ * Tells whether a retry can help.
  *
- * no                   only the user can change it: a wrong password, a certificate that is not trusted
- * notIfItNeverWorked   the server has no TLS or no login, or none that this client has. Where it worked before, it is a
- * hiccup yes                  whatever else: the server may be back in a while
+ * no                   only the user can fix it: a wrong password, an untrusted certificate
+ * notIfItNeverWorked   the server has no TLS or login, or none that this client supports; temporary if it worked before
+ * yes                  anything else: the server may be back in a while
  */
 type MayRecover = "yes" | "notIfItNeverWorked" | "no";
 
@@ -60,7 +60,7 @@ export class OpenError extends Error {
   readonly mayRecover: MayRecover;
 
   constructor(stage: OpenStage, mayRecover: MayRecover, sentence: string) {
-    // It may quote the server, and is stored.
+    // The sentence may quote the server, and is stored.
     super(toOneLine(sentence));
     this.name = "OpenError";
     this.stage = stage;
@@ -72,33 +72,32 @@ export class OpenError extends Error {
   }
 }
 
-// RFC 5321 section 4.5.3.2.1 wants five minutes for the greeting. A TCP handshake is given up sooner, to try the next
+// RFC 5321 section 4.5.3.2.1 requires five minutes for the greeting. A TCP handshake gets less, to try the next
 // address.
 const CONNECT_TIMEOUT_MS = 30_000;
 const GREETING_TIMEOUT_MS = 300_000;
 const LOGIN_TIMEOUT_MS = 120_000;
-/** EHLO, twice with STARTTLS, and AUTH with a challenge. */
+/** Number of login replies: EHLO, twice with STARTTLS, and AUTH with a challenge. */
 const STEPS = 4;
 
-/** Codes of nodemailer for a connection that ended. */
+/** nodemailer's codes for a connection that ended. */
 const CLOSED: ReadonlySet<string | undefined> = new Set(["ECONNECTION", "ESOCKET"]);
 
 type SmtpError = Error & { code?: string; responseCode?: number; response?: string; command?: string };
 
 /**
- * One buffer that all connections read into; its content is taken at once. Without it Node allocates 64 KB for each
- * read, and replies have fifty bytes.
+ * Shared read buffer of all connections; its content is consumed at once. Without it Node allocates 64 KB per read for
+ * replies of fifty bytes.
  */
 const readBuffer = Buffer.allocUnsafeSlow(64 * 1024);
 
 type Take = (text: string) => void;
 
-/** Connections whose bytes come into readBuffer, and who takes them once the session is open. */
+/** Sockets that read into readBuffer, and their consumers once the session is open. */
 const takers = new WeakMap<Socket, Take | undefined>();
 
 /**
- * Passes what the server sends, as latin1 characters, to `take`. Without TLS it bypasses the socket's stream, which
- * costs a part of the CPU of each mail.
+ * Passes the server's bytes, as latin1 characters, to `take`. Without TLS it bypasses the socket's stream to save CPU.
  */
 export function readSession({ socket }: Session, take: Take): void {
   if (takers.has(socket)) takers.set(socket, take);
@@ -147,15 +146,15 @@ async function connectToFirst(addresses: PinnedAddress[], endpoint: Endpoint, ti
   throw new OpenError("connect", "yes", `No connection to ${endpoint.host}:${endpoint.port} (${reason}).`);
 }
 
-/** Around its reason OpenSSL names a thread, a number, a library and a place in its source. */
+/** OpenSSL surrounds its reason with a thread, a number, a library and a source location. */
 const OPENSSL = /^[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):.*$/s;
 
 /** Each line of an SMTP reply begins with its code (RFC 5321 4.2). */
 const REPLY = /^(?:[2-5]\d\d(?:[ -].*)?(?:\r?\n|$))+$/;
 
 /**
- * In the server's words only where they are an SMTP reply: a configuration may name any host and port, and what another
- * service answers may not be shown to the user.
+ * Quotes the server only if it sent an SMTP reply: a configuration may name any host and port, and another service's
+ * answer must not be shown to the user.
  */
 const serverText = ({ response, message }: SmtpError) => {
   if (response === undefined) return message.replace(/^Error initiating TLS - /, "").replace(OPENSSL, "$1");
@@ -164,13 +163,13 @@ const serverText = ({ response, message }: SmtpError) => {
 };
 
 const ABOUT_TLS = /certificate|altname|ssl|tls|wrong version number|self.signed|handshake|unsupported protocol/i;
-// nodemailer keeps no code of an error during STARTTLS, so the words of OpenSSL and of Node decide.
+// nodemailer keeps no error code during STARTTLS, so the messages of OpenSSL and Node decide.
 const CERTIFICATE = /certificate|altname|self.signed/i;
 const NO_COMMON_VERSION = /unsupported protocol|alert protocol version|version too low|no protocols available/i;
 const NOT_TLS = /wrong version number|packet length too long|http request/i;
 const PRIVATE_CA = /self.signed|unable to (?:get|verify)/i;
 
-/** What it takes to send without TLS, in the words of the API. */
+/** How to send without TLS, in the API's terms. */
 const withoutTls = ({ tlsMode = "auto" }: Endpoint): string =>
   tlsMode === "auto" ? "set `use_tls` to false" : 'set `tls_mode` to "none"';
 
@@ -222,11 +221,11 @@ function openError(error: SmtpError, endpoint: Endpoint): OpenError {
   );
 }
 
-/** Private fields of nodemailer's SMTPConnection, held by test/unit/smtp-sender/nodemailer-contract.test.ts. */
+/** Private fields of nodemailer's SMTPConnection, verified by test/unit/smtp-sender/nodemailer-contract.test.ts. */
 interface Internals {
   _socket: Socket;
   _ehloLines?: string[];
-  /** The whole answer to the EHLO before TLS, where TLS is required. */
+  /** The full EHLO reply before TLS, if TLS is required. */
   _plaintextEhlo?: string | false;
   _onSocketData(): void;
   _onSocketError(): void;
@@ -235,8 +234,8 @@ interface Internals {
   _onSocketTimeout(): void;
 }
 
-/** The socket without the listeners of nodemailer. */
-function takeOver(connection: SMTPConnection): Socket {
+/** Takes over the socket without nodemailer's listeners. */
+function detachSocket(connection: SMTPConnection): Socket {
   const inner = inside(connection);
   const socket = inner._socket;
   socket.removeListener("data", inner._onSocketData);
@@ -250,7 +249,7 @@ function takeOver(connection: SMTPConnection): Socket {
 
 const inside = (connection: SMTPConnection) => connection as unknown as Internals;
 
-/** A server that knows no EHLO can have no STARTTLS either. */
+/** A server without EHLO has no STARTTLS either. */
 function lacksStartTls(connection: SMTPConnection, { command, responseCode = 0 }: SmtpError): boolean {
   const answer = inside(connection)._plaintextEhlo;
   if (command === "EHLO") return responseCode >= 500 && typeof answer !== "string";
@@ -262,7 +261,7 @@ function session(connection: SMTPConnection): Session {
   const offers = (word: string) => words.find(([keyword]) => keyword === word);
   const size = offers("SIZE");
   return {
-    socket: takeOver(connection),
+    socket: detachSocket(connection),
     pipelining: offers("PIPELINING") !== undefined,
     eightBitMime: offers("8BITMIME") !== undefined,
     smtpUtf8: offers("SMTPUTF8") !== undefined,
@@ -296,11 +295,11 @@ async function secured(socket: Socket, endpoint: Endpoint, timeoutMs: number): P
   }
 }
 
-/** How the server is logged in to; throws OpenError where it offers no login with a password. */
+/** Mechanisms for the login; throws OpenError if the server offers no password login. */
 function mechanismsOf(connection: SMTPConnection, endpoint: Endpoint): string[] {
   const lines = inside(connection)._ehloLines;
   const begin = `The SMTP server ${whereOf(endpoint)} offers no login`;
-  // After HELO nothing is offered, and everything may be there.
+  // HELO offers nothing, although anything may be supported.
   const offered = lines ? offeredMechanisms(lines) : [];
   if (!offered) {
     const overTls = tlsOf(endpoint) === "none" && lines?.some((line) => /^STARTTLS\b/i.test(line));
@@ -341,9 +340,9 @@ function greetAndLogin(socket: Socket, endpoint: Endpoint, options: OpenOptions)
   const opened = new Promise<Session>((resolve, reject) => {
     let refusal: SmtpError | undefined;
     const fail = (cause: SmtpError) => {
-      // A server may close the connection behind its refusal.
+      // A server may close the connection right after its refusal.
       const error = (cause.responseCode === undefined && CLOSED.has(cause.code) && refusal) || cause;
-      // Before close(), which emits "end" at once: that is not the reason.
+      // Set before close(), which emits "end" at once: that is not the reason.
       const needsStartTls = tls === "starttls" && lacksStartTls(connection, error);
       reject(needsStartTls ? noStartTls(endpoint) : openError(error, endpoint));
       connection.close();

@@ -1,7 +1,7 @@
-/** The time-outs of an SMTP session: one per stage, and the timer that watches them. */
+/** Defines the time-outs of an SMTP session, one per stage, and the timer that enforces them. */
 import { performance } from "node:perf_hooks";
 
-/** How long each reply may take, in milliseconds; `block` is for one slice of the message to leave. */
+/** Maximum time of each reply in milliseconds; `block`: for one slice of the message to be sent. */
 export interface StageTimeouts {
   rset: number;
   mail: number;
@@ -17,8 +17,8 @@ export interface StageTimeouts {
 const MINUTE_MS = 60_000;
 
 /**
- * RFC 5321 section 4.5.3.2. Shorter ones would send mail twice: a server that is slow to store a message has accepted it
- * all the same.
+ * RFC 5321 section 4.5.3.2. Shorter time-outs would send mail twice: a server that is slow to store a message has
+ * accepted it all the same.
  */
 export const RFC_TIMEOUTS: StageTimeouts = {
   rset: 5 * MINUTE_MS,
@@ -28,9 +28,9 @@ export const RFC_TIMEOUTS: StageTimeouts = {
   block: 3 * MINUTE_MS,
   endOfData: 10 * MINUTE_MS,
   emptyData: 10 * MINUTE_MS,
-  // No mail waits for the answer: a connection that does not give it is replaced.
+  // No mail waits for this reply: a connection that does not give it is replaced.
   noop: 5_000,
-  // Nobody needs the reply to QUIT.
+  // The reply to QUIT is not needed.
   quit: 2_000,
 };
 
@@ -41,7 +41,7 @@ export class Deadline {
   #at = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `tickMs`: the shortest time-out that is ever set. */
+  /** `tickMs`: the shortest time-out ever set. */
   constructor(tickMs: number, onPassed: () => void) {
     this.#tickMs = tickMs;
     this.#onPassed = onPassed;

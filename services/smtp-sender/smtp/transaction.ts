@@ -1,4 +1,4 @@
-/** A mail transaction: what it carries, its commands up to DATA, what the replies mean for it, and its result. */
+/** Defines a mail transaction: its message, its commands up to DATA, the meaning of the replies, and its result. */
 import { NotSmtp, type Reply } from "./replies.ts";
 import type { Session } from "./session.ts";
 
@@ -7,16 +7,18 @@ export interface OutgoingMessage {
   from: string;
   to: readonly string[];
   /**
-   * The message in one piece or two, with CRLF lines, as latin1 characters. The second may be shared by many messages,
+   * The message in one or two parts with CRLF lines, as latin1 characters. The second may be shared by many messages
    * and has no line that begins with a dot.
    */
   body: readonly string[];
   bytes: number;
   smtpUtf8: boolean;
   eightBit: boolean;
-  /** True: its recipient may not get it any more. Asked right before the body is written, the last moment to withdraw it. */
+  /**
+   * True: its recipient may no longer get it. Called right before the body is written, the last moment to withdraw it.
+   */
   isWithdrawn?(): boolean;
-  /** False: another sender may send it by now. Asked right before the body is written. */
+  /** False: another sender may already send it. Called right before the body is written. */
   mayStillSend?(): boolean;
 }
 
@@ -26,16 +28,16 @@ type Refusals = readonly { to: string; reply: Reply }[];
 
 export type TransactionResult =
   | { kind: "accepted"; reply: Reply; refused: Refusals }
-  /** `refused`: recipients' own refusals, where there were several recipients. */
+  /** `refused`: refusals of individual recipients, if there were several. */
   | { kind: "refused"; stage: RefusedStage; reply: Reply; refused?: Refusals }
-  /** Its final dot was written and no reply came: it may have been accepted. */
+  /** The final dot was written and no reply was received: it may have been accepted. */
   | { kind: "doubt"; reason: string }
   /**
-   * Certainly not accepted, and the session has ended. `reply`: the 421, where there was one; `withdrawn`: the sender
-   * ended it because of `isWithdrawn`.
+   * Certainly not accepted, and the session has ended. `reply`: the 421, if any; `withdrawn`: the sender ended it
+   * because of `isWithdrawn`.
    */
   | { kind: "unsent"; reason: string; reply?: Reply | undefined; withdrawn?: boolean }
-  /** This server cannot take it, now or later. */
+  /** This server can never accept it. */
   | { kind: "impossible"; reason: string };
 
 /** Command that a reply belongs to. "emptyData" ends an empty message without recipients, "endOfData" a real one. */
@@ -64,7 +66,7 @@ export interface Command {
   to?: string;
 }
 
-/** Why this server can never take the message; undefined if it can. */
+/** Reason why this server can never accept the message; undefined if it can. */
 export function messageError(message: OutgoingMessage, { size, smtpUtf8, eightBitMime }: Session): string | undefined {
   if (message.smtpUtf8 && !smtpUtf8) return "The address needs SMTPUTF8, which the SMTP server does not offer.";
   if (message.eightBit && !eightBitMime) return "The message needs 8BITMIME, which the SMTP server does not offer.";
@@ -74,7 +76,7 @@ export function messageError(message: OutgoingMessage, { size, smtpUtf8, eightBi
   return undefined;
 }
 
-/** `resetFirst`: the server is, or may still be, in the transaction before. RSET goes out in the same write. */
+/** `resetFirst`: the server is or may be in the previous transaction; RSET is sent in the same write. */
 export function envelope(transaction: Transaction, session: Session, resetFirst: boolean): Command[] {
   const { from, to, bytes, eightBit, smtpUtf8 } = transaction.message;
   const size = session.size === undefined ? "" : ` SIZE=${bytes}`;
@@ -90,8 +92,8 @@ export function envelope(transaction: Transaction, session: Session, resetFirst:
 }
 
 /**
- * 503, "bad sequence of commands" (RFC 5321 section 4.2.2), where the sequence was right: it speaks of the session and is
- * no verdict on a sender or a recipient. After a refused MAIL, or without an accepted recipient, it is the usual reply.
+ * True for a 503, "bad sequence of commands" (RFC 5321 section 4.2.2), to a correct sequence: it concerns the session,
+ * not a sender or a recipient. It is the usual reply after a refused MAIL, or without an accepted recipient.
  */
 export function isOutOfSequence({ stage, transaction }: Command, reply: Reply): boolean {
   if (reply.code !== 503 || !transaction) return false;
@@ -100,7 +102,7 @@ export function isOutOfSequence({ stage, transaction }: Command, reply: Reply): 
   return stage === "rcpt" || (stage === "data" && transaction.accepted > 0);
 }
 
-/** Takes the reply to MAIL or RCPT. */
+/** Notes the reply to MAIL or RCPT. */
 export function noteEnvelopeReply({ stage, transaction, to }: Command, reply: Reply): void {
   if (reply.code >= 300 && reply.code < 400) throw new NotSmtp(`No answer to ${stage.toUpperCase()}: ${reply.text}`);
   const { failure } = transaction!;
@@ -114,14 +116,14 @@ export function noteEnvelopeReply({ stage, transaction, to }: Command, reply: Re
   }
 }
 
-/** `failure`: the reply to blame. A single recipient's own refusal is that one. */
+/** `failure`: the decisive reply. The refusal of a single recipient is that one. */
 export function refusedResult({ message, refused }: Transaction, failure: Failure): TransactionResult {
   return message.to.length === 1 ? { kind: "refused", ...failure } : { kind: "refused", ...failure, refused };
 }
 
 /**
- * The reply to DATA. `expectsMessage`: the server now waits for a message; `hasRecipients`: somebody would get it;
- * `failure`: the reply to blame where it is not sent.
+ * Interprets the reply to DATA. `expectsMessage`: the server now expects a message; `hasRecipients`: somebody would get
+ * it; `failure`: the decisive reply if it is not sent.
  */
 export function dataReply({ accepted, failure }: Transaction, reply: Reply) {
   if (reply.code < 300 || (reply.code < 400 && reply.code !== 354)) {

@@ -1,7 +1,7 @@
 /**
- * Sends the mails of a test: over a session of its own, one after the other, and whatever the server does there is a
- * result for each when the time is up. Nothing is leased, recorded or tried again. It takes no connection slot: a
- * campaign that has all of them may have hours to go.
+ * Sends test mails one after another over a session of its own; every mail has a result when the time is up, whatever
+ * the server does. Nothing is leased, recorded or retried. It takes no connection slot, because a campaign may hold all
+ * of them for hours.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { queryOne } from "../../../models/database/db.ts";
@@ -30,7 +30,7 @@ interface TestMail extends OutgoingMessage {
 
 const notSent = (error: string): TestResult => ({ status: "failed", smtp_response: null, error });
 
-/** In the words of a sent email, but for what a campaign would try again, or be stopped by. */
+/** Status as for sent emails, except for results that a campaign would retry or be stopped by. */
 function resultOf(result: TransactionResult): TestResult {
   const { status, error, reply, stops } = outcomeOf(result, { tries: 1, isTransactional: false });
   const said = reply?.text ?? (result.kind === "refused" ? result.reply.text : null);
@@ -38,7 +38,7 @@ function resultOf(result: TransactionResult): TestResult {
   return { status: "failed", smtp_response: said, error: stops ?? error };
 }
 
-/** The server never said anything of it. */
+/** The server never replied about it. */
 const isUntouched = ({ status, smtp_response }: TestResult) => status === "failed" && smtp_response === null;
 
 const late = (withinMs: number) => `The SMTP server took longer than ${Math.ceil(withinMs / 1_000)} seconds`;
@@ -47,7 +47,7 @@ interface Delivery {
   transport: TransportConfig;
   limiter: Limiter;
   messages: readonly TestMail[];
-  /** By the monotonic clock. */
+  /** Deadline by the monotonic clock. */
   untilMs: number;
   withinMs: number;
 }
@@ -56,7 +56,7 @@ type Results = Map<number, TransactionResult>;
 
 const STEP_GRACE_MS = 1_000;
 
-/** Resolves with the result of each message, at the latest when the time is up. */
+/** Resolves with each message's result, at the latest when the time is up. */
 async function converse(
   session: Session,
   { transport, limiter, messages, untilMs, withinMs }: Delivery,
@@ -66,7 +66,7 @@ async function converse(
   const connection = new Connection(session);
   timeUp.addEventListener("abort", () => connection.abort(late(withinMs)), { once: true });
   for (const message of messages) {
-    await room(transport, limiter, timeUp).catch(() => {});
+    await waitForRate(transport, limiter, timeUp).catch(() => {});
     connection.ask();
     while (connection.isOpen && !connection.mayBegin) await connection.wait();
     if (!connection.isOpen) break;
@@ -79,8 +79,12 @@ async function converse(
   return results;
 }
 
-/** Waits for the configuration's mails a second; a limiter that is away holds up nobody's test. */
-async function room({ id, maxPerSecond }: TransportConfig, limiter: Limiter, signal: AbortSignal): Promise<void> {
+/** Waits for the configuration's limit per second; an unavailable limiter does not delay a test. */
+async function waitForRate(
+  { id, maxPerSecond }: TransportConfig,
+  limiter: Limiter,
+  signal: AbortSignal,
+): Promise<void> {
   if (maxPerSecond === null) return;
   const window = secondWindow(id, maxPerSecond);
   for (;;) {
@@ -95,7 +99,7 @@ async function inOneSession(delivery: Delivery): Promise<Results> {
   const { transport, untilMs, withinMs } = delivery;
   const { allowPrivate, ehloName } = engineSettings();
   const leftMs = Math.max(1, Math.ceil(untilMs - performance.now()));
-  // Each step may take longer than the whole: the whole decides, and names the time that was given.
+  // Steps may take longer than the total: the total applies, and the error names it.
   const stepMs = leftMs + STEP_GRACE_MS;
   const opening = openSession(transport, {
     allowPrivate,
@@ -115,7 +119,7 @@ async function inOneSession(delivery: Delivery): Promise<Results> {
   return converse(session, delivery);
 }
 
-/** A server may end a session after each mail: the others go by the next one, as long as each brings a result. */
+/** A server may end a session after each mail: the others use further sessions, as long as each yields a result. */
 async function deliver(delivery: Delivery): Promise<Map<number, TestResult>> {
   const results = new Map<number, TestResult>();
   let left = delivery.messages;
@@ -141,7 +145,7 @@ interface Row {
   smtp_per_hour: number | null;
 }
 
-// A bounce comes to where those of campaigns come, and is nobody's: its address has no token.
+// Bounces go to the usual bounce address without a token, so they belong to no mail.
 const READ = `
   select coalesce(s.bounce_address, s.sender_email) as sender, p.smtp_per_hour
   from smtp_configs s join companies c on c.id = s.company_id join plans p on p.name = c.plan
@@ -152,8 +156,8 @@ interface Room {
   tokens: readonly HourToken[];
 }
 
-/** In the hour, and in the day of a warm-up, for all of them or none. Throws 429. */
-async function takeRoom(limiter: Limiter, transport: TransportConfig, row: Row, mails: number): Promise<Room> {
+/** Takes hourly and warm-up tokens for all mails or none. Throws 429. */
+async function takeTokens(limiter: Limiter, transport: TransportConfig, row: Row, mails: number): Promise<Room> {
   const companyId = transport.companyId;
   if (mails === 0) return { tokens: [], give: async () => {} };
   const hour = new HourLimit(
@@ -171,7 +175,7 @@ async function takeRoom(limiter: Limiter, transport: TransportConfig, row: Row, 
   throw smtpRateLimited(message, Math.ceil(retryAfterMs / 1_000));
 }
 
-/** The mails that could be made, and results for the others. */
+/** Renders the mails; returns results for those that failed. */
 function messagesOf(mails: readonly (Rendered | MakeMail)[], to: readonly string[], sender: WireAddress) {
   const failed = new Map<number, TestResult>();
   const messages: TestMail[] = [];
@@ -183,7 +187,7 @@ function messagesOf(mails: readonly (Rendered | MakeMail)[], to: readonly string
   return { messages, failed };
 }
 
-/** Throws 429 where hour or warm-up have no room. */
+/** Throws 429 if the hourly or warm-up limit is reached. */
 export async function sendTests(
   ctx: Ctx<TestParams>,
   limiter: Limiter,
@@ -198,7 +202,7 @@ export async function sendTests(
     const transport = await readTransportConfig(companyId, id);
     if (!row || !transport) throw notFound();
     const { messages, failed } = messagesOf(mails, to, wireAddress(row.sender));
-    const taken = await takeRoom(limiter, transport, row, messages.length);
+    const taken = await takeTokens(limiter, transport, row, messages.length);
     const delivered = await deliver({ transport, limiter, messages, untilMs, withinMs });
     const unused = [...delivered.values()].filter(isUntouched);
     await taken.give(...taken.tokens.slice(0, unused.length));

@@ -201,7 +201,7 @@ sideBySide({
 });
 
 test("of a campaign that is over: they are claimed once, and transactional ones pass an unsubscription", async () => {
-  const batchesOver = jest.spyOn(sending.engine({ retryBaseMs: 500 }).claims, "giveBack");
+  const batchesOver = jest.spyOn(sending.engine({ retryBaseMs: 500 }).claims, "release");
   const { id, accepted, begunCopies } = await start({ ...RETRIES, transactional: true });
   await begunCopies(2);
   await query(SUPPRESS.unsubscribed, [id]);

@@ -1,6 +1,6 @@
 /** All that is granted for a mail is used or given back, once (services/smtp-sender/delivery/permit.ts). */
 import { type Granters, Permit } from "../../../services/smtp-sender/delivery/permit.ts";
-import type { DomainRoom } from "../../../services/smtp-sender/domains/domain-gate.ts";
+import type { DomainToken } from "../../../services/smtp-sender/domains/domain-gate.ts";
 import type { HourToken } from "../../../services/smtp-sender/limits/hour-limit.ts";
 import { InDoubtBudget } from "../../../services/smtp-sender/limits/in-doubt-budget.ts";
 
@@ -14,7 +14,7 @@ function granting() {
       isFresh: ({ until }: HourToken) => until !== 0,
       isValid: ({ until }: HourToken) => until !== 0,
     },
-    domains: { give: (...rooms: DomainRoom[]) => void given.push(`domain: ${rooms.length}`) },
+    domains: { give: (...tokens: DomainToken[]) => void given.push(`domain: ${tokens.length}`) },
     budget,
     client,
   } as unknown as Granters;
@@ -22,7 +22,7 @@ function granting() {
 }
 
 const token = (bucket: number, until?: number): HourToken => ({ bucket, mails: 1, until });
-const room = (connections?: object) => ({ domain: "a.example", connections }) as unknown as DomainRoom;
+const domainToken = (connections?: object) => ({ domain: "a.example", connections }) as unknown as DomainToken;
 
 test("no more permits than the budget in doubt allows; each gives its unit back once", () => {
   const { budget, take } = granting();
@@ -51,9 +51,9 @@ test("the room of its domain is used with the hand-over, whatever the answer, an
   const { given, take } = granting();
   const [permit] = take(1);
   const held: string[] = [];
-  permit!.grantDomain(room({ begin: () => held.push("begun"), end: () => held.push("ended") }));
+  permit!.grantDomain(domainToken({ begin: () => held.push("begun"), end: () => held.push("ended") }));
   permit!.handedOver();
-  expect([permit!.room, held]).toEqual([undefined, ["begun"]]);
+  expect([permit!.domainToken, held]).toEqual([undefined, ["begun"]]);
   permit!.answered();
   permit!.answered();
   permit!.settle(false);
@@ -65,7 +65,7 @@ test("mails that go back together give back together, by the bucket that each wa
   const permits = take(4);
   for (const [n, permit] of permits.entries()) {
     permit.grantHour(token(n < 3 ? 1 : 2));
-    if (n % 2 === 0) permit.grantDomain(room());
+    if (n % 2 === 0) permit.grantDomain(domainToken());
   }
   Permit.giveBack(permits);
   Permit.giveBack(permits);

@@ -16,7 +16,7 @@ function run(mails: number, limit: number, minutes: number) {
     looks++;
     const waitMs = room(now);
     if (waitMs === 0) sent.push(now);
-    else due.push(now + backlog.postpone(now, { roomInMs: waitMs, intervalMs: MINUTE / limit }));
+    else due.push(now + backlog.postpone(now, { tokenInMs: waitMs, intervalMs: MINUTE / limit }));
   };
   for (let n = 0; n < mails; n++) look(0);
   for (let now = 0; now < minutes * MINUTE; now += 1_000) {
@@ -41,7 +41,7 @@ test("many that wait cost no more than some two hundred looks a second, and the 
 
 test("what waits is looked at within two minutes, also where its turn comes in an hour", () => {
   const backlog = new DomainBacklog();
-  const delays = Array.from({ length: 6_000 }, () => backlog.postpone(0, { roomInMs: 0, intervalMs: 600 }));
+  const delays = Array.from({ length: 6_000 }, () => backlog.postpone(0, { tokenInMs: 0, intervalMs: 600 }));
   expect(Math.max(...delays)).toBeLessThanOrEqual(120_000);
   expect(new Set(delays).size).toBeGreaterThanOrEqual(5_999);
 });
