@@ -1,10 +1,10 @@
 /**
- * Whether the time of an answer reveals who has an account or is subscribed: wrong logins, requests for a reset and public
- * subscribe, for addresses that are known and for those that are not, in turns.
+ * Measures whether response times reveal who has an account or subscription: wrong logins, reset requests and public
+ * subscribe, for known and unknown addresses alternately.
  *
- *   node test/bench account-timing [requests=500]
+ *     node test/bench account-timing [requests=500]
  *
- * Prints means and Welch's t of each pair; beyond ±2.6 the two differ with 99 % certainty.
+ * Prints means and Welch's t for each pair; beyond ±2.6 they differ with 99 % certainty.
  */
 import { randomInt } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -15,7 +15,7 @@ import { benchEnvironment, startServices } from "./serve.ts";
 
 const [requests = 500] = process.argv.slice(2).map(Number);
 const PASSWORD = "correct horse battery";
-/** An account slows down after ten wrong logins, and gets three resets an hour. */
+/** An account slows down after ten wrong logins and may request three resets an hour. */
 const USES_OF_A_USER = 8;
 
 interface Series {

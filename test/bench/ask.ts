@@ -1,4 +1,4 @@
-/** One request of a company to the API, from an address of its own. */
+/** Sends a company's request to the API, each from a new address. */
 import { randomBytes } from "node:crypto";
 
 export interface Answer {

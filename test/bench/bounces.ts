@@ -1,8 +1,11 @@
 /**
- * Bounces a second that one node takes by SMTP and stores durably (fsync on), each 5 KB and about a mail of its own, over 20
- * connections; CPU of the service and of PostgreSQL for each, and the service's memory. Load and service are two processes.
+ * Measures bounces per second that one node accepts by SMTP and stores durably (fsync on). Each bounce has 5 KB and is
+ * about another mail; 20 connections.
  *
  *     node test/bench bounces [bounces]
+ *
+ * Prints CPU of the service and PostgreSQL per bounce, and the service's memory. Load and service are separate
+ * processes.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";

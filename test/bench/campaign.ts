@@ -1,13 +1,13 @@
-/** What the benches of delivery send: the 10 KB newsletter with full tracking to a list, through the API. */
+/** Sends the 10 KB newsletter with full tracking to a list, through the API, for the delivery benchmarks. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Language, newsletter } from "../support/newsletter.ts";
 import { startSmtpServer } from "../support/smtp-server.ts";
 
 const FIELDS = 20;
-/** Subscribers in a request: any number of them comes in without a file in memory that grows with it. */
+/** Subscribers per import request, so that memory does not grow with their number. */
 const PIECE = 50_000;
-/** Each question costs the service and PostgreSQL as much as ten mails. */
+/** Each poll costs the service and PostgreSQL as much as ten mails. */
 const POLL_MS = 500;
 const LOOK_MS = 50;
 const STALLED_MS = 60_000;
@@ -73,11 +73,11 @@ interface Key {
   private_key: string;
 }
 
-/** What is sent; by default the newsletter in English, unsigned. */
+/** Kind of mail; default: the English newsletter, unsigned. */
 export interface Kind {
   language?: Language;
   dkim?: Key | Key[];
-  /** Of the recipients, in turn. */
+  /** Recipient domains, used in turn. */
   domains?: readonly string[];
 }
 
@@ -136,7 +136,7 @@ export async function prepare(
   return { template, smtp, list };
 }
 
-/** Bytes of such a mail on the wire, as a server of ours gets it. */
+/** Size of such a mail on the wire, as received by a test server. */
 export async function wireBytes(api: Api, kind: Kind = {}): Promise<number> {
   const server = await startSmtpServer();
   try {
@@ -148,7 +148,7 @@ export async function wireBytes(api: Api, kind: Kind = {}): Promise<number> {
   }
 }
 
-/** `look`, where it is given, is called many times a second with how many recipients are through. */
+/** `look` is called many times a second with the number of finished recipients. */
 export async function send(api: Api, ids: Ids, look?: (through: number) => void): Promise<Sending> {
   const [postedAtMs, began] = [Date.now(), performance.now()];
   const { id } = await post<Campaign>(api, "send/to-list", {

@@ -1,14 +1,16 @@
 /**
- * Ten thousand companies, of which one is noisy: `node test/bench companies [companies=10000] [seconds=30] [perSecond=5] [people=100000] [word …]`.
+ * Measures how one noisy company affects ten thousand others.
  *
- * Each of the others has a mail server, a list of five people and an endpoint for webhooks. One after the other, each once, asks at
- * a steady pace for what a small company asks for: a receipt, a newsletter to its list, an import of twenty rows; its receipt is
- * opened as it arrives. First alone, then beside one company that has newsletters to all of its people under way, imports 20,000 rows
- * at a time, sends receipts, and whose mails are opened as they arrive, each of which is a webhook too (with words, of `newsletter`,
- * `import` and `receipt`, those alone). Prints how long each took, by company (p50, p99, the worst): none may be left out, and a p99 must
- * stay within a second.
+ *     node test/bench companies [companies=10000] [seconds=30] [perSecond=5] [people=100000] [word …]
  *
- * One process with all services, PostgreSQL, mail server, receiver and both clients share the machine.
+ * Each other company has a mail server, a list of five people and a webhook endpoint. At a steady rate, one company
+ * after the other sends a receipt, a newsletter to its list and an import of twenty rows; each receipt is opened on
+ * arrival. This runs first alone, then beside a company that sends newsletters to all of its people, imports 20,000
+ * rows at a time, sends receipts, and whose mails are opened on arrival, each with a webhook. Words out of
+ * `newsletter`, `import` and `receipt` restrict the noise to these.
+ *
+ * Prints durations by company (p50, p99, worst): no company may be left out, and a p99 must stay within a second. One
+ * process with all services, PostgreSQL, mail server, receiver and both clients share the machine.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -54,7 +56,7 @@ interface Small {
   template: string;
 }
 
-/** What came from the service: a mail with its pixel, or a webhook. */
+/** Received from the service: a mail with its pixel, or a webhook. */
 interface Came {
   email: string;
   at: number;
@@ -67,7 +69,9 @@ const readerHeaders = () => ({ "User-Agent": "Mozilla/5.0 (X11; Linux x86_64)", 
 const pixelOf = (raw: string) =>
   /https?:[^"\s]*?\/public\/open\/[^"\s]*?\.gif/.exec(raw.replaceAll("=\r\n", "").replaceAll("=3D", "="))?.[0];
 
-/** Mail server and receiver of everybody. Who opens the noisy company's mails reads each of them, sixteen at a time. */
+/**
+ * Mail server and webhook receiver of all companies. Reads and opens each mail of the noisy company, sixteen at a time.
+ */
 async function outside(): Promise<void> {
   const OPENED_AT_ONCE = 16;
   const LOOK_EVERY_MS = 5;
@@ -106,7 +110,7 @@ async function outside(): Promise<void> {
   process.send!([sink.port, (receiver.address() as AddressInfo).port]);
 }
 
-/** All that one company can ask for at full speed. */
+/** Everything that one company can request at full speed. */
 async function noise(): Promise<void> {
   const [{ world, words }] = (await once(process, "message")) as [{ world: Small; words: string[] }];
   const counts: Record<string, number> = {};
@@ -149,7 +153,7 @@ function csv(list: string, rows: number, name: string, domain: string): FormData
   return form;
 }
 
-/** By SQL, as they would stand after ten thousand registrations; the first is the noisy one. */
+/** Inserts companies by SQL as if registered; the first is the noisy one. */
 async function fill(url: string, [smtpPort, hookPort]: readonly number[]): Promise<Small[]> {
   const made = Array.from({ length: companies }, (_, n) => {
     const [company, list, smtp, template, hook] = [newId(), newId(), newId(), newId(), newId()];
@@ -207,7 +211,7 @@ interface Scene {
   postmaster: number;
 }
 
-/** Who waits for what came. */
+/** Waiting functions by what they expect. */
 const expected = new Map<string, (came: Came) => void>();
 const arrival = ({ n }: Small, name: string, event = "mail"): Promise<Came> => {
   const email = `${name}@c${n}${SMALL}`;
@@ -218,7 +222,7 @@ const arrival = ({ n }: Small, name: string, event = "mail"): Promise<Came> => {
       resolve(came);
     });
   });
-  // It may be given up while another one is waited for.
+  // May be abandoned while another one is awaited.
   came.catch(() => {});
   return came;
 };
@@ -279,7 +283,7 @@ async function round(
     for (const result of await Promise.allSettled([receipt(company, took), newsletter(company, took)])) {
       if (result.status === "rejected") failures.push(String(result.reason));
     }
-    // Afterwards: who is imported would get the newsletter, too.
+    // Imports last, because imported people would get the newsletter, too.
     await imported(company, took).catch((error) => failures.push(String(error)));
   };
   await Promise.all(some.map(one));
@@ -371,7 +375,7 @@ async function main(): Promise<void> {
   }
 }
 
-// A child ends with the bench, however that ends.
+// Ends a child process with the benchmark, however that ends.
 if (process.send) process.once("disconnect", () => process.exit());
 if (role === "outside") await outside();
 else if (role === "noise") await noise();

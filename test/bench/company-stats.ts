@@ -1,9 +1,10 @@
 /**
- * A company's overview: `node test/bench company-stats [people=1000000] [mails=10000000]`.
+ * Measures a company's overview and the cost of its counters.
  *
- * So many people, and so many mails of a hundred campaigns and of receipts, each a campaign of its own; each day of a year
- * is counted in all slots, as after a year of many writers. Prints how long the overview of 30 and 365 days takes, and what
- * counting costs those who write people, beside the same without it.
+ *     node test/bench company-stats [people=1000000] [mails=10000000]
+ *
+ * The mails belong to a hundred campaigns and to receipts, each a campaign of its own; all counter slots of a year are
+ * used. Prints the duration of the overview over 30 and 365 days, and of writing people with and without counting.
  */
 import { closeDatabase, openDatabase, query, transaction } from "../../models/database/db.ts";
 import { migrate } from "../../models/database/migrate.ts";
@@ -14,7 +15,7 @@ import { dataFolder } from "../support/service-process.ts";
 
 const [people = 1_000_000, mails = 10_000_000] = process.argv.slice(2).map(Number);
 const RECEIPTS = Math.round(mails / 100);
-/** As an import. */
+/** As in an import. */
 const BATCH = 5_000;
 
 async function timed(what: string, work: () => Promise<unknown>): Promise<void> {

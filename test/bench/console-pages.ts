@@ -1,16 +1,16 @@
-/** Which pages of the console the bench opens: all of the console's table, and lists as people filter and search them. */
+/** Pages that the console benchmark opens: all routes of the console, and typical filters and searches of lists. */
 import { query, queryOne } from "../../models/database/db.ts";
 import { operatorPages } from "../../services/console/operator-pages.ts";
 import { companyPages, personPages } from "../../services/console/pages.ts";
 
 export interface Example {
   name: string;
-  /** Below /app/. */
+  /** Path below /app/. */
   path: string;
   cookie: string;
 }
 
-/** One of each kind of thing, by the path that its page stands below. */
+/** One example of each resource, by path prefix. */
 const SOME: Record<string, string> = {
   campaigns: "select id from campaigns where company_id = $1 order by id desc limit 1",
   subscribers: "select id from subscribers where company_id = $1 order by id desc offset 1234 limit 1",
@@ -27,7 +27,7 @@ async function idFor(pattern: string, company: string): Promise<string | undefin
   return below && (await queryOne<{ id: string }>(SOME[below]!, [company]))?.id;
 }
 
-/** Every row with a page; one without an example of what it shows is left out, and says so. */
+/** Every route that is a page. Skips and reports those without an example. */
 export async function pagesOf(company: string, owner: string, operator: string): Promise<Example[]> {
   const kinds = [
     { table: personPages, root: "", cookie: owner },
@@ -49,7 +49,7 @@ export async function pagesOf(company: string, owner: string, operator: string):
 const pathOf = (root: string, pattern: string, id: string) =>
   [root, pattern.replace(/:\w+/, id)].filter((part) => part !== "").join("/");
 
-/** Of what is long in a large company. */
+/** Examples from the largest lists of a large company. */
 export async function examplesOf(company: string, cookie: string, people: number): Promise<Example[]> {
   const [list] = await query<{ id: string }>("select id from lists where company_id = $1 and name = 'Interest 3'", [
     company,

@@ -1,11 +1,12 @@
 /**
- * What pages of the console cost in a large company: `node test/bench console [people=1000000] [mails=10000000] [times=20]`.
+ * Measures pages of the console in a large company.
  *
- * Prints for each page, the operators' too, the time to its first byte and until it is complete with the style and scripts that
- * it asks for, all fetched anew (p50 and p99 of so many loads, one after the other, after one that warms up), the CPU that a
- * load takes of the service's process, and bytes of the page and of its style and scripts (gzip). What is over the limits
- * (100 ms, 500 ms, 120 kB) is marked. Then what a live page costs the service for each of its viewers. DATABASE_URL names a
- * database that is filled the first time and kept; without it one is made and removed.
+ *     node test/bench console [people=1000000] [mails=10000000] [times=20]
+ *
+ * Prints for each page, including operators' pages: time to first byte and to completion with uncached style and
+ * scripts (p50 and p99 of consecutive loads after a warm-up), CPU of the service, and bytes of the page and its assets
+ * (gzip). Marks values above the limits (100 ms, 500 ms, 120 kB). Then prints the cost of a live page per viewer.
+ * DATABASE_URL names a database that is filled once and kept; without it, a temporary one is used.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
@@ -46,7 +47,7 @@ async function companyOf(url: string): Promise<string> {
 
 const cookieIn = (response: Response) => response.headers.get("set-cookie")!.split(";", 1)[0]!;
 
-/** The cookie after the form of `page` was sent with these fields. */
+/** Submits the form of `page` and returns the cookie. */
 async function signIn(url: string, path: string, fields: Record<string, string>): Promise<string> {
   const page = await fetch(`${url}/app/${path}`);
   const [, token] = /name="csrf-token" content="([^"]+)"/.exec(await page.text())!;
@@ -86,7 +87,7 @@ async function load(url: string, { path, cookie }: Example): Promise<Load> {
   const firstByteMs = performance.now() - startedMs;
   const { status } = response;
   if (!response.headers.get("content-type")?.startsWith("text/html")) {
-    // A download, or a redirect: as long as it takes.
+    // Consumes downloads and redirects, too.
     await response.body?.cancel();
     return { status, firstByteMs, completeMs: firstByteMs, pageBytes: 0, assetBytes: 0 };
   }
@@ -139,7 +140,7 @@ async function measure(url: string, pid: number, example: Example): Promise<void
 const WATCHED_SECONDS = 20;
 const VIEWERS = 5;
 
-/** As htmx asks for it: each viewer every five seconds. */
+/** Requests as htmx sends them: each viewer every five seconds. */
 async function watch(url: string, pid: number, example: Example): Promise<void> {
   const endMs = performance.now() + WATCHED_SECONDS * 1_000;
   const viewer = async (n: number) => {

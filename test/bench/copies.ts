@@ -1,9 +1,11 @@
 /**
- * Copies that are deferred: `node test/bench copies [mails=10000] [copies=3] [connections=10]`.
+ * Measures deferred copies.
  *
- * A service process of its own with an embedded PostgreSQL; mails with as many cc each, to a mail server that defers a third
- * of the copies once, as a greylist does. Prints when the campaign was completed and when the last copy arrived, how often
- * each one came, and what the API says of them.
+ *     node test/bench copies [mails=10000] [copies=3] [connections=10]
+ *
+ * One service process with an embedded PostgreSQL sends mails with that many cc each to a server that defers a third of
+ * the copies once, as greylisting does. Prints when the campaign was completed and when the last copy arrived, how
+ * often each copy arrived, and the API's counts.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { dataFolder, startService } from "../support/service-process.ts";

@@ -1,14 +1,11 @@
-/**
- * CPU microseconds of a process and of PostgreSQL. Rates change with whatever else the machine does; CPU time per event
- * hardly does.
- */
+/** CPU microseconds of a process and of PostgreSQL. Unlike rates, they hardly depend on other work of the machine. */
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** USER_HZ, on every Linux that Node runs on. */
+/** USER_HZ is 100 on every Linux that Node runs on. */
 const US_PER_TICK = 10_000;
 
-/** Fields of /proc/<pid>/stat behind the program's name: state, parent …, user and system time from 11 on. */
+/** Fields of /proc/<pid>/stat after the program's name: state, parent …, user and system time from 11 on. */
 function statOf(pid: string): string[] {
   try {
     return readFileSync(`/proc/${pid}/stat`, "latin1").split(") ")[1]!.split(" ");
@@ -26,20 +23,20 @@ function nameOf(pid: string): string {
 }
 
 const OWN = [11, 12];
-/** With that of children that have ended: a connection of PostgreSQL may close in mid-run. */
+/** Includes ended children, because a PostgreSQL connection may close during the run. */
 const WITH_ENDED = [...OWN, 13, 14];
-/** Children alone, those that have ended. */
+/** Ended children only. */
 const ENDED = [13, 14];
 const usOf = (stat: string[], fields: number[]) =>
   fields.reduce((sum, field) => sum + Number(stat[field] ?? 0), 0) * US_PER_TICK;
 
-/** Of the process alone. */
+/** The process without its children. */
 export const ownCpuUs = (pid: number): number => usOf(statOf(String(pid)), OWN);
 
-/** Of those that this process started and that have ended. */
+/** Ended children of this process. */
 export const endedChildrenUs = (): number => usOf(statOf("self"), ENDED);
 
-/** By its threads: the event loop, those of V8 (garbage collection, compilation), and others (files, DNS, signatures). */
+/** Per kind of thread: the event loop, V8 (garbage collection, compilation), and others (files, DNS, signatures). */
 export interface ThreadsUs {
   main: number;
   v8: number;
@@ -56,25 +53,25 @@ export function threadsUs(pid: number): ThreadsUs {
   return sum;
 }
 
-/** Of the process `pid` and those it started. */
+/** The process `pid` and its children. */
 export function cpuUs(pid: number): number {
   const all = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   const children = all.map(statOf).filter((stat) => stat[1] === String(pid));
   return [statOf(String(pid)), ...children].reduce((sum, stat) => sum + usOf(stat, WITH_ENDED), 0);
 }
 
-/** Reads the process id of the server out of its data folder. */
+/** Reads the server's process id from its data folder. */
 export const postmasterOf = (dataDir: string): number =>
   Number(readFileSync(`${dataDir}/postmaster.pid`, "latin1").split("\n")[0]);
 
 const QUIET_FOR_MS = 2_000;
-/** Its polls take up to 7 % of a core while nothing is sent. */
+/** Idle polling takes up to 7 % of a core. */
 const QUIET_SHARE = 0.1;
 const MOST_WAIT_MS = 120_000;
 
 /**
- * Until the process (PostgreSQL) has nothing left to do for what came before: after an import the
- * vacuum's statistics follow for half a minute, and their CPU is none of a mail's.
+ * Waits until PostgreSQL has finished follow-up work, such as vacuum after an import, whose CPU must not count for
+ * mails.
  */
 export async function untilQuiet(pid: number): Promise<void> {
   const endMs = performance.now() + MOST_WAIT_MS;
@@ -82,7 +79,7 @@ export async function untilQuiet(pid: number): Promise<void> {
     await sleep(QUIET_FOR_MS);
     const now = cpuUs(pid);
     if (now - before < QUIET_SHARE * QUIET_FOR_MS * 1_000) return;
-    if (performance.now() > endMs) throw new Error(`Process ${pid} does not come to rest.`);
+    if (performance.now() > endMs) throw new Error(`Process ${pid} does not become idle.`);
     before = now;
   }
 }

@@ -1,11 +1,13 @@
 /**
- * The whole path at full speed: `node test/bench delivery [recipients=50000] [connections=20] [rounds=1] [kinds=plain]`.
+ * Measures the whole delivery path at full speed.
  *
- * A service process of its own with an embedded PostgreSQL; the 10 KB newsletter with full tracking to a list, from the
- * POST to `completed`, into Debian's smtp-sink; beside it, in the same run, smtp-source into the same sink with as many
- * bytes on the wire and as many connections. Prints rates, CPU per mail (of the service by its threads), the ratio of
- * service and PostgreSQL to smtp-source, and the peak memory of the service. `kinds`, taken in turns in each round:
- * plain,ed25519,rsa,both (signed),cyrillic,cjk. DATA_DIR names a folder whose database has a past already; it is kept.
+ *     node test/bench delivery [recipients=50000] [connections=20] [rounds=1] [kinds=plain]
+ *
+ * One service process with an embedded PostgreSQL sends the 10 KB newsletter with full tracking to a list, from the
+ * POST to `completed`, into Debian's smtp-sink. In the same run, smtp-source sends as many bytes over as many
+ * connections into the same sink. Prints rates, CPU per mail (the service's by thread), the ratio to smtp-source, and
+ * the service's peak memory. `kinds` alternate within each round: plain,ed25519,rsa,both (signed),cyrillic,cjk.
+ * DATA_DIR may name a folder with an existing database, which is kept.
  */
 import { generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
@@ -19,7 +21,7 @@ import { smtpSource } from "./smtp-source.ts";
 const [recipients = 50_000, connections = 20, rounds = 1] = process.argv.slice(2, 5).map(Number);
 const wanted = (process.argv[5] ?? "plain").split(",");
 
-/** Enough for its CPU, however many the campaign has. */
+/** Enough to measure its CPU, however large the campaign is. */
 const MAX_SOURCE_MAILS = 100_000;
 const RSA_BITS = 2_048;
 
@@ -51,7 +53,7 @@ interface Prepared {
 
 async function prepared(api: Api, sink: URL, name: string): Promise<Prepared> {
   const kindOf = KINDS[name];
-  if (!kindOf) throw new Error(`${name} is none of ${Object.keys(KINDS).join(", ")}`);
+  if (!kindOf) throw new Error(`${name} is not one of ${Object.keys(KINDS).join(", ")}`);
   const kind = kindOf();
   const bytes = await wireBytes(api, kind);
   return { name, ids: await prepare(api, sink, recipients, connections, kind), bytes };

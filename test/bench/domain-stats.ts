@@ -1,8 +1,11 @@
 /**
- * What became of mail by domain: `node test/bench domain-stats [mails=1000000] [receipts=20000] [domains=300]`.
+ * Measures the delivery report by domain.
  *
- * A list of so many people gets one newsletter, of which 2 % bounce and 1 % wait with a deferral, a third is opened; so many
- * receipts are campaigns of their own. Another company has little beside it. Prints time and PostgreSQL's CPU of the service's own statement, and its plan.
+ *     node test/bench domain-stats [mails=1000000] [receipts=20000] [domains=300]
+ *
+ * One newsletter to a list of that many people, with 2 % bounces, 1 % deferred and a third opened; the receipts are
+ * campaigns of their own; another company has few mails. Prints duration, PostgreSQL's CPU and plan of the service's
+ * own statement.
  */
 import { join } from "node:path";
 import { closeDatabase, openDatabase, query } from "../../models/database/db.ts";
@@ -20,7 +23,7 @@ const [mails = 1_000_000, receipts = 20_000, domains = 300] = process.argv.slice
 async function prepare(mails: number, receipts: number): Promise<string> {
   const company = newId();
   await query("insert into companies (id, name, plan) values ($1, 'Acme', 'unlimited')", [company]);
-  // The larger a domain's share the smaller its number, as among mailbox providers.
+  // Domains with smaller numbers have larger shares, as mailbox providers do.
   await query(
     `insert into subscribers (company_id, email)
      select $1, 'somebody-' || n || '@d' || floor(power(random(), 4) * $3)::int || '.example' from generate_series(1, $2::int) n`,

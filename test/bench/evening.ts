@@ -1,6 +1,6 @@
 /**
- * An evening of opens and clicks over HTTP, as fast as one node stores them: then the numbers that a company is shown are
- * compared with what was sent, and the tables are looked at, whose counts change with each batch.
+ * Stores an evening of opens and clicks over HTTP at full speed, then compares a company's statistics with what was
+ * sent, and checks the size of counter tables.
  *
  *     node test/bench evening [hits] [mails] [connections]
  */
@@ -21,18 +21,18 @@ const [HITS = 2_000_000, MAILS = 400_000, CONNECTIONS = 256] = process.argv
   .map(Number);
 const LINKS = 3;
 const SCANNER = "Mozilla/5.0 (compatible; proofpoint)";
-/** One in so many is a click, another one an open by a scanner. */
+/** One hit in this many is a click, and another an open by a scanner. */
 const CLICK_OF = 20;
 const SCAN_OF = 10;
-/** Prime, so that each mail has its turn, in no order that its row has. */
+/** A prime, so that all mails are visited in an order unrelated to their rows. */
 const STRIDE = 104_729;
-/** Autovacuum looks each minute. */
-const REST_MS = 75_000;
+/** Autovacuum runs every minute. */
+const IDLE_MS = 75_000;
 const PUBLIC = "/api/emails/public";
 
 interface Serving {
   port: number;
-  /** Of each mail its pixel, then its links. */
+  /** Paths of each mail: its pixel, then its links. */
   paths: string[][];
 }
 
@@ -77,7 +77,7 @@ async function* on(from: NodeJS.Process) {
   for (;;) yield once(from, "message");
 }
 
-/** What is sent, and what must be counted of it. */
+/** Hits to send, and the expected counts. */
 function evening(paths: readonly string[][]) {
   const opened = new Uint8Array(MAILS);
   const clicked = new Uint8Array(MAILS);
@@ -146,8 +146,8 @@ async function measure(): Promise<void> {
     ];
     console.table(compared.map(([what, sent, shown]) => ({ what, sent, shown, same: sent === shown })));
     console.table(tables);
-    await sleep(REST_MS);
-    console.log(`after ${REST_MS / 1_000} s of rest`);
+    await sleep(IDLE_MS);
+    console.log(`after ${IDLE_MS / 1_000} s idle`);
     console.table((await report()).tables);
     const ended = once(child, "exit");
     child.send("stop");

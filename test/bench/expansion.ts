@@ -1,10 +1,12 @@
 /**
- * How long a campaign's recipients take to be written: `node test/bench expansion [people=1000000] [connections=20] [rounds=2]`.
+ * Measures how long writing a campaign's recipients takes.
  *
- * A service process of its own with an embedded PostgreSQL. A campaign to a list with everybody on it, from the POST until its
- * last recipient is written: first to a server that takes connections and says nothing, so that no mail leaves, then to Debian's
- * smtp-sink, while mail leaves at full speed over so many connections. Prints the seconds, what left meanwhile, and of the first kind
- * PostgreSQL's CPU per recipient; beside it what PostgreSQL alone takes for the same rows, from a table that holds nothing else.
+ *     node test/bench expansion [people=1000000] [connections=20] [rounds=2]
+ *
+ * One service process with an embedded PostgreSQL. Measures from the POST to the last written recipient: first with a
+ * mail server that never answers, then with Debian's smtp-sink at full speed over that many connections. Prints
+ * seconds, mails sent meanwhile, and for the first case PostgreSQL's CPU per recipient, compared with inserting the
+ * same rows into an otherwise empty table.
  */
 import { randomUUID } from "node:crypto";
 import { type AddressInfo, createServer } from "node:net";
@@ -18,10 +20,10 @@ import { type Ids, newAccount, post, prepare } from "./campaign.ts";
 import { cpuUs, postmasterOf, untilQuiet } from "./cpu.ts";
 
 const [people = 1_000_000, connections = 20, rounds = 2] = process.argv.slice(2).map(Number);
-/** Written at a time, as by an import. */
+/** Rows per statement, as in an import. */
 const PART = 50_000;
 const POLL_MS = 20;
-/** Each as many rows as a slice. */
+/** As many rows as a slice of the expansion. */
 const [BARE_SLICE, BARE_SLICES] = [20_000, 5];
 
 interface Campaign {
@@ -55,7 +57,7 @@ async function addPeople({ list }: Ids): Promise<void> {
   await query("vacuum analyze");
 }
 
-/** A part of the audience as rows of a recipient's, and nothing else: microseconds of PostgreSQL each. */
+/** Inserts bare recipient rows of a part of the audience; returns PostgreSQL's microseconds per row. */
 async function bareRows(postmaster: number, { list }: Ids): Promise<number> {
   await query("create unlogged table bench_bare (n int primary key, subscriber_id uuid not null)");
   await query(

@@ -1,8 +1,8 @@
 /**
- * What the API serves: GET one subscriber and POST one with 32 connections beside a bare Koa app that answers the same
- * bytes in the same run, then page 1 and the last page of the list at 10 requests a second.
+ * Measures the API's throughput: GET and POST of one subscriber over 32 connections, compared with a bare Koa app that
+ * answers the same bytes in the same run; then the first and last page of the list at 10 requests a second.
  *
- *   node test/bench gateway [subscribers=1000000] [seconds=5]
+ *     node test/bench gateway [subscribers=1000000] [seconds=5]
  *
  * Service, load and PostgreSQL share the machine. Prints figures and ratios; nothing passes or fails.
  */
@@ -23,7 +23,7 @@ const [subscribers = 1_000_000, seconds = 5] = process.argv.slice(2).map(Number)
 const CONNECTIONS = 32;
 const PAGE_PACE = 10;
 
-/** Answers a constant, as small a Koa app as there is. */
+/** A minimal Koa app with a constant answer. */
 async function serveBare(): Promise<void> {
   const body = {
     id: "018f0000-0000-7000-8000-000000000001",

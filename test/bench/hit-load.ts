@@ -1,4 +1,7 @@
-/** Opens and clicks over HTTP, for benches: connections that ask again as soon as they are answered, and the process that answers. */
+/**
+ * Load of opens and clicks over HTTP: connections that send the next request after each answer, and the process that
+ * answers.
+ */
 import { type ChildProcess, fork } from "node:child_process";
 import { connect } from "node:net";
 import { benchEnvironment } from "./serve.ts";
@@ -7,14 +10,14 @@ export const AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:131.0) Gecko/20100101 F
 
 export interface Asked {
   path: string;
-  /** The status of its answer. */
+  /** The expected status. */
   expected: string;
   agent?: string;
 }
 
 let asked = 0;
 
-/** Each from another address. */
+/** Each request comes from another address. */
 function textOf({ path, agent = AGENT }: Asked): string {
   const n = asked++;
   const ip = `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
@@ -32,7 +35,7 @@ function askOver(port: number, next: () => Asked | undefined, answered: () => vo
       resolve();
     };
     socket.once("connect", send).once("error", reject);
-    // Answers are small: each comes in one piece on loopback.
+    // Answers are small and arrive in one chunk on loopback.
     socket.on("data", (data: Buffer) => {
       if (data.toString("latin1", 9, 12) !== current?.expected)
         return reject(new Error(data.toString("latin1", 0, 200)));
@@ -42,7 +45,7 @@ function askOver(port: number, next: () => Asked | undefined, answered: () => vo
   });
 }
 
-/** How many were answered, until `next` has no more. */
+/** Requests until `next` is exhausted; returns the number of answers. */
 export async function askAll(port: number, connections: number, next: () => Asked | undefined): Promise<number> {
   let n = 0;
   const count = () => void n++;
@@ -50,7 +53,7 @@ export async function askAll(port: number, connections: number, next: () => Aske
   return n;
 }
 
-/** The bench `script` as the process under load; `PROFILE`: a folder for its CPU profile. */
+/** Starts the benchmark `script` as the process under load. `PROFILE` is a folder for its CPU profile. */
 export function startServing(
   script: string,
   args: readonly string[],

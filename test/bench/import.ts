@@ -1,7 +1,11 @@
 /**
- * How fast CSV comes in: `node test/bench import [rows=1000000]`. Prints the reader alone beside csv-parse, then the
- * whole import with membership of a list, the same file again, bytes on disk of a person who is on a list (without the index
- * of searches, which is written later), and this process's peak memory. DATABASE_URL or an embedded PostgreSQL of its own.
+ * Measures the import of CSV.
+ *
+ *     node test/bench import [rows=1000000]
+ *
+ * Prints the reader alone compared with csv-parse, the whole import into a list, the same file again, bytes on disk per
+ * person on a list (without the search index, which is written later), and peak memory. Uses DATABASE_URL or an
+ * embedded PostgreSQL.
  */
 import { createReadStream, createWriteStream, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * `node test/bench` lists the benches, `node test/bench delivery 50000 20` runs one: with the Node that npm brought where
- * this one is too old to read TypeScript. Plain JavaScript for that reason.
+ * `node test/bench` lists the benchmarks, `node test/bench delivery 50000 20` runs one. Switches to npm's Node if this
+ * one is too old for TypeScript, hence plain JavaScript.
  */
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -10,7 +10,7 @@ import { join } from "node:path";
 const folder = import.meta.dirname ?? new URL(".", import.meta.url).pathname;
 const head = (file) => /\/\*\*([\s\S]*?)\*\//.exec(readFileSync(join(folder, file), "utf8"))?.[1] ?? "";
 
-/** Usage by name, of the files that say how they are run; the others are modules of theirs. */
+/** Usage lines by name. Files without a usage line are modules of benchmarks. */
 const benches = new Map(
   readdirSync(folder)
     .filter((file) => file.endsWith(".ts"))
@@ -28,16 +28,16 @@ if (!name || !benches.has(name)) {
 
 const bundled = join(folder, "../../node_modules/.bin/node");
 const node = existsSync(bundled) ? bundled : process.execPath;
-// A database of gigabytes stays where a signal ends the bench: what it writes goes with us.
+// Removed at the end, because a benchmark killed by a signal leaves gigabytes of database.
 const TMPDIR = mkdtempSync(join(tmpdir(), "flockmail-bench-"));
 const child = spawn(node, [join(folder, `${name}.ts`), ...args], {
   stdio: "inherit",
   env: { ...process.env, TMPDIR },
 });
-// Ctrl-C reaches both; the bench's end is ours.
+// Ctrl-C reaches both processes; the benchmark's end also ends this one.
 process.on("SIGINT", () => {}).on("SIGTERM", () => child.kill("SIGTERM"));
 child.on("exit", (code) => {
-  // Its processes end when they notice, and may write until then.
+  // Child processes may still write until they notice the end.
   rmSync(TMPDIR, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   process.exit(code ?? 1);
 });

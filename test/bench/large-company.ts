@@ -1,6 +1,6 @@
 /**
- * A company that has been at it for a year, made by SQL: a million people on twelve lists, 300 campaigns to them with ten
- * million mails, and what became of those. Where a row's past matters its id carries it, as if it had been written then.
+ * Fills a company with a year of data, by SQL: a million people on twelve lists, 300 campaigns with ten million mails,
+ * and their events. Ids contain the time at which the rows would have been written.
  */
 import { query } from "../../models/database/db.ts";
 import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
@@ -14,7 +14,7 @@ export interface LargeCompany {
 
 const DAY_MS = 24 * 3_600_000;
 const LISTS = 12;
-/** As an import. */
+/** As in an import. */
 const BATCH = 20_000;
 
 const FIRST_NAMES =
@@ -27,7 +27,7 @@ const CITIES = "London,Paris,New York,Zürich,Oslo,Roma,Praha,Madrid,Wien,Lisboa
 const nth = (texts: string, n: string) =>
   `(string_to_array('${texts}', ','))[1 + (${n})::int % ${texts.split(",").length}]`;
 
-/** A UUIDv7 of the moment `at`, as uuid_v7() makes them of now. */
+/** A UUIDv7 of the time `at`, in the format of uuid_v7(). */
 const idAt = (at: string) => `(lpad(to_hex((extract(epoch from ${at}) * 1000)::bigint), 12, '0') || '7'
   || substr(replace(gen_random_uuid()::text, '-', ''), 14))::uuid`;
 
@@ -35,7 +35,7 @@ async function inBatches(all: number, work: (from: number, to: number) => Promis
   for (let from = 1; from <= all; from += BATCH) await work(from, Math.min(all, from + BATCH - 1));
 }
 
-/** People by number, for the statements that follow. */
+/** People by number, for the following statements. */
 async function addPeople(company: string, people: number): Promise<void> {
   await query("create unlogged table bench_people (n int primary key, id uuid not null, email text not null)");
   await inBatches(people, (from, to) =>
@@ -59,7 +59,7 @@ async function addPeople(company: string, people: number): Promise<void> {
   );
 }
 
-/** The first list has everybody, the others fewer and fewer. */
+/** The first list has everybody, each further one fewer. */
 async function addLists(company: string, people: number): Promise<string> {
   const lists = await query<{ id: string }>(
     `insert into lists (id, company_id, name, description)
@@ -113,7 +113,7 @@ async function addCampaign(company: string, list: string, n: number, at: Date, s
   return added!.no;
 }
 
-/** One of a hundred bounces at once, a quarter opens, a twentieth clicks. */
+/** 1 % bounces, 25 % opens, 5 % clicks. */
 const addMails = ({ no, at, from, size }: Campaign, people: number) =>
   query(
     `insert into sent_emails (campaign_no, seq, subscriber_id, status, attempts, sent_at, bounced_at, opened_at, opens, clicked_at, clicks,
@@ -128,7 +128,9 @@ const addMails = ({ no, at, from, size }: Campaign, people: number) =>
     [no, at, from, size, people],
   );
 
-/** What the mails' rows say, once more as events. Their `sent_email_id` leads nowhere: ids of mails are computed in Node. */
+/**
+ * Adds events that match the mails' rows. Their `sent_email_id` is invalid, because ids of mails are computed in Node.
+ */
 const addEvents = (company: string, { id, at, from, size }: Campaign, people: number) =>
   query(
     `insert into email_events (id, company_id, campaign_id, sent_email_id, type, recipient, link, is_first, is_first_of_link, metadata, created_at)
@@ -148,7 +150,7 @@ const addEvents = (company: string, { id, at, from, size }: Campaign, people: nu
     [company, id, at, from, size, people],
   );
 
-/** The triggers counted everything as of today. */
+/** Spreads the counts over the year; the triggers counted everything for today. */
 async function spreadDays(company: string, { mails, people }: LargeCompany): Promise<void> {
   await query("delete from company_days where company_id = $1", [company]);
   const daily = Math.round(mails / 365);
@@ -160,7 +162,7 @@ async function spreadDays(company: string, { mails, people }: LargeCompany): Pro
   );
 }
 
-/** `company` is there, and empty. `log` gets a line for each part. */
+/** `company` must exist and be empty. `log` gets a line per step. */
 export async function fillCompany(
   company: string,
   { people = 1_000_000, mails = 10_000_000, campaigns = 300 }: Partial<LargeCompany> = {},

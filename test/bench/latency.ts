@@ -1,24 +1,24 @@
 /**
- * More senders against a server that takes its time:
+ * Measures how throughput scales with the number of senders against a slow server.
  *
  *     node test/bench latency [senders=1,2,4] [connectionsPerSender=20] [delayMs=50] [seconds=15]
  *
- * A cluster for each number of senders; the configuration's max_connections is connectionsPerSender × senders, so that
- * the server allows `connections × 1000 / delayMs` mails a second. Prints the rate of the middle of the run (from a tenth
- * to nine tenths of the mails, as the server saw them) and of the whole of it, what share of the possible that is, how it
- * grew with the senders, how mails and connections spread over them, and what a mail takes of CPU: that should not grow with
- * the number of senders, each of which has as much to do as one alone. `seconds` is about how long each run takes.
+ * Starts a cluster for each number of senders; max_connections of the configuration is connectionsPerSender × senders,
+ * so that the server allows `connections × 1000 / delayMs` mails a second. Prints the rate of the middle (10 to 90 % of
+ * the mails, as seen by the server) and of the whole run, its share of the possible, its growth with the senders, the
+ * distribution of mails and connections, and CPU per mail, which should not grow with the number of senders. `seconds`
+ * is the approximate length of each run.
  */
 import { newAccount, prepare, send } from "./campaign.ts";
 import { untilQuiet } from "./cpu.ts";
-import { PIECE_MS, type SlowSink, startSlowSink, type Taken } from "./slow-sink.ts";
+import { INTERVAL_MS, type SlowSink, startSlowSink, type Taken } from "./slow-sink.ts";
 import { countCpu, mailsOf, type Stack, sendersOf, startStack } from "./stack.ts";
 import { Watch } from "./watch.ts";
 
 const [counts = "1,2,4", ...rest] = process.argv.slice(2);
 const [connectionsPerSender = 20, delayMs = 50, seconds = 15] = rest.map(Number);
 
-/** Mails a second between a tenth and nine tenths of them. */
+/** Mails per second between 10 and 90 % of them. */
 function middleRate({ mails, counts: pieces }: Taken): number {
   let [through, middle, inMiddle] = [0, 0, 0];
   for (const piece of pieces) {
@@ -28,7 +28,7 @@ function middleRate({ mails, counts: pieces }: Taken): number {
     }
     through += piece;
   }
-  return inMiddle === 0 ? Number.NaN : (middle / (inMiddle * PIECE_MS)) * 1_000;
+  return inMiddle === 0 ? Number.NaN : (middle / (inMiddle * INTERVAL_MS)) * 1_000;
 }
 
 interface Step {

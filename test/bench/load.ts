@@ -1,4 +1,4 @@
-/** A load of HTTP/1.1 requests over keep-alive sockets: as little work per request as it takes to time it. */
+/** HTTP/1.1 load over keep-alive sockets, with minimal work per timed request. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
@@ -14,15 +14,15 @@ export interface LoadOptions {
   port: number;
   connections: number;
   seconds: number;
-  /** The n-th request, as it goes over the wire. */
+  /** The n-th request as bytes on the wire. */
   request: (n: number) => string;
-  /** Requests a second over all connections; as fast as answers come when absent. */
+  /** Requests per second over all connections; without it, as fast as answers arrive. */
   pace?: number;
 }
 
 const HEAD_END = Buffer.from("\r\n\r\n");
 
-/** Bytes of the first whole answer in the buffer, or 0. Answers of known length only: all of ours have one. */
+/** Length of the first complete answer in the buffer, or 0. Requires Content-Length, which all our answers have. */
 function answerLength(bytes: Buffer): number {
   const end = bytes.indexOf(HEAD_END);
   if (end < 0) return 0;
@@ -58,7 +58,7 @@ export async function load({ port, connections, seconds, request, pace }: LoadOp
       const n = next++;
       const dueMs = pace ? startedMs + (n * 1_000) / pace : performance.now();
       if (dueMs > performance.now()) await new Promise((done) => setTimeout(done, dueMs - performance.now()));
-      // From when it was due, not from when it could be sent: a slow answer must not hide the ones behind it.
+      // Measured from the scheduled time, not from sending: a slow answer must not hide the delay of those behind it.
       const fromMs = pace ? Math.max(dueMs, startedMs) : performance.now();
       const status = await exchange(socket, request(n));
       timesMs.push(performance.now() - fromMs);

@@ -1,10 +1,12 @@
 /**
- * Data in and out over HTTP, beside another company that goes on with its work: `node test/bench moving [rows=200000]`. A file
- * of so many people is imported into a list, twice, and all of them and those of the list are
- * exported. Prints rows/s, rows for each second of CPU (service and PostgreSQL together, and each one's µs a row), when the first
- * byte came, the service's peak memory, and p50 and p99 of the other company's requests with the ratio to those in silence.
+ * Measures import and export over HTTP, and their effect on another company.
  *
- * One process with all services, PostgreSQL and both clients share the machine.
+ *     node test/bench moving [rows=200000]
+ *
+ * Imports a file of that many people into a list, twice, and exports all people and those of the list. Prints rows per
+ * second, rows per CPU second (service and PostgreSQL, with µs per row), time to first byte, the service's peak memory,
+ * and p50 and p99 of the other company's requests with the ratio to an idle service. One process with all services,
+ * PostgreSQL and both clients share the machine.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -38,7 +40,7 @@ interface Times {
   wrong: number;
 }
 
-/** In a process of its own, so that the client of the large file takes no time from it. */
+/** Runs in its own process, so that the client of the large file does not slow it down. */
 async function beNeighbour(world: World): Promise<void> {
   const paths = ["lists/", "subscribers/?page=3", "subscribers/?search=reader77", `lists/${world.list}/`, "campaigns/"];
   const timesMs: number[] = [];
@@ -55,7 +57,7 @@ async function beNeighbour(world: World): Promise<void> {
     await sleep(Math.max(0, dueMs - performance.now()));
     const one = async () => {
       const { status } = await ask(world, "GET", paths[n % paths.length]!).catch(() => ({ status: 0 }));
-      // From when it was due: one that is slow must not hide those behind it.
+      // Measured from the scheduled time: a slow request must not hide the delay of those behind it.
       timesMs.push(performance.now() - dueMs);
       if (status !== 200) wrong++;
     };
@@ -107,7 +109,7 @@ async function newWorld(url: string, database: pg.Client, name: string): Promise
   return { url, key, companyId: company.id, list };
 }
 
-/** Most memory that the process had since the function was called. */
+/** Peak memory of the process since the call. */
 function peakOf(pid: number): () => number {
   writeFileSync(`/proc/${pid}/clear_refs`, "5");
   return () => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "latin1"))![1]) / 1_024;
@@ -146,7 +148,7 @@ async function importFile({ url, key, list }: World, file: string): Promise<unde
   if (status !== 201) throw new Error(`${status} ${JSON.stringify(json)}`);
 }
 
-/** The whole file is read; when its first byte came. */
+/** Reads the whole file; returns the time to the first byte. */
 async function download({ url, key }: World, path: string): Promise<number> {
   const began = performance.now();
   const signal = AbortSignal.timeout(TIMEOUT_MS);

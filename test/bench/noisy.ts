@@ -1,9 +1,11 @@
 /**
- * A newsletter alone, and beside another company's ordinary requests: `node test/bench noisy [recipients=50000] [rounds=1]`. The
- * requests are 25 a second of the mix in `ordinary`. Prints the rate of mails of both, their ratio, and requests that failed. The
- * aim: the newsletter keeps 85 % of its rate.
+ * Measures a newsletter alone, and beside another company's ordinary requests.
  *
- * One process with all services, its PostgreSQL, the mail server and the client share the machine.
+ *     node test/bench noisy [recipients=50000] [rounds=1]
+ *
+ * Sends 25 requests a second of the mix in `ordinary`. Prints both mail rates, their ratio, and failed requests. Aim:
+ * the newsletter keeps 85 % of its rate. One process with all services, its PostgreSQL, the mail server and the client
+ * share the machine.
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -21,7 +23,7 @@ const WARM_UP_MS = 2_000;
 
 type Request = readonly [method: string, path: string, body?: unknown];
 
-/** Another company: what it has, and the requests that it makes in turn. */
+/** The other company's data, and its requests in order. */
 async function ordinary(api: Api, sink: URL): Promise<readonly Request[]> {
   const { list, smtp, template } = await prepare(api, sink, QUIET_PEOPLE, CONNECTIONS);
   const conditions = [{ field: "email", operator: "contains", value: "nothing" }];
@@ -45,7 +47,7 @@ async function ordinary(api: Api, sink: URL): Promise<readonly Request[]> {
   ];
 }
 
-/** Asks at a steady pace until it is ended; resolves with how many requests were made, and failed. */
+/** Sends requests at a steady rate until stopped; resolves with the numbers of requests and failures. */
 function startAsking(api: Api, requests: readonly Request[]): () => Promise<string> {
   const beganMs = performance.now();
   const failed: string[] = [];

@@ -1,13 +1,14 @@
 /**
- * What every read of the API costs in a large company: `node test/bench reading [subscribers=1000000] [mails=50000000] [events=20000000]
- * [others=1000000] [times=20] [only]`.
+ * Measures every read of the API in a large company.
  *
- * Makes the company by SQL, beside one of a tenth of its size, and asks each GET over HTTP, each list with every filter, ordering
- * and search that it documents, on its first page and later ones (`only`: those whose name has this text). Prints p50 and p99 of
- * so many requests, one after the other, the pages of PostgreSQL (8 kB) that their statements touched and the most rows that a part
- * of a plan went through, worst first, with the slowest statements; 50 ms are the limit, and what is over it is marked. `others`
- * are suppressions, webhook deliveries, bounces that came in, entries of the audit log, and mails that are campaigns of their own.
- * DATABASE_URL names a database that is filled the first time and kept; without it one is made and removed.
+ *     node test/bench reading [subscribers=1000000] [mails=50000000] [events=20000000] [others=1000000] [times=20] [only]
+ *
+ * Fills the company by SQL, beside one of a tenth of its size. Requests each GET over HTTP, and each list with every
+ * documented filter, ordering and search, on its first and later pages (`only` selects names that contain this text).
+ * Prints, slowest first: p50 and p99 of consecutive requests, PostgreSQL pages (8 kB) touched by their statements, the
+ * most rows in a node of a plan, and the slowest statements. Marks reads above the limit of 50 ms. `others` are
+ * suppressions, webhook deliveries, inbound messages, audit log entries and single-mail campaigns. DATABASE_URL names a
+ * database that is filled once and kept; without it, a temporary one is used.
  */
 import type { ServiceBroker } from "moleculer";
 import { queryOne } from "../../models/database/db.ts";
@@ -49,13 +50,13 @@ interface Asking {
 
 async function costOf(given: Read, { broker, large, userId, get, plans }: Asking): Promise<Cost> {
   const read = await withLastPage(given, async (first) => {
-    // Refused where it would sort too many.
+    // Refused if it would have to sort too many rows.
     const page = (await callRead(broker, first, large, userId).catch(() => undefined)) as { count: number } | undefined;
     return page?.count ?? 1;
   });
   const took: number[] = [];
   let status = 0;
-  // Of a download its first page alone, by its statements: all of it takes as long as it is.
+  // Measures only the statements of a download's first page; the whole download depends on its length.
   for (let n = 0; n <= times && read.route.answer !== "csv"; n++) {
     const startedMs = performance.now();
     status = (await get(addressOf(read, large), read.query, read.route.access !== "company")).status;
@@ -102,7 +103,7 @@ async function filled(url: string): Promise<{ large: Large; key: string; token: 
     await settle(process.env.DATABASE_URL!);
     return { large, ...company };
   }
-  // Whoever asks now belongs to the company that was filled then.
+  // Uses the credentials of the company that was filled earlier.
   const { key, token } = company;
   await queryOne("update memberships set company_id = $1 where user_id = $2", [known.company, company.userId]);
   await queryOne("update api_keys set company_id = $1 where company_id = $2", [known.company, company.id]);

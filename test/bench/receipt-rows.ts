@@ -1,9 +1,11 @@
 /**
- * What a transactional mail to one receiver leaves behind: `node test/bench receipt-rows [receipts=2000] [atOnce=16]`.
+ * Measures what a transactional mail to one receiver leaves in the database.
  *
- * A service process of its own; sends of the 10 KB newsletter to one receiver each, as a shop sends receipts, through the API
- * into a server that takes them all. Prints, for each, bytes on disk by table and index, bytes of WAL, and CPU of the service
- * and of PostgreSQL.
+ *     node test/bench receipt-rows [receipts=2000] [atOnce=16]
+ *
+ * One service process sends the 10 KB newsletter to one receiver per send, as a shop sends receipts, through the API
+ * into a server that accepts everything. Prints bytes on disk by table and index, bytes of WAL, and CPU of the service
+ * and PostgreSQL, per receipt.
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -41,7 +43,7 @@ async function send(api: Api, ids: Ids, count: number): Promise<void> {
   }
 }
 
-/** Results are recorded shortly after the mails left. */
+/** Results are recorded shortly after the mails were sent. */
 async function untilSettled(database: pg.Client): Promise<void> {
   const open = "select from campaigns where status not in ('completed', 'partial', 'failed') limit 1";
   while ((await database.query(open)).rowCount) await sleep(POLL_MS);

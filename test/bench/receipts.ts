@@ -1,8 +1,11 @@
 /**
- * How long receipts take beside a newsletter: `node test/bench receipts [recipients=200000] [senders=2] [perSecond=20]`.
+ * Measures the latency of receipts beside a newsletter.
  *
- * A cluster; one company's newsletter at full speed into Debian's smtp-sink, and while it runs its transactional mails to a
- * server that notes when each one arrives. Prints POST to arrival, idle and beside the newsletter (promised: 500 ms at p99).
+ *     node test/bench receipts [recipients=200000] [senders=2] [perSecond=20]
+ *
+ * In a cluster, one company sends a newsletter at full speed into Debian's smtp-sink and meanwhile transactional mails
+ * to a server that records arrivals. Prints the time from POST to arrival, idle and beside the newsletter (promised:
+ * 500 ms at p99).
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startSmtpSink } from "../support/servers.ts";
@@ -37,7 +40,7 @@ function described(name: string): string {
   return `${name}: ${sorted.length} receipts, p50 ${at(0.5)}, p99 ${at(0.99)}, worst ${at(1)}`;
 }
 
-/** Receipts at a steady rate while `more` says so, and until the last one has arrived. */
+/** Sends receipts at a steady rate while `more` returns true, and waits for the last arrival. */
 async function receipts(api: Api, template: string, smtp: string, more: () => boolean): Promise<void> {
   const asked: Promise<void>[] = [];
   for (let due = Date.now(); more(); due += 1_000 / perSecond) {

@@ -1,10 +1,10 @@
 /**
- * µs of CPU per message of the 10 KB newsletter (20 variables, 2 conditions, 1 loop, 15 links; text and HTML part, all
- * headers), beside nodemailer's MailComposer with the same finished content in the same run.
+ * Measures CPU per rendered message of the 10 KB newsletter (20 variables, 2 conditions, 1 loop, 15 links; text and
+ * HTML, all headers), compared with nodemailer's MailComposer for the same finished content.
  *
- *   node test/bench render [messages=2000] [rounds=7]
+ *     node test/bench render [messages=2000] [rounds=7]
  *
- * Medians of rounds taken in turns, so that noise hits all alike. Prints figures and ratios; nothing passes or fails.
+ * Prints medians of alternating rounds, so that noise affects all equally; nothing passes or fails.
  */
 import MailComposer from "nodemailer/lib/mail-composer/index.js";
 import nunjucks from "nunjucks";
@@ -100,7 +100,7 @@ function composed({ html, text, subject, untracked }: Work, recipient: Recipient
     .build();
 }
 
-/** The body in nunjucks' words: it shows what the values alone cost there, compiled once. */
+/** The body as a nunjucks template, compiled once, for the cost of the values alone. */
 function inNunjucks(body: string): nunjucks.Template {
   const text = body
     .replace(/\[\[#if (\w+)\]\]/g, "{% if $1 %}")

@@ -1,10 +1,10 @@
 /**
- * CPU milliseconds to understand a report, by size and for hostile ones, beside mailparser, which only takes such a message
- * apart.
+ * Measures CPU for parsing bounce reports by size, including hostile ones, compared with mailparser, which only parses
+ * the MIME structure.
  *
- *   node test/bench reports [rounds=1000]
+ *     node test/bench reports [rounds=1000]
  *
- * Means after as many rounds to warm up. Prints figures; nothing passes or fails.
+ * Prints means after as many warm-up rounds; nothing passes or fails.
  */
 import { simpleParser } from "mailparser";
 import { readReport } from "../../services/bounces/reports/read-report.ts";
@@ -61,7 +61,7 @@ const SUBJECTS: [string, Buffer][] = [
   ],
 ];
 
-/** What cannot be done within the rounds of a small one is measured in a few. */
+/** Fewer rounds for large reports. */
 const roundsFor = (bytes: number): number => Math.max(2, Math.min(rounds, Math.round((rounds * 200_000) / bytes)));
 
 async function meanMs(work: () => Promise<unknown>, times: number): Promise<string> {

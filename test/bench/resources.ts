@@ -7,10 +7,10 @@ const megabytes = (pid: number, field: string): number =>
 export const residentMegabytes = (pid: number) => megabytes(pid, "VmRSS");
 export const peakMegabytes = (pid: number) => megabytes(pid, "VmHWM");
 
-/** From now on the peak is that of sending: the start and the import have had theirs. */
+/** Resets the peak, so that it excludes the start and the import. */
 export const forgetPeak = (pid: number) => writeFileSync(`/proc/${pid}/clear_refs`, "5");
 
-/** The service itself: a launcher of ours may stand before it. */
+/** The service's own process, which may be a child of a launcher. */
 export function serviceProcess(pid: number): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
   const node = children.find((child) => child > 0 && readFileSync(`/proc/${child}/comm`, "utf8").startsWith("node"));
@@ -19,7 +19,7 @@ export function serviceProcess(pid: number): number {
 
 const ESTABLISHED = "01";
 
-/** Inodes of the sockets that are connected to the port on this machine. */
+/** Inodes of sockets connected to the port on this machine. */
 function socketsTo(port: number): Set<string> {
   const end = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   const lines = readFileSync("/proc/net/tcp", "latin1").split("\n").slice(1);
@@ -32,12 +32,12 @@ function linkOf(path: string): string {
   try {
     return readlinkSync(path);
   } catch {
-    // Closed while we looked.
+    // Closed while it was examined.
     return "";
   }
 }
 
-/** How many connections to the port each process has. */
+/** Number of connections to the port per process. */
 export function connectionsTo(port: number, pids: readonly number[]): number[] {
   const sockets = socketsTo(port);
   return pids.map(

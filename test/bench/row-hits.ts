@@ -1,4 +1,4 @@
-/** Opens and clicks of a campaign whose mails are sent, as gateways pass them on: stored by the service's own statements. */
+/** Stores opens and clicks of a sent campaign in batches like gateways do, by the service's own statements. */
 import { query } from "../../models/database/db.ts";
 import { withIds } from "../../models/statements/mail-key.ts";
 import { newId } from "../../services/lib/ids.ts";
@@ -8,11 +8,11 @@ import type { Hit } from "../../services/tracking/hits/classify-hits.ts";
 import { storeHits } from "../../services/tracking/hits/store-hits.ts";
 
 const GROUP = 200;
-/** Nobody reads within the second in which a mail is sent; who does is a machine. */
+/** Hits within the second of sending count as machines. */
 const LATER_MS = 3_600_000;
-/** Readers come one after the other for days, in an order of their own: what is written at one place of an index is spread. */
+/** Hits are spread over days and in another order than the mails, so that index writes are spread, too. */
 const BETWEEN_MS = 6_000;
-/** Prime, so that each mail has its turn. */
+/** A prime, so that every mail is visited. */
 const STRIDE = 7_919;
 const AGENT =
   "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148";
@@ -24,7 +24,7 @@ interface Mail {
   seq: number;
 }
 
-/** What the mails' links lead to; 0 is the pixel, 1 the link. */
+/** Links of the mails; 0 is the pixel, 1 the link. */
 export async function addLinks(company: string, campaign: string): Promise<void> {
   await query(
     `insert into campaign_contents (campaign_id, company_id, subject, body, sender_name, sender_email, list_id_name,
@@ -34,7 +34,7 @@ export async function addLinks(company: string, campaign: string): Promise<void>
   );
 }
 
-/** From now on each open is a webhook, too. */
+/** From now on each open also creates a webhook delivery. */
 export async function addWebhook(company: string): Promise<void> {
   const id = newId();
   await query(
@@ -49,7 +49,7 @@ const MAILS = `select s.campaign_no, s.seq from campaigns c join sent_emails s o
 
 const began = Date.now();
 
-/** One hit of each mail, in groups as a busy node stores them. */
+/** Stores one hit per mail, in batches of a busy node's size. */
 export async function hitEach(campaign: string, mails: number, link: number): Promise<void> {
   const links = new CampaignLinks();
   for (let from = 0; from < mails; from += GROUP) {

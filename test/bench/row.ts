@@ -1,11 +1,13 @@
 /**
- * What the row of a mail costs: `node test/bench row [recipients=100000] [full_page_writes=1]`.
+ * Measures the cost of a mail's row.
  *
- * A list is expanded by the service's own slices, and each recipient's result is recorded by the sender's own statement, 200
- * at a time (MAX_IN_DOUBT), with a reply as Postfix gives it; nothing is sent. Prints bytes on disk for a recorded mail, by
- * table and index, bytes of WAL, CPU of PostgreSQL for both steps, and the share of HOT updates. A checkpoint comes first,
- * so that the full-page images of all pages that are read before they are written are counted.
- * Then each mail is opened, clicked, opened once more, and opened with a webhook: the same of each hit.
+ *     node test/bench row [recipients=100000] [full_page_writes=1]
+ *
+ * Expands a list by the service's own slices and records each result by the sender's own statement, 200 at a time
+ * (MAX_IN_DOUBT), with a reply in the style of Postfix; nothing is sent. Prints bytes on disk per recorded mail, by
+ * table and index, bytes of WAL, CPU of PostgreSQL for both steps, and the share of HOT updates. Starts with a
+ * checkpoint, so that full-page images are counted. Then each mail is opened, clicked, opened again, and opened with a
+ * webhook, with the same figures per hit.
  */
 import { join } from "node:path";
 import type { ServiceBroker } from "moleculer";
@@ -95,7 +97,7 @@ interface Mail {
   email: string;
 }
 
-/** A queue id as Postfix gives it: its clock in microseconds, and a file's number. */
+/** A queue id in the style of Postfix: microseconds and a file number. */
 const queueId = (n: number) => `4Zk${(1e9 + n * 7919).toString(36)}z${(n * 31).toString(36)}`.slice(0, 12);
 
 async function record(campaign: string): Promise<void> {

@@ -1,11 +1,13 @@
 /**
- * A cluster at full speed: `node test/bench senders [recipients=100000] [senders=2] [connections=20]`.
+ * Measures a cluster at full speed.
  *
- * Senders in processes of their own over a real NATS, Redis and PostgreSQL; the 10 KB newsletter with full tracking to a
- * list, from the POST to `completed`, into Debian's smtp-sink; beside it, in the same run, smtp-source into the same sink
- * with as many connections (max_connections holds over all senders). Prints rates, the ratio, when the first mail left
- * and when all recipients were written, and for each process CPU, connections to PostgreSQL and memory, also after 10, 50
- * and 100 % of the mails: with 1000000 recipients it shows whether a sender's memory stays flat.
+ *     node test/bench senders [recipients=100000] [senders=2] [connections=20]
+ *
+ * Sender processes over a real NATS, Redis and PostgreSQL send the 10 KB newsletter with full tracking to a list, from
+ * the POST to `completed`, into Debian's smtp-sink. In the same run, smtp-source sends over as many connections into
+ * the same sink (max_connections applies to all senders together). Prints rates, their ratio, the times of the first
+ * mail and of the last written recipient, and CPU, memory and PostgreSQL connections per process, also after 10, 50 and
+ * 100 % of the mails: with 1000000 recipients this shows whether memory stays flat.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startSmtpSink } from "../support/servers.ts";
@@ -17,12 +19,12 @@ import { countCpu, mailsOf, type Stack, sendersOf, startStack } from "./stack.ts
 import { MostConnections, Watch } from "./watch.ts";
 
 const [recipients = 100_000, senderCount = 2, connections = 20] = process.argv.slice(2).map(Number);
-/** Enough for its rate, however many the campaign has. */
+/** Enough to measure its rate, however large the campaign is. */
 const MAX_SOURCE_MAILS = 100_000;
 const EXPANSION_POLL_MS = 20;
 const POINTS = [0.1, 0.5, 1];
 
-/** How long after the campaign's row its recipients were all there; `expanded_at` is when their last slice began. */
+/** Seconds from the campaign's creation to its last recipient; `expanded_at` is the start of the last slice. */
 async function expansionSeconds({ database }: Stack): Promise<number> {
   for (;;) {
     const { rows } = await database.query<{ seconds: number }>(
@@ -35,7 +37,7 @@ async function expansionSeconds({ database }: Stack): Promise<number> {
   }
 }
 
-/** Since the POST, as they were recorded. */
+/** Recorded times of the first and last mail since the POST. */
 async function firstAndLast({ database }: Stack, { id, postedAtMs }: Sending) {
   const { rows } = await database.query<{ first: number; last: number }>(
     `select extract(epoch from min(sent_at))::float8 * 1000 as first, extract(epoch from max(sent_at))::float8 * 1000 as last

@@ -1,7 +1,7 @@
-/** Services in the bench's own process, or in one that it forks. */
+/** Runs services in the benchmark's own process, or in a forked one. */
 import type { ServiceBroker } from "moleculer";
 
-/** All that answer requests. */
+/** All services that answer requests. */
 export const API_SERVICES = [
   "gateway",
   "accounts",
@@ -14,7 +14,7 @@ export const API_SERVICES = [
   "smtp-sender",
 ];
 
-/** What each bench sets: free ports, a key, and a name server that answers nothing. */
+/** Settings of every benchmark: free ports, a key, and a name server that never answers. */
 export const benchEnvironment = (databaseUrl: string, folder: string): Record<string, string> => ({
   DATABASE_URL: databaseUrl,
   DATA_DIR: folder,
@@ -33,7 +33,7 @@ interface Serving {
   port: number;
 }
 
-/** With the environment as it is now: nothing of the service may have been imported that reads it before. */
+/** Reads the environment now: import nothing of the service before. */
 export async function startServices(names: readonly string[]): Promise<Serving> {
   const moleculer = await import("moleculer");
   const { brokerOptions } = await import("../../moleculer.config.ts");

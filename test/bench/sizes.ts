@@ -1,6 +1,6 @@
-/** Bytes on disk by table and index: what grew while something was written. */
+/** Bytes on disk by table and index, and their growth. */
 
-/** Tables with what of them lies in TOAST; their indexes by themselves. */
+/** Tables with their TOAST data; indexes separately. */
 const SIZES = `
   select relname as name, (case relkind when 'i' then pg_relation_size(oid) else pg_table_size(oid) end)::float8 as bytes
   from pg_class where relkind in ('r', 'i') and relnamespace = 'public'::regnamespace`;
@@ -16,7 +16,7 @@ export async function sizesNow(ask: (sql: string) => Promise<Size[]>): Promise<S
   return new Map((await ask(SIZES)).map(({ name, bytes }) => [name, bytes]));
 }
 
-/** For each of `written`: what grew by a byte or more, largest first, and all of it. */
+/** Growth per `written` row: everything that grew by at least a byte, largest first, and the total. */
 export function grown(before: Sizes, after: Sizes, written: number): { bytes: number; by: Size[] } {
   const by = [...after]
     .map(([name, bytes]) => ({ name, bytes: (bytes - (before.get(name) ?? 0)) / written }))

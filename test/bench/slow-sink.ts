@@ -1,25 +1,25 @@
 /**
- * An SMTP server, in a process of its own, that takes its time for each message: it answers the final dot after `delayMs`
- * and reads nothing of that connection before. PIPELINING is offered; of the messages only their ids are kept.
+ * A slow SMTP server in its own process: answers the final dot after `delayMs` and does not read from that connection
+ * before. Offers PIPELINING; stores only ids of messages.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 
-/** Messages are counted by such pieces of time since the first one. */
-export const PIECE_MS = 100;
+/** Interval in which messages are counted, from the first one. */
+export const INTERVAL_MS = 100;
 
 export interface Taken {
   mails: number;
-  /** More than once. */
+  /** Messages received more than once. */
   doubled: number;
-  /** By piece of time. */
+  /** Counts by interval. */
   counts: number[];
 }
 
 export interface SlowSink {
   url: URL;
-  /** What it took since it was last asked. */
+  /** What arrived since the last call. */
   taken(): Promise<Taken>;
   stop(): void;
 }
@@ -44,7 +44,7 @@ function count(id: string | undefined): void {
   mails++;
   ids.add(id ?? `none ${mails}`);
   firstAt ||= performance.now();
-  const piece = Math.floor((performance.now() - firstAt) / PIECE_MS);
+  const piece = Math.floor((performance.now() - firstAt) / INTERVAL_MS);
   while (counts.length <= piece) counts.push(0);
   counts[piece]!++;
 }

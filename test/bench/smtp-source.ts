@@ -1,4 +1,4 @@
-/** Postfix's smtp-source: the usual idea of how fast SMTP can be sent, and for how much CPU. */
+/** Runs Postfix's smtp-source, the usual reference for SMTP speed and CPU. */
 import { spawnSync } from "node:child_process";
 import { postfixTools } from "../support/servers.ts";
 import { endedChildrenUs } from "./cpu.ts";

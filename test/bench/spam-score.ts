@@ -1,9 +1,10 @@
 /**
- * What SpamAssassin (Debian's, rules only, network tests off) says of newsletters as we send them: the one that all
- * measurements use, in English and Russian, and the demo's for its first readers of each language. The score and the
- * rules that make it; the aim is below 1.0, and 5.0 is what it calls spam.
+ * Scores newsletters with SpamAssassin (Debian, local rules only): the standard one in English and Russian, and the
+ * demo's, one per language.
  *
- *   node test/bench spam-score
+ *     node test/bench spam-score
+ *
+ * Prints the scores and matching rules. Aim: below 1.0; SpamAssassin calls 5.0 spam.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -17,7 +18,7 @@ import { makeMail } from "../support/render.ts";
 
 const TIMEOUT_MS = 120_000;
 
-/** Where an unpacked package keeps its Perl modules and rules; nothing for one that is installed. */
+/** Perl modules and rules of an unpacked package; empty for an installed one. */
 function whereItIs(path: string): { perl: string[]; own: string[] } {
   const root = path.replace(/\/usr\/bin\/spamassassin$/, "");
   if (root === "") return { perl: [], own: [] };

@@ -1,4 +1,4 @@
-/** A cluster for benches: real servers of their own, and who of them used how much CPU. */
+/** A cluster with its own servers for benchmarks, and the CPU of each process. */
 import { join } from "node:path";
 import pg from "pg";
 import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
@@ -69,14 +69,14 @@ export const sendersOf = ({ processes }: Cluster, senders: number): Sender[] =>
     return { name, pid: child.pid, healthUrl };
   });
 
-/** Mails that the sender's process has settled since it started. */
+/** Mails that the sender's process has settled since its start. */
 export async function mailsOf({ healthUrl }: Sender): Promise<number> {
   const metrics = await (await fetch(`${healthUrl}/metrics`)).text();
   const counts = [...metrics.matchAll(/^flockmail_mails_total(?:\{[^}]*\})? (\S+)$/gm)];
   return counts.reduce((sum, [, n]) => sum + Number(n), 0);
 }
 
-/** Starts a count of CPU; the function returns what each has used since, in µs. */
+/** Starts counting CPU; the returned function gives each process's µs since then. */
 export function countCpu(pids: Record<string, number>): () => Record<string, number> {
   const used = () => Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, cpuUs(pid)]));
   const before = used();

@@ -1,11 +1,11 @@
 /**
- * What `ops status` costs the service while mail is sent:
+ * Measures the cost of `ops status` while mail is sent.
  *
  *     node test/bench status [seconds=60]
  *
- * One process, into a server that takes 50 ms for a mail on each of 20 connections: its rate is the server's, whoever looks.
- * Prints the CPU of the process and of PostgreSQL in a second, first with nobody looking, then with one question a second
- * (twice as often as `ops status --watch` asks), and what one screen costs (promised: under 2 % of a core).
+ * One process sends to a server that takes 50 ms per mail on each of 20 connections, so that the server sets the rate.
+ * Prints CPU per second of the process and PostgreSQL, first without viewers, then with one request per second (twice
+ * the rate of `ops status --watch`), and the cost of one screen (promised: under 2 % of a core).
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
@@ -36,7 +36,7 @@ const service = await startService({
   },
 });
 
-/** CPU in a second, in ms. `each`: done once a second. */
+/** CPU per second, in ms. `each` runs once a second. */
 async function measured(name: string, each: () => Promise<unknown>): Promise<number> {
   const pids = { service: service.child.pid, postgres: postmasterOf(`${folder.path}/postgres`) };
   const [used, beganAt] = [countCpu(pids), performance.now()];

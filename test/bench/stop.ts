@@ -1,12 +1,12 @@
 /**
- * How long after the answer to a stop mails still begin, over a cluster and a slow server:
+ * Measures how long mails still start after a stop was answered, in a cluster with a slow server.
  *
  *     node test/bench stop [senders=4] [delayMs=400] [stops=20] [connections=40]
  *
- * The server takes `delayMs` for every single answer, and notes when it reads each MAIL command. For each stop: the time from
- * the 200 to the last MAIL after it, how many envelopes began and how many mails were still accepted after it, and that the
- * campaign's counts agree with what the server took. Prints each, the median, p99 (of 20 stops: the longest) and the maximum;
- * ends with 1 where p99 is over the two seconds that are promised.
+ * The server delays every answer by `delayMs` and records when it reads each MAIL command. Prints for each stop the
+ * time from the 200 to the last MAIL, the numbers of envelopes begun and mails accepted after it, and whether the
+ * campaign's counts match the server's; then median, p99 (of 20 stops: the longest) and maximum. Exits with 1 if p99
+ * exceeds the promised two seconds.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startSmtpServer } from "../support/smtp-server.ts";
@@ -14,9 +14,9 @@ import { type Api, type Ids, newAccount, post, prepare } from "./campaign.ts";
 import { startStack } from "./stack.ts";
 
 const PROMISED_MS = 2_000;
-/** In full swing: every connection has had mails. */
+/** Every connection has sent mails by then. */
 const BEGUN_BEFORE = 80;
-/** Longer than anything that could still come. */
+/** Longer than anything that could still arrive. */
 const QUIET_MS = 4_000;
 const STARTED_WITHIN_MS = 60_000;
 
@@ -34,7 +34,7 @@ interface Campaign {
   sent_count: number;
 }
 
-/** When the server read each MAIL, by the monotonic clock. */
+/** Times of MAIL commands by the monotonic clock. */
 const begun: number[] = [];
 const server = await startSmtpServer({
   keep: false,
@@ -54,7 +54,7 @@ async function untilFinal(api: Api, id: string): Promise<Campaign> {
   }
 }
 
-/** A busy machine answers 503 at times; from the 200 on it counts. */
+/** Retries a 503 of a busy machine; measuring starts with the 200. */
 async function stopIt(api: Api, id: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
@@ -79,7 +79,7 @@ async function stopOne(api: Api, ids: Ids): Promise<Stop> {
   for (const deadline = Date.now() + STARTED_WITHIN_MS; begun.length < BEGUN_BEFORE; await sleep(20)) {
     if (Date.now() > deadline) throw new Error(`${begun.length} mails began within ${STARTED_WITHIN_MS} ms`);
   }
-  // At no particular moment of the senders' rounds.
+  // Random, to hit any phase of the senders' rounds.
   await sleep(Math.random() * 1_000);
   await stopIt(api, id);
   const [stoppedAt, acceptedThen] = [performance.now(), server.accepted];

@@ -1,7 +1,10 @@
 /**
- * What traces cost a mail: `node test/bench traces [mails=50000]`. The step that each transaction runs when it is answered:
- * without a collector, with the default share recorded and with all, exported to a collector in a process of its own. Prints
- * CPU per mail; one of the whole service takes some 100 µs (`node test/bench delivery`).
+ * Measures the cost of traces per mail.
+ *
+ *     node test/bench traces [mails=50000]
+ *
+ * Runs the code of an answered transaction without a collector, with the default share recorded, and with everything
+ * exported to a collector in its own process. Prints CPU per mail (compare with `node test/bench delivery`).
  */
 
 import { fork } from "node:child_process";
@@ -18,7 +21,7 @@ import { mailAnswered } from "../../services/smtp-sender/delivery/spans.ts";
 import type { TransactionResult } from "../../services/smtp-sender/smtp/transaction.ts";
 
 const ROUNDS = 3;
-/** Answers that come in one pass of the event loop. */
+/** Answers within one pass of the event loop. */
 const AT_ONCE = 50;
 const accepted: TransactionResult = {
   kind: "accepted",

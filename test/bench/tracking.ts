@@ -1,8 +1,10 @@
 /**
- * Opens and redirects a second that one node stores durably (fsync on), over HTTP, beside a bare Koa app that answers a
- * constant over as many connections; and webhooks a second to a receiver on loopback. Load and service are two processes.
+ * Measures opens and redirects per second that one node stores durably (fsync on) over HTTP, compared with a bare Koa
+ * app with a constant answer over as many connections; and webhooks per second to a receiver on loopback.
  *
  *     node test/bench tracking [seconds per run] [connections]
+ *
+ * Load and service are separate processes.
  */
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -18,11 +20,11 @@ import { askAll, startServing } from "./hit-load.ts";
 import { startServices } from "./serve.ts";
 
 const SECONDS = Number(process.argv[2] ?? 5);
-/** Each reader's mail program, or proxy, has a connection of its own: in a busy minute there are thousands. */
+/** Each reader's mail program or proxy has its own connection: thousands in a busy minute. */
 const CONNECTIONS = Number(process.argv[3] ?? 1_024);
-/** Of each kind in turn: what else the machine does changes from minute to minute. */
+/** Kinds alternate, because other work of the machine changes over minutes. */
 const ROUNDS = 3;
-/** So many that none is clicked again within seconds: no reader does that, and what went before is read for each click. */
+/** Enough that none is clicked twice within seconds, because the state of each clicked mail is read. */
 const MAILS = 50_000;
 const WEBHOOKS = 5_000;
 
@@ -59,7 +61,7 @@ async function serve(): Promise<void> {
   process.exit();
 }
 
-/** From the outbox to the receiver's answer recorded. */
+/** From the outbox to the recorded answer. */
 async function webhooksPerSecond(companyId: string, act: (action: string) => Promise<unknown>): Promise<number> {
   const { query, queryOne } = await import("../../models/database/db.ts");
   const { newId } = await import("../../services/lib/ids.ts");
@@ -89,9 +91,9 @@ async function webhooksPerSecond(companyId: string, act: (action: string) => Pro
 
 interface Rate {
   perSecond: number;
-  /** Microseconds of CPU per request, of each process in `pids`. */
+  /** Microseconds of CPU per request, by process in `pids`. */
   cpu: number[];
-  /** And of this one, which asks. */
+  /** The same for this process, which sends the requests. */
   load: number;
 }
 

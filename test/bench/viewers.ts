@@ -1,12 +1,12 @@
 /**
- * What it costs when many look at a campaign in the console while it is sent:
+ * Measures the cost of many viewers of a campaign in the console while it is sent.
  *
  *     node test/bench viewers [viewers=200] [recipients=8000] [polls=200]
  *
- * One process, into a server that takes 50 ms for a mail on each of 20 connections. The campaign is sent with nobody watching,
- * then with so many streams of 20 sessions. Prints the rate of both, the CPU of the process and of PostgreSQL in a second
- * of sending, and what a viewer adds to it (promised: under 1 % of a core); then the CPU of one refresh of the overview's
- * campaigns in the air, which a page asks for every 5 s.
+ * One process sends to a server that takes 50 ms per mail on each of 20 connections, first without viewers, then with
+ * that many streams of 20 sessions. Prints both rates, CPU per second of the process and PostgreSQL, and the addition
+ * per viewer (promised: under 1 % of a core); then the CPU of one refresh of the overview's running campaigns, which a
+ * page requests every 5 s.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
@@ -24,10 +24,13 @@ const POLL_EVERY_MS = 5_000;
 const EMAIL = "bench@example.com";
 const SIGN_INS_AT_ONCE = 4;
 
-/** Each is of several viewers: rights are asked for by session, and one sign-in takes as much CPU as hours of watching. */
+/**
+ * Viewers share sessions, because permissions are checked per session, and one sign-in costs as much CPU as hours of
+ * watching.
+ */
 const SESSIONS = 20;
 
-/** A session's cookie, as a browser gets it. */
+/** The session cookie, as a browser gets it. */
 async function signIn(url: string): Promise<string> {
   const headers = { "x-forwarded-for": someIp() };
   const cookieOf = (answer: Response) => answer.headers.get("set-cookie")!.split(";", 1)[0]!;
@@ -52,7 +55,7 @@ async function signIns(url: string, n: number): Promise<string[]> {
   return cookies;
 }
 
-/** Reads as a browser does, to the end; answers how many events came. */
+/** Reads a stream to its end, like a browser; returns the number of events. */
 async function watch(address: string, cookie: string): Promise<number> {
   const answer = await fetch(address, { headers: { cookie } });
   if (answer.status !== 200) throw new Error(`${address}: ${answer.status}`);
@@ -65,7 +68,7 @@ async function watch(address: string, cookie: string): Promise<number> {
 
 interface Run {
   perSecond: number;
-  /** In a second of sending, in ms. */
+  /** In ms per second of sending. */
   serviceMs: number;
   postgresMs: number;
 }
@@ -88,7 +91,7 @@ async function companyOf(url: string, cookie: string): Promise<string> {
   return answer.headers.get("location")!.split("/").at(-1)!;
 }
 
-/** The campaign that is being sent. */
+/** Creates and starts the campaign. */
 async function begun(api: Api): Promise<string> {
   for (;;) {
     await sleep(200);

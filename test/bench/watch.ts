@@ -1,4 +1,4 @@
-/** Looks at processes while mails are sent: who has how many connections, and how much memory at which point. */
+/** Samples processes while mails are sent: connections, and memory at given points. */
 import { connectionsTo, residentMegabytes } from "./resources.ts";
 import type { Sender } from "./stack.ts";
 
@@ -11,10 +11,10 @@ export class Watch {
   readonly #points: number[];
   #connections: number[][] = [];
   #lookedAt = 0;
-  /** By point reached, by sender. */
+  /** By point reached, then by sender. */
   readonly memory: number[][] = [];
 
-  /** `points` are shares of the recipients that are through. */
+  /** `points` are shares of finished recipients. */
   constructor(senders: readonly Sender[], port: number, recipients: number, points: readonly number[] = []) {
     this.#senders = senders;
     this.#port = port;
@@ -30,13 +30,13 @@ export class Watch {
       this.memory.push(pids.map(residentMegabytes));
     }
     const now = performance.now();
-    // The first connections have to be made, and for the last mails fewer are needed.
+    // Skips the start and the end, which use fewer connections.
     if (share < 0.1 || share > 0.9 || now - this.#lookedAt < CONNECTIONS_EVERY_MS) return;
     this.#lookedAt = now;
     this.#connections.push(connectionsTo(this.#port, pids));
   }
 
-  /** By sender, on average between a tenth and nine tenths of the mails. */
+  /** Average per sender between 10 and 90 % of the mails. */
   get connections(): number[] {
     const looks = Math.max(1, this.#connections.length);
     return this.#senders.map((_, n) => {
@@ -46,7 +46,7 @@ export class Watch {
   }
 }
 
-/** The most connections to a port that each process had, by name. */
+/** Maximum number of connections to a port per process, by name. */
 export class MostConnections {
   readonly #port: number;
   readonly #pids: Record<string, number>;

@@ -1,13 +1,16 @@
 /**
- * What a webhook costs, and who waits for whom: `node test/bench webhooks [endpoints=10000] [deliveries=10000] [perSecond=100] [seconds=20]`.
+ * Measures the cost of webhooks, and how slow endpoints affect others.
  *
- * 1. CPU of a delivery: that of the service's process (claimed, signed, sent over TLS, recorded), and PostgreSQL's, beside a bare
- *    `undici` that posts the same bodies with the same headers to the same receiver from a process of its own. The limit: 4 times.
- * 2. Events at a steady pace, one for one endpoint after the other: how old an event is when it arrives (p50, p99), first with
- *    all endpoints well, then with one in a hundred that takes 5 s for its answer and one that is dead (half of those refuse the
- *    connection, half never answer), counted at the others. The aim: a p99 below 1 s.
+ *     node test/bench webhooks [endpoints=10000] [deliveries=10000] [perSecond=100] [seconds=20]
  *
- * Each company has ten endpoints. Service, receiver, PostgreSQL and this share the machine: compare within one run.
+ * First, CPU of a delivery by the service (claimed, signed, sent over TLS, recorded) and PostgreSQL, compared with a
+ * bare `undici` in its own process that posts the same bodies and headers to the same receiver; limit: 4 times.
+ *
+ * Second, events at a steady rate over all endpoints: age of an event on arrival (p50, p99), first with all endpoints
+ * healthy, then with 1 % answering after 5 s and 1 % dead (half refuse connections, half never answer), measured at the
+ * healthy ones; aim: p99 below 1 s.
+ *
+ * Each company has ten endpoints. Service, receiver, PostgreSQL and load share the machine: compare within one run.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -42,7 +45,7 @@ interface Arrived {
   agesMs: number[];
 }
 
-/** Answers at once; paths under /slow/ after 5 s, and nothing ever under /silent/. Says how old events were when they came. */
+/** Answers at once, under /slow/ after 5 s, under /silent/ never. Reports the age of events on arrival. */
 function receive(): void {
   let arrived: Arrived = { count: 0, agesMs: [] };
   const listener: RequestListener = (request, response) => {
@@ -93,7 +96,7 @@ interface Bare {
   count: number;
 }
 
-/** As little as posting takes: what is signed is signed once. Says how much CPU a request took. */
+/** Minimal posting: bodies are signed once. Reports CPU per request. */
 async function postBare(): Promise<void> {
   const { Pool } = await import("undici");
   process.once("message", async ({ url, ca, body, secret, count }: Bare) => {
@@ -150,9 +153,9 @@ async function seed(url: (n: number) => string, count: number): Promise<Endpoint
 
 const METADATA = JSON.stringify({ user_agent: "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)", machine: false });
 
-/** Events for one endpoint each, through the outbox' own statement. */
+/** Inserts events for one endpoint each, through the outbox's own statement. */
 async function queueEvents(ids: readonly string[]): Promise<string[]> {
-  // Only one of a company's ten endpoints is meant: the others do not ask for this kind at the moment.
+  // Only one of a company's ten endpoints subscribes to this event type at the moment.
   const sql = outboxInsert("event").replace(
     "w.company_id = e.company_id",
     "w.company_id = e.company_id and w.id = e.endpoint_id",
@@ -223,7 +226,7 @@ async function pace({ service, receiver, postgres }: Scene, all: readonly Endpoi
   const well = all.filter(({ url }) => url.includes("/well/"));
   for (let n = 0, tick = 1; n < count; tick++) {
     const some = Math.min(count - n, Math.ceil(perSecond / 20));
-    // Those that are not well are as often asked as the others.
+    // Unhealthy endpoints get events as often as the others.
     const ids = Array.from({ length: some }, (_, k) => all[((n + k) * 7_919) % all.length]!.id);
     service.send(await queueEvents(ids));
     n += some;

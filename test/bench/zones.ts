@@ -1,9 +1,11 @@
 /**
- * Writing the recipients of a campaign that goes by their timezones: `node test/bench zones [people=1000000] [zones=24]`.
+ * Measures writing the recipients of a campaign that is sent by time zone.
  *
- * The same list is expanded by the service's own slices three times: at once for all, by timezone, and at once again, because the
- * tables grow meanwhile. Prints seconds, statements, PostgreSQL's CPU, chunks and this process's memory of each, how long the
- * look for the first hour takes, and the releases of all hours, one after the other.
+ *     node test/bench zones [people=1000000] [zones=24]
+ *
+ * The service's own slices expand the same list three times: for all at once, by time zone, and at once again, because
+ * the tables grow. Prints seconds, statements, PostgreSQL's CPU, chunks and this process's memory for each, the
+ * duration of the query for the first hour, and of all hourly releases in order.
  */
 import { join } from "node:path";
 import type { ServiceBroker } from "moleculer";
@@ -18,7 +20,7 @@ import { dataFolder } from "../support/service-process.ts";
 import { cpuUs, postmasterOf } from "./cpu.ts";
 
 const [people = 1_000_000, zones = 24] = process.argv.slice(2).map(Number);
-/** Imported at a time. */
+/** Rows per import. */
 const PART = 50_000;
 const [company, list] = [newId(), newId()];
 const scheduledFor = new Date(Date.now() + 86_400_000);
@@ -27,7 +29,7 @@ const broker = { emit: async () => {}, logger: { info: () => {} } } as unknown a
 async function prepare(): Promise<void> {
   await query("insert into companies (id, name, plan) values ($1, 'Acme', 'unlimited')", [company]);
   await query("insert into lists (id, company_id, name) values ($1, $2, 'All')", [list, company]);
-  // Etc/GMT+12 to Etc/GMT-14 are a whole hour each.
+  // Etc/GMT+12 to Etc/GMT-14 are whole hours.
   for (let from = 1; from <= people; from += PART) {
     await query(
       `with person as (
@@ -84,7 +86,7 @@ async function release(campaign: string): Promise<void> {
   let released = 0;
   let hours = 0;
   for (; released < people; hours++) {
-    // An hour passes.
+    // Lets an hour pass.
     await query(
       `update send_chunks set due_at = due_at - (select min(due_at) from send_chunks where campaign_id = $1 and state = 3) + now()
        where campaign_id = $1 and state = 3`,

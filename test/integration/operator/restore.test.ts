@@ -195,7 +195,7 @@ describe("a database that was dumped and restored", () => {
       });
       expect(await secretOf(sealed, "sealed")).toMatchObject({
         result: "failed",
-        detail: expect.stringMatching(/and 1 /),
+        detail: expect.stringMatching(/; 1 stored/),
       });
       expect(existsSync(DATA_DIR)).toBe(false);
     });
