@@ -29,8 +29,17 @@ const own = (path: string): Buffer => readFileSync(join(import.meta.dirname, "as
 /** One style sheet for all pages; a later part may use what an earlier one says. */
 const STYLE_PARTS = [
   "tokens",
-  "components",
+  "base",
+  "buttons",
+  "fields",
+  "cards",
+  "tables",
+  "badges",
+  "navigation",
+  "feedback",
+  "layout",
   "plots",
+  "overview",
   "templates",
   "settings",
   "sending",
@@ -42,12 +51,15 @@ const STYLE_PARTS = [
 ];
 const style = named("console.css", CSS, Buffer.concat(STYLE_PARTS.map((part) => own(`styles/${part}.css`))));
 
-const icon = named("icon.svg", "image/svg+xml; charset=utf-8", own("icon.svg"));
+const SVG = "image/svg+xml; charset=utf-8";
+const icon = named("icon.svg", SVG, own("icon.svg"));
+const icons = named("icons.svg", SVG, own("icons.svg"));
 
 const resolve = createRequire(import.meta.url).resolve;
 
 /** By the name under which pages ask for them. */
 const scripts = {
+  shell: named("shell.js", SCRIPT, own("scripts/shell.js")),
   htmx: named("htmx.js", SCRIPT, readFileSync(join(resolve("htmx.org/package.json"), "../dist/htmx.min.js"))),
   editor: named("editor.js", SCRIPT, own("scripts/editor.js")),
   media: named("media.js", SCRIPT, own("scripts/media.js")),
@@ -55,7 +67,7 @@ const scripts = {
   live: named("live.js", SCRIPT, own("scripts/live.js")),
 };
 
-const all = [style, icon, ...Object.values(scripts)];
+const all = [style, icon, icons, ...Object.values(scripts)];
 const byName = new Map(all.map((one) => [one.name, one]));
 
 const withoutMark = (name: string) => name.replace(/-[0-9a-f]{12}(?=\.\w+$)/, "");
@@ -64,8 +76,11 @@ const byStem = new Map(all.map((one) => [withoutMark(one.name), one]));
 /** Of the style sheet, below /app/assets/. */
 export const styleName = style.name;
 
-/** Of what browsers show on the tab. */
+/** The favicon, below /app/assets/. */
 export const iconName = icon.name;
+
+/** The sprite of icons, below /app/assets/. */
+export const iconsName = icons.name;
 
 /** Of each script, below /app/assets/. */
 export const scriptNames = Object.fromEntries(Object.entries(scripts).map(([key, { name }]) => [key, name]));

@@ -3,10 +3,12 @@ import * as account from "./messages/account.ts";
 import { campaigns } from "./messages/campaigns.ts";
 import { imports } from "./messages/import.ts";
 import { list, lists, suppressions } from "./messages/lists.ts";
+import { navigation } from "./messages/navigation.ts";
 import { newCampaign } from "./messages/new-campaign.ts";
 import { notices } from "./messages/notices.ts";
 import { operator } from "./messages/operator.ts";
 import { overview } from "./messages/overview.ts";
+import { search } from "./messages/search.ts";
 import { segments } from "./messages/segments.ts";
 import { bounces, domains, recipientDomains, servers } from "./messages/sending.ts";
 import * as settings from "./messages/settings.ts";
@@ -17,9 +19,9 @@ import { webhooks } from "./messages/webhooks.ts";
 export const messages = {
   product: "Flockmail",
   skip: "Skip to the content",
-  pages: "Pages",
-  pagesOfSection: "Pages of this section",
   ...account,
+  navigation,
+  search,
   campaigns,
   newCampaign,
   overview,

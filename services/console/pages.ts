@@ -92,6 +92,7 @@ import {
   takeOffList,
 } from "./pages/person.ts";
 import { planPage } from "./pages/plan.ts";
+import { searchPage } from "./pages/search.ts";
 import {
   buildNewSegment,
   buildSegment,
@@ -180,6 +181,7 @@ export const personPages: Table<PersonVisit> = {
 
 export const companyPages: Table<CompanyVisit> = {
   "": { page: companyHome },
+  search: { page: searchPage },
   campaigns: { page: campaignsPage },
   "campaigns/in-the-air": { page: inTheAirPage },
   "campaigns/new": { page: newCampaignPage, form: makeCampaign },

@@ -3,10 +3,10 @@ import nunjucks from "nunjucks";
 import { config } from "../lib/config.ts";
 import { isServiceError } from "../lib/errors.ts";
 import { CONSOLE_COOKIE, formToken, OPERATOR_COOKIE } from "../lib/tokens/console-session.ts";
-import { iconName, scriptNames, styleName } from "./assets.ts";
+import { iconName, iconsName, scriptNames, styleName } from "./assets.ts";
 import { isForOperators, type Shown } from "./contract.ts";
 import { messages } from "./messages.ts";
-import { type Navigation, navigationOf, operatorLinks, ownNavigation } from "./navigation.ts";
+import { type Navigation, navigationOf, operatorNavigation, ownNavigation } from "./navigation.ts";
 import type { Answer, CompanyVisit, OperatorVisit, PersonVisit, Visit } from "./request.ts";
 
 const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(`${import.meta.dirname}/views`), {
@@ -15,6 +15,9 @@ const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(`${im
   lstripBlocks: true,
   throwOnUndefined: false,
 });
+
+environment.addGlobal("t", messages);
+environment.addGlobal("icons", `/app/assets/${iconsName}`);
 
 // Made at first use: the tables of languages take 30 ms of a process's start.
 let numbers: Intl.NumberFormat | undefined;
@@ -86,13 +89,13 @@ export function problemOf(error: unknown): Answer | undefined {
 
 const isWithin = (visit: Visit): visit is CompanyVisit => "company" in visit;
 const isPersons = (visit: Visit): visit is PersonVisit => "user" in visit;
+const isOperators = (visit: Visit): visit is OperatorVisit => "operator" in visit;
 
 function navigationFor(visit: Visit): Navigation {
   if (isWithin(visit)) return navigationOf(visit);
-  return isPersons(visit) ? ownNavigation(visit) : { sections: [], pages: [] };
+  if (isOperators(visit)) return operatorNavigation(visit);
+  return isPersons(visit) ? ownNavigation(visit) : { sections: [], trail: [] };
 }
-
-const isOperators = (visit: Visit): visit is OperatorVisit => "operator" in visit;
 
 function homeOf(visit: Visit): string {
   if (isForOperators(visit.path)) return "/app/operator";
@@ -119,15 +122,14 @@ export function render(answer: Answer, visit: Visit, headers: Record<string, str
   const body = environment.render(`${answer.view}.njk`, {
     ...answer.values,
     title: answer.title,
-    t: messages,
     style: styleName,
-    icon: iconName,
+    favicon: iconName,
     scripts: scriptNames,
     notice: noticeOf(visit),
     navigation: navigationFor(visit),
     formToken: formToken(visit.session),
     home: homeOf(visit),
-    operator: isOperators(visit) ? { ...visit.operator, links: operatorLinks(visit) } : undefined,
+    operator: isOperators(visit) ? visit.operator : undefined,
     path: visit.path,
     company: isWithin(visit) ? visit.company : undefined,
     user: isPersons(visit) ? visit.user : undefined,

@@ -76,7 +76,7 @@ test("with the keyboard and without JavaScript: an account is made, and the firs
     await page.keyboard.press("Tab");
     await page.keyboard.type("quite another staple");
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "First steps" }).waitFor();
+    await page.getByRole("heading", { name: "Set up your account" }).waitFor();
     expect(await page.getByRole("link", { name: "Lantern Books" }).count()).toBeGreaterThan(0);
   });
 });

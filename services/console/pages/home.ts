@@ -1,10 +1,13 @@
 /** The page after signing in: the companies of a person with several, the overview of one. */
+import { isOver } from "../../../models/campaign.ts";
 import type { ReturnsOf } from "../../contracts.ts";
 import { messages } from "../messages.ts";
 import { type Plot, plotOf } from "../plot.ts";
-import { type Answer, type CompanyVisit, callIn, companyPath, type PersonVisit } from "../request.ts";
+import { type Answer, type CompanyVisit, callIn, companyPath, may, type PersonVisit } from "../request.ts";
 import { warningsOf } from "../warnings.ts";
 import { campaignsInTheAir } from "./campaigns.ts";
+
+const t = messages.overview;
 
 export function chooseCompany({ companies }: PersonVisit): Answer {
   if (companies.length === 1) return { goTo: `/app/${companies[0]!.id}` };
@@ -28,18 +31,14 @@ async function firstSteps(visit: CompanyVisit, { subscribers, campaigns }: Stats
     ({ working, checked_at, check_failures }) => working && checked_at !== null && check_failures.length === 0,
   );
   const steps = [
-    { text: "Name the server that sends your mail", path: "servers/new", done: servers.count > 0 },
-    { text: "Give the DNS what receivers look for", path: "domains", done: isInOrder },
-    { text: "Make a list", path: "lists", done: lists.count > 0 },
-    { text: "Add your first subscribers", path: "import", done: subscribers.total > 0 },
-    { text: "Write a template", path: "templates/new", done: templates.count > 0 },
-    {
-      text: "Send yourself a test, then your first campaign",
-      path: "campaigns/new",
-      done: Object.values(campaigns).some((n) => n > 0),
-    },
-  ];
-  return steps.map(({ path, ...step }) => ({ ...step, href: companyPath(visit, path) }));
+    { name: "server", path: "servers/new", done: servers.count > 0 },
+    { name: "domain", path: "domains", done: isInOrder },
+    { name: "list", path: "lists", done: lists.count > 0 },
+    { name: "people", path: "import", done: subscribers.total > 0 },
+    { name: "template", path: "templates/new", done: templates.count > 0 },
+    { name: "campaign", path: "campaigns/new", done: Object.values(campaigns).some((n) => n > 0) },
+  ] as const;
+  return steps.map(({ name, path, done }) => ({ ...t.steps[name], done, href: companyPath(visit, path) }));
 }
 
 /** With what the overview has read already. */
@@ -54,9 +53,8 @@ async function warnings(visit: CompanyVisit, { sending }: Stats, { results }: Se
 
 const DAYS = 30;
 
-/** What became of people and mail, by the day. */
+/** What became of people and mail, by the day; a plot of nothing is left out. */
 function plotsOf({ growth, sending }: Stats): Plot[] {
-  const t = messages.overview;
   const plot = <Row extends { date: string }>(
     title: string,
     rows: readonly Row[],
@@ -72,25 +70,44 @@ function plotsOf({ growth, sending }: Stats): Plot[] {
         ]),
       ),
     );
-  return [plot(t.sending, sending, t.sendingLines), plot(t.growth, growth, t.growthLines)];
+  const plots = [plot(t.sending, sending, t.sendingLines), plot(t.growth, growth, t.growthLines)];
+  return plots.filter(({ rows }) => rows.length > 0);
+}
+
+/** The period's numbers, for the tiles. */
+function totalsOf({ growth, sending }: Stats) {
+  const sum = (of: "sent" | "delivered" | "opens" | "clicks") => sending.reduce((all, day) => all + day[of], 0);
+  const gained = growth.reduce((all, day) => all + day.subscribed - day.unsubscribed - day.bounced, 0);
+  return { sent: sum("sent"), delivered: sum("delivered"), opens: sum("opens"), clicks: sum("clicks"), gained };
 }
 
 export async function companyHome(visit: CompanyVisit): Promise<Answer> {
-  const [stats, servers, inTheAir] = await Promise.all([
+  const few = { page_size: 5 };
+  const [stats, servers, inTheAir, scheduled, recent] = await Promise.all([
     callIn(visit, "tracking.companyStats", { days: DAYS }),
     callIn(visit, "smtp-sender.listConfigs", ALL),
     campaignsInTheAir(visit),
+    callIn(visit, "campaigns.list", { ...few, status: "scheduled", ordering: "scheduled_for" }),
+    callIn(visit, "campaigns.list", few),
   ]);
   const [steps, needsLook] = await Promise.all([firstSteps(visit, stats, servers), warnings(visit, stats, servers)]);
+  const { first_name: name } = visit.user;
+  const isNew = !steps.at(-1)!.done;
+  const hello = isNew ? t.welcome : t.hello;
   return {
     view: "overview",
-    title: messages.overview.title,
+    title: name ? hello(name) : t.title,
     values: {
       subscribers: stats.subscribers,
+      totals: totalsOf(stats),
       plots: plotsOf(stats),
       inTheAir,
-      // Whoever has sent one needs no list any more, whatever the DNS says.
-      steps: steps.at(-1)!.done ? [] : steps,
+      scheduled: scheduled.results,
+      recent: recent.results.filter(({ status }) => isOver(status)),
+      // A company that has sent a campaign needs no list of first steps any more.
+      steps: isNew ? steps : [],
+      stepsDone: steps.filter(({ done }) => done).length,
+      newPath: may(visit, "campaigns.createDraft") ? companyPath(visit, "campaigns/new") : null,
       warnings: needsLook,
     },
   };

@@ -119,7 +119,9 @@ test("no script, style or frame but its own; nothing is kept by caches", async (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'",
   );
   expect(headers.get("cache-control")).toBe("no-store");
-  expect(html).not.toMatch(/<script(?! src="\/app\/assets\/htmx-\w+\.js" defer><\/script>)|<style| style=| on\w+=/);
+  expect(html).not.toMatch(
+    /<script(?! src="\/app\/assets\/(?:htmx|shell)-\w+\.js" defer><\/script>)|<style| style=| on\w+=/,
+  );
   const [, script] = /src="(\/app\/assets\/[^"]+)"/.exec(html)!;
   expect((await fetch(`${app.url}${script}`)).headers.get("content-type")).toBe("text/javascript; charset=utf-8");
   const [, style] = /href="(\/app\/assets\/[^"]+)"/.exec(html)!;
@@ -272,7 +274,7 @@ test("the whole way: an owner signs in, makes a list, adds a reader, and sees th
   try {
     const at = (path: string) => `/app/${mine.id}/${path}`;
     const browser = await signedIn(mine);
-    expect((await browser.open(`/app/${mine.id}`)).html).toContain("First steps");
+    expect((await browser.open(`/app/${mine.id}`)).html).toContain("Set up your account");
     await browser.open(at("lists"));
     expect(await browser.send(at("lists"), { name: "Readers", description: "" })).toMatchObject({ status: 303 });
     const list = /lists\/([0-9a-f-]{36})/.exec((await browser.open(at("lists"))).html)![1]!;

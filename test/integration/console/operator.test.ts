@@ -153,7 +153,7 @@ test("every page is whole, and says what the service depends on, which nodes the
     const { status, html } = await browser.open(`/app/operator${page}`);
     expect({ page, status }).toEqual({ page, status: 200 });
     expect(html).toMatch(/<h1>[^<]+<\/h1>/);
-    expect(html).toMatch(/Ada, until \d\d:\d\d:\d\d UTC/);
+    expect(html).toMatch(/Ada<small>until \d\d:\d\d:\d\d UTC/);
     expect(html).not.toContain("<b>Books");
   }
   const { html } = await browser.open("/app/operator");

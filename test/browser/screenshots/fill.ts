@@ -1,0 +1,123 @@
+/** A company with a little of everything, and one with nothing: what the pictures of the console show. */
+import { query } from "../../../models/database/db.ts";
+import type { App } from "../../support/app.ts";
+import { fileForm, newCompany, type TestCompany } from "../../support/client.ts";
+import type { SmtpServer } from "../../support/smtp-server.ts";
+
+const API = "/api/emails";
+const BODY =
+  '<h1>Six books for long evenings</h1><p>Hello [[first_name|default:there]]!</p><p><a href="https://example.com/books">All six books</a></p><p><a href="https://example.com/shop">Visit the shop</a></p><p><a href="[[unsubscribe_url]]">Unsubscribe</a></p>';
+const NAMES: [string, string][] = [
+  ["Grace", "Hopper"],
+  ["Ada", "Lovelace"],
+  ["محمد", "العربي"],
+  ["Wolfeschlegelsteinhausenbergerdorff", "Montgomery-Featherstonehaugh"],
+  ["עדה", "לביא"],
+  ["Zoë", "Ångström"],
+  ["一郎", "鈴木"],
+  ["Priya", "O'Connor"],
+];
+
+export interface Filled {
+  company: TestCompany;
+  empty: TestCompany;
+  ids: Record<
+    "sent" | "tested" | "scheduled" | "draft" | "template" | "list" | "person" | "server" | "webhook" | "segment",
+    string
+  >;
+}
+
+/** Thirty days of mail and growth, and two days of readers. */
+async function history(company: TestCompany, campaign: string): Promise<void> {
+  await query(
+    `insert into company_days (company_id, day, slot, sent, returned, bounced, complained, opens, clicks, people_subscribed, people_unsubscribed)
+     select $1, current_date - d, 9, 400 * k, 4 * k, 4 * k, 0, 160 * k, 31 * k, 9 * k, k
+     from generate_series(1, 29) d, lateral (select 1 + (d * 7919 % 5)) n (k)`,
+    [company.id],
+  );
+  await query(
+    `insert into campaign_counts (company_id, campaign_id, metric, bucket, slot, n)
+     select $1, $2, metric, bucket, 0, n from (
+       select 'opened_by_hour' as metric, h as bucket, greatest(1, 40 - abs(h - $3::int - 3) * 2) as n from generate_series($3::int, $3::int + 30) h
+       union all select 'clicked_by_hour', h, greatest(0, 12 - abs(h - $3::int - 4)) from generate_series($3::int, $3::int + 20) h
+       union all values ('opened', 0, 31), ('opened_unique', 0, 18), ('clicked', 0, 12), ('clicked_unique', 0, 9),
+         ('opened_machine', 0, 4), ('link', 1, 8), ('link_unique', 1, 6), ('link', 2, 4), ('link_unique', 2, 3)) k
+     on conflict (company_id, campaign_id, metric, bucket, slot) do update set n = excluded.n`,
+    [company.id, campaign, Math.floor(Date.now() / 3_600_000) - 32],
+  );
+}
+
+export async function fill(app: App, smtp: SmtpServer): Promise<Filled> {
+  const empty = await newCompany(app, { name: "Empty Shelf" });
+  const company = await newCompany(app, { name: "Lantern Books" });
+  const make = async (path: string, body: object): Promise<string> => {
+    const answer = await company.api.post(`${API}${path}`, body);
+    if (answer.status >= 300) throw new Error(`${path} answered ${answer.status}: ${answer.text}`);
+    return answer.body.id;
+  };
+  const sender = { sender_name: "Lantern Books", sender_email: "news@lanternbooks.example" };
+  const config = { host: "127.0.0.1", username: "", password: "", use_tls: false, ...sender };
+  const server = await make("/smtp-configs/", { ...config, name: "Newsletter", port: smtp.port });
+  await make("/smtp-configs/", { ...config, name: "Orders and receipts", port: 9 });
+  const list = await make("/lists/", {
+    name: "Newsletter readers",
+    description: "Everybody who signed up in the shop or online",
+  });
+  await make("/lists/", { name: "Lisbon", description: "Invitations to readings" });
+  const rows = Array.from({ length: 180 }, (_, n) => {
+    const [first, last] = NAMES[n % NAMES.length]!;
+    return `reader${n}@${["mail.example", "post.example", "inbox.example"][n % 3]},${first},${last},Lisbon`;
+  });
+  await company.api.post(
+    `${API}/subscribers/import/`,
+    fileForm(`email,first_name,last_name,city\n${rows.join("\n")}`, "readers.csv", { list_id: list }),
+  );
+  const person = await make("/subscribers/", {
+    email: "grace@example.com",
+    first_name: "Grace",
+    last_name: "Hopper",
+    attributes: { city: "New York", favourite_colour: "teal" },
+    lists: [list],
+  });
+  const template = await make("/templates/", {
+    name: "The autumn letter",
+    subject: "Six books for long evenings",
+    body: BODY,
+  });
+  for (const name of ["Welcome", "Reading invitation", "Gift guide 2026"])
+    await make("/templates/", { name, subject: name, body: BODY });
+  const segment = await make("/segments/", {
+    name: "Readers in Lisbon",
+    definition: { match: "all", rules: [{ field: "attributes.city", op: "eq", value: "Lisbon" }] },
+  }).catch(() => "none");
+  const toList = { list_id: list, template_id: template, smtp_config_id: server };
+  const send = (name: string, more: object = {}) => make("/send/to-list/", { ...toList, name, ...more });
+  const sent = await send("The autumn letter");
+  const receivers = [
+    ...Array.from({ length: 30 }, (_, n) => ({ email: `buyer${n}@two.example` })),
+    { email: "nobody@two.example" },
+  ];
+  await make("/send/custom/", {
+    name: "Late opening on Friday, for everybody who has bought a book this year",
+    smtp_config_id: server,
+    subject: "Open until midnight",
+    body: BODY,
+    receivers,
+  });
+  const tested = await send("A note from the owner", {
+    variants: [
+      { subject: "A note from me", percent: 50 },
+      { subject: "What we read in October", percent: 50 },
+    ],
+  });
+  const scheduled = await send("Gift guide 2026", { scheduled_for: new Date(Date.now() + 86_400_000).toISOString() });
+  await make("/suppressions/", { email: "gone@example.com", reason: "Asked us to stop" });
+  await make("/suppressions/", { domain: "spam.example" });
+  const webhook = await make("/webhooks/", {
+    url: "https://shop.example/hooks/flockmail",
+    events: ["email.bounced"],
+  }).catch(() => "none");
+  const draft = await make("/campaigns/drafts/", { name: "January programme", list_id: list }).catch(() => "none");
+  await history(company, sent);
+  return { company, empty, ids: { sent, tested, scheduled, draft, template, list, person, server, webhook, segment } };
+}
