@@ -1,5 +1,5 @@
 /** The page after signing in: the companies of a person with several, the overview of one. */
-import { isOver } from "../../../models/campaign.ts";
+import { isFinished } from "../../../models/campaign.ts";
 import type { ReturnsOf } from "../../contracts.ts";
 import { messages } from "../messages.ts";
 import { type Plot, plotOf } from "../plot.ts";
@@ -103,7 +103,7 @@ export async function companyHome(visit: CompanyVisit): Promise<Answer> {
       plots: plotsOf(stats),
       inTheAir,
       scheduled: scheduled.results,
-      recent: recent.results.filter(({ status }) => isOver(status)),
+      recent: recent.results.filter(({ status }) => isFinished(status)),
       // A company that has sent a campaign needs no list of first steps any more.
       steps: isNew ? steps : [],
       stepsDone: steps.filter(({ done }) => done).length,
