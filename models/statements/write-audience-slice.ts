@@ -89,12 +89,12 @@ function insertRows({ areNamed }: Source, more: "" | ", variant", from: string):
 }
 
 /** $param: a variant for each place. Places are taken in the order of a hash; recipients are numbered by variant. */
-const dealtBy = (param: number, columns: readonly string[]) => `
-  dealt as (
+const assignedBy = (param: number, columns: readonly string[]) => `
+  assigned as (
     select f.*, ($${param}::smallint[])[row_number() over (order by md5($2::uuid::text || f.at::text), f.at)] as variant from fitting f
   ),
   placed as (
-    select ${columns.map((name) => `d.${name}`).join(", ")}, d.variant, row_number() over (order by d.variant nulls last, d.at) as n from dealt d
+    select ${columns.map((name) => `d.${name}`).join(", ")}, d.variant, row_number() over (order by d.variant nulls last, d.at) as n from assigned d
   ),`;
 
 const COUNTING_ONLY = -1;
@@ -137,14 +137,14 @@ const countSuppressed = `case when $7::bigint <= ${COUNTING_ONLY} then 0
 
 /**
  * $7: room for so many mails; COUNTING_ONLY while nothing is written any more. `clock`: the parameter that has it, where each
- * recipient is due in a timezone of their own. `dealt`: the number of the parameter that has a variant for each place.
+ * recipient is due in a timezone of their own. `assigned`: the number of the parameter that has a variant for each place.
  *
  * From one CTE to the next rows are copied, a million times: they have no column that is not asked for.
  */
 export function sliceSql(
   source: Source,
   transactional: boolean,
-  { clock, dealt }: { clock?: string | undefined; dealt?: number | undefined } = {},
+  { clock, assigned }: { clock?: string | undefined; assigned?: number | undefined } = {},
 ): string {
   const { taken, person, mails, areNamed } = source;
   const columns = areNamed ? "p.*" : `p.at, p.subscriber_id${clock ? ", p.zone" : ""}`;
@@ -168,9 +168,9 @@ export function sliceSql(
     select count(*) filter (where ${fits}) as fit, count(*) filter (where not ${fits}) as no_room,
       coalesce(max(${mailsSoFar}) filter (where ${fits}), 0)::integer as mails from kept
   ),
-  ${clock ? fittingByTime(clock, fits) : fitting},${dealt ? dealtBy(dealt, placed) : ""}
+  ${clock ? fittingByTime(clock, fits) : fitting},${assigned ? assignedBy(assigned, placed) : ""}
   added as (
-    ${dealt ? insertRows(source, ", variant", "placed") : insertRows(source, "", "fitting")}
+    ${assigned ? insertRows(source, ", variant", "placed") : insertRows(source, "", "fitting")}
   )${areNamed ? `,${noteSuppressed(transactional)}` : ""}
   select (select count(*) from taken) as taken, c.fit as kept, c.mails, c.no_room as left,
     (${areNamed ? "select count(*) from noted" : countSuppressed}) as suppressed,
@@ -203,7 +203,7 @@ export interface SliceSize {
   /** Mails that may be written; undefined while the rest of the audience is counted only. */
   room: number | undefined;
   /** A variant for each place, where there are variants; null is the rest. */
-  dealt?: readonly (number | null)[] | undefined;
+  assigned?: readonly (number | null)[] | undefined;
 }
 
 export async function takeSlice(
@@ -226,8 +226,8 @@ export async function takeSlice(
     ...(byZone ? [campaign.scheduled_for] : []),
   ];
   const clock = byZone ? `$${values.length}` : undefined;
-  const dealt = size.dealt && values.push(size.dealt);
-  const sql = sliceSql(from.source, is_transactional, { clock, dealt });
+  const assigned = size.assigned && values.push(size.assigned);
+  const sql = sliceSql(from.source, is_transactional, { clock, assigned });
   if (!from.name) return (await queryOne<Slice>(sql, values, client))!;
   const kind = is_transactional ? "transactional" : "newsletter";
   return (await prepared<Slice>(`${from.name} ${kind}`, sql, values, client))[0]!;

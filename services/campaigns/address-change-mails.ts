@@ -1,4 +1,4 @@
-/** Mails the links by which new mailboxes confirm a change of address: queued, limited and charged as other confirmations. */
+/** Sends the links that confirm a change of address; queued, limited and charged like other confirmations. */
 import type { ServiceBroker } from "moleculer";
 import { confirmableUntil } from "../../models/statements/ask-to-confirm.ts";
 import {

@@ -1,4 +1,4 @@
-/** Whom a send to a list or segment would reach now, before anything is sent. */
+/** Counts whom a send to a list or segment would reach now. */
 
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import { type FieldErrors, invalid, missingObject } from "../lib/errors.ts";

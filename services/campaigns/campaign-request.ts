@@ -1,6 +1,6 @@
 /**
- * The request that a campaign came of, put together from what is kept of it. Stands with the models because receivers are
- * recipients once their campaign has expanded: one statement reads both tables, so that nobody is in both or in neither.
+ * Reconstructs the send request of a campaign from what is stored. Receivers become recipients when the campaign
+ * expands: one statement reads both tables, so that each receiver is found in exactly one.
  */
 import type { CampaignType } from "../../models/campaign.ts";
 import { type Queryable, query, queryOne } from "../../models/database/db.ts";
@@ -12,8 +12,8 @@ const READ = `
   from campaigns c join campaign_contents t on t.company_id = c.company_id and t.campaign_id = c.id
   where c.company_id = $1 and c.id = $2 and c.deleted_at is null and not c.is_internal`;
 
-// Receivers up to the cursor have been written as recipients, those who were left out with their number negated. An address
-// that equals the subscriber's stands there alone; who was erased has none.
+// Receivers up to the cursor have been written as recipients; skipped ones have their number negated. An address equal
+// to the subscriber's is stored only there; erased persons have none.
 const RECEIVERS = `
   select r.email, r.cc, r.bcc, r.variables from (
     select coalesce(e.email, s.email) as email, e.cc, e.bcc, e.variables, case when e.seq > 0 then 1 else 2 end as part,
@@ -66,7 +66,7 @@ const receiver = ({ email, cc, bcc, variables }: ReceiverRow) => ({
   ...(bcc && { bcc }),
 });
 
-/** Of a send with a text of its own. */
+/** Content of a custom send. */
 const contentOf = ({ subject, body, preheader, text_body, inline_css }: Row) => ({
   subject,
   body,
@@ -78,11 +78,11 @@ const contentOf = ({ subject, body, preheader, text_body, inline_css }: Row) => 
 interface CampaignRequest {
   kind: DraftKind;
   name: string;
-  /** Without a time. */
+  /** Without `scheduled_for`. */
   body: Record<string, unknown>;
 }
 
-/** Undefined where there is no such campaign. */
+/** Undefined if there is no such campaign. */
 export async function campaignRequest(
   companyId: string,
   campaignId: string,
@@ -92,7 +92,8 @@ export async function campaignRequest(
   const row = await queryOne<Row>(READ, key, on);
   if (!row) return undefined;
   const { name, campaign_type, smtp_config_id, template_id, list_id, segment_id, is_transactional, media_ids } = row;
-  // Whoever sends to non-openers again means those of that campaign: without them it would go to the whole list.
+  // Resending to non-openers means those of that campaign; without its own audience the request would go to the whole
+  // list.
   const audience = row.resend_of ? {} : { ...(list_id && { list_id }), ...(segment_id && { segment_id }) };
   const body = {
     name,

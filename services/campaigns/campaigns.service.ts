@@ -1,6 +1,6 @@
 /**
- * Owns campaigns from the send request and the writing of recipients to the final status. In between the senders work, on
- * rows alone. Events only shorten the wait: a lost one delays the next step by one poll.
+ * Owns campaigns from the send request to the final status; in between the senders work on rows alone. Events only
+ * shorten waits: a lost event delays the next step by one poll.
  */
 import type { Service } from "moleculer";
 import { every } from "../../mixins/every.mixin.ts";
@@ -39,14 +39,14 @@ import type { SendParams } from "./send/send-params.ts";
 import { errorsOfTest, sendTest } from "./send/test-send.ts";
 import { tidy } from "./tidy.ts";
 
-/** Where nothing is going on: an event that is lost, or work that a node left, is found this late. */
+/** Poll interval while idle: maximum delay after a lost event or a crash of another node. */
 const IDLE = { idlePauseMs: 2_000 };
 const EXPAND_PAUSE_MS = 500;
-/** A schedule is due within two seconds. */
+/** Keeps the start of a scheduled campaign within two seconds. */
 const SCHEDULE_PAUSE_MS = 750;
 const SCHEDULE_IDLE = { idlePauseMs: 1_500 };
 const SETTLE_PAUSE_MS = 1_000;
-/** The time that a test is given is in minutes. */
+/** Test durations are given in minutes. */
 const WINNER_PAUSE_MS = 1_000;
 const WINNER_IDLE = { idlePauseMs: 5_000 };
 const CONFIRM_PAUSE_MS = 500;

@@ -1,6 +1,6 @@
 /**
- * The double opt-in mail in the template language, in the reader's words and the company's colours. Its variables: company_name,
- * confirm_url, greeting_name; logo_url and footer_lines where the company has such.
+ * Template of the double opt-in email in the recipient's language and the company's colours. Variables: company_name,
+ * confirm_url, greeting_name; logo_url and footer_lines if the company has them.
  */
 import { logoSource, type StoredBranding } from "../lib/branding/branding.ts";
 import { type Palette, paletteOf } from "../lib/branding/palette.ts";
@@ -16,8 +16,8 @@ const NAME = /^[\p{L}\p{M}\u200c\u200d]+(?:(?:[ '’‘·・-]|\. )[\p{L}\p{M}\u
 const MAX_NAME = 40;
 
 /**
- * The name to greet with, or "". Anybody can submit the public form with any text as a name: a mail that quoted it would
- * carry their advertisement, and mail programs turn whatever looks like an address into a link.
+ * Returns the name to greet with, or "". Anyone can enter any text as a name in the public form: quoting it would send
+ * their advertisement, and mail programs turn anything like an address into a link.
  */
 export const greetingName = (name: string): string => {
   const text = name.trim();
@@ -26,7 +26,7 @@ export const greetingName = (name: string): string => {
 
 const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_, name: string) => VARIABLES[name]!);
 
-/** Mail programs know no style sheet that follows the reader's choice of dark or light: these are the light colours. */
+/** Uses the light colours, because mail programs do not support style sheets that follow dark mode. */
 type Colours = Pick<Palette, "paper" | "ink" | "soft" | "accent" | "on-accent">;
 const PLAIN: Colours = {
   paper: "#ffffff",
@@ -39,14 +39,14 @@ const PLAIN: Colours = {
 const coloursOf = (branding: StoredBranding): Colours =>
   branding.color === undefined && branding.background === undefined ? PLAIN : paletteOf(branding).light;
 
-// Values, never text of the template: they are the company's words, and nothing in them is markup.
+// Passed as values, never as template text, so that the company's words cannot contain markup.
 const LOGO = `[[#if logo_url]]<p><img src="[[logo_url]]" alt="[[company_name]]" style="max-width:100%;max-height:64px"></p>
 [[/if]]`;
 const footer = (soft: string) =>
   `[[#if footer_lines]]<p style="color:${soft}">[[#each footer_lines]][[this]]<br>[[/each]]</p>
 [[/if]]`;
 
-/** None where the company has none: its mails are as long as before. */
+/** Empty if the company has no branding. */
 export function brandVariables({ logo_url, footer_text = "" }: StoredBranding): Record<string, string | string[]> {
   const lines = footer_text.split(/\r\n?|\n/).filter((line) => line.trim() !== "");
   return {

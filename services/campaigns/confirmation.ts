@@ -1,7 +1,7 @@
 /**
- * The mail that asks for a confirmation: a transactional campaign of one recipient, which the list of campaigns does not show.
- * It is written ready for senders, because its recipient is unconfirmed and an expansion would leave such a subscriber out.
- * Public subscribe queues it as a row, so that its answer takes the same time whether there is one or not.
+ * Sends confirmation emails as transactional campaigns of one recipient, hidden from the list of campaigns. The
+ * recipient is written directly, because expansion would skip an unconfirmed subscriber. Public subscribe only queues a
+ * row, so that its response time does not reveal whether an email is sent.
  */
 import type { ServiceBroker } from "moleculer";
 import { type Client, query, queryOne, sequelize, transaction } from "../../models/database/db.ts";
@@ -40,7 +40,7 @@ interface Recipient {
   smtp_config_id: string | null;
 }
 
-/** The same mail, in the words of a change of address. */
+/** Same email, worded for a change of address. */
 const newAddressCatalogue = (catalogue: Catalogue): Catalogue => ({
   ...catalogue,
   confirm: { ...catalogue.confirm, title: catalogue.changeAddress.title },
@@ -52,13 +52,13 @@ const NO_SERVER = "There is no SMTP configuration to send a confirmation through
 interface Mail {
   companyId: string;
   subscriberId: string;
-  /** Of a change of address: where the mail goes. */
+  /** New address, for a change of address. */
   newEmail?: string;
   confirmUrl: string;
   acceptLanguage: string;
 }
 
-/** The campaign's id. Throws where the company has no SMTP configuration, or no room in its month. */
+/** Returns the campaign's id. Throws if the company has no SMTP configuration or its monthly quota is used up. */
 async function write(client: Client, mail: Mail): Promise<string> {
   const { companyId, subscriberId, newEmail, confirmUrl, acceptLanguage } = mail;
   const recipient = await queryOne<Recipient>(RECIPIENT, [companyId, subscriberId], client);
@@ -74,31 +74,31 @@ async function write(client: Client, mail: Mail): Promise<string> {
     company_name: branding.name ?? recipient.company_name,
     greeting_name: greetingName(first_name),
   };
-  // Nobody knows yet whether a new address is the subscriber's: what its owner does with the mail says nothing of them.
+  // The new address is not proven to be the subscriber's, so events of this email must not be recorded for them.
   const to =
     newEmail === undefined ? { subscriberId, email: recipient.email } : { subscriberId: null, email: newEmail };
   await writeConfirmation(client, { campaignId, companyId, smtpConfigId, ...to, variables, ...text });
   return campaignId;
 }
 
-/** A kind of mail that asks for a confirmation, queued as rows. */
+/** Kind of confirmation email that is queued as rows. */
 export interface QueuedMails<Row> {
-  /** For the log. */
+  /** Used in the log. */
   name: string;
   unsent(limit: number): Promise<Row[]>;
-  /** False where another node has it. */
+  /** False if another node has taken it. */
   take(client: Client, row: Row): Promise<boolean>;
-  /** It was not mailed, and may be asked for again. */
+  /** Called if the email was not sent; it may be requested again. */
   forget(client: Client, row: Row): Promise<unknown>;
-  /** The link's path below the public pages. */
+  /** Path of the link below the public pages. */
   pathOf(row: Row): string;
-  /** Of a change of address: where the mail goes. */
+  /** New address, for a change of address. */
   newEmail?(row: Row): string;
 }
 
 type QueuedRow = Pick<UnsentConfirmationRow, "company_id" | "subscriber_id" | "accept_language">;
 
-/** Mails one that is queued, once on any number of nodes. Why it could not be, where the company is the reason. */
+/** Sends one queued confirmation, once on any number of nodes. Returns the reason if the company cannot send it. */
 async function sendQueued<Row extends QueuedRow>(
   broker: ServiceBroker,
   { take, forget, pathOf, newEmail }: QueuedMails<Row>,
@@ -124,7 +124,7 @@ async function sendQueued<Row extends QueuedRow>(
   }
 }
 
-// Once a day: anybody can submit the form.
+// Warn once per day only, because anyone can submit the form.
 const WARNED = `
   update companies set confirmation_warned_at = now()
   where id = $1 and (confirmation_warned_at is null or confirmation_warned_at < now() - interval '1 day')
@@ -141,7 +141,7 @@ async function warnOwners(broker: ServiceBroker, companyId: string, reason: stri
 
 const AT_ONCE = 100;
 
-/** Returns how many were looked at. One that fails is tried again, and holds up no other. */
+/** Returns how many were processed. A failed one is retried and does not block others. */
 export async function sendAllQueued<Row extends QueuedRow>(
   broker: ServiceBroker,
   mails: QueuedMails<Row>,

@@ -1,4 +1,4 @@
-/** Whom a send would reach. */
+/** Counts of a send's audience. */
 
 import type { ServiceContract } from "../define.ts";
 import { Bool, Described, Type, Uuid } from "../lib/shapes.ts";

@@ -17,7 +17,7 @@ import {
 import { Shown } from "../renderer/contract-templates.ts";
 import { Sent } from "./contract-sending.ts";
 
-/** A list of a hundred drafts must not be a gigabyte. */
+/** Keeps a list of a hundred drafts at a few megabytes. */
 export const MAX_LISTED_BYTES = 100_000;
 export const MAX_DRAFTS = 500;
 
@@ -71,7 +71,7 @@ export const drafts = {
       body: Type.Optional(Body),
     }),
     returns: Draft,
-    // Whatever stands in the body, a draft has few fields of its own, and a mistyped one is in it by mistake.
+    // Unknown fields of a draft are mistakes: its content is inside `body`.
     unknownFields: "all",
     example,
   },

@@ -1,4 +1,4 @@
-/** What a campaign's stream says each second. */
+/** Progress of a campaign, as streamed every second. */
 import { CAMPAIGN_STATUSES } from "../../models/campaign.ts";
 import type { ServiceContract } from "../define.ts";
 import { ById, Nullable, OneOf, Type } from "../lib/shapes.ts";
@@ -8,10 +8,10 @@ const Progress = Type.Object({
   total_emails: Type.Integer(),
   sent_count: Type.Integer(),
   failed_count: Type.Integer(),
-  /** Null where it is not known whose they are. */
+  /** Null without individual tracking. */
   opens: Nullable(Type.Integer()),
   clicks: Nullable(Type.Integer()),
-  /** Of one moment 0 and null: the gateway, which sees several, fills these two in. */
+  /** 0 and null here; the gateway computes both from successive values. */
   per_second: Type.Number(),
   seconds_left: Nullable(Type.Integer()),
 });

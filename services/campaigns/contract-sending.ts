@@ -44,7 +44,7 @@ const Receiver = Type.Object(
   },
 );
 
-/** What a receiver must be is checked in send/inline-receivers.ts, whose sentences name the receiver's index. */
+/** Receivers are validated in send/inline-receivers.ts, whose messages name the receiver's index. */
 const Receivers = Type.Array(Type.Unsafe<Record<string, unknown>>({ type: "object", shownAs: Receiver }), {
   minItems: 1,
   maxItems: MAX_RECEIVERS,
@@ -116,7 +116,7 @@ export const sending = {
     ]),
     returns: Sent,
     unknownFields: "all",
-    // The specification names it here and says that it is not used.
+    // The specification lists this field and says that it is not used.
     ignoredFields: ["list_id"],
     example: {
       name: "Order 1043",

@@ -1,4 +1,4 @@
-/** A test send: some mails to people of the company, to see what a campaign would look like. */
+/** Test send: a few emails that show what a campaign would look like. */
 import type { ServiceContract } from "../define.ts";
 import { Described, Email, Line, Nullable, type Static, Text, Type, Uuid } from "../lib/shapes.ts";
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";

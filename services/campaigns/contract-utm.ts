@@ -3,7 +3,7 @@ import { Line, Type } from "../lib/shapes.ts";
 const Tag = (example: string, description: string) =>
   Type.Optional(Type.String({ ...Line(255), minLength: 1, pattern: "\\S", examples: [example], description }));
 
-/** Tags of a send's links (services/tracking/hits/utm.ts). */
+/** UTM tags of a send's links (services/tracking/hits/utm.ts). */
 export const Utm = Type.Object(
   {
     source: Tag("newsletter", "`utm_source`: source of the visit."),

@@ -1,11 +1,11 @@
-/** A/B tests as requests give them and answers show them. */
+/** A/B tests in requests and responses. */
 import { WINNER_METRICS } from "../../models/campaign-variant.ts";
 import { Described, Line, Nullable, OneOf, Time, Type, Uuid } from "../lib/shapes.ts";
 import { MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
 
 const MIN_VARIANTS = 2;
 const MAX_VARIANTS = 5;
-/** A month; who waits longer has forgotten it. */
+/** One month. */
 const MAX_AFTER_MINUTES = 43_200;
 
 const Percent = Type.Number({

@@ -23,7 +23,7 @@ import { progress } from "./contract-progress.ts";
 import { resending } from "./contract-resend.ts";
 import { sending } from "./contract-sending.ts";
 import { testSend } from "./contract-test-send.ts";
-import { LOOKED_THROUGH, SHOWN_USES } from "./media/media-uses.ts";
+import { MAX_SEARCHED, SHOWN_USES } from "./media/media-uses.ts";
 
 const Media = Type.Object({
   id: Id,
@@ -78,7 +78,7 @@ const media = {
   getMedia: { summary: "Get a media file", params: ById, returns: Media },
   mediaUsage: {
     summary: "List where a media file is used",
-    description: `Extension. Returns the templates that use the file, and of the newest ${LOOKED_THROUGH} campaigns those that use or attach it: newest first, at most ${SHOWN_USES} of each; the counts include all found. Deleting the file leaves a gap in these mails, including delivered ones; unfinished campaigns that attach it still send it.`,
+    description: `Extension. Returns the templates that use the file, and of the newest ${MAX_SEARCHED} campaigns those that use or attach it: newest first, at most ${SHOWN_USES} of each; the counts include all found. Deleting the file leaves a gap in these mails, including delivered ones; unfinished campaigns that attach it still send it.`,
     params: ById,
     returns: MediaUsage,
   },
@@ -107,7 +107,7 @@ const media = {
 const None = Type.Object({});
 const Done = Type.Object({ done: Type.Integer() });
 
-/** Internal actions: timers, events and other services enter through them. */
+/** Internal actions, called by timers, events and other services. */
 const work = {
   expandWaiting: {
     summary: "Write the recipients of waiting campaigns, one slice of each per round",

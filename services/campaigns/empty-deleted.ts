@@ -1,6 +1,6 @@
 /**
- * What is left of deleted campaigns in the background: their events, copies, and what their recipients hold beyond the
- * address. In small steps, each a transaction, as in retention.ts: the next run takes up what one leaves.
+ * Removes the data of deleted campaigns in the background: events, copies and what recipients hold beyond the address.
+ * Works in small transactions; the next run continues what one leaves.
  */
 import { campaignNo } from "../../models/database/campaign-no.ts";
 import { query, queryOne, transaction } from "../../models/database/db.ts";
@@ -17,7 +17,7 @@ interface Deleted {
   recipients_state: string;
 }
 
-// A copy that waits for another try is made from what its mail's row holds.
+// Copies that wait for a retry are built from the message's row, so such rows must stay.
 const NEXT = `
   select id, company_id, no, recipients_state from campaigns c
   where deleted_at is not null and emptied_at is null
@@ -43,8 +43,8 @@ const STRIP = `
         or s.smtp_response is not null))
   select max(seq) as last from slice`;
 
-// Counters last: what events have left of them was of events that had gone by their age.
-const REST = [
+// Delete counters last: removing events also subtracts from them.
+const REMAINING = [
   "delete from sent_email_copies where company_id = $1 and campaign_id = $2",
   "delete from campaign_receivers where company_id = $1 and campaign_id = $2",
   "delete from campaign_counts where company_id = $1 and campaign_id = $2",
@@ -54,7 +54,7 @@ const WHOLE = `
   delete from campaigns
   where company_id = $1 and id = $2 and deleted_at is not null and emptied_at is not null and recipients_state = 'removed'`;
 
-/** Its events; of a campaign that was emptied, those that came since. */
+/** Removes events, including those that arrived after the campaign was emptied. */
 async function removeEvents(companyId: string, campaignId: string, until: number): Promise<boolean> {
   for (const slice of [REMOVE_EVENTS, REMOVE_HITS]) {
     for (let removed = SLICE; removed === SLICE; ) {
@@ -72,22 +72,22 @@ async function empty({ id, company_id, no }: Deleted, until: number): Promise<bo
     after = (await queryOne<{ last: number | null }>(STRIP, [no, after]))!.last;
   }
   await transaction(async (client) => {
-    for (const rest of REST) await client.query(rest, [company_id, id]);
+    for (const rest of REMAINING) await client.query(rest, [company_id, id]);
   });
   return true;
 }
 
-/** The campaign itself, once its recipients are gone; nothing where it was not deleted. */
+/** Removes a deleted campaign once its recipients are gone. */
 export async function removeWhole(companyId: string, campaignId: string, until: number): Promise<void> {
   const asked = "select from campaigns where company_id = $1 and id = $2 and emptied_at is not null";
   if (!(await queryOne(asked, [companyId, campaignId]))) return;
   if (!(await removeEvents(companyId, campaignId, until))) return;
   await transaction(async (client) => {
-    for (const rest of [...REST, WHOLE]) await client.query(rest, [companyId, campaignId]);
+    for (const rest of [...REMAINING, WHOLE]) await client.query(rest, [companyId, campaignId]);
   });
 }
 
-/** How many were emptied by then. */
+/** Returns how many campaigns were emptied by then. */
 export async function emptyDeleted(until: number): Promise<number> {
   for (let emptied = 0; ; emptied++) {
     const [campaign] = await query<Deleted>(NEXT);

@@ -1,4 +1,4 @@
-/** A campaign's results as CSV, one line per recipient, read in keyset pages: memory does not grow with the campaign. */
+/** Exports a campaign's results as CSV, one line per recipient. Keyset pages keep memory constant. */
 import { exportRead } from "../../models/database/bulk.ts";
 import { campaignNo } from "../../models/database/campaign-no.ts";
 import { query } from "../../models/database/db.ts";
@@ -12,7 +12,7 @@ import type { DownloadPage } from "../lib/shapes.ts";
 import { getCampaign } from "./list-campaigns.ts";
 
 const PAGE = 2_000;
-/** Those who were left out have negative numbers. */
+/** Skipped recipients have negative numbers. */
 const BEFORE_ALL = String(-(2 ** 31));
 const COLUMNS = ["email", "status", "error", "sent_at", "opened_at", "clicked_at", "opens", "clicks"];
 

@@ -1,4 +1,4 @@
-/** Advice on recipients that were not sent to: the cause, and the remedy that works for this campaign. */
+/** Advice on failed recipients: the cause, and the remedy that works for this campaign. */
 import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
 import type { ReturnsOf } from "../contracts.ts";
 
@@ -9,7 +9,7 @@ export type Remedy = "resume" | "later" | "duplicate" | "none";
 
 interface Advice {
   cause: string;
-  /** Effect of resuming; absent where no remedy reaches these people. */
+  /** Effect of resuming; absent if no remedy reaches these recipients. */
   resume?: string;
 }
 

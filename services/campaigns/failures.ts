@@ -1,4 +1,7 @@
-/** Whom a campaign did not reach, by reason: everything in its `failed_count`, in doubt and not tried included. */
+/**
+ * Groups a campaign's failed recipients by reason: all of `failed_count`, including those in doubt and those not
+ * attempted.
+ */
 import { isFinished } from "../../models/campaign.ts";
 import { costlyRead } from "../../models/database/bulk.ts";
 import { campaignNo } from "../../models/database/campaign-no.ts";
@@ -14,7 +17,7 @@ import { type Resumable, whyNotResumable } from "./lifecycle/resume.ts";
 type Failures = ReturnsOf<"campaigns.failures">;
 type BounceType = Failures[number]["bounce_type"];
 
-/** Servers that put a number of their own into every refusal make as many reasons as there are recipients. */
+/** Some servers put a unique number into every refusal, so each recipient would have its own reason. */
 const MAX_REASONS = 200;
 const MAX_REASON_LENGTH = 300;
 
@@ -31,24 +34,27 @@ const { sent, bounced } = SENT_EMAIL_STATUS;
 
 const ADDRESS = "'<?[^\\s<>@]+@[^\\s<>@]*[^\\s<>@.,;:)]>?'";
 
-/** Of no more all are grouped: 2 µs of PostgreSQL for each. */
-const GROUPED = 20_000;
-/** Of more so many, in RUNS runs spread over all of the campaign: a reason that a tenth have is told to within one percent of all. */
-const PART = 10_000;
+/** Up to this number all failures are grouped. */
+const MAX_GROUPED = 20_000;
+/**
+ * Sample size beyond that, in RUNS runs spread over the campaign: a share of 10 percent is accurate to one percent of
+ * all.
+ */
+const SAMPLE = 10_000;
 const RUNS = 500;
 
-// One that came back after it had been sent counts as sent; those with negative numbers were left out from the beginning.
+// A message that bounced after it was sent counts as sent; negative numbers are skipped recipients.
 const IS_FAILURE = (e: string) =>
   `${e}.seq > 0 and ${e}.error is not null and ${e}.status > ${sent} and ${e}.sent_at is null`;
 
 const ALL = `sent_emails e where e.campaign_no = ${campaignNo("$2", "$1")} and ${IS_FAILURE("e")}`;
 
-/** The first or the last recipient with a text why it was not sent to: runs are chosen between them. */
-const end = (direction: "asc" | "desc") => `(select seq from sent_emails
+/** First or last failed recipient; runs are chosen between them. */
+const boundary = (direction: "asc" | "desc") => `(select seq from sent_emails
   where campaign_no = ${campaignNo("$2", "$1")} and seq > 0 and error is not null order by seq ${direction} limit 1)`;
 
-/** RUNS times one of $3 runs that follow each other, chosen by a hash. */
-const SOME = `(select ${end("asc")} as lo, ${end("desc")} as hi offset 0) b
+/** Selects RUNS runs, each one of $3 consecutive runs, chosen by a hash. */
+const SAMPLED = `(select ${boundary("asc")} as lo, ${boundary("desc")} as hi offset 0) b
   cross join lateral (select greatest(1, ceil((b.hi - b.lo + 1) / (${RUNS}.0 * $3::int)))::int as length offset 0) l
   cross join generate_series(0, ${RUNS - 1}) run
   cross join lateral (
@@ -57,7 +63,7 @@ const SOME = `(select ${end("asc")} as lo, ${end("desc")} as hi offset 0) b
     select * from sent_emails m
     where m.campaign_no = ${campaignNo("$2", "$1")} and m.seq between f.first and f.first + l.length - 1 and ${IS_FAILURE("m")} offset 0) e`;
 
-/** Equal texts are one before addresses are looked for in them. */
+/** Groups equal texts before addresses are replaced in them. */
 const groupsOf = (failures: string) => `
   with texts as materialized (
     select coalesce(nullif(e.error, ''), e.smtp_response, 'No reason is known.') as text, count(*) as n, min(e.seq) as seq,
@@ -79,7 +85,7 @@ const groupsOf = (failures: string) => `
   left join subscribers s on s.company_id = $1 and s.id = e.subscriber_id
   order by g.rank`;
 const GROUPS = groupsOf(ALL);
-const GROUPS_OF_PART = groupsOf(SOME);
+const GROUPS_OF_SAMPLE = groupsOf(SAMPLED);
 
 interface Group {
   reason: string;
@@ -95,8 +101,8 @@ interface Group {
 
 const sumOf = (groups: readonly Group[]) => groups.reduce((sum, { count }) => sum + count, 0);
 
-/** So that they are `all` together: what is rounded away is the largest group's. */
-function inProportion(groups: readonly Group[], all: number): Group[] {
+/** Scales the groups to a sum of `all`; the largest group absorbs the rounding. */
+function scaledTo(groups: readonly Group[], all: number): Group[] {
   const counted = sumOf(groups);
   const grown = groups.map((group) => ({
     ...group,
@@ -107,12 +113,12 @@ function inProportion(groups: readonly Group[], all: number): Group[] {
   return grown.map((group, at) => (at === 0 ? { ...group, count: group.count + left } : group));
 }
 
-/** Where runs miss most of those who failed, because these stand together in few places, all are grouped. */
+/** Groups all failures if the runs miss most of them because they are clustered. */
 async function groupsWithin(client: Client, companyId: string, campaignId: string, all: number): Promise<Group[]> {
   const values = [companyId, campaignId];
-  if (all > GROUPED) {
-    const part = await query<Group>(GROUPS_OF_PART, [...values, Math.max(2, Math.floor(all / PART))], client);
-    if (sumOf(part) > PART / 4) return inProportion(part, all);
+  if (all > MAX_GROUPED) {
+    const sample = await query<Group>(GROUPS_OF_SAMPLE, [...values, Math.max(2, Math.floor(all / SAMPLE))], client);
+    if (sumOf(sample) > SAMPLE / 4) return scaledTo(sample, all);
   }
   return query<Group>(GROUPS, values, client);
 }
@@ -138,7 +144,7 @@ function codesOf(text: string | null): { smtp_code: number | null; enhanced_code
 function viewOf(group: Group, campaign: Campaign, remedy: Remedy, found: BounceType | undefined): Failures[number] {
   const { reason, count, example, status } = group;
   const codes = codesOf(group.reply);
-  // Its event may be older than events are kept.
+  // The event may already have been deleted by retention.
   const bounce_type = found ?? (status === bounced ? "hard" : null);
   const why = causeOf(group, { code: codes.smtp_code, bounce: bounce_type, isStopped: reason === campaign.error });
   const help = helpOf(why, remedy);
@@ -155,7 +161,7 @@ const overQuota = (count: number, remedy: Remedy): Failures[number] => ({
   help: helpOf("quota", remedy),
 });
 
-/** Remedy for recipients that were not sent to: the same decision as a resume makes. */
+/** Remedy for failed recipients, by the same decision as a resume. */
 async function remedyOf(companyId: string, campaign: Campaign): Promise<Remedy> {
   if (!isFinished(campaign.status)) return "later";
   const refusal = await costlyRead(companyId, (client) => whyNotResumable(client, campaign, companyId));

@@ -1,11 +1,11 @@
-/** What asks who opened or clicked has no answer for a campaign without individual tracking. */
+/** Refuses questions about who opened or clicked a campaign without individual tracking. */
 
 import { type Queryable, queryOne } from "../../models/database/db.ts";
 import { badRequest } from "../lib/errors.ts";
 
 const IS_KNOWN = "select individual_tracking as known from campaigns where company_id = $1 and id = $2";
 
-/** Throws 400 where nobody knows who opened the campaign. */
+/** Throws 400 if openers are not recorded for the campaign. */
 export async function requireKnownOpeners(companyId: string, campaignId: string, on?: Queryable): Promise<void> {
   const campaign = await queryOne<{ known: boolean }>(IS_KNOWN, [companyId, campaignId], on);
   if (campaign?.known === false) {

@@ -12,7 +12,7 @@ const ORDERINGS = {
   name: "c.name",
   status: "c.status",
   updated_at: "c.updated_at",
-  // Unscheduled campaigns are sorted by their creation.
+  // Sorts unscheduled campaigns by creation.
   scheduled_for: "coalesce(c.scheduled_for, c.created_at)",
   total_emails: "c.total_emails",
   sent_count: "c.sent_count",
@@ -21,10 +21,10 @@ const ORDERINGS = {
 
 type Asked = ParamsOf<"campaigns.list">;
 
-/** Ids carry their time, made on whatever node: the index on them narrows a period down, created_at decides. */
+/** Ids contain their time, by the clock of any node: the index on ids narrows the period, created_at decides. */
 const CLOCK_SKEW_MS = 60_000;
 
-/** A key whose only way in is the scope `send` reads what it made itself; null for everybody else. */
+/** A key with only the scope `send` may read what it created; null for all others. */
 function onlyOfKey({ apiKeyId, scopes }: Caller): string | null {
   const mayReadAll = !scopes || scopes.some((scope) => scope === "full" || scope === "campaigns" || scope === "read");
   return mayReadAll ? null : (apiKeyId ?? null);
@@ -50,7 +50,7 @@ export async function listCampaigns(ctx: Ctx<Asked>) {
   }
   const ofKey = onlyOfKey(ctx.meta);
   if (ofKey) where.push(`c.api_key_id = $${values.push(ofKey)}`);
-  // There is a counter for each status, too.
+  // Counters exist per status, too.
   const byStatus = typeof asked.status === "string" && values.length === 2;
   const { results, ...page } = await listPage<CampaignRow>(
     {
@@ -76,7 +76,7 @@ export async function getCampaign(ctx: Ctx<{ id: string }>) {
   return campaign;
 }
 
-/** A moment of its stream. */
+/** Returns one snapshot of a campaign's progress. */
 export async function progressOf(ctx: Ctx<{ id: string }>): Promise<ReturnsOf<"campaigns.progress">> {
   const { status, total_emails, sent_count, failed_count, opens, clicks } = await getCampaign(ctx);
   return { status, total_emails, sent_count, failed_count, opens, clicks, per_second: 0, seconds_left: null };

@@ -1,9 +1,10 @@
 /**
- * Removes what is older than its company keeps it: events, what came back, and the recipients of campaigns at rest. In small steps, each a
- * transaction: what a crash leaves is removed by the next run, and nobody waits for a lock.
+ * Deletes data older than its company's retention: events, inbound messages, and recipients of finished campaigns.
+ * Works in small transactions without waiting for locks; the next run continues what a crash leaves. Campaign counts,
+ * suppressions, contents and the campaigns themselves stay.
  *
- * What campaigns count stays, and so do suppressions, contents, and the campaigns themselves. Links, view and unsubscribe of
- * a mail work as long as its recipient is kept, so never less than 60 days after its campaign came to rest.
+ * View and unsubscribe links of an email work as long as its recipient is kept, at least 60 days after the campaign
+ * finished.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceBroker } from "moleculer";
@@ -17,9 +18,9 @@ import { dropHitParts } from "./drop-hit-parts.ts";
 import { emptyDeleted, removeWhole } from "./empty-deleted.ts";
 
 const DAY_MS = 24 * 3_600_000;
-/** Of a slice of recipients (some 1 MB of rows), or of events. */
+/** Recipients (about 1 MB of rows) or events per transaction. */
 const SLICE = 5_000;
-/** How long one run goes on; the next takes up where it was. */
+/** Maximum duration of a run; the next one continues. */
 const RUN_MS = 20_000;
 
 interface Due {
@@ -29,8 +30,8 @@ interface Due {
   inbound_days: number | null;
 }
 
-// Each company once a day, and at once after its days were changed: the first of an index, however many companies there are.
-// $3: those with days of their own, or the others. Locked for a moment: another node takes others.
+// Processes each company once per day, and at once after its retention was changed. The index makes this cheap for any
+// number of companies. $3: companies with their own setting, or the others. Rows locked by another node are skipped.
 const DUE = `
   update companies set retention_done_at = now()
   where id = (
@@ -41,17 +42,17 @@ const DUE = `
   returning id, coalesce((retention_days->>'events')::int, $1::int) as events_days,
     coalesce((retention_days->>'sent_emails')::int, $2::int) as sent_emails_days, (retention_days->>'inbound')::int as inbound_days`;
 
-/** `events`, `sentEmails`: the operator's days, for companies that have none of their own. */
+/** `events`, `sentEmails`: default days of the installation. */
 async function nextDue(events: number | undefined, sentEmails: number | undefined): Promise<Due | undefined> {
   const due = (hasOwn: boolean) => queryOne<Due>(DUE, [events ?? null, sentEmails ?? null, hasOwn]);
   const hasDefault = events !== undefined || sentEmails !== undefined;
   return (await due(true)) ?? (hasDefault ? due(false) : undefined);
 }
 
-/** Campaigns go on counting them, as those of erased people. */
+/** Campaign counts stay as they are, as for erased persons. */
 const KEEP_CAMPAIGN_COUNTS = "set local flockmail.erasing = 'on'";
 
-// Ids are made of times; one that a client's clock made too early is found young by its time.
+// Ids contain times; an id whose client clock was wrong is checked by its time.
 const REMOVE_EVENTS = `
   delete from email_events where company_id = $1 and id in (
     select id from email_events where company_id = $1 and id < $2 and created_at < $3 order by id limit ${SLICE})`;
@@ -63,7 +64,7 @@ const REMOVE_HITS = `
     order by hit_stretch(id) limit ${SLICE}) g
   where hit_mail(h.campaign_no, h.seq) = hit_mail(g.campaign_no, g.seq) and h.id = g.id`;
 
-// With the messages as they came, which nobody keeps for more than 30 days anyway.
+// Includes the original messages, which are kept for at most 30 days anyway.
 const REMOVE_INBOUND = `
   with gone as (
     delete from inbound_messages where company_id = $1 and id in (
@@ -83,7 +84,7 @@ async function removeBySlices(sql: string, companyId: string, before: number, un
   }
 }
 
-// Whatever is written to a campaign, a resume or a late answer, makes it young again. One that is being removed goes on.
+// Any later write to a campaign (resume, late answer) restarts its retention. A removal in progress continues.
 const NEXT_CAMPAIGN = `
   update campaigns set recipients_state = 'removing'
   where id = (
@@ -93,12 +94,12 @@ const NEXT_CAMPAIGN = `
     order by id limit 1 for no key update)
   returning id, no`;
 
-// Locked in the order of the key, as senders do.
+// Locks in key order, as senders do.
 const LOCK_RECIPIENTS = `
   with slice as (select seq from sent_emails where campaign_no = $1 order by seq limit ${SLICE} for update)
   select min(seq) as "from", max(seq) as "to" from slice`;
 const REMOVE_RECIPIENTS = "delete from sent_emails where campaign_no = $1 and seq between $2 and $3";
-// A delivery ends a row of soft bounces, also once its mail is no longer kept.
+// A delivery ends a series of soft bounces, even when its message is no longer kept.
 const END_SOFT_BOUNCES = `
   update subscribers s set soft_bounces = 0 from sent_emails e
   where e.campaign_no = $2 and e.seq between $3 and $4 and e.status = ${SENT_EMAIL_STATUS.sent}
@@ -107,7 +108,7 @@ const REMOVE_COPIES = "delete from sent_email_copies where company_id = $1 and c
 const REMOVE_CHUNKS = "delete from send_chunks where company_id = $1 and campaign_id = $2";
 const REMOVED = "update campaigns set recipients_state = 'removed' where company_id = $1 and id = $2";
 
-/** How many went. What they opened and clicked stays for as long as events are kept. */
+/** Returns how many were removed. Their opens and clicks stay for the retention of events. */
 async function removeSlice(client: Client, companyId: string, campaignNo: number): Promise<number> {
   const slice = (await queryOne<{ from: number | null; to: number }>(LOCK_RECIPIENTS, [campaignNo], client))!;
   if (slice.from === null) return 0;
@@ -135,21 +136,21 @@ async function removeRecipients(companyId: string, before: Date, until: number):
   }
 }
 
-// A part (2^20 campaign numbers of one month) goes as a table once nothing of it is kept: that costs nothing, however many
-// there were.
+// Drops a partition (2^20 campaign numbers of one month) as a whole once nothing of it is kept.
 const EMPTY_PARTS = `
   select p.no from recipient_parts p
   where p.month < date_trunc('month', now() at time zone 'UTC')
     and not exists (
       select from campaigns c where c.no >= p.no::bigint << 20 and c.no < (p.no + 1)::bigint << 20
         and c.recipients_state <> 'removed')`;
-// The function looks again, behind its locks: for each of two it waits half a second at most, and others wait behind it.
+// The function checks again once it holds both locks. It waits at most half a second for each, because other statements
+// queue behind it.
 const DROP_PART = "select drop_recipient_part($1) as dropped";
 const LOCK_NOT_AVAILABLE = "55P03";
 const DROP_TRIES = 5;
-const DROP_AGAIN_MS = 2_000;
+const DROP_RETRY_MS = 2_000;
 
-/** False: somebody reads or writes recipients all the time, or the part is in use again; the next run looks again. */
+/** False if the locks are not available or the partition is in use again; the next run retries. */
 async function dropPart(no: number): Promise<boolean> {
   for (let tried = 1; ; tried++) {
     try {
@@ -157,7 +158,7 @@ async function dropPart(no: number): Promise<boolean> {
     } catch (error) {
       if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
       if (tried === DROP_TRIES) return false;
-      await sleep(DROP_AGAIN_MS);
+      await sleep(DROP_RETRY_MS);
     }
   }
 }
@@ -173,12 +174,12 @@ const removeEvents = async (companyId: string, before: number, until: number): P
   (await removeBySlices(REMOVE_EVENTS, companyId, before, until)) &&
   (await removeBySlices(REMOVE_HITS, companyId, before, until));
 
-/** For so many companies something was looked at; what was deleted goes first. */
+/** Returns how many companies were processed. Deleted campaigns are handled first. */
 export async function removeOld(broker: ServiceBroker): Promise<number> {
   const { EVENTS_RETENTION_DAYS: events, SENT_EMAILS_RETENTION_DAYS: sentEmails } = config();
   const until = performance.now() + RUN_MS;
   await emptyDeleted(until);
-  // Before rows are removed one by one.
+  // Drop whole tables before rows are deleted one by one.
   await dropHitParts(broker, events ?? null, until);
   let companies = 0;
   while (performance.now() < until) {

@@ -1,4 +1,4 @@
-/** What time has made useless or left unfinished, of all companies. Safe to run on several nodes at once. */
+/** Cleans up what is outdated or unfinished, for all companies. Safe to run on several nodes at once. */
 import type { ServiceBroker } from "moleculer";
 import { campaignNo } from "../../models/database/campaign-no.ts";
 import { query, queryOne } from "../../models/database/db.ts";
@@ -23,7 +23,7 @@ const STUCK = `select id, company_id from campaigns c
       where e.campaign_no = c.no and e.next_attempt_at is not null)
   order by id limit 20`;
 
-// Every status after `sent` is final, and counts as failed.
+// Every status after `sent` is final and counts as failed.
 const RECOUNT = `
   with counted as (
     select count(*) as total, count(*) filter (where status = ${sent}) as sent, count(*) filter (where status > ${sent}) as failed
@@ -37,9 +37,8 @@ const RECOUNT = `
   select total - sent - failed as open from counted`;
 
 /**
- * Counts are kept by delta in the transactions that change the rows, so they cannot drift. If they ever do (a manual
- * UPDATE, a restored table), a campaign whose recipients are all final would stay `sending` for ever: one in which
- * nothing is left to do and nothing has moved for ten minutes is counted row by row.
+ * Recounts campaigns in which nothing is left to do and nothing has moved for ten minutes. Counts are maintained
+ * transactionally, but after a manual UPDATE or a restore a campaign could stay `sending` forever.
  */
 async function recountStuck(broker: ServiceBroker): Promise<number> {
   const stuck = await query<{ id: string; company_id: string }>(STUCK);
@@ -49,7 +48,7 @@ async function recountStuck(broker: ServiceBroker): Promise<number> {
       broker.logger.warn(`The counts of campaign ${id} differed from its recipients and were recounted`);
       await settle(id, broker);
     } else {
-      // It is unknown whether these were sent: a person has to decide.
+      // It is unknown whether these were sent, so a person has to decide.
       broker.logger.error(`${counted!.open} recipients of campaign ${id} are queued, and no sender will take them`);
     }
   }

@@ -1,4 +1,4 @@
-/** Drafts as resources of the API. What their bodies say is nobody's business until they are sent. */
+/** Drafts as API resources. Their content is not validated until they are sent. */
 import type { Transaction } from "sequelize";
 import { query, sequelize } from "../../../models/database/db.ts";
 import { listPage } from "../../../models/database/listing.ts";
@@ -50,7 +50,7 @@ export async function findDraft(companyId: string, id: string, transaction?: Tra
 export const isObject = (value: unknown): value is Body =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Nobody who was erased is stored again: the receivers without them. */
+/** Removes receivers who were erased, so that they are not stored again. */
 async function withoutErased(companyId: string, body: Body): Promise<Body> {
   const { receivers } = body;
   if (!Array.isArray(receivers)) return body;
@@ -67,7 +67,7 @@ async function stored(companyId: string, given: Body): Promise<{ body: Body; byt
 const nameIn = ({ name }: Body): string =>
   (typeof name === "string" && cutName(name.replaceAll(/\s+/g, " ").trim())) || "Draft";
 
-/** Throws 400 where there are as many as may be. */
+/** Throws 400 if the limit of drafts is reached. */
 export async function createDraft(
   companyId: string,
   { name, kind, body = {} }: { name?: string; kind: DraftKind; body?: Body },
@@ -78,7 +78,7 @@ export async function createDraft(
   return (await Draft.create({ companyId, name: name?.trim() ?? nameIn(body), kind, ...kept })).view();
 }
 
-/** Of a change and a send at the same time one is first, and finds the draft as it was. */
+/** Concurrent changes and sends are serialized: the second finds the draft changed or gone. */
 export async function updateDraft(
   companyId: string,
   { id, name, kind, body }: { id: string; name?: string; kind?: DraftKind; body?: Body },

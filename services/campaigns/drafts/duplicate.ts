@@ -1,4 +1,4 @@
-/** A draft of a campaign that exists: the request that would make another one like it. */
+/** Creates a draft with the request of an existing campaign. */
 
 import { notFound } from "../../lib/errors.ts";
 import { campaignRequest } from "../campaign-request.ts";

@@ -1,4 +1,4 @@
-/** What a draft would send to somebody, as far as it is written. */
+/** Renders what a draft, even an incomplete one, would send to one receiver. */
 import { call } from "../../call.ts";
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
@@ -19,7 +19,7 @@ function variantOf({ variants }: Body, index: number): Body {
   return isObject(one) ? one : {};
 }
 
-/** What a receiver of the draft brings along. */
+/** Values that the draft gives for one receiver. */
 function valuesOf({ receivers }: Body, email: string): Body {
   const isMeant = (one: unknown): one is Body =>
     isObject(one) && typeof one.email === "string" && one.email.trim().toLowerCase() === email.toLowerCase();
@@ -29,7 +29,7 @@ function valuesOf({ receivers }: Body, email: string): Body {
   return values;
 }
 
-/** As the renderer takes it. */
+/** Content as the renderer takes it. */
 async function contentOf(companyId: string, body: Body, index: number) {
   const variant = variantOf(body, index);
   const ofTemplate = textIn(variant, "template_id") ?? textIn(body, "template_id");

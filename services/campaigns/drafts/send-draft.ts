@@ -1,7 +1,7 @@
 /**
- * Sends a draft: validated as the send of its kind, and deleted in the transaction that stores the campaign. So one campaign
- * comes of it however many ask at once, and whatever refuses the send leaves the draft. An Idempotency-Key stands for the
- * draft's id, because its body is gone with it.
+ * Sends a draft: validates it like a send of its kind, and deletes it in the transaction that stores the campaign.
+ * Concurrent sends therefore create one campaign, and a refused send leaves the draft. An Idempotency-Key is bound to
+ * the draft's id, because its body is gone afterwards.
  */
 import { compileValidator } from "../../../mixins/ajv-validator.ts";
 import type { CampaignType } from "../../../models/campaign.ts";
@@ -37,7 +37,7 @@ const KINDS: Record<DraftKind, Kind> = {
   custom: kind("custom", sending.sendCustom),
 };
 
-/** As the request of that send would be refused. */
+/** Returns the errors that the send request would have. */
 async function errorsOfDraft(
   companyId: string,
   { type, contract, errorsOf }: Kind,
@@ -57,18 +57,18 @@ async function errorsOfDraft(
 
 const requestOf = ({ name, body }: Draft) => ({ name, ...body }) as unknown as SendParams;
 
-/** What sending it now would be refused for, by field; none: nothing in it is wrong. */
+/** Returns what sending it now would be refused for, by field; empty if nothing is wrong. */
 export async function checkDraft(companyId: string, id: string): Promise<{ errors: FieldErrors }> {
   const draft = await findDraft(companyId, id);
   return { errors: await errorsOfDraft(companyId, KINDS[draft.kind], requestOf(draft)) };
 }
 
-// What was validated is what is sent.
+// Deletes exactly the version that was validated.
 const CLAIM = `
   delete from drafts where company_id = $1 and id = $2
   returning name = $3 and kind = $4 and body = $5::jsonb as is_same`;
 
-/** Waits for whoever else sends or changes it. */
+/** Waits for concurrent sends and changes of the draft. */
 async function claim(client: Client, draft: Draft): Promise<void> {
   const { companyId, id, name, kind: draftKind, body } = draft;
   const values = [companyId, id, name, draftKind, JSON.stringify(body)];
@@ -88,7 +88,7 @@ export async function sendDraft(ctx: Ctx<Asked>): Promise<Answer> {
   if (earlier) return earlier;
 
   const draft = await findDraft(companyId, id).catch(async (error: Error) => {
-    // The request with the same key may have ended between the two looks.
+    // A request with the same key may have finished since the first check.
     const first = await answered();
     if (!first) throw error;
     return first;

@@ -1,7 +1,7 @@
 /**
- * Decides which campaign's next slice of recipients is written. Two queues run side by side, so that a list of a million
- * never holds up a receipt: campaigns with inline receivers and transactional ones in `quick`, all other lists in `bulk`.
- * Within a queue each campaign gets one slice per round. The first slice of a new campaign waits for neither queue.
+ * Schedules the expansion of campaigns. Two queues run in parallel, so that a list of a million never delays a receipt:
+ * transactional campaigns and those with inline receivers in `quick`, all other lists in `bulk`. Each campaign gets one
+ * slice per round. The first slice of a new campaign bypasses both queues.
  */
 import type { ServiceBroker } from "moleculer";
 import pLimit from "p-limit";
@@ -11,14 +11,14 @@ import { expandSlice, failExpansion } from "./expand.ts";
 
 type Queue = "quick" | "bulk";
 
-/** Slices, and so connections, of each queue at the same time; the process's pool serves the API, too. */
+/** Concurrent slices (and so connections) per queue; the API uses the same pool. */
 const MAX_CONCURRENT: Record<Queue, number> = { quick: 2, bulk: 1 };
 const MAX_CONCURRENT_FIRST_SLICES = 3;
-/** Of one company: another one's receipt finds a free one. */
-const MAX_CONCURRENT_FIRST_SLICES_OF_ONE = 2;
-/** After that the campaign waits for the repeated run. */
+/** Per company, so that another company's receipt finds a free slot. */
+const MAX_CONCURRENT_FIRST_SLICES_PER_COMPANY = 2;
+/** After this time the campaign is left to the periodic run. */
 const MAX_WAIT_FOR_FIRST_SLICE_MS = 10_000;
-/** A run of the repeating action ends after this time and continues with the next. */
+/** A periodic run ends after this time; the next one continues. */
 const MAX_RUN_MS = 10_000;
 
 interface Waiting {
@@ -29,7 +29,7 @@ interface Waiting {
 
 const IS_WAITING = "expanded_at is null and status in ('pending', 'sending')";
 
-// Each company's first before anybody's second: one that has a thousand campaigns waits for itself.
+// Round robin over companies, so that one with a thousand campaigns delays only itself.
 const WAITING = `select id, company_id, is_transactional from campaigns
   where ${IS_WAITING}
     and (campaign_type <> 'to_list' or is_transactional) = $1
@@ -37,20 +37,20 @@ const WAITING = `select id, company_id, is_transactional from campaigns
 
 const COMPANY_OF = "select id, company_id, is_transactional from campaigns where id = $1 and expanded_at is null";
 
-/** SQLSTATE classes 22 and 42: the statement or its data are wrong, and will be the next time, too. */
+/** SQLSTATE classes 22 and 42: the statement or its data are wrong, so a retry cannot succeed. */
 export const isPermanent = (error: unknown) => /^(22|42)[0-9A-Z]{3}$/.test(String((error as { code?: unknown }).code));
 
-/** What goes side by side: transactional campaigns, and each company's newsletters one after the other. */
-const lines = (waiting: readonly Waiting[]): Waiting[][] => [
+/** Transactional campaigns run in parallel; newsletters of one company run one after the other. */
+const sequences = (waiting: readonly Waiting[]): Waiting[][] => [
   ...Map.groupBy(waiting, (one) => (one.is_transactional ? one.id : one.company_id)).values(),
 ];
 
 export class ExpansionQueue {
   readonly #broker: ServiceBroker;
-  /** By company, so that a thousand sends of one do not hold up another's receipt. */
+  /** Limited per company, so that a thousand sends of one do not delay another's receipt. */
   readonly #firstSlices = new ConcurrencyLimit({
     total: MAX_CONCURRENT_FIRST_SLICES,
-    perCompany: MAX_CONCURRENT_FIRST_SLICES_OF_ONE,
+    perCompany: MAX_CONCURRENT_FIRST_SLICES_PER_COMPANY,
   });
   #running: Promise<number> | undefined;
   #runAgain = false;
@@ -60,8 +60,8 @@ export class ExpansionQueue {
   }
 
   /**
-   * Expands all waiting campaigns; returns the number of slices written. A call while a run is under way joins it and
-   * makes it look once more at its end: it may already have passed the campaign that this call is about.
+   * Expands all waiting campaigns and returns the number of slices written. A call during a run joins it and makes it
+   * repeat, because it may already have passed the new campaign.
    */
   expandWaiting(): Promise<number> {
     this.#runAgain = true;
@@ -71,7 +71,7 @@ export class ExpansionQueue {
     return this.#running;
   }
 
-  /** For a campaign that has just become pending: its first slice now, the rest in rounds. */
+  /** Writes the first slice of a new campaign now and leaves the others to the rounds. */
   async expandNow(campaignId: string): Promise<void> {
     const [campaign] = await query<Waiting>(COMPANY_OF, [campaignId]);
     if (!campaign) return;
@@ -97,9 +97,9 @@ export class ExpansionQueue {
     const isOver = () => this.#broker.stopping || Date.now() > until;
     const slot = pLimit(MAX_CONCURRENT[queue]);
     const writeSlice = (one: Waiting) => slot(async () => !isOver() && (await this.#expandOne(one)) !== "nothing");
-    const writeSlices = async (line: readonly Waiting[]) => {
+    const writeSlices = async (sequence: readonly Waiting[]) => {
       let written = 0;
-      for (const one of line) {
+      for (const one of sequence) {
         if (isOver()) break;
         if (await writeSlice(one)) written++;
       }
@@ -108,15 +108,15 @@ export class ExpansionQueue {
     let slices = 0;
     for (;;) {
       const waiting = await query<Waiting>(WAITING, [queue === "quick"]);
-      const round = await Promise.all(lines(waiting).map(writeSlices));
+      const round = await Promise.all(sequences(waiting).map(writeSlices));
       const written = round.reduce((sum, n) => sum + n, 0);
       slices += written;
-      // Nothing written: all is done, or other nodes are working on what is left.
+      // Nothing was written: all is done, or other nodes hold what is left.
       if (written === 0 || isOver()) return slices;
     }
   }
 
-  /** A campaign whose slice fails must not hold up the others. It is tried again, unless the error is permanent. */
+  /** Logs failures, so that one campaign does not block others. It is retried unless the error is permanent. */
   async #expandOne({ id: campaignId, company_id: owner }: Waiting) {
     try {
       return await expandSlice(this.#broker, campaignId, owner);

@@ -1,4 +1,4 @@
-/** Creates the next tables of recipients (models/sent-email.ts) and of hits (models/hit.ts) before they are needed. */
+/** Creates the next partitions of recipients (models/sent-email.ts) and hits (models/hit.ts) in advance. */
 import { query } from "../../../models/database/db.ts";
 
 export async function keepParts(): Promise<void> {

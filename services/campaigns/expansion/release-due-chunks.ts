@@ -1,6 +1,6 @@
 /**
- * Recipients whose hour has come: their chunks become ready, and from then on are like all others. Stands with the models
- * because the senders' chunks and the campaign's row change in one statement.
+ * Releases chunks of recipients whose local hour has come; from then on they are like all others. One statement changes
+ * the senders' chunks and the campaign's row.
  */
 import { query } from "../../../models/database/db.ts";
 import { SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
@@ -13,13 +13,14 @@ interface Waiting {
   campaign_id: string;
 }
 
-// Of one that was stopped they are not released but fail (fail-untried.ts).
+// Chunks of a stopped campaign are not released but failed (fail-untried.ts).
 const DUE_CHUNKS = `
   select distinct k.company_id, k.campaign_id
   from send_chunks k join campaigns c on c.company_id = k.company_id and c.id = k.campaign_id
   where k.state = ${waiting} and k.due_at <= now() and c.error is null limit ${MAX_CAMPAIGNS}`;
 
-// The campaign first, as where it is stopped. `updated_at` says since when it could get on (services/operator/queue-metrics.ts).
+// Locks the campaign first, as a stop does. `updated_at` records when it could continue
+// (services/operator/queue-metrics.ts).
 const RELEASE = `
   with going as (
     update campaigns set updated_at = now()
@@ -34,7 +35,7 @@ export interface Released extends Waiting {
   recipients: number;
 }
 
-/** Over all companies; on any number of nodes each chunk is released once. */
+/** Runs for all companies; each chunk is released once on any number of nodes. */
 export async function releaseDueChunks(): Promise<Released[]> {
   const released: Released[] = [];
   for (const { company_id, campaign_id } of await query<Waiting>(DUE_CHUNKS)) {

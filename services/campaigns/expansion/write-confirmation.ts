@@ -1,6 +1,6 @@
 /**
- * Writes a double opt-in mail as a campaign of one recipient, ready for senders without an expansion. Stands with the
- * models because the campaign, its recipient, the chunk and the month's usage must be there together or not at all.
+ * Writes a double opt-in email as a campaign of one recipient, ready for senders without expansion. Campaign,
+ * recipient, chunk and the month's usage are written together or not at all.
  */
 
 import { type Client, query, queryOne } from "../../../models/database/db.ts";
@@ -15,7 +15,7 @@ const CAMPAIGN = `
   values ($1, $2, 'Confirmation', 'custom', 'pending', 1, $3, true, true, $4, 2, now(), now(),
     next_campaign_no())`;
 
-// Not tracked: the only link must arrive unchanged.
+// Not tracked, so that the only link arrives unchanged.
 const CONTENTS = `
   insert into campaign_contents (campaign_id, company_id, subject, body, sender_name, sender_email, reply_to_email,
     list_id_name, list_id_ref, company_name, footer_text, tracking_enabled)

@@ -1,6 +1,6 @@
 /**
- * Stores a campaign to those who did not open another one: with that one's snapshot as it is, so that whatever was edited since
- * changes nothing. List and segment stay empty: its audience comes from `resend_of`.
+ * Stores a campaign to the non-openers of another one with a copy of its snapshot, so that later edits have no effect.
+ * List and segment stay empty: the audience is defined by `resend_of`.
  */
 import { type CampaignRow, type InsertedCampaign, rowOfNew } from "../../../models/campaign.ts";
 import { type Client, queryOne } from "../../../models/database/db.ts";
@@ -13,7 +13,7 @@ const CAMPAIGN = `
   from campaigns f where f.company_id = $1 and f.id = $2
   returning *`;
 
-// All columns, also those that a later release adds. Attachments are held as at a send.
+// Copies all columns, including those of later releases. Attachments are locked as in a send.
 const CONTENTS = `
   with first as materialized (select * from campaign_contents where company_id = $1 and campaign_id = $2),
   attached as (
@@ -30,14 +30,14 @@ const CONTENTS = `
 interface Resend {
   id: string;
   name: string;
-  /** In place of the first one's. */
+  /** Replaces the first subject. */
   subject: string | undefined;
   emails: number;
   taskId: string;
   apiKeyId: string | null;
 }
 
-/** Undefined where an attachment of the first campaign was deleted. */
+/** Undefined if an attachment of the first campaign was deleted. */
 export async function writeResend(
   client: Client,
   companyId: string,

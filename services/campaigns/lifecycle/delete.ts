@@ -1,7 +1,7 @@
 /**
- * Deletes a campaign that is over. It is hidden at once, here; its events, and what its recipients hold beyond the address, go
- * in the background (empty-deleted.ts). The recipients themselves go with the company's retention (retention.ts): the link of
- * a mail leads to them.
+ * Deletes a finished campaign: hides it at once; its events and what recipients hold beyond the address are removed in
+ * the background (empty-deleted.ts). Recipients themselves stay for the company's retention (retention.ts), because
+ * links in their emails need them.
  */
 import { type CampaignRow, isFinished } from "../../../models/campaign.ts";
 import { query, transaction } from "../../../models/database/db.ts";
@@ -10,7 +10,7 @@ import { holdCampaign } from "../../../models/statements/read-campaign.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { notFound, wrongState } from "../../lib/errors.ts";
 
-/** With an error nothing of it is sent any more, whatever a sender that was cut off reports of it later. */
+/** With an error, no more of it is sent, whatever a cut-off sender reports later. */
 const HIDE = `
   update campaigns set deleted_at = now(), error = coalesce(error, 'The campaign was deleted.'),
     recipients_state = case recipients_state when 'kept' then 'hidden' else recipients_state end

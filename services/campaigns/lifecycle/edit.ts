@@ -1,6 +1,6 @@
 /**
- * Edits a scheduled campaign: its time, its audience, what it says. Whatever becomes of it meanwhile waits for the row: of an
- * edit and the moment at which the campaign starts (schedule.ts) one is first, and an edit that is second is refused.
+ * Edits a scheduled campaign: time, audience, content. The row lock serializes an edit with the campaign's start
+ * (schedule.ts); an edit that comes second is refused.
  */
 import type { CampaignRow } from "../../../models/campaign.ts";
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
@@ -31,7 +31,7 @@ const bodyErrorsOf = async (companyId: string, { id, body }: Asked, templateId: 
 const timeError = async (companyId: string, { id, scheduled_for }: Asked) =>
   scheduleError("to_list", scheduled_for, (await findCampaign(companyId, id))?.timezone === "recipient");
 
-/** All errors of the fields; whether they suit the campaign is known only when its row is held. */
+/** Validates the fields; whether they suit the campaign is checked once its row is locked. */
 export const errorsOfEdit: Validate<typeof contract.update> = async (ctx, isValid): Promise<FieldErrors> => {
   const companyId = companyOf(ctx);
   const { params } = ctx;
@@ -53,7 +53,7 @@ interface Held extends CampaignRow {
   copies_asked: number;
 }
 
-/** Not counted while the room for it is looked at: it would stand beside itself. */
+/** Exclude the campaign's own usage from the limit check. */
 const UNCOUNT = "update campaigns set total_emails = 0, copies_asked = 0 where company_id = $1 and id = $2";
 
 const WRITE = `
@@ -81,7 +81,7 @@ async function write(client: Client, companyId: string, campaign: Held, asked: A
   const given = scheduled_for && (byZone ? clockOf(scheduled_for) : new Date(scheduled_for));
   const scheduledFor = given || campaign.scheduled_for!;
   const startsAt = byZone ? earliestStart(scheduledFor) : null;
-  // The month that it is charged to may be another one, or there are more people to charge for.
+  // The charged month or the number of recipients may change.
   if (emails !== undefined || scheduled_for !== undefined) {
     await client.query(UNCOUNT, [companyId, id]);
     await requireQuotaWithin(client, companyId, total + campaign.copies_asked, startsAt ?? scheduledFor);
@@ -110,7 +110,7 @@ export async function edit(ctx: Ctx<Asked>) {
   const inlinesCss = body !== undefined && (await inlinesCssOf(companyId, id, template_id));
   const html = body === undefined ? {} : { body: await bodyAsSent(companyId, body, inlinesCss) };
   return transaction(async (client) => {
-    // Before the campaign's row, as where a send checks the quota.
+    // Lock the company before the campaign, in the same order as a send.
     await queryOne("select from companies where id = $1 for no key update", [companyId], client);
     const campaign = await holdCampaign<Held>(client, companyId, id);
     requireEditable(campaign, ctx.params);

@@ -1,7 +1,7 @@
 /**
- * A campaign that was stopped, by an error, the guard or a person (`campaigns.error` says which): senders claim none of it
- * any more. Once the last lease has ended, recipients that were not tried fail with that error, so that every one is
- * accounted for. Stands with the models because the senders' rows and the campaign's counts must change in one transaction.
+ * Fails the remaining recipients of a campaign stopped by an error, the bounce guard or a person (`campaigns.error`
+ * says which). Senders claim no more of it; once the last lease ends, recipients that were not attempted fail with that
+ * error. The senders' rows and the campaign's counts change in one transaction.
  */
 
 import { campaignNo, inAnyPart } from "../../../models/database/campaign-no.ts";
@@ -18,10 +18,10 @@ const { done } = SEND_CHUNK_STATE;
 const CAMPAIGN_NO = campaignNo("$2", "$1");
 const { queued, sending, failed, unknown } = SENT_EMAIL_STATUS;
 
-/** 20,000 recipients a transaction: the campaign's row is locked for about 0.1 s. */
+/** 40 chunks are 20,000 recipients per transaction, which limits how long the campaign's row is locked. */
 const CHUNKS_AT_ONCE = 40;
 
-/** Who failed is read only where a webhook is to be notified. */
+/** Recipients are returned only if a webhook needs them. */
 const RETURNING = "returning e.campaign_no, e.seq, e.email, e.subscriber_id";
 const FAILED = (rows: string) => `(select count(*) from ${rows}) as failed,
   case when exists (select from webhook_endpoints p where ${wants("'failed'", "$1")}) then (
@@ -60,7 +60,10 @@ interface StoppedCampaign {
   id: string;
   company_id: string;
   error: string;
-  /** Nobody knows whether they were tried (restored-database.ts): they end as unknown. */
+  /**
+   * After a restore from a snapshot it is unknown whether they were attempted (restored-database.ts): they end as
+   * unknown.
+   */
   restored: boolean;
 }
 
@@ -76,8 +79,8 @@ async function inFlight(client: Client, { id, company_id }: StoppedCampaign): Pr
 }
 
 /**
- * Recipients that no sender has claimed, whose hour has not come, or that wait for a winner. A locked chunk is being claimed at
- * this moment: its sender waits for the campaign's row, which we hold, so we must not wait for the chunk.
+ * Recipients that are unclaimed, not yet due, or waiting for a winner. Locked chunks are skipped: their sender waits
+ * for the campaign's row, which this transaction holds.
  */
 const failChunks = (which: number) => `
   with ready as (
@@ -106,8 +109,8 @@ const FAIL_DEFERRED = `
   select 0 as chunks, ${FAILED("deferred")}`;
 
 /**
- * Fails the next part of the recipients that are left. "wait": a sender still holds a lease; "more": call again; "done":
- * every recipient is final. The caller holds the lock of the campaign's row.
+ * Fails the next batch of remaining recipients. "wait": a sender still holds a lease; "more": call again; "done": every
+ * recipient is final. The caller holds the lock of the campaign's row.
  */
 export async function failUntried(client: Client, campaign: StoppedCampaign): Promise<"wait" | "more" | "done"> {
   if (await inFlight(client, campaign)) return "wait";

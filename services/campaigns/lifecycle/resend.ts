@@ -1,6 +1,6 @@
 /**
- * Sends a campaign that is over again, to those who got it and did not open it: a campaign of its own, admitted and counted as any
- * other send. Who they are is seen when it expands (services/campaigns/send/non-openers.ts).
+ * Resends a finished campaign to those who got it and did not open it, as a new campaign that is admitted and charged
+ * like any send. The non-openers are determined when it expands (services/campaigns/send/non-openers.ts).
  */
 import { type CampaignStatus, type CampaignType, campaignView } from "../../../models/campaign.ts";
 import { type Client, query, queryOne } from "../../../models/database/db.ts";
@@ -65,7 +65,7 @@ export async function resend(ctx: Ctx<Asked>): Promise<Answer> {
   const companyId = companyOf(ctx);
   const { id: firstId, to, subject, name, idempotency_key } = ctx.params;
   const hash = requestHash("resend", { id: firstId.toLowerCase(), to, subject, name });
-  // Given again whatever became of the first campaign since.
+  // Repeats the first answer even if the first campaign has changed since.
   const earlier = idempotency_key && (await answerOf<Answer>(companyId, idempotency_key, hash));
   if (earlier) return earlier;
   const first = await resendable(companyId, firstId);

@@ -1,11 +1,11 @@
 /**
- * Resume: recipients that failed or are unknown (possibly sent) are tried again; those that were sent to, bounced or are
- * suppressed are left alone.
+ * Retries recipients that failed or are in doubt (possibly sent); those that were sent to, bounced or are suppressed
+ * stay as they are.
  *
- * The campaign moves to pending at once and its chunks are requeued in slices: the first within the request, so that
- * small campaigns are done when the answer arrives, the others by the expansion queue (`requeue_from`). Until the last
- * slice `expanded_at` is null, so that a half-requeued campaign is never settled. It stays null if the expansion had been
- * given up half-way (a cursor is left), or the month's quota left no room for all: it then continues from there.
+ * The campaign becomes pending at once and its chunks are requeued in slices: the first within the request, so that
+ * small campaigns are done when it is answered, the others by the expansion queue (`requeue_from`). `expanded_at` stays
+ * null until the last slice, so that a half-requeued campaign is never settled, and longer if the audience was not
+ * completely written (a cursor is left, or the quota was used up): expansion then continues.
  */
 import type { CampaignRow } from "../../../models/campaign.ts";
 import { moveTo } from "../../../models/campaign-lifecycle.ts";
@@ -24,7 +24,7 @@ interface Read extends CampaignRow {
 
 export type Resumable = Pick<Read, "id" | "status" | "recipients_state" | "sent_count">;
 
-/** The sentence that resume refuses the campaign with; undefined where it may be resumed. */
+/** Returns the sentence with which a resume is refused; undefined if it is possible. */
 export async function whyNotResumable(
   client: Client,
   { id, status, recipients_state, sent_count }: Resumable,

@@ -1,9 +1,10 @@
 /**
- * Scheduled campaigns: they start when due, or are cancelled before that. Those of the recipients' own timezones start in
- * start-by-zone.ts; once they have, what is due here is the hour of their next recipients.
+ * Starts scheduled campaigns when due, or cancels them before. Campaigns in recipients' time zones start in
+ * start-by-zone.ts; after that, the hours of their next recipients are due here.
  *
- * The time is in the row and nowhere else: every 0.75 seconds, or 1.5 while nothing is due (SCHEDULE_PAUSE_MS in campaigns.service.ts), each node looks for rows whose time
- * has passed, however long ago. While no node runs they wait, and start within that time of the first that is back, audience and all.
+ * The time is stored only in the row: every 0.75 seconds, or 1.5 while nothing is due (SCHEDULE_PAUSE_MS in
+ * campaigns.service.ts), each node looks for rows whose time has passed. After a downtime, all missed campaigns start
+ * at once.
  */
 import type { ServiceBroker } from "moleculer";
 import type { CampaignRow } from "../../../models/campaign.ts";
@@ -22,14 +23,14 @@ const STILL_DUE = `
 
 const IS_DUE = "status = 'scheduled' and starts_at is null and scheduled_for <= now()";
 
-/** It may have been given a later time since it was found. */
+/** The campaign may have been rescheduled since it was found. */
 const start = (companyId: string, id: string): Promise<boolean> =>
   transaction(
     async (client) =>
       (await queryOne(STILL_DUE, [companyId, id], client)) !== undefined && (await moveTo(client, id, "pending")),
   );
 
-/** Starts the campaigns that are due, each once on any number of nodes: of two that try, one moves the row. */
+/** Starts due campaigns, each once on any number of nodes, because only one changes the row. */
 export async function startDue(broker: ServiceBroker): Promise<number> {
   const due = await query<{ id: string; company_id: string }>(
     `select id, company_id from campaigns where ${IS_DUE} order by scheduled_for limit 500`,
@@ -48,7 +49,7 @@ export async function startDue(broker: ServiceBroker): Promise<number> {
   return started;
 }
 
-/** Cancels a scheduled campaign. If it becomes due at this very moment, one of the two moves wins. */
+/** Cancels a scheduled campaign. If it becomes due at the same time, either the start or the cancellation wins. */
 export function cancel(ctx: Ctx<{ id: string }>) {
   const companyId = companyOf(ctx);
   const campaignId = ctx.params.id;

@@ -1,7 +1,7 @@
 /**
- * The end of a campaign: once its audience is written and every recipient is final, its counts decide whether it is
- * completed, partial or failed, or cancelled where somebody stopped it before any mail. Triggered by the sender's last
- * outcome (campaign.drained, from smtp-sender/engine/start-engine.ts) and by a poll; calling it too often does no harm.
+ * Ends a campaign: once its audience is written and every recipient is final, its counts decide between completed,
+ * partial, failed and cancelled (stopped before any message). Triggered by the sender's last outcome (campaign.drained,
+ * from smtp-sender/engine/start-engine.ts) and by a poll; extra calls are harmless.
  */
 import type { ServiceBroker } from "moleculer";
 import { finalStatus, moveTo } from "../../../models/campaign-lifecycle.ts";
@@ -27,7 +27,7 @@ const EXPANDED = `select id, company_id, total_emails, sent_count, failed_count,
     guard_stopped, restored from campaigns
   where id = $1 and status in ('pending', 'sending') and expanded_at is not null for no key update`;
 
-/** For webhooks; no event of a mail. */
+/** Event for webhooks; it belongs to no message. */
 const QUEUE_COMPLETED = `
   with ended as (
     select uuid_v7() as id, c.company_id, 'campaign.completed' as type, null::text as recipient, null::uuid as sent_email_id,
@@ -44,7 +44,7 @@ interface Ended {
   failed: number;
 }
 
-/** Gives the campaign its final status if every recipient is final. */
+/** Sets the final status if every recipient is final. */
 async function finish(client: Client, { id, company_id, total_emails, ...campaign }: Running): Promise<"wait" | Ended> {
   const { sent_count: sent, failed_count: failed, error, stopped_at, guard_stopped } = campaign;
   if (sent + failed < total_emails) return "wait";
@@ -59,8 +59,8 @@ async function finish(client: Client, { id, company_id, total_emails, ...campaig
 
 const runningOf = (client: Client, campaignId: string) => queryOne<Running>(EXPANDED, [campaignId], client);
 
-/** Of one that was stopped the company: what it leaves may be a million recipients. */
-async function settleOrdinary(client: Client, campaignId: string): Promise<"wait" | Ended | { stoppedOf: string }> {
+/** Settles a campaign that was not stopped. Otherwise returns its company: a million recipients may be left to fail. */
+async function settleUnstopped(client: Client, campaignId: string): Promise<"wait" | Ended | { stoppedOf: string }> {
   const campaign = await runningOf(client, campaignId);
   if (!campaign) return "wait";
   return campaign.error === null ? finish(client, campaign) : { stoppedOf: campaign.company_id };
@@ -73,16 +73,16 @@ async function settleStoppedPart(client: Client, campaignId: string): Promise<"w
     const left = await failUntried(client, { ...campaign, error: campaign.error });
     if (left !== "done") return left;
   }
-  // Read again: failing what was left has changed the counts.
+  // Read again, because failing the remaining recipients changed the counts.
   return finish(client, (await runningOf(client, campaignId))!);
 }
 
-/** Part by part; where a request has waited too long, the poll goes on. */
+/** Works in batches; after the time limit the poll continues. */
 async function settleStopped(companyId: string, campaignId: string): Promise<"wait" | Ended> {
   try {
     for (;;) {
-      const step = await endTransaction(companyId, (client) => settleStoppedPart(client, campaignId));
-      if (step !== "more") return step;
+      const result = await endTransaction(companyId, (client) => settleStoppedPart(client, campaignId));
+      if (result !== "more") return result;
     }
   } catch (error) {
     if (waitedTooLong(error)) return "wait";
@@ -90,9 +90,9 @@ async function settleStopped(companyId: string, campaignId: string): Promise<"wa
   }
 }
 
-/** True if this call gave the campaign its final status. */
+/** True if this call set the final status. */
 export async function settle(campaignId: string, broker?: ServiceBroker): Promise<boolean> {
-  const found = await transaction((client) => settleOrdinary(client, campaignId));
+  const found = await transaction((client) => settleUnstopped(client, campaignId));
   if (found === "wait") return false;
   const end = "stoppedOf" in found ? await settleStopped(found.stoppedOf, campaignId) : found;
   if (end === "wait") return false;
@@ -103,11 +103,11 @@ export async function settle(campaignId: string, broker?: ServiceBroker): Promis
 const IS_FINISHED = `status in ('pending', 'sending') and expanded_at is not null
   and (error is not null or sent_count + failed_count >= total_emails)`;
 
-/** Each company's first before anybody's second: one that has stopped a thousand waits for itself. */
+/** Round robin over companies, so that one that stopped a thousand campaigns delays only itself. */
 const FINISHED = `select id from campaigns where ${IS_FINISHED}
   order by row_number() over (partition by company_id order by id), id limit 200`;
 
-/** Settles what no event announced: campaigns whose counts are complete, and those stopped by an error. */
+/** Settles campaigns that no event announced: those with complete counts, and those stopped by an error. */
 export async function settleFinished(broker?: ServiceBroker): Promise<number> {
   const finished = await query<{ id: string }>(FINISHED);
   let settled = 0;

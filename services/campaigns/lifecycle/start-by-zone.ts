@@ -1,7 +1,7 @@
 /**
- * Scheduled campaigns that reach each recipient at their own hour (models/statements/recipient-zones.ts) start when the first
- * of their audience is due. Until then they are scheduled, and may be edited and cancelled. When they start, the audience and
- * everybody's hour are fixed as the recipients are written, and chunks wait until that hour (release-due-chunks.ts).
+ * Starts campaigns scheduled in each recipient's time zone (models/statements/recipient-zones.ts) when the first
+ * recipient is due. Until then they can be edited and cancelled. The start fixes the audience and each recipient's
+ * hour; chunks then wait for that hour (release-due-chunks.ts).
  */
 import type { ServiceBroker } from "moleculer";
 import { moveTo } from "../../../models/campaign-lifecycle.ts";
@@ -13,8 +13,8 @@ import { reachableStatuses } from "../../../models/statements/write-audience-sli
 import { emitAndForget } from "../../call.ts";
 import { isPermanent } from "../expansion/expansion-queue.ts";
 
-/** People who join meanwhile, and whose hour comes earlier, are late by this at most. */
-const LOOK_AGAIN_MS = 3_600_000;
+/** Maximum delay for people who join later in an earlier time zone. */
+const RECHECK_MS = 3_600_000;
 
 const MAY_BE_DUE = "status = 'scheduled' and starts_at <= now()";
 
@@ -27,9 +27,9 @@ interface Found extends ZonedCampaign {
   is_transactional: boolean;
 }
 
-// An edit sets it anew. A Date has no microseconds.
+// An edit resets it. A Date has no microseconds.
 const AS_FOUND = "company_id = $1 and id = $2 and status = 'scheduled' and date_trunc('milliseconds', starts_at) = $3";
-const LOOK_LATER = `update campaigns set starts_at = $4 where ${AS_FOUND}`;
+const RECHECK_LATER = `update campaigns set starts_at = $4 where ${AS_FOUND}`;
 
 const start = ({ company_id, id, starts_at }: Found): Promise<boolean> =>
   transaction(async (client) => {
@@ -38,16 +38,16 @@ const start = ({ company_id, id, starts_at }: Found): Promise<boolean> =>
   });
 
 /**
- * Where it cannot be known, because the audience takes too long to read or never can be, the campaign starts: its recipients
- * wait for their hour all the same, or it ends with an error.
+ * If it cannot be determined, because the audience takes too long or is unreadable, the campaign starts: its recipients
+ * wait for their hour anyway, or it ends with an error.
  */
 async function isDue(campaign: Found): Promise<boolean> {
   const statuses = reachableStatuses("to_list", campaign.is_transactional);
   try {
     const first = await sliceTransaction(campaign.company_id, (client) => firstInstant(client, campaign, statuses));
     if (!first || first.getTime() <= Date.now()) return true;
-    const next = new Date(Math.min(first.getTime(), Date.now() + LOOK_AGAIN_MS));
-    await query(LOOK_LATER, [campaign.company_id, campaign.id, campaign.starts_at, next]);
+    const next = new Date(Math.min(first.getTime(), Date.now() + RECHECK_MS));
+    await query(RECHECK_LATER, [campaign.company_id, campaign.id, campaign.starts_at, next]);
     return false;
   } catch (error) {
     if (isQueryCanceled(error) || isPermanent(error)) return true;
@@ -55,7 +55,7 @@ async function isDue(campaign: Found): Promise<boolean> {
   }
 }
 
-/** Starts those of which somebody is due; returns how many. */
+/** Starts campaigns with a due recipient and returns how many. */
 export async function startByZone(broker: ServiceBroker): Promise<number> {
   let started = 0;
   for (const campaign of await query<Found>(FIND)) {

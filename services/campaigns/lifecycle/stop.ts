@@ -1,6 +1,6 @@
 /**
- * Stop: the campaign's error says who stopped it, and senders give up what they have claimed of it within a second (a mail
- * that is being handed over ends as it ends). Recipients that were not tried count as failed; resume sends them.
+ * Stops a campaign: its error says who stopped it, and senders release what they have claimed within a second; messages
+ * being handed over are finished. Recipients that were not attempted count as failed and can be resumed.
  */
 import type { CampaignRow } from "../../../models/campaign.ts";
 import { queryOne, transaction } from "../../../models/database/db.ts";
@@ -10,7 +10,7 @@ import { broadcast, emitAndForget } from "../../call.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { notFound, wrongState } from "../../lib/errors.ts";
 
-/** One that an error has stopped a moment ago stays stopped by that. */
+/** If an error stopped it a moment ago, that error stays. */
 const STOP = `
   update campaigns set error = $3, stopped_at = now(), updated_at = now()
   where company_id = $1 and id = $2 and error is null`;
@@ -30,16 +30,16 @@ export async function stop(ctx: Ctx, companyId: string, campaignId: string) {
     return (await findCampaign(companyId, campaignId, { on: client }))!;
   });
   ctx.broker.logger.info({ campaignId, companyId }, "Campaign stopped");
-  // Without it senders find out by themselves, within a second.
+  // If the broadcast is lost, senders notice the stop within a second.
   broadcast(ctx, "campaign.stopped", { campaignId }).catch(() => {});
-  // Where no sender has begun, it is settled at once.
+  // If no sender has begun, the campaign is settled at once.
   emitAndForget(ctx, "campaign.drained", { campaignId });
   return stopped;
 }
 
 export const stopOwn = (ctx: Ctx<{ id: string }>) => stop(ctx, companyOf(ctx), ctx.params.id);
 
-/** For operators, who know the campaign and not its company. */
+/** For operators, who know the campaign but not its company. */
 export async function stopAny(ctx: Ctx<{ campaign_id: string }>) {
   const { campaign_id: id } = ctx.params;
   const found = await queryOne<{ company_id: string }>("select company_id from campaigns where id = $1", [id]);

@@ -1,4 +1,4 @@
-/** Decides the winners whose time has come. Each is decided once on any number of nodes: they come one after the other at its row. */
+/** Decides the winners of due A/B tests, each once on any number of nodes: nodes take turns at its row lock. */
 import type { ServiceBroker } from "moleculer";
 import { transaction } from "../../../models/database/db.ts";
 import { decideWinner, dueForDecision } from "../../../models/statements/decide-winner.ts";

@@ -1,6 +1,6 @@
 /**
- * Public download. A browser displays only types that cannot run in it and saves the rest. `nosniff` keeps it from
- * guessing another type, and the policy keeps a file that is opened on its own from loading or running anything.
+ * Public download. Browsers display only types that cannot run scripts and save all others; `nosniff` prevents type
+ * guessing, and the policy keeps a directly opened file from loading or running anything.
  */
 import { queryOne } from "../../../models/database/db.ts";
 import { Media } from "../../../models/media.ts";
@@ -17,7 +17,7 @@ function disposition(type: string, filename: string): string {
   return `${DISPLAYED.test(type) ? "inline" : "attachment"}; filename="${plain}"; filename*=UTF-8''${full}`;
 }
 
-/** The id is the credential: it is in every mail that shows the file, so no company is named. */
+/** The id is the credential: every email that shows the file contains it, so no company is checked. */
 export async function downloadMedia(id: string, caller: Caller): Promise<Document> {
   const media = await Media.findOne({ where: { id, deletedAt: null } });
   if (!media) throw notFound();
@@ -30,11 +30,11 @@ export async function downloadMedia(id: string, caller: Caller): Promise<Documen
       "Content-Length": String(media.size),
       "Content-Disposition": disposition(media.contentType, media.filename),
       "X-Content-Type-Options": "nosniff",
-      // Under "sandbox" no browser's PDF viewer starts.
+      // With "sandbox" no browser's PDF viewer starts.
       "Content-Security-Policy": `default-src 'none'${media.contentType === "application/pdf" ? "" : "; sandbox"}`,
-      // Mails show its images in any webmail.
+      // Webmail of any origin may show the images.
       "Cross-Origin-Resource-Policy": "cross-origin",
-      // The bytes behind an id never change, but a deleted file must not be served for ever.
+      // The bytes behind an id never change, but a deleted file must disappear from caches.
       "Cache-Control": "public, max-age=3600",
       ETag: `"${media.sha256.toString("hex")}"`,
     },
@@ -45,7 +45,7 @@ const PART = `
   select p.data from media m left join media_parts p on p.media_id = m.id and p.no = $2
   where m.id = $1 and m.deleted_at is null`;
 
-/** One part as a page. The part behind the last one is an empty page. */
+/** Returns one part as a page. A cursor past the last part yields an empty page. */
 export async function mediaBytes(id: string, cursor = "0"): Promise<DownloadPage> {
   const part = await queryOne<{ data: Buffer | null }>(PART, [id, Number(cursor)]);
   if (!part) throw notFound();

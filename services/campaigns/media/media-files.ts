@@ -1,4 +1,4 @@
-/** Media files: list, read, delete, and the clean-up of bytes that no campaign needs any more. */
+/** Media files: list, read, delete, and clean-up of unused bytes. */
 
 import type { CampaignStatus } from "../../../models/campaign.ts";
 import { query } from "../../../models/database/db.ts";
@@ -34,7 +34,7 @@ export async function getMedia(companyId: string, id: string) {
   return media.view();
 }
 
-/** Where its absence would be seen. */
+/** Shows where the file is used. */
 export async function mediaUsage(companyId: string, id: string) {
   await getMedia(companyId, id);
   const { templates, campaigns } = await usesOfMedia<CampaignStatus>(companyId, id);
@@ -46,8 +46,8 @@ export async function mediaUsage(companyId: string, id: string) {
   };
 }
 
-// A deleted file is gone for everybody at once; its bytes stay while a campaign that attaches it may still send. A partial
-// or failed campaign may be resumed, so its files are kept for a month.
+// A deleted file is inaccessible at once; its bytes stay while a campaign that attaches it may still send. Partial and
+// failed campaigns may be resumed, so their files are kept for a month.
 const UNUSED = `deleted_at is not null and not exists (
   select from campaign_contents k join campaigns c on c.company_id = k.company_id and c.id = k.campaign_id
   where k.company_id = m.company_id and k.media_ids @> array[m.id] and k.media_ids <> '{}'
@@ -57,12 +57,12 @@ const UNUSED = `deleted_at is not null and not exists (
 export async function removeMedia(companyId: string, id: string): Promise<null> {
   const [removed] = await Media.update({ deletedAt: new Date() }, { where: { companyId, id, deletedAt: null } });
   if (removed === 0) throw notFound();
-  // A separate statement: a send that attached the file at this moment had committed before the update went through.
+  // A separate statement: a send that attached the file concurrently has committed before the update.
   await query(`delete from media m where m.company_id = $1 and m.id = $2 and ${UNUSED}`, [companyId, id]);
   return null;
 }
 
-/** Deletes files that no campaign needs any more, of all companies, and what interrupted uploads left behind. */
+/** Deletes unused files of all companies, and the remains of interrupted uploads. */
 export async function sweepMedia(): Promise<number> {
   const swept = await query(
     `delete from media m where m.id in (

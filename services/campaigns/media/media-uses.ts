@@ -1,11 +1,11 @@
-/** Which templates and mails show a file: their bodies name its id, or a campaign attaches it. */
+/** Finds the templates and campaigns that use a file: their bodies contain its id, or a campaign attaches it. */
 import { costlyRead } from "../../../models/database/bulk.ts";
 import { query } from "../../../models/database/db.ts";
 
-/** Of each kind, for an answer. */
+/** Maximum of each kind in a response. */
 export const SHOWN_USES = 20;
-/** Bodies are read in full: 300 of 50 KB take 0.1 s. Whoever has more campaigns looks at the newest. */
-export const LOOKED_THROUGH = 1_000;
+/** Bodies are searched in full, so only the newest campaigns are. */
+export const MAX_SEARCHED = 1_000;
 
 interface Use {
   id: string;
@@ -17,7 +17,7 @@ interface Found<U> {
   uses: U[];
 }
 
-// `strpos` of a text without wildcards; the id stands in the file's address in lower case.
+// `strpos` needs no escaping of wildcards; file addresses contain the id in lower case.
 const TEMPLATES = `
   select t.id, t.name, (count(*) over ())::int as count from templates t
   where t.company_id = $1 and (strpos(t.body, $2) > 0 or strpos(coalesce(t.html, ''), $2) > 0)
@@ -26,7 +26,7 @@ const TEMPLATES = `
 const CAMPAIGNS = `
   select c.id, c.name, c.status, (count(*) over ())::int as count
   from (select id, name, status from campaigns where company_id = $1 and not is_internal and deleted_at is null
-        order by id desc limit ${LOOKED_THROUGH}) c
+        order by id desc limit ${MAX_SEARCHED}) c
   cross join lateral (select * from campaign_contents k where k.company_id = $1 and k.campaign_id = c.id offset 0) k
   where k.media_ids @> array[$2::uuid] or strpos(k.body, $2::text) > 0
     or exists (select from campaign_variants v

@@ -1,9 +1,9 @@
 /**
- * Detects a file's type from its own bytes. The type that the upload declares is never trusted: an HTML page declared as
- * an image must not be served as one.
+ * Detects a file's type from its content. The declared type is never trusted: an HTML page declared as an image must
+ * not be served as one.
  */
 
-/** Enough for every signature here, and to distinguish text from other bytes. */
+/** Enough for every signature here, and to distinguish text from binary data. */
 export const SNIFF_BYTES = 4_096;
 
 const ANY = -1;
@@ -37,7 +37,7 @@ const SIGNATURES: readonly [type: string, bytes: readonly number[]][] = [
 const matches = (head: Buffer, bytes: readonly number[]) =>
   head.length >= bytes.length && bytes.every((byte, at) => byte === ANY || head[at] === byte);
 
-/** Office documents are zip archives; the names of their parts show which. */
+/** Office documents are zip archives; the names of their parts tell the type. */
 const ARCHIVES: readonly [type: string, mark: string][] = [
   ["application/vnd.openxmlformats-officedocument.wordprocessingml.document", "word/"],
   ["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xl/"],
@@ -52,7 +52,7 @@ function archive(head: Buffer): string {
   return ARCHIVES.find(([, mark]) => text.includes(mark))?.[0] ?? "application/zip";
 }
 
-/** Types that a text file gets by its extension: no browser runs any of them. */
+/** Types that text files get by extension; browsers run none of them. */
 const TEXTS = new Map([
   ["csv", "text/csv"],
   ["ics", "text/calendar"],
@@ -62,7 +62,7 @@ const TEXTS = new Map([
 ]);
 
 function text(head: Buffer, filename: string): string | undefined {
-  // A character may be cut at the end of the head, hence `stream`.
+  // `stream` accepts a character cut at the end of the head.
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let content: string;
   try {
@@ -72,7 +72,7 @@ function text(head: Buffer, filename: string): string | undefined {
   }
   if (/[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(content)) return undefined;
   const start = content.replace(/^\uFEFF/, "").trimStart();
-  // Markup may begin with comments, declarations or text: any such tag in the head makes it markup.
+  // Markup may begin with comments, declarations or text, so any such tag in the head counts.
   if (/<svg[\s>]/i.test(start)) return "image/svg+xml";
   if (start.startsWith("<?xml")) return "text/xml";
   if (
@@ -88,7 +88,7 @@ export function sniff(head: Buffer, filename: string): string {
   const known = SIGNATURES.find(([, bytes]) => matches(head, bytes));
   if (known) return known[0];
   if (matches(head, [...ascii("PK"), 3, 4])) return archive(head);
-  // MPEG audio without a tag: eleven set bits; JPEG's 0xffd8 was taken above.
+  // MPEG audio without a tag: eleven set bits; JPEG's 0xffd8 was handled above.
   if (head.length > 2 && head[0] === 0xff && (head[1]! & 0xe6) === 0xe2) return "audio/mpeg";
   return text(head, filename) ?? "application/octet-stream";
 }

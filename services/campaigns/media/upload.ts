@@ -1,8 +1,8 @@
 /**
- * An upload is written part by part, outside of a transaction: however slowly it arrives, it holds no connection and no
- * more than one part in memory. Until it is complete its row is marked as deleted, so that nobody sees it, and what a
- * crash leaves behind is removed like any other deleted file. The row has its size from the beginning: room in the plan is
- * taken before the first byte is stored, and so that two uploads, on whatever nodes, never both take the last of it.
+ * Stores an upload part by part, outside of a transaction: a slow upload holds neither a connection nor more than one
+ * part in memory. Its row is marked as deleted until it is complete, so that nobody sees it and the clean-up removes
+ * what a crash leaves. The row has the full size from the beginning, so that concurrent uploads cannot exceed the
+ * plan's limit together.
  */
 import { createHash } from "node:crypto";
 import { query, transaction } from "../../../models/database/db.ts";
@@ -20,8 +20,8 @@ const PART_BYTES = 256 * 1024;
 const MAX_FILENAME = 255;
 
 /**
- * A name that is safe in a path, a header and a dialog: no folders, no control characters, nothing that reverses
- * the reading direction (which makes "fdp.exe" read as "exe.pdf").
+ * Makes a name safe in a path, a header and a dialog: no folders, no control characters, nothing that reverses the
+ * reading direction (which makes "fdp.exe" read as "exe.pdf").
  */
 export function cleanFilename(given: string): string {
   const name = given
@@ -38,8 +38,8 @@ export function cleanFilename(given: string): string {
 }
 
 /**
- * The stream in pieces of PART_BYTES; the last one may be shorter. On this node it comes in such pieces, and those are not
- * copied: each copy brings the next garbage collection closer, and its threads take the cores of everybody.
+ * Splits the stream into parts of PART_BYTES; the last may be shorter. Chunks of that size are passed on without
+ * copying, which saves garbage collection.
  */
 async function* inParts(stream: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer> {
   let waiting: Buffer[] = [];
@@ -58,21 +58,21 @@ async function* inParts(stream: AsyncIterable<Buffer | string>): AsyncGenerator<
   if (size > 0) yield Buffer.concat(waiting);
 }
 
-/** Of a file's parts each fourth, so that no commit finds more than 1 MiB of it that the disk does not have. */
+/** Every fourth part is flushed, so that no commit has to write more than 1 MiB of a file. */
 const PARTS_PER_FLUSH = 4;
 /**
- * $4: whether its commit waits for the disk. A file of 5 MB has 20 parts: if each waited, other companies' commits stood behind
- * the writing of each; if none did, behind that of all. What makes the file visible, its row, waits in any case.
+ * $4: whether the commit waits for the disk. Waiting for every part, or for none, delays the commits of other
+ * companies. The row that makes the file visible always waits.
  */
 const INSERT_PART = `
   insert into media_parts (media_id, no, data)
   select $1, $2, $3 from (select set_config('synchronous_commit', $4, true)) as s`;
-/** The disk writes a company's parts one after the other anyhow. */
+/** Writing parts of one company in parallel would not be faster. */
 const parts = new ConcurrencyLimit({ perCompany: 1 });
 
 async function storePart(companyId: string, id: string, { no, part }: { no: number; part: Buffer }): Promise<void> {
   const waitsForDisk = (no + 1) % PARTS_PER_FLUSH === 0;
-  // An upload that has begun is not refused half-way, however many the company has.
+  // An upload that has begun is never refused half-way.
   await parts.run(companyId, () => query(INSERT_PART, [id, no, part, waitsForDisk ? "on" : "off"]), { budget: {} });
 }
 
@@ -99,7 +99,7 @@ async function storeParts(companyId: string, id: string, stream: NodeJS.Readable
   return { size, sha256: hash.digest(), head };
 }
 
-/** Bytes of files that the plan allows; null is unlimited. */
+/** Storage limit of the plan in bytes; null is unlimited. */
 export const mediaLimit = async (ctx: Ctx): Promise<number | null> =>
   (await call(ctx, "accounts.planOf", {})).limits.media_bytes;
 
@@ -113,8 +113,8 @@ interface File {
   size: number;
 }
 
-/** The row of a file that is to come. */
-async function takeRoom({ companyId, filename, size }: File, limit: number | null): Promise<Media> {
+/** Reserves the row of a new file. */
+async function reserveSpace({ companyId, filename, size }: File, limit: number | null): Promise<Media> {
   const id = newId();
   await transaction(async (client) => {
     if (limit !== null) {
@@ -126,7 +126,7 @@ async function takeRoom({ companyId, filename, size }: File, limit: number | nul
   return (await Media.findOne({ where: { companyId, id } }))!;
 }
 
-/** `file.size`: how many bytes will come, which the gateway has counted. */
+/** `file.size` is counted by the gateway. */
 export async function upload(
   companyId: string,
   limit: number | null,
@@ -134,7 +134,7 @@ export async function upload(
   stream: NodeJS.ReadableStream,
 ) {
   const filename = cleanFilename(file.filename);
-  const media = await takeRoom({ companyId, filename, size: file.size }, limit);
+  const media = await reserveSpace({ companyId, filename, size: file.size }, limit);
   try {
     const { size, sha256, head } = await storeParts(companyId, media.id, stream);
     await media.update({ deletedAt: null, contentType: sniff(head, filename), size, sha256 });

@@ -1,6 +1,6 @@
 /**
- * Whether a company may send this many emails, copies (cc, bcc) included: the plan's features, the monthly quota and the hourly limit, in this
- * order.
+ * Checks whether a company may send this many emails, copies (cc, bcc) included: plan features, monthly quota and
+ * hourly limit, in this order.
  */
 import { type Client, queryOne } from "../../../models/database/db.ts";
 import { call } from "../../call.ts";
@@ -9,7 +9,7 @@ import { config } from "../../lib/config.ts";
 import { smtpRateLimited } from "../../lib/errors.ts";
 import { firstIdAt } from "../../lib/ids.ts";
 
-/** The senders enforce the hour in any case; here it only gives an early refusal, so a missing answer stops no send. */
+/** The senders enforce the hourly limit; this check only refuses early, so a missing answer does not stop a send. */
 const ANSWER_MS = 700;
 
 interface HourlyUsage {
@@ -25,8 +25,8 @@ interface Requested {
 }
 
 /**
- * Throws 403 or 429. Returns the hour's usage as the senders know it, if they answered. A scheduled send is not checked
- * against this hour: it is paced when it is due.
+ * Throws 403 or 429. Returns the hour's usage if the senders answered. A scheduled send is not checked, because it is
+ * throttled when it is due.
  */
 export async function admit(
   ctx: Ctx,
@@ -47,10 +47,10 @@ const hourlyUsage = (ctx: Ctx): Promise<HourlyUsage | undefined> =>
     return undefined;
   });
 
-// For a company that sends one mail per request, reading its latest campaigns must stay a matter of a few milliseconds.
+// Limits the latest campaigns that are read for companies that send one email per request.
 const MAX_CAMPAIGNS = 5_000;
 
-// Failed mail is not counted: a campaign that its SMTP server refused must not block the next attempt.
+// Failed messages are not counted: a campaign that the SMTP server refused must not block the next attempt.
 const ADMITTED = `
   select coalesce(sum(greatest(total_emails + copies_asked - failed_count, 0)), 0)::bigint as emails
   from (
@@ -66,9 +66,9 @@ function requireHourlyRoom(emails: number, { limit, used, retry_after_seconds }:
 }
 
 /**
- * Checks the hour again in the transaction that stores the campaign: of two concurrent sends the second waits for the
- * first. The senders count mail that has left or is about to; what was admitted a moment ago and still waits is added
- * here, or a second send right after the first would find the hour untouched.
+ * Checks the hour again in the transaction that stores the campaign, which serializes concurrent sends. The senders
+ * count messages sent or in progress; campaigns admitted a moment ago are added here, or a second send would not see
+ * the first.
  */
 export async function requireHourlyRoomWithin(
   client: Client,

@@ -1,7 +1,7 @@
 /**
- * How many recipients a campaign will have, as far as that is known immediately: the list's counter, the number of
- * receivers, or the segment's people whose status such a mail reaches (estimated where counting takes too long). Exact only
- * after expansion, which leaves out suppressed addresses, and of lists and receivers those whom the mail does not reach.
+ * Returns how many recipients a campaign will have, as far as known without expansion: the list's counter, the number
+ * of receivers, or the segment's reachable subscribers (estimated if counting takes too long). Only expansion skips
+ * suppressed addresses, and unreachable members of lists and receivers.
  */
 import { costlyRead, isTooCostly } from "../../../models/database/bulk.ts";
 import { query, queryOne } from "../../../models/database/db.ts";
@@ -11,7 +11,7 @@ import { segmentSql } from "../../../models/segment-rules/segment-sql.ts";
 import { reachableStatuses } from "../../../models/statements/write-audience-slice.ts";
 import type { SendParams } from "./send-params.ts";
 
-/** A segment that takes longer to count is estimated from the planner's statistics, so that the request need not wait. */
+/** A segment that takes longer to count is estimated from the planner's statistics. */
 const COUNT_MS = 250;
 
 type Audience = Pick<SendParams, "receivers" | "segment_id" | "list_id" | "is_transactional">;

@@ -1,4 +1,4 @@
-/** The HTML that is sent for a body that came with a request. */
+/** Converts the body of a request to the HTML that is sent. */
 import { invalid } from "../../lib/errors.ts";
 import { htmlOf } from "../../lib/made-html/make-html.ts";
 import { bodyErrors } from "../../lib/template/template-errors.ts";
@@ -8,7 +8,7 @@ export async function errorsOfBody(companyId: string, body: string, inlinesCss: 
   return (await htmlOf(companyId, { body, isMjml: false, inlinesCss })).errors ?? [];
 }
 
-/** Throws 400 for a body of which none can be made. */
+/** Throws 400 if the body cannot be converted. */
 export async function bodyAsSent(companyId: string, body: string, inlinesCss: boolean): Promise<string> {
   if (!inlinesCss) return body;
   const { html, errors } = await htmlOf(companyId, { body, isMjml: false, inlinesCss });

@@ -1,8 +1,7 @@
 /**
- * Who of a list or segment a mail reaches now, and why the others get none: the rules of write-audience-slice.ts, counted
- * and not written. One person costs 2 µs of PostgreSQL's CPU, and somebody waits for the answer, so that more than 50,000
- * are not all asked but a part of them, chosen by a hash of the id (0.05 µs for each of all; of its text 0.1): 10,000 say
- * each share to within one percent of all, 19 times of 20.
+ * Counts who in a list or segment an email would reach now, and why others are skipped, by the rules of
+ * write-audience-slice.ts. Beyond 50,000 people a sample is counted, chosen by a hash of the id: 10,000 give each share
+ * to within one percentage point with 95 percent confidence.
  */
 import { costlyRead } from "../../../models/database/bulk.ts";
 import { type Client, query, queryOne } from "../../../models/database/db.ts";
@@ -14,11 +13,11 @@ import { notSuppressed } from "../../../models/statements/not-suppressed.ts";
 import { reachableStatuses } from "../../../models/statements/write-audience-slice.ts";
 import type { SubscriberStatus } from "../../../models/subscriber.ts";
 
-/** Everybody is asked where there are no more. */
-const MAX_ASKED = 50_000;
-/** Else so many. */
+/** Up to this number everyone is counted. */
+const MAX_EXACT = 50_000;
+/** Sample size beyond that. */
 const SAMPLE = 10_000;
-/** Conditions of a segment may cost so much that a part must do for fewer, too. */
+/** Segments whose conditions take longer are sampled, too. */
 const COUNT_MS = 2_000;
 const SAMPLE_MS = 5_000;
 
@@ -28,7 +27,7 @@ type Reason = (typeof LEFT_OUT)[number];
 interface AudienceCount {
   /** People of the list or segment. */
   total: number;
-  /** Those who get the mail. */
+  /** People who would get the email. */
   recipients: number;
   leftOut: Record<Reason, number>;
   isEstimate: boolean;
@@ -39,15 +38,15 @@ interface CountedAudience {
   listId?: string | undefined;
   segmentId?: string | undefined;
   isTransactional: boolean;
-  /** Default MAX_ASKED. */
-  maxAsked?: number;
+  /** Default MAX_EXACT. */
+  maxExact?: number;
 }
 
 interface People {
-  /** SQL of status and email_key of them; $1 is the company. */
+  /** SQL that selects their status and email_key; $1 is the company. */
   sql: string;
   values: unknown[];
-  /** Of all who are looked through. */
+  /** Total number before sampling. */
   all: number;
 }
 
@@ -62,13 +61,13 @@ const ofList = (every: number) => `
       where m.company_id = $1 and m.list_id = $2 and m.left_at is null and ${partOf("m.subscriber_id", every)} offset 0) m,
     lateral (${subscriberAt("$1", "m.subscriber_id", "r.status, r.email_key")}) s`;
 
-// Materialized: the hash is asked of all, the conditions of the part.
+// Prevents inlining, so that the conditions are evaluated for the sample only.
 const ofSegment = (where: string, every: number) => `
   select s.status, s.email_key from (
       select * from subscribers where company_id = $1 and ${partOf("id", every)} offset 0) s
   where ${where}`;
 
-/** Undefined where there is none. */
+/** Undefined if the list or segment does not exist. */
 async function peopleOf(
   client: Client,
   { companyId, listId, segmentId }: CountedAudience,
@@ -117,14 +116,14 @@ async function counted(
   return { total, recipients, leftOut, isEstimate: every > 1 };
 }
 
-/** Undefined where the company has no such list or segment. */
+/** Undefined if the company has no such list or segment. */
 export const countAudience = (asked: CountedAudience): Promise<AudienceCount | undefined> =>
   costlyRead(asked.companyId, async (client) => {
     const people = await peopleOf(client, asked);
     if (!people) return undefined;
     const { all } = people(1);
     const every = Math.max(2, Math.floor(all / SAMPLE));
-    if (all <= (asked.maxAsked ?? MAX_ASKED)) {
+    if (all <= (asked.maxExact ?? MAX_EXACT)) {
       const exact = await withinTime(client, COUNT_MS, () => counted(client, people(1), asked, 1));
       if (exact) return exact;
     }

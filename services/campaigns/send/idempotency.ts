@@ -1,16 +1,17 @@
 /**
  * Idempotency-Key: one key, one campaign, for 24 hours. The key is claimed in the transaction that creates the campaign:
- * a second request with the same key waits at the unique index until the first has committed, and then reads its answer.
- * A first request that rolls back leaves no trace, and the second continues as if it were the first.
+ * a second request with the same key waits at the unique index until the first has committed, and then reads its
+ * answer. If the first request rolls back, the second continues as if it were the first.
  *
- * | request with a key of the company that is known           | answer                                             |
- * |-----------------------------------------------------------|----------------------------------------------------|
- * | equal: kind of send and body, the order of its fields aside (`requestHash`) | the first one's, and no further campaign |
- * | other                                                     | 409                                                |
- * | older than 24 hours                                       | that of a new one                                  |
+ * | request with a known key of the company                                  | answer                                  |
+ * |--------------------------------------------------------------------------|-----------------------------------------|
+ * | same kind of send and body, in any order of its fields (`requestHash`)   | the first answer; no further campaign   |
+ * | anything else                                                            | 409                                     |
+ * | older than 24 hours                                                      | as for a new key                        |
  *
- * Of a draft's send the key stands for the draft, of a resend for the campaign and what is changed. Requests without a key are each a
- * send of their own, but for drafts: one is sent once. Keys go by `deleteOldKeys`, and with an erased person whom they name.
+ * For a draft the key is bound to the draft's id, for a resend to the campaign and the changed fields. Without a key every
+ * request is a new send, except that a draft is sent once. `deleteOldKeys` removes keys, and so does the erasure of a
+ * person they name.
  */
 import { createHash } from "node:crypto";
 import { type Queryable, query, queryOne } from "../../../models/database/db.ts";
@@ -20,11 +21,11 @@ const KEPT = "24 hours";
 
 interface Earlier {
   request_hash: Buffer;
-  /** The answer, its fields in their order. */
+  /** Response with its fields in order. */
   response: object | null;
 }
 
-/** JSON with the keys of every object sorted: equal bodies have the same text. */
+/** Returns JSON with sorted keys, so that equal bodies have equal text. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => {
     if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner;
@@ -32,7 +33,7 @@ function canonical(value: unknown): string {
   });
 }
 
-/** SHA-256 of what a key stands for: the kind of send and its body. */
+/** SHA-256 of the kind of send and its body. */
 export const requestHash = (type: string, body: object): Buffer =>
   createHash("sha256")
     .update(`${type}\n${canonical(body)}`)
@@ -46,7 +47,9 @@ export const earlierSend = (companyId: string, key: string, on?: Queryable): Pro
     on,
   );
 
-/** The first answer to this key, or undefined if the key is new. Throws 409 if it was used with another body. */
+/**
+ * Returns the first response to this key, or undefined if the key is new. Throws 409 if it was used with another body.
+ */
 export async function answerOf<T>(
   companyId: string,
   key: string,
@@ -62,7 +65,7 @@ export async function answerOf<T>(
   return response === null ? undefined : (response as T);
 }
 
-/** True for the request that may go on. Waits until a concurrent request with the same key has ended. */
+/** True if the request may continue. Waits for a concurrent request with the same key. */
 export async function claimKey(client: Queryable, companyId: string, key: string, hash: Buffer): Promise<boolean> {
   const claimed = await query(
     `insert into idempotency_keys as k (company_id, key, request_hash) values ($1, $2, $3)

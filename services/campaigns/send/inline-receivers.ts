@@ -1,4 +1,4 @@
-/** Inline receivers: their errors (in sentences that name the receiver's index), and what is stored of them. */
+/** Validates inline receivers (messages name the receiver's index) and selects what is stored of them. */
 import type { Queryable } from "../../../models/database/db.ts";
 import { copyAddresses } from "../../../models/sent-email-copy.ts";
 import { erasedAmong } from "../../../models/statements/erased-addresses.ts";
@@ -6,9 +6,9 @@ import { addressError, addressText, isAddress } from "../../lib/address.ts";
 
 export const MAX_COPIES = 50;
 const MAX_VARIABLES = 200;
-/** Arrays for `#each`, flat objects in them, and one level more; deeper data is a mistake. */
+/** Arrays for `#each`, flat objects in them, and one more level; deeper data is a mistake. */
 const MAX_DEPTH = 4;
-/** Of ten thousand bad addresses the first hundred are reported. */
+/** Reports only the first hundred errors. */
 const MAX_ERRORS = 100;
 
 export type Receiver = Record<string, unknown>;
@@ -51,7 +51,7 @@ function variablesError(receiver: Receiver): string | undefined {
 export function receiverErrors(receivers: readonly Receiver[]): string[] {
   const errors: string[] = [];
   for (const [index, receiver] of receivers.entries()) {
-    // Reported by the schema; the errors of the others are reported with it.
+    // The schema reports this one; continue with the others.
     if (typeof receiver !== "object" || receiver === null || Array.isArray(receiver)) continue;
     const found = [
       emailError(receiver.email),
@@ -70,24 +70,24 @@ function storedCopies(copies: unknown): string[] | null {
   return addresses.length > 0 ? [...new Set(addresses)] : null;
 }
 
-/** How many mails to cc and bcc they ask for. */
+/** Number of copies (cc, bcc) requested. */
 export const copiesOf = (receivers: readonly Receiver[]): number =>
   receivers.reduce(
     (sum, { cc, bcc }) => sum + copyAddresses({ cc: storedCopies(cc), bcc: storedCopies(bcc) }).length,
     0,
   );
 
-/** The parts of valid receivers that mails are made from. */
+/** Selects the fields of valid receivers that messages need. */
 export const storedReceivers = (receivers: readonly Receiver[]): StoredReceiver[] =>
   receivers.map((receiver) => ({
     email: addressText(receiver.email as string),
     cc: storedCopies(receiver.cc),
     bcc: storedCopies(receiver.bcc),
-    // fromEntries defines own properties: a variable named __proto__ stays a variable.
+    // fromEntries defines own properties, so a variable named __proto__ stays a variable.
     variables: Object.fromEntries(Object.entries(receiver).filter(([name]) => !NOT_VARIABLES.has(name))),
   }));
 
-/** Who was erased gets neither a mail nor a copy, and is not stored again: of them nothing is left but the place. */
+/** Erased persons get neither an email nor a copy and are not stored again; an empty row keeps the numbering. */
 export async function withoutErased(
   companyId: string,
   receivers: readonly StoredReceiver[],

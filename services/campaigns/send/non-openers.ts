@@ -1,8 +1,8 @@
 /**
- * The audience of a campaign to those who did not open another one: that campaign's recipients, by their numbers, slice by
- * slice. Whoever got it (`sent`) and has no open and no click of a person is meant, as it is when the slice is written; who is in
- * doubt did not get it. Of a campaign to a list only those who are still on it: they may have left that one list since. Who is
- * suppressed or has unsubscribed is left out as always, and copies go to nobody again: nobody knows whether they were opened.
+ * Audience of a resend: recipients of another campaign, by number and in slices, who got it (`sent`) and have no open
+ * or click by a person when the slice is written. Recipients in doubt did not get it. For a list campaign only current
+ * members count. Suppressed and unsubscribed addresses are skipped as always. Copies are not resent, because their
+ * opens are unknown.
  */
 import { type Client, queryOne } from "../../../models/database/db.ts";
 import { subscriberAt, subscriberOf } from "../../../models/database/row-at.ts";
@@ -15,12 +15,12 @@ import {
   takeSlice,
 } from "../../../models/statements/write-audience-slice.ts";
 
-// By the key of the recipients' parts; who opened it still moves the cursor.
+// Reads by the primary key of the recipients' partition; openers also advance the cursor.
 const TAKEN = `select e.seq as at, e.subscriber_id, e.email, e.variables,
     e.status = ${SENT_EMAIL_STATUS.sent} and e.opened_at is null and e.clicked_at is null as is_meant
   from sent_emails e where e.campaign_no = $8 and e.seq > $3::int order by e.seq limit $4`;
 
-// A value and not `exists`: a join would read the whole list for each slice.
+// A scalar subquery instead of `exists`, because a join would read the whole list for each slice.
 const STILL_ON_LIST = `($9::uuid is null or coalesce((
   select m.left_at is null from list_members m
   where m.company_id = $1 and m.list_id = $9 and m.subscriber_id = t.subscriber_id), false))`;
@@ -34,7 +34,7 @@ export const ofSubscribers: Source = {
   mails: "1",
 };
 
-// The address that the request named: the row's own, or the subscriber's where it is the same.
+// The requested address is stored in the row, or with the subscriber if it is the same.
 const ofInlineReceivers: Source = {
   taken: TAKEN,
   person: `select t.at, s.id as subscriber_id, a.email, case when s.email is distinct from a.email then a.email end as own_email,
@@ -58,7 +58,7 @@ const FIRST = `
   where c.company_id = $1 and c.id = $2 and c.deleted_at is null and c.recipients_state = 'kept'
     and (c.list_id is null or exists (select from lists l where l.company_id = $1 and l.id = c.list_id))`;
 
-/** Undefined if that campaign, its recipients or its list are no longer there. */
+/** Undefined if the campaign, its recipients or its list no longer exist. */
 export async function takeNonOpeners(
   client: Client,
   campaign: ExpandingCampaign,
@@ -71,7 +71,7 @@ export async function takeNonOpeners(
   return takeSlice(client, campaign, size, { source, first: "0", values: [first.no, first.list_id] });
 }
 
-/** Its recipients without an open, as the counters have it: those who left since are among them. */
+/** Number of recipients without an open by the counters, including those who left since. */
 const ABOUT = `
   select greatest(c.sent_count - (
     select coalesce(sum(k.n), 0)::bigint from campaign_counts k

@@ -1,4 +1,4 @@
-/** All errors of a send request beyond its schema, reported together with the schema's own. */
+/** Validates a send request beyond its schema; all errors are reported together. */
 import { LRUCache } from "lru-cache";
 import type { CampaignType } from "../../../models/campaign.ts";
 import { queryOne } from "../../../models/database/db.ts";
@@ -19,7 +19,7 @@ import { atIndex, type GivenVariant, testErrors } from "./variants.ts";
 
 type IsValid = (field: keyof SendParams) => boolean;
 
-/** Providers refuse larger mails (25 MB is the usual limit, and base64 adds a third). */
+/** Providers refuse larger messages: 25 MB is the usual limit, and base64 adds a third. */
 const MAX_ATTACHED_BYTES = 18 * 1024 * 1024;
 
 const TIME_MISSING = 'With `timezone: "recipient"` this field is required.';
@@ -27,7 +27,8 @@ const TIME_MISSING = 'With `timezone: "recipient"` this field is required.';
 const REFERENCES = ["template_id", "smtp_config_id", "list_id", "segment_id"] as const;
 type Reference = (typeof REFERENCES)[number];
 
-// A reference that is not given (null) counts as found. Seconds since 1970 keep the microseconds that a Date would lose.
+// A reference that is not given (null) counts as found. Seconds since 1970 keep the microseconds that a Date would
+// lose.
 const FIND_REFERENCES = `
   select $2::uuid is null or exists (select from templates where company_id = $1 and id = $2) as template_id,
          $3::uuid is null or exists (select from smtp_configs where company_id = $1 and id = $3) as smtp_config_id,
@@ -35,7 +36,7 @@ const FIND_REFERENCES = `
          $5::uuid is null or exists (select from segments where company_id = $1 and id = $5) as segment_id,
          (select extract(epoch from updated_at)::text from templates where company_id = $1 and id = $2) as template_version`;
 
-/** What a send refers to must exist and belong to the company; another company's object is reported as missing. */
+/** References must exist and belong to the company; another company's object is reported as missing. */
 export async function referenceErrors(
   companyId: string,
   ids: Partial<Record<Reference, string>>,
@@ -52,10 +53,10 @@ export async function referenceErrors(
   };
 }
 
-/** The errors of a template as it was saved then. */
+/** Errors per template version. */
 const errorsOfTemplates = new LRUCache<string, string[]>({ max: 10_000 });
 
-/** Saving has checked it, but a version of this program before may have allowed more. */
+/** Templates are checked when saved, but an older release may have allowed more. */
 async function templateErrors(companyId: string, id: string, version: string): Promise<string[]> {
   const known = errorsOfTemplates.get(`${id} ${version}`);
   if (known) return known;
@@ -99,14 +100,14 @@ function audienceErrors({ list_id, segment_id }: SendParams): FieldErrors {
   return fieldError("segment_id", ["Give either list_id or segment_id, not both."]);
 }
 
-/** The time of a send, and whose clock it is. */
+/** Validates the time of a send and its time zone. */
 function timeErrors(type: CampaignType, { scheduled_for, timezone }: SendParams, isValid: IsValid): FieldErrors {
   const byZone = isValid("timezone") && timezone === "recipient";
   if (isValid("scheduled_for")) return fieldError("scheduled_for", [scheduleError(type, scheduled_for, byZone)]);
   return fieldError("scheduled_for", [byZone && scheduled_for === undefined ? TIME_MISSING : undefined]);
 }
 
-/** A template is checked when it is saved; the text of a custom send comes with it. */
+/** Templates are checked when saved; the text of a custom send comes with the request. */
 async function textErrorsOf(companyId: string, params: SendParams, isValid: IsValid): Promise<FieldErrors> {
   const { subject, body, preheader, text_body } = params;
   const inlinesCss = isValid("inline_css") && params.inline_css === true;
@@ -118,7 +119,7 @@ async function textErrorsOf(companyId: string, params: SendParams, isValid: IsVa
   };
 }
 
-/** Reported as the campaign's own template would be. */
+/** Reported like errors of the campaign's own template. */
 async function variantTemplateErrors(companyId: string, variants: readonly GivenVariant[]): Promise<string[]> {
   const errors: string[] = [];
   for (const [n, { template_id }] of variants.entries()) {
@@ -129,25 +130,25 @@ async function variantTemplateErrors(companyId: string, variants: readonly Given
 }
 
 async function variantErrors(companyId: string, params: SendParams, isValid: IsValid): Promise<FieldErrors> {
-  // Where the shape of one is wrong, nobody can say whether the other suits it.
+  // If the shape of one is wrong, the combination cannot be checked.
   const isUnderstood = (["variants", "winner"] as const).every((name) => params[name] === undefined || isValid(name));
   const errors = isUnderstood ? testErrors(params) : {};
   const ofTemplates = isValid("variants") ? await variantTemplateErrors(companyId, params.variants ?? []) : [];
   return ofTemplates.length > 0 ? { ...errors, variants: [...ofTemplates, ...(errors.variants ?? [])] } : errors;
 }
 
-/** An API key fixes the company; a body that names another one gets a field error like any other. */
+/** An API key fixes the company; a body that names another one gets a field error. */
 export const companyError = (companyId: string, { company }: Pick<SendParams, "company">): string | undefined =>
   company!.toLowerCase() === companyId ? undefined : missingObject(company!);
 
-/** Beyond the schema's, of a company's send whose parameters are these; `isValid`: it passed the schema. */
+/** Validates beyond the schema; `isValid` tells if a field passed the schema. */
 export async function sendErrors(
   type: CampaignType,
   companyId: string,
   params: SendParams,
   isValid: IsValid,
 ): Promise<FieldErrors> {
-  // The first answer to a key is given again even if what it refers to has been deleted since.
+  // A repeated key gets the first response even if its references were deleted since.
   if (isValid("idempotency_key") && (await earlierSend(companyId, params.idempotency_key!))) return {};
   const ids = Object.fromEntries(REFERENCES.filter(isValid).map((field) => [field, params[field]]));
   return {
@@ -159,7 +160,7 @@ export async function sendErrors(
     ...(isValid("attachment_ids")
       ? fieldError("attachment_ids", await attachmentErrors(companyId, params.attachment_ids!))
       : {}),
-    // Also if the schema found a receiver that is no object: the errors of the others are reported with it.
+    // Validate the other receivers even if the schema found one that is no object.
     ...(isField(type, "receivers") && Array.isArray(params.receivers)
       ? fieldError("receivers", receiverErrors(params.receivers.slice(0, MAX_RECEIVERS)))
       : {}),
@@ -169,7 +170,7 @@ export async function sendErrors(
 
 type Sends = typeof contract.sendToList | typeof contract.sendToReceivers | typeof contract.sendCustom;
 
-/** The `validate` of a send action. */
+/** `validate` of a send action. */
 export const errorsOfSend =
   <A extends Sends>(type: CampaignType): Validate<A> =>
   (ctx, isValid) =>

@@ -1,6 +1,6 @@
 /**
- * The parameters of the three sends in one shape. A send takes the fields of its contract and no others: a `list_id` in
- * a send to receivers is ignored by both the validation and the campaign.
+ * Parameters of the three kinds of send in one shape. Each kind takes only the fields of its contract: validation and
+ * campaign both ignore a `list_id` in a send to receivers.
  */
 import type { CampaignType } from "../../../models/campaign.ts";
 import type { ActionContract } from "../../define.ts";
@@ -44,7 +44,7 @@ export function paramsOf(type: CampaignType, given: SendParams): SendParams {
   return Object.fromEntries(Object.entries(given).filter(([name]) => isField(type, name))) as unknown as SendParams;
 }
 
-/** Fields that a duplicate reads from columns of the campaign, its contents and its receivers, or that are of this one request. */
+/** Fields stored in columns of the campaign, its contents or receivers, or specific to one request. */
 const STORED: ReadonlySet<string> = new Set<keyof SendParams>([
   "company",
   "name",
@@ -64,7 +64,7 @@ const STORED: ReadonlySet<string> = new Set<keyof SendParams>([
   "idempotency_key",
 ]);
 
-/** All others, which a duplicate repeats; null where there are none. */
+/** All other fields, which a duplicate repeats; null if there are none. */
 export function furtherOf(params: object): Record<string, unknown> | null {
   const further = Object.entries(params).filter(([field]) => !STORED.has(field));
   return further.length > 0 ? Object.fromEntries(further) : null;
@@ -72,7 +72,7 @@ export function furtherOf(params: object): Record<string, unknown> | null {
 
 const MAX_NAME = 255;
 
-/** A name that was made of another one, as long as a name may be, and with no half of a character at its end. */
+/** Cuts a derived name to the maximum length without splitting a surrogate pair. */
 export const cutName = (name: string): string =>
   name
     .slice(0, MAX_NAME)

@@ -1,6 +1,6 @@
 /**
- * Turns a send request into a campaign, in one transaction whatever the size of the audience. Recipients are written
- * afterwards (expansion/expand.ts), so that a list of a million is answered as fast as a list of ten.
+ * Turns a send request into a campaign in one transaction. Recipients are written afterwards (expansion/expand.ts), so
+ * that the response time does not depend on the size of the audience.
  */
 import { type CampaignType, campaignView, type InsertedCampaign, rowOfNew } from "../../../models/campaign.ts";
 import { writeNewsletter } from "../../../models/database/bulk.ts";
@@ -35,16 +35,15 @@ const INSERT_CAMPAIGN = `
     returning *)
   select made.*, add_count(company_id, 'campaigns', company_id, 1) from made`;
 
-// 10,000 receivers in one statement: 0.1 s.
 const INSERT_RECEIVERS = `
   insert into campaign_receivers (campaign_id, company_id, no, email, cc, bcc, variables)
   select $1, $2, r.no, r.email, r.cc, r.bcc, r.variables
   from rows from (json_to_recordset($3) as (email text, cc text[], bcc text[], variables jsonb)) with ordinality
     as r (email, cc, bcc, variables, no)`;
 
-/** Some 3 ms of PostgreSQL for their rows. */
+/** From this size on, writing receivers takes noticeable database time. */
 const MANY_RECEIVERS = 500;
-/** Newsletters of a company are written one at a time. */
+/** Newsletters of one company are written one at a time. */
 const isNewsletter = (type: CampaignType, { is_transactional, receivers = [] }: SendParams): boolean =>
   !is_transactional && (type === "to_list" || receivers.length >= MANY_RECEIVERS);
 
@@ -60,7 +59,7 @@ export type Answer = ReturnType<typeof campaignView> & {
 
 interface Times {
   scheduledFor: Date | null;
-  /** Where the clock is each recipient's own: the earliest instant at which it is anybody's. */
+  /** For recipient time zones: the earliest instant at which the hour is reached. */
   startsAt: Date | null;
 }
 
@@ -72,24 +71,24 @@ function timesOf({ scheduled_for, timezone }: SendParams): Times {
 }
 
 interface Origin {
-  /** What an Idempotency-Key stands for, where it is not the body. */
+  /** Content of an Idempotency-Key if it is not the body. */
   hash?: Buffer;
-  /** In the transaction of the campaign, before anything else of it; throws where there may be none. */
+  /** Runs first in the campaign's transaction; throws if there may be no campaign. */
   claim?(client: Client): Promise<void>;
-  /** How many recipients it will have, where the request does not say whose. */
+  /** Number of recipients, if the request does not determine it. */
   emails?: number;
-  /** Stores a campaign that is not made of the request alone. */
+  /** Stores a campaign that is not built from the request alone. */
   create?(client: Client, decided: Decided): Promise<Answer>;
 }
 
 export const send = (ctx: Ctx<SendParams>, type: CampaignType): Promise<Answer> => sendAs(ctx, type, ctx.params);
 
-/** `given` passed the validation of this send. */
+/** `given` has passed the validation of this send. */
 export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, origin: Origin = {}): Promise<Answer> {
   const companyId = companyOf(ctx);
   const { idempotency_key: key, ...body } = paramsOf(type, given);
   const apiKeyId = ctx.meta.apiKeyId ?? null;
-  // Of thousands of receivers it costs milliseconds, and without a key nobody asks for it.
+  // Hash only if there is a key: thousands of receivers take milliseconds.
   const idempotency = key ? { key, hash: origin.hash ?? requestHash(type, body) } : undefined;
   const earlier = idempotency && (await answerOf<Answer>(companyId, idempotency.key, idempotency.hash));
   if (earlier) return earlier;
@@ -99,7 +98,7 @@ export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, or
   const copies = copiesOf(body.receivers ?? []);
   const mails = emails + copies;
   const warned = warningsOf(ctx, companyId, body);
-  // Looked for meanwhile; what refuses the send by its plan or the hour is said first.
+  // Runs in parallel; a refusal by plan or hourly limit takes precedence.
   warned.catch(() => {});
   const hour = await admit(ctx, {
     emails: mails,
@@ -117,7 +116,7 @@ export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, or
       throw conflict("This Idempotency-Key expired during the request. Try again.");
     }
     await origin.claim?.(client);
-    // Checked again, now under a lock: concurrently admitted sends must not exceed a limit together.
+    // Check again under a lock, so that concurrent sends cannot exceed a limit together.
     await requireQuotaWithin(client, companyId, mails, startsAt ?? scheduledFor);
     if (hour) await requireHourlyRoomWithin(client, companyId, mails, hour);
     const decided = { further: furtherOf(body), emails, copies, scheduledFor, startsAt, apiKeyId, warnings };
@@ -138,17 +137,17 @@ export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, or
   return answer;
 }
 
-/** Characters of a body; what is wrong with it as a whole shows at its beginning. */
-const LOOKED_THROUGH = 100_000;
+/** Characters of a body that are checked for warnings. */
+const MAX_CHECKED_LENGTH = 100_000;
 
 async function warningsOf(ctx: Ctx, companyId: string, params: SendParams): Promise<string[]> {
   const { smtp_config_id, winner, subject, preheader, body, text_body } = params;
-  // A template was warned of when it was saved.
+  // Warnings about a template were shown when it was saved.
   const texts = {
     subject,
     preheader,
-    body: body?.slice(0, LOOKED_THROUGH),
-    textBody: text_body?.slice(0, LOOKED_THROUGH),
+    body: body?.slice(0, MAX_CHECKED_LENGTH),
+    textBody: text_body?.slice(0, MAX_CHECKED_LENGTH),
   };
   const ofTexts = body === undefined ? [] : textWarnings(texts);
   const warnings = [...ofTexts, ...(await sendWarnings(ctx, companyId, smtp_config_id))];
@@ -188,7 +187,7 @@ async function create(client: Client, companyId: string, type: CampaignType, req
   ];
   const row = (await queryOne<InsertedCampaign>(INSERT_CAMPAIGN, values, client))!;
   const subject = await snapshotContents(client, companyId, id, request, request.further);
-  // Validation found everything a moment ago; something has been deleted since.
+  // Validation found everything, but something may have been deleted since.
   const { variants, winner = null } = request;
   const isWhole =
     subject !== undefined && (!variants || (await writeVariants(client, companyId, id, variants, winner)));

@@ -1,4 +1,4 @@
-/** Why some addresses get no mail of a company, whatever mail it is: what a handful of addresses is asked about before a test. */
+/** Tells why some of a few addresses get no email of a company; used before a test send. */
 import { type Queryable, query } from "../../../models/database/db.ts";
 import { subscriberOf } from "../../../models/database/row-at.ts";
 import { erasedAmong } from "../../../models/statements/erased-addresses.ts";
@@ -10,7 +10,7 @@ const BLOCKED = `
   left join lateral (${subscriberOf("$1", "address_key(a.email)", "r.status")}) s
     on s.status in ('unsubscribed', 'bounced', 'complained')`;
 
-/** The sentence for each of them that is suppressed, has unsubscribed, or was erased. */
+/** Returns a sentence for each address that is suppressed, unsubscribed or erased. */
 export async function suppressedAmong(
   companyId: string,
   emails: readonly string[],

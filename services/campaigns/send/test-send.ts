@@ -1,6 +1,6 @@
 /**
- * A test send: admitted and charged as a send is, and handed over while the caller waits. The month is charged before, as
- * where recipients are written; only what no sender took is given back.
+ * Test send: admitted and charged like a send, and handed over while the caller waits. The quota is charged first; only
+ * what no sender took is refunded.
  */
 
 import { transaction } from "../../../models/database/db.ts";
@@ -27,15 +27,15 @@ type Asked = ParamsOf<"campaigns.sendTest">;
 
 const TESTS_PER_MINUTE = 20;
 
-/** The answer is there within 30 s, whatever the DNS, the renderer and the SMTP server do. */
+/** Keeps the response within 30 s, whatever the DNS, the renderer and the SMTP server do. */
 const TOTAL_MS = 27_000;
-/** What the sender's own answer may take beyond that. */
+/** Extra time for the sender's own answer. */
 const ANSWER_MS = 1_500;
 
 const REQUIRED = ["This field is required."];
 const NOT_BOTH = ["Give either template_id, or subject and body."];
 
-/** Either a template, or a subject and a body. */
+/** Requires either a template, or a subject and a body. */
 function contentErrors({ template_id, subject, body }: Asked): FieldErrors {
   if (template_id !== undefined) {
     return { ...(subject !== undefined && { subject: NOT_BOTH }), ...(body !== undefined && { body: NOT_BOTH }) };
@@ -68,7 +68,7 @@ async function limitTests(companyId: string): Promise<void> {
   if (granted === 0) throw throttled(Math.ceil(retryAfterMs / 1_000));
 }
 
-/** Charged, and in the audit log, before anything leaves. Throws 403. */
+/** Charges and audits before anything is sent. Throws 403. */
 const charge = (ctx: Ctx<Asked>, companyId: string, emails: number): Promise<void> =>
   transaction(async (client) => {
     await requireQuotaWithin(client, companyId, emails);
@@ -79,7 +79,7 @@ const charge = (ctx: Ctx<Asked>, companyId: string, emails: number): Promise<voi
 
 const giveBack = (companyId: string, emails: number) => transaction((client) => addEmails(client, companyId, -emails));
 
-/** Each once, in whatever case it is written again. */
+/** Removes duplicates regardless of case. */
 function distinct(addresses: readonly string[]): string[] {
   const trimmed = addresses.map(addressText);
   const keys = trimmed.map((address) => address.toLowerCase());
@@ -106,7 +106,7 @@ export async function sendTest(ctx: Ctx<Asked>): Promise<{ results: TestResult[]
   await charge(ctx, companyId, sendable.length);
   const withinMs = Math.max(1, TOTAL_MS - (performance.now() - began));
   const sent = await handOver(ctx, sendable, withinMs).catch(async (error: Error) => {
-    // Who did not answer may have sent them.
+    // After a timeout the emails may have been sent.
     if (error.name !== "RequestTimeoutError") await giveBack(companyId, sendable.length);
     throw error;
   });

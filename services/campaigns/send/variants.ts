@@ -1,9 +1,9 @@
-/** `variants` and `winner` of a send: what is wrong with them beyond their shape. Pure. */
+/** Validates `variants` and `winner` of a send beyond their shape. Pure. */
 import type { FieldErrors } from "../../lib/errors.ts";
 import { subjectErrors } from "../../lib/template/template-errors.ts";
 import { unknownFieldErrors } from "../../lib/unknown-fields.ts";
 import { VariantsAsked } from "../contract-variants.ts";
-import { hundredthsOf } from "../expansion/share-out.ts";
+import { hundredthsOf } from "../expansion/divide-by-share.ts";
 
 export interface GivenVariant {
   subject?: string;
@@ -29,7 +29,7 @@ const [{ anyOf: variantsShape }, { anyOf: winnerShape }] = [VariantsAsked.varian
 const VARIANT_FIELDS = Object.keys(variantsShape[0].items.properties);
 const WINNER_FIELDS = Object.keys(winnerShape[0].properties);
 
-/** A mistyped field would make a variant that says what the others say. */
+/** A mistyped field would make a variant identical to the others. */
 function unknownFields(given: object, known: readonly string[]): string[] {
   const names = Object.keys(given).filter((name) => !known.includes(name));
   return Object.entries(unknownFieldErrors(names, known, "all")).map(([name, [text]]) => `${name}: ${text}`);
@@ -51,11 +51,11 @@ function sumError(variants: readonly GivenVariant[], winner: GivenTest["winner"]
   return undefined;
 }
 
-/** Each reader's hour would end the test at another time for each zone. */
+/** Recipient time zones would end the test at a different time in each zone. */
 const timezoneErrors = ({ variants, timezone }: GivenTest): string[] =>
   variants && timezone != null ? ["Variants cannot be sent by time zone."] : [];
 
-/** Of a test whose shape is right. */
+/** Requires a test whose shape is valid. */
 export function testErrors(test: GivenTest): FieldErrors {
   const { variants, winner } = test;
   const ofVariants = (variants ?? []).flatMap((variant, n) => errorsOfVariant(variant).map((text) => atIndex(n, text)));

@@ -1,4 +1,4 @@
-/** What a sender should know of a send that is accepted all the same, in sentences. */
+/** Collects warnings about a send that is accepted anyway, as sentences. */
 import { query } from "../../../models/database/db.ts";
 import { call } from "../../call.ts";
 import { domainOf } from "../../lib/address.ts";
@@ -19,20 +19,20 @@ const READ = `
     coalesce(s.checked_at >= date_trunc('day', now() at time zone 'UTC') at time zone 'UTC', false) as is_checked_today
   from smtp_configs s join companies c on c.id = s.company_id where s.company_id = $1 and s.id = $2`;
 
-/** What a company may ask to be in order before anything is sent. */
+/** Checks that a company may require before anything is sent. */
 const AUTHENTICATION = new Set(["spf", "dkim", "dmarc", "alignment"]);
 
-/** The DNS is asked within 5 s; a sender that does not answer stops no send. */
+/** DNS is checked within 5 s; a sender that does not answer stops no send. */
 const CHECK_MS = 6_000;
 
 /**
- * The first send of a day waits for the DNS, wherever the relay is: a local Postfix delivers to the internet, too. Only mail in
- * the name of a reserved domain is left out. Throws 403.
+ * The first send of a day waits for the DNS, even with a local relay, because a local Postfix delivers to the internet,
+ * too. Reserved domains are not checked. Throws 403.
  */
 export async function sendWarnings(ctx: Ctx, companyId: string, smtpConfigId: string): Promise<string[]> {
   const [server] = await query<Server>(READ, [companyId, smtpConfigId]);
   if (!server || isReservedDomain(domainOf(server.sender_email))) return [];
-  const failures = server.is_checked_today ? server.check_failures : await lookAt(ctx, smtpConfigId);
+  const failures = server.is_checked_today ? server.check_failures : await failuresOf(ctx, smtpConfigId);
   const refused = server.require_authentication ? failures.filter(({ name }) => AUTHENTICATION.has(name)) : [];
   if (refused.length > 0) {
     throw forbidden(`Not sent, because this company requires authenticated mail. ${refused.map(sentence).join(" ")}`);
@@ -44,7 +44,7 @@ export async function sendWarnings(ctx: Ctx, companyId: string, smtpConfigId: st
 
 const TRACKS = "select tracking_enabled from companies where id = $1";
 
-/** Of a send whose variants are compared by opens or clicks. */
+/** Warns if variants are compared by opens or clicks. */
 export async function winnerWarnings(companyId: string): Promise<string[]> {
   const [company] = await query<{ tracking_enabled: boolean }>(TRACKS, [companyId]);
   return company?.tracking_enabled
@@ -54,7 +54,7 @@ export async function winnerWarnings(companyId: string): Promise<string[]> {
 
 const sentence = ({ name, help }: { name: string; help: string }) => `Deliverability (${name}): ${help}`;
 
-const lookAt = async (ctx: Ctx, id: string): Promise<Server["check_failures"]> => {
+const failuresOf = async (ctx: Ctx, id: string): Promise<Server["check_failures"]> => {
   try {
     return (await call(ctx, "smtp-sender.checkDeliverability", { id }, { timeout: CHECK_MS })).failures;
   } catch (error) {

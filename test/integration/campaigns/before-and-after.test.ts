@@ -1,4 +1,4 @@
-/** What stands before a campaign and what comes after it: test sends, drafts, duplicates, and sending again to those who did not open. */
+/** Around campaigns: test sends, drafts, duplicates, and resends to non-openers. */
 import { generateKeyPairSync } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { simpleParser } from "mailparser";
@@ -39,7 +39,7 @@ beforeEach(async () => {
   list = (await api.post(`${API}/lists/`, { name: "Readers" })).body.id;
 });
 
-/** The campaign, once nothing more of it is to be done. */
+/** Waits until the campaign has ended. */
 async function ended(id: string) {
   for (const deadline = Date.now() + 50_000; ; await sleep(30)) {
     const { body } = await api.get(`${API}/campaigns/${id}/`);
@@ -63,7 +63,7 @@ describe("a test send", () => {
   });
   const sendTest = (extra: object = {}) => api.post(`${API}/send/test/`, request(extra));
 
-  test("hands each address its own mail at once: untracked, its subject marked, with values, attachment and the reply", async () => {
+  test("sends each address its own message at once: untracked, subject marked, with values, attachment and reply-to", async () => {
     const media = (await api.post(`${API}/media/`, fileForm("a file", "a.txt"))).body.id;
     await api.post(`${API}/subscribers/`, { email: "zoe@example.com", first_name: "Zoë", lists: [list] });
     const to = ["ann@example.com", "zoe@example.com", "ANN@example.com"];
@@ -83,7 +83,7 @@ describe("a test send", () => {
     expect(mails[0]!.html).toContain('href="https://example.com/"');
     expect(mails[0]!.html).not.toMatch(/public\/(click|open)/);
     expect(server.messages.map((mail) => mail.to)).toEqual([["ann@example.com"], ["zoe@example.com"]]);
-    // No campaign and no mail of one; both count in the month and the hour.
+    // A test send creates no campaign and no messages, but counts in the month and the hour.
     const nothing = await Promise.all(["campaigns", "sent-emails", "events"].map((path) => api.get(`${API}/${path}/`)));
     expect(nothing.map(({ body }) => body.count)).toEqual([0, 0, 0]);
     expect(await used()).toBe(2);
@@ -91,7 +91,7 @@ describe("a test send", () => {
     expect(plan.body.usage).toMatchObject({ emails_per_month: 2, smtp_per_hour: 2 });
     const log = await client(app, { token: company.token }).get(`/api/companies/${company.id}/audit-log/`);
     expect(log.body.results[0]).toMatchObject({ action: "campaign.tested", target: smtp, detail: { emails: 2 } });
-    // Trying the link unsubscribes nobody.
+    // Fetching the link must not unsubscribe anybody.
     const link = /href="([^"]*public\/unsubscribe[^"]*)"/.exec(mails[1]!.html as string)![1]!;
     expect(
       (await client(app).post(new URL(link).pathname, new URLSearchParams({ "List-Unsubscribe": "One-Click" }))).status,
@@ -99,7 +99,7 @@ describe("a test send", () => {
     expect((await api.get(`${API}/subscribers/`, { query: { search: "zoe@" } })).body.results[0].status).toBe("active");
   });
 
-  test("text of its own is signed as real mail is, and what is wrong with it is a warning", async () => {
+  test("a test with its own text is signed like real mail, and its problems are warnings", async () => {
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 1024 });
     const dkim = {
       domain: "acme.example",
@@ -118,7 +118,7 @@ describe("a test send", () => {
     expect((await arrived())[1]!.subject).toBe("[Test] S Ann");
   });
 
-  test("what the server says stands beside each address, and a refusal suppresses nobody", async () => {
+  test("shows the server's answer for each address, and a refusal suppresses nobody", async () => {
     answer = ({ verb, to }) => {
       if (verb !== "RCPT") return undefined;
       return to.startsWith("no") ? "550 5.1.1 no such user" : to.startsWith("later") ? "450 4.2.1 later" : undefined;
@@ -130,7 +130,7 @@ describe("a test send", () => {
       { status: "sent", error: null },
     ]);
     expect((await api.get(`${API}/suppressions/`)).body.count).toBe(0);
-    // One that ends each session after a mail.
+    // Server that closes each session after one message.
     server.options.maxMessagesPerConnection = 1;
     const three = await sendTest({ to: ["a@example.com", "b@example.com", "c@example.com"] });
     delete server.options.maxMessagesPerConnection;
@@ -146,7 +146,7 @@ describe("a test send", () => {
     ]);
   });
 
-  test("suppressed, unsubscribed and erased addresses get none, with the reason, and count nowhere", async () => {
+  test("skips suppressed, unsubscribed and erased addresses with the reason, without counting them", async () => {
     await api.post(`${API}/suppressions/`, { domain: "blocked.example" });
     await api.post(`${API}/suppressions/`, { email: "left@example.com", kind: "unsubscribed" });
     await api.post(`${API}/subscribers/erase/`, { email: "gone@example.com" });
@@ -163,7 +163,7 @@ describe("a test send", () => {
     expect(await used()).toBe(1);
   });
 
-  test("a server that does not answer is a result in time: not sent before the message, unknown after it", async () => {
+  test("reports a server that does not answer in time: not sent before the message, unknown after it", async () => {
     const within = (ms: number) =>
       app.broker.call(
         "smtp-sender.sendTests",
@@ -177,7 +177,7 @@ describe("a test send", () => {
     expect((await within(400)).results).toMatchObject([late, late]);
   });
 
-  test("its errors are one 400; hour, month and warm-up have their limits, and more than 20 a minute is 429", async () => {
+  test("reports all errors as one 400; hour, month and warm-up limits apply, and more than 20 per minute is 429", async () => {
     const wrong = await api.post(`${API}/send/test/`, {
       smtp_config_id: template,
       to: [],
@@ -239,7 +239,7 @@ describe("a draft", () => {
   const toReceivers = () => ({ name: "Orders", template_id: template, smtp_config_id: smtp, receivers });
   const campaigns = async () => (await api.get(`${API}/campaigns/`)).body.count;
 
-  test("is kept as given, changed as a whole, listed, and deleted", async () => {
+  test("is stored as given, replaced as a whole, listed and deleted", async () => {
     const body = { receivers: [{ nobody: 1 }], whatever: { deep: [null, "ü"] }, name: "" };
     const { id } = await make("custom", body);
     const path = `${API}/drafts/${id}/`;
@@ -271,7 +271,7 @@ describe("a draft", () => {
     expect((await (await newCompany(app)).api.get(`${API}/drafts/${large.id}/`)).status).toBe(404);
   });
 
-  test("is refused as the send would be, all errors at once, and stays; then it is sent, and gone", async () => {
+  test("is refused with all errors of the send and stays; once valid it is sent and deleted", async () => {
     const { id } = await make("to-receivers", {
       template_id: smtp,
       receivers: [{}],
@@ -295,7 +295,7 @@ describe("a draft", () => {
     expect((await send(id)).status).toBe(403);
     expect([(await api.get(`${API}/drafts/${id}/`)).body.body, await campaigns()]).toEqual([body, 0]);
     await query("update companies set plan = 'unlimited' where id = $1", [company.id]);
-    // Nodes know a company's plan for some seconds.
+    // Nodes cache a company's plan for some seconds.
     const sendDirectly = () => api.post(`${API}/send/to-receivers/`, toReceivers());
     let direct = await sendDirectly();
     for (const deadline = Date.now() + 50_000; direct.status === 403 && Date.now() < deadline; await sleep(200)) {
@@ -308,7 +308,7 @@ describe("a draft", () => {
     expect(await ended(sent.body.id)).toMatchObject({ status: "completed", sent_count: 2 });
   });
 
-  test("becomes one campaign however many send it at the same time, and the key gives the first answer when it is gone", async () => {
+  test("becomes one campaign in concurrent sends, and the key returns the first answer afterwards", async () => {
     const { id } = await make("to-receivers", toReceivers());
     const all = await Promise.all(Array.from({ length: 8 }, () => send(id)));
     const statuses = all.map(({ status }) => status).toSorted();
@@ -326,7 +326,7 @@ describe("a draft", () => {
     expect((await api.get(`${API}/drafts/${third.id}/`)).status).toBe(200);
   });
 
-  test("what changes while it is sent is not lost: the send is refused, or the change", async () => {
+  test("a concurrent change is not lost: either the send or the change is refused", async () => {
     for (let round = 0; round < 5; round++) {
       const { id } = await make("to-receivers", toReceivers());
       const path = `${API}/drafts/${id}/`;
@@ -337,7 +337,7 @@ describe("a draft", () => {
     }
   });
 
-  test("of a campaign that exists has all that its request had, before and after it was expanded", async () => {
+  test("as a duplicate has everything that the campaign's request had, before and after expansion", async () => {
     const media = (await api.post(`${API}/media/`, fileForm("a file", "a.txt"))).body.id;
     await api.post(`${API}/suppressions/`, { email: "bob@example.com" });
     await api.post(`${API}/subscribers/`, { email: "ann@example.com", first_name: "Anna", lists: [list] });
@@ -360,7 +360,7 @@ describe("a draft", () => {
 
     const toList = { name: "News", template_id: template, smtp_config_id: smtp, list_id: list };
     const { id } = (await api.post(`${API}/send/to-list/`, { ...toList, scheduled_for: at })).body;
-    // What a later release of the sends takes stands here.
+    // Simulates a field of a later release.
     await query(`update campaign_contents set further = '{"utm": {"source": "x"}}' where campaign_id = $1`, [id]);
     const { body } = await api.post(`${API}/campaigns/${id}/duplicate/`, {});
     expect(body).toMatchObject({ kind: "to-list" });
@@ -370,7 +370,7 @@ describe("a draft", () => {
   });
 });
 
-describe("sending again to those who did not open", () => {
+describe("resend to non-openers", () => {
   const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:131.0) Gecko/20100101 Firefox/131.0";
   const resend = (id: string, extra: object = {}, headers = {}) =>
     api.post(`${API}/campaigns/${id}/resend/`, { to: "non_openers", ...extra }, { headers });
@@ -407,9 +407,9 @@ describe("sending again to those who did not open", () => {
     return id;
   }
 
-  test("goes to those who got it and neither opened nor clicked, with the first campaign's snapshot and each one's values", async () => {
+  test("reaches those who got it and neither opened nor clicked, with the first snapshot and their values", async () => {
     const id = await sentToList();
-    // At once after its delivery: a machine.
+    // An open right after delivery is a machine's.
     await reader("203.0.113.9").get(linkTo("machine", "open"));
     await longAgo(id);
     await reader("203.0.113.7").get(linkTo("opener", "open"));
@@ -445,7 +445,7 @@ describe("sending again to those who did not open", () => {
     expect((await arrived()).map(({ subject }) => subject).toSorted()).toEqual(["For MACHINE", "For SILENT"]);
     expect(server.messages[0]!.raw).toMatch(/public\/click/);
     await longAgo(again.body.id);
-    // Who opens this one gets no third mail, and an Idempotency-Key no second one.
+    // Who opens this one gets no third message; the Idempotency-Key prevents a second one.
     await reader("203.0.113.8").get(linkTo("silent", "open"));
     for (
       const deadline = Date.now() + 50_000;
@@ -462,12 +462,12 @@ describe("sending again to those who did not open", () => {
     expect(await ended(third[0]!.body.id)).toMatchObject({ name: "Third", total_emails: 1, sent_count: 1 });
     expect((await arrived()).map(({ subject }) => subject)).toEqual(["Last call, MACHINE"]);
     expect((await resend(again.body.id, {}, key)).status).toBe(409);
-    // A duplicate of it goes to nobody by itself.
+    // A duplicate has no recipients of its own.
     const copy = (await api.post(`${API}/campaigns/${again.body.id}/duplicate/`, {})).body;
     expect(copy.body).toEqual({ name: "Copy of Again: News", smtp_config_id: smtp, template_id: template });
   });
 
-  test("inline receivers get their own variables again, copies and those in doubt nothing", async () => {
+  test("keeps variables of inline receivers; copies and recipients in doubt get nothing", async () => {
     const receivers = ["ann", "bob", "cy", "dan"].map((name) => ({
       email: address(name),
       first_name: name,
@@ -495,7 +495,7 @@ describe("sending again to those who did not open", () => {
     ]);
   });
 
-  test("is 400 where it cannot be, and 0 recipients where nobody is left", async () => {
+  test("is 400 if it is impossible, and has 0 recipients if nobody is left", async () => {
     const asked = { name: "News", template_id: template, smtp_config_id: smtp, list_id: list };
     const at = new Date(Date.now() + 3_600_000).toISOString();
     const later = (await api.post(`${API}/send/to-list/`, { ...asked, scheduled_for: at })).body.id;

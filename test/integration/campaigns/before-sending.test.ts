@@ -1,4 +1,4 @@
-/** What can be asked of a send before it is one: whom it would reach, what is wrong with its draft, and how it would look. */
+/** Checks before a send: audience, errors of a draft, preview. */
 import { query } from "../../../models/database/db.ts";
 import { countAudience } from "../../../services/campaigns/send/count-audience.ts";
 import { newId } from "../../../services/lib/ids.ts";
@@ -29,7 +29,7 @@ async function made(path: string, body: object): Promise<string> {
   return answer.body.id;
 }
 
-/** Seven people, of whom two get a campaign, three a transactional one. */
+/** Seven people, two of whom get a campaign and three a transactional email. */
 async function people(): Promise<string> {
   const list = await made("lists", { name: "Readers" });
   const statuses = ["active", "active", "active", "unsubscribed", "bounced", "complained", "unconfirmed"];
@@ -48,7 +48,7 @@ async function people(): Promise<string> {
 
 const leftOut = { unconfirmed: 1, unsubscribed: 1, bounced: 1, complained: 1, suppressed: 1 };
 
-describe("whom a send would reach", () => {
+describe("audience count", () => {
   let list: string;
   let segment: string;
   beforeAll(async () => {
@@ -58,7 +58,7 @@ describe("whom a send would reach", () => {
   });
   const audience = (asked: Record<string, string | boolean>) => api.get(`${API}/send/audience/`, { query: asked });
 
-  test("of a list and of a segment is what the send then reaches, and each other person is counted once by why", async () => {
+  test("equals what the send then reaches, and counts every other person once by reason", async () => {
     const counted = { total: 7, recipients: 2, left_out: leftOut, is_estimate: false };
     expect((await audience({ list_id: list })).body).toEqual(counted);
     expect((await audience({ segment_id: segment })).body).toEqual(counted);
@@ -76,14 +76,14 @@ describe("whom a send would reach", () => {
     expect(ended).toMatchObject({ total_emails: 2, sent_count: 2, suppressed_count: 5 });
   });
 
-  test("of transactional mail includes those who unsubscribed from newsletters", async () => {
+  test("includes people unsubscribed from newsletters for transactional email", async () => {
     expect((await audience({ list_id: list, is_transactional: true })).body).toMatchObject({
       recipients: 3,
       left_out: { ...leftOut, unsubscribed: 0 },
     });
   });
 
-  test("is asked of one list or segment, and of this company's own", async () => {
+  test("accepts one list or segment of the own company", async () => {
     expect((await audience({})).status).toBe(400);
     expect((await audience({ list_id: list, segment_id: segment })).status).toBe(400);
     const other = await newCompany(app);
@@ -94,7 +94,7 @@ describe("whom a send would reach", () => {
     expect((await audience({ segment_id: newId() })).status).toBe(400);
   });
 
-  test("of more people than are all asked is an estimate to within some percent", async () => {
+  test("is an estimate to within some percent for many people", async () => {
     const many = await made("lists", { name: "Many" });
     await query(
       `with added as (
@@ -106,7 +106,7 @@ describe("whom a send would reach", () => {
     );
     const asked = { companyId: company.id, listId: many, isTransactional: false };
     expect(await countAudience(asked)).toMatchObject({ total: 4000, recipients: 3000, isEstimate: false });
-    const estimate = (await countAudience({ ...asked, maxAsked: 1000 }))!;
+    const estimate = (await countAudience({ ...asked, maxExact: 1000 }))!;
     expect(estimate.isEstimate).toBe(true);
     expect(estimate.recipients).toBeGreaterThan(2500);
     expect(estimate.recipients).toBeLessThan(3500);
@@ -118,7 +118,7 @@ describe("a draft", () => {
   const draft = (kind: string, body: object) => made("drafts", { name: "Later", kind, body });
   const preview = (id: string, asked: object = {}) => api.post(`${API}/drafts/${id}/preview/`, asked);
 
-  test("is checked as its send would be, and stays", async () => {
+  test("is validated like its send, and stays", async () => {
     const id = await draft("to-list", { list_id: newId(), scheduled_for: "2000-01-01T00:00:00Z", wrong: 1 });
     const { status, body } = await api.get(`${API}/drafts/${id}/check/`);
     const sent = await api.post(`${API}/drafts/${id}/send/`, {});
@@ -133,7 +133,7 @@ describe("a draft", () => {
     expect((await api.get(`${API}/drafts/${newId()}/check/`)).status).toBe(404);
   });
 
-  test("is shown as a subscriber or a receiver would get it, each variant too", async () => {
+  test("is previewed as a subscriber or receiver would get it, with each variant", async () => {
     const city = { attributes: { city: "London" } };
     await made("subscribers", { email: "ada@example.test", first_name: "Ada", ...city });
     const body = "<p>[[first_name|default:friend]] in [[city|default:nowhere]]</p>";
@@ -155,7 +155,7 @@ describe("a draft", () => {
     expect(shown.body.html).toMatch(/Peek[\s\S]*Ada in Ockham/);
   });
 
-  test("warns of the people on its list who lack a value, with their number, and of none for named receivers", async () => {
+  test("warns how many people on its list lack a value, and never for named receivers", async () => {
     const list = await made("lists", { name: "Nameless" });
     for (const n of [1, 2, 3]) {
       const named = n === 3 ? { first_name: "Bo" } : {};
@@ -170,7 +170,7 @@ describe("a draft", () => {
     expect(toReceivers.body.warnings.join()).not.toContain("first_name");
   });
 
-  test("without anything written yet, or with a template that is gone, has no preview: 400 at the field", async () => {
+  test("without content, or with a deleted template, has no preview: 400 at the field", async () => {
     for (const template of [undefined, newId(), "no id"]) {
       const id = await draft("to-list", { template_id: template });
       expect(await preview(id)).toMatchObject({ status: 400, body: { template_id: [expect.any(String)] } });

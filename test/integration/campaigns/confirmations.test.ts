@@ -1,4 +1,4 @@
-/** Confirmations that public subscribe has queued become mails: each once, and where none can be sent the owners hear of it. */
+/** Queued confirmations are sent once each; if that is impossible, the owners are notified. */
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
 import { askToConfirm, confirmMailbox } from "../../../models/statements/ask-to-confirm.ts";
 import { askToChangeAddress } from "../../../models/statements/change-address.ts";
@@ -9,7 +9,7 @@ import { readPersonToken } from "../../../services/lib/tokens/person-token.ts";
 import { useRows } from "./rows.ts";
 import { useCompany } from "./world.ts";
 
-// Nobody delivers the notices here: they stay rows. Read with the first use of the configuration.
+// Nothing delivers system emails here, so they stay rows. Set before the configuration is first read.
 process.env.SYSTEM_SMTP_URL = "smtp://127.0.0.1:9";
 
 describe("queued confirmations", () => {
@@ -52,7 +52,7 @@ describe("queued confirmations", () => {
       recipient,
     ]);
 
-  test("are mailed once by any number of nodes, in the reader's language, with a link that confirms", async () => {
+  test("are sent once on any number of nodes, in the recipient's language, with a link that confirms", async () => {
     const subscriberId = await ask();
     await Promise.all([1, 2, 3, 4].map(() => sendConfirmations(rows.broker)));
     const sent = await mails();
@@ -65,7 +65,7 @@ describe("queued confirmations", () => {
     expect(await transaction((client) => confirmMailbox(client, link))).toEqual({ email: "a@example.com", joins: [] });
   });
 
-  test("of a change of address are mailed once by any number of nodes, and forgotten where there is no server", async () => {
+  test("of a change of address are sent once on any number of nodes, and dropped if there is no server", async () => {
     const subscriberId = await ask();
     await query("update subscribers set status = 'active' where company_id = $1", [company.id]);
     const change = (email: string) =>
@@ -88,7 +88,7 @@ describe("queued confirmations", () => {
     expect(await query(left, [company.id])).toEqual([{ email: "new@example.com" }]);
   });
 
-  test("lead to the company's own host where that is proved", async () => {
+  test("link to the company's own domain once it is verified", async () => {
     const domain = `read.${company.id}.example`;
     const claim = "insert into tracking_domains (company_id, domain, token, proved_at) values ($1, $2, 'token', now())";
     await query(claim, [company.id, domain]);

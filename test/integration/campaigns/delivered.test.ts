@@ -1,4 +1,4 @@
-/** A campaign through every service to a real SMTP server. */
+/** Campaigns through all services to a real SMTP server. */
 import { simpleParser } from "mailparser";
 import { query } from "../../../models/database/db.ts";
 import { catalogues } from "../../../services/lib/i18n/languages.ts";
@@ -57,9 +57,9 @@ describe("a campaign from request to delivery", () => {
       20_000,
     );
 
-  test("a configuration that is warmed up sends its day's mails; the others wait, say so, and go when it ends", async () => {
+  test("a server being warmed up sends its daily limit; the rest waits, shows this, and is sent when the warm-up ends", async () => {
     const { api } = company;
-    // Where it is about noon, so that the day does not end meanwhile.
+    // Time zone in which it is about noon, so that the day does not change during the test.
     const east = 12 - new Date().getUTCHours();
     const timezone = `Etc/GMT${east > 0 ? "-" : "+"}${Math.abs(east)}`;
     expect((await api.patch(`/api/companies/${company.id}/`, { timezone })).status).toBe(200);
@@ -96,7 +96,7 @@ describe("a campaign from request to delivery", () => {
     expect(server.messages).toHaveLength(700);
   });
 
-  test("at each reader's hour: who is past it at once, the next when it comes, the others wait", async () => {
+  test("at each recipient's hour: those past it at once, the others when it comes", async () => {
     await members(3);
     for (const [email, timezone] of [
       ["u1@example.com", "Etc/GMT-9"],
@@ -127,7 +127,7 @@ describe("a campaign from request to delivery", () => {
     expect(await ended(id)).toMatchObject({ status: "partial", sent_count: 2, failed_count: 1 });
   });
 
-  test("tags of its links: where a tracked one leads; a copy has the links as they are", async () => {
+  test("UTM tags: tracked links lead to tagged addresses, copies contain tagged links", async () => {
     const { api } = company;
     const given = {
       name: "Tagged",
@@ -223,7 +223,7 @@ describe("a campaign from request to delivery", () => {
     await company.api.post(`${API}/webhook-endpoints/`, { url: "http://127.0.0.1:9/", events: ["delivered"] });
     await ended(await send());
     const [mail] = (await company.api.get(`${API}/sent-emails/`)).body.results;
-    // It reveals nothing: the id opens public pages.
+    // The Message-ID must not reveal the id, which opens public pages.
     expect(mail.message_id).toMatch(/^<[\w-]{22}@xn--bcher-kva\.example>$/);
     expect(server.messages[0]).toMatchObject({ messageId: mail.message_id, from: "News@xn--bcher-kva.example" });
     const [delivery] = await query<{ payload: { metadata: object } }>(

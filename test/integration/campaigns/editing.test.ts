@@ -1,4 +1,4 @@
-/** What may be changed of a campaign before its time, and who wins when that time comes meanwhile. */
+/** Edits of scheduled campaigns, and races between an edit and the start. */
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
 import { emailQuotaExceeded } from "../../../services/lib/errors.ts";
 import { newId } from "../../../services/lib/ids.ts";
@@ -180,7 +180,7 @@ describe("editing a scheduled campaign", () => {
     const later = inHours(3);
     const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
       and query like '%campaigns%'`;
-    /** Undefined where it had started before it was held. */
+    /** Undefined if it started before it was locked. */
     const heldWhenDue = async () => {
       const id = await scheduled();
       await query("update campaigns set scheduled_for = now() + interval '2 s' where id = $1", [id]);
@@ -195,7 +195,7 @@ describe("editing a scheduled campaign", () => {
       });
     };
     const id = (await until(heldWhenDue, (held) => held !== undefined))!;
-    // The next round of the same timer has come and gone.
+    // Waits for the next round of the same timer.
     await as(world, company)("campaigns.startDue", {});
     expect(await ask()("campaigns.get", { id })).toMatchObject({ status: "scheduled", scheduled_for: later });
   });

@@ -38,7 +38,7 @@ describe(`a list of ${SIZE}`, () => {
     );
     expect(chunks).toEqual({ n: expected, most: 500 });
 
-    // Of a list of every tenth they are looked up one by one; of a list that has all of the second half, too, in both ways.
+    // A list of every tenth subscriber uses lookups by id; one that also has the whole second half uses both ways.
     const sparse = newId();
     const mixed = newId();
     await query("insert into lists (id, company_id, name) values ($1, $3, 'Sparse'), ($2, $3, 'Mixed')", [
@@ -71,7 +71,7 @@ describe(`a list of ${SIZE}`, () => {
       expect(compared).toEqual({ are_many: true, missing: 0, unasked: 0 });
     }
 
-    // Sent again to those who did not open it: each third has, some clicked, one in five left the list.
+    // Resend to non-openers: a third opened, some clicked, one in five left the list.
     await query(
       `update sent_emails set status = ${SENT_EMAIL_STATUS.sent}, sent_at = now(),
          opened_at = case when seq % 3 = 0 then now() end, clicked_at = case when seq % 7 = 0 then now() end

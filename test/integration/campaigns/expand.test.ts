@@ -4,7 +4,7 @@ import { expandSlice } from "../../../services/campaigns/expansion/expand.ts";
 import { expandAll, newCampaign, useRows } from "./rows.ts";
 import { addMembers, type Company, campaignRow, newCompany, newList, recipients, useCompany } from "./world.ts";
 
-// Ids made within one millisecond have no order of their own.
+// Ids of one millisecond have no defined order.
 const emails = async (campaignId: string) => (await recipients(campaignId)).map(({ email }) => email).toSorted();
 
 const setStatus = (company: Company, email: string, status: string) =>
@@ -311,7 +311,7 @@ describe("expansion", () => {
       const slice = expandSlice(rows.broker, id);
       const waiting = () => queryOne("select from pg_locks where locktype = 'advisory' and not granted");
       while (!(await waiting())) await sleep(5);
-      // In the middle of the slice, which cannot end before the lock is released.
+      // During the slice, which cannot end before the lock is released.
       await query("update campaigns set sent_count = sent_count + 1 where company_id = $1 and id = $2", [
         company.id,
         id,

@@ -1,4 +1,4 @@
-/** Whom a campaign did not reach, by reason. What senders would have written stands in the rows. */
+/** Failed recipients by reason; the rows are written as senders would. */
 import { query, queryOne } from "../../../models/database/db.ts";
 import { mailsOf, withIds } from "../../../models/statements/mail-key.ts";
 import { capturePlans, nodesOf, rowsOf } from "../../support/captured-plans.ts";
@@ -9,7 +9,7 @@ describe("failures of a campaign", () => {
   const company = useCompany();
   const failures = (id: string) => as(world, company)("campaigns.failures", { id });
 
-  /** A campaign whose recipients have these outcomes, the rest was sent. */
+  /** Campaign whose recipients have these outcomes; the others were sent to. */
   async function campaign(people: number, outcomes: Record<string, unknown>[]): Promise<string> {
     await addMembers(company, people);
     const { id } = await as(world, company)("campaigns.sendToList", toList(company));
@@ -122,7 +122,7 @@ describe("failures of a campaign", () => {
     );
   });
 
-  test("are those too for whom the quota left no room; none where nobody failed", async () => {
+  test("include those beyond the quota; none if nobody failed", async () => {
     const id = await campaign(2, []);
     expect(await failures(id)).toEqual([]);
     await query("update campaigns set unwritten = 7, failed_count = 7, total_emails = total_emails + 7 where id = $1", [
@@ -131,7 +131,7 @@ describe("failures of a campaign", () => {
     expect(await failures(id)).toMatchObject([{ count: 7, example: null, reason: expect.stringContaining("quota") }]);
   });
 
-  test("with more reasons than anybody reads, the rest is one", async () => {
+  test("group the rarest reasons into one", async () => {
     const outcomes = Array.from({ length: 230 }, (_, n) => ({
       status: 3,
       error: `Refused: 550 id ${n}`,
@@ -148,7 +148,7 @@ describe("failures of a campaign", () => {
     const MANY = 24_000;
     const STOPPED = "Stopped by the API key.";
 
-    /** Every recipient failed from the one on that is named: one of four refused, the rest of them not tried. */
+    /** Fails every recipient from `first` on: one of four refused, the others not attempted. */
     async function stoppedAt(first: number, mails: number): Promise<string> {
       const id = await campaign(1, []);
       const { no } = (await queryOne<{ no: number }>("select no from campaigns where id = $1", [id]))!;
@@ -169,7 +169,7 @@ describe("failures of a campaign", () => {
       return id;
     }
 
-    test("a part tells how many have a reason, and together they are all of them", async () => {
+    test("a sample estimates how many have a reason, and the counts sum up to all", async () => {
       const id = await stoppedAt(2_001, 2_000 + MANY);
       const plans = capturePlans();
       let seen: Awaited<ReturnType<typeof failures>> = [];
@@ -187,7 +187,7 @@ describe("failures of a campaign", () => {
       expect(seen[1]).toMatchObject({ smtp_code: 550, example: expect.stringMatching(/^u\d+@example\.com$/) });
     });
 
-    test("all are read where they stand so close together that a part misses them", async () => {
+    test("all are read if they are too clustered for a sample", async () => {
       const id = await stoppedAt(2, MANY + 1);
       const move = (by: number, which: string) =>
         query(
@@ -195,7 +195,7 @@ describe("failures of a campaign", () => {
            where campaign_no = (select no from campaigns where id = $1) and seq > 1 and ${which}`,
           [id, by],
         );
-      // Between one near the beginning and one far away, in either of two runs: a part has one of these.
+      // One failure near the beginning and one far away, so that a sample has one of two runs.
       await move(100_000_000, "seq = 2");
       await move(50_000_000, "seq between 4 and 90000000");
       const first = await failures(id);

@@ -1,6 +1,6 @@
 /**
- * Tests of senders begin with campaigns that they write by SQL, because they need thousands of recipients at once and no
- * service around the engine. Here such a campaign is held against what the campaigns service itself leaves behind.
+ * Sender tests write campaigns by SQL, because they need thousands of recipients quickly. This compares such a campaign
+ * with one of the campaigns service.
  */
 import { query } from "../../../models/database/db.ts";
 import { type App, startApp } from "../../support/app.ts";
@@ -35,14 +35,14 @@ const TABLES = {
 };
 type Table = keyof typeof TABLES;
 
-/** Values that differ from one campaign to the next. */
+/** Replaces values that differ between campaigns. */
 function kindOf(value: unknown): unknown {
   if (value instanceof Date) return "a time";
   if (typeof value === "string" && /^[0-9a-f]{8}-[0-9a-f]{4}-/.test(value)) return "an id";
   return value;
 }
 
-/** The first row of each table, without the columns that `free` names. */
+/** First row of each table without the columns in `free`. */
 async function shapes(campaignId: string, free: Partial<Record<Table, string[]>>) {
   const found: Record<string, Record<string, unknown>> = {};
   for (const [table, key] of Object.entries(TABLES)) {
@@ -58,7 +58,7 @@ async function shapes(campaignId: string, free: Partial<Record<Table, string[]>>
 }
 
 test("a campaign of sender tests is what a send and its expansion leave", async () => {
-  // Held back, so that the senders of this process touch neither.
+  // Paused, so that senders of this process touch neither.
   await query("update companies set sending_paused_at = now() where id = $1", [company.id]);
   const given = { name: "Campaign", smtp_config_id: smtpConfigId, subject: "Hello", body: "<p>Hello</p>" };
   const sent = await company.api.post(`${API}/send/custom/`, { ...given, receivers: RECEIVERS });
@@ -66,11 +66,11 @@ test("a campaign of sender tests is what a send and its expansion leave", async 
   await expanded(sent.body.id);
   const byHand = await new Sending().campaign({ companyId: company.id, smtpConfigId, recipients: RECEIVERS });
   const free = {
-    // Text for the renderer, which those tests replace.
+    // Input of the renderer, which those tests replace.
     campaign_contents: ["company_name", "list_id_name", "reply_to_email", "sender_name", "tracking_enabled"],
-    // Nobody's key asked for it.
+    // Not sent with an API key.
     campaigns: ["api_key_id", "no"],
-    // Their receivers are no subscribers, as after a save that failed.
+    // Their receivers are no subscribers, as after a failed save.
     sent_emails: ["subscriber_id", "email", "campaign_no"],
   };
   expect(await shapes(byHand, free)).toEqual(await shapes(sent.body.id, free));

@@ -1,4 +1,4 @@
-/** The campaigns' and media's part of the API as a customer sees it, with the real neighbours but the sender. */
+/** HTTP API of campaigns and media, with all services except the sender. */
 import type { ServiceSchema } from "moleculer";
 import { query } from "../../../models/database/db.ts";
 import { type App, startApp } from "../../support/app.ts";
@@ -123,7 +123,7 @@ describe("over HTTP", () => {
     expect(await api.patch(`${API}/subscribers/${UNKNOWN}/`, change)).toMatchObject({ status: 404 });
   });
 
-  test("a send to receivers ignores list_id, and what only answers hold", async () => {
+  test("a send to receivers ignores list_id and response-only fields", async () => {
     const sent = await company.api.post(`${API}/send/to-receivers/`, { ...toList(), receivers, status: "x", id: 1 });
     expect(sent).toMatchObject({ status: 201, body: { lists: [], total_emails: 1, status: "pending" } });
   });
@@ -170,7 +170,7 @@ describe("over HTTP", () => {
     expect(answer.headers.get("retry-after")).toBe("60");
   });
 
-  test("waiting mail counts towards the hour like sent mail; failed mail does not", async () => {
+  test("queued messages count towards the hour like sent ones; failed ones do not", async () => {
     const busy = await newCompany(app);
     await query(
       `insert into smtp_configs (id, company_id, name, host, port, sender_name, sender_email)

@@ -14,7 +14,7 @@ describe("Idempotency-Key", () => {
 
   test("the same key with the same body gives the first answer and creates nothing", async () => {
     const first = await send({ idempotency_key: "k" });
-    // Byte for byte, including the order of its fields.
+    // Equal byte for byte, including the order of fields.
     expect(JSON.stringify(await send({ idempotency_key: "k" }))).toBe(JSON.stringify(first));
     expect(await campaigns()).toBe(1);
   });
@@ -58,13 +58,13 @@ describe("Idempotency-Key", () => {
     expect(mine.id).not.toBe(theirs.id);
   });
 
-  test("twenty at once create one campaign and all get the same answer", async () => {
+  test("twenty concurrent requests create one campaign and all get the same answer", async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => send({ idempotency_key: "race" })));
     expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
     expect(await campaigns()).toBe(1);
   });
 
-  test("twenty at once with two bodies: one body wins, the other gets a 409", async () => {
+  test("twenty concurrent requests with two bodies: one body wins, the other gets a 409", async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, (_, n) => send({ idempotency_key: "race", name: n % 2 ? "A" : "B" })),
     );

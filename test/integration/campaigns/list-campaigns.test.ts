@@ -69,7 +69,7 @@ describe("reading campaigns", () => {
     await expect(ask("campaigns.list", { created_after: "yesterday" })).rejects.toMatchObject({ code: "INVALID" });
   });
 
-  test("a campaign says what it was and how many people opened and clicked, alone and in the list", async () => {
+  test("a campaign shows its content and how many people opened and clicked, in the list, too", async () => {
     await addMembers(company, 3);
     const ask = as(world, company);
     const { id, ...sent } = await ask("campaigns.sendToList", toList(company));
@@ -106,7 +106,7 @@ describe("reading campaigns", () => {
     expect(await ask("campaigns.get", { id })).toMatchObject(now);
     expect((await ask("campaigns.list", {})).results).toMatchObject([{ id, ...now }]);
     expect(await ask("campaigns.stop", { id })).toMatchObject({ opens: 2, clicks: 1 });
-    // Senders need not wait for their next look.
+    // Wakes the senders at once.
     expect(world.emitted).toContainEqual({ event: "campaign.stopped", payload: { campaignId: id } });
   });
 
@@ -199,7 +199,7 @@ describe("reading campaigns", () => {
       );
       return row!.id;
     };
-    /** The campaign of the mail that asks. */
+    /** Campaign of the confirmation email. */
     async function confirmation(subscriberId: string): Promise<string> {
       await query("insert into unsent_confirmations values ($1, $2, now(), 'en')", [company.id, subscriberId]);
       await as(world, company)("campaigns.sendConfirmations", {});
@@ -263,7 +263,7 @@ describe("reading campaigns", () => {
       expect(await campaignRow(campaign_id)).toMatchObject({ status: "completed" });
     });
 
-    test("goes through the company's own choice, else the default, else the newest configuration", async () => {
+    test("uses the company's choice of server, else the default, else the newest", async () => {
       const subscriber_id = await unconfirmed();
       const through = async () => {
         return (await campaignRow(await confirmation(subscriber_id))).smtp_config_id;

@@ -55,7 +55,7 @@ describe("media", () => {
     });
   });
 
-  test("six uploads at once, whose parts go one after the other, arrive whole", async () => {
+  test("six concurrent uploads arrive complete", async () => {
     const contents = Array.from({ length: 6 }, (_, n) => randomBytes(1_300_000 + n));
     const media = await Promise.all(contents.map((content) => upload(content)));
     for (const [n, { id }] of media.entries()) {
@@ -141,7 +141,7 @@ describe("media", () => {
     expect(await queryOne("select count(*) n from media where company_id = $1", [company.id])).toEqual({ n: 0 });
   });
 
-  describe("on a plan with a bound of 1,000,000 bytes", () => {
+  describe("with a storage limit of 1,000,000 bytes", () => {
     beforeEach(() => {
       world.mediaBytes = 1_000_000;
     });
@@ -160,7 +160,7 @@ describe("media", () => {
       ) as Promise<Media>;
     const stored = () => queryOne<{ n: number }>("select count(*) n from media_parts", []);
 
-    test("what has no room is refused before a byte of it is read or stored, and a deletion makes room", async () => {
+    test("a file beyond the limit is refused before a byte is read or stored, and a deletion frees space", async () => {
       const { id } = await ofSize(600_000);
       const before = await stored();
       const unread = new Readable({
@@ -178,13 +178,13 @@ describe("media", () => {
       await ofSize(600_000);
     });
 
-    test("of many at once exactly those that fit are stored", async () => {
+    test("of many concurrent uploads exactly those that fit are stored", async () => {
       const uploads = await Promise.allSettled(Array.from({ length: 8 }, () => ofSize(300_000)));
       expect(uploads.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
       expect(await as(world, company)("campaigns.listMedia", {})).toMatchObject({ count: 3 });
     });
 
-    test("an upload that breaks off gives its room back", async () => {
+    test("an aborted upload frees its space", async () => {
       const breaking = Readable.from(
         (function* () {
           yield Buffer.alloc(300_000);
@@ -233,7 +233,7 @@ describe("media", () => {
     expect(await as(world, company)("campaigns.getMedia", { id })).toMatchObject({ id });
   });
 
-  test("bytes that an unfinished campaign attaches outlive the deletion, and are removed when it has finished", async () => {
+  test("bytes attached to an unfinished campaign outlive the deletion, and are removed when it has finished", async () => {
     const { id } = await upload(PNG);
     await addMembers(company, 1);
     const ask = as(world, company);

@@ -1,4 +1,4 @@
-/** Streams between processes: files in both directions, larger than a NATS message, and a long export. */
+/** Streams between processes: files larger than a NATS message in both directions, and a long export. */
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { client, fileForm } from "../../support/client.ts";

@@ -1,6 +1,6 @@
 /**
- * Who may get no mail any more, by each way there is for it, while a slow server takes the rest of their campaign: through
- * every service, from the request or the link to the envelope. None begins more than 2 s later.
+ * Every way to opt out or be excluded while a campaign is being sent by a slow server, through all services: no message
+ * to such a recipient begins more than 2 s later.
  */
 import { call } from "../../../services/call.ts";
 import { type App, startApp } from "../../support/app.ts";
@@ -29,7 +29,7 @@ afterAll(async () => {
 interface Campaign {
   company: TestCompany;
   server: SmtpServer;
-  /** By address: what the API calls the subscriber. */
+  /** Address → subscriber id. */
   people: Map<string, string>;
   id: string;
 }
@@ -48,9 +48,9 @@ async function sent(made: Promise<{ status: number; body: { id: string }; text: 
   return body.id;
 }
 
-/** A campaign to everybody on a list, at a server of its own that is slow once `isSlow()`. */
+/** Campaign to a whole list through its own server, which is slow once `isSlow()`. */
 async function start(isSlow: () => boolean = () => true) {
-  /** When the server answered MAIL for a recipient, by the clock. */
+  /** Time at which the server answered MAIL for each recipient. */
   const begun = new Map<string, number>();
   let mailAt = 0;
   const server = await startSmtpServer({
@@ -91,13 +91,13 @@ async function start(isSlow: () => boolean = () => true) {
       async () => begun.size,
       (size) => size >= n,
     );
-  /** Of those that may get none any more: who got one that began too late. */
+  /** Excluded recipients whose message began too late. */
   const lateOnes = (those: readonly string[], since: number) =>
     those.filter((to) => (begun.get(to) ?? 0) > since + MAX_LATE_MS);
   return { send, begunTo, lateOnes, isWaiting: (to: string) => !begun.has(to) };
 }
 
-/** The last of them first: they wait for the longest. */
+/** Takes the last recipients, who wait longest. */
 const lastOf = (campaign: Campaign) => [...campaign.people.keys()].reverse();
 
 const WAYS: Record<string, (campaign: Campaign) => Promise<string[]>> = {

@@ -1,4 +1,4 @@
-/** The monthly quota, charged where recipients are written: nobody passes it, and nobody is lost who found no room. */
+/** Monthly quota, charged when recipients are written: never exceeded, and recipients beyond it are counted. */
 import { CAMPAIGN_COLUMNS } from "../../../models/campaign.ts";
 import { pool, query, queryOne, transaction } from "../../../models/database/db.ts";
 import { requireQuotaWithin } from "../../../models/statements/monthly-quota.ts";
@@ -42,7 +42,7 @@ describe("the monthly quota", () => {
     return campaignRow(id);
   };
 
-  test("is charged when recipients are written: a list that has grown since gets what there is room for, and the rest counts as failed", async () => {
+  test("is charged when recipients are written: a list that has grown is sent to up to the quota, the rest counts as failed", async () => {
     await allow(10);
     await addMembers(company, 15);
     const id = await newCampaign(company);
@@ -53,7 +53,7 @@ describe("the monthly quota", () => {
     expect(await ended(id)).toMatchObject({ status: "partial", total_emails: 15, sent_count: 10, failed_count: 5 });
   });
 
-  test("counts the whole audience over any number of slices, without those who get no mail anyway", async () => {
+  test("counts the whole audience over any number of slices, except those who get no email anyway", async () => {
     await allow(600);
     await addMembers(company, 1_500);
     await query(
@@ -66,7 +66,7 @@ describe("the monthly quota", () => {
     expect(await campaignRow(id)).toMatchObject({ total_emails: 1_350, failed_count: 750 });
   });
 
-  test("that has room again: resume writes the rest, each recipient once", async () => {
+  test("with room again: resume writes the rest, each recipient once", async () => {
     await allow(4);
     await addMembers(company, 9);
     const id = await newCampaign(company);
@@ -84,7 +84,7 @@ describe("the monthly quota", () => {
     expect(await used(company.id)).toBe(9);
   });
 
-  test("without any room: the campaign fails, nothing was sent, and it cannot be resumed", async () => {
+  test("when used up: the campaign fails, nothing is sent, and it cannot be resumed", async () => {
     await allow(0);
     await addMembers(company, 3);
     const id = await newCampaign(company);
@@ -97,7 +97,7 @@ describe("the monthly quota", () => {
     ]);
   });
 
-  test("says so as the campaign's error, and no more once the rest was written", async () => {
+  test("is named as the campaign's error until the rest is written", async () => {
     const errorOf = async (id: string) =>
       (await queryOne<{ error: string }>(`select ${CAMPAIGN_COLUMNS} from campaigns c where id = $1`, [id]))?.error;
     await allow(2);
@@ -112,7 +112,7 @@ describe("the monthly quota", () => {
     expect(await errorOf(id)).toBeNull();
   });
 
-  test("counts cc and bcc: a mail with copies is written only where all of them have room", async () => {
+  test("counts cc and bcc: a message with copies is written only if all of them fit", async () => {
     await allow(6);
     const id = await newCampaign(company, { campaign_type: "to_receivers", list_id: null, copies_asked: 6 });
     await receivers(id, [
@@ -126,7 +126,7 @@ describe("the monthly quota", () => {
     expect(await campaignRow(id)).toMatchObject({ total_emails: 3, failed_count: 1 });
   });
 
-  test("who is suppressed is noted once, before and behind the place where the month was full", async () => {
+  test("suppressed recipients are recorded once, before and after the point where the quota was used up", async () => {
     await allow(2);
     await query("insert into suppressions (company_id, domain) values ($1, 'blocked.example')", [company.id]);
     const id = await newCampaign(company, { campaign_type: "to_receivers", list_id: null });
@@ -154,7 +154,7 @@ describe("the monthly quota", () => {
     expect(people.filter(({ status }) => status === 5)).toHaveLength(3);
   });
 
-  test("is passed by no mail when campaigns are expanded side by side", async () => {
+  test("is not exceeded when campaigns are expanded in parallel", async () => {
     await allow(1_000);
     await addMembers(company, 400);
     const ids = await Promise.all(Array.from({ length: 4 }, () => newCampaign(company)));
@@ -165,11 +165,11 @@ describe("the monthly quota", () => {
     expect(await used(company.id)).toBe(1_000);
   });
 
-  test("that a slice finds taken at its end is looked at again: the slice is cut, and nothing is written twice", async () => {
+  test("is checked again at the end of a slice: the slice is cut, and nothing is written twice", async () => {
     await allow(300);
     await addMembers(company, 200);
     const id = await newCampaign(company);
-    // Another campaign's slice has the month's row, and commits while this one is at work.
+    // Another campaign's slice holds the month's row and commits during this one.
     const other = await pool().connect();
     await other.query("begin");
     await addEmails(other, company.id, 250);
@@ -183,7 +183,7 @@ describe("the monthly quota", () => {
     expect(await campaignRow(id)).toMatchObject({ total_emails: 200, failed_count: 150 });
   });
 
-  test("of the month in which a scheduled send is due admits it, and not that of today", async () => {
+  test("applies to the month in which a scheduled send is due", async () => {
     await allow(10);
     await addEmails(pool(), company.id, 10);
     const later = new Date(Date.now() + 40 * 86_400_000);
@@ -197,7 +197,7 @@ describe("the monthly quota", () => {
   });
 });
 
-/** Until somebody waits for a lock in this database. */
+/** Waits until a transaction waits for a lock. */
 async function waitForLock(companyId: string): Promise<void> {
   for (let tries = 0; tries < 2_000; tries++) {
     const found = await query(

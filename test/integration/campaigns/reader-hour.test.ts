@@ -1,4 +1,4 @@
-/** Campaigns that reach each recipient at their own hour. Time passes by moving what waits for it nearer. */
+/** Campaigns at each recipient's local hour. Tests move due times instead of waiting. */
 import { query } from "../../../models/database/db.ts";
 import { releaseDueChunks } from "../../../services/campaigns/expansion/release-due-chunks.ts";
 import { settle } from "../../../services/campaigns/lifecycle/settle.ts";
@@ -13,7 +13,7 @@ describe('timezone: "recipient"', () => {
   const company = useCompany();
   const ask = () => as(world, company);
 
-  /** People by name, each with a value of the attribute `timezone`; undefined: without. */
+  /** Subscribers by name, each with a value of the attribute `timezone`, or none if undefined. */
   const people = (zones: Record<string, unknown>, of = company) =>
     query(
       `with added as (
@@ -44,7 +44,7 @@ describe('timezone: "recipient"', () => {
   const chunks = (id: string) =>
     query<Chunk>("select lo, hi, state, due_at from send_chunks where campaign_id = $1 order by no", [id]);
 
-  /** When each may be sent to, in hours from now rounded to quarters; null: at once. */
+  /** Due time of each recipient in hours from now, rounded to quarters; null: at once. */
   async function hours(id: string, from = Date.now()): Promise<Record<string, number | null>> {
     const runs = await chunks(id);
     return Object.fromEntries(
@@ -54,7 +54,7 @@ describe('timezone: "recipient"', () => {
       }),
     );
   }
-  /** What a sender does with the chunks that it may claim. */
+  /** Delivers the chunks that a sender may claim. */
   const deliverReady = async (id: string): Promise<string[]> => {
     const seen = (await recipients(id)).filter(({ status }) => status === 0);
     const ready = (await chunks(id)).filter(({ state }) => state === 0);
@@ -69,13 +69,13 @@ describe('timezone: "recipient"', () => {
     const isOf = (seq: number) => ready.some(({ lo, hi }) => lo <= seq && seq <= hi);
     return seen.flatMap(({ seq, email }) => (isOf(seq) ? email.split("@")[0]! : [])).toSorted();
   };
-  /** So much time passes for those who wait. */
+  /** Simulates the passing of time. */
   const pass = async (id: string, passed: number) => {
     await query("update send_chunks set due_at = due_at - $2 * interval '1 hour' where campaign_id = $1", [id, passed]);
     await releaseDueChunks();
   };
 
-  test("each gets it at the hour of their zone, past hours at once; half hours, unknown names, the company's zone", async () => {
+  test("each recipient gets it at their local hour, past hours at once; half hours, unknown names, the company's zone", async () => {
     await query("update companies set timezone = 'Etc/GMT-1' where id = $1", [company.id]);
     await people({
       tonga: "Etc/GMT-13",
@@ -124,7 +124,7 @@ describe('timezone: "recipient"', () => {
     expect(await read(id)).toMatchObject({ status: "completed", sent_count: 13, failed_count: 0, next_zone_at: null });
   });
 
-  test("the clock is the one that was written, whatever its offset", async () => {
+  test("the wall-clock time counts, whatever its offset", async () => {
     await people({ ann: "UTC" });
     const clock = inHours(30).slice(0, 19);
     const { id, scheduled_for } = await send(`${clock}-07:00`);
@@ -134,7 +134,7 @@ describe('timezone: "recipient"', () => {
     expect(edited.scheduled_for).toBe(`${later}.000Z`);
   });
 
-  test("until somebody is due it is scheduled: it can be edited, and cancelled", async () => {
+  test("until the first recipient is due it is scheduled: it can be edited and cancelled", async () => {
     await people({ west: "Etc/GMT+8" });
     const { id } = await send(inHours(2));
     const looked = await until(
@@ -150,7 +150,7 @@ describe('timezone: "recipient"', () => {
     expect(await ask()("campaigns.cancel", { id })).toMatchObject({ status: "cancelled", next_zone_at: null });
   });
 
-  test("who joins, or moves to an earlier zone, while it waits is found within the hour", async () => {
+  test("subscribers who join or move to an earlier zone while it waits are found within the hour", async () => {
     await people({ west: "Etc/GMT+8" });
     const { id } = await send(inHours(2));
     await until(
@@ -165,7 +165,7 @@ describe('timezone: "recipient"', () => {
     expect(await hours(id)).toEqual({ east: null, west: 10 });
   });
 
-  test("after it has begun nobody gets it twice, or misses it, by another zone; who joins then does not get it", async () => {
+  test("once it has begun, a change of zone causes neither duplicates nor gaps; new subscribers do not get it", async () => {
     await people({ east: "Etc/GMT-9", west: "Etc/GMT+3", home: "UTC" });
     const { id } = await send(inHours(1));
     await expanded(id);
@@ -184,7 +184,7 @@ describe('timezone: "recipient"', () => {
     expect(await read(id)).toMatchObject({ status: "completed", total_emails: 3, sent_count: 3 });
   });
 
-  test("stop fails those whose hour is ahead; resume lets them wait for it again, and nobody gets it twice", async () => {
+  test("stop fails those whose hour is ahead; resume lets them wait for it again, without duplicates", async () => {
     await people({ east: "Etc/GMT-9", west: "Etc/GMT+3", home: "UTC" });
     const { id } = await send(inHours(2));
     await expanded(id);
@@ -210,7 +210,7 @@ describe('timezone: "recipient"', () => {
     expect(await read(id)).toMatchObject({ status: "completed", sent_count: 3, failed_count: 0 });
   });
 
-  test("one that is stopped before anybody was due in it is cancelled, and sends nothing later", async () => {
+  test("a campaign stopped before anyone was due is cancelled and sends nothing later", async () => {
     await people({ west: "Etc/GMT+8" });
     const { id } = await send(inHours(2));
     await query("update campaigns set status = 'pending' where id = $1", [id]);
@@ -225,7 +225,7 @@ describe('timezone: "recipient"', () => {
     expect(await deliverReady(id)).toEqual([]);
   });
 
-  test("where the month's quota has room for some only, a resume goes on behind them, whoever is due first", async () => {
+  test("if the quota suffices for some only, a resume continues behind them, whoever is due first", async () => {
     const plan = `four-${company.id}`;
     await query(
       `insert into plans select (jsonb_populate_record(p, jsonb_build_object('name', $1::text, 'emails_per_month', 4))).*
@@ -253,7 +253,7 @@ describe('timezone: "recipient"', () => {
     expect(await read(id)).toMatchObject({ status: "completed", sent_count: 6 });
   });
 
-  test("a segment's people, too, and an empty audience begins at the company's hour", async () => {
+  test("segments work, too, and an empty audience starts at the company's hour", async () => {
     await query("update companies set timezone = 'Etc/GMT-5' where id = $1", [company.id]);
     const segment = newId();
     await query("insert into segments (id, company_id, name, rules) values ($1, $2, 'S', $3)", [
@@ -280,7 +280,7 @@ describe('timezone: "recipient"', () => {
     ).toMatchObject({ status: "completed" });
   });
 
-  test("an audience that was deleted, or cannot be read, starts the campaign, which then fails and gives the reason", async () => {
+  test("an audience that was deleted or is unreadable starts the campaign, which then fails with the reason", async () => {
     const segment = newId();
     const rules = { match: "all", conditions: [{ field: "email", operator: "contains", value: "@" }] };
     await query("insert into segments (id, company_id, name, rules) values ($1, $2, 'S', $3)", [
@@ -300,7 +300,7 @@ describe('timezone: "recipient"', () => {
     ).toMatchObject({ error: "The segment was deleted before the campaign started." });
   });
 
-  test("what is asked wrongly is named on its field", async () => {
+  test("errors are reported at their fields", async () => {
     const refused = async (extra: object, fields: object) =>
       expect(
         ask()("campaigns.sendToList", toList(company, { timezone: "recipient", ...extra }) as never),
@@ -318,7 +318,7 @@ describe('timezone: "recipient"', () => {
     expect((await ask()("campaigns.sendToList", toList(company))).timezone).toBeNull();
   });
 
-  test("the instant of a clock: changes to and from summer time, names that PostgreSQL has as abbreviations", async () => {
+  test("instants of local times: daylight saving changes, and names that PostgreSQL knows as abbreviations", async () => {
     const at = async (clock: string, zone: string) =>
       (
         await query<{ instant: Date }>("select instant from zone_instants($1::timestamp) where zone = lower($2)", [
@@ -341,7 +341,7 @@ describe('timezone: "recipient"', () => {
     }
   });
 
-  test("what is due is released once by ten nodes, and is sent", async () => {
+  test("due chunks are released once by ten nodes, and are sent", async () => {
     await people({ west: "Etc/GMT+3", home: "UTC" });
     const { id } = await send(inHours(-1));
     await expanded(id);

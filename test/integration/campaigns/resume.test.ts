@@ -33,7 +33,7 @@ describe("resume and cancel", () => {
        where e.campaign_no = (select no from campaigns where id = $1) and e.seq = o.seq`,
       [id, outcomes],
     );
-    // In one: with such counts it ends at the next look of the service's own.
+    // One statement, because the service settles such counts at its next poll.
     await query(
       "update campaigns set status = 'sending', sent_count = $2, failed_count = $3, error = coalesce($4, error) where id = $1",
       [id, outcomes.filter((status) => status === 2).length, outcomes.filter((status) => status > 2).length, error],
@@ -67,7 +67,7 @@ describe("resume and cancel", () => {
     expect(await ask("campaigns.get", { id })).toMatchObject({ status: "partial", sent_count: 3, failed_count: 2 });
   });
 
-  test("a large one goes back in slices, and is not settled before the last of them", async () => {
+  test("a large campaign is requeued in slices, and is not settled before the last", async () => {
     const { ask, id } = await campaign(45_000);
     await setOutcomes(
       id,
@@ -86,7 +86,7 @@ describe("resume and cancel", () => {
     expect((await recipients(id)).filter(({ status }) => status === 0)).toHaveLength(44_999);
   });
 
-  test("with nothing to try again it ends as before", async () => {
+  test("with nothing to retry it ends as before", async () => {
     const { ask, id } = await campaign(2);
     await setOutcomes(id, [2, 4]);
     await ask("campaigns.settle", { campaign_id: id });
@@ -121,7 +121,7 @@ describe("resume and cancel", () => {
   test.each(["pending", "sending", "completed", "scheduled", "cancelled"])(
     "resume of a %s campaign: 400 that names it",
     async (status) => {
-      // With a recipient to be sent to, so that the poll does not settle it in the meantime.
+      // Has a recipient left, so that the poll does not settle it.
       const { ask, id } = await campaign(1);
       await query("update campaigns set status = $2 where id = $1", [id, status]);
       await expect(ask("campaigns.resume", { id })).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-/** What is older than its company keeps it goes; what is counted stays. Mail through every service to a real SMTP server. */
+/** Retention deletes old data and keeps counts. Messages go through all services to a real SMTP server. */
 import { query, queryOne } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
 import { firstIdAt, newId } from "../../../services/lib/ids.ts";
@@ -43,7 +43,7 @@ const analytics = async (id: string) => (await company.api.get(`${API}/campaigns
 const listed = async (path: string, query: Record<string, string> = {}, of = company) =>
   (await of.api.get(`${API}/${path}/`, { query })).body;
 
-/** To three people, each of whom opened it. */
+/** Sends to three people, each of whom opens it. */
 async function campaign(of = company): Promise<string> {
   const { body } = await of.api.post(`${API}/send/custom/`, {
     name: "News",
@@ -56,7 +56,7 @@ async function campaign(of = company): Promise<string> {
     () => read(body.id, of),
     ({ status }) => status === "completed",
   );
-  // Opened a moment after it was sent, it would be taken for a machine's doing.
+  // Age the delivery: an open right after it would count as a machine's.
   await query(
     "update sent_emails set sent_at = now() - interval '1 hour' where campaign_no = (select no from campaigns where id = $1)",
     [body.id],
@@ -71,7 +71,7 @@ async function campaign(of = company): Promise<string> {
 const daysAgo = (days: number) => Date.now() - days * 24 * 3_600_000;
 const age = (id: string, days: number) =>
   query("update campaigns set updated_at = to_timestamp($2 / 1000.0) where id = $1", [id, daysAgo(days)]);
-/** As if they had been made then: their ids are made of the time. */
+/** Ages events including their ids, which contain the time. */
 async function ageEvents(campaignId: string, days: number): Promise<void> {
   const [at, id] = [daysAgo(days), firstIdAt(daysAgo(days)).slice(0, 13)];
   const aged = "overlay(id::text placing $3 from 1 for 13)::uuid";
@@ -88,7 +88,7 @@ async function ageEvents(campaignId: string, days: number): Promise<void> {
   );
 }
 
-test("days are whole numbers from one, from 60 for sent emails; a change is merged, and null takes it back", async () => {
+test("days are integers from 1, from 60 for sent emails; a change is merged, and null resets it", async () => {
   expect((await settings({ events: 30, inbound: 10 })).body.retention_days).toEqual({
     events: 30,
     sent_emails: null,
@@ -105,7 +105,7 @@ test("days are whole numbers from one, from 60 for sent emails; a change is merg
   expect((await settings(null)).body.retention_days).toEqual({ events: null, sent_emails: null, inbound: null });
 });
 
-test("events go by age, for the company that says so; what campaigns count of them stays", async () => {
+test("events are deleted by age for the company that set it; campaign counts stay", async () => {
   const [old, young, others] = [await campaign(), await campaign(), await campaign(other)];
   await ageEvents(old, 31);
   await ageEvents(young, 29);
@@ -122,7 +122,7 @@ test("events go by age, for the company that says so; what campaigns count of th
   expect(await analytics(old)).toEqual(before);
 });
 
-test("what came back goes by age, with the messages as they came", async () => {
+test("inbound messages are deleted by age, with their originals", async () => {
   const came = (days: number, of: TestCompany) =>
     query(
       `with raw as (insert into inbound_raws (id, company_id, raw) values ($1, $2, 'x') returning id)
@@ -140,7 +140,7 @@ test("what came back goes by age, with the messages as they came", async () => {
   expect(await query("select from inbound_raws where company_id = $1", [company.id])).toHaveLength(1);
 });
 
-test("recipients of campaigns at rest go with their links; a run that was cut off is finished by the next", async () => {
+test("recipients of finished campaigns are deleted with their links; the next run completes an interrupted one", async () => {
   const [old, young, others] = [await campaign(), await campaign(), await campaign(other)];
   for (const id of [old, others]) await age(id, 61);
   await age(young, 59);
@@ -173,7 +173,7 @@ test("a month's table is dropped once nothing of it is kept, and the next campai
   const late = await campaign(other);
   await query("update campaigns set updated_at = now() - interval '61 days' where id <> $1", [late]);
   await query("update companies set retention_days = '{\"sent_emails\": 60}', retention_done_at = null");
-  // As a run leaves it that was cut off while the table was being detached.
+  // State of a run that was interrupted while the table was being detached.
   await call(app.broker, "campaigns.removeOld", {});
   expect(await table()).toBeNull();
   expect(await query("select from recipient_parts where no = $1", [part])).toEqual([]);
@@ -185,7 +185,7 @@ describe("a deleted campaign", () => {
   const remove = (id: string, of = company) => of.api.delete(`${API}/campaigns/${id}/`);
   const rowsOf = (table: string, id: string) => query(`select from ${table} where campaign_id = $1`, [id]);
 
-  test("is hidden at once with its mails and events; these go in the background, others' stay", async () => {
+  test("is hidden at once with its messages and events, which are removed in the background; others' stay", async () => {
     const [id, kept] = [await campaign(), await campaign()];
     expect((await remove(id, other)).status).toBe(404);
     expect(await remove(id)).toMatchObject({ status: 204 });
@@ -222,7 +222,7 @@ describe("a deleted campaign", () => {
     ).toHaveLength(0);
   });
 
-  test("that never began hides nobody else's events, and goes whole", async () => {
+  test("that never began hides no other events, and is removed completely", async () => {
     await campaign();
     const template = (await company.api.post(`${API}/templates/`, { name: "T", subject: "S", body: "B" })).body.id;
     const { body } = await company.api.post(`${API}/send/to-receivers/`, {
@@ -243,7 +243,7 @@ describe("a deleted campaign", () => {
     expect(await listed("events")).toMatchObject({ count: 3 });
   });
 
-  test("leaves its mails the link to unsubscribe until its recipients go, and then goes whole", async () => {
+  test("keeps unsubscribe links working until its recipients are removed, and is then removed completely", async () => {
     const id = await campaign();
     const [mail, second] = (await listed("sent-emails", { campaign: id })).results;
     await remove(id);
@@ -258,7 +258,7 @@ describe("a deleted campaign", () => {
       count: 1,
       results: [{ type: "unsubscribed", recipient: mail.recipient, campaign_id: null, sent_email_id: null }],
     });
-    // A person who opens it now is counted nowhere that can be seen.
+    // A person's open is no longer counted anywhere visible.
     const browser = client(app, { ip: someIp(), headers: { "user-agent": FIREFOX } });
     const open = `${API}/public/open/${new LinkTokens(keysFor("link")[0]!, second.id).text(0)}.gif`;
     expect((await browser.get(open)).status).toBe(200);

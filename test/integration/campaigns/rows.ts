@@ -1,4 +1,4 @@
-/** Campaigns on a database without any timer or listener: a test calls each step itself. */
+/** Campaigns in a database without timers or listeners: tests call each action themselves. */
 import type { ServiceBroker } from "moleculer";
 import { closeDatabase, openDatabase, query } from "../../../models/database/db.ts";
 import { expandSlice } from "../../../services/campaigns/expansion/expand.ts";
@@ -32,7 +32,7 @@ async function startRows(connections = 16): Promise<Rows> {
   };
 }
 
-/** For a test file: one for all of its tests. */
+/** Call once per test file. */
 export function useRows(): Rows {
   const rows = {} as Rows;
   beforeAll(async () => {
@@ -42,7 +42,7 @@ export function useRows(): Rows {
   return rows;
 }
 
-/** A pending campaign as a send leaves it. */
+/** Pending campaign as created by a send. */
 export async function newCampaign(company: Company, over: Record<string, unknown> = {}): Promise<string> {
   const row: Record<string, unknown> = {
     id: newId(),
@@ -63,7 +63,7 @@ export async function newCampaign(company: Company, over: Record<string, unknown
   return row.id as string;
 }
 
-/** Slice by slice to the end, by one caller. Returns the number of slices. */
+/** Expands all slices and returns their number. */
 export async function expandAll(rows: Rows, campaignId: string): Promise<number> {
   for (let slices = 0; ; slices++) if ((await expandSlice(rows.broker, campaignId)) === "nothing") return slices;
 }

@@ -1,4 +1,6 @@
-/** Receivers of sends become subscribers in the transaction that writes their recipients; mail does not wait for it. */
+/**
+ * Receivers of sends become subscribers in the transaction that writes them as recipients, without delaying messages.
+ */
 import { pool, query, transaction } from "../../../models/database/db.ts";
 import { addressHashes } from "../../../models/statements/mail-key.ts";
 import { lockBulkWrites } from "../../../models/statements/subscriber-locks.ts";
@@ -49,7 +51,7 @@ test("fills in blank names, changes nothing else, and cleans what a line of text
   expect(await linked(id)).toEqual([ann, other, other, null]);
 });
 
-test("saves in order up to the plan's limit; everybody gets the mail", async () => {
+test("saves in order up to the plan's limit; everybody gets the email", async () => {
   await query("insert into plans (name, subscribers) values ('of two', 2)");
   await query("update companies set plan = 'of two' where id = $1", [company.id]);
   const id = await sendTo(["c", "a", "d", "C"].map((name) => ({ email: `${name}@x.org` })));
@@ -69,7 +71,7 @@ test("never saves people who were erased", async () => {
   expect(await saved()).toMatchObject([{ email: "here@x.org" }]);
 });
 
-test("writes the mail of a company that an import holds, without saving its receivers", async () => {
+test("sends for a company that an import locks, without saving its receivers", async () => {
   const id = await transaction(async (client) => {
     await lockBulkWrites(client, company.id);
     return sendTo([{ email: "a@x.org" }, { email: "b@x.org" }]);

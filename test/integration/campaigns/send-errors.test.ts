@@ -250,7 +250,7 @@ describe("errors of a send", () => {
       expect(asked).toEqual([4]);
     });
 
-    test("copies count in the month and in the hour: one receiver with three is four mails", async () => {
+    test("copies count in the month and in the hour: one receiver with three is four messages", async () => {
       const asked: number[] = [];
       world.admitEmails = (emails) => void asked.push(emails);
       world.hour = { limit: 10, used: 7, room: 3, retry_after_seconds: 60 };
@@ -265,7 +265,7 @@ describe("errors of a send", () => {
       world.hour = { limit: null, used: 0, room: null, retry_after_seconds: 0 };
     });
 
-    test("a second send finds the hour as the first one left it before any mail went out, copies included", async () => {
+    test("a second send sees the hourly usage of the first before anything was sent, copies included", async () => {
       world.hour = { limit: 10, used: 0, room: 10, retry_after_seconds: 60 };
       const company = await newCompany();
       const withCopies = { cc: ["b@example.com", "c@example.com"], bcc: ["d@example.com"] };
@@ -281,7 +281,7 @@ describe("errors of a send", () => {
       ]);
     });
 
-    test("a scheduled send has to fit into the month in which it is due, beside the others that are due in it", async () => {
+    test("a scheduled send must fit into the month in which it is due, together with others due then", async () => {
       const company = await newCompany();
       await addMembers(company, 3);
       await query(

@@ -138,7 +138,7 @@ describe("sending", () => {
     });
   });
 
-  test("ids in capitals are the same ids", async () => {
+  test("ids are case-insensitive", async () => {
     const company = await newCompany();
     const file = newId();
     await query(
@@ -209,7 +209,7 @@ describe("sending", () => {
     expect(await recipients(sent.id)).toHaveLength(3);
   });
 
-  test("files attached twice count once, in the order given", async () => {
+  test("duplicate attachments count once, in the given order", async () => {
     const company = await newCompany();
     const [a, b] = [newId(), newId()];
     await query(
@@ -220,11 +220,11 @@ describe("sending", () => {
     expect(await contents(id)).toMatchObject({ media_ids: [b, a] });
   });
 
-  test("a large list answers as fast as a small one: the request does not read the members", async () => {
+  test("a send to a large list does not read the members", async () => {
     const company = await newCompany();
     await addMembers(company, 10);
     await transaction(async (client) => {
-      // A reader of the members would wait for the end of this transaction.
+      // Anything that reads the members would wait for this transaction.
       await client.query("lock table list_members in access exclusive mode");
       await as(world, company)("campaigns.sendToList", toList(company, { scheduled_for: "2999-01-01T00:00:00Z" }));
     });
@@ -233,7 +233,7 @@ describe("sending", () => {
   describe("on a schedule", () => {
     const soon = (ms: number) => new Date(Date.now() + ms).toISOString();
 
-    test("is scheduled, and starts when due with the members of that moment", async () => {
+    test("is scheduled, and starts when due with the members of that time", async () => {
       const company = await newCompany();
       await addMembers(company, 1);
       const sent = await as(world, company)("campaigns.sendToList", toList(company, { scheduled_for: soon(60_000) }));

@@ -86,7 +86,7 @@ describe("settling", () => {
       expect(await campaignRow(id)).toMatchObject({ status: "completed", sent_count: 10, failed_count: 0 });
     });
 
-    test("leaves campaigns alone that still have something to do", async () => {
+    test("ignores campaigns that still have something to do", async () => {
       const [waiting, open, orphaned] = [await sentTo(3), await sentTo(3), await sentTo(3)];
       for (const id of [waiting, open, orphaned]) await stuck(id);
       await query(
@@ -120,7 +120,7 @@ describe("settling", () => {
       const WAITS = "select from pg_stat_activity where $1 = any (pg_blocking_pids(pid))";
       while ((await query(WAITS, [rows[0].pid])).length === 0) await sleep(10);
       ends.push(...others.map(end));
-      // Long enough for both, if they did not wait.
+      // Long enough for both if they did not wait.
       await sleep(200);
       expect(ended).toEqual([]);
       await holding.query("commit");

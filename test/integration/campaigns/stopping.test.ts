@@ -1,4 +1,4 @@
-/** Stop and resume of a campaign that is being sent, with a mail server that takes its time. Counted at the server. */
+/** Stop and resume during sending with a slow mail server; messages are counted at the server. */
 import { query } from "../../../models/database/db.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client, newCompany, type TestCompany } from "../../support/client.ts";
@@ -40,7 +40,7 @@ interface Seen {
 const isOver = ({ status }: Seen) => status !== "pending" && status !== "sending";
 const stop = (id: string, of = company) => of.api.post(`${API}/campaigns/${id}/stop/`, {});
 
-/** `port` 9 is nobody's: it waits. */
+/** Nothing listens on port 9, so the campaign waits. */
 async function campaign(port: number): Promise<string> {
   const { api } = company;
   const config = { name: "S", host: "127.0.0.1", port, username: "", password: "", use_tls: false, max_connections: 4 };
@@ -56,7 +56,7 @@ async function campaign(port: number): Promise<string> {
   return sent.body.id;
 }
 
-test("a campaign in the air ends within seconds, everybody accounted for; resume sends the rest, and nobody twice", async () => {
+test("a campaign being sent ends within seconds with every recipient accounted for; resume sends the rest once", async () => {
   const id = await campaign(slow.port);
   await until(
     () => read(id),
@@ -66,7 +66,7 @@ test("a campaign in the air ends within seconds, everybody accounted for; resume
   const at = Date.now();
   expect(stopped).toMatchObject({ status: 200, body: { error: 'Stopped by the API key "test".' } });
   const ended = await until(() => read(id), isOver);
-  // Two seconds are promised for the last mail to begin, and it takes one answer; the rest is this machine's load.
+  // The last message must begin within two seconds and takes one answer; the rest allows for machine load.
   expect(Date.now() - at).toBeLessThan(10_000);
   const { sent_count, failed_count } = ended;
   expect(ended).toMatchObject({ status: "partial", total_emails: RECEIVERS });
@@ -87,7 +87,7 @@ test("a campaign in the air ends within seconds, everybody accounted for; resume
   expect(slow.messages).toHaveLength(RECEIVERS);
 });
 
-test("one of which no mail was sent is cancelled", async () => {
+test("a campaign without a sent message is cancelled", async () => {
   const id = await campaign(9);
   expect((await stop(id)).status).toBe(200);
   expect(await until(() => read(id), isOver)).toMatchObject({
@@ -98,7 +98,7 @@ test("one of which no mail was sent is cancelled", async () => {
   expect((await company.api.post(`${API}/campaigns/${id}/resume/`, {})).status).toBe(400);
 });
 
-test("one of which a mail is in doubt can be resumed", async () => {
+test("a campaign with a message in doubt can be resumed", async () => {
   const id = await campaign(9);
   await until(
     () => query("select from campaigns where id = $1 and expanded_at is not null", [id]),
@@ -118,7 +118,7 @@ test("one of which a mail is in doubt can be resumed", async () => {
   await until(() => read(id), isOver);
 });
 
-test("in any other state it is 400 that names it, another company's is 404, and the log says who it was", async () => {
+test("in any other state it is 400 that names the state; another company's is 404; the log names the person", async () => {
   const id = await campaign(9);
   const stranger = await newCompany(app);
   expect((await stop(id, stranger)).status).toBe(404);
@@ -138,7 +138,7 @@ test("operators stop it by its id alone", async () => {
   expect(await until(() => read(id), isOver)).toMatchObject({ status: "cancelled", error: "Stopped by the operator." });
 });
 
-test("the guard stops one as a person does: partial, its webhook, what was not tried can be resumed", async () => {
+test("the bounce guard stops a campaign like a person: partial, its webhook, and the rest can be resumed", async () => {
   dead = await startSmtpServer({
     delayMs: { DOT: ANSWER_MS },
     answer: ({ verb, to }) =>

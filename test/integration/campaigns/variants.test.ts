@@ -1,4 +1,4 @@
-/** A/B tests over HTTP: who gets which variant is counted at the mail server, by subject. */
+/** A/B tests over HTTP: recipients of each variant are counted at the mail server by subject. */
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
 import { decideWinner } from "../../../models/statements/decide-winner.ts";
 import { type App, startApp } from "../../support/app.ts";
@@ -65,7 +65,7 @@ const show = async (id: string) => (await company.api.get(`${API}/campaigns/${id
 const analytics = async (id: string) => (await company.api.get(`${API}/campaigns/${id}/analytics/`)).body;
 const isOver = ({ status }: { status: string }) => status !== "pending" && status !== "sending";
 const ended = (id: string) => until(() => show(id), isOver);
-/** What the service does once a second. */
+/** Runs once per second in the service. */
 const decideNow = () => app.broker.call("campaigns.decideWinners");
 const waiting = (id: string) =>
   until(
@@ -79,12 +79,12 @@ const subjectOf = ({ raw }: Accepted) => /^Subject: (.*)\r$/m.exec(raw)![1]!;
 const subjects = () => Object.groupBy(server.messages, subjectOf) as Record<string, Accepted[]>;
 const counted = () => Object.fromEntries(Object.entries(subjects()).map(([subject, { length }]) => [subject, length]));
 
-/** What is asked for by the minute has come. */
+/** Simulates the end of the test period. */
 async function timeIsUp(id: string): Promise<void> {
   await query("update campaign_winners set due_at = now() where campaign_id = $1", [id]);
   await decideNow();
 }
-/** Who opens within a second of the delivery is a machine. */
+/** Opens within a second of delivery count as a machine's. */
 const longAgo = (id: string) =>
   query(
     "update sent_emails set sent_at = sent_at - interval '1 minute' where campaign_no = (select no from campaigns where id = $1)",
@@ -108,7 +108,7 @@ const TWO = [
 const OPENS = { metric: "opens", after_minutes: 240 };
 
 describe("a test with a winner", () => {
-  test("exact shares go first, the others wait; most opens by people win; the others get it, and nobody gets two", async () => {
+  test("exact shares go first; most opens by people win; the others get the winner, and nobody gets two", async () => {
     const list_id = await newList(200);
     const id = await sent({ list_id, variants: TWO, winner: OPENS });
     const held = await waiting(id);
@@ -130,7 +130,7 @@ describe("a test with a winner", () => {
 
     await longAgo(id);
     const { Apples, Pears } = subjects();
-    // By share 3 of 40 are more than 4 of 60; what machines open counts for nobody.
+    // By share, 3 of 40 are more than 4 of 60; opens by machines do not count.
     await hit(Apples!.slice(0, 3), "pixel");
     await hit(Pears!.slice(0, 4), "pixel");
     await hit(Pears!.slice(0, 20), "pixel", MACHINE);
@@ -158,7 +158,7 @@ describe("a test with a winner", () => {
     ]);
   });
 
-  test("by clicks, of templates: each mail and its page in the browser have the variant's content, links lead where theirs lead", async () => {
+  test("by clicks, with templates: each message and its web version have the variant's content and links", async () => {
     const second = await newTemplate("Second", '<p>Second</p><a href="https://acme.example/second">Read</a>');
     const id = await sent({
       list_id: await newList(20),
@@ -197,7 +197,7 @@ describe("a test with a winner", () => {
     }
   });
 
-  test("of a segment, stopped while the others wait, and resumed: they wait again, and of two alike the first wins", async () => {
+  test("a segment, stopped while the others wait, and resumed: they wait again; the first wins a tie", async () => {
     await newList(40);
     const rules = { match: "all", conditions: [{ field: "email", operator: "contains", value: "r" }] };
     const segment_id = (await company.api.post(`${API}/segments/`, { name: "All", rules })).body.id;
@@ -216,7 +216,7 @@ describe("a test with a winner", () => {
     expect(server.messages.slice(0, 20).map(({ to, raw }) => [to[0], /^Subject: .*$/m.exec(raw)![0]])).toEqual(test);
   });
 
-  test("who was refused in the test is tried again by resume with the same variant, and who has won stays", async () => {
+  test("recipients refused in the test are resumed with the same variant, and the winner stays", async () => {
     const bad = (to: string) => Number(/\d+/.exec(to)![0]) % 10 === 0;
     refused = bad;
     const id = await sent({ list_id: await newList(100), variants: TWO, winner: OPENS });
@@ -249,7 +249,7 @@ describe("a test with a winner", () => {
   });
 });
 
-test("who compares by what is not tracked is warned, and of two decisions at the same moment one is made", async () => {
+test("comparing by untracked events is warned of, and of two concurrent decisions one is made", async () => {
   await query("update companies set tracking_enabled = false where id = $1", [company.id]);
   const answer = await send({ list_id: await newList(10), variants: TWO, winner: OPENS });
   expect(answer.body.warnings).toContain(
@@ -271,14 +271,14 @@ test("who compares by what is not tracked is warned, and of two decisions at the
   });
   await query("update campaign_winners set due_at = now() where campaign_id = $1", [id]);
   const decided = await Promise.all([decide(), decide(), decide()]);
-  // The service decides, too, once a second.
+  // The service also decides, once per second.
   expect(decided.filter((winner) => winner !== undefined).length).toBeLessThanOrEqual(1);
   expect(await ended(id)).toMatchObject({ status: "completed", sent_count: 10, winner: { index: 0 } });
   expect(new Set(server.messages.map(({ to }) => to[0])).size).toBe(10);
   expect(server.messages).toHaveLength(10);
 });
 
-test("without a winner all go at once by their shares; of a scheduled campaign an edit is one of its variants, too", async () => {
+test("without a winner all variants are sent at once by their shares; a scheduled campaign's edit covers variants", async () => {
   const list_id = await newList(31);
   const variants = [{ percent: 33.4 }, { subject: "Pears", percent: 33.3 }, { subject: "Plums", percent: 33.3 }];
   const scheduled_for = new Date(Date.now() + 3_600_000).toISOString();
@@ -305,7 +305,7 @@ test("without a winner all go at once by their shares; of a scheduled campaign a
   ]);
 });
 
-test("what is wrong with a test is said on its fields, and other sends do not know it", async () => {
+test("errors of a test are reported at their fields, and other sends do not know these fields", async () => {
   const list_id = await newList(1);
   const fault = async (fields: object) => {
     const { status, body } = await send({ list_id, ...fields });

@@ -6,7 +6,7 @@ const API = "/api/emails";
 
 let app: App;
 beforeAll(async () => {
-  // No sender: nothing is to leave for the server on the internet.
+  // Without sender, so that nothing is sent to the internet.
   app = await startApp({
     services: ["gateway", "accounts", "campaigns", "renderer", "subscribers"],
     env: { BASE_URL: "http://localhost:3000" },
@@ -53,7 +53,7 @@ test.each(["news@acme.example", "news@acme.test", "news@nobody.invalid", "root@l
   },
 );
 
-test("a custom send warns of what its body would show as it stands", async () => {
+test("a custom send warns about placeholders that would appear unreplaced", async () => {
   const company = await newCompany(app);
   await query(
     `insert into smtp_configs (id, company_id, name, host, port, sender_name, sender_email)

@@ -1,6 +1,6 @@
 /**
- * A company that imports its list right after its first subscriber and sends at once: the planner still expects tables of
- * one row. The number of rows read must not depend on its statistics.
+ * A company that imports and sends right after its first subscriber: the planner still expects tables of one row. The
+ * number of rows read must not depend on statistics.
  */
 import pg from "pg";
 import { BY_KEY } from "../../../models/database/by-key.ts";
@@ -30,7 +30,7 @@ const removed = (node: Node): number =>
       (node["Rows Removed by Index Recheck"] ?? 0)) +
   (node.Plans ?? []).reduce((sum, plan) => sum + removed(plan), 0);
 
-describe("rows read in vain after tables have grown since their last analysis", () => {
+describe("rows read in vain after tables grew beyond their last analysis", () => {
   let database: TestDatabase;
   let client: pg.Client;
   const [company, campaign, list] = [newId(), newId(), newId()];
@@ -116,7 +116,7 @@ describe("rows read in vain after tables have grown since their last analysis", 
     ["of a list", ofList, [list]],
     ["of a segment", ofSegment("true"), []],
   ])("the last slice %s reads no more than the first", async (_name, source: Source, values) => {
-    // Ids of one moment are in no order in the table: so few that their own pages are less than those of a whole index.
+    // Ids of one millisecond are unordered; their own pages are fewer than those of the whole index.
     const size = 5;
     const { rows } = await client.query(
       "select id from subscribers where company_id = $1 order by id desc offset $2 limit 1",
@@ -133,7 +133,7 @@ describe("rows read in vain after tables have grown since their last analysis", 
     expect(await pagesOf(rows[0].id)).toBeLessThanOrEqual((await pagesOf(NOBODY)) + 8);
   });
 
-  test("recipients on their way to be sent", async () => {
+  test("recipients being sent", async () => {
     for (const [name, value] of Object.entries(BY_KEY)) await client.query(`set ${name} = ${value}`);
     expect(await rowsRemoved(READ, [campaign, company, 0, false, MANY, MANY])).toBeLessThanOrEqual(2 * MANY);
   });

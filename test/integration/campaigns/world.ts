@@ -1,4 +1,4 @@
-/** A company with what a send needs, and the campaigns service alone beside stand-ins for its neighbours. */
+/** Company with everything a send needs, and the campaigns service with stand-ins for the other services. */
 import type { ServiceSchema } from "moleculer";
 import { query, queryOne } from "../../../models/database/db.ts";
 import type { ActionOf, ParamsOf, ReturnsOf } from "../../../services/contracts.ts";
@@ -11,7 +11,7 @@ export interface Neighbours {
   emitted: { event: string; payload: Record<string, string> }[];
   admitEmails: (emails: number) => void;
   requireFeature: (feature: string) => void;
-  /** The plan's room for files. */
+  /** Storage limit of the plan. */
   mediaBytes: number | null;
 }
 
@@ -57,7 +57,7 @@ export interface Company {
   list: string;
 }
 
-/** For a test file: the service beside its stand-ins, which read what a test sets in the world. */
+/** Call once per test file: the service and its stand-ins, which read their behaviour from the world. */
 export function useWorld(): World {
   const world = quiet() as World;
   beforeAll(async () => {
@@ -70,7 +70,7 @@ export function useWorld(): World {
   return world;
 }
 
-/** For a test file: another one before each test. */
+/** Call once per test file: a new company before each test. */
 export function useCompany(): Company {
   const company = {} as Company;
   beforeEach(async () => {
@@ -103,7 +103,7 @@ export async function newList(companyId: string, name = "Readers"): Promise<stri
   return id;
 }
 
-/** `count` active subscribers on the list: u1@example.com and so on. */
+/** Adds `count` active subscribers to the list: u1@example.com and so on. */
 export async function addMembers(company: Company, count: number, list = company.list): Promise<void> {
   await query(
     `with added as (
@@ -175,7 +175,7 @@ export const expanded = (campaignId: string) =>
     (row) => row.expanded_at !== null,
   );
 
-/** What senders do: every queued recipient gets this outcome, and each chunk is done. */
+/** Acts as the senders: every queued recipient gets this outcome, and each chunk is done. */
 export async function deliverAll(campaignId: string, outcome: 2 | 3 | 4 | 6 = 2): Promise<void> {
   await query("update send_chunks set state = 2 where campaign_id = $1", [campaignId]);
   await query(

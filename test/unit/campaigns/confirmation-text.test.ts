@@ -2,7 +2,7 @@ import { brandVariables, confirmationText, greetingName } from "../../../service
 import { catalogues } from "../../../services/lib/i18n/languages.ts";
 import { compileTemplate } from "../../../services/lib/template/compile.ts";
 
-describe("the name that a double opt-in mail greets with", () => {
+describe("greeting name of the double opt-in email", () => {
   test.each([
     "Ann",
     " Zoë ",
@@ -54,8 +54,8 @@ test.each(Object.entries(catalogues))(
   },
 );
 
-describe("the mail with a company's branding", () => {
-  test("has its colours, and without any those of the service", () => {
+describe("email with a company's branding", () => {
+  test("has its colours, or those of the service", () => {
     const plain = confirmationText(catalogues.en!, { name: "Lantern" }).body;
     expect(plain).toBe(confirmationText(catalogues.en!).body);
     const { body } = confirmationText(catalogues.en!, { color: "#ffff00", background: "#000000" });
@@ -64,14 +64,14 @@ describe("the mail with a company's branding", () => {
     expect(body).not.toContain("#1d4ed8");
   });
 
-  test("says the company's words as values: none of them is in the template", () => {
+  test("passes the company's words as values, never in the template", () => {
     const hostile = "</style><script>[[#if x]]";
     const branding = { name: hostile, footer_text: hostile, color: hostile, background: hostile, language: hostile };
     const { subject, body } = confirmationText(catalogues.en!, branding);
     expect(subject + body).not.toMatch(/<script|#if x/);
   });
 
-  test("has a logo and a footer only where there are such", () => {
+  test("has a logo and a footer only if the company does", () => {
     expect(brandVariables({})).toEqual({});
     expect(brandVariables({ logo_url: "javascript:alert(1)", footer_text: " \n " })).toEqual({});
     expect(brandVariables({ logo_url: "https://a.example/l.png", footer_text: "Street 1\r\n\nTown" })).toEqual({

@@ -50,12 +50,12 @@ describe("errors of receivers", () => {
     expect(receiverErrors([ok, ok, { name: "x" }])).toEqual(["Receiver at index 2 is missing 'email'."]);
   });
 
-  test("of ten thousand invalid ones the first hundred are reported", () => {
+  test("only the first hundred of ten thousand errors are reported", () => {
     expect(receiverErrors(Array(10_000).fill({}))).toHaveLength(100);
   });
 });
 
-describe("what is stored of receivers", () => {
+describe("stored fields of receivers", () => {
   test("addresses trimmed, copies once each, every other field a variable", () => {
     const given = {
       email: " Ann@Example.com ",

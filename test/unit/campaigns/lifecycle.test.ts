@@ -27,7 +27,7 @@ describe("the table of states", () => {
   });
 });
 
-describe("what a campaign ends as", () => {
+describe("final status of a campaign", () => {
   test.each([
     [{ sent: 3, failed: 0, error: null }, "completed"],
     [{ sent: 0, failed: 0, error: null }, "completed"],

@@ -3,7 +3,7 @@ import { cleanFilename } from "../../../services/campaigns/media/upload.ts";
 
 const bytes = (text: string) => Buffer.from(text, "latin1");
 
-describe("what a file is by its bytes", () => {
+describe("type of a file by its content", () => {
   test.each([
     ["\x89PNG\r\n\x1a\n....", "image/png"],
     ["\xff\xd8\xff\xe0..JFIF", "image/jpeg"],

@@ -1,9 +1,9 @@
-/** Which recipients get which variant, and what is wrong with a test, without a database. */
-import { runsOf } from "../../../services/campaigns/expansion/deal-variants.ts";
-import { shareOut } from "../../../services/campaigns/expansion/share-out.ts";
+/** Assignment of variants, and errors of a test, without a database. */
+import { runsOf } from "../../../services/campaigns/expansion/assign-variants.ts";
+import { divideByShare } from "../../../services/campaigns/expansion/divide-by-share.ts";
 import { testErrors } from "../../../services/campaigns/send/variants.ts";
 
-/** The same numbers each time. */
+/** Deterministic pseudo-random numbers. */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -23,16 +23,16 @@ function somePercents(next: (below: number) => number): number[] {
   return percents;
 }
 
-const countsOf = (dealt: readonly (number | null)[], shares: number) =>
-  Array.from({ length: shares + 1 }, (_, i) => dealt.filter((one) => (one ?? shares) === i).length);
+const countsOf = (assigned: readonly (number | null)[], shares: number) =>
+  Array.from({ length: shares + 1 }, (_, i) => assigned.filter((one) => (one ?? shares) === i).length);
 
-test("at each place every share, the rest too, differs from its percentage by less than one", () => {
+test("at every position each share, including the remainder, is off by less than one", () => {
   const next = numbers(7);
   for (let n = 0; n < 200; n++) {
     const percents = somePercents(next);
     const exact = [...percents, 100 - percents.reduce((sum, one) => sum + one, 0)];
     const given = exact.map(() => 0);
-    for (const [at, one] of shareOut(percents, [], 400).entries()) {
+    for (const [at, one] of divideByShare(percents, [], 400).entries()) {
       given[one ?? percents.length]! += 1;
       for (const [i, percent] of exact.entries()) {
         const share = (percent * (at + 1)) / 100;
@@ -42,23 +42,23 @@ test("at each place every share, the rest too, differs from its percentage by le
   }
 });
 
-test("dealt in slices it is as dealt at once", () => {
+test("division in slices equals division at once", () => {
   const percents = [12.5, 33.3, 20];
-  const whole = shareOut(percents, [], 1_000);
-  const first = shareOut(percents, [], 377);
-  expect([...first, ...shareOut(percents, countsOf(first, 3), 623)]).toEqual(whole);
+  const whole = divideByShare(percents, [], 1_000);
+  const first = divideByShare(percents, [], 377);
+  expect([...first, ...divideByShare(percents, countsOf(first, 3), 623)]).toEqual(whole);
 });
 
-test("shares of whole numbers of recipients are exact, and percentages that make 100 leave no rest", () => {
-  expect(countsOf(shareOut([20, 30], [], 200), 2)).toEqual([40, 60, 100]);
-  expect(countsOf(shareOut([10, 10], [], 10), 2)).toEqual([1, 1, 8]);
-  expect(countsOf(shareOut([33.33, 33.33, 33.34], [], 10_000), 3)).toEqual([3_333, 3_333, 3_334, 0]);
-  expect(countsOf(shareOut([50, 50], [], 3), 2)).toEqual([2, 1, 0]);
+test("whole shares are exact, and percentages that sum up to 100 leave no remainder", () => {
+  expect(countsOf(divideByShare([20, 30], [], 200), 2)).toEqual([40, 60, 100]);
+  expect(countsOf(divideByShare([10, 10], [], 10), 2)).toEqual([1, 1, 8]);
+  expect(countsOf(divideByShare([33.33, 33.33, 33.34], [], 10_000), 3)).toEqual([3_333, 3_333, 3_334, 0]);
+  expect(countsOf(divideByShare([50, 50], [], 3), 2)).toEqual([2, 1, 0]);
 });
 
-test("recipients stand by variant, the rest last; chunks of the variants go by turns", () => {
-  const dealt = [...Array(600).fill(0), ...Array(700).fill(1), ...Array(30).fill(null)];
-  const { given, test: runs, rest } = runsOf(dealt, 2, 501);
+test("recipients are ordered by variant, the remainder last; chunks of the variants are interleaved", () => {
+  const assigned = [...Array(600).fill(0), ...Array(700).fill(1), ...Array(30).fill(null)];
+  const { given, test: runs, remainder } = runsOf(assigned, 2, 501);
   expect(given).toEqual([600, 700]);
   expect(runs).toEqual([
     { lo: 501, hi: 1_000 },
@@ -66,11 +66,11 @@ test("recipients stand by variant, the rest last; chunks of the variants go by t
     { lo: 1_001, hi: 1_100 },
     { lo: 1_601, hi: 1_800 },
   ]);
-  expect(rest).toEqual([{ lo: 1_801, hi: 1_830 }]);
+  expect(remainder).toEqual([{ lo: 1_801, hi: 1_830 }]);
 });
 
-test("a variant that nobody was dealt has no chunk", () => {
-  expect(runsOf([1, null], 2, 1)).toEqual({ given: [0, 1], test: [{ lo: 1, hi: 1 }], rest: [{ lo: 2, hi: 2 }] });
+test("a variant without recipients has no chunk", () => {
+  expect(runsOf([1, null], 2, 1)).toEqual({ given: [0, 1], test: [{ lo: 1, hi: 1 }], remainder: [{ lo: 2, hi: 2 }] });
 });
 
 const half = { percent: 50 };
@@ -94,7 +94,7 @@ test.each([
   expect(testErrors(given as Parameters<typeof testErrors>[0])).toEqual(errors);
 });
 
-test("a subject that is no template is named with its place", () => {
+test("an invalid subject is reported with its position", () => {
   const { variants } = testErrors({ variants: [{ ...half, subject: "Hello [[" }, half] });
   expect(variants).toHaveLength(1);
   expect(variants![0]).toMatch(/^Item at index 0: subject: /);
