@@ -11,7 +11,7 @@ interface Changes extends Pick<GivenSubscriber, "first_name" | "last_name" | "li
   attributes?: AttributeChanges;
 }
 
-/** Lists of other companies and too many attributes, reported together with the schema's own errors. */
+/** Reports lists of other companies and too many attributes together with the schema's errors. */
 export async function subscriberErrors(
   companyId: string,
   given: Changes,

@@ -1,4 +1,4 @@
-/** What an import takes and answers. */
+/** Parameters and results of imports. */
 import { IMPORT_STATUSES } from "../../models/import.ts";
 import type { ServiceContract } from "../define.ts";
 import { MAX_TEXT } from "../lib/attributes.ts";
@@ -53,7 +53,7 @@ const HasHeader = Type.Boolean({
     'False: the first line is a person, and `mapping` names columns by number, `{"1": "email"}`; columns it omits are ignored. Default: true.',
 });
 
-/** The fields of the form, besides the file. */
+/** Form fields besides the file. */
 export const IMPORT_FIELDS = {
   list_id: Type.Optional(Type.String({ ...Uuid, description: "List to add all imported people to." })),
   mapping: Type.Optional(
@@ -138,7 +138,7 @@ export const ImportReport = Type.Object(REPORT);
 
 export const ImportStarted = Type.Object({ import_id: Described(Uuid, "Id of the import; poll it for progress.") });
 
-/** What the action returns: one of them by the form's `background`; `returnsBy` documents it. */
+/** Result of the action, depending on the form's `background`; `returnsBy` documents it. */
 export const ImportAnswer = Type.Unsafe<Static<typeof ImportReport> | Static<typeof ImportStarted>>(ImportReport);
 
 const Mapping = Type.Unsafe<Record<string, string | null>>({
@@ -179,7 +179,7 @@ export const ImportState = Type.Object({
   }),
 });
 
-/** What a column becomes: a field, an attribute, a status where it says so, nothing. */
+/** What a column becomes: a field, an attribute, a status (if it names one), or nothing. */
 const COLUMN_MEANINGS = [
   "email",
   "first_name",
@@ -226,7 +226,7 @@ export const FileColumns = Type.Object({
   ),
 });
 
-/** Imports by their id. */
+/** Actions on an import by id. */
 export const imports = {
   uploadImport: {
     summary: "Upload a file to import later",

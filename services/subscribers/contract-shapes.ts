@@ -1,4 +1,4 @@
-/** Subscribers, lists and suppressions as the API shows them. */
+/** Public shapes of subscribers, lists and suppressions. */
 import { LIST_VISIBILITIES } from "../../models/list.ts";
 import { SUBSCRIBER_STATUSES } from "../../models/subscriber.ts";
 import { SUPPRESSION_KINDS } from "../../models/suppression.ts";
@@ -26,7 +26,7 @@ const attributes = (...types: string[]) => ({
 
 /** Strings, numbers, booleans and arrays of strings; each is a template variable and a segment field. */
 export const Attributes = Type.Unsafe<Record<string, AttributeValue>>(attributes());
-/** For merging (RFC 7396): null removes an attribute. */
+/** Merge patch (RFC 7396): null removes an attribute. */
 export const AttributeChanges = Type.Unsafe<Changes>(attributes("null"));
 
 export const Kind = OneOf(...SUPPRESSION_KINDS);
@@ -108,7 +108,7 @@ export const Description = Text(5_000);
 
 const Rows = Type.Array(Type.Record(Type.String(), Type.Unknown()));
 
-/** Rows as they are stored, with readable names for statuses; secrets and other people's addresses are not among them. */
+/** Stored rows with readable statuses, without secrets and other people's addresses. */
 export const PersonData = Type.Object({
   exported_at: Described(Time, "Time of the export."),
   subscriber: Subscriber,

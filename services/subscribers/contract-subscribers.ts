@@ -1,4 +1,4 @@
-/** Subscribers one by one, in bulk, and by their own doing (public subscribe). */
+/** Subscribers: single, bulk and public subscribe. */
 import type { ErasedKind } from "../../models/statements/erase-steps.ts";
 import type { ServiceContract } from "../define.ts";
 import {
@@ -54,7 +54,7 @@ const lists = Type.Optional(
   }),
 );
 
-/** What one transaction takes without holding its locks for long; more come in several requests. */
+/** Limit of one transaction, so that it does not hold its locks for long. */
 const MAX_IDS = 10_000;
 const subscriber_ids = Type.Array(Uuid, { minItems: 1, maxItems: MAX_IDS });
 const listIds = Type.Optional(Type.Array(Uuid, { maxItems: 100 }));

@@ -31,7 +31,7 @@ import {
 } from "./contract-shapes.ts";
 import { subscribers } from "./contract-subscribers.ts";
 
-/** One line: it stands in the List-Id of mails to the list. */
+/** A single line, because List-Id contains the name. */
 const ListName = Type.String({ ...Name, format: "line" });
 
 const ListSettings = {

@@ -1,4 +1,4 @@
-/** How many subscribers a segment holds: exact where they are counted in time, else the planner's estimate. */
+/** Counts the subscribers of a segment: exactly if that is fast enough, else by the planner's estimate. */
 import { costlyRead } from "../../models/database/bulk.ts";
 import { queryOne } from "../../models/database/db.ts";
 import { guessedCount } from "../../models/database/guessed-count.ts";

@@ -18,7 +18,7 @@ export interface GivenSubscriber {
   lists?: string[];
 }
 
-// An address that exists already is not an error: its row is returned with the given values filled in.
+// An existing address is not an error: its row is returned with the given values filled in.
 const UPSERT = `
   insert into subscribers as s (id, company_id, email, first_name, last_name, attributes)
   values ($2, $1, $3, $4, $5, $6)
@@ -49,7 +49,7 @@ export async function withLists(client: Client, companyId: string, saved: Subscr
 
 const KNOWN = "select from subscribers where company_id = $1 and email_key = address_key($2)";
 
-/** Errors: 400 for a person who was erased and for too many attributes, 403 beyond the plan. */
+/** Throws 400 for an erased person or too many attributes, 403 beyond the plan. */
 export async function createSubscriber(companyId: string, limit: Limit, given: GivenSubscriber) {
   if ((await erasedAmong(companyId, [given.email])).size > 0) throw invalid({ email: [ERASED_ERROR] });
   if (limit === null && !given.attributes && !given.lists?.length) return upsert(pool(), companyId, given);

@@ -1,4 +1,7 @@
-/** Sign-ups that a public form's hidden field dropped: most are programs, some are people whose password manager filled it in. */
+/**
+ * Counts sign-ups that a public form's hidden field rejected: mostly bots, but also people whose password manager
+ * filled it in.
+ */
 import { query, queryOne } from "../../models/database/db.ts";
 
 export const countDropped = (companyId: string) =>

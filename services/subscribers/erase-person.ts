@@ -1,4 +1,4 @@
-/** Erases a person at their wish; what it takes away and in which steps: models/statements/erase-person.ts. */
+/** Erases a person; the steps are in models/statements/erase-person.ts. */
 import type { ServiceBroker } from "moleculer";
 import { transaction } from "../../models/database/db.ts";
 import { auditWithin } from "../../models/statements/audit-log.ts";
@@ -15,10 +15,10 @@ import {
 import { ERASED_KINDS } from "../../models/statements/erase-steps.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
 
-/** What a request does itself; the rest goes on in the background. */
+/** Time spent within the request; the rest continues in the background. */
 const IN_REQUEST_MS = 10_000;
-const AT_ONCE = 20;
-/** A run of the repeating action ends after this time and continues with the next. */
+const BATCH = 20;
+/** A periodic run ends after this time; the next one continues. */
 const MAX_RUN_MS = 30_000;
 
 async function steps(person: ErasedPerson, goOn: () => boolean): Promise<{ complete: boolean; counts: ErasedCounts }> {
@@ -28,7 +28,10 @@ async function steps(person: ErasedPerson, goOn: () => boolean): Promise<{ compl
   }
 }
 
-/** The log knows that somebody was erased, and by whom, and not who. Addresses that the person had before go as well. */
+/**
+ * The audit log records that somebody was erased, and by whom, but not who. Former addresses of the person are erased,
+ * too.
+ */
 export async function erase(ctx: Ctx<{ email: string }>): Promise<{ erased: ErasedCounts; complete: boolean }> {
   const companyId = companyOf(ctx);
   const addresses = [ctx.params.email, ...(await formerAddresses(companyId, ctx.params.email))];
@@ -47,10 +50,10 @@ export async function erase(ctx: Ctx<{ email: string }>): Promise<{ erased: Eras
   };
 }
 
-/** How many were worked on. */
+/** Returns how many were processed. */
 export async function finishErasures(broker: ServiceBroker): Promise<number> {
   const until = Date.now() + MAX_RUN_MS;
-  const due = await dueErasures(AT_ONCE);
+  const due = await dueErasures(BATCH);
   for (const person of due) {
     if (broker.stopping || Date.now() > until) break;
     try {

@@ -1,4 +1,4 @@
-/** What is kept about one person. */
+/** Exports all data about one person. */
 import { queryOne, transaction } from "../../models/database/db.ts";
 import { auditWithin } from "../../models/statements/audit-log.ts";
 import { personData } from "../../models/statements/person-data.ts";
@@ -10,7 +10,7 @@ export async function exportPerson(ctx: Ctx<{ id: string }>): Promise<ReturnsOf<
   const companyId = companyOf(ctx);
   const subscriber = await transaction(async (client) => {
     const found = await getSubscriber(companyId, ctx.params.id, client);
-    // Before anything leaves.
+    // Audit before any data is returned.
     await auditWithin(client, companyId, ctx.meta, { action: "subscribers.exported", target: found.id });
     return found;
   });

@@ -1,4 +1,4 @@
-/** Subscribers as CSV, read in keyset pages: no snapshot is held open and memory stays flat. */
+/** Exports subscribers as CSV in keyset pages, without an open snapshot and with constant memory. */
 import { exportRead } from "../../models/database/bulk.ts";
 import { query, queryOne } from "../../models/database/db.ts";
 import { isOneOf } from "../../models/database/listing.ts";
@@ -16,17 +16,17 @@ import { isMemberOf } from "./list-subscribers.ts";
 import { listErrors } from "./members.ts";
 
 const PAGE = 2_000;
-/** Rows whose names of attributes are read at once: of them nothing else is kept. */
+/** Rows whose attribute names are read together; nothing else of them is kept. */
 const NAMES_PAGE = 10_000;
 
-// Beyond it no spreadsheet opens the file.
+// Spreadsheets cannot open files with more columns.
 const MAX_ATTRIBUTE_COLUMNS = 1_000;
 
 interface ExportFilters {
   list?: string | string[];
   status?: SubscriberStatus | SubscriberStatus[];
   segment?: string | string[];
-  /** Excel takes a file without a byte order mark for one of its own charset. */
+  /** Excel needs a byte order mark to detect UTF-8. */
   bom?: boolean;
 }
 
@@ -42,11 +42,11 @@ export async function exportErrors(
   return errors;
 }
 
-/** Whom the file is of, in the order of `key`. */
+/** Selection of subscribers, in the order of `key`. */
 interface Chosen {
-  /** Has the alias `s`. */
+  /** Must define the alias `s`. */
   from: string;
-  /** Names the company. */
+  /** Must restrict to the company. */
   where: string;
   key: string;
   values: unknown[];
@@ -57,7 +57,7 @@ async function chosen(companyId: string, { list, status, segment }: ExportFilter
   const where: string[] = [];
   let [from, key] = ["subscribers s", "s.id"];
   if (typeof list === "string") {
-    // Walked by the list's own index: as a condition, each page would read the list anew.
+    // Uses the list's own index; as a condition, each page would read the whole list.
     where.push(`m.company_id = $1 and m.list_id = $${values.push(list)} and m.left_at is null`);
     key = "m.subscriber_id";
     from = `list_members m cross join lateral (${subscriberAt("$1", "m.subscriber_id", "r.*")}) s`;
@@ -76,7 +76,7 @@ async function chosen(companyId: string, { list, status, segment }: ExportFilter
   return { from, where: where.join(" and "), key, values };
 }
 
-/** One page: the key of its last row, and the first names in the order of the database of those known before and its own. */
+/** Reads one page: key of its last row, and the first names (in database order) of those known before and its own. */
 const namesSql = (which: Chosen, size: number) => `
   with page as materialized (
     select ${which.key} as key, s.attributes from ${which.from}
@@ -97,7 +97,7 @@ const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 
 interface Names {
   n: number;
-  /** Of a full page. */
+  /** Key of the last row of a full page. */
   last: string | null;
   names: string[];
 }
@@ -123,7 +123,7 @@ const lineOf =
       ...names.map((name) => cell(Object.hasOwn(attributes, name) ? attributes[name] : undefined)),
     ]);
 
-/** First all names of attributes are read, then the people: the names are the columns. */
+/** First all attribute names are read, because they are the columns, then the subscribers. */
 interface Cursor {
   reading: "names" | "people";
   after: string;
@@ -132,7 +132,7 @@ interface Cursor {
 
 const textOf = (cursor: Cursor) => JSON.stringify(cursor);
 
-/** The names that were known before and those of one page of people. */
+/** Merges the names known before with those of one page of subscribers. */
 async function namesPage(companyId: string, which: Chosen, { after, names: known }: Cursor): Promise<DownloadPage> {
   const values = [...which.values, after, known];
   const sql = namesSql(which, NAMES_PAGE);
@@ -151,7 +151,7 @@ async function peoplePage(companyId: string, which: Chosen, { after, names }: Cu
 
 const START: Cursor = { reading: "names", after: BEFORE_ALL, names: [] };
 
-/** The first page has the columns that are always there: a client sees soon that the file comes. */
+/** The first page contains the fixed columns, so that the client soon sees the download start. */
 export async function exportSubscribers(
   companyId: string,
   asked: ExportFilters = {},

@@ -1,4 +1,4 @@
-/** Pages of subscribers: all of a company, those of a list, those of a segment. */
+/** Pages of subscribers of a company, a list or a segment. */
 import { queryOne } from "../../models/database/db.ts";
 import { isOneOf, type Listing, listPage } from "../../models/database/listing.ts";
 import { listMembersOf, subscriberAt } from "../../models/database/row-at.ts";
@@ -27,7 +27,7 @@ async function listSubscribers(which: Which, asked: ListQuery) {
   return { ...page, results: results.map(subscriberView) };
 }
 
-/** SQL: that the subscriber s is on one of these lists. */
+/** SQL condition: subscriber s is on one of these lists. */
 export const isMemberOf = (lists: string): string => `exists (select from ${listMembersOf("s.id")} o
   where o.company_id = $1 and o.list_id = any(${lists}) and o.left_at is null)`;
 
@@ -37,7 +37,7 @@ export function companySubscribers(companyId: string, asked: Filters) {
   const which: Which = {
     where: ["s.company_id = $1"],
     values: [companyId],
-    // There is a counter for each status, too.
+    // Counters exist per status, too.
     counter: [companyId, typeof status === "string" ? `subscribers:${status}` : "subscribers", companyId],
     filtered: Array.isArray(status) || list !== undefined,
   };
@@ -46,13 +46,13 @@ export function companySubscribers(companyId: string, asked: Filters) {
   return listSubscribers(which, asked);
 }
 
-/** A larger list is known to PostgreSQL's statistics, and its members are joined or walked through in whatever order is cheaper. */
-const LOOKED_UP = 10_000;
+/** PostgreSQL has statistics of larger lists and chooses the cheaper order itself. */
+const MAX_LOOKED_UP = 10_000;
 
-/** Members of a smaller list are looked up by the whole key, whatever the planner believes about a company that is new. */
+/** Members of a smaller list are looked up by full key, because the planner misjudges new companies. */
 async function membersOf(companyId: string, listId: string): Promise<string> {
   const counted = await queryOne<{ n: number }>("select count_of($1, 'list_members', $2) n", [companyId, listId]);
-  return (counted?.n ?? 0) <= LOOKED_UP
+  return (counted?.n ?? 0) <= MAX_LOOKED_UP
     ? `list_members m cross join lateral (${subscriberAt("$1", "m.subscriber_id", "r.*")}) s`
     : "list_members m join subscribers s on s.company_id = m.company_id and s.id = m.subscriber_id";
 }
@@ -71,6 +71,6 @@ export async function listMembers(companyId: string, listId: string, asked: Filt
   return listSubscribers(which, asked);
 }
 
-/** `where`: the segment's condition on subscribers `s`; the company is its first value. */
+/** `where` is the segment's condition on subscribers `s`; the first value is the company. */
 export const segmentMembers = ({ where, values }: { where: string; values: unknown[] }, asked: ListQuery) =>
   listSubscribers({ where: [where], values }, asked);

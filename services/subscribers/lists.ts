@@ -1,4 +1,4 @@
-/** Lists as resources of the API. Their size comes from a counter that the database keeps. */
+/** Lists as API resources. Their size is a counter kept by the database. */
 import { queryOne } from "../../models/database/db.ts";
 import { listPage } from "../../models/database/listing.ts";
 import { List } from "../../models/list.ts";
@@ -27,7 +27,7 @@ interface Given {
   double_opt_in?: boolean | null;
 }
 
-/** A list that asks for confirmations needs a server that they can be mailed through. */
+/** A list with double opt-in needs a server to send confirmations through. */
 export async function listSettingErrors(
   companyId: string,
   { double_opt_in }: Given,
@@ -38,7 +38,7 @@ export async function listSettingErrors(
   return error ? { double_opt_in: [error] } : {};
 }
 
-/** What was given, under the names of the columns. */
+/** Maps the given fields to columns. */
 const attributesOf = ({ description, visibility, public_name, public_description, archive, double_opt_in }: Given) =>
   Object.fromEntries(
     Object.entries({

@@ -3,18 +3,18 @@ import { writeManyRows } from "../../models/database/bulk.ts";
 import { type Client, type Queryable, query, queryOne } from "../../models/database/db.ts";
 import { type FieldErrors, missingObject } from "../lib/errors.ts";
 
-/** More error sentences than this help nobody. */
+/** More errors than this help nobody. */
 const MAX_REPORTED = 10;
 
 const existing = (table: "subscribers" | "lists", what: string) => `
   select ${what} from ${table} where company_id = $1 and id = any ($2::uuid[])`;
 
-/** An error sentence for each id that is no such object of this company. */
+/** Returns an error for each id that does not exist in the company. */
 export async function missing(table: "subscribers" | "lists", companyId: string, ids: readonly string[]) {
   if (ids.length === 0) return [];
   const asked = [...new Set(ids.map((id) => id.toLowerCase()))];
   const values = [companyId, asked];
-  // Mostly all exist: 5,000 ids need not be read to know it.
+  // Usually all exist, so counting is enough.
   const { n } = (await queryOne<{ n: number }>(existing(table, "count(*) as n"), values))!;
   if (n === asked.length) return [];
   const found = new Set((await query<{ id: string }>(existing(table, "id"), values)).map(({ id }) => id));
@@ -29,8 +29,8 @@ export async function listErrors(companyId: string, field: string, ids: readonly
   return sentences.length > 0 ? { [field]: sentences } : {};
 }
 
-// Both sides are locked while the rows that join them are written; there is no foreign key (see the migration).
-// A subscriber added by id is on the list again even after leaving it on the preferences page, and needs no confirmation.
+// Locks subscribers and lists, because memberships have no foreign keys. A subscriber added by id rejoins even after
+// leaving on the preferences page, without a confirmation.
 const ADDED = `
   l as (select id from lists where company_id = $1 and id = any ($3::uuid[]) order by id for key share),
   p as (
@@ -50,7 +50,7 @@ const ADD = `with ${ADDED} select from added`;
 export const addToLists = (on: Queryable, companyId: string, subscriberIds: string[], listIds: string[]) =>
   query(ADD, [companyId, subscriberIds, listIds], on);
 
-// $3: lists to join, $4: lists to leave. Where there are none, nobody is looked up for them.
+// $3: lists to join, $4: lists to leave.
 const CHANGE = `
   with ${ADDED},
   gone as (
@@ -61,7 +61,7 @@ const CHANGE = `
   select (select count(*) from added) as added, (select count(*) from removed) as removed,
     (select count(*) from (select subscriber_id from added union select subscriber_id from removed) x) as updated`;
 
-// A wish and a membership of one list stand beside each other where a member has to confirm anew.
+// A pending confirmation and a membership of one list may coexist if a member has to confirm again.
 const OF_SUBSCRIBER = `
   select l.id, l.name, case when m.left_at is not null then 'left' when m.list_id is not null then 'on' else 'waiting' end as state,
     m.created_at as joined_at, m.left_at, w.asked_at
@@ -83,7 +83,7 @@ interface MembershipRow {
   asked_at: Date | null;
 }
 
-/** Of one subscriber: also the lists that were left, or wait for a confirmation. */
+/** Memberships of one subscriber, including lists that were left or wait for a confirmation. */
 export async function membershipsOf(companyId: string, subscriberId: string) {
   const rows = await query<MembershipRow>(OF_SUBSCRIBER, [companyId, subscriberId]);
   const iso = (at: Date | null) => at?.toISOString() ?? null;
@@ -101,13 +101,13 @@ interface BulkLists {
   remove_from_lists?: string[];
 }
 
-/** Errors for ids that are no subscribers of this company. */
+/** Returns errors for ids that are no subscribers of the company. */
 export async function subscriberIdErrors(companyId: string, ids: readonly string[]): Promise<FieldErrors> {
   const sentences = await missing("subscribers", companyId, ids);
   return sentences.length > 0 ? { subscriber_ids: sentences } : {};
 }
 
-/** Errors for ids that are no objects of this company, in the fields that passed the schema. */
+/** Returns errors for unknown ids in the fields that passed the schema. */
 export async function bulkErrors(companyId: string, given: BulkLists, isValid: (field: keyof BulkLists) => boolean) {
   const errors = isValid("subscriber_ids") ? await subscriberIdErrors(companyId, given.subscriber_ids) : {};
   for (const field of ["add_to_lists", "remove_from_lists"] as const) {
@@ -117,18 +117,18 @@ export async function bulkErrors(companyId: string, given: BulkLists, isValid: (
 }
 
 interface ChangedLists {
-  /** Subscribers for whom a membership began or ended. */
+  /** Subscribers with a new or ended membership. */
   updated: number;
-  /** Memberships that began. */
+  /** New memberships. */
   added: number;
-  /** Memberships that ended. */
+  /** Ended memberships. */
   removed: number;
 }
 
-/** Of memberships in one statement: some 70 ms. */
+/** Memberships per statement. */
 const SLICE = 5_000;
 
-/** A list that is named in both fields ends up with all of the subscribers on it. */
+/** If a list is in both fields, all of the subscribers end up on it. */
 export async function updateLists(companyId: string, given: BulkLists): Promise<ChangedLists> {
   const { subscriber_ids: ids, add_to_lists: toJoin = [], remove_from_lists = [] } = given;
   const toLeave = remove_from_lists.filter((id) => !toJoin.includes(id));

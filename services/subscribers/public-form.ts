@@ -1,4 +1,4 @@
-/** What a public form may say beside a name and an address, and how it is answered: a program gets JSON, a person a page. */
+/** Fields of a public form besides name and address, and its response: JSON for programs, a page for people. */
 
 import { Company } from "../../models/company.ts";
 import { call } from "../call.ts";
@@ -25,7 +25,7 @@ function isAttribute(value: unknown): value is AttributeValue {
   return isText(value) || Number.isFinite(value) || typeof value === "boolean";
 }
 
-/** The field of the form that is this attribute: of its name, or the only one that differs in case alone. */
+/** Finds the form field of an attribute: the same name, or the only one that differs by case alone. */
 function fieldOf(given: Given, name: string, declared: readonly string[]): string | undefined {
   if (Object.hasOwn(given, name)) return name;
   const lower = name.toLowerCase();
@@ -35,7 +35,7 @@ function fieldOf(given: Given, name: string, declared: readonly string[]): strin
   return others.length === 1 ? others[0] : undefined;
 }
 
-/** Declared attributes with the fields that give them. */
+/** Declared attributes with their form fields. */
 const fieldsOf = (given: Given, declared: readonly string[]): (readonly [name: string, field: string])[] =>
   declared.flatMap((name) => {
     const field = fieldOf(given, name, declared);
@@ -50,10 +50,7 @@ export const attributesIn = (given: Given, declared: readonly string[]): Attribu
       .filter((entry): entry is readonly [string, AttributeValue] => entry[1] !== "" && isAttribute(entry[1])),
   );
 
-/**
- * A field that people do not see: who fills it in is a program that fills in all. No form sends an object, and one may have
- * nothing that makes a text of it.
- */
+/** The hidden field is filled in by bots only. Forms send no objects, and an object might not convert to text. */
 export const isTrapped = (given: Given): boolean =>
   [given.website, given[TRAP_FIELD]].some(
     (value) => value !== undefined && value !== null && (typeof value === "object" || String(value).trim() !== ""),
@@ -74,7 +71,7 @@ function attributeErrors(given: Given, declared: readonly string[]): FieldErrors
   return whole ? { ...errors, non_field_errors: [whole] } : errors;
 }
 
-/** The `validate` of public subscribe. Of a company that does not exist nothing is said here. */
+/** `validate` of public subscribe. Does not reveal whether the company exists. */
 export const formErrors: Validate<typeof subscribers.subscribe> = async (ctx, isValid) => {
   const given = ctx.params as Given;
   const company = isValid("company_id")
@@ -107,7 +104,7 @@ interface Answered {
   redirect_url?: string;
 }
 
-/** The same for everybody: it depends on the company and the form alone. */
+/** The response depends on the company and the form only, never on the address. */
 export async function formAnswer(ctx: Ctx<Answered>, { asksToConfirm }: { asksToConfirm: boolean }): Promise<Document> {
   const { company_id, email, redirect_url } = ctx.params;
   const { http } = ctx.meta;

@@ -1,4 +1,4 @@
-/** Segments as resources of the API; what their rules mean: models/segment-rules/segment-sql.ts. */
+/** Segments as API resources; their rules are documented in models/segment-rules/segment-sql.ts. */
 import { costlyRead, isTooCostly } from "../../models/database/bulk.ts";
 import { query } from "../../models/database/db.ts";
 import { listModels } from "../../models/database/listing.ts";
@@ -26,8 +26,8 @@ const EXISTING = {
 };
 
 /**
- * All errors of the given rules: their form, then ids that are no objects of this company. Also runs if the schema found
- * another error in the rules, so that all are reported at once.
+ * Reports all errors of the rules: their form, then unknown ids. Runs even if the schema found other errors, so that
+ * all are reported at once.
  */
 export async function segmentErrors(companyId: string, rules: Partial<Rules> | null | undefined): Promise<FieldErrors> {
   const conditions = rules?.conditions;
@@ -65,7 +65,7 @@ interface Given {
 
 const ATTRIBUTE = "attributes.";
 
-/** Stores the default of `match` explicitly, and attributes as people have them: `attributes.city` may stand for `City`. */
+/** Stores the default of `match`, and spells attributes as stored: `attributes.city` may mean `City`. */
 async function complete(companyId: string, { match = "all", conditions }: Rules): Promise<Rules> {
   const named = conditions.filter(({ field }) => field.startsWith(ATTRIBUTE));
   const spellings = await spellingsOf(
@@ -87,7 +87,7 @@ export async function createSegment(ctx: Ctx<Given>) {
   return written(await Segment.create(given));
 }
 
-/** As GET shows it. What was written stands, also where its size cannot be counted in time: `subscriber_count` is null then. */
+/** View after a write, as in GET. `subscriber_count` is null if counting takes too long. */
 async function written(segment: Segment) {
   const { companyId, rules } = segment;
   const { n, isEstimate } = await countSegment(companyId, rules).catch((error: unknown) => {
@@ -99,10 +99,10 @@ async function written(segment: Segment) {
 }
 
 const SAMPLE = 5;
-/** The count has taken its time already; whoever waits for it need not wait as long again for examples. */
+/** Limits the extra time after the count. */
 const SAMPLE_MS = 1_500;
 
-/** Some of them, the newest; none where they could not be found in time. */
+/** Returns some of the newest members; none if that takes too long. */
 async function sampleOf(companyId: string, rules: Rules) {
   const { where, values } = segmentSql(rules, companyId, 1);
   const sql = `select ${COLUMNS} from subscribers s where ${where} order by s.id desc limit ${SAMPLE}`;
@@ -117,7 +117,7 @@ async function sampleOf(companyId: string, rules: Rules) {
   }
 }
 
-/** What rules come to that nobody has saved. */
+/** Evaluates rules that are not saved. */
 export async function previewSegment(ctx: Ctx<Pick<Given, "rules">>) {
   await call(ctx, "accounts.requireFeature", { feature: "segments" });
   const companyId = companyOf(ctx);
@@ -149,7 +149,7 @@ export async function removeSegment(companyId: string, id: string): Promise<null
   return null;
 }
 
-/** With its size at this moment, where that is wanted: to count takes up to seconds. */
+/** `count` can be disabled, because counting may take seconds. */
 export async function getSegment(companyId: string, { id, count = true }: { id: string; count?: boolean }) {
   const segment = await findSegment(companyId, id);
   if (!count) return { ...segment.view(), subscriber_count: null, subscriber_count_is_estimate: false, not_dates: [] };

@@ -1,4 +1,4 @@
-/** Public subscribe, and the confirmation from the mailbox. */
+/** Public subscribe, and its confirmation. */
 
 import { Company } from "../../models/company.ts";
 import { type Client, INTERACTIVE, queryOne, transaction } from "../../models/database/db.ts";
@@ -31,8 +31,9 @@ interface SubscribeRequest {
   website?: unknown;
 }
 
-// A known person stays unchanged: the form's values wait for a confirmation (models/statements/ask-to-confirm.ts). An address
-// without a subscriber may have unsubscribed by a link in its mail; that holds until a confirmation, too.
+// A known subscriber stays unchanged: the form's values are applied on confirmation
+// (models/statements/ask-to-confirm.ts). An address that unsubscribed without being a subscriber also stays so until
+// then.
 const SAVE = `
   insert into subscribers as s (id, company_id, email, first_name, last_name, status, attributes)
   values ($2, $1, $3, $4, $5, case when exists (select from suppressions x
@@ -58,13 +59,13 @@ async function save(
 }
 
 /**
- * The same answer after the same time for a known and an unknown address: the same statements run for both, what is mailed
- * is a row, and the answer comes at an even time.
+ * Known and unknown addresses get the same answer at the same time: the same statements run, emails are only queued,
+ * and the response is sent at a fixed interval.
  */
 export const subscribe = (ctx: Ctx<SubscribeRequest>): Promise<Document> =>
   withUniformTiming(async () => formAnswer(ctx, { asksToConfirm: await record(ctx) }));
 
-/** Returns whether a confirmation is asked for, whoever the address belongs to. */
+/** Returns whether a confirmation is requested, which does not depend on the address. */
 async function record(ctx: Ctx<SubscribeRequest>): Promise<boolean> {
   const request = ctx.params;
   const { company_id: companyId, list_id: listId = null } = request;
@@ -86,7 +87,7 @@ async function record(ctx: Ctx<SubscribeRequest>): Promise<boolean> {
     last_name: (request.last_name ?? "").trim(),
     attributes: attributesIn({ ...request }, company.formAttributes),
   };
-  // Who was erased comes back by a confirmation alone: anybody may type an address into a form.
+  // Erased persons return by a confirmation only, because anyone can enter an address.
   const doubleOptIn = asksToConfirm || (await isErased(companyId, request.email));
   const limit = await subscriberLimit(ctx, companyId);
   const acceptLanguage = (ctx.meta.http?.acceptLanguage ?? "").slice(0, MAX_LANGUAGES);
@@ -101,14 +102,14 @@ async function record(ctx: Ctx<SubscribeRequest>): Promise<boolean> {
   return asksToConfirm;
 }
 
-/** Whether the list asks for confirmations; null where it leaves that to the company. */
+/** Whether the list requires confirmations; null if it uses the company's setting. */
 async function ownChoice(companyId: string, listId: string | null): Promise<boolean | null> {
   if (!listId) return null;
   const list = await List.findOne({ attributes: ["doubleOptIn"], where: { companyId, id: listId } });
   return list?.doubleOptIn ?? null;
 }
 
-/** An unsubscribe that came after the mail voids its link. */
+/** An unsubscribe after the email was sent voids its link. */
 export async function confirm(token: string) {
   const link = readPersonToken("confirm", token);
   if (!link) throw notFound();

@@ -1,4 +1,4 @@
-/** The number of subscribers that a company's plan allows. */
+/** Subscriber limit of a company's plan. */
 import type { Limit } from "../../models/statements/subscriber-locks.ts";
 import { call } from "../call.ts";
 import type { Ctx } from "../lib/caller.ts";

@@ -1,4 +1,4 @@
-/** A subscriber as the API shows it. */
+/** Public view of a subscriber. */
 import { pool, type Queryable } from "../../models/database/db.ts";
 import { listMembersOf } from "../../models/database/row-at.ts";
 import { SUPPRESSION_OF, type SuppressionRow } from "../../models/statements/suppression-of.ts";
@@ -18,7 +18,7 @@ export interface SubscriberRow {
   suppression: SuppressionRow | null;
 }
 
-/** Over the alias `s`. */
+/** Requires the alias `s`. */
 export const COLUMNS = `s.id, s.email, s.first_name, s.last_name, s.status, s.attributes, s.created_at,
   array(select m.list_id from ${listMembersOf("s.id")} m where m.company_id = s.company_id and m.left_at is null
     order by m.list_id) lists,
@@ -45,7 +45,7 @@ export type SubscriberView = ReturnType<typeof subscriberView>;
 const GET = `select ${COLUMNS} from subscribers s where s.company_id = $1 and s.id = $2`;
 
 export async function getSubscriber(companyId: string, id: string, on: Queryable = pool()): Promise<SubscriberView> {
-  // Named: planned once per connection.
+  // Named, so that it is planned once per connection.
   const { rows } = await on.query({ name: "subscriber", text: GET, values: [companyId, id] });
   if (!rows[0]) throw notFound();
   return subscriberView(rows[0] as SubscriberRow);

@@ -1,8 +1,6 @@
 /**
- * Subscribers, their lists, the segments that describe them, and the suppressions that block addresses.
- *
- * Counters follow the rows in the same transaction (triggers), so that a page's count costs the same for a hundred
- * subscribers and for a million.
+ * Subscribers, lists, segments and suppressions. Triggers keep counters in the same transaction as the rows, so that a
+ * page's total costs the same for a hundred subscribers and for a million.
  */
 
 import { every } from "../../mixins/every.mixin.ts";
@@ -55,13 +53,13 @@ import { subscriberLimit } from "./subscriber-limit.ts";
 import { getSuppression, liftSuppression, listSuppressions, suppress, suppressionErrors } from "./suppressions.ts";
 import { exportSuppressions } from "./suppressions-csv.ts";
 
-/** While nothing is due. */
+/** Poll interval while nothing is due. */
 const IDLE = { idlePauseMs: 2_000 };
 const ERASE_PAUSE_MS = 5_000;
 const IMPORT_PAUSE_MS = 1_000;
 const PURGE_PAUSE_MS = 600_000;
 
-/** What can be said of it only when it is done. */
+/** Audits actions whose details are known only afterwards. */
 async function logged(
   ctx: Ctx,
   action: AuditAction,
@@ -106,7 +104,7 @@ export default defineService("subscribers", contract, {
       async handler(ctx) {
         const { list, status, segment } = ctx.params;
         const cursor = cursorOf(ctx);
-        // Before the first row leaves.
+        // Audit before the first row is returned.
         if (cursor === undefined) await logged(ctx, "subscribers.exported", undefined, { list, status, segment });
         return exportSubscribers(companyOf(ctx), ctx.params, cursor);
       },

@@ -1,4 +1,4 @@
-/** All suppressions as CSV, read in keyset pages: no snapshot is held open and memory stays flat. */
+/** Exports all suppressions as CSV in keyset pages, without an open snapshot and with constant memory. */
 import { exportRead } from "../../models/database/bulk.ts";
 import { query } from "../../models/database/db.ts";
 import { csvRow } from "../lib/csv.ts";

@@ -1,4 +1,4 @@
-/** Suppressions as resources of the API. Whether one blocks an address: models/statements/not-suppressed.ts. */
+/** Suppressions as API resources. Whether one blocks an address: models/statements/not-suppressed.ts. */
 import { domainToUnicode } from "node:url";
 import { query, queryOne, transaction } from "../../models/database/db.ts";
 import { fromRow } from "../../models/database/from-row.ts";
@@ -10,7 +10,7 @@ import { type FieldErrors, invalid, notFound } from "../lib/errors.ts";
 import type { ListQuery } from "../lib/shapes.ts";
 import { IS_STRONGER, RESTRICT_SUBSCRIBERS } from "./suppress.ts";
 
-/** As the index has it. */
+/** Must match the expression of the index. */
 const SEARCHED_TEXT = "(coalesce(x.email, x.domain) || ' ' || coalesce(x.domain_unicode, ''))";
 
 const COLUMNS = "x.id, x.email, x.domain, x.kind, x.reason, x.created_at";
@@ -22,7 +22,7 @@ interface Given {
   kind?: SuppressionKind;
 }
 
-/** `@example.org` and `*.example.org` are how people write a domain. */
+/** Accepts `@example.org` and `*.example.org` for a domain. */
 export const bareDomain = (domain: string) => asciiDomain(domain.trim().replace(/^(?:\*\.|@)/, ""));
 
 export function suppressionErrors(given: Given, isValid: (field: "email" | "domain") => boolean): FieldErrors {
@@ -33,7 +33,7 @@ export function suppressionErrors(given: Given, isValid: (field: "email" | "doma
   return {};
 }
 
-// An existing suppression is returned, and made stronger where the given kind is.
+// Returns an existing suppression, strengthened if the given kind is stronger.
 const RETURN_EXISTING = `do update set
     kind = case when ${IS_STRONGER} then excluded.kind else x.kind end,
     reason = coalesce(nullif(excluded.reason, ''), x.reason)
@@ -73,7 +73,7 @@ const REENABLE = `
   update subscribers set status = 'active', soft_bounces = 0, updated_at = now()
   where company_id = $1 and email_key = address_key($2) and status in ('unsubscribed', 'bounced', 'complained')`;
 
-/** Sending is possible again, so the subscriber must not keep a status that prevents it. */
+/** Also resets the subscriber's status, which would still prevent sending. */
 export function liftSuppression(companyId: string, id: string): Promise<null> {
   return transaction(async (client) => {
     const [row] = await query<{ email: string | null }>(

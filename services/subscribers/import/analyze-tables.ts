@@ -1,12 +1,12 @@
 import { query } from "../../../models/database/db.ts";
 import { isDatabaseOutage } from "../../../models/database/outage.ts";
 
-/** Autovacuum analyses what fewer rows change, a minute later at most. */
+/** Autovacuum handles smaller changes within a minute. */
 const MANY = 5_000;
 
 /**
- * PostgreSQL recommends ANALYZE after many rows were loaded: until then the planner takes the company for a small one. The rows are
- * there without it, so that an outage is no failure of the import.
+ * Runs ANALYZE after a large import, because the planner would still assume a small company. Errors are ignored: the
+ * rows are imported anyway.
  */
 export async function analyzeTables(loaded: number): Promise<void> {
   if (loaded < MANY) return;

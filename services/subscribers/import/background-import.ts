@@ -1,6 +1,6 @@
 /**
- * Imports that go on behind their answer. The file is stored in parts first, so that any node can go on where another one
- * died; the result is written together with the rows, so that a file is imported once.
+ * Background imports. The file is stored in parts first, so that any node can continue if another one dies; the result
+ * is written with the rows, so that a file is imported once.
  */
 
 import { Readable } from "node:stream";
@@ -48,7 +48,7 @@ async function storeFile(companyId: string, importId: string, stream: AsyncItera
   if (size > 0) await store();
 }
 
-/** Whose import it is, for the audit log. */
+/** Caller that the audit log records. */
 export function importerOf(ctx: Ctx): Caller {
   const { userId, apiKeyId, ip } = ctx.meta;
   return {
@@ -65,11 +65,11 @@ interface ToStore {
   form: object;
   bytes: number;
   held?: boolean;
-  /** What becomes of the import once its file is complete. */
+  /** Called once the file is complete. */
   complete: (companyId: string, id: string) => Promise<unknown>;
 }
 
-/** The id of an import whose file is the call's stream, once all of it is stored. */
+/** Stores the file of the call's stream and returns the import's id. */
 export async function storeImport(ctx: Ctx, { complete, ...given }: ToStore): Promise<string> {
   if (!ctx.stream) throw fileError("No file was submitted.");
   const companyId = companyOf(ctx);
@@ -85,14 +85,14 @@ export async function storeImport(ctx: Ctx, { complete, ...given }: ToStore): Pr
   return id;
 }
 
-/** Answers once the file is stored; from then on it is imported, whatever becomes of this node. */
+/** Answers once the file is stored; from then on it is imported even if this node dies. */
 export async function beginImport(ctx: Ctx<ImportForm>): Promise<{ import_id: string }> {
   const { background: _, ...form } = ctx.params;
   const { size = 0 } = form;
   return { import_id: await storeImport(ctx, { form, bytes: size, complete: startImport }) };
 }
 
-const AT_ONCE = 2;
+const CONCURRENCY = 2;
 const IDLE_MS = 500;
 const RENEW_MS = 1_000;
 const MAX_ATTEMPTS = 20;
@@ -101,7 +101,7 @@ class Interrupted extends Error {}
 
 interface Progress {
   bytes: number;
-  /** Another node has the import, or this one stops. */
+  /** Another node has the import, or this one is stopping. */
   isOver: () => boolean;
 }
 
@@ -132,7 +132,7 @@ async function carryOut(ctx: Ctx, mine: ImportTry, progress: Progress): Promise<
   });
 }
 
-/** What the file or the plan is to blame for: trying again would end as it did. */
+/** Returns the error for the user if a retry would fail in the same way (file or plan); else undefined. */
 function verdictOn(error: unknown): string | undefined {
   if (!isServiceError(error) || error.code === "THROTTLED" || error.code === "UNAVAILABLE") return undefined;
   return isServiceError(error, "INVALID") ? (error.data.fields.file ?? [error.message])[0] : error.message;
@@ -147,7 +147,7 @@ async function tryOne(ctx: Ctx, mine: ImportTry): Promise<void> {
       (held) => {
         lost ||= !held;
       },
-      // The database is away for a moment; the lease is longer.
+      // Ignore short outages of the database; the lease is longer.
       () => {},
     );
   }, RENEW_MS);
@@ -168,7 +168,7 @@ async function tryOne(ctx: Ctx, mine: ImportTry): Promise<void> {
   }
 }
 
-/** Works until no import is left; the number of those that were tried. */
+/** Processes imports until none is left and returns how many were attempted. */
 export async function runImports(ctx: Ctx): Promise<number> {
   let tried = 0;
   let working = 0;
@@ -183,6 +183,6 @@ export async function runImports(ctx: Ctx): Promise<number> {
       else await sleep(IDLE_MS);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
   return tried;
 }

@@ -1,12 +1,12 @@
 /**
- * Types of attribute columns: an attribute is a boolean, a number or a date where more than half of the filled cells of its
- * column are. Other cells of such a column stay text.
+ * Detects the types of attribute columns: an attribute is a boolean, a number or a date if more than half of the filled
+ * cells of its column are. Other cells of such a column stay text.
  *
- * | type    | read                                                          | stored       |
+ * | type    | accepted cells                                                | stored       |
  * |---------|---------------------------------------------------------------|--------------|
- * | boolean | words of several languages, and then 0 and 1                  | true, false  |
- * | number  | what returns unchanged as text (not `01067`, `9.90`, `+49 30`) | the number   |
- * | date    | year first, dots, or a day over 12; other days by the order of the form or of the column; then spreadsheet serials | `YYYY-MM-DD` |
+ * | boolean | words of several languages; 0 and 1 beside such words          | true, false  |
+ * | number  | what converts back to the same text (not `01067`, `9.90`, `+49 30`) | the number   |
+ * | date    | year first, dots, or a day over 12; other days by the order of the form or of the column; spreadsheet serials beside such days | `YYYY-MM-DD` |
  */
 export type CellType = "boolean" | "number" | "date";
 export type DateOrder = "dmy" | "mdy";
@@ -21,12 +21,12 @@ function booleanOf(text: string): boolean | undefined {
 
 const isNumber = (text: string): boolean => /^-?\d/.test(text) && String(Number(text)) === text;
 
-// Midnight is what spreadsheets and databases write behind a day without a time.
+// Spreadsheets and databases add midnight to a day without a time.
 const MIDNIGHT = "(?:[T ]0?0:00(?::00(?:\\.0+)?)?Z?)?";
 const YEAR_FIRST = new RegExp(`^(\\d{4})([-/.])(\\d{1,2})\\2(\\d{1,2})${MIDNIGHT}$`);
 const YEAR_LAST = new RegExp(`^(\\d{1,2})([-/.])(\\d{1,2})\\2(\\d{4}|\\d{2})${MIDNIGHT}$`);
 
-/** Years of two digits up to next year are of this century. */
+/** Two-digit years up to next year belong to this century. */
 function fullYear(year: string): number {
   if (year.length === 4) return Number(year);
   return Number(year) + (Number(year) <= (new Date().getFullYear() + 1) % 100 ? 2000 : 1900);
@@ -41,9 +41,9 @@ function dayOf(year: number, month: number, day: number): string | undefined {
 }
 
 interface Days {
-  /** The day, where only one order is possible. */
+  /** The day, if only one order of day and month is possible. */
   certain?: string | undefined;
-  /** The order that a certain day shows the column to have. */
+  /** Order of day and month that this cell proves. */
   shows?: DateOrder | undefined;
   dmy?: string | undefined;
   mdy?: string | undefined;
@@ -62,7 +62,7 @@ function daysOf(text: string): Days {
   return { certain: dmy ?? mdy, shows: dmy ? "dmy" : "mdy" };
 }
 
-/** Days of a spreadsheet, counted from 30 December 1899: 1 to 31 December 2099. */
+/** Spreadsheet days, counted from 30 December 1899: 1 to 31 December 2099. */
 const SERIAL = /^[1-9]\d{0,4}$/;
 const LAST_SERIAL = 73_050;
 const isSerial = (text: string): boolean => SERIAL.test(text) && Number(text) <= LAST_SERIAL;
@@ -70,7 +70,7 @@ const isSerial = (text: string): boolean => SERIAL.test(text) && Number(text) <=
 /** No boolean, number or date is longer. */
 const MAX_TYPED = 32;
 
-/** One column's cells, counted by what they can be read as. */
+/** Number of cells of a column per possible reading. */
 interface Counts {
   filled: number;
   words: number;
@@ -98,20 +98,20 @@ const NONE: Counts = {
 export interface ColumnType {
   name: string;
   type: CellType;
-  /** Cells that were stored as this type, and those that stay text. */
+  /** Cells stored as this type, and cells that stay text. */
   read: number;
   unread: number;
-  /** The order of day and month where cells needed one; null where nothing decides it. */
+  /** Order of day and month if cells needed one; null if undecided. */
   date_order?: DateOrder | null;
 }
 
-/** Keys of a cell's readings, best first: `b` boolean, `n` number, `i` certain day, `d` and `m` a day in either order. */
+/** Keys of readings, best first: `b` boolean, `n` number, `i` unambiguous day, `d` and `m` a day in either order. */
 type Reading = "b" | "n" | "i" | "d" | "m";
 
 export class CellTypes {
   readonly #columns = new Map<string, Counts>();
 
-  /** Counts a cell, and returns how it can be read as members of a JSON object: `"b:vip":true`. */
+  /** Counts a cell and returns its possible readings as members of a JSON object: `"b:vip":true`. */
   add(name: string, text: string): string {
     let counts = this.#columns.get(name);
     if (!counts) {
@@ -144,7 +144,7 @@ export class CellTypes {
     return `${member("d", `"${dmy}"`)},${member("m", `"${mdy}"`)}`;
   }
 
-  /** Type of each column; columns of text are left out. `asked` is the form's order of day and month. */
+  /** Returns the type of each column that is not text. `asked` is the order of day and month in the form. */
   decide(asked?: DateOrder): ColumnType[] {
     return [...this.#columns].flatMap(([name, counts]) => typeOf(name, counts, asked) ?? []);
   }
@@ -166,7 +166,7 @@ function typeOf(name: string, counts: Counts, asked: DateOrder | undefined): Col
   return isMost(numbers) ? { name, type: "number", read: numbers, unread: filled - numbers } : undefined;
 }
 
-/** A reading that counts, the best of a column first (`rank`). */
+/** Reading with its rank; the best of a column comes first. */
 interface CountedReading {
   name: string;
   key: string;

@@ -1,11 +1,11 @@
-/** What the columns of our own export are called, and those of other products. */
+/** Known column names of our own export and of other products. */
 import { stateOf } from "./status-words.ts";
 
 const FIELDS = ["email", "first_name", "last_name", "name", "status", "attributes"] as const;
 export type Field = (typeof FIELDS)[number];
 export const isField = (name: string): name is Field => (FIELDS as readonly string[]).includes(name);
 
-// As `squashed` leaves them; of several that a file has the first one counts, and the others become attributes.
+// In the form that `squashed` returns. If a file has several, the first one counts and the others become attributes.
 export const ALIASES: Record<"email" | "first_name" | "last_name" | "name", string[]> = {
   email: `email emailaddress mail mailaddress emailadresse mailadresse email1value primaryemail adresseemail adressemail
     courriel correo correoelectronico indirizzoemail emailadres`.split(/\s+/),
@@ -35,6 +35,6 @@ export const FLAGS = new Map(
 /** listmonk and Keila. */
 export const OBJECTS = new Set(["attributes", "attribs", "data"]);
 
-/** What our export has besides attributes, in its order; an attribute may bear any of the names of other products. */
+/** Columns of our export besides attributes, in order; an attribute may have any name that only other products use. */
 export const OWN = ["email", "first_name", "last_name", "status", "created_at"];
 export const READ_ONLY = new Set(["created_at", "lists"]);

@@ -1,6 +1,6 @@
 /**
- * Which column of a file is what: by the header names of our own export and of other products', and by the request's
- * `mapping`, which wins.
+ * Assigns the columns of a file to fields: by header names of our own export and other products, and by the request's
+ * `mapping`, which takes precedence.
  */
 import { spellingsOf } from "../../../models/statements/attribute-names.ts";
 import { addressText, isAddress } from "../../lib/address.ts";
@@ -13,20 +13,20 @@ import { squashed } from "./status-words.ts";
 
 export interface Columns {
   email: number;
-  /** -1 where the file has none. */
+  /** -1 if missing. */
   firstName: number;
   lastName: number;
   /** First and last name in one. */
   fullName: number;
-  /** A word for the status; or, with a state, something that says so unless it is a negation. */
+  /** Status words; or, with a state, a column that sets that state unless its text is a negation. */
   statuses: { at: number; state?: number }[];
-  /** An object in JSON, whose members become attributes; a text that is no object becomes one of this name. */
+  /** JSON objects whose members become attributes; other text becomes one attribute of this name. */
   objects: { name: string; at: number }[];
   attributes: { name: string; at: number }[];
   width: number;
 }
 
-/** `First Name`, `first-name` and `FIRST_NAME` are all first_name. */
+/** Maps `First Name`, `first-name` and `FIRST_NAME` to first_name. */
 const underscored = (name: string) => name.toLowerCase().replace(/[\s-]+/g, "_");
 
 const MAX_SHOWN = 30;
@@ -37,10 +37,10 @@ const shown = (names: readonly string[]) =>
     .map((name) => `"${name.slice(0, 100)}"`)
     .join(", ");
 
-/** Column → field, attribute name, or null for a column that is left out. */
+/** Column → field, attribute name, or null to ignore the column. */
 export type Mapping = Record<string, string | null>;
 
-/** The form's text as a mapping, or what is wrong with it. */
+/** Parses the form's text as a mapping, or returns what is wrong with it. */
 export function readMapping(text: string | undefined): { mapping: Mapping } | { errors: FieldErrors } {
   if (text === undefined) return { mapping: {} };
   const refuse = (sentence: string) => ({ errors: { mapping: [sentence] } });
@@ -62,7 +62,7 @@ export function readMapping(text: string | undefined): { mapping: Mapping } | { 
   return { mapping };
 }
 
-/** The target of each column that the mapping names. */
+/** Target of each column that the mapping names. */
 function mappedColumns(names: readonly string[], mapping: Mapping): Map<number, string | null> {
   const mapped = new Map<number, string | null>();
   for (const [column, target] of Object.entries(mapping)) {
@@ -82,7 +82,7 @@ class Header {
   readonly names: readonly string[];
   readonly #mapped: Map<number, string | null>;
   readonly #isOwn: boolean;
-  /** Columns that are something else than an attribute. */
+  /** Columns that are not attributes. */
   readonly #taken = new Set<number>();
 
   constructor(names: readonly string[], mapping: Mapping) {
@@ -114,13 +114,13 @@ class Header {
     return found[0] ?? -1;
   }
 
-  /** Where our own export has it; -1 where it has none, or where the mapping makes something else of it. */
+  /** Position in our own export; -1 if missing or mapped to something else. */
   #own(field: string): number {
     const at = OWN.indexOf(field);
     return at === -1 || this.#mapped.has(at) ? -1 : this.#take(at);
   }
 
-  /** The one column of the field, or -1. */
+  /** The only column of the field, or -1. */
   one(field: keyof typeof ALIASES): number {
     const mapped = this.#mappedTo(field);
     if (mapped.length > 1) throw invalid({ mapping: [`Only one column can be "${field}".`] });
@@ -149,7 +149,7 @@ class Header {
 
   statuses(): Columns["statuses"] {
     const words = this.#mappedTo("status").map((at) => ({ at }));
-    // Further columns that say it, such as UNSUB_TIME, count beside it: the most careful one holds.
+    // Further columns such as UNSUB_TIME count, too; the most restrictive status wins.
     if (words.length > 0) return [...words, ...this.#flags()];
     if (this.#isOwn) return [this.#own("status")].filter((at) => at !== -1).map((at) => ({ at }));
     const named = this.#free().filter(([, name]) => STATUS.has(squashed(name)));
@@ -171,13 +171,13 @@ class Header {
     return all.map((at) => ({ at, name: this.names[at]! }));
   }
 
-  /** All that is left, and what the mapping makes attributes. */
+  /** All remaining columns, and those mapped to attributes. */
   attributes(): Columns["attributes"] {
     const rest = [...this.names.entries()].filter(([at]) => !this.#taken.has(at));
     return rest.map(([at, name]) => ({ at, name: this.#mapped.get(at) ?? name }));
   }
 
-  /** German files have `Name` and `Vorname`: there the name is the last name. */
+  /** In German files with `Name` and `Vorname`, the former is the last name. */
   hasVorname(): boolean {
     return this.names.some((name) => squashed(name) === "vorname");
   }
@@ -201,7 +201,7 @@ export function namesOf(header: readonly string[]): string[] {
   return header.map((cell) => withoutGuard(cell.replace(/\s+/g, " ").trim()));
 }
 
-/** Of a file in which only addresses count; -1 where it has none. */
+/** For files in which only addresses count; -1 if there is none. */
 export function addressColumn(names: readonly string[]): number {
   const keys = names.map(squashed);
   return ALIASES.email.map((alias) => keys.indexOf(alias)).find((at) => at !== -1) ?? -1;
@@ -210,16 +210,16 @@ export function addressColumn(names: readonly string[]): number {
 export const missingColumn = (column: string, names: readonly string[]) =>
   fileError(`The header has no column "${column}". It has: ${shown(names)}.`);
 
-/** Names of the columns of a file without a header: their numbers, from 1. */
+/** Column names of a file without a header: their numbers from 1. */
 export const numbersOf = (cells: readonly string[]): string[] => cells.map((_, at) => String(at + 1));
 
-/** A mapping that leaves out all other columns. */
+/** Completes a mapping so that all other columns are ignored. */
 export const onlyMapped = (names: readonly string[], mapping: Mapping): Mapping => ({
   ...Object.fromEntries(names.map((name) => [name, null])),
   ...mapping,
 });
 
-/** Columns of a file without a header; those that the mapping does not name are left out. */
+/** Columns of a file without a header; unmapped ones are ignored. */
 export function numberedColumns(cells: readonly string[], mapping: Mapping): Columns {
   const names = numbersOf(cells);
   const columns = readColumns(names, onlyMapped(names, mapping));
@@ -232,7 +232,7 @@ export function numberedColumns(cells: readonly string[], mapping: Mapping): Col
   return columns;
 }
 
-/** What each column is; `email` may be -1, and attributes may have names that cannot be used. */
+/** Assigns all columns; `email` may be -1, and attribute names may be invalid. */
 export function readColumns(names: readonly string[], mapping: Mapping): Columns {
   const header = new Header(names, mapping);
   const email = header.one("email");
@@ -255,7 +255,7 @@ export function readColumns(names: readonly string[], mapping: Mapping): Columns
   };
 }
 
-/** A first line with an address is a person, who would be lost as the names of columns. */
+/** A first line with an address is data, which must not be lost as a header. */
 export const looksLikeData = (names: readonly string[]): boolean => names.some((name) => isAddress(addressText(name)));
 
 const NO_HEADER =
@@ -269,7 +269,7 @@ export function columnsOf(cells: readonly string[], mapping: Mapping = {}): Colu
   return columns;
 }
 
-/** Attributes as the company's people have them; two columns that would become one stay as they are. */
+/** Spells attributes like existing ones of the company; two columns that would coincide stay as they are. */
 export async function spelledAsStored(companyId: string, columns: Columns): Promise<Columns> {
   const names = columns.attributes.map(({ name }) => name);
   const spellings = await spellingsOf(companyId, names);

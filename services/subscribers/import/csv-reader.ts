@@ -1,28 +1,27 @@
 /**
- * Reads CSV as spreadsheets write it: comma, semicolon, tab or bar, detected from the first line or said by a line
- * `sep=;`; LF, CRLF or CR; quoted cells with line breaks, doubled quotes and blanks around them. Yields rows with the line
- * they begin on.
+ * Reads CSV as spreadsheets write it: delimited by comma, semicolon, tab or bar (detected from the first line or given by
+ * a line `sep=;`), with LF, CRLF or CR, and quoted cells with line breaks, doubled quotes and surrounding blanks. Yields
+ * rows with the number of their first line.
  *
- * Written by hand because a line without a quote can be cut with split(): 1.2 to 2.4 million rows/s where csv-parse reads
- * 0.4 to 0.6 (test/bench/import.ts), on the core that PostgreSQL would otherwise have.
+ * Not a library, because lines without a quote can be split with split(), which is several times faster
+ * (test/bench/import.ts).
  *
- * A quote that is never closed costs only its own line, and so does a line that does not end: after MAX_ROW_CHARS (or at
- * the end of the file) the row is yielded with `error`, and reading continues with the next line. Memory: one chunk and
- * one row.
+ * An unclosed quote costs only its own line, and so does a line without an end: after MAX_ROW_CHARS (or at the end of the
+ * file) the row is yielded with `error`, and reading continues with the next line. Memory holds one chunk and one row.
  */
-import { setImmediate as breathe } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 
 export interface CsvRow {
   line: number;
   cells: string[];
-  /** Why the row could not be cut into cells. */
+  /** Reason why the row could not be split into cells. */
   error?: string;
 }
 
 const MAX_ROW_CHARS = 1024 * 1024;
 const UNCLOSED = "A quoted field is not closed.";
 const ENDLESS = "The row is too long.";
-/** Of a row that is too long: enough to identify it. */
+/** Reported part of a row that is too long, enough to identify it. */
 const REPORTED_CHARS = 1_000;
 
 interface Dialect {
@@ -30,7 +29,7 @@ interface Dialect {
   newline: "\n" | "\r";
 }
 
-/** From the first line that is not blank, ignoring quoted text. */
+/** Detected from the first line that is not blank, ignoring quoted text. */
 function dialectOf(text: string): Dialect {
   const bare = text.trimStart().replace(/"(?:[^"]|"")*"?/g, "x");
   const newline = /^[^\n]*\r(?!\n|$)/.test(bare) ? "\r" : "\n";
@@ -39,11 +38,11 @@ function dialectOf(text: string): Dialect {
   return { delimiter: delimiter!, newline };
 }
 
-/** Excel's first line that says the delimiter, with what stands before it; the line break behind it is not part of it. */
-const SAID = /^\s*"?sep=([^"\s\p{L}\p{N}]|\t)"?[^\S\r\n]*(?=[\r\n]|$)/iu;
+/** Excel's `sep=` line with leading characters, without its line break. */
+const SEP_LINE = /^\s*"?sep=([^"\s\p{L}\p{N}]|\t)"?[^\S\r\n]*(?=[\r\n]|$)/iu;
 
-/** What separates the cells of a file that begins with this text. */
-export const delimiterOf = (text: string): string => SAID.exec(text)?.[1] ?? dialectOf(text).delimiter;
+/** Returns the delimiter of a file that begins with this text. */
+export const delimiterOf = (text: string): string => SEP_LINE.exec(text)?.[1] ?? dialectOf(text).delimiter;
 
 class Rows {
   private text = "";
@@ -51,10 +50,10 @@ class Rows {
   private line = 1;
   private dialect: Dialect | undefined;
   private nextQuote = -1;
-  /** The rest of a line that was too long is still to come, and is skipped. */
+  /** Skipping the rest of a line that was too long. */
   private dropping = false;
 
-  /** The rows that this piece of text completes; `last` says that no more text follows. */
+  /** Adds a chunk and returns the rows it completes; `last` marks the end of the text. */
   add(piece: string, last: boolean): CsvRow[] {
     this.text = this.text.slice(this.at) + piece;
     this.at = 0;
@@ -70,7 +69,7 @@ class Rows {
   }
 
   private skipSaidDelimiter(): void {
-    const said = SAID.exec(this.text);
+    const said = SEP_LINE.exec(this.text);
     if (!said) return;
     this.dialect!.delimiter = said[1]!;
     const before = said[0].split(this.dialect!.newline).length - 1;
@@ -96,7 +95,7 @@ class Rows {
     return row;
   }
 
-  /** A row that is too long; `from` is where its last line continues after the last closed quote. */
+  /** Reports a row that is too long; `from` is where its last line continues after the last closed quote. */
   private endless(from = this.at): CsvRow {
     const { delimiter, newline } = this.dialect!;
     const head = this.text.slice(this.at, this.at + REPORTED_CHARS);
@@ -123,7 +122,7 @@ class Rows {
     return this.text.slice(from, isCrLf ? end - 1 : end);
   }
 
-  /** A row with a quote somewhere in its first line, which ends at `lineEnd`. */
+  /** Reads a row with a quote in its first line, which ends at `lineEnd`. */
   private quoted(last: boolean, lineEnd: number): CsvRow | undefined {
     const { text } = this;
     const { delimiter, newline } = this.dialect!;
@@ -138,7 +137,7 @@ class Rows {
         if (close === -1) return this.unclosed(last, lineEnd);
         value = text.slice(at + 1, close).replaceAll('""', '"');
         at = close + 1;
-        // The character after the quote decides how the cell continues.
+        // The next character, which decides how the cell continues, is not there yet.
         if (at === text.length && !last) return undefined;
       }
       let end = text.indexOf(newline, at);
@@ -186,19 +185,19 @@ class Rows {
 }
 
 /**
- * So many rows are 1 to 2 ms of work for whoever reads them, after which others have the event loop: a piece of text has a thousand,
- * and other companies' requests, which need several turns of the loop, waited half a second beside an import.
+ * Rows yielded at a time, before other work gets the event loop: one chunk has a thousand rows, and requests of others
+ * need several iterations of the loop.
  */
-const AT_ONCE = 200;
+const ROWS_PER_YIELD = 200;
 
 async function* inTurns(rows: CsvRow[]): AsyncGenerator<CsvRow[]> {
-  for (let at = 0; at < rows.length; at += AT_ONCE) {
-    await breathe();
-    yield rows.slice(at, at + AT_ONCE);
+  for (let at = 0; at < rows.length; at += ROWS_PER_YIELD) {
+    await yieldToEventLoop();
+    yield rows.slice(at, at + ROWS_PER_YIELD);
   }
 }
 
-/** Yields the rows in the order of the file, some at a time. */
+/** Yields the rows in the order of the file, in groups. */
 export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<CsvRow[]> {
   const rows = new Rows();
   for await (const piece of text) yield* inTurns(rows.add(piece, false));

@@ -1,6 +1,6 @@
 /**
- * From a file's bytes to text, piece by piece. The whole file is refused at the first byte that its charset does not have:
- * a row that was read wrongly would be stored wrongly, and a row that is left out is a person who is missing.
+ * Decodes a file chunk by chunk. The file is refused at the first invalid byte: a wrongly decoded row would be stored
+ * wrongly, and a skipped row would be a missing person.
  */
 import { isUtf8 } from "node:buffer";
 import { type FieldErrors, invalid } from "../../lib/errors.ts";
@@ -9,15 +9,15 @@ export const fileError = (sentence: string) => invalid({ file: [sentence] });
 export const notUtf8 = () =>
   fileError("The file is not UTF-8 text. Save it as CSV UTF-8, or set its charset (Excel often uses windows-1252).");
 
-/** Node's code for what a fatal TextDecoder throws. */
+/** Error code of a fatal TextDecoder. */
 const NOT_IN_CHARSET = "ERR_ENCODING_INVALID_ENCODED_DATA";
 
 interface Decoder {
-  /** Throws on bytes that the charset does not have. */
+  /** Throws on bytes that are invalid in the charset. */
   decode(bytes?: Buffer): string;
 }
 
-/** How many bytes at the end begin a character that goes on in the next piece. */
+/** Number of bytes at the end that begin an incomplete character. */
 function unfinishedBytes(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back]!;
@@ -28,7 +28,7 @@ function unfinishedBytes(bytes: Buffer): number {
   return 0;
 }
 
-/** By hand: what a fatal TextDecoder returns piece by piece takes twice the memory, an import 100 MB more at its peak. */
+/** Avoids a streaming fatal TextDecoder, whose results take twice the memory. */
 function utf8Decoder(): Decoder {
   let rest: Buffer = Buffer.alloc(0);
   let isFirst = true;
@@ -53,7 +53,7 @@ function decoderOf(charset: string): Decoder {
   return { decode: (bytes) => (bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode()) };
 }
 
-/** Any label of the Encoding Standard: `utf-8`, `windows-1252`, `iso-8859-15`, `shift_jis` … */
+/** Accepts any label of the Encoding Standard: `utf-8`, `windows-1252`, `iso-8859-15`, `shift_jis` … */
 export function charsetErrors(charset: string | undefined): FieldErrors {
   if (charset === undefined) return {};
   try {
@@ -69,7 +69,7 @@ const BYTE_ORDER_MARKS: [charset: string, mark: Buffer][] = [
   ["utf-16le", Buffer.from([0xff, 0xfe])],
   ["utf-16be", Buffer.from([0xfe, 0xff])],
 ];
-// A zip archive (.xlsx, .ods) and a compound file (.xls).
+// Signatures of zip archives (.xlsx, .ods) and compound files (.xls).
 const WORKBOOKS = [Buffer.from("PK\x03\x04", "latin1"), Buffer.from("d0cf11e0a1b11ae1", "hex")];
 const HEAD_BYTES = 8;
 
@@ -80,11 +80,11 @@ const workbookError = () =>
     'The file is an Excel workbook, not CSV. In Excel choose File, Save As, "CSV UTF-8", and upload that file.',
   );
 
-/** A byte order mark says more of the file than who uploads it; the decoder takes it away. */
+/** A byte order mark takes precedence over the request; the decoder removes it. */
 const charsetOf = (head: Buffer, given: string | undefined): string =>
   BYTE_ORDER_MARKS.find(([, mark]) => head.subarray(0, mark.length).equals(mark))?.[0] ?? given ?? "utf-8";
 
-/** What a file that begins with these bytes is written in, as far as they say so. */
+/** Guesses the charset from the beginning of the file. */
 export function guessCharset(head: Buffer): string {
   const marked = charsetOf(head, "");
   if (marked !== "") return marked;
@@ -94,7 +94,7 @@ export function guessCharset(head: Buffer): string {
 const unreadable = (charset: string) =>
   charset === "utf-8" ? notUtf8() : fileError(`The file is not ${charset} text.`);
 
-/** The text of each piece of the stream. `charset` is one that `charsetErrors` has passed. */
+/** Yields the text of each chunk. `charset` has passed `charsetErrors`. */
 export async function* decodeText(stream: AsyncIterable<unknown>, charset?: string): AsyncGenerator<string> {
   let decoder: Decoder | undefined;
   let named = "";

@@ -1,6 +1,6 @@
 /**
- * What is wrong with the rows of an import, all of it: kept as CSV for 24 hours. It is written while the file is read, so
- * that memory does not grow with it, and on connections of its own: it outlives an import that writes nothing (dry_run).
+ * Stores all row errors of an import as CSV for 24 hours. They are written while the file is read, so that memory stays
+ * constant, and on separate connections, so that they survive an import that writes nothing (dry_run).
  */
 import {
   addErrors,
@@ -17,13 +17,13 @@ import { newId } from "../../lib/ids.ts";
 import type { DownloadPage } from "../../lib/shapes.ts";
 
 const PART_CHARS = 256 * 1024;
-/** Each company's disk space for a day of mistakes. A million short lines take half of it. */
+/** Limit per company of the errors kept. */
 const MAX_CHARS = 128 * 1024 * 1024;
 
-/** The import whose errors these are; in the foreground there is a row for it only if there are errors. */
+/** Import that has these errors; a foreground import gets a row only if there are errors. */
 interface Owner {
   companyId: string;
-  /** Of the file. */
+  /** Size of the file. */
   bytes?: number;
   own?: OwnImport | undefined;
 }
@@ -43,7 +43,7 @@ export class ErrorFile {
     this.#hasRow = !this.#isForeground;
   }
 
-  /** The import's id. */
+  /** Id of the import. */
   get id(): string {
     return this.#own.id;
   }
@@ -55,8 +55,8 @@ export class ErrorFile {
     this.#lines += this.#written > MAX_CHARS ? csvRow([row, "", "There are too many errors to list the rest."]) : line;
   }
 
-  /** Between two batches of rows. */
-  async writeIfMuch(): Promise<void> {
+  /** Called between two batches of rows. */
+  async flushIfLarge(): Promise<void> {
     if (this.#lines.length >= PART_CHARS) await this.#write();
   }
 
@@ -69,17 +69,17 @@ export class ErrorFile {
     await addErrors(this.#own, lines);
   }
 
-  /** Null where there are no errors. */
+  /** Null if there are no errors. */
   get url(): string | null {
     return this.#written > 0 ? `${config().BASE_URL}/api/emails/imports/${this.#own.id}/errors/` : null;
   }
 
-  /** All rows were read. */
+  /** Call once all rows have been read. */
   async end(): Promise<void> {
     if (this.#lines) await this.#write();
   }
 
-  /** It failed. Of a background import nothing is taken away: it may be in other hands. */
+  /** Call if the import failed. Background imports keep their errors, because another node may be continuing. */
   async drop(): Promise<void> {
     if (this.#hasRow && this.#isForeground) await dropImport(this.#own.companyId, this.#own.id);
   }

@@ -1,15 +1,15 @@
 /**
  * Splits a name in one column into first and last name.
  *
- * | text                                        | first        | last         |
- * |---------------------------------------------|--------------|--------------|
- * | `Ada Lovelace`                              | Ada          | Lovelace     |
- * | `Lovelace, Ada` (family, given)             | Ada          | Lovelace     |
- * | `Max Muster, Jr.` (a suffix or degree)      | Max          | Muster, Jr.  |
- * | `Dr. Ida Sample` (a title)                  | Dr. Ida      | Sample       |
- * | `Rosa Bakery, GmbH` (a legal form)          | all of it    |              |
- * | `Kids, Youth and Parents Line`, two commas  | all of it    |              |
- * | `de la Cruz Maria` (begins with a particle) | all of it    |              |
+ * | text                                           | first           | last         |
+ * |------------------------------------------------|-----------------|--------------|
+ * | `Ada Lovelace`                                 | Ada             | Lovelace     |
+ * | `Lovelace, Ada` (family, given)                | Ada             | Lovelace     |
+ * | `Max Muster, Jr.` (suffix or degree)           | Max             | Muster, Jr.  |
+ * | `Dr. Ida Sample` (title)                       | Dr. Ida         | Sample       |
+ * | `Rosa Bakery, GmbH` (legal form)               | the whole text  |              |
+ * | `Kids, Youth and Parents Line` (two commas)    | the whole text  |              |
+ * | `de la Cruz Maria` (begins with a particle)    | the whole text  |              |
  */
 import { squashed } from "./status-words.ts";
 
@@ -30,13 +30,13 @@ const MOST_GIVEN_NAMES = 3;
 type Parts = [first: string, last: string];
 
 const wordsOf = (text: string): string[] => text.split(/\s+/).filter((word) => word !== "");
-/** A short word may be a given name too (Ma, Ed, Ag): it counts in capitals or with a full stop. */
+/** Short words may also be given names (Ma, Ed, Ag), so they count only in capitals or with a full stop. */
 function isOneOf(known: Set<string>, word: string): boolean {
   const bare = squashed(word);
   return known.has(bare) && (bare.length > 2 || /\.|\p{Lu}.*\p{Lu}/u.test(word) || bare.endsWith("r"));
 }
 
-/** A title stays with the given name. */
+/** A title belongs to the given name. */
 function split(name: string): Parts {
   const parts = wordsOf(name);
   if (PARTICLES.has(parts[0] ?? "")) return [name, ""];

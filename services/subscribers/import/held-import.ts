@@ -1,4 +1,4 @@
-/** Imports by their id: files that wait, are looked into, tried, and started; and how far each of them is. */
+/** Actions on imports by id: held files are inspected, tried and started; all imports report their progress. */
 import { listPage } from "../../../models/database/listing.ts";
 import { readPart } from "../../../models/statements/imports.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
@@ -16,11 +16,11 @@ import {
   startHeldImport,
 } from "./held-imports.ts";
 import { type ImportForm, importErrors } from "./import-request.ts";
-import { lookInto } from "./look-into-file.ts";
+import { inspectFile } from "./inspect-file.ts";
 
 type State = Static<typeof ImportState>;
 
-/** What is asked of a file when it is started: its mapping is an object, because the request is JSON. */
+/** Form to start a held file; `mapping` is an object, because the request is JSON. */
 interface StartForm
   extends Pick<ImportForm, "list_id" | "charset" | "dry_run" | "on_conflict" | "date_order" | "header"> {
   mapping?: Mapping;
@@ -39,7 +39,7 @@ const EMPTY = {
   decoded_cells: 0,
 };
 
-/** The form's text has been checked. */
+/** Requires a validated form. */
 function mappingOf({ mapping }: ImportForm): Mapping {
   const read = readMapping(mapping);
   return "mapping" in read ? read.mapping : {};
@@ -98,19 +98,19 @@ export async function importColumns(
   await requireImport(companyId, id);
   const first = await readPart(companyId, id, 0);
   if (!first) throw wrongState(GONE);
-  return lookInto(
+  return inspectFile(
     { companyId, id, first },
     { charset, header, mapping: mappingOf({ ...(mapping === undefined ? {} : { mapping }) }) },
   );
 }
 
-/** As that of an import that comes with its file. */
+/** Converts it to the form of an import that includes its file. */
 const storedForm = ({ mapping, ...rest }: StartForm): ImportForm => ({
   ...rest,
   ...(mapping ? { mapping: JSON.stringify(mapping) } : {}),
 });
 
-/** Of its fields; `mapping` is stored as text, and checked as such. */
+/** Validates the fields; `mapping` is stored and checked as text. */
 export const startErrors = (
   companyId: string,
   asked: StartForm,

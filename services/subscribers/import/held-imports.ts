@@ -1,6 +1,6 @@
 /**
- * Files that wait for their import: uploaded once, looked at, tried, started by their id. Who starts one is found out by one
- * statement, so that a file that two people start at the same time is imported once.
+ * Held imports: files uploaded once, then inspected, tried and started by id. One statement decides who starts a file,
+ * so that two concurrent starts import it once.
  */
 
 import { query, queryOne } from "../../../models/database/db.ts";
@@ -8,23 +8,23 @@ import type { ImportStatus } from "../../../models/import.ts";
 import { KEPT, MAX_RUNNING } from "../../../models/statements/imports.ts";
 import type { Caller } from "../../lib/caller.ts";
 
-/** Of a company's files that wait to be started; each may have a gigabyte. */
+/** Held files per company; each may have a gigabyte. */
 const MAX_HELD = 5;
 
-// What nobody is about to read: a file that is being read stays, however many came after it.
+// Files being read are never removed, however many are held.
 const IDLE = "company_id = $1 and held and status <> 'running'";
 
 const GIVES_WAY = `
   delete from imports where ${IDLE} and id in (
     select id from imports where ${IDLE} order by greatest(created_at, started_at) desc, id desc offset ${MAX_HELD})`;
 
-/** The file is complete. Of those that wait, the one that has waited longest gives way to a sixth. */
+/** Marks the file as complete. Beyond MAX_HELD the oldest held file is removed. */
 export async function holdImport(companyId: string, id: string): Promise<void> {
   await query("update imports set status = 'waiting' where company_id = $1 and id = $2", [companyId, id]);
   await query(GIVES_WAY, [companyId]);
 }
 
-/** Fields that every start sets: the values of a trial do not count for the import. */
+/** Fields that each start sets, so that values of a trial do not apply to the import. */
 const START_FIELDS = ["list_id", "mapping", "charset", "on_conflict", "dry_run", "date_order", "header"];
 
 const START = `
@@ -37,7 +37,7 @@ const START = `
   errors as (delete from import_errors where company_id = $1 and import_id in (select id from started))
   select id from started`;
 
-/** False where it cannot be: it is running, its file is gone, or the company has as many under way as it may have. */
+/** False if it is running, its file is gone, or the company's limit of running imports is reached. */
 export async function startHeldImport(
   companyId: string,
   id: string,
@@ -47,7 +47,7 @@ export async function startHeldImport(
   return Boolean(await queryOne(START, values));
 }
 
-/** False where there is none, or it is running. */
+/** False if it does not exist or is running. */
 export async function removeImport(companyId: string, id: string): Promise<boolean> {
   const sql =
     "delete from imports where company_id = $1 and id = $2 and form is not null and status <> 'running' returning id";
@@ -75,5 +75,5 @@ const SHOWN = `company_id = $1 and form is not null and ${KEPT}`;
 export const findImport = (companyId: string, id: string): Promise<ImportRow | undefined> =>
   queryOne<ImportRow>(`select ${COLUMNS} from imports where ${SHOWN} and id = $2`, [companyId, id]);
 
-/** Background imports of all people of the company, the newest first. */
+/** Background imports of the company, newest first. */
 export const IMPORT_LISTING = { from: "imports i", columns: COLUMNS, where: [SHOWN, "caller is not null"] };

@@ -1,4 +1,4 @@
-/** An import as it is asked for: the form's fields, and what is wrong with them. */
+/** Validates the form of an import. */
 import { keepImport } from "../../../models/statements/imports.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import type { FieldErrors } from "../../lib/errors.ts";
@@ -35,7 +35,7 @@ export async function importErrors(
   };
 }
 
-/** The form has passed `importErrors`. */
+/** Requires a form that has passed `importErrors`. */
 export function jobOf(form: ImportForm): Omit<ImportJob, "companyId" | "limit"> {
   const read = readMapping(form.mapping);
   return {

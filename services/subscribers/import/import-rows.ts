@@ -1,6 +1,6 @@
 /**
- * From CSV rows to lines of PostgreSQL's COPY text format: the header decides which column is what, and rows that cannot
- * be used are reported with the reason.
+ * Converts CSV rows to PostgreSQL's COPY text format: the header assigns the columns, and unusable rows are reported
+ * with a reason.
  */
 import { decodeHTMLStrict } from "entities";
 import { addressError, addressText, isAddress } from "../../lib/address.ts";
@@ -27,21 +27,21 @@ interface RowError {
   error: string;
 }
 
-/** Where all errors go; the answer has the first ones. */
+/** Receives all errors; the response has the first ones. */
 interface ErrorSink {
   add(row: number, email: string, error: string): void;
-  /** Between two batches of rows. */
-  writeIfMuch(): Promise<void>;
+  /** Called between two batches of rows. */
+  flushIfLarge(): Promise<void>;
 }
 
 export class Tally {
   readonly #sink: ErrorSink | undefined;
   total = 0;
   skipped = 0;
-  /** The most careful status of all rows. */
+  /** Most restrictive status of all rows. */
   state = NOTHING_SAID;
   readonly types = new CellTypes();
-  /** Cells in which HTML entities were decoded. */
+  /** Number of cells in which HTML entities were decoded. */
   decoded = 0;
   readonly errors: RowError[] = [];
 
@@ -49,28 +49,28 @@ export class Tally {
     this.#sink = sink;
   }
 
-  /** `forgotten`: the address itself is not kept, because it is an erased person's. */
+  /** `forgotten`: the address is an erased person's and must not be kept. */
   skip(row: number, given: string, error: string, forgotten = false): void {
     this.skipped++;
-    // As it can be stored: a NUL cannot, nor half of a character.
+    // PostgreSQL can store neither NUL nor lone surrogates.
     const email = given.slice(0, MAX_EMAIL).replaceAll("\0", "\uFFFD").toWellFormed();
     this.#sink?.add(row, forgotten ? "" : email, error);
     if (this.errors.length < MAX_REPORTED) this.errors.push({ row, email, error });
   }
 
   async settle(): Promise<void> {
-    await this.#sink?.writeIfMuch();
+    await this.#sink?.flushIfLarge();
   }
 }
 
 const copyEscapes: Record<string, string> = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
-/** A text as COPY takes it. */
+/** Escapes text for COPY. */
 export const copyText = (text: string) =>
   /[\\\t\n\r]/.test(text) ? text.replace(/[\\\t\n\r]/g, (char) => copyEscapes[char]!) : text;
 
 export const isUnreadable = (text: string) => text.includes("\uFFFD") || text.includes("\0");
 
-/** Named and numbered characters of HTML that end in a semicolon, as products export them by mistake: `R&amp;D`. */
+/** HTML entities that end in a semicolon, which products export by mistake: `R&amp;D`. */
 const ENTITY = /&(?:#\d+|#[xX][\da-fA-F]+|[a-zA-Z][a-zA-Z\d]*);/;
 
 function withoutEntities(text: string, tally: Tally): string {
@@ -82,12 +82,12 @@ function withoutEntities(text: string, tally: Tally): string {
 
 const textAt = (cells: string[], at: number): string => withoutGuard(cells[at]?.trim() ?? "");
 
-/** Google Contacts writes all addresses of a label into one cell; the first one is taken. */
+/** Google Contacts writes all addresses of a label into one cell; the first one is used. */
 const SEVERAL = " ::: ";
-/** Written by Outlook for a day that is not known. */
+/** Outlook's value for an unknown day. */
 const NO_DAY = "0/0/00";
 
-/** One line, because it stands in the header of mails; a cell of a spreadsheet may have several. */
+/** Names are single lines, because headers of emails contain them; a spreadsheet cell may have several. */
 const nameAt = (cells: string[], at: number, tally: Tally): string =>
   toOneLine(withoutEntities(textAt(cells, at), tally)).trim();
 
@@ -99,7 +99,7 @@ function namesAt({ firstName, lastName, fullName }: Columns, cells: string[], ta
 const isLong = (name: string) => name.length > MAX_NAME;
 const nameError = (field: string) => `${field}: Ensure this field has no more than ${MAX_NAME} characters.`;
 
-/** The most careful status that the row's columns give, or a word that is none. */
+/** Most restrictive status of the row's columns, or an unknown word. */
 function stateAt(columns: Columns, cells: string[]): number | { unknown: string } {
   let state = NOTHING_SAID;
   for (const { at, state: affirmed } of columns.statuses) {
@@ -112,7 +112,7 @@ function stateAt(columns: Columns, cells: string[]): number | { unknown: string 
   return state;
 }
 
-/** The members of columns in JSON, as `"name":value` with commas between. */
+/** Members of JSON columns as `"name":value`, separated by commas. */
 function membersOf(columns: Columns, cells: string[]): { json: string } | { error: string } {
   let json = "";
   for (const { name, at } of columns.objects) {
@@ -130,13 +130,13 @@ function membersOf(columns: Columns, cells: string[]): { json: string } | { erro
 }
 
 interface RowAttributes {
-  /** As COPY takes it: `\N` (null) if all columns are blank. */
+  /** Escaped for COPY: `\N` (null) if all columns are blank. */
   json: string;
-  /** Readings of cells besides text (cell-types.ts), as COPY takes them. */
+  /** Readings of cells besides text (cell-types.ts), escaped for COPY. */
   readings: string;
 }
 
-/** A column wins over a member of its name. */
+/** A column takes precedence over a JSON member of the same name. */
 function attributesOf(columns: Columns, cells: string[], tally: Tally): RowAttributes | { error: string } {
   const members = columns.objects.length > 0 ? membersOf(columns, cells) : { json: "" };
   if ("error" in members) return members;
@@ -158,10 +158,10 @@ function attributesOf(columns: Columns, cells: string[], tally: Tally): RowAttri
     : { json: copyText(json), readings: readings ? copyText(`{${readings}}`) : "\\N" };
 }
 
-/** Why an address may not be imported; undefined where it may. */
+/** Returns why an address must not be imported, else undefined. */
 export type Refusal = (address: string) => string | undefined;
 
-/** The row's line for COPY, or undefined if the row was skipped. */
+/** Returns the row's COPY line, or undefined if it was skipped. */
 function copyLine(columns: Columns, row: CsvRow, tally: Tally, refusal: Refusal): string | undefined {
   const { cells, line } = row;
   const email = addressText(textAt(cells, columns.email).split(SEVERAL)[0]!);
@@ -191,7 +191,7 @@ function copyLine(columns: Columns, row: CsvRow, tally: Tally, refusal: Refusal)
 
 export const isBlank = ({ cells, error }: CsvRow) => !error && cells.every((cell) => cell.trim() === "");
 
-/** One piece of COPY text for each batch of rows, after a rest; blank lines are ignored. */
+/** Yields COPY text for each batch of rows, with a pause before each; ignores blank lines. */
 export async function* copyLines(
   columns: Columns,
   batches: AsyncIterable<CsvRow[]>,

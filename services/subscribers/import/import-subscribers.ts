@@ -1,6 +1,6 @@
 /**
- * Import of a CSV file: read as a stream, copied into a temporary table, then merged in one transaction. Memory does
- * not grow with the file.
+ * Imports a CSV file: reads it as a stream, copies it into a temporary table, and merges it in one transaction. Memory
+ * use does not depend on the file's size.
  */
 import { pipeline } from "node:stream/promises";
 import { DatabaseError } from "pg";
@@ -26,7 +26,7 @@ import { type Merged, mergeImport, tryMerge } from "./merge-import.ts";
 type ImportReport = Static<typeof ImportReportSchema>;
 
 const MAX_TRIES = 5;
-/** Unique violation, deadlock: a request wrote one of the same addresses at the same time. */
+/** Unique violation, deadlock: a concurrent request wrote one of the addresses. */
 const RACES = new Set(["23505", "40P01"]);
 
 export interface ImportJob {
@@ -35,28 +35,28 @@ export interface ImportJob {
   listId?: string | undefined;
   charset?: string | undefined;
   mapping?: Mapping;
-  /** False: the first line is a person, and `mapping` names columns by their numbers. */
+  /** False: the first line is data, and `mapping` names columns by number. */
   header?: boolean | undefined;
   onConflict?: "update" | "skip" | undefined;
-  /** How days such as 03/04/2000 are read. */
+  /** Order of day and month in days such as 03/04/2000. */
   dateOrder?: DateOrder | undefined;
-  /** Everything is counted and nothing is written. */
+  /** Counts everything and writes nothing. */
   dryRun?: boolean | undefined;
-  /** Of the file. */
+  /** Size of the file. */
   bytes?: number;
-  /** Of an import that goes on behind its answer: its row. */
+  /** Row of a background import. */
   own?: OwnImport;
-  /** Writes the report together with the rows of the file. */
+  /** Writes the report in the transaction of the rows. */
   finish?: (client: Client, report: ImportReport) => Promise<void>;
 }
 
 interface OpenCsv<C> {
   columns: C;
-  /** After the header. */
+  /** Rows after the header. */
   rows: AsyncIterable<CsvRow[]>;
 }
 
-/** The first line's cells as columns, and the rows. A file whose columns are not usable is refused before anything is written. */
+/** Reads the header and returns the rows. A file with unusable columns is refused before anything is written. */
 export async function openCsv<C>(
   stream: AsyncIterable<unknown>,
   { charset, header: hasHeader = true }: { charset?: string | undefined; header?: boolean | undefined },
@@ -78,13 +78,13 @@ export async function openCsv<C>(
       return { columns: await read(header.cells), rows: rows(batch.slice(hasHeader ? at + 1 : at)) };
     }
   } catch (error) {
-    // Closes the stream, which will not be read further.
+    // Closes the stream, which is not read further.
     await batches.return(undefined);
     throw error;
   }
 }
 
-/** A concurrent request may create one of the addresses: the merge then runs again and finds it there. */
+/** If a concurrent request creates one of the addresses, the merge runs again and finds it. */
 async function merge(client: Client, job: MergeJob, rows: number): Promise<Merged> {
   for (let tries = 1; ; tries++) {
     await client.query("savepoint before_merge");
@@ -98,7 +98,7 @@ async function merge(client: Client, job: MergeJob, rows: number): Promise<Merge
   }
 }
 
-/** What the file's rows came to, each of them counted once. */
+/** Counts each row of the file once. */
 function counted({ created, matched, restricted }: Merged, repeated: number, tally: Tally, { onConflict }: MergeJob) {
   const known = matched + repeated;
   const updated = onConflict === "skip" ? restricted : known;
@@ -106,7 +106,7 @@ function counted({ created, matched, restricted }: Merged, repeated: number, tal
   return { total, created, updated, skipped: tally.skipped + known - updated, errors, errors_count: tally.skipped };
 }
 
-/** As it is kept: without the addresses of people who were erased. */
+/** Removes addresses of erased persons before the report is stored. */
 const kept = (report: ImportReport): ImportReport => ({
   ...report,
   errors: report.errors.map((one) => (one.error.endsWith(ERASED_ERROR) ? { ...one, email: "" } : one)),
@@ -116,7 +116,7 @@ const kept = (report: ImportReport): ImportReport => ({
 const SMALL_BYTES = 64 * 1024;
 const isSmall = ({ bytes = 0 }: ImportJob): boolean => bytes > 0 && bytes <= SMALL_BYTES;
 
-/** Reads the file into the import's own table; nobody else waits for it. */
+/** Reads the file into the import's own table, without blocking anybody. */
 async function readInto(client: Client, job: ImportJob, { columns, rows }: OpenCsv<Columns>, tally: Tally) {
   const { companyId } = job;
   const copy = await prepareImport(client);
@@ -137,7 +137,7 @@ async function importRows(csv: OpenCsv<Columns>, job: ImportJob, file: ErrorFile
     const types = tally.types.decide(job.dateOrder);
     const repeated = await dropRepeated(client, merging, { rows, beganMs, types });
     const suppressed = await countSuppressed(client, companyId);
-    // From here on other writers of this company wait: for the merge, and never for the file.
+    // Blocks other writers of this company during the merge only, never while the file is read.
     if (!job.dryRun) await lockBulkWrites(client, companyId);
     const room = await roomFor(client, companyId, job.limit);
     if ((await countNew(client, companyId, room)) > room) throw subscriberLimitReached(job.limit!);

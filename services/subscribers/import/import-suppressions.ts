@@ -1,6 +1,6 @@
 /**
- * Many suppressions at once: a CSV file or a list of items, copied into a temporary table and merged in one statement, so
- * that all of them stand or none. A block that is there already is only ever made stronger.
+ * Adds many suppressions from a CSV file or a list of items: copied into a temporary table and merged in one statement,
+ * all or none. An existing suppression is only ever strengthened.
  */
 
 import { Readable } from "node:stream";
@@ -26,7 +26,7 @@ import { copyText, isBlank, isUnreadable } from "./import-rows.ts";
 import { openCsv } from "./import-subscribers.ts";
 import { squashed, stateOfWord } from "./status-words.ts";
 
-/** One block as it was given. */
+/** One suppression as given. */
 export interface BlockItem {
   email?: string | null;
   domain?: string | null;
@@ -35,19 +35,19 @@ export interface BlockItem {
 }
 
 interface BlockError {
-  /** The line of the file (the header is line 1), or the item's index. */
+  /** Line of the file (the header is line 1), or the item's index. */
   row: number;
   email: string;
   domain: string;
   error: string;
 }
 
-/** As many as items may be given. */
+/** Equals the maximum number of items. */
 const MAX_ERRORS = 10_000;
 const MAX_REASON = 1_000;
 const MAX_SHOWN = 254;
 
-/** `manual` where nothing is said; undefined for a word that is no kind. */
+/** `manual` by default; undefined for an unknown word. */
 function kindOf(word: string): SuppressionKind | undefined {
   const given = squashed(word);
   if (given === "") return "manual";
@@ -58,7 +58,7 @@ function kindOf(word: string): SuppressionKind | undefined {
 
 class Blocks {
   total = 0;
-  /** Given, and blocked without a row of their own: those of people who were erased. */
+  /** Entries of erased persons, who are blocked without a row. */
   blocked = 0;
   readonly errors: BlockError[] = [];
   #erased: (address: string) => boolean;
@@ -73,7 +73,7 @@ class Blocks {
     return "";
   }
 
-  /** The line for COPY; nothing for one that is refused. */
+  /** Returns the COPY line, or nothing if the entry is refused. */
   line(row: number, item: BlockItem, fault?: string): string {
     this.total++;
     const email = addressText(item.email ?? "");
@@ -110,7 +110,7 @@ function linesOfItems(items: readonly BlockItem[]): Lines {
   };
 }
 
-/** A file without a column of addresses or domains is refused before anything is written. */
+/** Refuses a file without a column of addresses or domains before anything is written. */
 async function linesOfFile(stream: NodeJS.ReadableStream, charset: string | undefined): Promise<Lines> {
   const { columns, rows } = await openCsv(stream, { charset }, (header) => {
     const names = namesOf(header);
@@ -152,7 +152,7 @@ const changes = (target: string) => `
   where ${IS_STRONGER} or excluded.reason not in ('', x.reason)
   returning xmax = 0 as is_new`;
 
-// Of one that is given twice the strongest. In the order of the keys, as all who write several of them.
+// Uses the strongest of duplicates. Locks in key order, like all statements that write several.
 const MERGE = `
   with addresses as (
     insert into suppressions as x (company_id, email, email_key, kind, reason)

@@ -1,17 +1,17 @@
-/** The tables of an import's own: what came in, and one row of each address, in the order in which they are written. */
+/** Temporary tables of an import: the rows read, and one row per address in the order of writing. */
 import { type Client, queryOne } from "../../../models/database/db.ts";
 import { allowLonger } from "../../../models/database/silence.ts";
 import { notSuppressed } from "../../../models/statements/not-suppressed.ts";
 import { type ColumnType, readingsOf } from "./cell-types.ts";
 import { NOTHING_SAID, SUPPRESSED_FROM } from "./status-words.ts";
 
-// Longer than a gigabyte takes; the pool's own limit is meant for requests.
+// Longer than a gigabyte takes; the pool's limit is meant for requests.
 const STATEMENT_TIMEOUT_MS = 14 * 60_000;
 
-/** The COPY statement for the lines of import-rows.ts. */
+/** Creates the table and returns the COPY statement for the lines of import-rows.ts. */
 export async function prepareImport(client: Client): Promise<string> {
   await allowLonger(client, STATEMENT_TIMEOUT_MS);
-  // For sorting and hashing what came in; what does not fit goes to temporary files.
+  // Memory for sorting and hashing; larger data goes to temporary files.
   await client.query("set local work_mem = '64MB'");
   await client.query(`
     create temporary table incoming (
@@ -34,7 +34,7 @@ const READINGS_TABLE =
 const COUNT_READINGS = `
   insert into counted_readings select * from unnest($1::text[], $2::text[], $3::integer[], $4::boolean[])`;
 
-/** Attributes with the readings that count in the place of their texts. Day 0 of a spreadsheet is 30 December 1899. */
+/** Replaces texts by the readings that were decided on. Spreadsheet day 0 is 30 December 1899. */
 const TYPED = `
   attributes || coalesce((
     select jsonb_object_agg(name, value) from (
@@ -46,7 +46,7 @@ const TYPED = `
         and (not c.is_serial or readings ->> c.key ~ '^([1-9][0-9]{0,3}|[1-6][0-9]{4}|7[0-2][0-9]{3}|730[0-4][0-9]|73050)$')
       order by c.name, c.rank) best), '{}') as attributes`;
 
-/** False where all columns are text. */
+/** False if all columns are text. */
 async function countReadings(client: Client, types: readonly ColumnType[]): Promise<boolean> {
   const readings = types.flatMap(readingsOf);
   if (readings.length === 0) return false;
@@ -56,18 +56,16 @@ async function countReadings(client: Client, types: readonly ColumnType[]): Prom
   return true;
 }
 
-/** Below it the people of a file keep its order, which is the one that somebody may look for. */
-export const LARGE = 10_000;
+/** Smaller files are written in their own order, which users may expect to see. */
+export const LARGE_FILE_ROWS = 10_000;
 
 /**
- * One row of each address: the last, or where known subscribers are skipped the first; with the id that a new person gets. Ids
- * go up with the addresses, and the rows are written in that order, so that each page of each index is gone to once: 5.8 µs of
- * PostgreSQL's CPU for a row beside a million that are there, and 8.6 in the order of the file, when the index of
- * addresses is gone to at random, and read from disk again and again where it is larger than PostgreSQL's memory. Who is known
- * already pays 1.3 µs for the order (12.8 instead of 11.5).
+ * Keeps one row per address (the last, or the first if known subscribers are skipped) and assigns ids. Ids ascend with
+ * the addresses, and rows are written in that order, so that each index page is visited once; the order of the file
+ * would access the index of addresses at random.
  *
- * An id is a UUIDv7 (services/lib/ids.ts): its time and the 12 bits behind the version count up from when the reading began,
- * by 4,096 a millisecond, which nothing reads a file faster than; the rest is random, and comes with the row.
+ * An id is a UUIDv7 (services/lib/ids.ts): its time and the 12 bits behind the version count up from the beginning of
+ * the import, by 4,096 per millisecond, which is faster than any file is read; the remaining bits are random.
  */
 const makePeople = (stays: "first" | "last", inFileOrder: boolean, beganMs: number, isTyped: boolean) => `
   create temporary table people on commit drop as
@@ -79,8 +77,8 @@ const makePeople = (stays: "first" | "last", inFileOrder: boolean, beganMs: numb
         select distinct on (email_key) * from incoming order by email_key, line ${stays === "last" ? "desc" : "asc"}) one
       ${inFileOrder ? "order by line" : ""}) ordered) numbered`;
 
-// Of an address that occurs twice the row that stays has the most careful status of all.
-const SPREAD_STATES = `
+// Gives the remaining row of a repeated address the most restrictive status of all.
+const KEEP_STRICTEST_STATES = `
   update people p set state = d.state
   from (select email_key, max(state) as state from incoming group by email_key having count(*) > 1) d
   where p.email_key = d.email_key and p.state < d.state`;
@@ -89,52 +87,52 @@ const COUNT_NEW = `
   select count(*) n from people i
   where not exists (select 1 from subscribers s where s.company_id = $1 and s.email_key = i.email_key)`;
 
-// Also those whom the file itself suppresses, which a dry run does not write.
+// Includes people whom the file itself suppresses, which a dry run does not write.
 const COUNT_SUPPRESSED = `
   select count(*)::integer n from people p
   where p.state >= ${SUPPRESSED_FROM}
     or not ${notSuppressed({ key: '(p.email_key collate "default")', company: "$1::uuid", transactional: "false" })}`;
 
-/** What stands in the import's table. */
+/** Result of reading the file into the table. */
 interface RowsRead {
   rows: number;
   beganMs: number;
   types: readonly ColumnType[];
 }
 
-/** What the rows of a file are merged by. */
+/** Parameters of the merge. */
 export interface MergeJob {
   companyId: string;
-  /** Kept with the people whom it creates. */
+  /** Stored with the subscribers that it creates. */
   importId: string;
   listId?: string | undefined;
-  /** What becomes of known subscribers: names, attributes and lists are updated, or stay. */
+  /** Names, attributes and lists of known subscribers are updated or kept. */
   onConflict: "update" | "skip";
-  /** The most careful status of all rows (status-words.ts). */
+  /** Most restrictive status of all rows (status-words.ts). */
   state: number;
 }
 
-/** How many of the file's rows only repeated an address. Of the import's own tables, so nobody else waits for it. */
+/** Removes repeated addresses and returns their number. Works on the import's own tables, so nobody waits. */
 export async function dropRepeated(client: Client, { onConflict, state }: MergeJob, read: RowsRead): Promise<number> {
   const stays = onConflict === "skip" ? "first" : "last";
   const isTyped = await countReadings(client, read.types);
-  const made = await client.query(makePeople(stays, read.rows < LARGE, read.beganMs, isTyped));
+  const made = await client.query(makePeople(stays, read.rows < LARGE_FILE_ROWS, read.beganMs, isTyped));
   const repeated = read.rows - made.rowCount!;
-  if (repeated > 0 && state > NOTHING_SAID) await client.query(SPREAD_STATES);
-  // Of a large file as much disk as the other table takes.
+  if (repeated > 0 && state > NOTHING_SAID) await client.query(KEEP_STRICTEST_STATES);
+  // Frees as much disk as the other table takes.
   await client.query("drop table incoming");
-  // What the merge joins and filters by; of all columns it took 200 ms of CPU, of these 50.
+  // Analyse only the columns that the merge joins and filters by.
   await client.query("analyze people (email_key, state)");
   return repeated;
 }
 
-/** Addresses that are new; counted only where the plan limits them. */
+/** Number of new addresses; counted only if the plan limits them. */
 export async function countNew(client: Client, companyId: string, room: number): Promise<number> {
   if (!Number.isFinite(room)) return 0;
   return (await queryOne<{ n: number }>(COUNT_NEW, [companyId], client))?.n ?? 0;
 }
 
-/** How many of the file's people get no newsletter, because their address or domain is suppressed. */
+/** Number of people who get no newsletter because their address or domain is suppressed. */
 export async function countSuppressed(client: Client, companyId: string): Promise<number> {
   return (await queryOne<{ n: number }>(COUNT_SUPPRESSED, [companyId], client))!.n;
 }

@@ -1,39 +1,38 @@
 /**
- * How the people of a file come to those who are there: slice by slice, in one transaction, so that all of them do or none.
- * A slice's rows and what its triggers look at stay in memory: 14 µs of PostgreSQL's CPU for a new person with membership of a
- * list, and 21 where one statement wrote all of a million and kept them on disk for its triggers.
+ * Merges the people of a file into the company's subscribers, in slices within one transaction. Slices keep their rows
+ * and the triggers' transition tables in memory.
  */
 import { type Client, queryOne } from "../../../models/database/db.ts";
 import { SUBSCRIBER_STATUSES } from "../../../models/subscriber.ts";
 import { MAX_BYTES } from "../../lib/attributes.ts";
 import { IS_STRONGER } from "../suppress.ts";
-import { LARGE, type MergeJob } from "./import-tables.ts";
+import { LARGE_FILE_ROWS, type MergeJob } from "./import-tables.ts";
 import { SUPPRESSED_FROM } from "./status-words.ts";
 
-/** As many as PostgreSQL keeps of a temporary table without a file (8 MB). */
+/** As many as a temporary table holds in memory (8 MB). */
 const SLICE_ROWS = 20_000;
 
 export interface Merged {
   created: number;
-  /** Subscribers that were there before. */
+  /** Subscribers that existed before. */
   matched: number;
-  /** Of these, how many got a more careful status. */
+  /** How many of these got a more restrictive status. */
   restricted: number;
 }
 
 const STATUSES = `array[${SUBSCRIBER_STATUSES.map((status) => `'${status}'`).join(", ")}]`;
 
 /**
- * By pages of the import's table: $2 is a slice's first, $3 the next slice's. What is beyond the last page that was counted
- * belongs to the last slice.
+ * Slices are page ranges of the import's table, from $2 up to $3. Pages beyond the counted ones belong to the last
+ * slice.
  */
-const OF_SLICE = "i.ctid >= $2::tid and i.ctid < $3::tid";
+const IN_SLICE = "i.ctid >= $2::tid and i.ctid < $3::tid";
 const END = "(4294967295,0)";
 
 const PAGES = `
   select greatest(pg_relation_size('pg_temp.people') / current_setting('block_size')::bigint, 1)::integer as pages`;
 
-/** Between which addresses a slice's lie, in the order of the index of addresses. */
+/** Lowest and highest address of a slice, in index order. */
 const BOUNDS = `
   select min(email_key collate "default") as low, max(email_key collate "default") as high
   from people i where i.ctid >= $1::tid and i.ctid < $2::tid`;
@@ -42,17 +41,17 @@ const KNOWN_TABLE = `
   create temporary table known (id uuid not null, email_key text collate "C" not null, first_name text, last_name text, attributes jsonb)
   on commit drop`;
 
-// New and known addresses are separated first: an upsert takes half as long again. Of the company's people those between a
-// slice's addresses are read, and whoever is known is locked: nobody removes them or changes their address any more.
+// Separates known from new addresses, which is faster than an upsert. Locks the known subscribers, so that nobody
+// removes them or changes their address.
 const KNOWN = `
   insert into known (id, email_key, first_name, last_name, attributes)
   select s.id, i.email_key, i.first_name, i.last_name, i.attributes
   from people i join subscribers s on s.company_id = $1 and s.email_key = i.email_key collate "default"
     and s.email_key between $4 and $5
-  where ${OF_SLICE}
+  where ${IN_SLICE}
   for key share of s`;
 
-// Unchanged rows are not written again.
+// Skips unchanged rows.
 const CHANGE = `
   update subscribers s set
     first_name = coalesce(nullif(k.first_name, ''), s.first_name),
@@ -65,7 +64,7 @@ const CHANGE = `
     and (k.first_name not in ('', s.first_name) or k.last_name not in ('', s.last_name)
       or (k.attributes is not null and not s.attributes @> k.attributes))`;
 
-const NEW = `from people i where ${OF_SLICE} and not exists (select from known k where k.email_key = i.email_key)`;
+const NEW = `from people i where ${IN_SLICE} and not exists (select from known k where k.email_key = i.email_key)`;
 
 const CREATE = `
   insert into subscribers (id, company_id, email, email_key, first_name, last_name, attributes, status, import_id)
@@ -74,12 +73,12 @@ const CREATE = `
 
 const JOIN = `insert into list_members (company_id, list_id, subscriber_id) select $1, $4, i.id ${NEW}`;
 
-// An import does not put a subscriber back on a list that they left themselves.
+// An import does not put subscribers back on a list that they left themselves.
 const REJOIN = `
   insert into list_members (company_id, list_id, subscriber_id) select $1, $2, id from known
   on conflict (company_id, list_id, subscriber_id) do nothing`;
 
-// In the careful direction only: a stronger block and a more careful status stay. Who was created has the status already.
+// Only restricts: a stronger suppression and a more restrictive status stay. New subscribers already have the status.
 const RESTRICT = `
   with said as (
     select email, email_key, state, (${STATUSES})[state + 1] as status from people where state >= ${SUPPRESSED_FROM}),
@@ -100,13 +99,12 @@ async function slicesOf(client: Client, rows: number): Promise<Slice[]> {
 }
 
 /**
- * What is counted meanwhile stays locked until the transaction ends, so it has a slot of its own (`counter_slot()`).
- * Of a large file each join goes once through both sides: with a company whose rows nobody has counted yet, PostgreSQL takes
- * them for few, and would go through a slice for each of them.
+ * Counters stay locked until the transaction ends, so use a separate slot (`counter_slot()`). For a large file, disable
+ * nested loops: PostgreSQL underestimates tables that were not analysed yet.
  */
 async function prepareMerge(client: Client, rows: number): Promise<void> {
   await client.query("set local flockmail.slot = 32");
-  if (rows >= LARGE) await client.query("set local enable_nestloop = off");
+  if (rows >= LARGE_FILE_ROWS) await client.query("set local enable_nestloop = off");
   await client.query(KNOWN_TABLE);
 }
 
@@ -120,7 +118,7 @@ interface Slice {
   to: string;
 }
 
-/** How many of a slice's people are new, and how many were known. */
+/** Numbers of new and of known people in a slice. */
 async function mergeSlice(
   client: Client,
   job: MergeJob,
@@ -139,11 +137,11 @@ async function mergeSlice(
   return [created, matched];
 }
 
-/** `rows`: how many the import's table has, or a few more. */
+/** `rows` is the number of rows in the import's table, or slightly more. */
 export async function mergeImport(client: Client, job: MergeJob, rows: number): Promise<Merged> {
   const { companyId, state } = job;
   await prepareMerge(client, rows);
-  // The list is locked while its members are written (there is no foreign key); if it has been deleted, there are none.
+  // Locks the list while members are written, because there is no foreign key; a deleted list gets none.
   const held = "select 1 from lists where company_id = $1 and id = $2 for key share";
   const listId = job.listId && (await queryOne(held, [companyId, job.listId], client)) ? job.listId : undefined;
   const merged: Merged = { created: 0, matched: 0, restricted: 0 };
@@ -161,6 +159,6 @@ const TRY = `
     count(*) filter (where i.state >= ${SUPPRESSED_FROM} and i.state >= array_position(${STATUSES}, s.status)) as restricted
   from people i left join subscribers s on s.company_id = $1 and s.email_key = i.email_key`;
 
-/** What a merge would do; writes nothing. */
+/** Counts what a merge would do without writing. */
 export const tryMerge = async (client: Client, { companyId }: MergeJob): Promise<Merged> =>
   (await queryOne<Merged>(TRY, [companyId], client))!;

@@ -1,4 +1,4 @@
-/** What other products keep about a person as JSON, as attributes: `{"likes": {"tea": true}}` becomes `likes.tea`. */
+/** Flattens JSON of other products into attributes: `{"likes": {"tea": true}}` becomes `likes.tea`. */
 import { type Attributes, type AttributeValue, isAttributeName, MAX_TEXT, MAX_TEXTS } from "../../lib/attributes.ts";
 
 import { parseExactJson } from "../../lib/exact-json.ts";
@@ -19,7 +19,7 @@ function sizeError(name: string, value: AttributeValue): string | undefined {
   return isLong ? `${name}: Ensure this field has no more than ${MAX_TEXT} characters.` : undefined;
 }
 
-/** Writes the members of an object into `attributes`; an error says which one cannot be kept. */
+/** Adds the members of an object to `attributes`; an error names the one that cannot be kept. */
 function addMembers(object: object, prefix: string, depth: number, attributes: Attributes): string | undefined {
   for (const [key, value] of Object.entries(object)) {
     const name = prefix + key.trim();
@@ -39,7 +39,7 @@ function addMembers(object: object, prefix: string, depth: number, attributes: A
   return undefined;
 }
 
-/** Undefined: the text is no object in JSON. */
+/** Undefined if the text is no JSON object. */
 export function readObject(text: string): { attributes: Attributes } | { error: string } | undefined {
   if (!text.startsWith("{")) return undefined;
   let object: object;
@@ -48,7 +48,7 @@ export function readObject(text: string): { attributes: Attributes } | { error: 
   } catch {
     return { error: "Not valid JSON." };
   }
-  // Lone surrogates and NUL, written as escapes: PostgreSQL stores neither.
+  // Escaped lone surrogates and NUL cannot be stored by PostgreSQL.
   if (/\\u0000|\\ud[89a-f]/i.test(JSON.stringify(object))) return { error: "Not a valid string." };
   const attributes: Attributes = {};
   const error = addMembers(object, "", 1, attributes);

@@ -1,6 +1,6 @@
 /**
- * Undo of an import: deletes the people whom it created and who have nothing but what it gave them. People who were edited, got
- * mail, or are on a list that the import did not put them on, stay. Works in slices, so it can be asked for again at any time.
+ * Undoes an import: deletes people whom it created and who have only what it gave them. People who were edited, were
+ * sent to, or are on other lists stay. Works in slices and can be repeated at any time.
  */
 import { type Client, query, queryOne, transaction } from "../../../models/database/db.ts";
 import type { ImportStatus } from "../../../models/import.ts";
@@ -10,10 +10,10 @@ import { idTime } from "../../lib/ids.ts";
 
 const UNDO_DAYS = 7;
 const SLICE = 2_500;
-/** An answer takes no longer; `remaining` says whether to ask again. */
+/** Limits the response time; `remaining` tells whether to call again. */
 const MAX_MS = 20_000;
 
-// An import writes a person and their membership in one transaction, so all of its times are equal.
+// An import writes a person and their membership in one transaction, so their times are equal.
 const UNTOUCHED = `
   s.company_id = $1 and s.import_id = $2 and s.updated_at = s.created_at
   and not exists (select from sent_emails e where e.subscriber_id = s.id)
@@ -32,15 +32,12 @@ const LOCK_ADDRESSES = "select lock_addresses($1)";
 const STILL = `select s.id from subscribers s where ${UNTOUCHED} and s.id = any($3::uuid[])`;
 
 interface Slice {
-  /** People looked at; 0: nobody remains. */
+  /** Number of candidates; 0 means done. */
   found: number;
   deleted: number;
 }
 
-/**
- * Checks again once the locks are held: the first statement does not see the mail of a campaign that writes its recipients in the
- * meantime, nor a list that a concurrent request adds.
- */
+/** Checks again after locking: the first statement does not see concurrent campaigns and list changes. */
 async function removeSome(client: Client, companyId: string, importId: string): Promise<Slice> {
   const found = await query<{ id: string }>(NEXT, [companyId, importId], client);
   await query(LOCK_ADDRESSES, [companyId], client);
@@ -53,7 +50,7 @@ interface Undone {
   deleted: number;
   /** People of the import who stay. */
   kept: number;
-  /** People who can still be deleted by asking again. */
+  /** People who can still be deleted by calling again. */
   remaining: number;
 }
 

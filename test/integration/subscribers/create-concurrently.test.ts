@@ -1,4 +1,4 @@
-/** Single subscribers that many requests of a company bring at the same time. */
+/** Concurrent creation of subscribers of one company. */
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
 import { MAX_ATTRIBUTES } from "../../../services/lib/attributes.ts";
 import { type App, startApp } from "../../support/app.ts";
@@ -34,7 +34,7 @@ test("each request is answered with its own subscriber", async () => {
   expect([await stored(own), await stored(other)]).toEqual([120, 1]);
 });
 
-test("one address in many requests becomes one subscriber with what all of them gave", async () => {
+test("one address in many requests becomes one subscriber with all given values", async () => {
   const attributes = (no: number) => ({ email: "Ann@example.com", attributes: { [`a${no}`]: no } });
   const answers = await createAll(Array.from({ length: 30 }, (_, no) => attributes(no)));
   expect(new Set(answers.map(({ status, body }) => `${status} ${body.id}`)).size).toBe(1);
@@ -44,7 +44,7 @@ test("one address in many requests becomes one subscriber with what all of them 
   expect(Object.keys(row!.attributes)).toHaveLength(30);
 });
 
-test("one that is refused leaves the others as they are", async () => {
+test("a refused request does not affect the others", async () => {
   const full = Object.fromEntries(Array.from({ length: MAX_ATTRIBUTES }, (_, no) => [`a${no}`, no]));
   await create({ email: "full@example.com", attributes: full });
   await own.api.post(`${PATH}erase/`, { email: "gone@example.com" });
@@ -60,7 +60,7 @@ test("one that is refused leaves the others as they are", async () => {
   expect(await stored(own)).toBe(3);
 });
 
-test("nobody waits for a row of another one's that somebody holds", async () => {
+test("requests do not wait for a locked row of another subscriber", async () => {
   await create({ email: "held@example.com" });
   await transaction(async (client) => {
     await query("update subscribers set first_name = 'Held' where company_id = $1", [own.id], client);

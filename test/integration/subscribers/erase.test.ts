@@ -15,7 +15,7 @@ const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:131.0) Gecko/20100101 Firefo
 
 let app: App;
 let server: SmtpServer;
-/** What the server says to Ann's RCPT. */
+/** Server's response to RCPT for Ann. */
 let refusal: string | undefined;
 
 beforeAll(async () => {
@@ -80,10 +80,10 @@ async function furnish(): Promise<Furnished> {
   return { ...company, smtp, list, template, ann, send };
 }
 
-/** As a mail program reads it. */
+/** Decodes a message like a mail program. */
 const asRead = (raw: string): string => raw.replace(/=\r\n/g, "").replaceAll("=3D", "=");
 
-/** The last mail to Ann. */
+/** Last message to Ann. */
 const lastToAnn = (): string => asRead(server.messages.findLast(({ to }) => to[0] === ANN)!.raw);
 
 const linkIn = (mail: string, page: string) =>
@@ -92,7 +92,7 @@ const linkIn = (mail: string, page: string) =>
 const mailOfAnn = async ({ api }: Furnished, campaign: string) =>
   (await api.get("/api/emails/sent-emails/", { query: { campaign, recipient: ANN } })).body.results[0];
 
-/** Ann in every place that the service knows. */
+/** Stores Ann everywhere in the database. */
 async function fillWithAnn(company: Furnished): Promise<{ news: string; mail: string; raw: string }> {
   const { api, id, smtp, list, template, ann, send, token } = company;
   await api.post("/api/emails/webhook-endpoints/", {
@@ -137,7 +137,7 @@ async function fillWithAnn(company: Furnished): Promise<{ news: string; mail: st
   await browser.get(linkIn(raw, "click"));
   await browser.post(`/api/emails/public/unsubscribe/${mail}/`);
 
-  // From then on the server does not know her, and says so.
+  // From now on the server refuses her address, quoting it.
   refusal = `550 5.7.1 <${ANN}>: not today`;
   const urgent = { is_transactional: true, ...receipt };
   await send("custom", { ...urgent, receivers: [{ email: BOB, bcc: [ANN] }, { email: ANN }] });
@@ -162,7 +162,7 @@ async function fillWithAnn(company: Furnished): Promise<{ news: string; mail: st
   await until("invited", pendingNotices, (n) => n === 0);
   await members.delete(`/api/companies/${id}/members/${invited.body.id}/`);
 
-  // Rows with an address of their own, and a server's last words.
+  // Rows with their own address, and a server's last response.
   await query(
     `with campaign as (
        insert into campaigns (id, company_id, name, campaign_type, status, total_emails, sent_count, smtp_config_id,
@@ -172,12 +172,12 @@ async function fillWithAnn(company: Furnished): Promise<{ news: string; mail: st
      select no, 1, $4::uuid, $5, null::text[], '{"a": 1}'::jsonb, 2, now() from campaign
      union all select no, 2, null, $5, null, '{"a": 1}'::jsonb, 2, now() from campaign
      union all select no, 3, null, 'dan@stays.example', array[$5], null::jsonb, 3, null from campaign
-     -- Left out when the campaign began.
+     -- Skipped when the campaign began.
      union all select no, -4, null, 'eve@stays.example', array[$5], jsonb_build_object('friend', $5), 5, null from campaign`,
     [newId(), id, smtp, ann, ANN],
   );
   await query("update smtp_configs set last_error = $2 where id = $1", [smtp, `450 4.2.1 <${ANN}>: later`]);
-  // Bob's newsletter: the refusal of a server that forwards his mail to Ann.
+  // Bob's campaign: the refusing server names Ann, to whom he forwards mail.
   await query(
     `update sent_emails e set error = $3, smtp_response = $3 from campaigns c, subscribers p
      where c.id = $1 and e.campaign_no = c.no and p.company_id = c.company_id and p.email = $2 and e.subscriber_id = p.id`,
@@ -236,7 +236,7 @@ describe("a person who is erased", () => {
     for (const [kind, n] of Object.entries(body.erased)) expect([kind, n]).not.toEqual([kind, 0]);
     expect(await rowsWith(ANN)).toEqual({});
 
-    // What comes back later about her is listed, and says nothing of her.
+    // Later bounces about her are listed without her data.
     const late = { email: ANN, type: "hard", diagnostic: `550 5.1.1 <${ANN}> is gone` };
     expect((await api.post("/api/emails/bounces/", late)).status).toBe(202);
     expect((await api.get("/api/emails/inbound/")).body.results[0]).toMatchObject({
@@ -253,7 +253,7 @@ describe("a person who is erased", () => {
     const emptied = (await api.get("/api/emails/sent-emails/", { query: { campaign: news, page_size: 100 } })).body;
     expect(emptied.results.map((m: Record<string, unknown>) => m.recipient).toSorted()).toEqual(["", BOB]);
     expect((await api.get(`/api/emails/subscribers/${company.ann}/`)).status).toBe(404);
-    // Bob and his own are as before.
+    // Bob's data is unchanged.
     const bob = (await api.get("/api/emails/subscribers/", { query: { search: "bob" } })).body.results[0];
     expect(bob).toMatchObject({ email: BOB, attributes: { friend: "[erased]" } });
     const others = [{ email: BOB, note: "with [erased]" }, "nobody"];
@@ -269,7 +269,7 @@ describe("a person who is erased", () => {
     ).body.results;
     expect(log).toMatchObject([{ target: null, detail: {} }]);
 
-    // Links in mails that she still has.
+    // Links in messages that she still has.
     const browser = client(app, { ip: someIp(), headers: { "user-agent": FIREFOX, accept: "text/html" } });
     expect((await browser.get(`/api/emails/public/view/${mail}/`)).status).toBe(404);
     expect((await browser.get(`/api/emails/public/unsubscribe/${mail}/`)).status).toBe(404);
@@ -280,7 +280,7 @@ describe("a person who is erased", () => {
     expect((await api.get("/api/emails/events/")).body.count).toBe(0);
   });
 
-  test("what was under way meanwhile goes half an hour later, and then nothing of the work is left", async () => {
+  test("concurrent data is removed half an hour later, and then no trace of the work is left", async () => {
     const company = await furnish();
     expect((await erase(company, ANN)).body).toMatchObject({ complete: true });
     expect(await rowsWith(ANN)).toEqual({});
@@ -320,10 +320,10 @@ describe("a person who is erased", () => {
     expect(await rowsWith(ANN)).toEqual({});
   });
 
-  test("is refused as subscriber and suppression, left out of sends and copies, and gets a waiting mail no more", async () => {
+  test("is refused as subscriber and suppression, skipped in sends and copies, and gets no waiting message", async () => {
     const company = await furnish();
     const { api, send, template, smtp } = company;
-    // Waits for its time with the receivers in it, and one that waits for its mail server.
+    // Scheduled with its receivers, and one waiting for its mail server.
     await query("update smtp_configs set backoff_until = now() + interval '1 hour' where id = $1", [smtp]);
     const body = { name: "W", subject: "S", body: "<p>B</p>", smtp_config_id: smtp, receivers: [{ email: ANN }] };
     const waiting = (await api.post("/api/emails/send/custom/", body)).body.id;
@@ -364,18 +364,18 @@ describe("a person who is erased", () => {
     expect(await rowsWith(ANN)).toEqual({});
   });
 
-  test("comes back by the public form, and only by a confirmation from that mailbox", async () => {
+  test("returns by the public form, and only after confirming from that mailbox", async () => {
     const company = await furnish();
     const { api, id } = company;
     await erase(company, ANN);
     const had = server.messages.length;
     const form = await client(app, { ip: someIp() }).post(`/api/emails/public/subscribe/${id}/`, { email: ANN });
     expect([form.status, form.body]).toEqual([201, { detail: "Thank you." }]);
-    // Others may arrive meanwhile: mail of the tests before, on a busy machine.
+    // Messages of earlier tests may still arrive.
     const toConfirm = async () =>
       server.messages.slice(had).filter(({ raw }) => asRead(raw).includes("/public/confirm/"));
     const [mail] = await until("mailed", toConfirm, ({ length }) => length > 0);
-    // Nobody but the mailbox has confirmed: the company may still not.
+    // Only the mailbox has confirmed; the company still may not add her.
     expect((await api.post("/api/emails/subscribers/", { email: ANN })).status).toBe(400);
     await query("update erased_addresses set due_at = now() where company_id = $1", [id]);
     await call(app.broker, "subscribers.finishErasures", {});
@@ -389,7 +389,7 @@ describe("a person who is erased", () => {
     expect(await rowsWith(ANN)).toEqual({});
   });
 
-  test("is found behind more rows than one step looks at, in every table that is walked through", async () => {
+  test("is found beyond one batch of rows in every table that is scanned", async () => {
     const company = await furnish();
     const { id, smtp } = company;
     const campaign = async (mails: number) => {
@@ -459,13 +459,13 @@ describe("a person who is erased", () => {
       webhook_deliveries: 3,
       audit_log: 1,
       idempotency_keys: 1,
-      // Bob's attribute, a name, and four mails of others.
+      // Bob's attribute, a name, and four messages to others.
       quotations: 6,
     });
     expect((await query("select from sent_emails where variables is not null")).length).toBeGreaterThan(14_000);
   });
 
-  test("an interrupted erasure goes on where it was, and counts nothing twice", async () => {
+  test("an interrupted erasure continues where it was, and counts nothing twice", async () => {
     const company = await furnish();
     await query(
       `insert into email_events (company_id, type, recipient) select $1, 'opened', $2 from generate_series(1, 2500)`,
@@ -480,7 +480,7 @@ describe("a person who is erased", () => {
         "select place, counts from erased_addresses where company_id = $1",
         [company.id],
       );
-    // Two at once, as after a lease that ran out; then nobody.
+    // Two runs in parallel, as after an expired lease; then none.
     while ((await at())!.place < events || ((await at())!.counts.events ?? 0) < 1_000) {
       await Promise.all([eraseStep(person), eraseStep(person)]);
     }
@@ -492,7 +492,7 @@ describe("a person who is erased", () => {
   });
 });
 
-describe("the data of one person", () => {
+describe("data of one person", () => {
   test("are all rows about the person, and nobody else's address", async () => {
     const company = await furnish();
     await fillWithAnn(company);
@@ -517,7 +517,7 @@ describe("the data of one person", () => {
     expect((await (await newCompany(app)).api.get(`/api/emails/subscribers/${ann}/data/`)).status).toBe(404);
   });
 
-  test("and what stands under the address before, which goes when the person is erased", async () => {
+  test("include earlier data of the address, which is deleted with the person", async () => {
     const home = "ann@new-home.example";
     const others = await rowsWith(ANN);
     const company = await furnish();

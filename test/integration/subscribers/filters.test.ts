@@ -1,4 +1,6 @@
-/** Every combination of list or segment, status, search, order and page, compared with the same done here to all people. */
+/**
+ * Compares every combination of list or segment, status, search, order and page with the same selection in JavaScript.
+ */
 import { query } from "../../../models/database/db.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
@@ -18,7 +20,7 @@ interface Person {
   status: string;
 }
 
-/** Most are active; who complained is nobody, and one waits to confirm. */
+/** Most are active, one is unconfirmed. */
 const statusOf = (n: number) =>
   n === 1 ? "unconfirmed" : n % 9 === 0 ? "bounced" : n % 4 === 0 ? "unsubscribed" : "active";
 const people: Person[] = Array.from({ length: PEOPLE }, (_, at) => at + 1).map((n) => ({
@@ -28,9 +30,9 @@ const people: Person[] = Array.from({ length: PEOPLE }, (_, at) => at + 1).map((
   last_name: n % 3 === 0 ? "Ng" : `Last${n % 25}`,
   status: statusOf(n),
 }));
-/** Everybody, half of all, and three. */
+/** Lists with everyone, half of them, and three. */
 const LISTS = [() => true, (n: number) => n % 2 === 0, (n: number) => [4, 9, 36].includes(n)];
-/** Their places from 1 on. */
+/** Positions from 1 on. */
 const listsOf = (n: number) => LISTS.flatMap((isThere, at) => (isThere(n) ? [at + 1] : []));
 
 let app: App;
@@ -96,7 +98,7 @@ const queriesWith = (statuses: (string | undefined)[]): Asked[] =>
     ),
   );
 
-/** The first page and the second, and the last but one. */
+/** Checks the first two pages and the last but one. */
 async function check(
   path: string,
   isThere: (n: number) => boolean,

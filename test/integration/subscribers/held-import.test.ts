@@ -1,4 +1,4 @@
-/** Files that wait for their import: uploaded once, looked into, tried, started by their id, and gone in the end. */
+/** Held imports: upload, inspect, try, start and expire. */
 import { query } from "../../../models/database/db.ts";
 import { purgeImports } from "../../../models/statements/imports.ts";
 import { type App, startApp } from "../../support/app.ts";
@@ -38,7 +38,7 @@ const people = async () =>
   (await company.api.get("/api/emails/subscribers/", { query: { ordering: "email" } })).body.results;
 const parts = () => query("select from import_parts where company_id = $1", [company.id]);
 
-test("one upload is looked into, tried as often as wanted, and imported once", async () => {
+test("one upload is inspected, tried any number of times, and imported once", async () => {
   const id = await upload(GERMAN);
   const look = (await columns(id)).body;
   expect(look).toMatchObject({
@@ -78,7 +78,7 @@ test("one upload is looked into, tried as often as wanted, and imported once", a
   expect((await columns(id)).status).toBe(400);
 });
 
-test("a start takes no order of dates and no missing header from the trial before it", async () => {
+test("a start ignores the date order and missing header of an earlier trial", async () => {
   const id = await upload("email,born\na@x.org,03/04/2000\nb@x.org,05/04/2000\n");
   await start(id, { dry_run: true, date_order: "mdy", header: false, mapping: { 1: "email", 2: "born" } });
   expect(await over(id)).toMatchObject({ date_order: "mdy", header: false, total: 3 });
@@ -90,7 +90,7 @@ test("a start takes no order of dates and no missing header from the trial befor
   ]);
 });
 
-test("a start that failed imported nothing and can be put right: the file is still there", async () => {
+test("a failed start imports nothing and can be repeated: the file is kept", async () => {
   const latin = Uint8Array.from(Buffer.from(GERMAN, "latin1"));
   const id = await upload(latin);
   expect((await columns(id)).body).toMatchObject({ charset: "windows-1252", delimiter: ";" });
@@ -104,14 +104,14 @@ test("a start that failed imported nothing and can be put right: the file is sti
   expect(await over(id)).toMatchObject({ status: "done", created: 2, startable: false, error: null });
 });
 
-test("of two that start it at the same time one does", async () => {
+test("one of two concurrent starts succeeds", async () => {
   const id = await upload(`email\n${Array.from({ length: 500 }, (_, n) => `p${n}@x.org`).join("\n")}\n`);
   const answers = await Promise.all([start(id), start(id), start(id)]);
   expect(answers.map(({ status }) => status).toSorted()).toEqual([202, 400, 400]);
   expect(await over(id)).toMatchObject({ status: "done", created: 500, updated: 0 });
 });
 
-test("columns that say who left count beside a column that the mapping makes the status", async () => {
+test("columns with opt-outs count beside a column mapped to the status", async () => {
   const id = await upload("email,Stage,UNSUB_TIME\na@x.org,active,2024-01-01\nb@x.org,active,\n");
   const mapping = { Stage: "status" };
   const look = (await columns(id, { mapping: JSON.stringify(mapping) })).body;
@@ -121,7 +121,7 @@ test("columns that say who left count beside a column that the mapping makes the
   expect((await people()).map(({ status }: { status: string }) => status)).toEqual(["unsubscribed", "active"]);
 });
 
-test("the wrong mapping, list or charset, and unknown fields are a 400, and it goes on waiting", async () => {
+test("a wrong mapping, list or charset, and unknown fields are a 400, and the file stays", async () => {
   const id = await upload("email\na@x.org\n");
   for (const body of [
     { mapping: { email: "\n" } },
@@ -137,7 +137,7 @@ test("the wrong mapping, list or charset, and unknown fields are a 400, and it g
   expect(await read(id)).toMatchObject({ status: "waiting" });
 });
 
-test("nobody else sees it; who may only read can neither upload nor start it", async () => {
+test("it is invisible to others; read-only users can neither upload nor start it", async () => {
   const id = await upload("email\na@x.org\n");
   const stranger = (await newCompany(app)).api;
   const owner = client(app, { token: company.token });
@@ -154,14 +154,14 @@ test("nobody else sees it; who may only read can neither upload nor start it", a
   expect((await company.api.get(IMPORTS)).body).toMatchObject({ count: 1, results: [{ id, status: "waiting" }] });
 });
 
-test("five wait at most: the one that has waited longest gives way, and a day later all are gone", async () => {
+test("at most five are held: the oldest is removed, and all are after a day", async () => {
   const ids: string[] = [];
   for (let n = 0; n < 6; n++) ids.push(await upload("email\na@x.org\n", `${n}.csv`));
   const { results } = (await company.api.get(IMPORTS)).body;
   expect(results.map(({ filename }: { filename: string }) => filename)).toEqual([5, 4, 3, 2, 1].map((n) => `${n}.csv`));
   expect((await company.api.delete(`${IMPORTS}${ids[1]}/`)).status).toBe(204);
   await query("update imports set created_at = created_at - interval '25 hours' where company_id = $1", [company.id]);
-  // Asked for within the day: it stays.
+  // Requested within the day, so it stays.
   await query("update imports set started_at = now() where id = $1", [ids[5]]);
   await purgeImports();
   expect((await company.api.get(IMPORTS)).body.results).toMatchObject([{ id: ids[5] }]);

@@ -1,4 +1,4 @@
-/** Files of several slices (merge-import.ts): what comes of them is what one statement would have made. */
+/** Files of several slices (merge-import.ts) have the same result as one statement. */
 import { Readable } from "node:stream";
 import { pool, query, transaction } from "../../../models/database/db.ts";
 import { importSubscribers } from "../../../services/subscribers/import/import-subscribers.ts";
@@ -7,7 +7,7 @@ import { newCompany, type TestCompany } from "../../support/client.ts";
 
 const ROWS = 45_000;
 const SUBSCRIBERS = "/api/emails/subscribers/";
-/** Where no slice begins or ends by chance, and each of the three has some. */
+/** Avoids the boundaries of slices, and covers each of the three. */
 const SOME = [0, 1, 9_999, 19_999, 20_000, 20_001, 31_234, 39_999, 40_000, 44_998, 44_999];
 
 let app: App;
@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterAll(() => app.stop());
 
 const address = (n: number) => `p${String(n).padStart(5, "0")}@x.org`;
-// Not in the order of the addresses.
+// Not in the order of addresses.
 const numbers = Array.from({ length: ROWS }, (_, n) => (n * 7_919) % ROWS);
 
 function importText(lines: Iterable<string>, more: { onConflict?: "update" | "skip" } = {}) {
@@ -65,7 +65,7 @@ const peopleOf = async (of: readonly number[]) =>
     [company.id, list, of.map(address)],
   );
 
-/** Every seventh is there already, with a name and an attribute; one in each slice has left the list. */
+/** Every seventh exists with a name and an attribute; one per slice has left the list. */
 async function prepareKnown(): Promise<void> {
   const known = `insert into subscribers (company_id, email, first_name, attributes)
     select $1, 'p' || lpad(n::text, 5, '0') || '@x.org', 'Old', '{"old": "yes"}' from generate_series(0, $2::int - 1, 7) n`;
@@ -101,7 +101,7 @@ describe("a file of several slices", () => {
     expect(await query(joined, [company.id, list])).toEqual([{ n: ROWS }]);
   });
 
-  test.each(["update", "skip"] as const)("finds who is there in every slice (%s)", async (onConflict) => {
+  test.each(["update", "skip"] as const)("finds known subscribers in every slice (%s)", async (onConflict) => {
     await prepareKnown();
     const updates = onConflict === "update";
     const report = await importText(plainLines(), { onConflict });
@@ -123,7 +123,7 @@ describe("a file of several slices", () => {
     );
   });
 
-  test("takes the last of an address' rows, however far they are apart, and the most careful of their statuses", async () => {
+  test("uses the last row of an address, however far apart, and the most restrictive status", async () => {
     const again = SOME.map((n) => `${address(n).toUpperCase()},Again,${n % 2 ? "" : "active"},again`);
     const first = SOME.map((n) => `${address(n)},First,unsubscribed,first`);
     const report = await importText([...first, ...plainLines(), ...again]);
@@ -135,7 +135,7 @@ describe("a file of several slices", () => {
     expect(await counts()).toMatchObject({ people: ROWS, active: ROWS - SOME.length, unsubscribed: SOME.length });
   });
 
-  test("keeps blocks, and the erased out, in every slice", async () => {
+  test("keeps suppressions, and skips erased persons, in every slice", async () => {
     await prepareKnown();
     const blocked = [7, 21_007, 42_007].map(address);
     const block = `insert into suppressions (company_id, email, kind, reason) select $1, unnest($2::text[]), 'complained', 'before'`;
@@ -159,7 +159,7 @@ describe("a file of several slices", () => {
     );
   });
 
-  test("that fails in a later slice leaves nothing of the ones before", async () => {
+  test("that fails in a later slice leaves nothing of the earlier ones", async () => {
     await query(`create function refuse_last() returns trigger language plpgsql as $$
       begin raise exception 'no room' using errcode = '53100'; end $$`);
     await query(`create trigger refused before insert on subscribers for each row when (new.email = '${address(ROWS - 1)}')
@@ -177,18 +177,18 @@ describe("a file of several slices", () => {
 });
 
 describe("while an import is at its last slice", () => {
-  /** The import alone: others wait for each other, in this database and in those of other tests. */
+  /** Only the import's lock: other sessions and databases wait, too. */
   const WAITING = `select from pg_locks join pg_stat_activity using (pid)
     where not granted and locktype = 'transactionid' and datname = current_database()
       and query like '%insert into subscribers (id, company_id, email, email_key,%'`;
 
-  test("nobody waits for it who writes other people, and an address that came meanwhile is found", async () => {
+  test("writers of other people do not wait, and an address created concurrently is found", async () => {
     const client = await pool().connect();
     try {
       await client.query("begin");
-      // The slices before the last may take longer than a transaction may be idle.
+      // The other slices may take longer than the idle timeout of a transaction.
       await client.query("set local idle_in_transaction_session_timeout = 0");
-      // Nor may it be counted where one of the others is: their slots are the remainders of their processes' numbers.
+      // Use a free counter slot: slots are the remainder of the process id.
       await client.query("set local flockmail.slot = 33");
       await client.query("insert into subscribers (company_id, email) values ($1, $2)", [
         company.id,
@@ -196,7 +196,7 @@ describe("while an import is at its last slice", () => {
       ]);
       const importing = importText(plainLines());
       while ((await query(WAITING)).length === 0);
-      // On each of many connections: one of their slots could be that of the import's own connection.
+      // Use many connections, because one may share the slot of the import's connection.
       const others = Array.from({ length: 64 }, (_, n) => `other${n}@x.org`);
       await Promise.all(
         others.map((email) =>
@@ -212,7 +212,7 @@ describe("while an import is at its last slice", () => {
         ),
       );
       expect((await company.api.post(SUBSCRIBERS, { email: "by-api@x.org", lists: [list] })).status).toBe(201);
-      // All of it while the import still waits.
+      // All done while the import still waits.
       expect(await query(WAITING)).toHaveLength(1);
       await client.query("commit");
       expect(await importing).toMatchObject({ total: ROWS, created: ROWS - 1, updated: 1 });
@@ -225,7 +225,7 @@ describe("while an import is at its last slice", () => {
         active: people - others.length,
         unsubscribed: others.length,
       });
-      // In a slot that no connection has by its number.
+      // In a slot that no connection uses.
       const slots = "select n from counters where company_id = $1 and name = 'subscribers' and slot = 32";
       expect(await query(slots, [company.id])).toEqual([{ n: ROWS - 1 }]);
     } finally {

@@ -68,7 +68,7 @@ describe("importing a file", () => {
     expect((await byEmail("multi@")).attributes).toEqual({ city: "a\nb" });
   });
 
-  test("says how many of its people are suppressed, by address, by domain and by the file itself; a dry run the same", async () => {
+  test("reports how many people are suppressed by address, by domain and by the file itself; a dry run does, too", async () => {
     const suppress = (given: object) => company.api.post("/api/emails/suppressions/", given);
     await suppress({ email: "Blocked@Example.com", kind: "complained" });
     await suppress({ email: "left@example.com", kind: "unsubscribed" });
@@ -84,13 +84,13 @@ free@example.com,\nsaid@example.com,bounced\n`;
     expect((await byEmail("blocked@")).suppression).toMatchObject({ kind: "complained" });
   });
 
-  test("of an address that comes twice the last row counts: once as created, then as updated", async () => {
+  test("the last row of a repeated address counts: once as created, then as updated", async () => {
     const { body } = await upload("email,first_name\na@x.org,One\nb@x.org,B\nA@X.org,Two\na@x.org,Three\n");
     expect(body).toMatchObject({ total: 4, created: 2, updated: 2, skipped: 0 });
     expect(await byEmail("a@x.org")).toMatchObject({ first_name: "Three" });
   });
 
-  test("list_id puts all of them on the list, created and known; not who left it", async () => {
+  test("list_id puts all of them on the list, new and known, except those who left it", async () => {
     const list = (await company.api.post("/api/emails/lists/", { name: "L" })).body.id;
     const known = (await company.api.post(SUBSCRIBERS, { email: "known@x.org" })).body.id;
     const left = (await company.api.post(SUBSCRIBERS, { email: "left@x.org", lists: [list] })).body.id;
@@ -121,7 +121,7 @@ free@example.com,\nsaid@example.com,bounced\n`;
     expect((await company.api.get(SUBSCRIBERS)).body.count).toBe(0);
   });
 
-  test("a status stays what it is", async () => {
+  test("existing statuses stay", async () => {
     await company.api.post(SUBSCRIBERS, { email: "gone@x.org" });
     await query("update subscribers set status = 'unsubscribed' where company_id = $1", [company.id]);
     await upload("email,status\ngone@x.org,active\n");
@@ -150,11 +150,11 @@ free@example.com,\nsaid@example.com,bounced\n`;
     expect(answer).toMatchObject({ status: 400, body: { file: expect.any(Array) } });
   });
 
-  test("a header alone is an import of nothing", async () => {
+  test("a file with only a header imports nothing", async () => {
     expect((await upload("email\n")).body).toMatchObject({ total: 0, created: 0, updated: 0, skipped: 0, errors: [] });
   });
 
-  test("the counters follow, and imports at the same time do not disturb one another", async () => {
+  test("counters are correct, and concurrent imports do not interfere", async () => {
     const csv = (from: number) =>
       `email,n\n${Array.from({ length: 2_000 }, (_, n) => `u${from + n}@x.org,${from}`).join("\n")}\n`;
     const answers = await Promise.all([upload(csv(0)), upload(csv(1_000)), upload(csv(0))]);
@@ -175,14 +175,14 @@ describe("ids of the people in a file", () => {
     query<Person>("select id, email, attributes->>'n' as n from subscribers where company_id = $1 order by id", [
       company.id,
     ]);
-  // As far from the order of the addresses as can be, and each of the first hundred addresses again at the end.
+  // Addresses in scrambled order; the first hundred are repeated at the end.
   const csvOf = (rows: number) => {
     const numbers = Array.from({ length: rows }, (_, n) => (n * 7_919) % rows);
     const again = numbers.slice(0, 100).map((n) => `P${n}@x.org,again`);
     return `email,n\n${numbers.map((n) => `p${n}@x.org,${n}`).join("\n")}\n${again.join("\n")}\n`;
   };
 
-  test("go up with the addresses in a large file, lie in the past, and each row comes once, with its last values", async () => {
+  test("ascend with the addresses in a large file, are in the past, and each row is imported once with its last values", async () => {
     const rows = 12_000;
     const list = (await company.api.post("/api/emails/lists/", { name: "All" })).body.id;
     const { body } = await upload(csvOf(rows), { list_id: list });
@@ -194,7 +194,7 @@ describe("ids of the people in a file", () => {
     expect(there.filter(({ n }) => n === "again")).toHaveLength(100);
     expect(there.every(({ id }) => /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/.test(id))).toBe(true);
     expect(Number.parseInt(there.at(-1)!.id.replaceAll("-", "").slice(0, 12), 16)).toBeLessThanOrEqual(Date.now());
-    // What is random of them.
+    // Random part of the ids.
     expect(new Set(there.map(({ id }) => id.slice(19))).size).toBe(rows);
     const [counted] = await query(
       `select count_of($1, 'subscribers', $1) people, count_of($1, 'subscribers:active', $1) active,
@@ -204,7 +204,7 @@ describe("ids of the people in a file", () => {
     expect(counted).toEqual({ people: rows, active: rows, members: rows, subscribed: rows });
   });
 
-  test("go up with the rows in a small one", async () => {
+  test("ascend with the rows in a small file", async () => {
     await upload(csvOf(300));
     const numbers = Array.from({ length: 300 }, (_, n) => (n * 7_919) % 300);
     const given = [...numbers.slice(100), ...numbers.slice(0, 100)];
@@ -213,7 +213,7 @@ describe("ids of the people in a file", () => {
 });
 
 describe("imports of the same addresses in opposite order", () => {
-  test("wait for each other, and each address is there once", async () => {
+  test("wait for each other, and create each address once", async () => {
     const lines = Array.from({ length: 3_000 }, (_, n) => `o${n}@x.org,${n}`);
     const csv = (rows: string[]) => `email,n\n${rows.join("\n")}\n`;
     for (let again = 0; again < 2; again++) {
@@ -233,7 +233,7 @@ describe("other writers of the company", () => {
       return true;
     }).catch(() => false);
 
-  test("do not wait for a file that is still being sent", async () => {
+  test("do not wait while a file is being received", async () => {
     const file = new PassThrough();
     const importing = importSubscribers(file, { companyId: company.id, limit: null });
     file.write("email\nfirst@x.org\n");
@@ -246,7 +246,7 @@ describe("other writers of the company", () => {
 });
 
 describe("an address that a request creates during the import", () => {
-  test("is found there by the import, which does not fail", async () => {
+  test("is found by the import, which does not fail", async () => {
     const client = await pool().connect();
     try {
       await client.query("begin");
@@ -316,7 +316,7 @@ $`,
     );
   });
 
-  test("comes back by an import as it went, and twice", async () => {
+  test("is imported again without changes, even twice", async () => {
     const attributes = { city: "Köln", age: -7, "@home": "'=1", phone: "+49" };
     await company.api.post(SUBSCRIBERS, { email: "+a@x.org", first_name: "=Ann", last_name: "-", attributes });
     const exported = async () => (await company.api.get(`${SUBSCRIBERS}export/`)).text;
@@ -328,7 +328,7 @@ $`,
     expect(await byEmail("+a@x.org")).toMatchObject({ first_name: "=Ann", attributes });
   });
 
-  test("goes over many pages, each subscriber once with their lists, and only this company's; a name of the last page is a column", async () => {
+  test("spans many pages, each subscriber once with their lists, and only this company's; a name on the last page becomes a column", async () => {
     const stranger = await newCompany(app);
     const listOf = async ({ api }: typeof company, name: string) =>
       (await api.post("/api/emails/lists/", { name })).body.id as string;
@@ -362,7 +362,7 @@ $`,
         .map((n) => rowOf(n).slice(0, -1))
         .toSorted(),
     );
-    // Nearly everybody is on the other one, and it is read in another way.
+    // Nearly everyone is on the other list, which is read by another plan.
     await query(
       `update list_members m set left_at = now() from subscribers s
        where m.company_id = $1 and m.list_id = $2 and s.id = m.subscriber_id and s.email = 'e5001@x.org'`,
@@ -373,7 +373,7 @@ $`,
     expect((await exported({ list: lists[0]!, status: "bounced" })).rows).toEqual([]);
   });
 
-  test("reads on only as it is read: a slow client costs a page of memory, however long the list is", async () => {
+  test("reads only as fast as the client: a slow one costs a page of memory, however long the list is", async () => {
     await query(
       `insert into subscribers (company_id, email, attributes)
        select $1, 'e' || n || '@x.org', jsonb_build_object('note', repeat('x', 100)) from generate_series(1, 20000) n`,
@@ -389,7 +389,7 @@ $`,
     expect(Math.max(...lengths)).toBeLessThan(whole / 5);
   });
 
-  test("of nobody is the header", async () => {
+  test("of no subscribers has only the header", async () => {
     expect((await company.api.get(`${SUBSCRIBERS}export/`)).text).toBe(
       "email,first_name,last_name,status,created_at,lists\r\n",
     );

@@ -22,7 +22,7 @@ const countOf = async (list: string, of = own) => (await of.api.get(`${LISTS}${l
 const bulk = (given: object, of = own) => of.api.post(`${SUBSCRIBERS}bulk-update-lists/`, given);
 
 describe("a subscriber list", () => {
-  test("is private unless it is said to be public, and may have a name and a description of its own then", async () => {
+  test("is private by default; a public one may have its own name and description", async () => {
     const { body } = await own.api.post(LISTS, { name: "house" });
     expect(body).toMatchObject({ visibility: "private", public_name: "", public_description: "", archive: false });
     const open = { visibility: "public", public_name: "News", public_description: "Once a month", archive: true };
@@ -145,7 +145,7 @@ describe("a subscriber list", () => {
 });
 
 describe("updating lists in bulk", () => {
-  test("counts what changed, and changes nothing the second time", async () => {
+  test("counts changes, and changes nothing the second time", async () => {
     const [one, two] = [await newList(), await newList()];
     const ids = await Promise.all([1, 2, 3].map((no) => newSubscriber(`bulk${no}@example.com`)));
     await bulk({ subscriber_ids: [ids[0]], add_to_lists: [two] });
@@ -171,7 +171,7 @@ describe("updating lists in bulk", () => {
     expect([await countOf(list), await countOf(foreign, other)]).toEqual([0, 0]);
   });
 
-  test("more memberships than one statement writes are counted once each, all written or none", async () => {
+  test("more memberships than one statement writes are counted once each, all or none", async () => {
     const many = await newCompany(app);
     const [LISTS_EACH, PEOPLE] = [50, 250];
     const added = async (sql: string, n: number) =>
@@ -209,7 +209,7 @@ describe("updating lists in bulk", () => {
     expect(await counts()).toEqual([PEOPLE, 0]);
   });
 
-  test("an id is reported as it was given", async () => {
+  test("an unknown id is reported as given", async () => {
     const given = SOME_ID.toUpperCase();
     expect((await bulk({ subscriber_ids: [given, given] })).body).toEqual({
       subscriber_ids: [`Invalid pk "${given}" - object does not exist.`],
@@ -233,7 +233,7 @@ describe("updating lists in bulk", () => {
 describe("deleting in bulk", () => {
   const remove = (subscriber_ids: string[]) => own.api.post(`${SUBSCRIBERS}bulk-delete/`, { subscriber_ids });
 
-  test("deletes each once, counts and memberships with it", async () => {
+  test("deletes each once, with counts and memberships", async () => {
     const list = await newList();
     const ids = await Promise.all([1, 2, 3].map((no) => newSubscriber(`del${no}@example.com`)));
     await bulk({ subscriber_ids: ids, add_to_lists: [list] });
@@ -243,7 +243,7 @@ describe("deleting in bulk", () => {
     expect((await own.api.get(SUBSCRIBERS)).body.count).toBe(before - 2);
   });
 
-  test("one id of another company, and nothing is deleted", async () => {
+  test("deletes nothing if one id is another company's", async () => {
     const [mine, theirs] = [await newSubscriber("keep@example.com"), await newSubscriber("keep@example.com", other)];
     expect((await remove([mine, theirs])).status).toBe(400);
     expect((await own.api.get(`${SUBSCRIBERS}${mine}/`)).status).toBe(200);
@@ -251,7 +251,7 @@ describe("deleting in bulk", () => {
   });
 });
 
-test("a company that is deleted leaves no subscriber and no membership behind", async () => {
+test("deleting a company leaves no subscriber and no membership", async () => {
   const gone = await newCompany(app);
   const list = await newList(gone);
   await gone.api.post(SUBSCRIBERS, { email: "a@example.com", lists: [list] });

@@ -1,4 +1,4 @@
-/** Moving in from another product: nobody gets mail who did not get it there, and nobody is missing. */
+/** Migration from other products: nobody is lost, and nobody gets email who did not get it there. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { query } from "../../../models/database/db.ts";
 import {
@@ -44,7 +44,7 @@ async function suppressions(of = company): Promise<Record<string, string>> {
   return Object.fromEntries(results.map((one: { email: string; kind: string }) => [one.email, one.kind]));
 }
 
-/** Who would get a newsletter now. */
+/** Returns who would get a newsletter now. */
 async function mailable(of = company): Promise<string[]> {
   const allowed = notSuppressed({ key: "s.email_key", company: "$1", transactional: "false" });
   const sql = `select s.email from subscribers s where s.company_id = $1 and s.status = 'active' and ${allowed} order by 1`;
@@ -52,7 +52,7 @@ async function mailable(of = company): Promise<string[]> {
 }
 
 describe("a column with statuses", () => {
-  test("keeps mail from everybody who had unsubscribed, bounced or complained, in any spelling", async () => {
+  test("prevents email to everyone who had unsubscribed, bounced or complained, in any spelling", async () => {
     const words = {
       unsubscribed: ["unsubscribed", "Unsubscribed", "UNSUB", "opted-out", "Opted Out", "blocklisted", "disabled"],
       bounced: ["bounced", "Hard-Bounced", "cleaned", "Cleaned", "unreachable"],
@@ -76,7 +76,7 @@ describe("a column with statuses", () => {
     expect(await mailable()).toEqual(["active0@x.org", "active1@x.org", "active2@x.org", "active3@x.org"]);
   });
 
-  test("makes known subscribers more careful, and never lifts anything", async () => {
+  test("restricts known subscribers, and never reactivates them", async () => {
     const csv = (status: string) =>
       `email,status\n${["active", "unconfirmed", "unsubscribed", "bounced", "complained"].map((known) => `${known}@x.org,${status}`).join("\n")}\n`;
     await upload("email,status\nactive@x.org,active\nunconfirmed@x.org,unconfirmed\nunsubscribed@x.org,unsubscribed\n");
@@ -102,20 +102,20 @@ describe("a column with statuses", () => {
     expect(await mailable()).toEqual([]);
   });
 
-  test("leaves the company's own block as it is", async () => {
+  test("keeps the company's own suppression", async () => {
     await company.api.post("/api/emails/suppressions/", { email: "a@x.org", reason: "lawyer" });
     await upload("email,status\nA@x.org,unsubscribed\n");
     const { results } = (await company.api.get("/api/emails/suppressions/")).body;
     expect(results).toMatchObject([{ email: "a@x.org", kind: "manual", reason: "lawyer" }]);
   });
 
-  test("of an address that comes twice the most careful status holds, whichever row is last", async () => {
+  test("a repeated address gets the most restrictive status of its rows", async () => {
     await upload("email,status\na@x.org,unsubscribed\nA@x.org,active\nb@x.org,active\nb@x.org,bounced\nb@x.org,\n");
     expect(await statuses()).toEqual({ "A@x.org": "unsubscribed", "b@x.org": "bounced" });
     expect(await mailable()).toEqual([]);
   });
 
-  test("with a word that nobody knows imports no one: the row is reported", async () => {
+  test("with an unknown word imports no one: the row is reported", async () => {
     const { body } = await upload("email,status\na@x.org,Gold\nb@x.org,active\n");
     expect(body).toMatchObject({ total: 2, created: 1, skipped: 1, errors: [{ row: 2, email: "a@x.org" }] });
     expect(body.errors[0].error).toMatch(/^status: "Gold" is not known\./);
@@ -124,7 +124,7 @@ describe("a column with statuses", () => {
     expect((await byEmail("a@x.org")).attributes).toEqual({ tier: "Gold" });
   });
 
-  test("our own export keeps everybody's status, in this company and in another one", async () => {
+  test("a re-import of our export keeps all statuses, in this company and in another one", async () => {
     await upload(
       "email,status\na@x.org,active\nu@x.org,unsubscribed\nb@x.org,bounced\nc@x.org,complained\nn@x.org,pending\n",
     );
@@ -151,10 +151,10 @@ describe("a column with statuses", () => {
   });
 });
 
-describe("files as other products export them", () => {
+describe("exports of other products", () => {
   const blocked = { "unsubscribed@example.org": "unsubscribed" };
 
-  test("Mailchimp, also the files of those who unsubscribed and were cleaned", async () => {
+  test("Mailchimp, including its files of unsubscribed and cleaned contacts", async () => {
     expect((await upload(EXPORTS.mailchimp)).body).toMatchObject({ created: 4, errors: [] });
     expect(await mailable()).toEqual(["active@example.org"]);
     expect(await suppressions()).toEqual({ ...blocked, "bounced@example.org": "bounced" });
@@ -202,7 +202,7 @@ describe("files as other products export them", () => {
     expect((await byEmail("active@")).attributes).toEqual({ city: "Rome", "External ID": "e-1" });
   });
 
-  test("HubSpot: who opted out stays out", async () => {
+  test("HubSpot: opt-outs are kept", async () => {
     expect((await upload(EXPORTS.hubspot)).body).toMatchObject({ created: 2, errors: [] });
     expect(await mailable()).toEqual(["active@example.org"]);
     expect(await suppressions()).toEqual(blocked);
@@ -215,7 +215,7 @@ describe("files as other products export them", () => {
     });
   });
 
-  test("Outlook: days that are not known are left out, and the others are days", async () => {
+  test("Outlook: unknown days are skipped, others become dates", async () => {
     expect((await upload(EXPORTS.outlook)).body).toMatchObject({ created: 3, errors: [] });
     const [ada, bo] = [await byEmail("active@"), await byEmail("bo@")];
     expect(ada).toMatchObject({ first_name: "Ada", last_name: "Rossi", status: "active" });
@@ -233,7 +233,7 @@ describe("files as other products export them", () => {
     });
   });
 
-  test("Excel in German: refused as a whole without its charset, complete with it", async () => {
+  test("German Excel: refused as a whole without its charset, complete with it", async () => {
     const bytes = inWindows1252(EXPORTS.excel);
     const refused = await upload(bytes);
     expect([refused.status, refused.body]).toEqual([400, { file: [expect.stringContaining("windows-1252")] }]);
@@ -245,7 +245,7 @@ describe("files as other products export them", () => {
 });
 
 describe("the charset", () => {
-  test("UTF-16 is known by its byte order mark, in both orders", async () => {
+  test("UTF-16 is detected by its byte order mark, in both orders", async () => {
     const text = "\uFEFFemail\tfirst_name\njoerg@x.org\tJörg €\n";
     const little = Buffer.from(text, "utf16le");
     expect((await upload(little)).body).toMatchObject({ created: 1, errors: [] });
@@ -266,7 +266,7 @@ describe("the charset", () => {
     expect((await upload("email\na@x.org\n")).body).toMatchObject({ created: 1 });
   });
 
-  test("one that is not known: 400 on charset", async () => {
+  test("an unknown charset: 400 on charset", async () => {
     const answer = await upload("email\na@x.org\n", { charset: "klingon" });
     expect([answer.status, answer.body]).toEqual([400, { charset: [expect.stringContaining('"klingon"')] }]);
   });
@@ -283,7 +283,7 @@ describe("the export", () => {
   };
   const HEADER = "email,first_name,last_name,status,created_at,lists";
 
-  test("is of a list, a status, a segment, or all of them, with the names of lists and guarded signs", async () => {
+  test("covers a list, a status, a segment or all, with names of lists and guarded formulas", async () => {
     const list = async (name: string) => (await company.api.post("/api/emails/lists/", { name })).body.id as string;
     const [news, offers] = [await list("News"), await list("=Offers")];
     await company.api.post(SUBSCRIBERS, { email: "a@x.org", first_name: "＝A", lists: [news, offers] });
@@ -311,7 +311,7 @@ describe("the export", () => {
     ]);
   });
 
-  test("begins with a byte order mark where that is asked for, and is imported with it", async () => {
+  test("begins with a byte order mark on request, and can be imported with it", async () => {
     await upload("email,first_name\na@x.org,Jörg\n");
     const plain = await company.api.get(`${SUBSCRIBERS}export/`);
     const marked = await company.api.get(`${SUBSCRIBERS}export/`, { query: { bom: true } });
@@ -325,7 +325,7 @@ describe("suppressions in bulk", () => {
   const file = (content: string | Uint8Array<ArrayBuffer>, fields = {}) =>
     company.api.post(BULK, fileForm(content, "s.csv", fields));
 
-  test("as JSON: what is new, what was there, and what cannot be used", async () => {
+  test("as JSON: new, existing and invalid entries", async () => {
     await company.api.post("/api/emails/suppressions/", { email: "there@x.org" });
     await upload("email\nu@x.org\nc@x.org\n");
     const items = [
@@ -367,7 +367,7 @@ describe("suppressions in bulk", () => {
     expect((await company.api.post(BULK, { items })).body).toMatchObject({ created: 0, existing: 5 });
   });
 
-  test("as CSV of Excel, with the guard taken off; a stronger kind replaces one that is there, a weaker one does not", async () => {
+  test("as CSV from Excel, without formula guards; a stronger kind replaces an existing one, a weaker one does not", async () => {
     const csv = "sep=;\nE-Mail;Grund;Kind;reason\n'+a@x.org;x;;Jörg\nb@x.org;;Hard bounced;\n\nnobody;;;\n";
     expect((await file(inWindows1252(csv))).status).toBe(400);
     expect(await suppressions()).toEqual({});
@@ -383,7 +383,7 @@ describe("suppressions in bulk", () => {
     expect(await suppressions()).toEqual({ "+a@x.org": "manual", "b@x.org": "complained" });
   });
 
-  test("take our own export back, which has every one of them", async () => {
+  test("accept our own export with every entry", async () => {
     await company.api.post(BULK, {
       items: [{ email: "=a@x.org", reason: "=1", kind: "bounced" }, { domain: "münchen.example" }],
     });
@@ -437,7 +437,7 @@ describe("suppressions in bulk", () => {
 describe("the errors of an import", () => {
   const errorsAt = (url: string, of = company) => of.api.get(url);
 
-  test("are all to be had for a day, however many, and by their company alone", async () => {
+  test("are all available for a day, however many, to their company only", async () => {
     const bad = Array.from({ length: 20_000 }, (_, n) => `=bad${n},"x"`).join("\n");
     const { body } = await upload(`email,first_name\na@x.org,Ann\n${bad}\n`);
     expect(body).toMatchObject({ total: 20_001, created: 1, skipped: 20_000, errors_count: 20_000 });
@@ -459,7 +459,7 @@ describe("the errors of an import", () => {
     expect(await query("select from import_errors where company_id = $1", [company.id])).toEqual([]);
   });
 
-  test("of a dry run too; without errors there is no address, and of a refused file nothing is kept", async () => {
+  test("exist for a dry run, too; without errors there is no URL, and refused files keep nothing", async () => {
     const { body } = await upload("email\nx\n", { dry_run: "true" });
     expect((await errorsAt(body.errors_url)).text).toBe(
       "row,email,error\r\n2,x,email: Enter a valid email address.\r\n",
@@ -473,7 +473,7 @@ describe("the errors of an import", () => {
 });
 
 describe("a background import", () => {
-  /** Once it is over. */
+  /** Waits for the end of the import. */
   async function over(importId: string) {
     for (const deadline = Date.now() + 50_000; Date.now() < deadline; await sleep(50)) {
       const { body } = await company.api.get(`/api/emails/imports/${importId}/`);
@@ -482,7 +482,7 @@ describe("a background import", () => {
     throw new Error("It was not over in time");
   }
 
-  test("answers with its id, and has in the end what the foreground answers with", async () => {
+  test("answers with its id, and ends with the same result as in the foreground", async () => {
     const csv = "email,status\na@x.org,unsubscribed\nnobody,\nb@x.org,\n";
     const dry = await upload(csv, { background: "true", dry_run: "true" });
     expect([dry.status, Object.keys(dry.body)]).toEqual([202, ["import_id"]]);
@@ -514,7 +514,7 @@ describe("a background import", () => {
     expect((await stranger.api.get(`/api/emails/imports/${begun.body.import_id}/`)).status).toBe(404);
   });
 
-  test("fails as a whole where the foreground refuses the file", async () => {
+  test("fails as a whole if the foreground refuses the file", async () => {
     const { body } = await upload(Buffer.from("email,first_name\na@x.org,J\xf6rg\n", "latin1"), { background: "true" });
     expect(await over(body.import_id)).toMatchObject({
       status: "failed",
@@ -525,7 +525,7 @@ describe("a background import", () => {
     expect(await query("select from import_parts where company_id = $1", [company.id])).toEqual([]);
   });
 
-  test("of a node that died with it is carried out by another one, once", async () => {
+  test("of a node that died is completed by another one, once", async () => {
     const file = async (name: string) => {
       const id = newId();
       const form = { size: 20 };
@@ -557,7 +557,7 @@ describe("a background import", () => {
 });
 
 describe("the form", () => {
-  test("mapping says what a column is, or leaves it out", async () => {
+  test("mapping assigns or ignores a column", async () => {
     const csv = "Kontakt;Ort;Geheim;email\na@x.org;Bonn;x;b@x.org\n";
     const mapping = JSON.stringify({ Kontakt: "email", Ort: "city", geheim: null });
     expect((await upload(csv, { mapping })).body).toMatchObject({ created: 1, errors: [] });
@@ -576,7 +576,7 @@ describe("the form", () => {
     expect([answer.status, answer.body]).toEqual([400, { mapping: [expect.stringMatching(sentence)] }]);
   });
 
-  test("without a column for the address the answer names those that are there", async () => {
+  test("without an address column the answer lists the columns", async () => {
     const { status, body } = await upload("Kontakt,Ort\na@x.org,Bonn\n");
     expect([status, body]).toEqual([400, { file: ['The header has no column "email". It has: "Kontakt", "Ort".'] }]);
   });
@@ -598,7 +598,7 @@ describe("the form", () => {
     }
   });
 
-  test("on_conflict=skip leaves known people and their lists alone, but for a more careful status", async () => {
+  test("on_conflict=skip leaves known people and their lists unchanged, except for a more restrictive status", async () => {
     const list_id = (await company.api.post("/api/emails/lists/", { name: "L" })).body.id;
     await upload("email,first_name\na@x.org,Ann\nb@x.org,Ben\n");
     const csv = "email,first_name,status\na@x.org,X,\nb@x.org,X,unsubscribed\nc@x.org,Cy,\nc@x.org,Di,\n";

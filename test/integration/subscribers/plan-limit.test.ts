@@ -33,7 +33,7 @@ describe("the plan's limit of subscribers", () => {
     expect(await count()).toBe(3);
   });
 
-  test("two at once never both take the last place", async () => {
+  test("concurrent requests cannot exceed the limit", async () => {
     const asked = ["c", "d", "e", "f"].map((name) => company.api.post(PATH, { email: `${name}@x.org` }));
     const answers = await Promise.all([...asked, upload("email\ng@x.org\n"), subscribe("h@x.org")]);
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 403, 403, 403, 403, 403]);

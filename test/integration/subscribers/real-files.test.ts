@@ -1,4 +1,4 @@
-/** Files as people really export them: what a cell says is what is stored, and what could not be read is said. */
+/** Files as other products export them: cells are stored faithfully, and unreadable ones reported. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { query, transaction } from "../../../models/database/db.ts";
 import { newId, newIdAt } from "../../../services/lib/ids.ts";
@@ -38,7 +38,7 @@ const attributeOf = async (name: string) =>
 
 const csv = (...lines: string[]) => lines.map((line) => `${line}\r\n`).join("");
 
-test("blanks around quoted cells are no part of them", async () => {
+test("blanks around quoted cells are ignored", async () => {
   const file = csv(
     "email, first_name, city, attributes",
     'anna@example.com, "Anna", "Berlin", "{""shop"": true, ""note"": ""a,b""}"',
@@ -51,7 +51,7 @@ test("blanks around quoted cells are no part of them", async () => {
   expect(ben).toMatchObject({ first_name: "Ben", attributes: { city: "Cologne, South", shop: false } });
 });
 
-test("words for yes and no are booleans, and segments and conditions see them as such", async () => {
+test("words for yes and no become booleans, also for segments and conditions", async () => {
   const values = ["TRUE", "FALSE", "true", "false", "1", "0", "yes", "no", "WAHR", "FALSCH", ""];
   const file = csv("email,vip", ...values.map((value, no) => `b${no}@example.com,${value}`));
   const { body } = await upload(file);
@@ -63,7 +63,7 @@ test("words for yes and no are booleans, and segments and conditions see them as
   expect((await company.api.get(`/api/emails/segments/${segment.id}/`)).body.subscriber_count).toBe(5);
 });
 
-test("a column is a number where its texts return unchanged, and what is none of it stays text", async () => {
+test("a column is numeric if its texts convert back unchanged; other cells stay text", async () => {
   const rows = ["1,01067,9.90,+49301234", "22,1067,1.5,030", "x,10,2.25,+4930", "-4,20,3,12"];
   const { body } = await upload(
     csv("email,visits,zip,price,phone", ...rows.map((row, no) => `n${no}@example.com,${row}`)),
@@ -80,7 +80,7 @@ test("a column is a number where its texts return unchanged, and what is none of
 });
 
 describe("dates", () => {
-  test("are stored as days however they are written, and a segment finds all of them", async () => {
+  test("are stored as days in any format, and a segment finds all of them", async () => {
     const values = ["1990-12-31", "31.12.1990", "12/31/1990", "31/12/1990", "31.12.90", "0000-00-00", "33238"];
     const { body } = await upload(
       csv("email,birthday", ...values.map((value, no) => `d${no + 1}@example.com,${value}`)),
@@ -106,7 +106,7 @@ describe("dates", () => {
 
   const ambiguous = csv("email,day", "a@example.com,03/04/2000", "b@example.com,05/06/30", "c@example.com,2001-02-03");
 
-  test("of an order that nothing decides stay text, and the answer asks for the order", async () => {
+  test("with an undecidable order stay text, and the answer asks for the order", async () => {
     const { body } = await upload(ambiguous);
     expect(body.columns).toEqual([{ name: "day", type: "date", read: 1, unread: 2, date_order: null }]);
     expect(await attributeOf("day")).toEqual({ a: "03/04/2000", b: "05/06/30", c: "2001-02-03" });
@@ -121,19 +121,19 @@ describe("dates", () => {
     expect(await attributeOf("day")).toEqual(expected);
   });
 
-  test("are read in the order that the column's other cells show", async () => {
+  test("are read in the order that other cells of the column prove", async () => {
     await upload(csv("email,day", "a@example.com,03/04/2000", "b@example.com,31/12/1999"));
     expect(await attributeOf("day")).toEqual({ a: "2000-04-03", b: "1999-12-31" });
   });
 
-  test("an order that is none is a 400", async () => {
+  test("an invalid order is a 400", async () => {
     expect((await upload(ambiguous, { date_order: "ymd" })).body).toEqual({
       date_order: ['"ymd" is not a valid choice.'],
     });
   });
 });
 
-test("names in one column are parted only where that is certain", async () => {
+test("names in one column are split only if that is certain", async () => {
   const names = [
     "Anna Example",
     '"Example, Anna"',
@@ -177,7 +177,7 @@ describe("long numbers", () => {
   });
 });
 
-describe("invisible characters around an address", () => {
+describe("invisible characters in addresses", () => {
   test("are stripped in a file, and one inside is named", async () => {
     const file = csv(
       "email,first_name",
@@ -240,7 +240,7 @@ test("HTML entities that end in a semicolon are decoded once, and counted", asyn
 describe("a file without a header", () => {
   const file = csv("anna@example.com,Anna,Berlin", "ben@example.com,Ben,Bonn");
 
-  test("is refused, and loses nobody", async () => {
+  test("is refused, so that the first person is not lost", async () => {
     const answer = await upload(file);
     expect([answer.status, answer.body.file]).toEqual([400, [expect.stringContaining("`header` false")]]);
     const mapping = JSON.stringify({ "anna@example.com": "email" });
@@ -274,7 +274,7 @@ async function untilDone(id: string): Promise<void> {
   }
 }
 
-test("a column or a target of the mapping in another case is the attribute that people have, unless the file has both", async () => {
+test("a column or mapping target in another case is the existing attribute, unless the file has both", async () => {
   const attributes = { City: "Bonn", Shop: "yes" };
   await company.api.post(SUBSCRIBERS, { email: "before@example.com", attributes });
   await upload(csv("email,CITY,Laden", "a@example.com,Ulm,open"), { mapping: '{"laden": "shop"}' });
@@ -290,7 +290,7 @@ test("a column or a target of the mapping in another case is the attribute that 
   expect(all.b!.attributes).toEqual({ city: "Rome", CITY: "Oslo" });
 });
 
-test("an import of the foreground is to be had by its id with its result, for its company alone, and is not listed", async () => {
+test("a foreground import is available by id with its result, for its company only, and is not listed", async () => {
   const list = (await company.api.post("/api/emails/lists/", { name: "Own" })).body.id;
   const { body } = await upload(csv("email,city", "a@example.com,Bonn", "nobody,Ulm"), {
     list_id: list,
@@ -323,7 +323,7 @@ test("an import of the foreground is to be had by its id with its result, for it
 describe("undoing an import", () => {
   const undo = (id: string, of = company) => of.api.post(`/api/emails/imports/${id}/undo/`);
 
-  test("deletes whom it created, and keeps those who were edited, are on another list, or were there before", async () => {
+  test("deletes the people it created, except those edited, on another list, or known before", async () => {
     await company.api.post(SUBSCRIBERS, { email: "before@example.com" });
     const listOf = async (name: string) => (await company.api.post("/api/emails/lists/", { name })).body.id;
     const [list, other] = [await listOf("Own"), await listOf("Other")];
@@ -348,7 +348,7 @@ describe("undoing an import", () => {
     const list = (await company.api.post("/api/emails/lists/", { name: "Late" })).body.id;
     const { a } = (await people()) as unknown as Record<string, { id: string }>;
     const undoing = await transaction(async (client) => {
-      // As an expansion and a change of lists lock.
+      // Same lock as in an expansion or a change of lists.
       await query("select pg_advisory_xact_lock_shared(hashtextextended('addresses:' || $1, 0))", [company.id], client);
       await query("select from subscribers where id = $1 for key share", [a!.id], client);
       await query(sql, [a!.id, company.id, list].slice(0, sql.includes("$3") ? 3 : 1), client);
@@ -361,7 +361,7 @@ describe("undoing an import", () => {
     expect(Object.keys(await people())).toEqual(["a"]);
   });
 
-  test("is over after a week; running imports are a 400, unknown ids a 404", async () => {
+  test("is impossible after a week; running imports are a 400, unknown ids a 404", async () => {
     await upload(csv("email", "a@example.com"));
     const old = newIdAt(Date.now() - 8 * 86_400_000);
     await query("update subscribers set import_id = $2 where company_id = $1", [company.id, old]);

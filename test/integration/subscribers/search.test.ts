@@ -1,4 +1,4 @@
-/** Searches and filters where a company has many people: who fits is found and counted. */
+/** Searches and filters in a large company. */
 import { query } from "../../../models/database/db.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { capturePlans, nodesOf } from "../../support/captured-plans.ts";
@@ -13,7 +13,7 @@ beforeAll(async () => {
   app = await startApp({ services: ["gateway", "accounts", "subscribers"] });
   company = await newCompany(app);
   list = (await company.api.post("/api/emails/lists/", { name: "Half" })).body.id;
-  // Every second one a reader, every thousandth a Zuse; half of all on the list, a quarter unsubscribed.
+  // Every second is a reader, every thousandth a Zuse; half are on the list, a quarter unsubscribed.
   await query(
     `with added as (
        insert into subscribers (id, company_id, email, first_name, last_name, status)
@@ -37,7 +37,7 @@ const found = async (asked: Record<string, string>) =>
   };
 const emails = async (asked: Record<string, string>) => (await found(asked)).results.map(({ email }) => email);
 
-test("who fits is counted, newest first, in any spelling and by any part of address and names", async () => {
+test("matches are counted, newest first, in any spelling and by any part of address and names", async () => {
   const zuses = await found({ search: "zUSe", page_size: "2" });
   expect(zuses).toMatchObject({ count: 24 });
   expect(zuses.results.map(({ email }) => email)).toEqual(["person24000@example.com", "person23000@example.com"]);
@@ -49,7 +49,7 @@ test("who fits is counted, newest first, in any spelling and by any part of addr
   expect(await found({ search: "zuse", list, status: "unsubscribed" })).toMatchObject({ count: 24 });
 });
 
-test("a common word is counted exactly, and pages by number are whole and in order", async () => {
+test("a common word is counted exactly, and numbered pages are complete and in order", async () => {
   const readers = await found({ search: "reader", page_size: "50", page: "3" });
   expect(readers.count).toBe(PEOPLE / 2);
   expect(readers).not.toHaveProperty("count_estimated");
@@ -62,7 +62,7 @@ test("a common word is counted exactly, and pages by number are whole and in ord
   expect((await company.api.get("/api/emails/subscribers/?search=er&page_size=100&page=241")).status).toBe(404);
 });
 
-test("a status alone is counted exactly, to its last page", async () => {
+test("a status filter is counted exactly, to its last page", async () => {
   expect(await found({ status: "unsubscribed", page_size: "100", page: "60" })).toMatchObject({
     count: PEOPLE / 4,
     next: null,
@@ -76,7 +76,7 @@ test("a list and a status together are counted exactly", async () => {
   expect(members.body).toMatchObject({ count: PEOPLE / 4 });
 });
 
-test("names sort, however many people there are", async () => {
+test("sorting by name works for many people", async () => {
   const zuses = Array.from({ length: 24 }, (_, n) => `person${PEOPLE - 1_000 * n}@example.com`);
   expect(await emails({ ordering: "-last_name", page_size: "24" })).toEqual(zuses);
   expect(await emails({ ordering: "last_name", page_size: "12", page: `${PEOPLE / 12}` })).toEqual(
@@ -85,7 +85,7 @@ test("names sort, however many people there are", async () => {
   expect((await emails({ ordering: "last_name", page_size: "3" })).at(2)).toBe("person3@example.com");
 });
 
-test("who is renamed is found by the new name alone, at once", async () => {
+test("renamed people are found by the new name only, at once", async () => {
   const [id] = await query<{ id: string }>("select id from subscribers where company_id = $1 and email = $2", [
     company.id,
     "person5@example.com",
@@ -95,13 +95,13 @@ test("who is renamed is found by the new name alone, at once", async () => {
   expect(await emails({ search: "perlman" })).toEqual(["person5@example.com"]);
 });
 
-test("another company finds nobody of them", async () => {
+test("another company finds none of them", async () => {
   const other = await newCompany(app);
   const { body } = await other.api.get("/api/emails/subscribers/?search=reader");
   expect(body).toMatchObject({ count: 0, results: [] });
 });
 
-test("a search goes through the entries of its own company, however many of another one have the letters", async () => {
+test("a search reads entries of its own company only, however many match elsewhere", async () => {
   const other = await newCompany(app);
   await query(
     `insert into subscribers (company_id, email, last_name)

@@ -19,12 +19,12 @@ interface Person {
   attributes: Record<string, AttributeValue>;
   created: Date;
   lists: string[];
-  /** Lists left by the preferences page: no membership. */
+  /** Lists left on the preferences page. */
   left: string[];
   mails: { campaign: string; opened?: Date; clicked?: Date }[];
 }
 
-/** What is a date among the attributes' texts; without a zone it is UTC. */
+/** Attribute texts that are dates; without a zone they are UTC. */
 const dates = new Map([
   ["2026-03-01", "2026-03-01T00:00:00Z"],
   ["2024-02-29", "2024-02-29T00:00:00Z"],
@@ -150,14 +150,14 @@ const latest = (times: (Date | undefined)[]) =>
 
 const timeOf = (x: string | Date) => (x instanceof Date ? x : dates.has(x) ? new Date(dates.get(x)!) : undefined);
 
-/** The reference implementation of the positive operators for one text or time. */
+/** Reference implementation of the positive operators for one text or time. */
 function holds(x: string | Date | undefined, operator: string, value: unknown): boolean {
   if (x === undefined) return false;
   if (comparisons.includes(operator) && typeof value !== "number") {
     const time = timeOf(x);
     if (!time) return false;
     const at = Date.parse(value as string);
-    // A date without a time is the whole day: what is within it is neither before nor after it.
+    // A date without a time is the whole day: times within it are neither before nor after it.
     const end = String(value).length === 10 ? at + 86_399_999 : at;
     const by = time.getTime() < at ? -1 : Number(time.getTime() > end);
     return { before: by < 0, lt: by < 0, lte: by <= 0, after: by > 0, gt: by > 0, gte: by >= 0 }[operator] ?? false;

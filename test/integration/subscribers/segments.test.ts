@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test("a segment that takes long to count is estimated from the statistics of the database", async () => {
+test("a segment that takes long to count is estimated from database statistics", async () => {
   const large = await newCompany(app);
   const people = 50_000;
   await query(
@@ -137,7 +137,7 @@ describe("a segment", () => {
     },
   );
 
-  test("one that an older version stored is a 400 that names the condition, and not a defect", async () => {
+  test("invalid rules stored by an older version are a 400 that names the condition", async () => {
     const { id } = (await own.api.post(PATH, { name: "Old", rules: inLondon })).body;
     const rules = { conditions: [{ field: "created_at", operator: "before", value: "9999-12-31T23:59:59-23:59" }] };
     await query("update segments set rules = $2 where id = $1", [id, JSON.stringify(rules)]);
@@ -157,7 +157,7 @@ describe("a segment", () => {
     }
   });
 
-  test("errors of the conditions are reported together with those of the schema", async () => {
+  test("errors of conditions and schema are reported together", async () => {
     const conditions = ["nonsense", { field: "nope", operator: "equals", value: 1 }, inLondon.conditions[0]];
     expect((await own.api.post(PATH, { name: "x", rules: { match: "some", conditions } })).body).toEqual({
       rules: [
@@ -195,7 +195,7 @@ describe("an attribute in another case", () => {
     conditions: [{ field: `attributes.${name}`, operator: "equals", value: "London" }],
   });
 
-  test("stands for the one that people have, and stays as it is where two could be meant or it is there itself", async () => {
+  test("means the existing one; it stays as given if ambiguous or existing itself", async () => {
     const { api } = await newCompany(app);
     const person = (email: string, attributes: object) => api.post("/api/emails/subscribers/", { email, attributes });
     await person("a@x.org", { City: "London", Town: "London", TOWN: "Rome", Ort: "London" });
@@ -212,7 +212,7 @@ describe("an attribute in another case", () => {
     expect(preview.body).toMatchObject({ subscriber_count: 1, sample: [{ email: "a@x.org" }] });
   });
 
-  test("that only people have who are not among the newest is looked for, too", async () => {
+  test("that only older subscribers have is found, too", async () => {
     const { id, api } = await newCompany(app);
     await api.post("/api/emails/subscribers/", { email: "first@x.org", attributes: { city: "London" } });
     await query(
@@ -225,8 +225,8 @@ describe("an attribute in another case", () => {
   });
 });
 
-describe("rules that nobody has saved", () => {
-  test("are counted, with the newest whom they hold for, and nothing is kept", async () => {
+describe("rules that are not saved", () => {
+  test("are counted, with the newest matches, and nothing is stored", async () => {
     const { api } = await newCompany(app);
     for (let n = 0; n < 7; n++) {
       await api.post("/api/emails/subscribers/", { email: `p${n}@x.org`, attributes: { city: "London", n } });
@@ -241,7 +241,7 @@ describe("rules that nobody has saved", () => {
     expect((await api.get("/api/emails/subscribers/attributes/")).body).toEqual({ names: ["city", "last order", "n"] });
   });
 
-  test("find people by their soft bounces in a row, which a delivery since the last one ends", async () => {
+  test("find people by their consecutive soft bounces, which a delivery resets", async () => {
     const company = await newCompany(app);
     for (const [n, email] of ["never@example.com", "often@example.com", "again@example.com"].entries()) {
       await company.api.post("/api/emails/subscribers/", { email });
@@ -273,7 +273,7 @@ describe("rules that nobody has saved", () => {
     expect([await found("not_equals", 4), await found("lt", 4), await found("lte", 4)]).toEqual([2, 2, 3]);
   });
 
-  test("that are wrong are a 400 that names the condition", async () => {
+  test("are a 400 that names the condition if they are invalid", async () => {
     const { api } = await newCompany(app);
     const rules = { conditions: [{ field: "complained", operator: "equals", value: "maybe" }] };
     expect(await api.post("/api/emails/segments/preview/", { rules })).toMatchObject({

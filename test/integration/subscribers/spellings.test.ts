@@ -1,4 +1,4 @@
-/** One mailbox, however its address is spelled: one subscriber, one suppression, and a block holds for every spelling. */
+/** Spellings of an address are one subscriber and one suppression. */
 
 import { Readable } from "node:stream";
 import { domainToASCII } from "node:url";
@@ -53,7 +53,7 @@ describe("an address in any spelling", () => {
     expect(await keyOf(`Ann@${domain}`)).toBe(`ann@${domainToASCII(domain)}`);
   });
 
-  test("has a local part in lower case and NFC, whatever the database's locale", async () => {
+  test("has its local part in lower case and NFC, whatever the database's locale", async () => {
     expect(await keyOf("\u00dcNAL@example.com")).toBe("\u00fcnal@example.com");
     expect(await keyOf("u\u0308nal@example.com")).toBe("\u00fcnal@example.com");
     expect(new Set(await Promise.all(SPELLINGS.map(keyOf)))).toEqual(new Set([ON_THE_WIRE]));
@@ -75,7 +75,7 @@ describe("an address in any spelling", () => {
     expect(await people()).toEqual([{ id: first.id, email: LETTERS, status: "active" }]);
   });
 
-  test.each(SPELLINGS)("that is unsubscribed as %s gets no newsletter in any", async (unsubscribed) => {
+  test.each(SPELLINGS)("that is unsubscribed as %s gets no newsletter in any spelling", async (unsubscribed) => {
     await createSubscriber(company.id, null, { email: LETTERS });
     await query(
       "insert into list_members (company_id, list_id, subscriber_id) select company_id, $2, id from subscribers where company_id = $1",
@@ -97,7 +97,7 @@ describe("an address in any spelling", () => {
     expect(await kindOf(unsubscribed)).toBeNull();
   });
 
-  test("that is suppressed is one suppression, stops mails already written and copies, and is lifted for all", async () => {
+  test("that is suppressed has one suppression, which stops queued messages and copies and is lifted for all spellings", async () => {
     const id = await newCampaign(company, { campaign_type: "to_receivers", list_id: null });
     await receiver(id, UPPER);
     await query("update campaign_receivers set cc = $2 where campaign_id = $1", [id, [DECOMPOSED, "b@example.com"]]);
@@ -120,7 +120,7 @@ describe("an address in any spelling", () => {
     expect(await recipients(id)).toMatchObject([{ status: SUPPRESSED }]);
   });
 
-  test("is found by a segment: whole in any spelling, in part as it was entered", async () => {
+  test("is found by a segment: as a whole in any spelling, in part as entered", async () => {
     await createSubscriber(company.id, null, { email: LETTERS });
     await createSubscriber(company.id, null, { email: "bob@example.com" });
     const found = async (field: string, operator: string, value: unknown) => {

@@ -17,7 +17,7 @@ let app: App;
 let company: TestCompany;
 
 beforeAll(async () => {
-  // Without the campaigns service: what is to be mailed stays queued.
+  // Without the campaigns service, so that emails stay queued.
   app = await startApp({ services: ["accounts", "subscribers", "gateway", "tracking"], env: { TRUST_PROXY: "1" } });
 });
 beforeEach(async () => {
@@ -49,7 +49,7 @@ const queued = () =>
     "select subscriber_id, asked_at from unsent_confirmations where company_id = $1",
     [company.id],
   );
-/** The token of the mail that is queued, which counts as mailed from then on. */
+/** Token of the queued email, which is then marked as sent. */
 async function mailedToken(): Promise<string> {
   const [mail] = await query<{ subscriber_id: string; asked_at: Date }>(
     "delete from unsent_confirmations where company_id = $1 returning subscriber_id, asked_at",
@@ -62,7 +62,7 @@ const newList = async (name = "L"): Promise<string> => (await company.api.post("
 const members = async (list: string) => (await company.api.get(`/api/emails/lists/${list}/`)).body.subscriber_count;
 const confirm = (token: string) => call(app.broker, "subscribers.confirm", { token });
 
-/** As a browser sends a form of a page elsewhere. */
+/** Submits a form from another site, like a browser. */
 const submit = (given: Record<string, string>, headers: Record<string, string> = {}) =>
   client(app, { ip: someIp() }).post(`/api/emails/public/subscribe/${company.id}/`, new URLSearchParams(given), {
     headers: { Accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", ...headers },
@@ -78,7 +78,7 @@ const attributesOf = async (email: string) =>
   )?.attributes;
 
 describe("a public form", () => {
-  test("is answered with a page in the reader's language, the same for everybody", async () => {
+  test("is answered with a page in the visitor's language, the same for everybody", async () => {
     const first = await submit({ email: "ann@example.com" }, { "Accept-Language": "de" });
     expect([first.status, first.headers.get("content-type")]).toEqual([201, "text/html; charset=utf-8"]);
     expect(first.text).toContain("Vielen Dank");
@@ -89,14 +89,14 @@ describe("a public form", () => {
     expect(await found("bob@example.com")).toMatchObject({ status: "unconfirmed" });
   });
 
-  test("that its author misspelled says how", async () => {
+  test("with a misspelled field explains the error", async () => {
     const answer = await submit({ email: "ann", frist_name: "Ann" });
     expect([answer.status, answer.headers.get("content-type")]).toEqual([400, "text/html; charset=utf-8"]);
     expect(answer.text).toContain("Enter a valid email address");
     expect(answer.text).toContain("Did you mean &quot;first_name&quot;?");
   });
 
-  test("with a fault comes back in the reader's language, with what was typed and the errors beside the fields", async () => {
+  test("with an error is shown again in the visitor's language, with the input and errors beside the fields", async () => {
     await forms(["city"], ["example.org"]);
     const list = await newList("Private");
     const given = { email: '"><b>ann', first_name: "Ann & Co", city: "Liège", list_id: list };
@@ -123,7 +123,7 @@ describe("a public form", () => {
     expect((await submit({ email: "" }, { "Accept-Language": "ar" })).text).toContain("أدخل عنوان بريدك");
   });
 
-  test("has a page of its own, whose form subscribes; without a company or list it is a page with 404", async () => {
+  test("has a hosted page whose form subscribes; without a company or list it is a page with 404", async () => {
     await forms(["city"]);
     const list = await newList("Readers");
     await query("update lists set visibility = 'public', public_name = 'Letters' where id = $1", [list]);
@@ -144,7 +144,7 @@ describe("a public form", () => {
     }
   });
 
-  test("over the limit says so on the page, not in another", async () => {
+  test("shows the exceeded limit on the page itself", async () => {
     const ip = someIp();
     const headers = { Accept: "text/html", "Accept-Language": "es" };
     const send = () =>
@@ -160,12 +160,12 @@ describe("a public form", () => {
     expect(answer.text).toContain('name="email"');
   });
 
-  test("from a script gets JSON as ever", async () => {
+  test("from a script gets JSON", async () => {
     const answer = await submit({ email: "ann@example.com" }, { Accept: "*/*" });
     expect(answer).toMatchObject({ status: 201, body: { detail: "Thank you." } });
   });
 
-  test("leads to the address it names, on hosts that the company allows alone", async () => {
+  test("redirects to the given address, on hosts that the company allows only", async () => {
     await forms([], ["example.org", "shop.example:8080"]);
     const lead = (redirect_url: string) => submit({ email: "ann@example.com", redirect_url });
     for (const url of ["https://example.org/thanks?a=b", "http://shop.example:8080/"]) {
@@ -186,7 +186,7 @@ describe("a public form", () => {
     expect(asJson).toMatchObject({ status: 201, body: { detail: "Thank you." } });
   });
 
-  test("sets the attributes that the company declared, once confirmed where the subscriber has none", async () => {
+  test("sets declared attributes, after confirmation if the subscriber lacks them", async () => {
     await forms(["city", "topics", "no"]);
     expect((await submit({ email: "ann@example.com", city: "Liège", no: "" })).status).toBe(201);
     expect(await attributesOf("ann@example.com")).toEqual({ city: "Liège" });
@@ -206,7 +206,7 @@ describe("a public form", () => {
     ]);
   });
 
-  test("whose hidden field is filled in gets the very answer, and nothing happens", async () => {
+  test("with its hidden field filled in gets the same answer, and nothing happens", async () => {
     const list = await newList();
     const given = { email: "bot@example.com", list_id: list };
     const page = await submit({ ...given, website: "https://spam.example" });
@@ -227,7 +227,7 @@ describe("a public form", () => {
 });
 
 describe("public subscribe", () => {
-  test("adds a subscriber, also to a list, and answers the same the second time", async () => {
+  test("adds a subscriber, optionally to a list, with the same answer the second time", async () => {
     const list = (await company.api.post("/api/emails/lists/", { name: "L" })).body.id;
     const given = { email: " Ann@example.com ", first_name: "Ann", last_name: "Lee", list_id: list };
     const first = await subscribe(given);
@@ -239,7 +239,7 @@ describe("public subscribe", () => {
     expect(await queued()).toEqual([]);
   });
 
-  test("webhooks that ask for it are notified of who subscribed and who confirmed, once for each change", async () => {
+  test("webhooks are notified of who subscribed and who confirmed, once for each change", async () => {
     await query(
       "insert into webhook_endpoints (id, company_id, url, events, secret_sealed) values (uuid_v7(), $1, 'https://x', '{subscribed,confirmed}', '')",
       [company.id],
@@ -273,7 +273,7 @@ describe("public subscribe", () => {
     expect(await notified()).toEqual(expected);
   });
 
-  test("says nothing of a known person until the mailbox confirms it, then fills in what is blank", async () => {
+  test("does not change a known subscriber until confirmation, then fills in blank fields", async () => {
     const list = await newList();
     const evil = "you won! https://evil.example/win";
     for (const optIn of [false, true]) {
@@ -287,7 +287,7 @@ describe("public subscribe", () => {
       await subscribe({ email, first_name: evil, last_name: "Mallory", city: evil, list_id: list });
       expect(await found(email)).toMatchObject({ status: "active", first_name: "", last_name: "Lee" });
       expect([updated_at, await attributesOf(email)]).toEqual([updated_at, {}]);
-      // The request of the mailbox's owner takes the place of what others typed.
+      // The mailbox owner's request replaces what others entered.
       await subscribe({ email, first_name: "Ann", last_name: "Smith", city: "Bonn" });
       expect(await found(email)).toMatchObject({ first_name: "", last_name: "Lee" });
       await confirm(await mailedToken());
@@ -296,7 +296,7 @@ describe("public subscribe", () => {
     }
   });
 
-  test("a field in another case gives the attribute that the form may set, unless two do", async () => {
+  test("a field in another case sets the attribute, unless two match", async () => {
     await forms(["City", "Shop"]);
     expect((await subscribe({ email: "case@example.com", city: "Bonn", Shop: "yes", SHOP: "no" })).status).toBe(400);
     expect((await subscribe({ email: "case@example.com", city: "Bonn", Shop: "yes" })).status).toBe(201);
@@ -304,7 +304,7 @@ describe("public subscribe", () => {
     expect((await subscribe({ email: "two@example.com", city: "Bonn", CITY: "Ulm" })).status).toBe(400);
   });
 
-  test("a link that was used before confirms nothing that a form said since", async () => {
+  test("a used link does not confirm later requests", async () => {
     await doubleOptIn();
     await subscribe({ email: "a@example.com" });
     const token = await mailedToken();
@@ -315,14 +315,14 @@ describe("public subscribe", () => {
     expect(await found("a@example.com")).toMatchObject({ status: "active", first_name: "" });
   });
 
-  test("a blocked person is neither changed nor asked", async () => {
+  test("a suppressed person is neither changed nor sent a confirmation", async () => {
     await subscribe({ email: "a@example.com" });
     await setStatus("bounced");
     await subscribe({ email: "a@example.com", first_name: "Ann" });
     expect([await queued(), (await found("a@example.com"))?.first_name]).toEqual([[], ""]);
   });
 
-  test("lifts no block: an unsubscribe by the mailed link, a bounce, a complaint or the owner's never", async () => {
+  test("lifts no suppression: not an unsubscribe by link, a bounce, a complaint or the owner's own", async () => {
     const list = await newList();
     for (const kind of ["unsubscribed", "bounced", "complained", "manual"]) {
       await subscribe({ email: `${kind}@example.com` });
@@ -350,7 +350,7 @@ describe("public subscribe", () => {
     expect(await members(list)).toBe(1);
   });
 
-  test("an old link, and one that was mailed before an unsubscribe, lift nothing", async () => {
+  test("old links, and links sent before an unsubscribe, lift nothing", async () => {
     await subscribe({ email: "a@example.com" });
     await unsubscribe("a@example.com");
     await subscribe({ email: "a@example.com" });
@@ -364,14 +364,14 @@ describe("public subscribe", () => {
     expect(await blocks()).toEqual([{ kind: "unsubscribed" }]);
   });
 
-  test("runs the same statements for every address, mails nothing itself and answers at an even time", async () => {
+  test("runs the same statements for every address, sends nothing itself and answers after a fixed time", async () => {
     const list = await newList();
     await subscribe({ email: "unsubscribed@example.com" });
     await unsubscribe("unsubscribed@example.com");
     await subscribe({ email: "active@example.com" });
     await subscribe({ email: "bounced@example.com" });
     await query("update subscribers set status = 'bounced' where company_id = $1 and email ~ '^bounced'", [company.id]);
-    // What runs in the background beside it is of no interest.
+    // Ignores background statements.
     const inTheCall = new AsyncLocalStorage<true>();
     const statements = async (email: string) => {
       const texts: string[] = [];
@@ -381,7 +381,7 @@ describe("public subscribe", () => {
       ) {
         const [first] = given as unknown as [string | { text: string }];
         const text = typeof first === "string" ? first : first.text;
-        // The company's plan is asked for by the company, whoever subscribes, and remembered for a second.
+        // Ignores plan lookups, which are cached for a second.
         const counts = /subscribers|list_|unsent|suppressions/.test(text) && !/"planRow"/.test(text);
         if (counts && inTheCall.getStore()) texts.push(text);
         return query_.apply(this, given as never);
@@ -395,7 +395,7 @@ describe("public subscribe", () => {
     for (const kind of ["unknown", "active", "unsubscribed", "bounced"]) {
       const began = performance.now();
       expect(await statements(`${kind}@example.com`)).toEqual(unknown);
-      // The work takes some 10 ms. Timers may be a millisecond early.
+      // The work takes some 10 ms. Timers may fire a millisecond early.
       expect(performance.now() - began).toBeGreaterThan(48);
     }
     expect([0, 0.5, 8.6, 22.8, 49.9].map((ms) => ms + msToNextStep(0, ms))).toEqual([50, 50, 50, 50, 50]);
@@ -421,7 +421,7 @@ describe("public subscribe", () => {
 describe("double opt-in", () => {
   beforeEach(doubleOptIn);
 
-  test("a new subscriber is unconfirmed until the mailed link is followed, which can be done twice", async () => {
+  test("a new subscriber is unconfirmed until the link is followed, which can be repeated", async () => {
     await subscribe({ email: "a@example.com" });
     const { id } = (await found("a@example.com"))!;
     expect((await found("a@example.com"))?.status).toBe("unconfirmed");
@@ -442,7 +442,7 @@ describe("double opt-in", () => {
     }
   });
 
-  test("one mail in 24 hours for a mailbox, however it is spelled, until it is confirmed; none if it is active, bounced or blocked", async () => {
+  test("one email in 24 hours per mailbox, in any spelling, until it is confirmed; none if it is active, bounced or suppressed", async () => {
     await subscribe({ email: "a@b\u00fccher.example" });
     const token = await mailedToken();
     await laterBy("23 hours 59 minutes");
@@ -470,7 +470,7 @@ describe("double opt-in", () => {
     expect(await queued()).toHaveLength(1);
   });
 
-  test("an unsubscribe is lifted by the confirmation, not by the request", async () => {
+  test("an unsubscribe is lifted by the confirmation only", async () => {
     await subscribe({ email: "a@example.com" });
     await confirm(await mailedToken());
     await unsubscribe("a@example.com");
@@ -482,17 +482,17 @@ describe("double opt-in", () => {
     expect((await found("a@example.com"))?.status).toBe("active");
   });
 
-  test("an old link does not undo an unsubscribe that came after it", async () => {
+  test("an old link does not undo a later unsubscribe", async () => {
     await subscribe({ email: "a@example.com" });
     const token = await mailedToken();
     await unsubscribe("a@example.com");
-    // A "confirmed" page would be wrong.
+    // A page that says "confirmed" would be wrong.
     await expect(confirm(token)).rejects.toMatchObject({ code: "GONE" });
     expect((await found("a@example.com"))?.status).toBe("unsubscribed");
     expect(await blocks()).toHaveLength(1);
   });
 
-  test("an active subscriber is added to lists by the link in the mail, one for all of them, not by the public form", async () => {
+  test("an active subscriber is added to lists by one link for all of them, not by the public form", async () => {
     const [one, two] = [await newList("One"), await newList("Two")];
     const unknown = await subscribe({ email: "a@example.com" });
     await confirm(await mailedToken());
@@ -559,7 +559,7 @@ describe("double opt-in of a list", () => {
   const listsOf = async (email: string): Promise<string[]> =>
     (await company.api.get(`/api/emails/subscribers/${(await found(email))!.id}/`)).body.lists;
 
-  test("needs an SMTP configuration, and null gives it back to the company", async () => {
+  test("needs an SMTP configuration, and null restores the company's setting", async () => {
     const sentence = "An SMTP configuration is needed to send confirmation mails. Create one first.";
     const refused = { status: 400, body: { double_opt_in: [sentence] } };
     const wanted = { name: "L", double_opt_in: true };
@@ -580,7 +580,7 @@ describe("double opt-in of a list", () => {
     expect(results.map((list: { double_opt_in: unknown }) => list.double_opt_in).toSorted()).toEqual([false, null]);
   });
 
-  test("is the list's own where it says one, else the company's, and the answer says which, also to a filled trap", async () => {
+  test("uses the list's setting, else the company's, and the answer tells which, even for a filled trap", async () => {
     const asks = { detail: "Thank you. Please follow the link in the email we sent you to confirm." };
     const [on, off, open] = [await listWith(true, "On"), await listWith(false, "Off"), await listWith(null, "Open")];
     const statusWith = async (email: string, list_id: string) => {
@@ -595,7 +595,7 @@ describe("double opt-in of a list", () => {
     expect(await statusWith("d@example.com", open)).toEqual([asks, "unconfirmed"]);
   });
 
-  test("an active subscriber stays active, and is on such lists only after the one link that confirms all of them", async () => {
+  test("an active subscriber stays active, and joins such lists only by the one link that confirms all of them", async () => {
     const [one, two, off] = [await listWith(true, "One"), await listWith(true, "Two"), await listWith(null, "Off")];
     await subscribe({ email: "a@example.com", list_id: off });
     for (const list_id of [one, two]) await subscribe({ email: "a@example.com", list_id });
@@ -606,7 +606,7 @@ describe("double opt-in of a list", () => {
     expect((await listsOf("a@example.com")).toSorted()).toEqual([one, two, off].toSorted());
   });
 
-  test("who unsubscribed keeps status and suppression until the link is used, whatever kind of list was asked for", async () => {
+  test("unsubscribed people keep status and suppression until the link is used, whatever list they request", async () => {
     const [on, off] = [await listWith(true, "On"), await listWith(false, "Off")];
     await subscribe({ email: "a@example.com" });
     await unsubscribe("a@example.com");
@@ -619,7 +619,7 @@ describe("double opt-in of a list", () => {
     expect((await listsOf("a@example.com")).toSorted()).toEqual([on, off].toSorted());
   });
 
-  test("becoming active by another list puts nobody on one that still waits for the confirmation", async () => {
+  test("becoming active by another list does not confirm a pending list", async () => {
     const [on, off, own] = [await listWith(true, "On"), await listWith(false, "Off"), await listWith(true, "Own")];
     for (const list_id of [on, own]) await subscribe({ email: "a@example.com", list_id });
     const { id } = (await found("a@example.com"))!;
@@ -631,7 +631,7 @@ describe("double opt-in of a list", () => {
     expect((await listsOf("a@example.com")).toSorted()).toEqual([on, off, own].toSorted());
   });
 
-  test("leaving a list on the preferences page withdraws the request for it", async () => {
+  test("leaving a list on the preferences page cancels the pending request for it", async () => {
     const on = await listWith(true);
     await query("update lists set visibility = 'public' where company_id = $1 and id = $2", [company.id, on]);
     await subscribe({ email: "a@example.com" });

@@ -18,7 +18,7 @@ afterAll(() => app.stop());
 const newList = async (of = own, name = "A list") => (await of.api.post("/api/emails/lists/", { name })).body.id;
 
 describe("creating a subscriber", () => {
-  test("names are kept without the white space around them", async () => {
+  test("names are trimmed", async () => {
     const names = { first_name: " Ann ", last_name: "Lee " };
     const made = await own.api.post(PATH, { email: "spaces@example.com", ...names });
     expect(made.body).toMatchObject({ first_name: "Ann", last_name: "Lee" });
@@ -47,7 +47,7 @@ describe("creating a subscriber", () => {
     expect((await own.api.get(`${PATH}${body.id}/`)).body).toEqual(body);
   });
 
-  test("again, in different case, returns the same subscriber with the given values filled in", async () => {
+  test("repeated in another case, returns the same subscriber with the given values filled in", async () => {
     const first = (await own.api.post(PATH, { email: "grace@example.com", first_name: "Grace", attributes: { a: 1 } }))
       .body;
     const { status, body } = await own.api.post(PATH, {
@@ -131,7 +131,7 @@ describe("creating a subscriber", () => {
 });
 
 describe("one subscriber", () => {
-  test("is changed by PATCH: attributes merged, lists added, email and status left alone", async () => {
+  test("is changed by PATCH: attributes merged, lists added, email and status unchanged", async () => {
     const { id } = (await own.api.post(PATH, { email: "patch@example.com", attributes: { a: "1", b: "2" } })).body;
     const list = await newList();
     const { status, body } = await own.api.patch(`${PATH}${id}/`, {
@@ -170,7 +170,7 @@ describe("one subscriber", () => {
     expect(Object.keys((await own.api.get(`${PATH}${id}/`)).body.attributes)).toHaveLength(60);
   });
 
-  test("is deleted for good; what was sent to it stays, without the link", async () => {
+  test("is deleted permanently; sent messages stay, without the reference", async () => {
     const list = await newList();
     const { id } = (await own.api.post(PATH, { email: "gone@example.com", lists: [list] })).body;
     await query("insert into sent_emails (campaign_no, seq, subscriber_id) values (9, 1, $1)", [id]);
@@ -178,13 +178,13 @@ describe("one subscriber", () => {
     expect((await own.api.get(`${PATH}${id}/`)).status).toBe(404);
     expect((await own.api.delete(`${PATH}${id}/`)).status).toBe(404);
     expect((await own.api.get(`/api/emails/lists/${list}/`)).body.subscriber_count).toBe(0);
-    // The row has the address in place of the link from then on.
+    // From now on the row has the address instead of the reference.
     expect(await query("select email, subscriber_id from sent_emails where campaign_no = 9")).toEqual([
       { email: "gone@example.com", subscriber_id: null },
     ]);
   });
 
-  test("of another company is missing, and stays as it was", async () => {
+  test("of another company is missing, and unchanged", async () => {
     const { id } = (await own.api.post(PATH, { email: "mine@example.com", first_name: "Mine" })).body;
     expect((await other.api.get(`${PATH}${id}/`)).body).toEqual({ detail: "Not found." });
     expect((await other.api.patch(`${PATH}${id}/`, { first_name: "Theirs" })).status).toBe(404);
@@ -209,7 +209,7 @@ describe("the list of subscribers", () => {
   const emails = async (given: Record<string, string | number>) =>
     (await company.api.get(PATH, { query: given })).body.results.map(({ email }: { email: string }) => email);
 
-  test("comes newest first in pages of twenty, with links that keep the query", async () => {
+  test("is sorted newest first in pages of twenty, with links that keep the query", async () => {
     const { body } = await company.api.get(PATH, { query: { ordering: "-created_at" } });
     expect(body.count).toBe(25);
     expect(body.results).toHaveLength(20);

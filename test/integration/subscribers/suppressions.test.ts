@@ -162,7 +162,7 @@ describe("an unsubscribe", () => {
     expect(await kinds()).toEqual(["unsubscribed"]);
   });
 
-  test("leaves a stronger block and a bounce as they are", async () => {
+  test("keeps a stronger suppression and a bounce", async () => {
     const id = await newSubscriber("bad@example.com", "bounced");
     await block("bad@example.com", "bounced");
     expect(await leave("bad@example.com")).toBe(false);
@@ -170,7 +170,7 @@ describe("an unsubscribe", () => {
     expect(await kinds()).toEqual(["bounced"]);
   });
 
-  test("can be undone by the subscriber; a bounce, a complaint or the company's own block cannot", async () => {
+  test("can be undone by the subscriber; a bounce, a complaint or the company's own suppression cannot", async () => {
     const id = await newSubscriber("ann@example.com");
     await leave("ann@example.com");
     expect(await comeBack("Ann@Example.com")).toBe(true);

@@ -14,7 +14,7 @@ async function read(...chunks: (string | Buffer)[]): Promise<CsvRow[]> {
 const cells = async (...chunks: (string | Buffer)[]) => (await read(...chunks)).map((row) => row.cells);
 
 describe("reading CSV", () => {
-  test("others have the event loop every 200 rows, however many come at once", async () => {
+  test("the event loop runs every 200 rows, however many arrive at once", async () => {
     let turns = 0;
     let isDone = false;
     const others = () => {
@@ -57,7 +57,7 @@ describe("reading CSV", () => {
     ]);
   });
 
-  test("a delimiter within quotes of the header does not decide", async () => {
+  test("a quoted delimiter in the header is ignored", async () => {
     expect(await cells('"a;b;c",d\n1,2')).toEqual([
       ["a;b;c", "d"],
       ["1", "2"],
@@ -74,16 +74,16 @@ describe("reading CSV", () => {
     expect(await cells(["email", "a@b.de", "c@d.de", ""].join(newline))).toEqual(expected);
   });
 
-  test("a byte order mark is no part of the first name", async () => {
+  test("a byte order mark is not part of the first name", async () => {
     expect(await cells("\uFEFFemail,name\n")).toEqual([["email", "name"]]);
   });
 
-  test("a row has the line it begins on, also after quoted line breaks and blank lines", async () => {
+  test("a row has the number of its first line, even after quoted line breaks and blank lines", async () => {
     const rows = await read('a,b\n"one\ntwo\nthree",x\n\nlast,y\n');
     expect(rows.map(({ line }) => line)).toEqual([1, 2, 5, 6]);
   });
 
-  test("a quote that is never closed costs its own line only", async () => {
+  test("an unclosed quote costs only its own line", async () => {
     const rows = await read('a,b\n"open,1\nnext,2\n');
     expect(rows).toEqual([
       { line: 1, cells: ["a", "b"] },
@@ -92,7 +92,7 @@ describe("reading CSV", () => {
     ]);
   });
 
-  test("the same in a file larger than the limit of a row", async () => {
+  test("the same in a file larger than a row's limit", async () => {
     const filler = "x,1\n".repeat(300_000);
     const rows = await read('a,b\n"open,1\n', filler.slice(0, 700_000), filler.slice(700_000));
     expect(rows).toHaveLength(300_002);
@@ -129,7 +129,7 @@ describe("reading CSV", () => {
     ]);
   });
 
-  test("a bar is a delimiter too, and a line sep= says which one it is", async () => {
+  test("a bar is a delimiter, too, and a line sep= overrides detection", async () => {
     expect(await cells("a|b,c|d\n1|2|3\n")).toEqual([
       ["a", "b,c", "d"],
       ["1", "2", "3"],
@@ -189,7 +189,7 @@ describe("reading CSV", () => {
     await reading.return(undefined);
   });
 
-  test("any table written as CSV is read back unchanged, wherever the chunks are cut", async () => {
+  test("any table written as CSV is read back unchanged for any chunk sizes", async () => {
     await fc.assert(
       fc.asyncProperty(table, async ({ delimiter, newline, bom, lastNewline, quoteAll, rows, cuts }) => {
         const quoted = (cell: string) =>

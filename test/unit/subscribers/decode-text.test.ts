@@ -14,7 +14,7 @@ const refusal = (work: Promise<unknown>) =>
     (error) => error.data.fields.file[0],
   );
 
-describe("a file's text", () => {
+describe("decoding of files", () => {
   const text = "Jörg Müßig, €\u2019 日本";
 
   test.each([
@@ -29,7 +29,7 @@ describe("a file's text", () => {
     }
   });
 
-  test("windows-1252, also by the names that the Encoding Standard takes for it", async () => {
+  test("windows-1252, by all of its labels in the Encoding Standard", async () => {
     const bytes = Buffer.from([0x80, 0x92, 0x20, 0x4a, 0xf6, 0x9f, 0x81]);
     for (const label of ["windows-1252", "Windows-1252", "cp1252", "latin1", "iso-8859-1"]) {
       expect(await decode(bytes, label)).toBe("€’ JöŸ\u0081");
@@ -38,7 +38,7 @@ describe("a file's text", () => {
     expect(await decode(Buffer.from([0x93, 0xfa, 0x96, 0x7b]), "shift_jis")).toBe("日本");
   });
 
-  test("bytes that the charset does not have are refused, also half a character at the end", async () => {
+  test("invalid bytes are refused, including an incomplete character at the end", async () => {
     for (const bytes of [Buffer.from([0x61, 0x62, 0x63, 0xff, 0x61]), Buffer.from([0x61, 0xc3])]) {
       expect(await refusal(decode(bytes))).toMatch(/^The file is not UTF-8 text\./);
       expect(await refusal(decode(bytes, "utf-8"))).toMatch(/^The file is not UTF-8 text\./);
@@ -48,12 +48,12 @@ describe("a file's text", () => {
     );
   });
 
-  test("nothing, and less than a mark", async () => {
+  test("empty files, and less than a byte order mark", async () => {
     expect(await decode(Buffer.alloc(0))).toBe("");
     expect(await decode(Buffer.from("a"))).toBe("a");
   });
 
-  test("a charset that is not known is reported", () => {
+  test("an unknown charset is reported", () => {
     expect(charsetErrors("utf-8")).toEqual({});
     expect(charsetErrors(undefined)).toEqual({});
     for (const label of ["", "klingon", "utf-7", "replacement"]) {

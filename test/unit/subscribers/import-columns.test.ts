@@ -1,7 +1,7 @@
 import { columnsOf, type Mapping } from "../../../services/subscribers/import/columns.ts";
 import { isAffirmed, stateOfWord } from "../../../services/subscribers/import/status-words.ts";
 
-/** What each column is taken for. */
+/** Meaning of each column. */
 function taken(header: string[], mapping: Mapping = {}): string[] {
   const columns = columnsOf(header, mapping);
   const as: string[] = header.map(() => "-");
@@ -81,7 +81,7 @@ describe("header names", () => {
       ["Email", "UNSUB_TIME", "CLEAN_TIME", "BLACKLISTED"],
       ["email", "status 2", "status 3", "status 2"],
     ],
-    // Where several could be it, the usual name is, and none is lost.
+    // Of several candidates the usual name wins, and no column is lost.
     [
       ["E-Mail", "email", "Mail"],
       ["=E-Mail", "email", "=Mail"],
@@ -94,7 +94,7 @@ describe("header names", () => {
     expect(taken(header)).toEqual(expected);
   });
 
-  test("in our own export, attributes keep the names that other products use for something else", () => {
+  test("attributes of our own export keep names that mean something else in other products", () => {
     const own = ["email", "first_name", "last_name", "status", "created_at", "lists"];
     const named = ["status", "lists", "E-Mail", "data", "Vorname", "unsubscribed"];
     expect(taken([...own, ...named])).toEqual([
@@ -109,7 +109,7 @@ describe("header names", () => {
     expect(taken([...own, ...named], { status: "tier" })[3]).toBe("=tier");
   });
 
-  test("the mapping wins over what a name usually means", () => {
+  test("the mapping takes precedence over known names", () => {
     const mapping = {
       Mail: "email",
       email: "old_email",
@@ -141,7 +141,7 @@ describe("words for a status", () => {
     expect(words.map(stateOfWord)).toEqual(words.map(() => state));
   });
 
-  test("a column that says so by being filled", () => {
+  test("a column that counts when filled", () => {
     for (const text of ["yes", "1", "true", "x", "2025-03-04 05:06:07", "unsubscribed"])
       expect([text, isAffirmed(text)]).toEqual([text, true]);
     for (const text of ["", "no", "0", "False", "Subscribed", "-"])

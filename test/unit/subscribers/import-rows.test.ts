@@ -25,7 +25,7 @@ async function lines(header: string[], ...rows: string[][]) {
 }
 
 describe("the header of an import", () => {
-  test("columns are found in any order and in the usual spellings", () => {
+  test("columns are found in any order and usual spelling", () => {
     expect(columnsOf(["City", "Last Name", " EMAIL ", "first-name", ""])).toEqual({
       email: 2,
       firstName: 3,
@@ -54,7 +54,7 @@ describe("the header of an import", () => {
 });
 
 describe("a row of an import", () => {
-  test("is trimmed; blank columns are no attributes", async () => {
+  test("is trimmed; blank columns set no attributes", async () => {
     const { copied } = await lines(["email", "first_name", "city"], [" a@b.de ", " Ann ", " "], ["c@d.de", "", "Rome"]);
     expect(copied).toEqual([
       ["2", "a@b.de", "Ann", "", "\\N"],
@@ -78,7 +78,7 @@ describe("a row of an import", () => {
     expect(copied[0]!.slice(2, 4)).toEqual([first, last]);
   });
 
-  test("an object in JSON is unpacked, a column wins over its member, and other text stays a text", async () => {
+  test("a JSON object is flattened, a column wins over its member, and other text stays text", async () => {
     const header = ["email", "city", "attributes", "data"];
     const object = '{"city": "Rome", "a": {"b": {"c": 1}}, "gone": null, "mixed": [1, "x", null, {"y": 2}]}';
     const { copied } = await lines(header, ["a@b.de", "Bonn", object, "plain"]);
@@ -109,7 +109,7 @@ describe("a row of an import", () => {
     expect([copied, tally.errors]).toEqual([[], [{ row: 2, email: "a@b.de", error }]]);
   });
 
-  test("what COPY would read as syntax is escaped", async () => {
+  test("COPY syntax is escaped", async () => {
     const { copied } = await lines(["email", "note", "first_name"], ["a@b.de", "x\ty\\z\nw", "back\\slash"]);
     expect(copied[0]).toEqual(["2", "a@b.de", "back\\\\slash", "", String.raw`{"note":"x\\ty\\\\z\\nw"}`]);
   });

@@ -1,4 +1,4 @@
-/** The head of a file that waits for its import: its columns, the first values of each, and what they would be read as. */
+/** Inspects the head of a held file: its columns, their first values, and how they would be imported. */
 import { readPart } from "../../../models/statements/imports.ts";
 import { SUBSCRIBER_STATUSES } from "../../../models/subscriber.ts";
 import { isServiceError } from "../../lib/errors.ts";
@@ -25,10 +25,10 @@ type Meaning = Pick<Look["columns"][number], "as" | "attribute">;
 
 const SHOWN_ROWS = 3;
 const SHOWN_CHARS = 100;
-/** The mapping names columns by all of it. */
+/** Long enough to recognise the column; a mapping uses the full name. */
 const NAME_CHARS = 1_000;
 const MAX_COLUMNS = 500;
-/** Enough for the separator: it stands in the first line. */
+/** Enough for the delimiter, which the first line shows. */
 const HEAD_BYTES = 64 * 1024;
 
 async function* partsFrom(companyId: string, id: string, first: Buffer): AsyncGenerator<Buffer> {
@@ -47,7 +47,7 @@ const FIELDS = [
   ["fullName", "name"],
 ] as const;
 
-/** By the column's number; what is not among them is left out. */
+/** Keyed by the column's number; ignored columns are missing. */
 function meaningsOf(columns: Columns): Map<number, Meaning> {
   const of = (as: ColumnMeaning): Meaning => ({ as, attribute: null });
   return new Map<number, Meaning>([
@@ -65,7 +65,7 @@ const sentenceOf = (error: unknown): string => {
   return Object.values(error.data.fields).flat()[0]!;
 };
 
-/** With the reason why these columns cannot be imported as they are, if there is one. */
+/** Includes the reason if these columns cannot be imported. */
 async function readAs(
   companyId: string,
   names: readonly string[],
@@ -82,7 +82,7 @@ async function readAs(
   }
 }
 
-/** `rows` begin with the file's first line, which is left out where it is a header. */
+/** `rows` begin with the file's first line, which is skipped if it is a header. */
 async function firstRows(rows: AsyncIterable<CsvRow[]>, header: boolean): Promise<string[][]> {
   const found: string[][] = [];
   const wanted = SHOWN_ROWS + (header ? 1 : 0);
@@ -105,8 +105,8 @@ async function headText(first: Buffer, charset: string): Promise<string> {
 
 const NO_COLUMNS = { header: true, delimiter: null, columns: [] };
 
-/** `first`: the first part of the file. */
-export async function lookInto(
+/** `first` is the first part of the file. */
+export async function inspectFile(
   { companyId, id, first }: { companyId: string; id: string; first: Buffer },
   asked: { charset?: string | undefined; mapping: Mapping; header?: boolean | undefined },
 ): Promise<Look> {
