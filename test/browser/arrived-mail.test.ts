@@ -37,7 +37,7 @@ afterAll(async () => {
   await smtp.stop();
 });
 
-/** The HTML of one mail to one reader, with its links on the test's own gateway, an hour after it was sent. */
+/** The HTML of one reader's mail, linked to the test's own gateway, an hour after it was sent. */
 async function arrived(subject: string, body: string, receiver: Record<string, unknown>): Promise<string> {
   const before = smtp.messages.length;
   const sent = await company.api.post("/api/emails/send/custom/", {
@@ -89,7 +89,7 @@ const statusOf = async (email: string) =>
 
 test.each([true, false])("pixel, link, view, preferences and unsubscribe, with JavaScript: %p", async (script) => {
   const email = `reader-${script}@example.com`;
-  // Who is a subscriber has preferences.
+  // Subscribers have preferences.
   await company.api.post("/api/emails/subscribers/", { email });
   const body = newsletter.body.replace(
     "View in browser",

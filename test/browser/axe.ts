@@ -1,15 +1,15 @@
-/** What axe finds wrong with a page, by WCAG 2.1 AA and its own best practice. The page's policy must be bypassed for it. */
+/** Violations found by axe: WCAG 2.1 AA and axe's best practice. Needs a page without its Content-Security-Policy. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 
 const AXE = readFileSync(createRequire(import.meta.filename).resolve("axe-core/axe.min.js"), "utf8");
 export const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"];
-/** Its best practice is about whole pages, which a mail is not. */
+/** Best practice applies to whole pages, not to mails. */
 const OF_PAGES = [...WCAG, "best-practice"];
 
 /**
- * Text in the colour of its ground, which axe leaves to a person to judge: it could be hidden on purpose, and here none is.
+ * Text in the colour of its background, which axe reports as undecided because it may be intended; here it never is.
  * Runs in the page.
  */
 const invisible = `(incomplete) => incomplete.flatMap(({ id, nodes }) => {

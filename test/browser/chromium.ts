@@ -1,4 +1,4 @@
-/** Chromium for tests: CHROMIUM names it, else it is on PATH, else it is unpacked from Debian packages. */
+/** Finds Chromium for tests: CHROMIUM, then PATH, then Debian packages. */
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
@@ -6,11 +6,11 @@ import { type Program, program } from "../support/programs.ts";
 
 const PACKAGES = ["chromium", "chromium-common", "fonts-dejavu-core"];
 
-/** Its start script looks for itself under /usr: unpacked elsewhere, the binary is started directly. */
+/** Chromium's start script searches for itself under /usr, so an unpacked binary is started directly. */
 function direct({ path, env }: Program): Program {
   const binary = join(path, "../../lib/chromium/chromium");
   if (!env.LD_LIBRARY_PATH || !existsSync(binary)) return { path, env };
-  // One of its libraries keeps a part of itself in a folder of its own, and finds it by an absolute path.
+  // One library finds files of its own folder by an absolute path.
   const folders = env.LD_LIBRARY_PATH.split(delimiter).flatMap((folder) => [folder, join(folder, "pulseaudio")]);
   return { path: binary, env: { LD_LIBRARY_PATH: folders.join(delimiter) } };
 }
@@ -21,7 +21,7 @@ export async function launchChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath: path,
     env: { ...(process.env as Record<string, string>), ...env },
-    // Nothing but loopback is needed; without these it asks its maker's hosts at every start.
+    // Only loopback is needed; without these flags it contacts its vendor at every start.
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-sync"],
   });
 }

@@ -35,7 +35,7 @@ const BODY =
 const custom = (name: string, receivers: object[]) =>
   made("/send/custom/", { name, smtp_config_id: smtp, subject: "Six books for long evenings", body: BODY, receivers });
 
-/** As a day of readers leaves them. */
+/** Hits of one day of readers. */
 async function readers(campaign: string): Promise<void> {
   await query(
     `insert into campaign_counts (company_id, campaign_id, metric, bucket, slot, n)
@@ -210,7 +210,7 @@ test("by keyboard and without JavaScript: what is scheduled is changed, then can
     await page.keyboard.press("Enter");
     await press("button", "Cancel the campaign");
     await page.getByText("It was cancelled before the first mail").waitFor();
-    // Reading: what comes by itself with a script is behind a link without one.
+    // Without a script, a link replaces the automatic update.
     await page.goto(at(`campaigns/${done}`));
     await press("link", "Show the reasons");
     await page.getByRole("columnheader", { name: "What helps" }).waitFor();

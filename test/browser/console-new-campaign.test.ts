@@ -9,9 +9,9 @@ import { openPage, SHOTS, signInOn } from "./open-page.ts";
 import { expectWholePages, LAPTOP, PHONE, shotName } from "./whole-pages.ts";
 
 const E = "/api/emails";
-/** On a loaded machine a page takes its time. */
+/** Allows for a loaded machine. */
 const WAIT_MS = 60_000;
-/** Of a way through many of them. */
+/** For tests that pass through many pages. */
 jest.setTimeout(5 * WAIT_MS);
 
 let app: App;
@@ -33,7 +33,7 @@ interface World {
   template: string;
 }
 
-/** A company with a list of three, of whom one is suppressed, a server and a template. */
+/** A company with a list of three (one suppressed), a mail server and a template. */
 async function world(): Promise<World> {
   const company = await newCompany(app, { name: "Lantern Books" });
   const made = async (path: string, body: object): Promise<string> =>
@@ -95,12 +95,12 @@ test.each([LAPTOP, PHONE])("every step passes axe and is no wider than the windo
     `campaigns/drafts/${drafts.whole}?look=text`,
     "campaigns/drafts/none",
   ];
-  // The policy would keep axe out, too.
+  // The page's policy would block axe.
   await open({ bypassCSP: true, ...options }, async (page) => {
     await signIn(page, company);
     const arrived = async () => {
       await page.waitForLoadState("networkidle");
-      // A frame out of sight is not painted.
+      // Chromium does not paint frames outside of the viewport.
       if ((await page.locator("iframe").count()) > 0) await page.locator("iframe").scrollIntoViewIfNeeded();
     };
     const nameOf = (path: string) => shotName(path.replace(drafts.whole, "whole").replace(drafts.empty, "empty"));
@@ -155,7 +155,7 @@ test("from sign-in to mail that arrived, by mouse: counts as it is chosen, saves
       .getByRole("textbox", { name: "Text", exact: true })
       .fill("Dear [[first_name]],\n\nsix books are waiting.");
     await page.getByText("Saved.", { exact: true }).waitFor();
-    // The window is closed and opened again: nothing is lost.
+    // Closing and reopening the window loses nothing.
     await page.goto(`${app.url}/app/${company.id}/campaigns`);
     await page.getByRole("link", { name: "Drafts" }).click();
     await page.getByRole("link", { name: "October" }).click();
@@ -185,7 +185,7 @@ test("from sign-in to mail that arrived, by mouse: counts as it is chosen, saves
       .waitFor();
     await page.getByRole("button", { name: "Send the test" }).click();
     await page.getByText(`The test went to ${company.email}.`).waitFor();
-    // Of the person who is shown.
+    // For the person shown in the preview.
     expect(await subjects(before)).toEqual(["[Test] News for Ada"]);
     await page.screenshot({ path: `${SHOTS}/new-campaign-way-before-send.png`, fullPage: true });
     await page.getByRole("button", { name: "Send now" }).dblclick();
@@ -195,7 +195,7 @@ test("from sign-in to mail that arrived, by mouse: counts as it is chosen, saves
     await page.goBack();
     await page.getByRole("heading", { name: "This draft is gone" }).waitFor();
     expect((await company.api.get(`${E}/campaigns/`)).body.count).toBe(1);
-    // The one of the page of a draft that is gone.
+    // Expected: the page of the deleted draft.
     expect(errors.filter((text) => !text.includes("404"))).toEqual([]);
   });
 });

@@ -21,7 +21,7 @@ beforeAll(async () => {
   browser = await launchChromium();
   company = await newCompany(app, { name: "Analytical Engines and Difference Machines of Marylebone" });
   await newCompany(app, { name: "Łódź & Sons" });
-  // Held back, so that it is there for as long as the tests look.
+  // Paused, so that the campaign stays while the tests look at it.
   await call(app.broker, "accounts.pauseCompany", { company_id: company.id });
   campaignId = await waitingCampaign(company, "October newsletter for readers of books about engines");
   const url = "https://hooks.example.com/flockmail/events/of/a/long/address";

@@ -1,4 +1,4 @@
-/** Segments and imports in a real browser: by mouse and by keyboard, with JavaScript and without. */
+/** Segments and imports in a real browser: by mouse and keyboard, with and without JavaScript. */
 import { readFile } from "node:fs/promises";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { type App, startApp } from "../support/app.ts";
@@ -9,7 +9,7 @@ import { expectWholePages, LAPTOP, PHONE } from "./whole-pages.ts";
 
 const E = "/api/emails";
 const LONG = "Readers of the newsletter about difference engines, analytical engines and looms";
-/** For what another process works on: longer than a busy machine takes. */
+/** For work of another process on a busy machine. */
 const PATIENCE = { timeout: 120_000 };
 
 let app: App;
@@ -93,7 +93,7 @@ test("a file of 50,000 rows with errors: from the file to the refused rows, with
     n % 100 === 7 ? `broken ${n};Rome` : `row${n}@example.org;Rome`,
   );
   const csv = Buffer.from(`Kontakt;Ort\n${rows.join("\n")}\n`);
-  // Under the policy, as people have it.
+  // With the page's policy, as for real users.
   await open({ acceptDownloads: true, bypassCSP: false }, async (page) => {
     await signIn(page);
     await page.getByRole("link", { name: "Subscribers" }).first().click();
@@ -107,7 +107,7 @@ test("a file of 50,000 rows with errors: from the file to the refused rows, with
     await page.getByLabel("Add everyone to a list").selectOption("New list from this file");
     await page.getByLabel("Name of the new list").fill("Autumn fair");
     await page.getByRole("button", { name: "Check file" }).click();
-    // The progress takes its own place when it is over.
+    // The progress replaces itself at the end.
     await page.getByRole("heading", { name: "What would happen" }).waitFor(PATIENCE);
     await page.getByRole("button", { name: "Import 49,500 rows now" }).click();
     await page.getByRole("heading", { name: "Import finished" }).waitFor(PATIENCE);
@@ -161,7 +161,7 @@ test("a segment is built with the keyboard while its count follows, and Enter in
     await page.keyboard.type("Of London");
     const what = page.getByLabel("What").first();
     await what.focus();
-    // One key: of several, a busy machine makes several choices.
+    // A single key: on a busy machine, several keys would make several choices.
     await page.keyboard.press("A");
     const name = page.getByLabel("Name of the attribute");
     await name.waitFor(PATIENCE);

@@ -1,4 +1,4 @@
-/** Coming in, the own account and a company's settings in Chromium: axe, widths, and the ways through them. */
+/** Sign-in, own account and company settings in Chromium: axe, widths, and navigation. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -10,7 +10,7 @@ import { launchChromium } from "./chromium.ts";
 import { openPage, SHOTS, signInOn } from "./open-page.ts";
 import { expectWholePages, LAPTOP, PHONE, shotName, ZOOMED } from "./whole-pages.ts";
 
-/** The machine may be busy with other tests. */
+/** Allows for a machine that is busy with other tests. */
 const PATIENCE_MS = 60_000;
 jest.setTimeout(5 * PATIENCE_MS);
 
@@ -48,7 +48,7 @@ const SETTINGS = ["company", "branding", "members", "keys", "plan", "audit-log",
 test.each([LAPTOP, PHONE, ZOOMED])(
   "every page passes axe and is no wider than the window: %s",
   async (how, options) => {
-    // The policy would keep axe out, too.
+    // The page's policy would block axe.
     await open({ ...options, bypassCSP: true }, async (page) => {
       const look = (paths: string[], root = "") => {
         const pages = paths.map((path) => [shotName(path), `${app.url}/app/${root}${path}`] as const);
@@ -141,7 +141,7 @@ test("the preview of the branding follows what is typed, under the console's own
 describe("a page of another site", () => {
   let elsewhere: Server;
   beforeAll(async () => {
-    // "localhost" is another site than the address of the app.
+    // For a browser, "localhost" is another site than the app's address.
     elsewhere = createServer((_, response) => {
       response.setHeader("content-type", "text/html");
       response.end(`<a href="${app.url}/app/account">Account</a><iframe src="${app.url}/app/account"></iframe>`);

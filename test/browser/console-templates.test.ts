@@ -9,7 +9,7 @@ import { expectWholePages, LAPTOP, PHONE, shotName } from "./whole-pages.ts";
 
 const WAIT = { timeout: 60_000 };
 
-/** A picture of one point. */
+/** A PNG with one pixel. */
 const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
@@ -82,14 +82,14 @@ const at = (path: string) => `${app.url}/app/${company.id}/${path}`;
 const signIn = (page: Page, path: string): Promise<void> => signInOn(page, app, company, `/app/${company.id}/${path}`);
 
 const inFrame = (page: Page, text: string) => page.frameLocator("iframe").getByText(text).first().waitFor(WAIT);
-/** What a person drags from a folder of these files. */
+/** Simulates dragging these files from a folder. */
 const dragged = (names: string[]): string => `(() => {
   const transfer = new DataTransfer();
   const content = Uint8Array.from(atob("${PNG.toString("base64")}"), (mark) => mark.charCodeAt(0));
   for (const name of ${JSON.stringify(names)}) transfer.items.add(new File([content], name, { type: "image/png" }));
   return transfer;
 })()`;
-/** The policy of the page lets nobody evaluate texts in it, Playwright's own waiting included. */
+/** The page's policy forbids evaluating texts in it, including Playwright's own waiting. */
 const holds = (page: Page, expression: string) =>
   until(
     () => page.evaluate(expression),
@@ -101,7 +101,7 @@ const seen = (page: Page, text: string | RegExp) => page.getByText(text).first()
 test.each([LAPTOP, PHONE])(
   "every page of templates and media passes axe and is no wider than the window: %s",
   async (how, options) => {
-    // The policy would keep axe out.
+    // The page's policy would block axe.
     await open({ bypassCSP: true, ...options }, async (page) => {
       await signIn(page, "templates");
       const editor = `templates/${template}`;
@@ -149,7 +149,7 @@ test("the preview follows what is typed, runs no script, shows each view and rea
     await inFrame(page, "First");
     await seen(page, /No visible unsubscribe link/);
     expect(await page.title()).not.toContain("ran");
-    // It keeps where it was scrolled to: what is asked is asked of the page, because the frame runs no script.
+    // Keeps the scroll position. Evaluated in the page, because the frame runs no script.
     const scrolled = "document.querySelector('iframe').contentDocument.documentElement.scrollTop";
     await page.evaluate(`${scrolled} = 400`);
     await page.getByLabel("As this subscriber").fill("grace@example.com");
@@ -166,14 +166,14 @@ test("the preview follows what is typed, runs no script, shows each view and rea
     await holds(page, `(${colour}) === "rgb(255, 255, 255)"`);
     expect((await page.locator("iframe").boundingBox())!.width).toBe(375);
     await page.screenshot({ path: `${SHOTS}/template-phone-view.png` });
-    // A link of the mail leads nowhere.
+    // Links in the preview do nothing.
     await page.frameLocator("iframe").getByText("All books").click();
     await inFrame(page, "All books");
     await page.getByLabel("Text", { exact: true }).check();
     await inFrame(page, "Hello Grace");
     expect(await page.frameLocator("iframe").locator("h1, a").count()).toBe(0);
 
-    // An error stands at its line, and the way to it is a button.
+    // An error is shown at its line, with a button that leads there.
     await page.getByLabel("Written in").selectOption("mjml");
     await body.fill("<mjml>\n<mj-body>\n<mj-nonsense/>\n</mj-body>\n</mjml>");
     await page.getByRole("button", { name: "Go to line 3" }).click();
@@ -196,7 +196,7 @@ test("variables and images go to the cursor, undo takes them back, and unsaved c
     await page.keyboard.press("Control+z");
     expect(await subject.inputValue()).toBe("Six books for [[first_name]]");
 
-    // A file that is dropped onto the content is uploaded, and stands where it was dropped.
+    // A file dropped onto the content is uploaded and inserted there.
     await body.fill("");
     const data = await page.evaluateHandle(dragged(["dropped.png"]));
     await body.dispatchEvent("dragover", { dataTransfer: data });
@@ -252,7 +252,7 @@ test("by keyboard alone: a template is written, saved, changed, compared and bro
     await press("Tab");
     await page.keyboard.type("Hello");
     await press("Tab", "Tab", "Tab", "Tab");
-    // In the content Tab indents, and Escape lets go.
+    // In the content Tab indents, and Escape releases the focus.
     await page.keyboard.type("<p>");
     await press("Enter", "Tab");
     await page.keyboard.type("one");

@@ -6,7 +6,7 @@ import { launchChromium } from "./chromium.ts";
 import { openPage, signInOn } from "./open-page.ts";
 import { expectWholePages, LAPTOP, PHONE, shotName, ZOOMED } from "./whole-pages.ts";
 
-// axe over every page, on a machine that has other work.
+// Runs axe on every page, even on a busy machine.
 jest.setTimeout(300_000);
 
 let app: App;

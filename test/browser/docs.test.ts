@@ -1,4 +1,4 @@
-/** The guides and the reference in Chromium: nothing from elsewhere, links that work, nothing that axe finds, a search. */
+/** The guides and the reference in Chromium: no external resources, working links, no axe violations, search. */
 import type { Browser, Page } from "playwright-core";
 import { GUIDES } from "../../services/gateway/guides/guides.ts";
 import { type App, startApp } from "../support/app.ts";

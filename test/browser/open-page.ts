@@ -1,16 +1,16 @@
-/** What browser tests of the console share: a page in a browser of its own, signing in, where screenshots go. */
+/** Shared helpers of the console's browser tests: a page in its own browser, signing in, the folder for screenshots. */
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import type { App } from "../support/app.ts";
 import { someIp, type TestCompany } from "../support/client.ts";
 
-/** To look at; nothing compares them. */
+/** For viewing only; nothing compares them. */
 export const SHOTS = join(import.meta.dirname, "../../.cache/screenshots");
 
-/** A busy machine is slow. */
+/** Allows for a busy machine. */
 const PATIENCE_MS = 60_000;
 
-/** The console's own policy would keep axe out: tests of what it allows say `bypassCSP: false`. */
+/** Bypasses the console's policy, which would block axe; tests of the policy set `bypassCSP: false`. */
 export async function openPage(
   browser: Browser,
   options: BrowserContextOptions,
@@ -29,7 +29,7 @@ export async function openPage(
   }
 }
 
-/** By the sign-in page, or a page that leads there; ends on `target`, the company's overview unless said. */
+/** Signs in on the sign-in page or on one that redirects there. Ends on `target`, by default the company's overview. */
 export async function signInOn(
   page: Page,
   app: App,

@@ -76,7 +76,7 @@ describe("recipients' pages in Chromium", () => {
       for (const path of Object.values(paths())) {
         await page.goto(path);
         expect(await violations(page)).toEqual([]);
-        // Nothing is cut off or has to be scrolled to sideways.
+        // Nothing is cut off or needs horizontal scrolling.
         expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
       }
     });
@@ -193,7 +193,7 @@ describe("recipients' pages in Chromium", () => {
     });
   });
 
-  /** A third of a desktop's window, or four times magnified (WCAG 1.4.10). */
+  /** A third of a desktop's window, or 400 % zoom (WCAG 1.4.10). */
   const NARROW = { width: 320, height: 640 };
   const fits = (page: Page) => page.evaluate("document.documentElement.scrollWidth <= innerWidth");
 
@@ -239,7 +239,7 @@ describe("recipients' pages in Chromium", () => {
       await page.getByText("You are unsubscribed").first().waitFor();
       expect(await statusOf()).toBe("unsubscribed");
 
-      // As a person who never unsubscribed: an unsubscribe voids the links of confirmations before it.
+      // Unsubscribing voids earlier confirmation links, so this person must not have unsubscribed.
       await query("delete from suppressions where company_id = $1", [world.companyId]);
       await query("update subscribers set status = 'unconfirmed' where company_id = $1", [world.companyId]);
       await page.goto(paths().confirm);

@@ -1,4 +1,4 @@
-/** What every page of the console is held to, in every window: axe finds nothing, and nothing is wider than the window. */
+/** Checks that every console page must pass in every window: no axe violations, and nothing wider than the window. */
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { violations } from "./axe.ts";
 import { SHOTS } from "./open-page.ts";
@@ -7,16 +7,16 @@ type Window = [how: string, options: BrowserContextOptions];
 
 export const LAPTOP: Window = ["light", { colorScheme: "light", viewport: { width: 1280, height: 800 } }];
 export const PHONE: Window = ["dark", { colorScheme: "dark", viewport: { width: 360, height: 640 } }];
-/** What 1280 pixels are at 200 %. */
+/** 1280 pixels at 200 % zoom. */
 export const ZOOMED: Window = [
   "zoomed",
   { colorScheme: "light", viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 },
 ];
 
-/** A path as the name of a file. */
+/** Turns a path into a file name. */
 export const shotName = (path: string): string => path.replaceAll(/[0-9a-f-]{36}/g, "id").replaceAll(/[/?&=@%]+/g, "-");
 
-/** `name`: of the failure, and of a screenshot to look at, which nothing compares. Axe needs `bypassCSP`. */
+/** `name` appears in failures and names a screenshot for viewing. Axe needs `bypassCSP`. */
 async function expectWhole(page: Page, name: string): Promise<void> {
   const wider = (await page.evaluate("document.documentElement.scrollWidth - window.innerWidth")) as number;
   await page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true });
@@ -24,11 +24,11 @@ async function expectWhole(page: Page, name: string): Promise<void> {
 }
 
 interface Pages {
-  /** Before the names. */
+  /** Prefix of screenshot names. */
   shots: string;
   /** Addresses by name. */
   pages: Iterable<readonly [name: string, url: string]>;
-  /** Waits for what the page with this name fills in by itself. */
+  /** Waits for dynamic content of the page with this name. */
   arrived?: (name: string) => Promise<void>;
 }
 

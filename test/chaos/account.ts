@@ -1,4 +1,4 @@
-/** After everything is healed: waits until all is settled, and holds what was asked for against what became of it. */
+/** Waits until everything is settled after all faults are healed, and compares requests with results. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { SENT_EMAIL_STATUSES, type SentEmailStatus } from "../../models/sent-email-status.ts";
 import { HIT_LOOKUPS, HIT_RECIPIENT, HIT_TYPE } from "../../models/statements/hits.ts";
@@ -16,7 +16,7 @@ export interface KindCount {
   /** Neither delivered, nor unknown, nor failed. */
   lost: string[];
   doubled: string[];
-  /** Unknown, and whether the mail server has the mail. */
+  /** Recipients of unknown status, and whether the mail server has their mail. */
   unknown: string[];
   unknownDelivered: number;
   failed: string[];
@@ -24,9 +24,9 @@ export interface KindCount {
 
 export interface Account {
   mail: Record<MailKind, KindCount>;
-  /** Campaigns that did not end in time, and what became of their recipients. */
+  /** Campaigns that did not end in time, and the states of their recipients. */
   unended: string[];
-  /** Campaigns whose counters are not what their rows say. */
+  /** Campaigns whose counters differ from their rows. */
   miscounted: string[];
   incompleteImports: string[];
   webhooks: { wanted: number; missing: string[]; unsettled: number; repeated: number };
@@ -54,11 +54,11 @@ const CAMPAIGNS = `
     left join subscribers s on s.company_id = c.company_id and s.id = e.subscriber_id
   where c.id = any ($1) group by c.id`;
 
-/** Resolves when no campaign and no webhook waits any more, or after this time. */
+/** Resolves when no campaign or webhook is waiting, or after this time. */
 export async function settled(scene: Scene, withinMs: number): Promise<void> {
   const deadline = Date.now() + withinMs;
   for (;;) {
-    // Tries that failed meanwhile are due at once: the schedule of webhooks is tested elsewhere, and takes hours.
+    // Makes failed deliveries due at once: their schedule takes hours and is tested elsewhere.
     await scene.postgres.query(
       "update webhook_deliveries set next_attempt_at = now() where status = 'pending' and attempts > 0 and next_attempt_at > now() + interval '31 seconds'",
     );
@@ -71,7 +71,9 @@ export async function settled(scene: Scene, withinMs: number): Promise<void> {
   }
 }
 
-/** Most that came within any rolling window that is shorter than the limit's by the time this process may be late. */
+/**
+ * The largest number in any rolling window. The window is shorter than the limit's by this process's possible delay.
+ */
 function mostWithin(times: number[], windowMs: number): number {
   const sorted = times.toSorted((a, b) => a - b);
   let [first, most] = [0, 0];
@@ -119,7 +121,7 @@ function countersOf({ id, total_emails, sent_count, failed_count, states }: Row)
   return `${rows}` === `${counters}` ? [] : [`${id}: total, sent, failed are ${counters}, rows say ${rows}`];
 }
 
-/** What a company's list of mails says there is, and the rows themselves. */
+/** A company's mails as its lists count them, and the rows themselves. */
 const MAILS = `
   select o.id, count_of(o.id, 'mails', o.id)::int as mails, count_of(o.id, 'mails:sent', o.id)::int as sent, r.*
   from unnest($1::uuid[]) o (id)

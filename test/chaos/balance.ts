@@ -1,9 +1,9 @@
-/** As a load balancer chooses among gateways: in turn, those that answer /ready on the API's port. */
+/** Selects gateways like a load balancer: round robin over those whose /ready succeeds. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 const ASK_EVERY_MS = 500;
 const ASK_TIMEOUT_MS = 1_000;
-/** One answer that is late says little; one that is there says enough. */
+/** One late answer is not enough to remove a gateway; one success brings it back. */
 const OUT_AFTER = 2;
 
 export interface Front {
@@ -33,7 +33,7 @@ export function balance(urls: readonly string[]): Front {
   return {
     url() {
       const ready = urls.filter((url) => misses.get(url)! < OUT_AFTER);
-      // With none of them any is as good: whoever asks sees why.
+      // Without a ready gateway any will do, so that the client sees the error.
       const among = ready.length > 0 ? ready : urls;
       return among[turn++ % among.length]!;
     },

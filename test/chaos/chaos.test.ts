@@ -1,7 +1,7 @@
 /**
- * The promises, with faults at random over a mixed load: every process behind proxies that can silence each of its links,
- * processes and servers killed, frozen, stopped. It lasts CHAOS_MINUTES (30) and prints CHAOS_SEED, which is drawn unless it is set.
- * A seed repeats the faults and their times, not what each of them meets.
+ * Tests the delivery promises under random faults and mixed load: every process is behind proxies that can silence each
+ * link; processes and servers are killed, frozen and stopped. Lasts CHAOS_MINUTES (30) and prints CHAOS_SEED, which is
+ * random by default. A seed repeats faults and times, but not what each fault hits.
  */
 import { account, settled } from "./account.ts";
 import { runFaults, type Struck } from "./faults.ts";

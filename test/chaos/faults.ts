@@ -1,4 +1,4 @@
-/** How each kind of fault is brought about, and how it is healed. */
+/** Causes and heals each kind of fault. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Answer, Command } from "../support/smtp-server.ts";
 import type { KindName } from "./kinds.ts";
@@ -11,10 +11,10 @@ type Begin = (scene: Scene, target: string) => Promise<Heal> | Heal;
 
 const SLOW_LINK_MS = 300;
 const SLOW_MAIL_MS = 3_000;
-/** Connections that a proxy swallowed notice it so much later, as a server's keepalive would. */
+/** Delay after which swallowed connections notice, like a server's keepalive would. */
 const MUTE_FOR_MS = 5_000;
 
-/** As a server that is short of memory does: whole keys, in no order. */
+/** Evicts whole keys in arbitrary order, like a server short of memory. */
 const EVICT_HALF =
   "local keys = redis.call('keys', 'flockmail:*') for n = 1, #keys do if math.random(2) == 1 then redis.call('del', keys[n]) end end";
 
@@ -31,7 +31,7 @@ function link(break_: (proxy: ReturnType<typeof linkOf>) => unknown): Begin {
   };
 }
 
-/** Those that lost bytes stay mute for a while after the network is back. */
+/** Connections that lost bytes stay mute for a while after the network recovers. */
 function swallowed(
   proxiesOf: (scene: Scene, target: string) => ReturnType<typeof linkOf>[],
   way: "both" | "toServer" | "toClient" = "both",
@@ -105,12 +105,12 @@ const BEGIN: Record<KindName, Begin> = {
     return async () => {};
   },
   async "Redis read-only"(scene) {
-    // A replica of a master that is away: it answers PING and reads.
+    // Makes it a replica of a missing primary: it answers PING and reads.
     await scene.redis.command("replicaof", "127.0.0.1", "1");
     return async () => void (await scene.redis.command("replicaof", "no", "one"));
   },
   "mail server slow": mailAnswer(() => ({ delayMs: SLOW_MAIL_MS })),
-  // Every third accepts and says nothing, every third loses the message.
+  // Every third connection accepts and never answers, every third loses the message.
   "mail server drops connections": mailAnswer((_command, n) =>
     n % 3 === 0 ? { drop: true, accept: n % 2 === 0 } : undefined,
   ),
@@ -129,7 +129,9 @@ const BEGIN: Record<KindName, Begin> = {
   },
 };
 
-/** What was done: from when until all of it was as before (a process ready, a connection notified of its end), by the clock. */
+/**
+ * A fault that was applied, with wall-clock times of its start and of full recovery (process ready, connection closed).
+ */
 export interface Struck extends PlannedFault {
   fromMs: number;
   toMs: number;
@@ -143,7 +145,7 @@ async function strike(scene: Scene, fault: PlannedFault): Promise<Struck> {
   return { ...fault, fromMs, toMs: Date.now() };
 }
 
-/** Goes through the plan; a fault that took longer to bring about or heal than planned delays the later ones. */
+/** Executes the plan. A fault that takes longer than planned delays later ones. */
 export async function runFaults(
   scene: Scene,
   plan: readonly PlannedFault[],
@@ -161,7 +163,7 @@ export async function runFaults(
       `${fault.no}. ${fault.kind}: ${fault.target}, ${(fault.durationMs / 1_000).toFixed(1)} s${fault.together ? ", together with the one before" : ""}`,
     );
     struck[index] = strike(scene, fault);
-    // Whoever waits for all of them later sees it fail.
+    // The error surfaces where all faults are awaited.
     struck[index].catch(() => {});
   }
   return Promise.all(struck);

@@ -1,7 +1,6 @@
 /**
- * The faults of the chaos suite, as data: how often each is drawn, whom it may strike, and what goes on without those that
- * it takes away. What is spared must be back within the bounds of report.ts counted from the fault's begin, the rest
- * counted from its end.
+ * The faults of the chaos suite as data: frequency, targets, and the abilities that survive them. Surviving abilities
+ * must recover within the bounds of report.ts after the fault's start, others after its end.
  */
 
 const numbered = (name: string, count: number) => Array.from({ length: count }, (_, n) => `${name}-${n + 1}`);
@@ -21,9 +20,9 @@ export interface FaultKind {
 }
 
 export const LINKS = PROCESSES.flatMap((name) => SERVERS.map((server) => `${name}>${server}`));
-/** Gateways ask the services, never the database: that link may break unnoticed. */
+/** Gateways call services and never the database, so that link is not needed. */
 const LINKS_IN_USE = LINKS.filter((link) => !(link.startsWith("gateway") && link.endsWith(">postgres")));
-/** Whoever is cut off from the database may hold locks there: these are struck three times as often as others. */
+/** A process cut off from the database may hold locks there, so these links break three times as often. */
 const LINKS_BY_DANGER = LINKS_IN_USE.flatMap((link) => (link.endsWith(">postgres") ? [link, link, link] : [link]));
 
 const define = <const T extends string>(
@@ -62,13 +61,13 @@ export type KindName = (typeof table)[number]["name"];
 export const KINDS: readonly FaultKind[] = table;
 
 export interface Spared {
-  /** Mail of companies goes on leaving. */
+  /** Companies' mail is still sent. */
   sending: boolean;
-  /** The API goes on answering. */
+  /** The API still answers. */
   api: boolean;
 }
 
-/** There is one PostgreSQL that takes writes, and one Redis; senders go on without NATS, gateways reach nobody without it. */
+/** There is one writable PostgreSQL and one Redis. Senders work without NATS; gateways need it to reach anything. */
 export function sparedBy(target: string): Spared {
   const [name = "", server = ""] = target.split(">");
   if (name === "mail") return { sending: false, api: true };

@@ -1,4 +1,4 @@
-/** What was asked for and what came: each mail is known by its recipient's address, which no other mail has. */
+/** Records requests and arrivals. A mail is identified by its recipient, who gets no other mail. */
 import type { Accepted } from "../support/smtp-server.ts";
 import type { HookEvent } from "./scene.ts";
 
@@ -18,17 +18,17 @@ const plain = (raw: string) => raw.replaceAll("=\r\n", "").replaceAll("=3D", "="
 export class Ledger {
   readonly campaigns: Asked[] = [];
   readonly imports: { list: string; rows: number }[] = [];
-  /** Answers that no fault explains: 4xx to a request that is right. */
+  /** 4xx answers to valid requests, which no fault explains. */
   readonly refusals: string[] = [];
-  /** Addresses whose mail a reader opened or clicked, as the API acknowledged it. */
+  /** Addresses whose mail was opened or clicked, with an acknowledged hit. */
   readonly opened = new Set<string>();
   readonly clicked = new Set<string>();
-  /** Times at which the mail server took the mail to this address. */
+  /** Times at which the mail server accepted mail for this address. */
   readonly arrivals = new Map<string, number[]>();
-  /** Webhooks by "type recipient": ids of the events, and how often each came. */
+  /** Webhooks by "type recipient": event ids and number of arrivals. */
   readonly hooks = new Map<string, Map<string, number>>();
   readonly links: { link: string; address: string }[] = [];
-  /** When the API had accepted the mail to this address. */
+  /** Time when the API accepted the mail for this address. */
   readonly askedAt = new Map<string, number>();
   #kindOf = new Map<string, MailKind>();
   #outstanding = { newsletter: 0, receipt: 0, limited: 0 };
@@ -42,7 +42,7 @@ export class Ledger {
     }
   }
 
-  /** Mails that the API promised and the mail server has not seen. */
+  /** Mails that the API accepted and the mail server has not received. */
   outstanding(kind: MailKind): number {
     return this.#outstanding[kind];
   }
@@ -55,7 +55,7 @@ export class Ledger {
     if (times) times.push(dotAtMs ?? at);
     else {
       this.arrivals.set(address, [dotAtMs ?? at]);
-      // Its sender may be quicker than the answer to whoever asked for it.
+      // The mail may arrive before the API's answer to its request.
       if (kind) this.#outstanding[kind]--;
     }
     if (this.links.length < MAX_LINKS) {

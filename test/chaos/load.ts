@@ -1,6 +1,6 @@
 /**
- * What customers and readers do meanwhile: some forty mails a second. Whoever gets no answer asks again, with the same
- * idempotency key and the same file, until there is one.
+ * Load of customers and readers, some forty mails a second. Unanswered requests are repeated with the same idempotency
+ * key and file until answered.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { apiAt } from "../support/api.ts";
@@ -10,10 +10,10 @@ import { type Scene, WINDOW_SECONDS } from "./scene.ts";
 
 const NEWSLETTER = { readers: 36, everyMs: 1_000 };
 const RECEIPT_EVERY_MS = 250;
-/** A company whose window is always full. */
+/** A company whose hourly window is always full. */
 export const LIMIT = 40;
 const LIMITED = { receivers: 20, lookEveryMs: 500 };
-/** Beyond these nothing more is asked for: what piles up in an outage must be settled afterwards. */
+/** Above this backlog nothing is requested, because the backlog of an outage must be settled afterwards. */
 const MOST_WAITING = 1_500;
 const HITS = { everyMs: 100, atOnce: 2 };
 const TRY_TIMEOUT_MS = 10_000;
@@ -98,7 +98,7 @@ export class Load {
     ]);
   }
 
-  /** Asks for nothing new; resolves when all that was begun has its answer, or after this time without one. */
+  /** Stops new requests; resolves when all pending ones are answered, or after this time. */
   async stop(withinMs: number): Promise<void> {
     this.#over.abort();
     const timer = setTimeout(() => this.#giveUp.abort(), withinMs);
@@ -117,7 +117,7 @@ export class Load {
 
   #address = (what: string) => `${what}${++this.#n}@chaos.example`;
 
-  /** Undefined: refused, or given up; both are in the ledger. */
+  /** Undefined if refused or given up; the ledger has both. */
   async #until<T>({ path, headers, body }: Request): Promise<T | undefined> {
     const { signal } = this.#giveUp;
     let last = "";
@@ -133,7 +133,7 @@ export class Load {
         const text = await response.text();
         if (response.ok) return JSON.parse(text) as T;
         last = `${path} was answered ${response.status}: ${text.slice(0, 200)}`;
-        // 409: the try before it is still at work; 429 and 5xx say that they pass.
+        // 409: the earlier attempt still runs; 429 and 5xx are temporary.
         if (response.status < 500 && response.status !== 409 && response.status !== 429) break;
       } catch (error) {
         last = `${path}: ${(error as Error).message}`;
@@ -153,7 +153,7 @@ export class Load {
     if (campaign) this.#ledger.accepted(campaign.id, kind, addresses);
   }
 
-  /** A new list, its readers by import, and a newsletter to it. */
+  /** Creates a list, imports its readers and sends them a newsletter. */
   async #newsletter(): Promise<void> {
     const { plain } = this.#customers;
     if (this.#ledger.outstanding("newsletter") > MOST_WAITING) return;
@@ -199,10 +199,11 @@ export class Load {
     await Promise.all(this.#ledger.links.splice(0, HITS.atOnce).map((hit) => this.#hit(hit)));
   }
 
-  /** Readers do not try again: only what was answered must be there. */
+  /** Readers do not retry: only acknowledged hits must be stored. */
   async #hit({ link, address }: { link: string; address: string }): Promise<void> {
     const url = new URL(new URL(link).pathname, this.#scene.url());
-    // Throttled per address of the network, and a click beyond that is redirected and not counted: each reader has her own.
+    // Rate limits are per address, and clicks above them are redirected without being counted, so each reader has
+    // another address.
     const n = this.#hits++;
     const ip = `198.51.${(n >> 8) % 256}.${n % 256}`;
     const headers = { "x-forwarded-for": ip, "user-agent": "Mozilla/5.0 (X11; Linux) Reader/1.0" };
@@ -212,7 +213,7 @@ export class Load {
       if (response.status === 200) this.#ledger.opened.add(address);
       if (response.status === 302) this.#ledger.clicked.add(address);
     } catch {
-      // The reader sees a picture missing.
+      // The reader sees a missing image.
     }
   }
 }

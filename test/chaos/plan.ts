@@ -1,4 +1,4 @@
-/** Which fault strikes whom, when and for how long: drawn from a seed, so that a run can be repeated. */
+/** Draws faults, targets, times and durations from a seed, so that a run can be repeated. */
 import { type Random, randomOf } from "../support/mta/random.ts";
 import { type FaultKind, KINDS, type KindName } from "./kinds.ts";
 
@@ -7,24 +7,24 @@ export interface PlannedFault {
   kind: KindName;
   /** A process, a link ("sender-1>redis") or a server. */
   target: string;
-  /** From the start of the run. */
+  /** Since the start of the run. */
   atMs: number;
   durationMs: number;
-  /** Begins while the one before it lasts. */
+  /** Starts while the previous fault lasts. */
   together: boolean;
 }
 
 export interface PlanOptions {
   seed: number;
   durationMs: number;
-  /** Faults of long runs last longer than leases and time-outs; those of short ones still past a lease. */
+  /** Faults of long runs outlast leases and timeouts, those of short runs at least a lease. */
   longestMs: number;
   only?: readonly KindName[];
 }
 
 const FIRST_AFTER_MS = 2_000;
 const SHORTEST_MS = 500;
-/** Time in which a fault's consequences can be distinguished from those of the next one. */
+/** Separates the consequences of successive faults. */
 const GAP_MS = { least: 2_000, most: 8_000 };
 const TOGETHER = 0.15;
 
@@ -49,11 +49,11 @@ export function planFaults({ seed, durationMs, longestMs, only }: PlanOptions): 
     const lastsMs = between(SHORTEST_MS, Math.min(longestMs, kind.longestMs ?? longestMs));
     const gapMs = between(Math.min(GAP_MS.least, longestMs), Math.min(GAP_MS.most, longestMs));
     const previous = plan.at(-1);
-    // What is broken already is not broken a second time.
+    // A broken target is not broken again.
     const together =
       previous !== undefined && !previous.together && random.chance(TOGETHER) && !sharesPart(previous, target);
     const startMs = together ? previous.atMs + Math.round(previous.durationMs / 2) : atMs;
-    // The last one is shorter than it would have been.
+    // The last fault is shortened to fit.
     const fitsMs = Math.min(lastsMs, durationMs - startMs);
     if (fitsMs < SHORTEST_MS) return plan;
     plan.push({ no: plan.length + 1, kind: kind.name, target, atMs: startMs, durationMs: fitsMs, together });
@@ -61,7 +61,7 @@ export function planFaults({ seed, durationMs, longestMs, only }: PlanOptions): 
   }
 }
 
-/** The plans of several seeds, one after the other. */
+/** Concatenates the plans of several seeds. */
 export function planSeeds(seeds: readonly number[], options: Omit<PlanOptions, "seed">): PlannedFault[] {
   const plans = seeds.map((seed, n) =>
     planFaults({ ...options, seed }).map((fault) => ({ ...fault, atMs: fault.atMs + n * options.durationMs })),

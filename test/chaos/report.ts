@@ -1,4 +1,4 @@
-/** What a run saw, as tables for people and as a list of broken promises for the test. */
+/** Reports a run as tables for people and as a list of broken promises for the test. */
 import type { Account } from "./account.ts";
 import type { Struck } from "./faults.ts";
 import { sparedBy } from "./kinds.ts";
@@ -7,8 +7,8 @@ import { MAIL_KINDS } from "./ledger.ts";
 import { longestWithin, type Span, type Watched } from "./watch.ts";
 
 /**
- * What a run must keep to. Seconds are counted from the begin of a fault that spares what they speak of (kinds.ts), and from
- * the end of one that does not; of two faults together only the counts are held to.
+ * Limits of a run. Seconds count from the start of a fault that spares the ability, and from the end of any other; for
+ * two simultaneous faults only counts are checked.
  */
 export const BOUNDS = {
   marketingDoubled: 0,
@@ -19,16 +19,16 @@ export const BOUNDS = {
   webhooksMissing: 0,
   hitsMissing: 0,
   mailsOverLimit: 0,
-  /** Longest time in which no newsletter left although some waited. */
+  /** Longest time without a sent newsletter although some were waiting. */
   stallSeconds: 12,
   apiErrorSeconds: 10,
 };
 
-/** A mail that came so shortly before a fault may have lost its answer to it. */
+/** A mail that arrived this shortly before a fault may have lost its answer to it. */
 const ANSWER_MS = 500;
-/** Consequences are looked for until the next fault, at most so long after the end of this one. */
+/** Consequences are searched until the next fault, at most this long after the end. */
 const AFTER_MS = 30_000;
-/** Between two newsletters of this load; one that is late for a fault may have been due before it. */
+/** Usual gap between newsletters of this load; one that is late because of a fault may have been due before it. */
 const USUAL_GAP_MS = 2_000;
 
 export interface Run {
@@ -40,7 +40,7 @@ export interface Run {
   account: Account;
   settledAfterMs: number;
   deaths: readonly string[];
-  /** Processes that were not ready again after all was healed. */
+  /** Processes that did not become ready after recovery. */
   missing: readonly string[];
 }
 
@@ -48,7 +48,7 @@ interface FaultEffect {
   fault: Struck;
   stallMs: number;
   apiMs: number;
-  /** Of these, what is beyond the fault's own time where it spares nothing. */
+  /** The stall beyond the fault's own duration, for faults that spare nothing. */
   stallBeyondMs: number;
   apiBeyondMs: number;
   alone: boolean;
@@ -60,8 +60,8 @@ function effectsOf({ struck, watched }: Run): FaultEffect[] {
     const span: Span = { fromMs: fault.fromMs, toMs: Math.min(fault.toMs + AFTER_MS, next) };
     const healed: Span = { fromMs: fault.toMs, toMs: span.toMs };
     const spared = sparedBy(fault.target);
-    // What began under the fault before is its effect still: a mail server that was away is asked again after a pause that may
-    // be as long as it was away.
+    // Stalls that began under the previous fault are its effect: after an outage of the mail server, the retry pause
+    // may be as long as the outage.
     const stalls = watched.stalls.filter((stall) => stall.fromMs > fault.fromMs - USUAL_GAP_MS);
     const alone = !struck.some((other) => other !== fault && other.fromMs < fault.toMs && other.toMs > fault.fromMs);
     return {
@@ -75,7 +75,7 @@ function effectsOf({ struck, watched }: Run): FaultEffect[] {
   });
 }
 
-/** A mail's fate is put down to the last fault that began before its first copy was answered, or before it was asked for. */
+/** Attributes a mail to the last fault that began before its first copy was answered, or before it was requested. */
 function faultOf(struck: readonly Struck[], atMs: number | undefined): string {
   const before = atMs === undefined ? [] : struck.filter(({ fromMs }) => fromMs <= atMs + ANSWER_MS);
   return before.at(-1)?.kind ?? "unknown time";
@@ -85,7 +85,7 @@ const seconds = (ms: number) => (ms / 1_000).toFixed(1);
 const some = (all: readonly string[]) =>
   (all.length > 5 ? [...all.slice(0, 5), `… ${all.length} in all`] : all).join("; ");
 
-/** The promises that this run broke, in words; empty is what a test wants. */
+/** The broken promises in words; tests expect none. */
 export function broken(run: Run): string[] {
   const { account, ledger } = run;
   const { mail, webhooks } = account;

@@ -1,6 +1,6 @@
 /**
- * A cluster of real processes, each of which reaches every server through a proxy of its own, with a mail server and a
- * webhook receiver that count. A process that ends by itself is started again, as an orchestrator would.
+ * A cluster of real processes that each reach every server through their own proxy, with a counting mail server and
+ * webhook receiver. Processes that end are restarted, as by an orchestrator.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -21,7 +21,7 @@ import {
   replicatedPostgres,
 } from "./servers.ts";
 
-/** So long that some mails are always between hand-over and answer. */
+/** Long enough that some mails are always between hand-over and answer. */
 const DOT_MS = 150;
 const RESTART_PAUSE_MS = 500;
 export const LEASE_SECONDS = 5;
@@ -30,31 +30,31 @@ export const MAX_IN_DOUBT = 50;
 
 export interface Scene {
   cluster: Cluster;
-  /** Of a gateway, as a load balancer chooses it. */
+  /** A gateway's address, as a load balancer chooses it. */
   url(): string;
   postgres: BreakablePostgres;
   redis: BreakableRedis;
-  /** By name, PostgreSQL and Redis among them. */
+  /** By name, including PostgreSQL and Redis. */
   servers: Map<string, Breakable>;
   links: Map<string, SilentProxy>;
-  /** For the mail of the company without a limit, and of the limited one. */
+  /** Proxies for mail of the unlimited and the limited company. */
   mail: SilentProxy;
   limitedMail: SilentProxy;
   sink: SmtpServer;
   hooks: SilentProxy;
-  /** What the mail server does out of the ordinary, while it does. */
+  /** Current abnormal behaviour of the mail server. */
   answering: { answer?: (command: Command) => Answer };
-  /** When the message to this address came to its end at the mail server, before any pause of it. */
+  /** Time when the message for this address was complete at the mail server, before any delay. */
   dotAt: Map<string, number>;
   hookReceived: (event: HookEvent) => void;
-  /** Processes that ended though nobody killed or stopped them: name, how, and the last of what they said. */
+  /** Processes that ended without being killed or stopped: name, exit, and last output. */
   deaths: string[];
-  /** Ends a process and keeps it from being started again until `revive`. */
+  /** Ends a process and keeps it down until `revive`. */
   end(name: string, signal: "SIGKILL" | "SIGTERM"): Promise<void>;
   revive(name: string): Promise<void>;
-  /** After PostgreSQL was killed: its replica takes its place, and gets a replica of its own. */
+  /** After PostgreSQL was killed, promotes its replica and gives it a new replica. */
   failOver(): Promise<void>;
-  /** Resolves when every process is ready and the gateway reaches the others; with those that are not in their time. */
+  /** Resolves when all processes are ready and the gateway reaches them; returns those that failed to in time. */
   whole(): Promise<string[]>;
   stop(): Promise<void>;
 }
@@ -96,7 +96,7 @@ const through = (url: string, port: number) => {
 
 const CORE = APART.filter((name) => name !== "gateway");
 
-/** Sets up everything; what was opened is closed again when a step fails. */
+/** Sets everything up; if a step fails, everything opened is closed. */
 export async function openScene(env: NodeJS.ProcessEnv = {}): Promise<Scene> {
   const endings: (() => unknown)[] = [];
   const stop = async () => {
@@ -157,7 +157,7 @@ async function open(
   const restarts = new Map<string, Promise<void>>();
   const restart = async (name: string) => {
     await sleep(RESTART_PAUSE_MS);
-    // One that ends again reports that by itself.
+    // If it ends again, that is reported separately.
     if (!down.has(name)) await cluster.start(name).catch(() => {});
   };
   const cluster: Cluster = await startCluster({

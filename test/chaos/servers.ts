@@ -1,4 +1,4 @@
-/** The servers that a cluster uses, each of which can be killed, frozen and put back where it was. */
+/** Servers of a cluster that can be killed, frozen and restored. */
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
@@ -13,10 +13,10 @@ const QUERY_MS = 30_000;
 
 export interface Breakable {
   port: number;
-  /** As a URL without the way to it: scheme, user and path stay when a proxy's port is put in. */
+  /** A URL template: scheme, user and path stay when a proxy's port is inserted. */
   url: string;
   kill(): Promise<void>;
-  /** After `kill`. */
+  /** Restarts it after `kill`. */
   start(): Promise<void>;
   freeze(): void;
   thaw(): void;
@@ -28,7 +28,7 @@ const signalAll = (pids: number[], signal: NodeJS.Signals) => {
     try {
       process.kill(pid, signal);
     } catch (error) {
-      // A backend that has ended meanwhile.
+      // The backend may have ended already.
       if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
     }
   }
@@ -36,16 +36,16 @@ const signalAll = (pids: number[], signal: NodeJS.Signals) => {
 
 export interface BreakablePostgres extends Breakable {
   query<T>(sql: string, values?: unknown[], timeoutMs?: number): Promise<T[]>;
-  /** After `kill`: the replica takes writes, and this is where it listens. */
+  /** Promotes the replica after `kill`; returns its port. */
   takeOver(): Promise<number>;
-  /** A new replica for the one that took over. */
+  /** Gives the promoted server a new replica. */
   replicate(): Promise<void>;
 }
 
 async function queryAt<T>(url: string, sql: string, values: unknown[] = [], timeoutMs = QUERY_MS): Promise<T[]> {
   const limits = { connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs };
   const client = new pg.Client({ connectionString: url, ...limits });
-  // A server that is killed in between.
+  // Ignores a server that is killed in between.
   client.on("error", () => {});
   try {
     await client.connect();
@@ -64,12 +64,12 @@ function processesOf(postmaster: number): number[] {
 const REPLICATED = ["max_connections=400", "wal_keep_size=512MB", "wal_retrieve_retry_interval=500ms"];
 const STREAMS = "select count(*)::int as n from pg_stat_replication where state = 'streaming'";
 
-/** One with a replica that has everything that was acknowledged: replication is synchronous while there is one. */
+/** A server with a synchronous replica, which therefore has everything that was acknowledged. */
 export async function replicatedPostgres(): Promise<BreakablePostgres> {
   let primary: Postgres15 = await startPostgres15({ settings: REPLICATED });
   let replica: Postgres15 | undefined;
   const url = () => primary.url("postgres");
-  // Kept in a file of the server's own, where a replica begins with it: the one that takes over would wait for nobody.
+  // Kept in the server's own file, because a replica copies the settings, and a promoted one would wait for nobody.
   const waitFor = async (standbys: string) => {
     await queryAt(url(), `alter system set synchronous_standby_names = '${standbys}'`);
     await queryAt(url(), "select pg_reload_conf()");

@@ -1,4 +1,4 @@
-/** Looks at the cluster while it is broken: how long no mail left although some waited, how long the API failed. */
+/** Observes the cluster under faults: how long nothing was sent although mail waited, and how long the API failed. */
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Ledger } from "./ledger.ts";
@@ -10,7 +10,7 @@ const COUNT_EVERY_MS = 500;
 const COUNT_TIMEOUT_MS = 2_000;
 const ASK_EVERY_MS = 200;
 const ASK_TIMEOUT_MS = 5_000;
-/** Shorter ones are of no interest. */
+/** Shorter failures are ignored. */
 const SHORTEST_MS = 1_000;
 
 export interface Span {
@@ -18,7 +18,7 @@ export interface Span {
   toMs: number;
 }
 
-/** Consecutive looks that were bad, as spans of time. */
+/** Merges consecutive bad observations into time spans. */
 class Bad {
   readonly spans: Span[] = [];
   #since: number | undefined;
@@ -39,12 +39,12 @@ class Bad {
 }
 
 export interface Watched {
-  /** Newsletters waited and none left. */
+  /** Newsletters were waiting, but none was sent. */
   stalls: Span[];
   apiErrors: Span[];
-  /** What the failing answers were, and how many. */
+  /** Failing answers with their number. */
   apiErrorsBy: Map<string, number>;
-  /** How late this process itself was: what it times may be off by so much. */
+  /** The largest delay of this process, which is the error of its times. */
   worstLagMs: number;
 }
 
@@ -82,7 +82,7 @@ export function watch(scene: Scene, ledger: Ledger, { id: companyId, headers }: 
     stalls.end(Date.now());
   }
 
-  /** Campaigns that have something to send; while the database is away, those of the last look. */
+  /** Counts campaigns with something to send; while the database is away, the previous count stays. */
   async function counting(): Promise<void> {
     while (!over) {
       const [found] = await scene.postgres
@@ -129,7 +129,7 @@ export function watch(scene: Scene, ledger: Ledger, { id: companyId, headers }: 
   };
 }
 
-/** The longest part of the spans that lies within these times. */
+/** The longest part of the spans within these times. */
 export function longestWithin(spans: readonly Span[], { fromMs, toMs }: Span): number {
   return Math.max(0, ...spans.map((span) => Math.min(span.toMs, toMs) - Math.max(span.fromMs, fromMs)));
 }

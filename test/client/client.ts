@@ -5,8 +5,8 @@
  *     const list = await flockmail.createList({ body: { name: "Readers" } });
  *     for await (const subscriber of each(flockmail.listSubscribers, { query: { list: list.id } })) …
  *
- * What it does by itself: a send gets an Idempotency-Key, and a request is sent again where that can do nothing twice
- * (retry.ts). Everything else that is no success is thrown as an ApiError.
+ * It adds an Idempotency-Key to sends and repeats requests if that is safe (retry.ts). Any other failure is thrown as an
+ * ApiError.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -18,12 +18,12 @@ type RequestOf<O extends OperationId> = Operations[O]["request"];
 type AnswerOf<O extends OperationId> = Operations[O]["answer"];
 
 export interface CallOptions {
-  /** Of a send: what makes it the same one when it is asked for again. Without it each call has one of its own. */
+  /** Idempotency key of a send, for repeating it; each call gets a new one by default. */
   idempotencyKey?: string;
   signal?: AbortSignal;
 }
 
-/** Where nothing of a request is required, it may be left out. */
+/** Optional if no part of the request is required. */
 type Call<O extends OperationId> =
   Record<string, never> extends RequestOf<O>
     ? (request?: RequestOf<O>, options?: CallOptions) => Promise<AnswerOf<O>>
@@ -33,25 +33,25 @@ export type Client = { readonly [O in OperationId]: Call<O> };
 
 export interface ClientOptions {
   baseUrl: string;
-  /** One of the two; neither for what is public. */
+  /** One of the two; neither for public operations. */
   apiKey?: string;
   token?: string;
-  /** Time for one attempt. Default: 30,000. */
+  /** Timeout of one attempt. Default: 30,000. */
   timeoutMs?: number;
   /** Attempts after the first one. Default: 4. */
   maxRetries?: number;
-  /** Where `Retry-After` asks for more, the answer is thrown at once. Default: 60,000. */
+  /** If `Retry-After` asks for more, the answer is thrown at once. Default: 60,000. */
   maxPauseMs?: number;
   /** Called before each pause. */
   onRetry?: (reason: string, pauseMs: number) => void;
 }
 
-/** An answer that is no success. */
+/** Any answer that is not a success. */
 export class ApiError extends Error {
   readonly status: number;
-  /** Parsed where it is JSON. */
+  /** Parsed if it is JSON. */
   readonly body: unknown;
-  /** What the service's log has the request under. */
+  /** The id of the request in the service's log. */
   readonly requestId: string | null;
 
   constructor(operation: string, response: Response, text: string) {
@@ -143,7 +143,7 @@ class Caller {
     }
   }
 
-  /** A network's failure is returned, the caller's own abort is thrown. */
+  /** Returns network failures; throws the caller's own abort. */
   async #attempt(url: string, init: RequestInit, signal?: AbortSignal): Promise<Response | Error> {
     const timeout = AbortSignal.timeout(this.#options.timeoutMs);
     try {

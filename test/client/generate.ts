@@ -1,6 +1,6 @@
 /**
- * Writes the typed half of the client (generated.ts) from the OpenAPI document. A generator of our own because the usual
- * ones write 10,000 lines and more with a runtime of their own, and because `npm test` compares its output without a network.
+ * Generates the typed half of the client (generated.ts) from the OpenAPI document. Other generators write over 10,000
+ * lines and a runtime, and `npm test` must compare the output without a network.
  */
 import type { OpenApi } from "../../services/gateway/openapi/document.ts";
 
@@ -27,7 +27,7 @@ interface Described {
 const key = (name: string) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name));
 const comment = (text: unknown) =>
   typeof text === "string" && text !== "" ? `/** ${text.replaceAll(/\s+/g, " ").replaceAll("*/", "*\\/")} */\n` : "";
-/** A union inside of an array or an intersection needs brackets. */
+/** A union inside an array or intersection needs parentheses. */
 const grouped = (type: string) => (type.includes(" | ") ? `(${type})` : type);
 
 function objectType(schema: Node): string {
@@ -70,14 +70,14 @@ function plainType(type: unknown, schema: Node): string {
   }
 }
 
-/** A JSON Schema as a type. Of two alternatives of one type that differ by their limits alone one is left. */
+/** Converts a JSON Schema to a type. Keeps one of two alternatives of equal type that differ only by limits. */
 function typeOf(schema: Node): string {
   if (typeof schema.$ref === "string") return schema.$ref.split("/").at(-1)!;
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
   const union = (schema.anyOf ?? (schema.properties ? undefined : schema.oneOf)) as Node[] | undefined;
   if (union) return [...new Set(union.map(typeOf))].join(" | ");
-  // A pattern beside another one says nothing that a type could.
+  // Types cannot express additional patterns.
   const parts = (schema.allOf as Node[] | undefined)?.filter((one) => one.$ref ?? one.type);
   if (parts && parts.length > 0) return parts.map((one) => grouped(typeOf(one))).join(" & ");
   const types = [schema.type].flat();
@@ -101,7 +101,7 @@ export function generate(document: OpenApi): string {
       })
       .join("\n")}\n}`;
 
-  /** What `path`, `query` and `body` of a call are; a part that nothing requires may be left out. */
+  /** The type of a call's `path`, `query` and `body`; a part without required fields may be omitted. */
   function requestType({ parameters = [], requestBody }: Described): string {
     const all = parameters.map((one) => behind(one) as unknown as Parameter);
     const parts: string[] = [];
@@ -154,7 +154,7 @@ export function generate(document: OpenApi): string {
 
 ${schemas.join("\n\n")}
 
-/** What each operation takes and answers. */
+/** Parameters and result of each operation. */
 export interface Operations {
 ${types.join("\n")}
 }
@@ -165,7 +165,7 @@ export interface OperationEntry {
   answer: "json" | "text" | "bytes" | "none";
   /** The body is form-data. */
   form?: boolean;
-  /** It takes an Idempotency-Key. */
+  /** Takes an Idempotency-Key. */
   takesKey?: boolean;
 }
 

@@ -1,18 +1,18 @@
 /**
- * When a request is sent again: "Retry 429 and 5xx with exponential backoff, and not before Retry-After; do not retry
- * another 4xx unchanged". What may have been done already is sent again only where doing it twice is doing it once.
+ * Decides when to repeat a request: "Retry 429 and 5xx with exponential backoff, and not before Retry-After; do not
+ * retry another 4xx unchanged". A request that may have been executed is repeated only if it is idempotent.
  */
 import type { OperationEntry } from "./generated.ts";
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 
-/** Asked for twice it has one effect: by its method, or by its Idempotency-Key. */
+/** Idempotent by its method or its Idempotency-Key. */
 const isIdempotent = ({ method, takesKey }: OperationEntry) =>
   method === "GET" || method === "PUT" || method === "DELETE" || takesKey === true;
 
 export function isRepeatable(entry: OperationEntry, outcome: Response | Error): boolean {
-  // Nothing is known of what became of it.
+  // The outcome is unknown.
   if (!(outcome instanceof Response)) return isIdempotent(entry);
   // Refused before anything was done.
   if (outcome.status === 429) return true;
@@ -27,7 +27,7 @@ function retryAfterMs(value: string | null): number {
   return Number.isNaN(seconds) ? Math.max(0, Date.parse(value) - Date.now()) || 0 : seconds * 1_000;
 }
 
-/** Twice as long each time, at random between half and all of it, so that many clients do not come back as one. */
+/** Doubles each time, with a random factor between a half and one, so that many clients do not return at once. */
 export function pauseMs(outcome: Response | Error, retries: number): number {
   const longest = Math.min(FIRST_PAUSE_MS * 2 ** retries, LONGEST_PAUSE_MS);
   const backOff = longest / 2 + (Math.random() * longest) / 2;

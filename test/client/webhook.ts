@@ -1,10 +1,10 @@
-/** Whether a webhook is ours: Standard Webhooks, as the endpoint's secret signs it. */
+/** Verifies a webhook's signature by Standard Webhooks with the endpoint's secret. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { WebhookEvent } from "./generated.ts";
 
 export class SignatureError extends Error {}
 
-/** Older than this, or from the future, it may be somebody's recording. */
+/** Rejects older events and ones from the future: they may be replayed. */
 const TOLERANCE_SECONDS = 5 * 60;
 
 type Headers = Record<string, string | string[] | undefined>;
@@ -20,8 +20,8 @@ function isSigned(secret: string, message: string, header: string): boolean {
 }
 
 /**
- * The event, or a SignatureError. `headers` with names in lower case, as Node has them; `body` as it came, not parsed and
- * written again.
+ * Returns the event or throws a SignatureError. `headers` have lower-case names, as in Node; `body` must be the
+ * original bytes, not parsed and serialised again.
  */
 export function verifyWebhook(secret: string, headers: Headers, body: string, now = new Date()): WebhookEvent {
   const [id, timestamp, signature] = ["webhook-id", "webhook-timestamp", "webhook-signature"].map((name) =>

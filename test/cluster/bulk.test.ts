@@ -1,6 +1,6 @@
 /**
- * An import that goes from the gateway to another process over NATS: bounded memory, everything else goes on, and nothing
- * half imported when a process dies in the middle. FAILURES=long (`npm run test:failures`) takes 1.2 million rows, 360 MB.
+ * Imports from the gateway to another process over NATS: memory stays bounded, other requests continue, and nothing is
+ * half imported when a process dies. FAILURES=long (`npm run test:failures`) takes 1.2 million rows, 360 MB.
  */
 import { once } from "node:events";
 import { createWriteStream, mkdtempSync, openAsBlob, rmSync } from "node:fs";
@@ -14,9 +14,9 @@ import { openStage, type Stage } from "../support/stage.ts";
 import { watchApi } from "../support/watch-api.ts";
 
 const ROWS = long ? 1_200_000 : 30_000;
-/** Of 512 in the manifests. Before there was back-pressure, 100,000 rows took 466 and 1.2 million ended the process. */
+/** Half of the 512 MB in the manifests; proves back-pressure. */
 const MOST_MEGABYTES = 250;
-/** A node without a heartbeat for so long is taken for dead (moleculer.config.ts). */
+/** A node without a heartbeat for this long counts as dead (moleculer.config.ts). */
 const MISSED_MS = 5_000;
 const IMPORT_MS = 600_000;
 const WAIT_MS = long ? 300_000 : 60_000;
@@ -27,7 +27,7 @@ const folder = mkdtempSync(join(tmpdir(), "flockmail-bulk-"));
 const file = join(folder, "people.csv");
 let stage: Stage;
 
-/** 300 bytes each. */
+/** 300 bytes per row. */
 async function writeRows(): Promise<void> {
   const out = createWriteStream(file);
   out.write("email,first_name,last_name,city,company,notes\n");
@@ -98,7 +98,7 @@ async function until(what: string, condition: () => Promise<boolean>): Promise<v
 const isCopying = async () =>
   (await stage.query("select from pg_stat_activity where query like 'copy incoming%' and state = 'active'")).length > 0;
 
-/** How it dies, and then how it comes back. */
+/** How a process dies and returns. */
 type Death = [name: string, die: () => Promise<() => Promise<unknown>>];
 
 describe("an import whose process dies in the middle", () => {
@@ -113,7 +113,7 @@ describe("an import whose process dies in the middle", () => {
   };
   const deaths: Death[] = [
     ["gateway", kill("gateway")],
-    // Of the last one its node has to be missed first, which takes a while.
+    // The node of the last one must first be detected as dead, which takes a while.
     ...(long
       ? ([
           ["PostgreSQL", killPostgres],
@@ -129,7 +129,7 @@ describe("an import whose process dies in the middle", () => {
     await restart();
     await stage.cluster.joined();
     await until("the rows of the dead import are gone", async () => (await staging()) === 0);
-    // The other process has the whole file, and may finish what the dead gateway had asked for.
+    // The other process has the whole file and may finish the dead gateway's request.
     expect([0, ROWS]).toContain(await subscribers());
     await stage.query("delete from subscribers");
   });

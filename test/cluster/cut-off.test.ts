@@ -1,6 +1,6 @@
 /**
- * A sender that lives and is cut off from PostgreSQL, not from the others: nothing is ended or refused here, the network
- * just says nothing. Short here; FAILURES=long takes five rounds, with newsletters as well.
+ * A living sender is cut off from PostgreSQL, but not from the other processes; the network fails silently.
+ * FAILURES=long takes five rounds, also with newsletters.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { senderName } from "../support/cluster.ts";
@@ -10,7 +10,7 @@ import { openStage, outcome, type Stage, startCampaign, untilFinal } from "../su
 const ROUNDS = long ? 5 : 1;
 const RECIPIENTS = long ? 1_500 : 700;
 const SETTLED_WITHIN_MS = 120_000;
-/** The stage's leases last 3 s, and the others look for those that ran out every 1.5 s. */
+/** The stage's leases last 3 s, and other senders check for expired ones every 1.5 s. */
 const PAST_THE_LEASE_MS = 8_000;
 
 jest.setTimeout(600_000);

@@ -1,6 +1,6 @@
 /**
- * A replica takes over that was behind its primary: what the senders wrote last is gone. As long as they live they know it,
- * and write it again. Short here; FAILURES=long takes both kinds of mail with several losses.
+ * A lagging replica is promoted, which loses the senders' last writes. Living senders know them and write them again.
+ * FAILURES=long takes both kinds of mail with several losses.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { senderName } from "../support/cluster.ts";
@@ -9,7 +9,7 @@ import { type ReplicatedPostgres, startReplicatedPostgres } from "../support/rep
 import { openStage, outcome, type Stage, startCampaign, untilFinal } from "../support/stage.ts";
 
 const RECIPIENTS = long ? 4_000 : 1_200;
-/** A thousand last for five seconds this way. */
+/** Makes a thousand mails last five seconds. */
 const DOT_MS = long ? 10 : 50;
 const SETTLED_WITHIN_MS = 120_000;
 const CASES: [kind: string, isTransactional: boolean, lostMs: number][] = [["transactional mail", true, 1_000]];

@@ -1,7 +1,7 @@
 /**
- * The promise, with real processes and real servers that are killed, stopped and frozen in mid-campaign. Short here;
- * FAILURES=long (`npm run test:failures`) takes 20,000 recipients, the outages' full length, and what the engine's own tests
- * (smtp-sender/crash.test.ts) bring about in less time: everything killed, a sender frozen, senders stopped in turn.
+ * The delivery promises with real processes and servers that are killed, stopped and frozen during a campaign.
+ * FAILURES=long (`npm run test:failures`) takes 20,000 recipients, full-length outages, and cases that
+ * smtp-sender/crash.test.ts covers faster: everything killed, a frozen sender, senders stopped one after the other.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { senderName } from "../support/cluster.ts";
@@ -10,11 +10,11 @@ import { startNats, startRedis } from "../support/servers.ts";
 import { MAX_IN_DOUBT, openStage, outcome, type Stage, startCampaign, untilFinal } from "../support/stage.ts";
 
 const RECIPIENTS = long ? 20_000 : 1_000;
-/** A thousand last for three seconds this way. */
+/** Makes a thousand mails last three seconds. */
 const DOT_MS = long ? 10 : 50;
 const SETTLED_WITHIN_MS = long ? 180_000 : 120_000;
 const SENDERS = long ? 3 : 2;
-/** Bounded, so that a machine on which a restart takes longer than a second still gets to the end. */
+/** Limited, so that a machine with slow restarts still finishes. */
 const KILLS = long ? 120 : 4;
 const senders = Array.from({ length: SENDERS }, (_, n) => senderName(n + 1));
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
   stage = await openStage(SENDERS, { dotMs: DOT_MS, throughProxy: long ? senders : [] });
 });
 afterAll(() => stage?.stop());
-// What a failed test left behind must not send into the next one's counts.
+// Leftovers of a failed test must not be sent during the next one.
 afterEach(() => stage?.query("update campaigns set error = 'abandoned' where status in ('pending', 'sending')"));
 beforeEach(async () => {
   await stage.cluster.joined();
@@ -34,17 +34,17 @@ beforeEach(async () => {
 });
 
 const processOf = (name: string) => stage.cluster.processes.get(name)!;
-/** Waits until so many mails of the running campaign have left. */
+/** Waits until this share of the running campaign has been sent. */
 const leftFor = (share: number) => stage.sink.received(Math.floor(RECIPIENTS * share), SETTLED_WITHIN_MS);
 
-/** Every recipient in exactly one final state, the counts agree, nobody got a mail twice. */
+/** Asserts that every recipient has exactly one final state, the counts agree, and nobody got a mail twice. */
 async function expectAllAccounted(id: string, { unknownAtMost }: { unknownAtMost: number }): Promise<number> {
   const read = async () => ({
     campaign: await untilFinal(stage, id, SETTLED_WITHIN_MS),
     counts: await outcome(stage, id),
   });
   let { campaign, counts } = await read();
-  // What a sender knows that was frozen comes late, perhaps between the two; who had not left is queued again by it.
+  // A frozen sender reports late, perhaps between the two reads; it queues unsent recipients again.
   const isBetween = () => campaign.sent_count !== counts.sent || counts.queued + counts.sending > 0;
   for (let n = 0; n < 20 && isBetween(); n++) ({ campaign, counts } = await read());
   expect(counts).toMatchObject({ queued: 0, sending: 0, failed: 0, bounced: 0, suppressed: 0 });
@@ -61,9 +61,9 @@ async function expectAllAccounted(id: string, { unknownAtMost }: { unknownAtMost
   return counts.unknown;
 }
 
-/** Only those in doubt may then be sent a second copy, with the same Message-ID. */
+/** Only recipients in doubt may get a second copy, with the same Message-ID. */
 async function expectResumeReachesAll(id: string, unknown: number): Promise<void> {
-  // It goes on by itself where a sender that was frozen says late that it has not sent one.
+  // The campaign continues by itself if a frozen sender reports late that a mail was not sent.
   const goesOn = (error: Error) => {
     if (!/This one is (pending|sending)/.test(error.message)) throw error;
   };
@@ -116,7 +116,7 @@ test("NATS away for a while: senders go on without it", async () => {
   await leftFor(0.1);
   await stage.nats.stop();
   await expect(stage.api("GET", "/api/emails/templates/")).rejects.toThrow("was answered 503");
-  // The rows are the jobs: without events the campaign ends all the same.
+  // The rows are the jobs: the campaign ends even without events.
   if (long) await sleep(30_000);
   else await untilFinal(stage, id, SETTLED_WITHIN_MS);
   stage.nats = await startNats({ own: true, port: Number(new URL(stage.nats.url).port) });
@@ -141,12 +141,12 @@ if (long) {
         )[0]!.n,
       );
     const id = await startCampaign(stage, RECIPIENTS, { timezones: zones });
-    // The first slice has 500 of them.
+    // The first slice has 500 recipients.
     for (const end = Date.now() + 60_000; (await written()) === 0 && Date.now() < end; ) await sleep(5);
     await killAll();
     for (let zone = 1; zone <= zones.length; zone++) {
       if (zone > 1) {
-        // Three hours pass: the next zone's hour comes, and nobody else's.
+        // Lets three hours pass: the next zone's hour comes, and no other.
         await stage.query(
           "update send_chunks set due_at = due_at - interval '3 hours' where campaign_id = $1 and state = 3",
           [id],
@@ -154,7 +154,7 @@ if (long) {
       }
       await leftFor((zone - 0.5) / zones.length);
       await killAll();
-      // In doubt are those whom a killed sender had in hand.
+      // In doubt are the recipients that the killed sender had leased.
       const isOver = async () => {
         const { sent, unknown } = await outcome(stage, id);
         return sent + unknown >= (RECIPIENTS / zones.length) * zone;
@@ -200,7 +200,7 @@ if (long) {
     const id = await startCampaign(stage, RECIPIENTS);
     await leftFor(0.2);
     processOf(senders[0]!).child.signal("SIGSTOP");
-    // Past the lease and past the others' look for leases that ran out.
+    // Waits past the lease and past the other senders' check for expired leases.
     await sleep(8_000);
     processOf(senders[0]!).child.signal("SIGCONT");
     const unknown = await expectAllAccounted(id, { unknownAtMost: MAX_IN_DOUBT });

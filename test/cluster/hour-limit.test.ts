@@ -1,7 +1,7 @@
 /**
- * The hourly limit while Redis loses what it has counted: emptied, killed, failed over to a replica that is behind, robbed
- * of the company's key. Counted at the mail server: never more than the limit in any rolling window. Short here;
- * FAILURES=long (`npm run test:failures`) takes every fault.
+ * The hourly limit when Redis loses its counters: flushed, killed, failed over to a lagging replica, or with the
+ * company's key evicted. The mail server checks that no rolling window exceeds the limit. FAILURES=long (`npm run
+ * test:failures`) takes every fault.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -22,7 +22,7 @@ const WINDOWS = long ? 3 : 2;
 const WINDOW_SECONDS = 2;
 const LIMIT = 100;
 const SENDERS = 3;
-/** One answer takes this long, so that mails and tokens are in the air whatever happens. */
+/** Slow enough that mails and tokens are in flight whenever a fault happens. */
 const DOT_MS = 60;
 
 let sending: Sending;
@@ -80,7 +80,7 @@ async function startSenders(): Promise<void> {
   for (let n = 0; n < SENDERS; n++) sending.engine({ limiter: new SenderLimiter(await client()), hourRetryMs: 200 });
 }
 
-/** The most mails that any rolling window holds. */
+/** The largest number of mails in any rolling window. */
 function mostInAWindow(): number {
   const times = server.messages.map(({ at }) => at).sort((a, b) => a - b);
   return Math.max(...times.map((from, i) => times.slice(i).filter((at) => at < from + WINDOW_SECONDS * 1_000).length));
@@ -152,7 +152,7 @@ test("Redis that fails over to a replica which is behind by most of a window", a
   await startSenders();
   for (const before of long ? [0, LIMIT] : [0]) {
     await server.received(before + LIMIT / 5);
-    // It hears nothing of what is counted from now on.
+    // Misses everything that is counted from now on.
     await next.admin.replicaof("127.0.0.1", 1);
     await server.received(before + LIMIT);
     await next.admin.replicaof("NO", "ONE");

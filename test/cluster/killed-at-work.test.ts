@@ -1,7 +1,6 @@
 /**
- * kill -9 of the node that erases a person, and of one that sends an A/B test, in the middle of it; FAILURES=long (`npm run
- * test:failures`) also in each other phase of the test, that of one that mails for the service itself, of one that imports a
- * file, and of one that removes a company.
+ * kill -9 of nodes at work: erasing a person, sending an A/B test; with FAILURES=long (`npm run test:failures`) also in
+ * other phases of the A/B test, while sending system mails, importing a file, and removing a company.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { closeDatabase, openDatabase, query, queryOne, transaction } from "../../models/database/db.ts";
@@ -19,13 +18,13 @@ import { type ServiceProcess, startService } from "../support/service-process.ts
 import { type Accepted, type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
 import { newVariantTest } from "../support/variant-test.ts";
 
-/** On a machine with much else to do a node takes half a minute to start. */
+/** On a busy machine a node takes half a minute to start. */
 const UNTIL_MS = 120_000;
 jest.setTimeout(600_000);
 
 const SECRET_KEY = "test-secret-test-secret-test-secret";
 const MAILS = 30;
-/** What one node has in the air of them at most. */
+/** Maximum number of system mails in flight per node. */
 const AT_ONCE = 5;
 const EVENTS = 60_000;
 const PEOPLE = 60_000;
@@ -82,7 +81,7 @@ describe("a node that is killed", () => {
     return id;
   }
 
-  // No node runs yet: the test is the one that dies.
+  // No node runs yet; this test is the one that dies.
   test("has a system mail in hand that is nobody else's while its lease lasts, and then another one's", async () => {
     const id = newId();
     await query(
@@ -190,7 +189,7 @@ describe("a node that is killed", () => {
         [MAILS],
       );
       await killWhen(async () => server.messages.length >= 7);
-      // The lease of the dead runs out.
+      // Expires the dead node's lease.
       await query("update system_mails set next_attempt_at = now() where next_attempt_at is not null");
       await start();
       await until(async () => !(await queryOne("select from system_mails where sent_at is null limit 1")));
@@ -231,7 +230,7 @@ describe("a node that is killed", () => {
       for (const text of ["copy ", "insert into subscribers"]) {
         await killWhen(() => busyWith(text));
         expect([(await row()).status, await people()]).toEqual(["running", 0]);
-        // The lease of the dead runs out.
+        // Expires the dead node's lease.
         await query("update imports set next_attempt_at = now() where id = $1", [id]);
       }
       await start();

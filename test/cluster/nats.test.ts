@@ -1,6 +1,6 @@
 /**
- * What joins the processes vanishes without a word: a NATS server is frozen or cut off, or a node behind it. The API is
- * asked all the while, ten times a second. FAILURES=long (`npm run test:failures`) takes every fault, and longer.
+ * NATS fails silently: a server is frozen or cut off, or a node behind it. The API is polled ten times a second.
+ * FAILURES=long (`npm run test:failures`) takes every fault, and longer.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { apiAt } from "../support/api.ts";
@@ -13,7 +13,7 @@ import { type Server, startRedis } from "../support/servers.ts";
 import { type SilentProxy, startSilentProxy } from "../support/silent-proxy.ts";
 import { type Watched, watchApi } from "../support/watch-api.ts";
 
-/** The promise is 10 s; this leaves room for a busy machine. Without a defence it fails for as long as the fault lasts. */
+/** The promise is 10 s, plus some time for a busy machine. */
 const FAILS_AT_MOST_MS = long ? 15_000 : 11_000;
 const SILENT_MS = long ? 60_000 : 13_000;
 const AFTERWARDS_MS = long ? 30_000 : 2_000;
@@ -63,7 +63,7 @@ afterAll(async () => {
 });
 beforeEach(() => cluster.joined());
 
-/** Which NATS server the process of this name is connected to. */
+/** The NATS server to which this process is connected. */
 async function serverOf(name: string): Promise<NatsNode> {
   const { pid } = cluster.processes.get(name)!.child;
   const clients = await Promise.all(nats.nodes.map((node) => node.clients()));
@@ -102,7 +102,7 @@ const FAULTS: [string, () => Fault | Promise<Fault>][] = [
   ],
 ];
 
-/** What the API answers from a second before the fault until it has been over for a while. */
+/** The API's answers from a second before the fault until some time after it. */
 async function watched(fault: Fault): Promise<Watched> {
   const watch = watchApi(`${cluster.url}/api/emails/lists/`, { headers: { "x-api-key": key } });
   await sleep(1_000);

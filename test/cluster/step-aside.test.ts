@@ -1,6 +1,6 @@
 /**
- * One of two nodes of each service is cut off from PostgreSQL and lives for NATS: the API goes on without it. Short here;
- * FAILURES=long takes every way of being cut off, five rounds each.
+ * One of two nodes of each service is cut off from PostgreSQL, but not from NATS: the API continues without it.
+ * FAILURES=long takes every way of cutting off, five rounds each.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { layoutTogether } from "../support/cluster.ts";
@@ -9,9 +9,9 @@ import { openStage, type Stage } from "../support/stage.ts";
 
 const CUT_MS = 8_000;
 const AFTERWARDS_MS = 4_000;
-/** Calls under way at the cut fail or are asked again; what begins so long after it must not notice. */
+/** Calls in progress may fail or be repeated; calls that begin this long after the cut must not notice. */
 const NOTICED_WITHIN_MS = 4_000;
-/** A machine under load. */
+/** Allows for a machine under load. */
 const LONGEST_ERROR_MS = 6_000;
 const ASK_EVERY_MS = long ? 50 : 100;
 const ASK_TIMEOUT_MS = 5_000;
@@ -32,7 +32,7 @@ interface Answer {
   status: number;
 }
 
-/** Asks one after the other until `over`; a new list is a write, the list of campaigns a read. */
+/** Sends requests one after the other until `over`: creates a list (write), or lists campaigns (read). */
 async function ask(kind: "read" | "write", over: AbortSignal): Promise<Answer[]> {
   const answers: Answer[] = [];
   const path = kind === "read" ? "/api/emails/campaigns/" : "/api/emails/lists/";
@@ -58,7 +58,7 @@ async function ask(kind: "read" | "write", over: AbortSignal): Promise<Answer[]>
 
 const failed = ({ status }: Answer) => status < 200 || status > 299;
 
-/** The longest time from the first of consecutive failures to the next answer. */
+/** The longest time from the first of consecutive failures to the next success. */
 function longestErrorMs(answers: readonly Answer[]): number {
   let longest = 0;
   let sinceMs: number | undefined;

@@ -1,7 +1,7 @@
 /**
- * Senders that are frozen, or cut off from PostgreSQL by a network that goes on acknowledging, again and again at random
- * moments: the others' rate is back above half soon, and nothing is lost or doubled. Short here; FAILURES=long takes 200 of
- * each, FAULTS another number. Prints the longest time that the rate of the others was below half.
+ * Senders are frozen, or cut off from PostgreSQL by a network that still acknowledges, at random moments: the others'
+ * rate soon exceeds half again, and nothing is lost or sent twice. FAILURES=long takes 200 faults of each kind, FAULTS
+ * sets the number. Prints the longest time below half the rate.
  */
 
 import { join } from "node:path";
@@ -20,14 +20,14 @@ const { sent: sentStatus, unknown } = SENT_EMAIL_STATUS;
 const FAULTS = Number(process.env.FAULTS ?? (long ? 200 : 2));
 const SENDERS = 3;
 const COMPANIES = 4;
-/** A mail takes the server this long, so that the rate is its own and not that of a busy machine. */
+/** Slow enough that the server and not a busy machine limits the rate. */
 const DOT_MS = 100;
 const CONNECTIONS = 2;
-/** Of each company; more than all senders bring to its server in the time, at ten seconds a fault. */
+/** Per company; more than all senders can send in the time, at ten seconds per fault. */
 const RECIPIENTS = long ? Math.ceil((2 * FAULTS * 10_000 * SENDERS * CONNECTIONS) / DOT_MS) : 4_000;
 const WINDOW_MS = 500;
 const BACK_WITHIN_MS = 12_000;
-/** How long a fault lasts at least: longer than what is held for one that is gone. */
+/** Minimum duration of a fault: longer than what is reserved for a vanished sender. */
 const FAULT_MS = 5_500;
 
 jest.setTimeout(60_000 + 2 * FAULTS * 20_000);
@@ -75,7 +75,7 @@ const rateOver = async (server: SmtpServer, ms: number) => {
   return ((server.accepted - before) * 1_000) / ms;
 };
 
-/** The longest time without a window of the wanted rate; at least FAULT_MS are looked at, and until it is back. */
+/** The longest time without a window of the wanted rate; observes at least FAULT_MS and until the rate is back. */
 async function stallOf(server: SmtpServer, least: number): Promise<number> {
   const begun = performance.now();
   let longestMs = 0;
@@ -131,7 +131,8 @@ test(`${FAULTS} freezes and ${FAULTS} cuts: the others' rate is back above half,
   const sent = rows.filter(({ status }) => status === sentStatus);
   expect(sent.filter(({ id }) => !arrived.has(messageId(id)))).toEqual([]);
   expect(sent.length).toBeGreaterThan(100);
-  // Each that arrived is recorded as sent, or in doubt and never sent again by itself: senders that are back say what they know.
+  // Each delivered mail is recorded as sent, or in doubt and never sent again automatically; returning senders report
+  // what they know.
   const settled = new Set(
     rows.filter(({ status }) => status === sentStatus || status === unknown).map(({ id }) => messageId(id)),
   );

@@ -1,15 +1,15 @@
 /**
- * Expected verdicts in the words of those who collected the mails. Each reader knows the layout of one kind of checkout and finds
- * its files by itself; nothing of the collections stands here.
+ * Expected verdicts from the collectors of public bounce collections. Each reader understands one repository layout;
+ * this file contains no collected data.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { VerdictKind } from "../../services/bounces/verdict.ts";
 
 export interface Expected {
-  /** All that agree with the collection's word; "temporary" there may be soft or block here. */
+  /** All kinds that agree with the collection's verdict; its "temporary" may be soft or block here. */
   kinds: readonly VerdictKind[];
-  /** Undefined where the collection does not say. */
+  /** Undefined if the collection does not say. */
   recipient?: string;
 }
 
@@ -17,14 +17,17 @@ export interface Sample {
   collection: string;
   dialect: string;
   file: string;
-  /** In any order; empty where a mail is known to be no report. */
+  /** In any order; empty for mails known not to be reports. */
   expected: Expected[];
 }
 
 const BOUNCE: VerdictKind[] = ["hard", "soft", "block"];
 const IGNORED: VerdictKind[] = ["ignored"];
 
-/** Sisimai's reasons (https://libsisimai.org/en/reason/). Where it has one word for what we distinguish, both are right. */
+/**
+ * Sisimai's reasons (https://libsisimai.org/en/reason/). If it has one word for kinds that we distinguish, all of them
+ * are right.
+ */
 const SISIMAI_KINDS: Record<string, readonly VerdictKind[]> = {
   ...Object.fromEntries(["userunknown", "hostunknown", "hasmoved", "notaccept"].map((word) => [word, ["hard"]])),
   ...Object.fromEntries(
@@ -85,7 +88,7 @@ function goSisimai(root: string): Sample[] {
     for (const [, label, reason, feedback] of text.matchAll(
       /\{"(\d+)",\s*\d+,\s*"[^"]*",\s*"[^"]*",\s*"(\w+)",\s*\w+,\s*"([^"]*)"\}/g,
     )) {
-      // A receiver that could not authenticate a mail uses the form of complaints (RFC 6591) and means something else.
+      // A receiver that could not authenticate a mail uses the complaint format (RFC 6591) with another meaning.
       const kinds = feedback === "auth-failure" ? IGNORED : SISIMAI_KINDS[reason!];
       if (!kinds) throw new Error(`${test}: ${reason} is no known reason`);
       byLabel.set(label!, [...(byLabel.get(label!) ?? []), { kinds }]);
@@ -98,8 +101,8 @@ function goSisimai(root: string): Sample[] {
 }
 
 /**
- * It gives a delay the reason for which the mail waits; what the report's own fields say counts. OpenSMTPD's say "delayed" of
- * mails that it has given up, three of them here, each after the four days that it keeps a mail.
+ * Sisimai labels a delay with the reason for waiting, whereas the report's own fields count here. OpenSMTPD's reports
+ * say "delayed" for mails that it has given up after four days.
  */
 const deferred = (file: string): boolean => {
   const text = read(file);
@@ -126,7 +129,7 @@ function mailman(root: string): Sample[] {
         const expected: Expected[] =
           list === "Stop" ? [{ kinds: IGNORED }] : addresses.map((recipient) => ({ kinds: BOUNCE, recipient }));
         const known = byFile.get(name!);
-        // One module finds what another does not.
+        // Modules find different numbers of recipients.
         if (known && known.expected.length >= expected.length) continue;
         if (expected.length === 0) continue;
         byFile.set(name!, {
@@ -152,7 +155,7 @@ const PARSER_KINDS: Record<string, readonly VerdictKind[]> = {
 function bounceParser(root: string): Sample[] {
   const byName: [RegExp, readonly VerdictKind[]][] = [
     [/^(?:aol-vacation|polish-autoreply|bluebottle|boxbe|autoreply)/, IGNORED],
-    // A server that wants its sender confirmed refuses in the session: neither a bounce nor a mail that arrived.
+    // Servers that require sender confirmation refuse in the session: neither a bounce nor a delivered mail.
     [/^whitelist/, ["block", "ignored"]],
     [/^spam-rejection/, ["block"]],
     [/^warning/, [...BOUNCE, "ignored"]],
@@ -175,7 +178,7 @@ function bounceParser(root: string): Sample[] {
     if (!script && !byName.some(([pattern]) => pattern.test(name))) return [];
     const named = (addresses?.[1] ?? addresses?.[2] ?? "").split(/[\s',]+/).filter((word) => word.includes("@"));
     const reason = /std_reason\s*=>\s*['"](\w+)/.exec(about.split(/\.msg/)[1] ?? "")?.[1];
-    // It calls a message of no use to it a bounce without reports; those are ordinary mail.
+    // It calls messages that it cannot use bounces without reports; these are ordinary mail.
     if (/reports\s*=>\s*0/.test(about.split(/\.msg/)[1] ?? "")) return sample(name, [{ kinds: IGNORED }]);
     const kinds = PARSER_KINDS[reason ?? ""] ?? byName.find(([pattern]) => pattern.test(name))?.[1] ?? BOUNCE;
     return sample(name, named.length > 0 ? named.map((recipient) => ({ kinds, recipient })) : [{ kinds }]);
@@ -202,7 +205,7 @@ function cws(root: string): Sample[] {
   });
 }
 
-/** livebg/bounce_email and its forks: a folder of bounces and one of mails that are none. */
+/** livebg/bounce_email and its forks: one folder with bounces and one with other mail. */
 function bounceEmail(root: string): Sample[] {
   return (["bounces", "non_bounces"] as const).flatMap((folder) =>
     filesIn(join(root, "test", folder), ".txt").map((name) => ({
@@ -214,7 +217,7 @@ function bounceEmail(root: string): Sample[] {
   );
 }
 
-/** Mails that people and programs wrote, with which other software was tested: none of them is a bounce. */
+/** Ordinary mails from other software's tests; none is a bounce. */
 function ordinary(root: string): Sample[] {
   const folders = [
     ["discourse", "test/emails", ".txt", "lib/email_reply_trimmer.rb"],
@@ -240,7 +243,7 @@ function ordinary(root: string): Sample[] {
 
 const READERS = [goSisimai, mailman, bounceParser, cws, bounceEmail, ordinary];
 
-/** All samples of a checkout, or of the checkouts that lie in a folder. */
+/** All samples of a checkout, or of a folder of checkouts. */
 export function samplesIn(folder: string): Sample[] {
   const inside = readdirSync(folder).map((name) => join(folder, name));
   const roots = [folder, ...inside.filter((path) => statSync(path).isDirectory())];
@@ -248,7 +251,10 @@ export function samplesIn(folder: string): Sample[] {
   return samples.filter(({ file }) => existsSync(file));
 }
 
-/** Whoever works on the patterns looks at odd numbers alone, and measures with even ones; files without a number by their letters. */
+/**
+ * Patterns are developed on odd file numbers and measured on even ones; files without a number are divided by their
+ * letters.
+ */
 export function isHeldOut({ file }: Sample): boolean {
   const digits = /(\d+)\D*$/.exec(basename(file))?.[1];
   const number =

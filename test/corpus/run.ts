@@ -1,9 +1,9 @@
 /**
- * Reads the mails of public collections and compares what the parser understands with what their collectors did:
- * `npm run test:corpus -- FOLDER [--failures] [--odd | --even]`, FOLDER a checkout or a folder of them (docs/measurements.md names them). Prints a
- * table by dialect; with --failures, each mail on which we differ.
+ * Compares the parser's results on public bounce collections with their collectors' verdicts:
+ * `npm run test:corpus -- FOLDER [--failures] [--odd | --even]`. FOLDER is a checkout or a folder of checkouts
+ * (docs/measurements.md lists them). Prints a table by dialect, and with --failures each difference.
  *
- * found  as many recipients as expected, and the right ones where the collection names them
+ * found  expected number of recipients, and the right ones if the collection names them
  * kind   hard, soft, block, complaint, ignored as expected, for each recipient
  */
 import { existsSync, readFileSync } from "node:fs";
@@ -47,14 +47,14 @@ function account(sample: Sample, report: Report, tally: Tally): boolean {
     if (match) left.splice(left.indexOf(match), 1);
     if (!match && isIgnored(expected.kinds)) continue;
     const kind = match !== undefined && expected.kinds.includes(match.kind);
-    // A mail that its collectors count as either.
+    // The collectors count this mail as either.
     if (match?.kind === "ignored" && kind && !isIgnored(expected.kinds)) continue;
     if (isIgnored(expected.kinds)) {
       tally.falseBounces += kind ? 0 : 1;
       wrong ||= !kind;
       continue;
     }
-    // Those who pass complaints on hide the address more often than not.
+    // Those who forward complaints usually hide the address.
     if (expected.kinds.includes("complaint") && !expected.recipient) {
       tally.complaints += 1;
       tally.complaintsFound += kind ? 1 : 0;

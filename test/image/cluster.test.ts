@@ -1,6 +1,6 @@
 /**
- * The pods of k8s/overlays/cluster, from the image and as the rendered manifests confine them, under what customers do. One
- * cluster for all tests, in their order.
+ * Runs the pods of k8s/overlays/cluster from the image, with the restrictions of the rendered manifests, under
+ * customers' load. All tests share one cluster and run in order.
  */
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -19,7 +19,7 @@ import { openPodman } from "./rig/podman.ts";
 const READERS = 20_000;
 const IMPORTED_ROWS = 1_200_000;
 const UPLOADED_ROWS = 5_000;
-/** Twenty connections: 200 mails a second, so that a campaign outlasts the senders that began it. */
+/** With twenty connections 200 mails a second, so that a campaign outlasts the senders that started it. */
 const SLOW_ANSWER_MS = 100;
 const CAMPAIGN_WITHIN_MS = 600_000;
 const ASK_EVERY_MS = 100;
@@ -49,7 +49,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What customers ask meanwhile, until `over`; how long the longest call took, and how late this process itself was. */
+/** Customers' requests until `over`: returns the longest duration and this process's own delay. */
 async function asking(tally: Tally, over: AbortSignal, work: () => Promise<Response>) {
   let [longestMs, lateMs] = [0, 0];
   while (!over.aborted) {
@@ -71,7 +71,7 @@ const request = (method: string, path: string, body?: object): Promise<Response>
     signal: AbortSignal.timeout(60_000),
   });
 
-/** Asks as a customer's programs do: reads, writes, and whose key it is each time. */
+/** Requests like those of customers' programs: reads and writes with each customer's key. */
 function calls(): () => Promise<Response> {
   let n = 0;
   return () => {
@@ -81,14 +81,14 @@ function calls(): () => Promise<Response> {
   };
 }
 
-/** Connects from within a pod, by the program that it has. */
+/** Connects from within a pod, by a program in it. */
 const reaches = async (pod: Pod, host: string, port: number): Promise<boolean> => {
   const script = `const s = require("node:net").connect(${port}, "${host}"); const end = (what) => { console.log(what); process.exit(); };
     s.on("connect", () => end("open")).on("error", (e) => end(e.code === "ECONNREFUSED" ? "open" : "closed")); setTimeout(end, 3000, "closed");`;
   return (await pod.exec(["node", "-e", script])) === "open";
 };
 
-/** Connects to a pod, as somebody at that address. */
+/** Connects to a pod from that address. */
 const admits = (pod: Pod, port: number, localAddress: string): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect({ host: pod.address, port, localAddress, timeout: 3_000 });

@@ -1,4 +1,4 @@
-/** What is in the image, what it says of itself, and how it starts and ends on its own. */
+/** Contents and labels of the image, and how it starts and stops by itself. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -13,7 +13,7 @@ import { CGROUP, openPodman, type Podman } from "./rig/podman.ts";
 const ROOT = resolve(import.meta.dirname, "../..");
 const MOST_BYTES = 400e6;
 const HEALTHY_WITHIN_MS = 900_000;
-/** What Docker gives before it kills. */
+/** Docker's time before it kills a container. */
 const STOP_GRACE_SECONDS = 60;
 
 jest.setTimeout(1_800_000);
@@ -71,7 +71,7 @@ describe("what is in it", () => {
     const inApp = [...copied, "sbom.cdx.json", "LICENSES.txt"].map((file) => `/app/${file}`);
     const wanted = [...inApp, "/usr/bin/tini", "/usr/share/doc/tini/copyright"];
     const [ours, theirs] = [filesIn(root), filesIn(base)];
-    // Empty files that the engine mounts over when it starts a container.
+    // Empty files over which the engine mounts when it starts a container.
     const mounts = ["/etc/hostname", "/etc/hosts", "/etc/resolv.conf"];
     const isExpected = (path: string) =>
       theirs.has(path) || mounts.includes(path) || path.startsWith("/app/node_modules/");
@@ -128,7 +128,7 @@ interface Confined {
   security_opt: string[];
 }
 
-/** As compose.yaml starts it, but in the network of this test, where its database is. */
+/** Starts it like compose.yaml, but in the network of this test with its database. */
 async function start(name: string): Promise<void> {
   const { services } = parse(readFileSync(join(ROOT, "compose.yaml"), "utf8")) as { services: { flockmail: Confined } };
   const { read_only, tmpfs, cap_drop, security_opt } = services.flockmail;
@@ -148,7 +148,7 @@ async function start(name: string): Promise<void> {
   await podman(["run", ...how, ...Object.entries(env).map(([key, value]) => `--env=${key}=${value}`), image]);
 }
 
-/** By the image's own check, run in the container as the engine would. */
+/** Runs the image's own health check in the container, as the engine does. */
 const isHealthy = (name: string) => {
   const [, ...check] = described.Healthcheck.Test;
   return podman(["exec", name, ...check]).then(
@@ -171,7 +171,7 @@ test("its health check fails until it is ready and passes then; process 1 leaves
     await sleep(500);
   }
   await podman(["healthcheck", "run", "alone"]);
-  // Its parent ends first: it becomes a child of process 1, and is over a moment later.
+  // The parent ends first, so it becomes a child of process 1, which must reap it.
   await podman(["exec", "alone", "sh", "-c", "sleep 0.2 &"]);
   await sleep(1_000);
   const dead = "for s in /proc/[0-9]*/status; do grep -q '^State:.Z' $s && echo $s; done; true";

@@ -1,8 +1,7 @@
 /**
- * `npm run test:image [-- FILE] [-t NAME]`: builds the image on a base of this machine's own making, then runs test/image with it. Needs
- * Linux, root and Debian's packages. All of it happens in mount and process namespaces of its own, and the tests in a
- * network of their own: when it ends, however it ends, containers, mounts and addresses are gone.
- * IMAGE_FOLDER keeps the images from run to run.
+ * `npm run test:image [-- FILE] [-t NAME]`: builds the image on a local base and runs test/image with it. Needs Linux,
+ * root and Debian's packages. Everything runs in its own mount, process and network namespaces: containers, mounts and
+ * addresses disappear at the end, however it ends. IMAGE_FOLDER keeps images between runs.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -39,7 +38,7 @@ async function finished(command: string, args: string[], env: NodeJS.ProcessEnv)
   return code ?? 1;
 }
 
-/** Built again without anything of the first time. Only where all is run: the registry is asked for all packages again. */
+/** Builds again from scratch. Only in full runs, because it downloads all packages again. */
 async function isRepeatable(podman: Podman, base: string, image: string): Promise<boolean> {
   const again = await buildImage(podman, base, say, { name: `${image}-again`, anew: true });
   const [first, second] = [await contentOf(podman, image), await contentOf(podman, again)];
@@ -58,7 +57,7 @@ async function inside(folder: string, rest: string[]): Promise<number> {
   const base = await baseImage(podman, say);
   const image = await buildImage(podman, base, say);
   if (rest.length === 0 && !(await isRepeatable(podman, base, image))) return 1;
-  // Where the tests run nothing can be fetched.
+  // Nothing can be downloaded where the tests run.
   await fetchServers();
   await unpackedFolder(...NFT);
   const [part = "-"] = rest;
@@ -72,7 +71,7 @@ async function inside(folder: string, rest: string[]): Promise<number> {
   });
 }
 
-/** Of containers that were killed with their namespace. */
+/** Removes groups of containers that were killed with their namespace. */
 function removeCgroups(): void {
   for (const controller of ["", ...readdirSync("/sys/fs/cgroup")]) {
     const folder = join("/sys/fs/cgroup", controller, CGROUP);
@@ -81,7 +80,7 @@ function removeCgroups(): void {
       try {
         rmdirSync(one);
       } catch {
-        // A process in it has not quite ended: it goes with the machine.
+        // A process in it has not ended yet; the group disappears with the machine.
       }
     }
   }
@@ -95,7 +94,7 @@ async function main(): Promise<number> {
     say(`The tests of the image cannot run here: ${reason}.`);
     return 1;
   }
-  // It must stay while what runs inside of it ends.
+  // Must outlive the processes inside it.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
   const kept = process.env.IMAGE_FOLDER;
   if (kept) mkdirSync(kept, { recursive: true });

@@ -1,4 +1,4 @@
-/** A company with everything that traffic needs, made through the API. */
+/** A company with everything that the load needs, created through the API. */
 import { newsletter } from "../support/newsletter.ts";
 
 const TIMEOUT_MS = 30_000;

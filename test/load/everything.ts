@@ -1,11 +1,11 @@
-/** What else a long run has: files imported, bounces reported, and people who look at the console. */
+/** Further load of long runs: imports, bounces, and console viewers. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { ask } from "./company.ts";
 import type { Traffic } from "./traffic.ts";
 
 const IMPORT_EVERY_MS = 20_000;
 const ROWS = 2_000;
-/** Files come again and again with the same people, half of them with another name: the tables must not grow by that. */
+/** Imports the same people again and again, half of them with another name, so tables must not grow. */
 const DIFFERENT_FILES = 10;
 const REPORT_EVERY_MS = 5_000;
 const LOOK_EVERY_MS = 5_000;
@@ -27,7 +27,7 @@ async function imports({ company, tally, until }: Traffic): Promise<void> {
   }
 }
 
-/** Soft ones, of receipts: nobody is suppressed by them, and no campaign stopped. */
+/** Soft bounces of receipts, which suppress nobody and stop no campaign. */
 async function bounces({ company, tally, until }: Traffic): Promise<void> {
   const headers = { "X-API-Key": company.key };
   const mails = `${company.url}/api/emails/sent-emails/?status=sent`;

@@ -1,11 +1,10 @@
 /**
  * `npm run test:load -- [--minutes 10] [--senders 2] [--readers 2000]`: customers, newsletters, receipts, readers and webhooks
- * at the same time on a cluster on this machine, while a sender is killed every 30 seconds. Prints what it saw; exits with 1
- * when there was an answer of 5xx, a mail that came twice, or a recipient that is not accounted for.
+ * load a cluster on this machine while a sender is killed every 30 seconds. Prints the results; exits with 1 after a 5xx
+ * answer, a mail that arrived twice, or a recipient without a result.
  *
- * `--soak`: nothing is killed, and imports, bounces and viewers of the console are there too, at a pace that a machine with two
- * cores bears for hours. It is about the difference between early and late: memory, handles, connections, bytes of tables,
- * times of answers.
+ * `--soak` kills nothing and adds imports, bounces and console viewers, at a rate that two cores sustain for hours. It
+ * compares early with late: memory, handles, connections, table sizes, response times.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,6 +1,6 @@
 /**
- * Early: after the start, when caches are full and code is compiled (the second fifth of a run). Late: its last fifth. What
- * is the same in both did not grow.
+ * Periods to compare: "early" is the second fifth of a run, after caches are full and code is compiled; "late" is its
+ * last fifth. Equal values mean no growth.
  */
 export type Period = "early" | "late" | undefined;
 

@@ -1,12 +1,12 @@
 /**
- * What the tables and connections of PostgreSQL become in a run: bytes early and late, dead rows, and how much of a table is
- * free beyond what its fillfactor leaves free by intent. By pgstattuple, from PostgreSQL's own contrib modules.
+ * Growth of PostgreSQL's tables and connections in a run: bytes early and late, dead rows, and free space beyond the
+ * fillfactor. Uses pgstattuple from PostgreSQL's contrib modules.
  */
 import type pg from "pg";
 import type { Period } from "./period.ts";
 
 const KIBIBYTE = 1024;
-/** Of smaller tables the last page says more than the rest. */
+/** In smaller tables the last page dominates. */
 const LEAST_BYTES = 1024 * 1024;
 
 interface Table {

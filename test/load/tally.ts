@@ -1,9 +1,9 @@
-/** What came of the requests: how many, how long, and which failed. Memory does not grow with the run. */
+/** Results of requests: number, duration and failures, in bounded memory. */
 import type { Period } from "./period.ts";
 
 const MAX_SAMPLES = 20_000;
 
-/** Reservoir sampling: each of any number of values is kept with the same chance. */
+/** Reservoir sampling: keeps each of any number of values with equal probability. */
 class Sample {
   n = 0;
   readonly #values: number[] = [];
@@ -14,7 +14,7 @@ class Sample {
     if (at < MAX_SAMPLES) this.#values[at] = value;
   }
 
-  /** Rounded to tenths; 0 where there is none. */
+  /** Rounded to tenths; 0 without values. */
   at(share: number): number {
     const sorted = this.#values.toSorted((a, b) => a - b);
     return Math.round((sorted[Math.floor(sorted.length * share)] ?? 0) * 10) / 10;
@@ -61,7 +61,7 @@ export class Tally {
     if (isServerError && this.serverErrors.length < 100) this.serverErrors.push(`${name}: ${what}`);
   }
 
-  /** Times a request; an answer of 500 or more, or none, is counted as such and not thrown. */
+  /** Times a request. Counts answers of 500 and above and missing answers instead of throwing. */
   async request(name: string, ask: () => Promise<Response>): Promise<string | undefined> {
     const startedMs = performance.now();
     try {

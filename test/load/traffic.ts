@@ -1,4 +1,4 @@
-/** What customers and readers do at the same time, until `until`. */
+/** Concurrent load of customers and readers until `until`. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SmtpServer } from "../support/smtp-server.ts";
 import { ask, type LoadCompany } from "./company.ts";
@@ -14,12 +14,12 @@ export interface Traffic {
   smtp: SmtpServer;
   until: number;
   campaigns: string[];
-  /** Between newsletters, and between the requests of an API client. */
+  /** Intervals between newsletters, and between requests of an API client. */
   newsletterEveryMs: number;
   apiPauseMs: number;
 }
 
-/** Some of the mails as they arrive: their pixel and a link, for readers to open. */
+/** Pixel and link of some mails on arrival, for readers to open. */
 const links: string[] = [];
 const posted = new Map<string, number>();
 
@@ -58,7 +58,7 @@ async function newsletters(traffic: Traffic): Promise<void> {
   }
 }
 
-/** Each is watched until the mail server has it (noteArrivals). */
+/** Watches each until the mail server has it (noteArrivals). */
 async function receipts(traffic: Traffic): Promise<void> {
   for (let n = 1; Date.now() < traffic.until; n++) {
     const email = `receipt${n}@load.example`;
@@ -92,7 +92,7 @@ async function readers(traffic: Traffic): Promise<void> {
     await Promise.all(
       some.map((link, n) => {
         const here = new URL(new URL(link).pathname, company.url).href;
-        // Throttled per address: each reader has one of her own.
+        // Rate limits are per address, so each reader has another one.
         const ip = `198.51.${Math.floor(Math.random() * 256)}.${n + Math.floor(Math.random() * 240)}`;
         const headers = { "X-Forwarded-For": ip, "User-Agent": "Mozilla/5.0 (X11; Linux) Load/1.0" };
         return tally.request(link.includes("/open/") ? "open" : "click", () => ask(here, "GET", headers));
@@ -103,6 +103,6 @@ async function readers(traffic: Traffic): Promise<void> {
   noteArrivals(traffic);
 }
 
-/** An error of one kind of traffic ends the run: there is nothing to conclude from the rest. */
+/** An error in one kind of load ends the run, because its results would be meaningless. */
 export const drive = (traffic: Traffic): Promise<unknown> =>
   Promise.all([api(traffic), api(traffic), newsletters(traffic), receipts(traffic), readers(traffic)]);

@@ -1,4 +1,4 @@
-/** Looks at every process while it works: memory, queues, event loops, by its own /metrics. */
+/** Samples memory, queues and event loops of every process from its /metrics. */
 import type { Cluster } from "../support/cluster.ts";
 
 const SCRAPE_TIMEOUT_MS = 3_000;
@@ -9,7 +9,7 @@ function valuesOf(metrics: string, name: string): number[] {
 }
 
 export class Watch {
-  /** By process, at each look since its last start, in MiB. */
+  /** MiB by process, for each sample since its last start. */
   readonly #memory = new Map<string, { resident: number; heap: number; handles: number }[]>();
   longestWaitSeconds = 0;
   longestOverdueSeconds = 0;
@@ -29,7 +29,7 @@ export class Watch {
     try {
       metrics = await (await fetch(`${healthUrl}/metrics`, { signal: AbortSignal.timeout(SCRAPE_TIMEOUT_MS) })).text();
     } catch {
-      // Killed at this moment.
+      // Just killed.
       return;
     }
     const most = (metric: string) => Math.max(0, ...valuesOf(metrics, metric));
@@ -45,14 +45,14 @@ export class Watch {
     this.longestLoopLagMs = Math.max(this.longestLoopLagMs, most("flockmail_event_loop_lag_seconds") * 1_000);
   }
 
-  /** A process that was started again has its memory of before behind it. */
+  /** Discards samples from before a restart. */
   restarted(name: string): void {
     this.#memory.delete(name);
   }
 
   /**
-   * After the start (the first fifth: caches fill, code is compiled) and at the end. The least heap of a while is what was
-   * left when garbage had been collected: that must not grow.
+   * After the start (first fifth: caches fill, code is compiled) and at the end. The minimum heap of a period is what
+   * remains after garbage collection, and must not grow.
    */
   memoryRows() {
     return [...this.#memory].map(([process, looks]) => {

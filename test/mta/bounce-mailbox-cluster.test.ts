@@ -1,4 +1,4 @@
-/** Two processes of the bounces service over a real NATS, and one mailbox in a real Dovecot. Needs root. */
+/** Two processes of the bounces service over a real NATS read one mailbox in a real Dovecot. Needs root. */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,7 +13,7 @@ import { type ServiceProcess, startService } from "../support/service-process.ts
 
 jest.setTimeout(300_000);
 
-/** More than the 30 s for which a killed reader keeps its mailbox. */
+/** Longer than the 30 s for which a killed reader keeps its mailbox. */
 const WAIT_MS = 120_000;
 
 let app: App;
@@ -50,7 +50,7 @@ async function until(what: () => boolean | Promise<boolean>): Promise<void> {
   }
 }
 
-/** What a process has open; empty where it has just ended. */
+/** Open files of a process; empty if it has just ended. */
 function openFiles(pid: number): string[] {
   try {
     return readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
@@ -59,7 +59,7 @@ function openFiles(pid: number): string[] {
   }
 }
 
-/** Whose connection it is that comes from this port of this machine. Files come and go while it looks. */
+/** The process that connects from this local port. Files may change during the search. */
 function processAt(port: number): ServiceProcess {
   const end = `0100007F:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   const connections = readFileSync("/proc/net/tcp", "utf8").split("\n");
@@ -71,7 +71,7 @@ function processAt(port: number): ServiceProcess {
   throw new Error(`No process of the test has the connection from port ${port}`);
 }
 
-/** All that a notice changes. */
+/** All rows that a bounce changes. */
 const effects = ({ companyId, campaignNo }: World) =>
   queryOne(
     `select (select count(*)::int from sent_emails where campaign_no = $2 and status = 4) as bounced,
@@ -89,7 +89,8 @@ test("one of two processes reads; when it is killed the other goes on, and every
   const notices = world.mails.map(({ email }) => bounceOf(email));
   const user = "bounces@to.example";
   await boxes.put({ user }, notices.slice(0, 250));
-  // A process moves 100 at a time. The second time it dies: those are committed and not moved, and 50 were never read.
+  // A process moves 100 at a time. It dies at the second time: these are committed but not moved, and 50 were never
+  // read.
   let moves = 0;
   let reader: ServiceProcess | undefined;
   const between = await boxes.proxy((text) => {

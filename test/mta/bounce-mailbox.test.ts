@@ -1,4 +1,4 @@
-/** Bounces read out of a real Dovecot: each once, whatever dies meanwhile, and nothing is deleted. Needs root. */
+/** Reads bounces from a real Dovecot: each once, whatever process dies, and nothing is deleted. Needs root. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { query, queryOne } from "../../models/database/db.ts";
@@ -20,7 +20,7 @@ const MIB = 1024 ** 2;
 let app: App;
 let dovecot: Dovecot;
 let boxes: BounceBoxes;
-/** Made here, the nodes of a test. */
+/** Nodes created by a test. */
 let nodes: { readers: MailboxReaders; ingester: Ingester; timer: NodeJS.Timeout }[] = [];
 const logged: string[] = [];
 
@@ -43,7 +43,7 @@ afterAll(async () => {
   await dovecot?.stop();
 });
 
-/** What a process of the bounces service does for mailboxes, faster. */
+/** The bounces service's mailbox work, at a faster pace. */
 function newNode(beforeTakingIn = async () => {}): MailboxReaders {
   const ingester = startIngester(() => {});
   const ingest: Ingester["ingest"] = async (returned) => {
@@ -76,7 +76,7 @@ test("what is there is taken in and moved, and so is what comes later; what is n
   await boxes.put(box, [one, two, "From: ann@example.com\r\nSubject: Hello\r\n\r\nLunch?\r\n"]);
   newNode();
   await until(isRead(world, 3));
-  // The look each minute would come too late for `until`: IDLE announces it.
+  // IDLE announces it; the check every minute would be too late for `until`.
   await boxes.put(box, [three]);
   await until(isRead(world, 4));
   await until(async () => (await boxes.countIn(box, "INBOX")) === 0);
@@ -95,7 +95,7 @@ test("a mail that comes while another one is taken in is read at once", async ()
     return put;
   });
   await boxes.put(box, [one]);
-  // The look each minute would come too late for `until`, and IDLE announces nothing that came before it.
+  // The check every minute would be too late for `until`, and IDLE does not announce earlier messages.
   await until(isRead(world, 2));
   expect(await inbound(world)).toEqual(expected(world));
 });
@@ -173,7 +173,7 @@ test("numbers begin anew (UIDVALIDITY): new mails with old numbers are read, and
   await until(isRead(world, 2));
   await until(async () => (await boxes.countIn(box, "Bounces")) === 0);
   await node.stop();
-  // The numbers of the folder that is made anew begin with 1 again.
+  // A recreated folder numbers its messages from 1 again.
   await boxes.use(box, async (client) => {
     await client.mailboxDelete("Bounces");
     await client.mailboxCreate("Bounces");
@@ -247,7 +247,7 @@ test("where the server keeps all folders below INBOX, they are found and made th
     await boxes.put(box, [bounceOf(world.mails[0]!.email)], "Bounces");
     await until(isRead(world, 1));
     await node.stop();
-    // The folder is there now, and found by the name that it was given.
+    // The folder exists now and is found by its configured name.
     newNode();
     await boxes.put(box, [bounceOf(world.mails[1]!.email)], "Bounces");
     await until(isRead(world, 2));

@@ -1,6 +1,6 @@
 /**
- * The whole way with servers that nobody here wrote: a campaign goes through Postfix, which accepts it, fails to deliver and
- * writes its bounces; Dovecot files them, and they are read by IMAP. Needs root.
+ * The whole path with third-party servers: Postfix accepts a campaign, fails to deliver it and writes bounces; Dovecot
+ * files them, and they are read by IMAP. Needs root.
  */
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server } from "node:net";
@@ -17,14 +17,14 @@ const WAIT_MS = 60_000;
 const PASSWORD = "mailbox-secret";
 const BOUNCES = `bounces@${SENDER_DOMAIN}`;
 
-/** What the last server says to a recipient, by the word that the address begins with. */
+/** The last server's answer to a recipient, by the first word of the address. */
 const REFUSALS: Record<string, string> = {
   gone: "550 5.1.1 User unknown",
   full: "552 5.2.2 Mailbox full",
   spam: "550 5.7.1 Message refused by content policy",
 };
 
-/** Takes mail by LMTP, behind Postfix. */
+/** Accepts mail by LMTP, behind Postfix. */
 async function startLast(): Promise<Server> {
   const server = createServer((socket) => {
     const say = (line: string) => socket.write(`${line}\r\n`);
@@ -103,7 +103,7 @@ test("bounces of Postfix come back through Dovecot: statuses, one suppression, a
 
   const counts = await service.until(
     () => service.counts(campaign),
-    // Each status is asked for by itself, and mails change between.
+    // Statuses are counted by separate queries, and mails change between them.
     ({ sent, bounced }) => sent === 1 && bounced === 3,
     WAIT_MS,
   );

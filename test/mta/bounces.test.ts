@@ -1,6 +1,6 @@
 /**
- * Real mail servers that accept mail and find later that they cannot deliver it: their own notices come to the listener, and
- * the next campaign leaves out whom they name.
+ * Real mail servers that accept mail and cannot deliver it later: their bounces reach the listener, and the next
+ * campaign skips the recipients. Needs root.
  */
 import { unusedPort } from "../../services/lib/processes/unused-port.ts";
 import { linesOf, type MailServer } from "../support/mta/daemon.ts";
@@ -13,7 +13,7 @@ import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
 jest.setTimeout(180_000);
 
 const E = "/api/emails";
-/** What Postfix says of each, once it has accepted the mail. */
+/** Postfix's final answer for each, after it accepted the mail. */
 const FATES = {
   "unknown@to.example": "error:5.1.1 User unknown",
   "full@to.example": "error:5.2.2 Mailbox full, quota exceeded",
@@ -43,9 +43,9 @@ describe("Postfix that bounces what it has accepted", () => {
     server = await startPostfix({
       main: {
         transport_maps: `inline:{${[...fates, `{b.example = smtp:[127.0.0.1]:${port}}`].join(", ")}}`,
-        // Else it would refuse at RCPT whom it cannot deliver to.
+        // Otherwise it would refuse undeliverable recipients at RCPT.
         smtpd_reject_unlisted_recipient: "no",
-        // What cannot be delivered at the first try has expired.
+        // Mail that fails at the first try has expired.
         maximal_queue_lifetime: "0",
         bounce_queue_lifetime: "0",
       },
@@ -70,7 +70,7 @@ describe("Postfix that bounces what it has accepted", () => {
       "large@to.example": ["bounced", "soft"],
       "content@to.example": ["bounced", "block"],
     });
-    // An expired mail is no verdict on the mailbox: whichever kind it is, nobody is suppressed for it.
+    // Expired mail is no verdict on the mailbox: it suppresses nobody, whatever its kind.
     expect(kinds["away@to.example"]![0]).toBe("bounced");
     expect(await service.counts(id)).toEqual({ sent: 1, bounced: 5 });
     expect(await service.suppressions()).toBe(1);
@@ -85,7 +85,7 @@ describe("Postfix that bounces what it has accepted", () => {
   });
 });
 
-/** What the server behind the relay says, and at which command. */
+/** Answers of the server behind the relay, and their command. */
 const REFUSALS: Record<string, { verb: "RCPT" | "DOT"; text: string }> = {
   "unknown@to.example": {
     verb: "RCPT",
@@ -94,7 +94,7 @@ const REFUSALS: Record<string, { verb: "RCPT" | "DOT"; text: string }> = {
   "full@to.example": { verb: "RCPT", text: "552 5.2.2 Mailbox full" },
   "large@to.example": { verb: "DOT", text: "552 5.3.4 Message size exceeds fixed limit" },
   "content@to.example": { verb: "DOT", text: "550 5.7.1 Message content rejected" },
-  // Says so until the relay gives up: it keeps this one for a few seconds.
+  // Repeated until the relay gives up after a few seconds.
   "away@to.example": { verb: "RCPT", text: "451 4.3.2 Please try again later" },
 };
 
@@ -151,7 +151,7 @@ describe.each(RELAYS)("%s between us and a server that refuses", (_name, startRe
     const isOver = (seen: Inbound[]) =>
       Object.keys(REFUSALS).every((one) => seen.some(({ recipient }) => recipient === one));
     const came = await service.until(inbound, isOver, 90_000);
-    // Each once: the relay got its answers, and sent none again.
+    // One each: the relay got its answers and repeated nothing.
     expect(came).toHaveLength(5);
     expect(Object.fromEntries(came.map(({ recipient, bounce_type }) => [recipient, bounce_type]))).toEqual({
       "unknown@to.example": "hard",

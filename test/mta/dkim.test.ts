@@ -1,6 +1,6 @@
 /**
- * Signatures by keys that are made here, as OpenDKIM and dkimpy verify them. The keys begin to sign by themselves, when the
- * service's own look finds their records.
+ * Signatures by keys made here, as verified by OpenDKIM and dkimpy. Keys start to sign automatically once the service
+ * has found their records.
  */
 import { type DnsServer, startDnsServer } from "../support/dns-server.ts";
 import { type DkimVerifiers, dkimVerifiers } from "../support/mta/dkim-verifiers.ts";
@@ -9,7 +9,7 @@ import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
 
 jest.setTimeout(600_000);
 
-/** A minute is promised; what lies above is this machine's load. */
+/** A minute is promised; the remainder allows for load on this machine. */
 const ACTIVE_MS = 180_000;
 const DOMAIN = "acme.example";
 
@@ -121,7 +121,7 @@ test("rotated in mid-campaign: every mail verifies, by the key that signed then"
     const verdicts = agreed({ [isNew ? "r2" : "r1"]: true, e1: true });
     expect([email, await both(mails[0]!)]).toEqual([email, verdicts]);
   }
-  // All of the second half but what was made before and not tried yet.
+  // The second half, except mails that were rendered earlier and not tried yet.
   expect(byNew).toBeGreaterThan(0);
   expect(byNew).toBeLessThanOrEqual(40);
   expect((await keys()).map(({ selector }) => selector)).toEqual(["r2", "e1"]);

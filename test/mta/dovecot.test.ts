@@ -1,6 +1,6 @@
 /**
- * Mail as other software finds it where it ends: relayed by Postfix, filed by Dovecot's LMTP, read by Dovecot's IMAP and
- * by Python's strict parser. What they read is what was asked for, header by header and part by part.
+ * Mail as third-party software sees it at its destination: relayed by Postfix, filed by Dovecot's LMTP, read by
+ * Dovecot's IMAP and Python's strict parser. Compares headers and parts with what was sent.
  */
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { dkimVerify } from "mailauth/lib/dkim/verify.js";
@@ -55,7 +55,7 @@ const PEOPLE: (Receiver & { first_name: string })[] = [
   { email: "petr@пример.example", first_name: "Пётр" },
   { email: "zoe@to.example", first_name: 'Zoë, "Zee" <z>', cc: ["carl@to.example"], bcc: ["eve@to.example"] },
 ];
-/** As it stands in the envelope, so the name of the mailbox. */
+/** The mailbox is named after the envelope's address. */
 const mailboxOf = (address: string) => address.replace("пример.example", "xn--e1afmkfd.example");
 const subjectFor = (name: string) => `Осенние книги / 秋の本 — ${name} 📚`;
 
@@ -74,7 +74,7 @@ beforeAll(async () => {
     startPostfix({
       main: {
         virtual_transport: `lmtp:inet:127.0.0.1:${dovecot.port}`,
-        // Dovecot says for whom a mail is (Delivered-To) only where it is for one.
+        // Dovecot records the recipient (Delivered-To) only for mails with a single one.
         lmtp_destination_recipient_limit: "1",
       },
     }),
@@ -174,7 +174,7 @@ describe.each(PEOPLE)("the mail for $email", ({ email, first_name: name, cc = []
         html: parts[1]!.text,
         attachments: FILES.map(({ name: filename, content }) => ({ filename, sha256: sha256(content) })),
       });
-      // The text part is made from the HTML one.
+      // The text part is derived from HTML.
       const lost = (text: string, wanted: string[]) => wanted.filter((piece) => !text.includes(piece));
       expect(lost(found.text, [name, WIDE, LONG, "\n.\n..two dots\nFrom here on,"])).toEqual([]);
       expect(lost(found.html, [HTML.slice(HTML.indexOf("</h1>"))])).toEqual([]);

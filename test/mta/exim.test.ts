@@ -1,4 +1,4 @@
-/** Exim: its limits per host and connection, its terse refusals without an enhanced code, its rate limits. */
+/** Exim: limits per host and connection, terse refusals without enhanced codes, rate limits. */
 import { selfMadeCertificate } from "../support/certificate.ts";
 import { linesOf, type MailServer } from "../support/mta/daemon.ts";
 import { ALL_ARRIVED, tally } from "../support/mta/deliveries.ts";

@@ -1,6 +1,7 @@
 /**
- * Networks that break: a real Postfix behind a proxy that resets connections at each stage, swallows answers and tampers
- * with STARTTLS. What was not accepted for certain is sent again; what may have been accepted is unknown, and only that.
+ * Broken networks: a real Postfix behind a proxy that resets connections at each stage, swallows answers and tampers
+ * with STARTTLS. Mails that were certainly not accepted are sent again; only those that may have been accepted are
+ * unknown.
  */
 import { selfMadeCertificate } from "../support/certificate.ts";
 import { linesOf, type MailServer } from "../support/mta/daemon.ts";
@@ -41,7 +42,7 @@ afterAll(async () => {
 });
 afterEach(() => proxy?.stop());
 
-/** A campaign over the proxy, and what became of its recipients. */
+/** A campaign through the proxy, and the states of its recipients. */
 async function over(
   decide: (connection: number, random: Random) => Fault | undefined,
   { n = 60, tls = false, connections = 3, transactional = false } = {},
@@ -64,7 +65,7 @@ const everybody = (n: number) => ({
   campaign: { status: "completed", sent_count: n, failed_count: 0, error: null },
 });
 
-/** The first connection, and one in three of those that follow. */
+/** The first connection, and a third of the following ones. */
 const often =
   (fault: (random: Random) => Fault) =>
   (connection: number, random: Random): Fault | undefined =>
@@ -75,7 +76,7 @@ test.each<[string, boolean, (random: Random) => Fault]>([
   ["in the greeting", false, (random) => ({ resetAfterServerBytes: 1 + random.below(20) })],
   ["at EHLO", false, () => ({ resetAtClientText: { text: /^EHLO/, forward: false } })],
   ["at STARTTLS", true, () => ({ resetAtClientText: { text: /^STARTTLS/, forward: true } })],
-  // The greeting, the answer to EHLO and 220 are about 250 bytes.
+  // Greeting, EHLO answer and 220 have about 250 bytes.
   ["in the TLS handshake", true, (random) => ({ resetAfterServerBytes: 300 + random.below(500) })],
   ["at the first TLS byte", true, () => ({ resetAtClientText: { text: /^\x16\x03/, forward: false } })],
   ["by a close at STARTTLS", true, () => ({ resetAtClientText: { text: /^STARTTLS/, forward: false }, closes: true })],
@@ -153,7 +154,7 @@ test("STARTTLS is stripped: nothing goes out in the clear, and the campaign says
 });
 
 test("plaintext is injected behind the answer to STARTTLS: it is not believed", async () => {
-  // Taken as the answer to the second EHLO it would make every message too large.
+  // Taken as the second EHLO's answer, it would make every message too large.
   const inject = (text: string) => text.replace(/^(220 2\.0\.0 Ready to start TLS\r\n)/, "$1250-mx\r\n250 SIZE 10\r\n");
   const first = (connection: number): Fault | undefined => (connection === 1 ? { rewrite: inject } : undefined);
   expect(await over(first, { n: 20, tls: true })).toMatchObject(everybody(20));

@@ -1,4 +1,4 @@
-/** OpenSMTPD with its defaults: a session takes 100 mails, then each further one is refused with 452 4.5.3. */
+/** OpenSMTPD with default settings: a session accepts 100 mails and answers 452 4.5.3 to each further one. */
 import type { MailServer } from "../support/mta/daemon.ts";
 import { ALL_ARRIVED, tally } from "../support/mta/deliveries.ts";
 import { startOpenSmtpd } from "../support/mta/opensmtpd.ts";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 afterEach(() => server?.stop());
 
-/** The longest time in which nothing arrived while the campaign was under way, in milliseconds. */
+/** The longest time without an arrival during the campaign, in milliseconds. */
 async function longestStall(campaignId: string): Promise<number> {
   let longest = 0;
   let sent = 0;

@@ -1,4 +1,4 @@
-/** The shortest case with a real mail server, part of every test run: Postfix as it is out of the box. */
+/** The shortest case with a real mail server, part of every test run: Postfix with default settings. */
 import { linesOf } from "../support/mta/daemon.ts";
 import { ALL_ARRIVED, tally } from "../support/mta/deliveries.ts";
 import { startPostfix } from "../support/mta/postfix.ts";

@@ -1,4 +1,4 @@
-/** Postfix with TLS by an authority of our own, STARTTLS and from the first byte, and logins by every mechanism. */
+/** Postfix with TLS by our own authority, STARTTLS and implicit, and logins by every mechanism. */
 import { selfMadeCertificate } from "../support/certificate.ts";
 import { linesOf, type MailServer } from "../support/mta/daemon.ts";
 import { ALL_ARRIVED, tally } from "../support/mta/deliveries.ts";

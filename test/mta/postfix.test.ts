@@ -1,4 +1,4 @@
-/** Postfix with the restrictions that operators switch on: what it refuses for now must arrive, once, and nothing else. */
+/** Postfix with restrictions that operators use: temporarily refused mail must arrive exactly once. */
 import { linesOf, type MailServer } from "../support/mta/daemon.ts";
 import { ALL_ARRIVED, tally } from "../support/mta/deliveries.ts";
 import { startPolicy } from "../support/mta/policy.ts";
@@ -21,14 +21,14 @@ const start = async (options: PostfixOptions = {}) => {
   return server;
 };
 
-/** All that can be said of a campaign: by the API, and by the maildirs. */
+/** A campaign's result according to the API and the maildirs. */
 async function outcome(id: string, to: readonly Receiver[], timeoutMs?: number) {
   const campaign = await service.finished(id, timeoutMs);
   const arrived = await service.settled(server.deliveries);
   return { campaign, states: await service.counts(id), ...tally(arrived, addresses(to)) };
 }
 
-/** Tries that refusals cost beyond the one that each recipient needs. */
+/** Tries beyond the one that each recipient needs. */
 const triesSpent = async (id: string) =>
   (await service.sentEmails(id)).reduce((sum, { attempts }) => sum + Math.max(0, attempts - 1), 0);
 
@@ -135,7 +135,7 @@ test("MAIL is refused for 12 seconds: pauses grow, no recipient spends a try, th
   await policy.stop();
   expect(result).toMatchObject(everybody(50));
   expect(await triesSpent(id)).toBe(0);
-  // Five connections meet it at once; then one probe after 1, 2, 4 and 8 seconds.
+  // Five connections get it at once, then one probe after 1, 2, 4 and 8 seconds.
   expect(refusals).toBeLessThanOrEqual(15);
 });
 

@@ -1,4 +1,4 @@
-/** Greylisting by postgrey: each recipient waits by itself, everybody else goes on, and copies come back too. */
+/** Greylisting by postgrey: each recipient waits independently, others continue, and copies are retried, too. */
 import { linesOf, type MailServer } from "../support/mta/daemon.ts";
 import { ALL_ARRIVED, tally } from "../support/mta/deliveries.ts";
 import { startPostfix } from "../support/mta/postfix.ts";
@@ -14,7 +14,7 @@ let server: MailServer;
 let greylist: Greylist;
 
 beforeAll(async () => {
-  // A retry that comes back before the greylist lets it pass is asked to wait again.
+  // A retry before the end of the greylisting delay is deferred again.
   service = await openService({ RETRY_BASE_SECONDS: "5" });
 });
 afterAll(() => service?.stop());

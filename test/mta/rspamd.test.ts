@@ -1,4 +1,4 @@
-/** The check of a template against a real rspamd. */
+/** Checks a template against a real rspamd. */
 import { type App, startApp } from "../support/app.ts";
 import { newCompany, type TestCompany } from "../support/client.ts";
 import { type SpamFilter, startRspamd } from "../support/mta/rspamd.ts";
@@ -28,7 +28,7 @@ test("it scores a newsletter low, reads it as the mail that it will be, and know
   const letter = `<p>${"The river rose by two metres this spring, and the society counted the birds. ".repeat(6)}</p>`;
   const spam = await check("News from the river", letter);
   expect(spam.score).toBeLessThan(5);
-  // It has found both parts, the unsubscribe header and the sender.
+  // Rspamd found both parts, the unsubscribe header and the sender.
   expect(Object.keys(spam.symbols)).toEqual(expect.arrayContaining(["MIME_GOOD", "HAS_LIST_UNSUB"]));
   expect(Object.keys(spam.symbols)).not.toEqual(
     expect.arrayContaining(["MISSING_MID", "MISSING_DATE", "HFILTER_HOSTNAME_UNKNOWN"]),

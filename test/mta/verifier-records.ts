@@ -1,19 +1,19 @@
 /**
- * Records as people publish them, right and wrong, for verifiers that nobody here wrote and for ours (verifiers.test.ts). Where
- * the two differ, `why` says what the reason is; then they must differ.
+ * Correct and wrong DNS records as people publish them, for third-party verifiers and ours (verifiers.test.ts). `why`
+ * explains cases in which the two must differ.
  */
 import type { Zone } from "../support/dns-server.ts";
 
 export interface SpfCase {
   record: string | string[];
-  /** Beside the common ones (SPF_ZONES). */
+  /** Added to the common zones (SPF_ZONES). */
   zones?: Record<string, Zone>;
   why?: string;
 }
 
-/** The domain whose record is asked for. */
+/** The domain whose record is tested. */
 export const SPF_DOMAIN = "acme.example";
-/** Mail comes from an address that no record here names, so that each is evaluated to its end. */
+/** An address that no record contains, so that each record is evaluated to its end. */
 export const STRANGER = "203.0.113.99";
 
 const many = (n: number, term: (at: number) => string) => Array.from({ length: n }, (_, at) => term(at)).join(" ");
@@ -34,7 +34,7 @@ export const SPF_ZONES: Record<string, Zone> = {
 };
 
 export const SPF_CASES: SpfCase[] = [
-  // What large providers ask for, and variations of it.
+  // Records that large providers recommend, and variations.
   { record: "v=spf1 -all" },
   { record: "v=spf1 ~all" },
   { record: "v=spf1 ?all" },
@@ -78,7 +78,7 @@ export const SPF_CASES: SpfCase[] = [
   { record: " v=spf1 -all" },
   { record: "v=spf1-all" },
   { record: [] },
-  // Errors of those who write them by hand.
+  // Typical errors in handwritten records.
   { record: ["v=spf1 -all", "v=spf1 ~all"] },
   { record: "v=spf1 ipv4:192.0.2.1 -all" },
   { record: "v=spf1 ip4=192.0.2.1 -all" },
@@ -136,7 +136,7 @@ export const SPF_CASES: SpfCase[] = [
   { record: 'v=spf1 "ip4:192.0.2.1" -all' },
   { record: "v=spf1 ip4:192.0.2.1\t-all" },
   { record: "v=spf1 include:https://spf.relay.example -all" },
-  // What they lead to.
+  // Records that refer to others.
   { record: "v=spf1 include:no-record.example -all" },
   { record: "v=spf1 include:gone.example -all" },
   { record: "v=spf1 include:broken.example -all" },
@@ -169,7 +169,7 @@ export const SPF_CASES: SpfCase[] = [
 ];
 
 export interface KeyCase {
-  /** The TXT records of a selector; KEY stands for the public key that belongs to the private one, PKCS1 for its bare form. */
+  /** The TXT records of a selector. KEY stands for the matching public key, PKCS1 for its bare form. */
   records: string[];
   why?: string;
 }

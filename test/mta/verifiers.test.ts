@@ -1,6 +1,6 @@
 /**
- * Our report beside verifiers that nobody here wrote, on more than 150 records: pyspf, opendkim and opendmarc, all over a name
- * server of the test's own. Needs python3, and root for opendmarc-check (another /etc/resolv.conf in a mount namespace).
+ * Compares our report with pyspf, opendkim and opendmarc on more than 150 records, all with the test's own name server.
+ * Needs python3, and root for opendmarc-check (another /etc/resolv.conf in a mount namespace).
  */
 import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import { Lookups } from "../../services/lib/dns-lookups.ts";
@@ -15,7 +15,7 @@ import { KEY_CASES, POLICY_CASES, SPF_CASES, SPF_DOMAIN, SPF_ZONES, STRANGER } f
 
 jest.setTimeout(240_000);
 
-/** Of loopback, and nobody else's: port 53 of 127.0.0.1 may be a resolver's. */
+/** A loopback address of its own, because port 53 of 127.0.0.1 may belong to a resolver. */
 const RESOLVER = { address: "127.0.0.153", port: 53 };
 const LOOKUP_MS = 30_000;
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterEach(() => dns.stop());
 afterAll(() => remove(folder));
 
-/** By our own report, over the same name server. */
+/** Our report through the same name server. */
 async function ours<T>(check: (lookups: Lookups) => Promise<T>): Promise<T> {
   const lookups = new Lookups(LOOKUP_MS, [dns.address]);
   try {
@@ -44,7 +44,7 @@ interface Compared {
   said: string;
 }
 
-/** Differences that nobody has explained, and explanations of what is no difference any more. */
+/** Unexplained differences, and explanations without a difference. */
 function unexplained(cases: readonly { why?: string }[], compared: readonly Compared[]): Compared[] {
   expect(compared).toHaveLength(cases.length);
   return compared.filter(({ ours, theirs }, at) => (ours !== theirs) !== (cases[at]!.why !== undefined));
@@ -55,7 +55,7 @@ const spfClass = ({ status, found }: Check): string =>
 
 test("SPF: what pyspf calls an error is one here, and what it evaluates is none", async () => {
   dns = await startDnsServer();
-  // Each in a domain of its own, so that one run of pyspf sees them all.
+  // One domain per case, so that a single run of pyspf covers all.
   const domains = SPF_CASES.map((_, at) => `acme${at}.example`);
   for (const [at, { record, zones = {} }] of SPF_CASES.entries()) {
     const given = { ...SPF_ZONES, ...zones, [SPF_DOMAIN]: { ...zones[SPF_DOMAIN], txt: [record].flat() } };
@@ -101,7 +101,7 @@ test("DKIM: opendkim takes a published key where we do", async () => {
     Object.entries(values).reduce((text, [name, value]) => text.replaceAll(name, value), record);
   const compared: Compared[] = [];
   for (const [at, { records }] of KEY_CASES.entries()) {
-    // A selector for each: opendkim's resolver remembers.
+    // One selector per case, because opendkim's resolver caches.
     const [domain, selector] = ["acme.example", `s${at}`];
     if (records.length > 0) dns.zones.set(`${selector}._domainkey.${domain}`, { txt: records.map(published) });
     const { code, text } = await askOpendkim(folder, {

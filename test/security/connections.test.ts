@@ -1,6 +1,6 @@
 /**
- * Whatever one company asks for, and however long it takes, the requests of another find a connection. What takes long is a
- * lock that the test holds: the same on any machine.
+ * Whatever one company requests and however long it takes, other companies' requests get a connection. Slow work is a
+ * lock that the test holds, so results do not depend on the machine.
  */
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 afterAll(() => app?.stop());
 
-/** Runs `work` while another session holds what the statements take; `$1` is the noisy company. */
+/** Runs `work` while another session holds the statements' locks; `$1` is the noisy company. */
 async function whileHeld<T>(statements: readonly string[], work: () => Promise<T>): Promise<T> {
   const holder = new pg.Client({ connectionString: app.databaseUrl, application_name: "holder" });
   await holder.connect();
@@ -46,7 +46,7 @@ async function whileHeld<T>(statements: readonly string[], work: () => Promise<T
 const BULK_WRITES = "select pg_advisory_xact_lock(hashtextextended('bulk subscribers ' || $1, 0))";
 const ROOM = "select pg_advisory_xact_lock(hashtextextended('subscribers ' || $1, 0))";
 
-/** `kind`: of locks, as PostgreSQL names it; rows are waited for now and then, and not for long. */
+/** `kind` is PostgreSQL's name of the lock type; short waits for row locks are normal. */
 const waitingForLocks = async (kind?: string) =>
   (await queryOne<{ n: number }>(
     `select count(*) n from pg_stat_activity
@@ -55,7 +55,7 @@ const waitingForLocks = async (kind?: string) =>
     [kind ?? null],
   ))!.n;
 
-/** Ordinary requests of the quiet company, until they have gone on for long enough; the most that waited meanwhile. */
+/** Sends the quiet company's requests for long enough; returns the maximum number that waited. */
 async function quietGoesOn(): Promise<number> {
   const until = performance.now() + LONGER_THAN_A_WAIT_MS;
   let most = 0;
@@ -81,7 +81,7 @@ async function untilWaiting(): Promise<void> {
   }
 }
 
-/** In time, later, or with the time to come again. */
+/** Answers are successes, or refusals with Retry-After. */
 function expectFairAnswers(answers: readonly Answer[], good: number): void {
   for (const { status, headers } of answers) {
     expect([good, 429, 503]).toContain(status);
@@ -135,7 +135,7 @@ test("imports, writes and strangers that wait for a lock of the company leave co
     );
     await untilWaiting();
     expect(await importing(quiet, "q@x.org")).toMatchObject({ created: 1 });
-    // One import, and half of the connections for all else.
+    // One import; half of the connections remain for everything else.
     expect(await quietGoesOn()).toBeLessThanOrEqual(1 + 4);
     return { imports, writes: Promise.all([writes, strangers]) };
   });
@@ -214,7 +214,7 @@ test("one newsletter to many receivers of a company is written at a time; small 
     const asked = [...Array.from({ length: 4 }, () => send(noisy, 600)), send(noisy, 1), send(quiet, 600)];
     const answers = { sent: Promise.all(asked) };
     while ((await waitingForLocks("relation")) < 3) await sleep(20);
-    // Whatever else would wait has had the time to.
+    // Gives further requests time to start waiting.
     await sleep(300);
     expect(await waitingForLocks("relation")).toBe(3);
     return answers;

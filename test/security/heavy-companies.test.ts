@@ -1,4 +1,4 @@
-/** Limits of concurrent requests: what one company asks for at full speed must not take the process from the others. */
+/** Limits of concurrent requests: a company's requests at full speed must not occupy the process. */
 import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readMetrics } from "../../services/lib/metrics.ts";
@@ -15,7 +15,7 @@ let gateway: TestGateway;
 let holding = Promise.withResolvers<void>();
 const begun: Record<string, number> = {};
 const waitsLeft: (number | undefined)[] = [];
-/** Company A's work lasts as long as the test wants, company B's not at all. */
+/** Company A's work lasts as long as the test wants, company B's ends at once. */
 const work = (companyId: unknown) => {
   begun[`${companyId}`] = (begun[`${companyId}`] ?? 0) + 1;
   return companyId === A ? holding.promise.then(() => ({})) : {};

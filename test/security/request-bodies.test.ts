@@ -8,9 +8,9 @@ const Any = Type.Object({ items: Type.Optional(Type.Unknown()) });
 const Named = Type.Object({ company: Type.Optional(Uuid), items: Type.Optional(Type.Unknown()) });
 const anyone = { access: "public" } as const;
 
-/** 16 MiB of the costliest JSON: parsed, 22 times as many bytes of heap. */
+/** 16 MiB of the most expensive JSON: parsed, it takes 22 times as much heap. */
 const MANY_OBJECTS = Buffer.from(`{"items":[${"{},".repeat(5_500_000)}{}]}`);
-/** Legitimate in shape, 16 MiB in bytes. */
+/** A valid structure of 16 MiB. */
 const LARGE_TEXT = Buffer.from(JSON.stringify({ items: "x".repeat(16 * MIB - 100) }));
 
 let gateway: TestGateway;
@@ -54,7 +54,7 @@ const post = (path: string, body: Uint8Array<ArrayBuffer> | string, key?: string
     headers: { "Content-Type": "application/json", ...(key ? { "X-API-Key": key } : {}) },
   });
 
-/** The most heap that was in use while `work` ran, over what was in use before. */
+/** Peak heap during `work` minus the heap before. */
 async function heapGrowthOf(work: () => Promise<unknown>): Promise<number> {
   const before = process.memoryUsage().heapUsed;
   let most = 0;
@@ -80,7 +80,7 @@ test.each([
     statuses.push(...responses.map((response) => response.status));
     await Promise.all(responses.map((response) => response.arrayBuffer()));
   });
-  // The send's limit is as large as the body: one company's fourth such body may find no room any more.
+  // The send's limit equals the body's size: the fourth such body of a company may exceed the memory budget.
   expect(statuses.filter((each) => each !== status && each !== 429)).toEqual([]);
   expect(statuses).toContain(status);
   expect(growth).toBeLessThan(60 * MIB);

@@ -1,4 +1,4 @@
-/** A tenant's template must not take the turn of others: what is too much is refused, what is large has a thread of its own. */
+/** A tenant's template must not delay others: excessive ones are refused, large ones run in a worker thread. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { query, queryOne } from "../../models/database/db.ts";
 import { newId } from "../../services/lib/ids.ts";
@@ -9,16 +9,16 @@ import { long } from "../support/long.ts";
 import { type ServiceProcess, startService } from "../support/service-process.ts";
 import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
 
-/** On a machine of its own the longest takes 5 s. */
+/** Allows for a busy machine. */
 jest.setTimeout(180_000);
 
 const TEMPLATES = "/api/emails/templates/";
 
-/** Bodies that took seconds to minutes of everybody's time. */
+/** Bodies that would occupy the main thread for seconds to minutes. */
 const TOO_DEEP = "<div>".repeat(199_000);
 const TOO_DEEP_LISTS = "<ul><li>x".repeat(100_000);
 const TOO_MANY_TAGS = "[[[x]]]".repeat(140_000);
-/** The costliest that remain: bytes of small elements, and of addresses with values in them. */
+/** The most expensive allowed bodies: many small elements, and many addresses with values. */
 const MANY_PARAGRAPHS = "<p>x".repeat(40_000);
 const MANY_LINKS = `${'<a href="https://example.com/?x=[[x]]">y</a>'.repeat(2_000)}${"<td>é".repeat(15_000)}`;
 
@@ -73,7 +73,7 @@ const custom = (company: TestCompany, body: string, email: string, configOf = co
     receivers: [{ email }],
   });
 
-/** As a version before the limits has stored it. */
+/** A template stored by a version without these limits. */
 async function storedTemplate(body: string): Promise<string> {
   const { id } = (await save("small")).body;
   await query("update templates set body = $2 where id = $1", [id, body]);
@@ -90,13 +90,13 @@ async function ended(campaignId: string) {
 
 const msOf = ({ user, system }: NodeJS.CpuUsage) => (user + system) / 1_000;
 
-/** CPU milliseconds of the thread that serves everybody; before Node 23.9 the time in which it was not idle. */
+/** CPU milliseconds of the main thread; before Node 23.9 its active time. */
 const ownMs = () =>
   typeof process.threadCpuUsage === "function"
     ? msOf(process.threadCpuUsage())
     : performance.eventLoopUtilization().active;
 
-/** What the work costs that thread, and all threads. */
+/** Cost of the work for the main thread, and for all threads. */
 async function costOf(work: () => Promise<unknown>): Promise<{ ownMs: number; allMs: number }> {
   const [own, all] = [ownMs(), process.cpuUsage()];
   await work();
@@ -171,12 +171,12 @@ test("a campaign that was stored too deep fails with the reason, and another ten
   expect(failed).toMatch(
     /could not be rendered: The template cannot be rendered: Elements nested deeper than 500 levels/,
   );
-  // It took the thread that serves everybody ten seconds and more.
+  // Without a worker thread it takes ten seconds and more.
   expect(cost.ownMs).toBeLessThan(3_000);
 });
 
 test("a large template is checked, previewed and sent in another thread: the one that serves everybody goes on", async () => {
-  // Whatever is loaded and compiled at the first use is not the attack's.
+  // Loading and compiling at first use does not count.
   await attacker.api.post(`${TEMPLATES}${(await save(MANY_LINKS)).body.id}/preview/`, {});
   const before = smtp.messages.length;
   const cost = await costOf(async () => {
@@ -189,7 +189,7 @@ test("a large template is checked, previewed and sent in another thread: the one
     }
     await smtp.received(before + 2);
   });
-  // This thread is also the client and the mail server of the test.
+  // This thread is also the test's client and mail server.
   expect(cost.ownMs).toBeLessThan(cost.allMs / 2);
 });
 
@@ -249,7 +249,7 @@ describe("a process as an image starts it", () => {
     }
     await attacks;
     expect(receipts).toBeGreaterThan(0);
-    // On a machine of its own 0.1 s and a p99 of 0.03 s; one such preview took over 60 s.
+    // Without the limits, one such preview took over 60 s.
     expect(await metric("flockmail_event_loop_lag_max_seconds")).toBeLessThan(10);
     expect(await metric("process_resident_memory_bytes")).toBeLessThan(500 * 1024 ** 2);
   });

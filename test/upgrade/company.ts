@@ -1,4 +1,4 @@
-/** A company that is filled over the API, and what it asks for: each campaign has a sender address of its own. */
+/** A company created through the API, and its requests. Each campaign has its own sender address. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { apiAt, type Send } from "../support/api.ts";
 import type { Scene } from "./scene.ts";
@@ -8,14 +8,14 @@ export interface Asked {
   /** Envelope sender of its mails. */
   sender: string;
   recipients: string[];
-  /** In which part of the update it was asked for. */
+  /** Phase of the update in which it was requested. */
   phase: string;
 }
 
 export interface Company {
   id: string;
   key: string;
-  /** One of those that take requests. */
+  /** The address of a gateway that accepts requests. */
   gateway(): string;
   api: Send;
   templateId: string;
@@ -24,7 +24,7 @@ export interface Company {
 
 const TRIES = 20;
 
-/** Processes have started a moment ago and may not know each other yet. */
+/** Retries, because processes started a moment ago and may not know each other yet. */
 async function whenAvailable<T>(step: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -107,7 +107,7 @@ export async function sendToList(
     smtp_config_id: server.id,
     ...(scheduledFor ? { scheduled_for: scheduledFor.toISOString() } : {}),
   };
-  // What was answered 503 may have been done.
+  // A request answered with 503 may have been executed.
   const headers = { "x-api-key": company.key, "idempotency-key": server.id };
   const { id } = await whenAvailable(() =>
     apiAt(company.gateway(), headers)<{ id: string }>("POST", "/api/emails/send/to-list/", request),

@@ -1,4 +1,4 @@
-/** A mail server that counts by sender and recipient: each campaign of these tests has a sender address of its own. */
+/** A mail server that counts by sender and recipient; each campaign of these tests has its own sender address. */
 import { type SmtpServer, startSmtpServer } from "../support/smtp-server.ts";
 
 export interface CountingSink {
@@ -6,14 +6,14 @@ export interface CountingSink {
   /** Times of acceptance, by sender and recipient. */
   arrivals: Map<string, Map<string, number[]>>;
   to(sender: string): Map<string, number[]>;
-  /** From now on it takes no time. */
+  /** Removes the delay. */
   quicken(): void;
-  /** "sender recipient" of what came more than once. */
+  /** "sender recipient" of mails that arrived more than once. */
   doubled(): string[];
   stop(): Promise<void>;
 }
 
-/** `delayMs`: of each message's end. */
+/** `delayMs` delays the answer to each message. */
 export async function startCountingSink(delayMs: number): Promise<CountingSink> {
   const arrivals = new Map<string, Map<string, number[]>>();
   const to = (sender: string) => {

@@ -1,4 +1,4 @@
-/** The code of an earlier version from this repository's history, on the packages that are installed here. */
+/** Checks out an earlier version from this repository's history and runs it with the packages installed here. */
 import { execFile, execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -12,7 +12,7 @@ interface Version {
   commit: string;
 }
 
-/** The first version whose databases are upgraded: the last commit that changed the baseline of the migrations. */
+/** The first version whose databases can be upgraded: the last commit that changed the baseline migration. */
 export function firstVersion(): Version {
   const args = ["log", "-1", "--format=%H", "--", "models/migrations/0001_baseline.sql"];
   const commit = execFileSync("git", args, { cwd: ROOT, encoding: "utf8" }).trim();
@@ -34,7 +34,7 @@ function foreignPackages(folder: string): string[] {
   });
 }
 
-/** The version's folder, with the packages that are installed here if they are the same, else with its own by `npm ci`. */
+/** The version's folder, with the packages installed here if they are equal, else with its own by `npm ci`. */
 export async function codeOf({ name, commit }: Version): Promise<string> {
   const folder = join(FOLDER, name);
   if (existsSync(join(folder, "node_modules"))) return folder;

@@ -1,7 +1,6 @@
 /**
- * A backup is made while mail is sent, by the command that operators have; a while later the database is lost, and the backup
- * is restored: once with all processes stopped, once under processes that go on. Nobody gets a newsletter twice before somebody
- * resumes it.
+ * A backup is made by the operator command while mail is sent; later the database is lost and restored, once with all
+ * processes stopped and once while they run. Nobody gets a newsletter twice before somebody resumes it.
  */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -20,7 +19,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const RECIPIENTS = 3_000;
 const SLOW_MS = 25;
 const LOST_MS = 8_000;
-/** An hour passes. */
+/** Lets an hour pass. */
 const ITS_TIME_COMES = "update campaigns set scheduled_for = now()";
 const WITHIN_MS = 400_000;
 
@@ -147,7 +146,7 @@ describe("a database that is restored from a backup of a while ago", () => {
     await sleep(2_000);
     expect([mostToOne(news.sender), mostToOne(scheduled.sender)]).toEqual([1, 1]);
 
-    // What is asked for from now on goes out.
+    // Sends requested from now on go out.
     const people = addresses("afterwards", 20);
     const after = await sendToList(company, {
       phase: "",

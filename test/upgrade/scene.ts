@@ -1,4 +1,4 @@
-/** Servers, and processes of two versions on them, as a cluster has them while it is updated. */
+/** Servers, and processes of two versions that use them, as in a cluster during an update. */
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../services/lib/processes/embedded-postgres.ts";
@@ -12,12 +12,12 @@ import { type CountingSink, startCountingSink } from "./counting-sink.ts";
 export const WINDOW_SECONDS = 10;
 const SLOW_MS = 50;
 const PRE_STOP_MS = 3_000;
-/** As an orchestrator gives a process to end: more than it needs. */
+/** Generous grace period, as orchestrators give. */
 const GRACE_MS = 60_000;
 
 export interface Version {
   name: string;
-  /** Undefined: this one. */
+  /** Undefined for this version. */
   root: string | undefined;
 }
 
@@ -33,19 +33,19 @@ function servicesOf(part: Part): string[] {
 
 export interface Scene {
   databaseUrl: string;
-  /** Mails go to it quickly; slowly. */
+  /** Mail servers without and with a delay. */
   quick: CountingSink;
   slow: CountingSink;
   hooks: WebServer;
-  /** "campaign recipient" of mails whose delivery a webhook has reported. */
+  /** "campaign recipient" of mails whose delivery was reported by a webhook. */
   delivered: Set<string>;
-  /** Addresses of the gateways that take requests now. */
+  /** Addresses of gateways that accept requests. */
   gateways: string[];
   start(version: Version, ...parts: Part[]): Promise<void>;
-  /** In order, as an orchestrator does it: no requests go to a gateway that is to stop. */
+  /** Stops in an orchestrator's order: a stopping gateway gets no more requests. */
   stopParts(version: Version, ...parts: Part[]): Promise<void>;
   query<T>(sql: string, values?: unknown[]): Promise<T[]>;
-  /** What the processes that run, or ran, said last. */
+  /** Last output of all processes, running or ended. */
   said(): string;
   stop(): Promise<void>;
 }
@@ -114,7 +114,7 @@ export async function openScene(): Promise<Scene> {
           ...(version.root ? { root: version.root } : {}),
         });
         processes.set(key(version, part), service);
-        // On a busy machine, beside processes that send, a start may take longer than it is given.
+        // A start may exceed its time limit on a busy machine beside sending processes.
         await service.ready().catch(() => service.ready());
         if (part === "gateway") scene.gateways.push(service.url);
       }
@@ -123,7 +123,7 @@ export async function openScene(): Promise<Scene> {
       for (const part of parts) {
         const service = processes.get(key(version, part))!;
         scene.gateways = scene.gateways.filter((url) => url !== service.url);
-        // What is asked already has its answer by then.
+        // Pending requests have been answered by then.
         if (part === "gateway") await sleep(PRE_STOP_MS);
         service.child.signal("SIGTERM");
         const late = new AbortController();

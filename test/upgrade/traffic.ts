@@ -1,4 +1,7 @@
-/** What clients do while the service is updated: reads and writes, receipts and small newsletters, over all gateways that take requests. */
+/**
+ * Load of clients during the update: reads and writes, receipts and small newsletters, over all gateways that accept
+ * requests.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Company, nextGateway } from "./company.ts";
 import type { Scene } from "./scene.ts";
@@ -7,14 +10,14 @@ const PAUSE_MS = 120;
 const TIMEOUT_MS = 30_000;
 
 export interface Traffic {
-  /** In which part of the update it is; failures are counted by it. */
+  /** Current phase of the update, by which failures are counted. */
   phase: string;
   requests: number;
-  /** "phase: METHOD path: answer" and how often. */
+  /** "phase: METHOD path: answer" with its count. */
   failures: Map<string, number>;
-  /** Answers 503 to requests that were answered when they were repeated, as that asks for. */
+  /** Number of 503 answers whose repetition succeeded. */
   repeated: number;
-  /** Ends it, and waits for the answers that are still to come. */
+  /** Stops and waits for pending answers. */
   stop(): Promise<void>;
 }
 

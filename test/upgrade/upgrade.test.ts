@@ -1,7 +1,7 @@
 /**
- * An update from the first version to this one while mail is sent and the API is used: migrations as a job beside the old
- * processes, then new processes beside them, then the new ones alone; back to the old code on the new schema, and forward
- * again. It takes about five minutes and needs the repository's history besides PostgreSQL, Redis and NATS.
+ * Updates from the first version to this one while mail is sent and the API is used: migrations as a job beside the old
+ * processes, new processes beside them, new ones alone, back to the old code on the new schema, and forward again.
+ * Takes about five minutes and needs the repository's history, PostgreSQL, Redis and NATS.
  */
 import { execFile } from "node:child_process";
 import { resolve } from "node:path";
@@ -22,13 +22,13 @@ const LIMITED = 600;
 const PHASE_MS = 12_000;
 const END_WITHIN_MS = 600_000;
 const CONNECTIONS = 5;
-/** On a machine that is busy with others a process may be silent for so long (6 s) that the others take it for gone. */
+/** On a busy machine a process may be silent for the 6 s after which the others consider it gone. */
 const MOST_REPEATED = 0.01;
 
 jest.setTimeout(1_500_000);
 
 const PRESENT: Version = { name: "present", root: undefined };
-// An orchestrator starts them all at once: here what others call begins first, and ends last.
+// An orchestrator starts them all at once; here callees start first and stop last.
 const STARTING: Part[] = ["core", "sender", "gateway"];
 const STOPPING: Part[] = ["gateway", "core", "sender"];
 
@@ -61,7 +61,7 @@ async function untilEnded(scene: Scene, ids: readonly string[]): Promise<Row[]> 
   }
 }
 
-/** The most that came in any window of this length. */
+/** The largest number in any window of this length. */
 function mostInWindow(times: number[], windowMs: number): number {
   const sorted = times.toSorted((a, b) => a - b);
   let most = 0;
@@ -72,7 +72,7 @@ function mostInWindow(times: number[], windowMs: number): number {
   return most;
 }
 
-/** When mails arrived, by tenths of a second, beside the parts of the test. */
+/** Arrivals of mails per tenth of a second, beside the phases. */
 function timeline(times: number[], entered: readonly [number, string][]): string {
   const tenths = Map.groupBy(times, (time) => Math.floor(time / 100));
   const arrived = [...tenths].map(([tenth, those]): [number, string] => [tenth * 100, `${those.length} mails`]);
@@ -91,7 +91,7 @@ describe("an update from the first version, and back, and forward again, in a ru
   let long: Asked;
   let small: { listId: string; recipients: string[] };
   const entered: [number, string][] = [];
-  /** Of this process, in which the mail server runs: mails that it notes late are nearer to the next ones. */
+  /** Delay of this process, which also runs the mail server: mails recorded late appear closer to the next ones. */
   const lateness = monitorEventLoopDelay();
 
   beforeAll(async () => {
@@ -108,7 +108,7 @@ describe("an update from the first version, and back, and forward again, in a ru
     await scene?.stop();
   });
 
-  /** A newsletter begins in each part, so that each version expands and sends what the other one began. */
+  /** Starts a newsletter in each phase, so that each version expands and sends what the other started. */
   async function enter(phase: string): Promise<void> {
     traffic.phase = phase;
     entered.push([Date.now(), phase]);
@@ -146,7 +146,7 @@ describe("an update from the first version, and back, and forward again, in a ru
       listId: await newList(limited, "Some", some),
       recipients: some,
       server: await newServer(limited, scene.quick.port),
-      // More than one hour allows is refused, unless it is for later.
+      // More than the hourly limit is refused unless scheduled.
       scheduledFor: new Date(Date.now() + 2_000),
     });
     traffic = startTraffic(scene, company, await newServer(company, scene.quick.port));
@@ -190,7 +190,7 @@ describe("an update from the first version, and back, and forward again, in a ru
     await enter("new again");
     const [slow] = await scene.query<Row>("select status, sent_count from campaigns where id = $1", [long.id]);
     process.stdout.write(`The long campaign is ${slow!.status}, ${slow!.sent_count} sent\n`);
-    // It lasted as long as the update; the rest need not.
+    // It only had to last as long as the update.
     scene.slow.quicken();
   });
 
@@ -220,7 +220,7 @@ describe("an update from the first version, and back, and forward again, in a ru
     );
     const mails = asked.reduce((sum, { recipients }) => sum + recipients.length, 0);
     expect(byStatus.map(({ status, n }) => [SENT_EMAIL_STATUSES[status], n])).toEqual([["sent", mails]]);
-    // Kept by triggers, whichever version wrote.
+    // Counted by triggers, whichever version wrote.
     const counted = await scene.query<{ name: string; n: number }>(
       "select name, sum(n)::int as n from counters where name in ('mails', 'mails:sent') group by 1 order by 1",
     );

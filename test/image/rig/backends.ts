@@ -1,4 +1,4 @@
-/** What a cluster is given: PostgreSQL, NATS, Redis and a mail server, each under a name that the cluster's DNS knows. */
+/** Servers of a cluster: PostgreSQL, NATS, Redis and a mail server, each under a name in the cluster's DNS. */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
@@ -13,7 +13,7 @@ const nameOf = (server: string) => `${server}.backends.example`;
 export const MAIL_HOST = nameOf("mail");
 export const MAIL_PORT = PORTS.mail;
 
-/** What docs/kubernetes.md asks of operators with a mail server in a private network. */
+/** The policy that docs/kubernetes.md requires for a mail server in a private network. */
 export const MAIL_POLICY = {
   apiVersion: "networking.k8s.io/v1",
   kind: "NetworkPolicy",
@@ -26,14 +26,14 @@ export const MAIL_POLICY = {
 };
 
 export interface Backends {
-  /** Of the Secret that all pods refer to. */
+  /** Values of the Secret that all pods reference. */
   secret(key: string): string | undefined;
   mail: SmtpServer;
   query<T>(sql: string, values?: unknown[]): Promise<T[]>;
   stop(): Promise<void>;
 }
 
-/** With an address of the pods' network as its client, and not only loopback's. */
+/** Accepts clients from the pods' network, not only from loopback. */
 async function openPostgres(folder: string): Promise<EmbeddedPostgres> {
   const settings = { port: PORTS.postgres, listen_addresses: "*", max_connections: 700, fsync: "off" };
   const postgres = await startEmbeddedPostgres(folder, settings);

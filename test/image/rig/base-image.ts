@@ -1,6 +1,6 @@
 /**
- * What stands in for the official image where no registry can be asked: Debian by debootstrap, with Node and npm where the
- * official one has them, its user, and what the Dockerfile takes away. Kept as an archive in .cache/.
+ * Replaces the official base image where no image registry is reachable: Debian by debootstrap, with Node, npm and user
+ * as in the official image, without what the Dockerfile removes. Kept as an archive in .cache/.
  */
 import { execFile } from "node:child_process";
 import {
@@ -29,7 +29,7 @@ export const BASE_IMAGE = "localhost/flockmail-base:24-slim";
 const run = (command: string, args: string[], env: NodeJS.ProcessEnv = {}) =>
   promisify(execFile)(command, args, { timeout: DEBOOTSTRAP_TIMEOUT_MS, env: { ...process.env, ...env } });
 
-/** From where this machine has its own packages. */
+/** The mirror of this machine's own packages. */
 async function mirror(): Promise<string> {
   const { stdout } = await run("apt-get", ["indextargets", "--format", "$(SITE)"]);
   const found = stdout.split("\n").find((site) => /\/debian\/*$/.test(site));
@@ -51,15 +51,15 @@ async function debian(target: string): Promise<void> {
   }
 }
 
-/** As the official image has it: /usr/local with node, npm, npx and corepack, yarn in /opt, the user node. */
+/** As in the official image: /usr/local with node, npm, npx and corepack, yarn in /opt, the user node. */
 async function addNode(target: string): Promise<void> {
   const local = join(target, "usr/local");
   const modules = join(local, "lib/node_modules");
   copyFileSync(realpathSync(node), join(local, "bin/node"));
-  // Of the npm that runs this, or of the machine's.
+  // The npm that runs this, or the machine's.
   const script = process.env.npm_execpath ?? (await run("sh", ["-c", 'realpath "$(command -v npm)"'])).stdout.trim();
   mkdirSync(join(modules, "corepack/dist"), { recursive: true });
-  // Node's own cpSync takes a link to a file for a folder where it follows links.
+  // cpSync takes a link to a file for a folder when it follows links.
   await run("cp", ["--recursive", "--dereference", join(dirname(script), ".."), join(modules, "npm")]);
   mkdirSync(join(target, "opt/yarn-v1.22.22/bin"), { recursive: true });
   for (const [name, to] of [
@@ -76,7 +76,7 @@ async function addNode(target: string): Promise<void> {
   mkdirSync(join(target, "home/node"));
 }
 
-/** The archive; it is made once, which takes a minute or two. */
+/** The archive, built once, which takes a minute or two. */
 async function archive(say: (text: string) => void): Promise<string> {
   const file = join(CACHE, `base-${SUITE}-${process.arch}.tar`);
   if (existsSync(file)) return file;
@@ -97,7 +97,7 @@ async function archive(say: (text: string) => void): Promise<string> {
   return file;
 }
 
-/** The name of the base, ready to be built on. */
+/** The name of the base image, ready for builds. */
 export async function baseImage(podman: Podman, say: (text: string) => void): Promise<string> {
   const has = await podman(["images", "--quiet", BASE_IMAGE]);
   if (has) return BASE_IMAGE;

@@ -1,4 +1,4 @@
-/** Builds the Dockerfile as it is, as a release does, with this machine's way to its npm registry. */
+/** Builds the unmodified Dockerfile like a release does, with this machine's npm registry. */
 import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,10 +8,10 @@ import { CGROUP, type Podman } from "./podman.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 const BUILD_TIMEOUT_MS = 1_800_000;
-/** As a release gives the time of its commit: two builds of the same are the same. */
+/** Like the commit time of a release; makes two builds equal. */
 const SOURCE_DATE_EPOCH = 1_767_225_600;
 export const IMAGE = "localhost/flockmail:test";
-/** What the labels must say. */
+/** The version that the labels must show. */
 export const VERSION = "0.0.0-test";
 
 async function setting(name: string): Promise<string | undefined> {
@@ -20,7 +20,7 @@ async function setting(name: string): Promise<string | undefined> {
   return value === "null" || value === "undefined" ? undefined : value;
 }
 
-/** The registry and, where it has one of its own, its authority. Credentials stay here. */
+/** The registry's address and, if it has its own, its certificate authority. Credentials stay here. */
 async function registrySecrets(folder: string): Promise<string[]> {
   const [registry, authorities] = [await setting("registry"), await setting("cafile")];
   const lines = [`registry=${registry}`];
@@ -35,7 +35,7 @@ async function registrySecrets(folder: string): Promise<string[]> {
 
 export interface BuildOptions {
   name?: string;
-  /** Takes nothing of an earlier build. */
+  /** Uses nothing of earlier builds. */
   anew?: boolean;
 }
 
@@ -79,8 +79,8 @@ interface Inspected {
 }
 
 /**
- * Layers by their digests, and what the configuration says; the same for two builds of the same. The configuration's own
- * digest is not: in Docker's format podman writes the names of its containers into it, which no two builds share.
+ * Layer digests and configuration, equal for equal builds. Excludes the configuration's digest, because in Docker's
+ * format podman writes random container names into it.
  */
 export async function contentOf(podman: Podman, name: string): Promise<string[]> {
   const [image] = JSON.parse(await podman(["image", "inspect", name])) as [Inspected];

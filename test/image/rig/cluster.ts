@@ -1,4 +1,7 @@
-/** The pods of the overlay `cluster`, kept as Kubernetes keeps them: started, probed, replaced one after the other, ended in order. */
+/**
+ * Pods of the overlay `cluster`, managed like by Kubernetes: started, probed, replaced one after the other, ended in
+ * order.
+ */
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,13 +18,13 @@ import type { Podman } from "./podman.ts";
 import { rulesFor } from "./policies.ts";
 
 const OVERLAY = resolve(import.meta.dirname, "../../../k8s/overlays/cluster");
-/** As many as two cores bring up without one keeping the others from their probes. */
+/** As many as two cores can start without failing each other's probes. */
 const STARTED_AT_ONCE = 4;
 const MIGRATED_WITHIN_MS = 900_000;
 const ALL_READY_WITHIN_MS = 300_000;
 const MEMORY_EVERY_MS = 250;
 
-/** What an operator sets before the first time, beside the Secret. */
+/** Settings that an operator makes before the first start, besides the Secret. */
 const SETTINGS = {
   REGISTRATION: "open",
   ALLOWED_PRIVATE_HOSTS: MAIL_HOST,
@@ -36,9 +39,9 @@ export interface Peak {
 
 export class Cluster {
   readonly pods: Pod[] = [];
-  /** Containers that ended though nobody asked them to. */
+  /** Containers that ended unexpectedly. */
   readonly died: string[] = [];
-  /** What those said last that are gone. */
+  /** Last output of ended containers. */
   readonly #past: string[] = [];
   readonly manifests: Manifest[];
   ingress!: Ingress;
@@ -73,7 +76,7 @@ export class Cluster {
     return new Pod(name, plan, { podman: this.#podman, image: this.#image, network, folder: join(this.#folder, name) });
   }
 
-  /** Looks at a pod until it is to leave: its readiness, whether it answers at all, whether it still runs. */
+  /** Watches a pod until it should end: readiness, liveness, and whether it runs. */
   async #keep(pod: Pod): Promise<void> {
     const { readiness, liveness } = pod.plan.probes;
     let failures = 0;
@@ -106,7 +109,7 @@ export class Cluster {
     return pod;
   }
 
-  /** The job and the Deployments at the same time, as `kubectl apply` does. Resolves with the job's exit code. */
+  /** Starts the job and the Deployments at the same time, like `kubectl apply`. Resolves with the job's exit code. */
   async deploy(): Promise<number> {
     const job = this.#pod(this.#plans.find(({ kind }) => kind === "Job")!);
     await job.start();
@@ -124,7 +127,7 @@ export class Cluster {
         .filter(({ ready }) => ready)
         .map(({ address }) => ({ address, port })),
     );
-    // The first of them may have lost its readiness again while the last ones took the machine's time to start.
+    // Early pods may have become unready while the last ones used the machine's CPU to start.
     const deadline = Date.now() + ALL_READY_WITHIN_MS;
     while (this.pods.some(({ ready }) => !ready)) {
       if (Date.now() > deadline) throw new Error(`They are not all ready at once:\n${await this.said()}`);
@@ -137,7 +140,10 @@ export class Cluster {
 
   of = (name: string): Pod[] => this.pods.filter((pod) => pod.plan.name === name && !pod.leaving);
 
-  /** `kubectl rollout restart deployment`: of each one a new pod more, and then an old one less. Exit codes of the old ones. */
+  /**
+   * Like `kubectl rollout restart deployment`: starts one new pod, then ends an old one, for each Deployment. Returns
+   * exit codes of the old pods.
+   */
   async rollOut(): Promise<number[]> {
     const atOnce = pLimit(STARTED_AT_ONCE);
     const codes: number[] = [];
@@ -153,7 +159,7 @@ export class Cluster {
     return codes;
   }
 
-  /** The last of all logs, for a failure to be understood. */
+  /** The end of all logs, for failure messages. */
   async said(): Promise<string> {
     const now = this.pods.filter(({ leaving }) => !leaving).map(async (pod) => `${pod.name}:\n${await pod.log()}`);
     return [...this.#past, ...(await Promise.all(now))].join("\n\n");
@@ -175,7 +181,7 @@ export class Cluster {
     }
   }
 
-  /** Of each pod, since they were forgotten. */
+  /** Peaks of each pod since they were reset. */
   peaks = (): { pod: string; peak: Peak }[] => [...this.#peaks].map(([pod, peak]) => ({ pod, peak }));
 
   forgetPeaks = () => this.#peaks.clear();

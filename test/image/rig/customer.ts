@@ -33,7 +33,7 @@ export async function newCustomer(url: string): Promise<Customer> {
   return { url, key, api, smtp, template };
 }
 
-/** So many rows, none of them on two lists. */
+/** CSV with this many rows; prefixes keep lists disjoint. */
 export function csv(prefix: string, rows: number): Blob {
   const parts = ["email,first_name,city\n"];
   for (let from = 0; from < rows; from += ROWS_AT_ONCE) {
@@ -44,7 +44,7 @@ export function csv(prefix: string, rows: number): Blob {
   return new Blob(parts);
 }
 
-/** A list of its own with what is uploaded to it. `send` for tests that time or count the request. */
+/** Creates a list with the uploaded people. `send` lets tests time or count the request. */
 export async function upload(
   { url, key, api }: Customer,
   file: Blob,
@@ -82,7 +82,7 @@ export const sendTo = (customer: Customer, list: string) =>
     smtp_config_id: customer.smtp,
   });
 
-/** The campaign once it is at rest; as it is then if it takes longer. */
+/** The campaign once it is finished, or after the time limit in its current state. */
 export async function finished({ api }: Customer, id: string, withinMs: number): Promise<CampaignView> {
   const deadline = Date.now() + withinMs;
   for (;;) {

@@ -1,8 +1,8 @@
-/** The files of an image, as they are in its mounted root. */
+/** Files of an image, read from its mounted root. */
 import { readdirSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** All but folders, by path from the root: a link's target, or size and mode of a file. */
+/** Everything except folders, by path from the root: a link's target, or a file's size and mode. */
 export function filesIn(root: string, below = ""): Map<string, string> {
   const found = new Map<string, string>();
   for (const entry of readdirSync(join(root, below), { withFileTypes: true })) {

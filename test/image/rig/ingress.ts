@@ -1,6 +1,6 @@
 /**
- * The Service and the ingress in front of it: requests go to the pods that are ready, in rotation, each over a connection of
- * its own, and none is tried again. What no pod answers is a 502 of its own.
+ * A Service and its ingress: round robin over ready pods, one connection per request, without retries. Answers 502 if
+ * no pod answers.
  */
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

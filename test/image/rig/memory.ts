@@ -1,15 +1,15 @@
-/** Memory of a pod as its control group has it, in cgroup version 1 or 2. */
+/** A pod's memory from its control group, version 1 or 2. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const MEBIBYTE = 1024 * 1024;
 
 export interface Memory {
-  /** What its processes have to themselves. */
+  /** Memory that only its processes use. */
   anonymousMib: number;
-  /** As the kubelet reckons: all but the files that could be dropped at once. */
+  /** As the kubelet computes it: without file cache that can be dropped at once. */
   workingSetMib: number;
-  /** Processes that the kernel killed for it. */
+  /** Processes killed by the kernel's out-of-memory killer. */
   kills: number;
 }
 
@@ -20,7 +20,7 @@ function folderOf(pid: number): string {
   return join("/sys/fs/cgroup", /^0::(.+)$/m.exec(groups)![1]!);
 }
 
-/** Undefined: it has ended. */
+/** Undefined after the process has ended. */
 export function memoryOf(pid: number): Memory | undefined {
   try {
     const folder = folderOf(pid);

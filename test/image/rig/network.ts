@@ -1,23 +1,25 @@
 /**
- * The cluster's network, inside of the one that run.ts made for the tests: a bridge with an address for each server and each
- * kind of neighbour, and a network namespace for each pod with the rules of its policies in it. A pod has no right to change
- * them.
+ * The cluster's network inside the one that run.ts created: a bridge with an address for each server and each kind of
+ * neighbour, and a network namespace per pod with its policies' rules. A pod has no right to change them.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { libraryFolders, unpackedFolder } from "../../support/programs.ts";
 
-/** The program for rules, and the packages that it comes in. */
+/** The program for rules, and its packages. */
 export const NFT: [name: string, packages: string[]] = ["nft", ["nftables"]];
 const BRIDGE = "pods";
-/** Its own: it would take the lowest of its ports', change with each pod, and be unknown to all for half a minute then. */
+/**
+ * Fixed; otherwise the bridge takes the lowest address of its ports, which changes with each pod and is then unknown
+ * for half a minute.
+ */
 const BRIDGE_MAC = "02:00:0a:d5:00:01";
 export const POD_NETWORK = "10.213.0.0/16";
 
-/** All of them this process; what they are to a pod is said by the address that it comes from, or leads to. */
+/** All belong to this process; the source or target address decides a pod's view of them. */
 export const ADDRESS = {
-  /** Of the node: the kubelet's probes come from it. */
+  /** The node, from which the kubelet probes. */
   node: "10.213.0.1",
   ingress: "10.213.0.2",
   monitoring: "10.213.0.3",
@@ -28,7 +30,7 @@ export const ADDRESS = {
   mail: "10.213.0.25",
   /** NodeLocal DNSCache. */
   names: "169.254.20.10",
-  /** Stand for the internet, and for a private network that is none of a pod's business. */
+  /** Represent the internet, and a private network that pods must not reach. */
   internet: "203.0.113.9",
   elsewhere: "172.16.9.9",
 } as const;
@@ -45,7 +47,7 @@ export function openBridge(): void {
 
 export interface PodNetwork {
   address: string;
-  /** The namespace's file, for podman and for nsenter. */
+  /** The namespace's file, for podman and nsenter. */
   file: string;
   /** Replaces the rules of its policies. */
   restrict(rules: string): void;
@@ -58,7 +60,7 @@ async function nft(): Promise<{ path: string; env: NodeJS.ProcessEnv }> {
   return { path: join(root, "usr/sbin/nft"), env };
 }
 
-/** Gives addresses in order; none twice, so that an answer to a pod that is gone reaches nobody. */
+/** Assigns addresses in order and never twice, so that an answer to an ended pod reaches nobody. */
 export async function podNetworks(folder: string): Promise<() => PodNetwork> {
   mkdirSync(folder, { recursive: true });
   const { path, env } = await nft();

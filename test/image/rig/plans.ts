@@ -1,4 +1,4 @@
-/** What the rendered manifests ask of a container engine, as arguments for podman. */
+/** Converts rendered manifests to arguments for podman. */
 import type { Manifest } from "../../support/kustomize.ts";
 import { CGROUP } from "./podman.ts";
 
@@ -54,11 +54,11 @@ export interface Plan {
   labels: Record<string, string>;
   ports: Record<string, number>;
   env: Record<string, string>;
-  /** Arguments of `podman run` that say how it is confined. */
+  /** Arguments of `podman run` for the pod's restrictions. */
   confinement: string[];
   mounts: { path: string; readOnly: boolean }[];
   memoryBytes: number;
-  /** In place of the image's ENTRYPOINT. */
+  /** Replaces the image's ENTRYPOINT. */
   command?: string[];
   args: string[];
   probes: Record<"startup" | "readiness" | "liveness", Probe | undefined>;
@@ -72,7 +72,7 @@ const bytesOf = (text: string): number => {
   return Number(amount) * 1_024 ** (["Ki", "Mi", "Gi"].indexOf(unit!) + 1);
 };
 
-/** As the kubelet reckons: 1024 for a core. */
+/** As the kubelet computes it: 1024 per core. */
 const sharesOf = (cpu: string): number =>
   Math.max(2, Math.round((cpu.endsWith("m") ? Number.parseInt(cpu, 10) / 1_000 : Number(cpu)) * 1_024));
 
@@ -83,7 +83,7 @@ function confinementOf(container: Container, { runAsUser, runAsGroup }: { runAsU
     `--user=${runAsUser}:${runAsGroup}`,
     ...capabilities.drop.map((name) => `--cap-drop=${name.toLowerCase()}`),
     ...(allowPrivilegeEscalation ? [] : ["--security-opt=no-new-privileges"]),
-    // Kubernetes brings no memory file systems along, as podman does.
+    // Unlike podman, Kubernetes adds no memory file systems.
     ...(readOnlyRootFilesystem ? ["--read-only", "--read-only-tmpfs=false"] : []),
     `--memory=${memory}`,
     // No swap, as in a pod.
@@ -94,9 +94,9 @@ function confinementOf(container: Container, { runAsUser, runAsGroup }: { runAsU
 }
 
 export interface Given {
-  /** The Secret: a value for each key; undefined where there is none. */
+  /** Values of the Secret by key; undefined if missing. */
   secret: (key: string) => string | undefined;
-  /** What an operator has set in base/config.yaml. */
+  /** An operator's settings in base/config.yaml. */
   settings: Record<string, string>;
 }
 
@@ -115,7 +115,7 @@ function envOf(container: Container, manifests: Manifest[], { secret, settings }
   return { ...Object.assign({}, ...maps), ...settings, ...Object.fromEntries(own) };
 }
 
-/** Of each Deployment as many as its scaler begins with. */
+/** Each Deployment with its scaler's minimum number of pods. */
 export function plansOf(manifests: Manifest[], given: Given): Plan[] {
   const least = new Map(
     manifests

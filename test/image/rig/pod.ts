@@ -1,4 +1,4 @@
-/** One pod: a container as its plan says, in a network of its own, probed as the kubelet does. */
+/** One pod: a container according to its plan, in its own network, probed as by the kubelet. */
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ const READY_TIMEOUT_MS = 900_000;
 const LOOK_EVERY_MS = 250;
 const COMMAND_TIMEOUT_MS = 300_000;
 
-/** 0: nothing answered in time. */
+/** 0: no answer in time. */
 const statusOf = (address: string, port: number, path: string, timeoutMs: number) =>
   new Promise<number>((resolve) => {
     const request = get({ host: address, port, path, localAddress: ADDRESS.node, agent: false, timeout: timeoutMs });
@@ -28,7 +28,7 @@ export interface PodOptions {
   podman: Podman;
   image: string;
   network: PodNetwork;
-  /** For its volumes; of the pod alone. */
+  /** Folder for its volumes. */
   folder: string;
 }
 
@@ -37,11 +37,11 @@ export class Pod {
   readonly name: string;
   readonly address: string;
   ready = false;
-  /** Somebody asked it to end. */
+  /** It was asked to end. */
   leaving = false;
-  /** Somebody kills it on purpose: nobody looks at it meanwhile. */
+  /** It is being killed on purpose, so it is not monitored. */
   unwatched = false;
-  /** Of liveness probes in a row. */
+  /** Failed liveness probes in a row. */
   failedLooks = 0;
   mostFailedLooks = 0;
   #discarded = false;
@@ -54,13 +54,13 @@ export class Pod {
     this.#options = options;
   }
 
-  /** Its process 1, as this process sees it; 0 when there is none. */
+  /** Its process 1 in this process's PID namespace; 0 if there is none. */
   get pid(): number {
     const file = join(this.#options.folder, "pid");
     return existsSync(file) ? Number(readFileSync(file, "utf8")) : 0;
   }
 
-  /** Of its process 1, as /proc has it; empty when it has ended. */
+  /** State of its process 1 from /proc; empty after the end. */
   status(): string {
     try {
       return readFileSync(`/proc/${this.pid}/status`, "utf8");
@@ -80,7 +80,7 @@ export class Pod {
     const mounts = this.plan.mounts.map(({ path, readOnly }, n) => {
       const volume = join(folder, `volume-${n}`);
       mkdirSync(volume, { recursive: true });
-      // emptyDir is anybody's in its pod.
+      // Everybody in the pod may write to an emptyDir.
       chmodSync(volume, 0o777);
       return `--volume=${volume}:${path}:${readOnly ? "ro" : "rw"}`;
     });
@@ -94,14 +94,14 @@ export class Pod {
     const identity = [`--name=${name}`, `--hostname=${name}`, `--network=ns:${network.file}`, "--no-hosts"];
     const engine = ["--detach", "--no-healthcheck", "--log-driver=k8s-file", `--pidfile=${join(folder, "pid")}`];
     const env = Object.entries(plan.env).map(([key, value]) => `--env=${key}=${value}`);
-    // As `command` in a pod: all of it stands in the place of ENTRYPOINT, and nothing is added.
+    // Like `command` of a pod: replaces ENTRYPOINT completely.
     const entry = plan.command ? [`--entrypoint=${JSON.stringify(plan.command)}`] : [];
     const options = [...identity, ...engine, ...plan.confinement, ...this.#volumes(), ...env, ...entry];
     await podman(["run", ...options, image, ...plan.args]);
     return this;
   }
 
-  /** One look as the kubelet takes it. */
+  /** Runs one probe like the kubelet. */
   probe(which: keyof Plan["probes"]): Promise<number> {
     const { httpGet, timeoutSeconds = 1 } = this.plan.probes[which]!;
     return statusOf(this.address, this.plan.ports[httpGet.port]!, httpGet.path, timeoutSeconds * 1_000);
@@ -123,7 +123,7 @@ export class Pod {
     return this.#options.podman(["exec", this.name, ...command], { timeoutMs: COMMAND_TIMEOUT_MS, codes });
   }
 
-  /** The last of it, and how it ended where it has. */
+  /** The end of its log, with the exit state. */
   async log(lines = 30): Promise<string> {
     const how = "{{.State.Status}}, code {{.State.ExitCode}}, out of memory: {{.State.OOMKilled}}";
     const asked = [
@@ -147,7 +147,7 @@ export class Pod {
     return Number(await this.#options.podman(["wait", this.name]));
   }
 
-  /** As Kubernetes ends a pod: preStop, SIGTERM, and its grace period for both. */
+  /** Ends it like Kubernetes: preStop and SIGTERM, with one grace period for both. */
   async terminate(): Promise<{ code: number; log: string }> {
     this.leaving = true;
     this.ready = false;
@@ -160,7 +160,7 @@ export class Pod {
     return { code, log };
   }
 
-  /** Killed, by the kernel say, and started again in the same pod. */
+  /** Kills it, as the kernel might, and restarts it in the same pod. */
   async killAndRestart(): Promise<void> {
     this.unwatched = true;
     this.ready = false;
@@ -176,7 +176,7 @@ export class Pod {
     this.discard();
   }
 
-  /** What is left of it when its container is gone. */
+  /** Removes its files after the container has ended. */
   discard(): void {
     if (this.#discarded) return;
     this.#discarded = true;

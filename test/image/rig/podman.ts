@@ -1,6 +1,6 @@
 /**
- * podman, conmon and runc, unpacked from Debian packages, with all that they write in one folder: nothing is installed and
- * nothing of the machine's own containers is seen. They run where there is neither systemd nor a network of podman's.
+ * podman, conmon and runc, unpacked from Debian packages, with all state in one folder: installs nothing and sees none
+ * of the machine's own containers. Works without systemd and without podman's network.
  */
 import { execFile } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -19,14 +19,14 @@ const PACKAGES = [
 ];
 const TIMEOUT_MS = 600_000;
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
-/** Of all containers: what is left of them is found below it. */
+/** Parent of all containers, under which leftovers are found. */
 export const CGROUP = "flockmail-image";
-/** Twenty pods ask for some 4,000 (`plans.ts`); PostgreSQL, NATS and Redis are no less than that in a cluster. */
+/** Twenty pods request some 4,000 (`plans.ts`); in a cluster, PostgreSQL, NATS and Redis need as much. */
 const SERVERS_SHARES = 4_096;
 
 /**
- * A container's share of the CPU is its group's, however nice it is: all of them get as much as so many processes like this
- * one. This process and the servers that it starts are a group beside them: single processes would starve among twenty.
+ * A container's CPU share is its group's, whatever its nice value: all containers together get as much as this many
+ * processes. This process and its servers form another group; as single processes they would starve beside twenty pods.
  */
 export function openCgroup(processes: number): void {
   const weight = processes * 1.25 ** -getPriority();
@@ -34,7 +34,7 @@ export function openCgroup(processes: number): void {
   const folder = join("/sys/fs/cgroup", isSecond ? "" : "cpu", CGROUP);
   const servers = join(folder, "servers");
   mkdirSync(servers, { recursive: true });
-  // The defaults of both versions, 1024 and 100, are what one process of the usual priority weighs.
+  // The defaults of both versions, 1024 and 100, equal one process of normal priority.
   const set = (group: string, shares: number) => {
     const [file, value] = isSecond ? ["cpu.weight", shares / 10.24] : ["cpu.shares", shares];
     if (existsSync(join(group, file))) {
@@ -48,15 +48,15 @@ export function openCgroup(processes: number): void {
 
 export interface RunOptions {
   timeoutMs?: number;
-  /** Exit codes that are an answer and no failure; the answer is then empty unless something was written. */
+  /** Exit codes that are results instead of failures. Without output, the result is empty. */
   codes?: number[];
-  /** What is written to stderr, too, as a container's log is. */
+  /** Includes stderr, like a container's log. */
   both?: boolean;
 }
 
 export type Podman = (args: string[], options?: RunOptions) => Promise<string>;
 
-/** Hard limits of this machine: podman would ask for more, which takes CAP_SYS_RESOURCE. */
+/** This machine's hard limits: podman would request more, which needs CAP_SYS_RESOURCE. */
 function ulimits(): string[] {
   const limits = readFileSync("/proc/self/limits", "utf8");
   const hard = (title: string) => new RegExp(`^Max ${title} +\\S+ +(\\S+)`, "m").exec(limits)![1]!;
@@ -66,14 +66,14 @@ function ulimits(): string[] {
   ].map(([name, value]) => `${name}=${value}:${value}`.replaceAll("unlimited", "1048576"));
 }
 
-/** Opens what is kept in `folder`: images, containers, configuration. */
+/** Opens the state in `folder`: images, containers, configuration. */
 export async function openPodman(folder: string): Promise<Podman> {
   const root = await unpackedFolder("podman", PACKAGES);
   const home = join(folder, "home");
   const configuration = join(home, ".config/containers");
   mkdirSync(configuration, { recursive: true });
   const libraries = libraryFolders(root).join(delimiter);
-  // conmon starts runc with an environment of its own, without the way to the libraries.
+  // conmon starts runc with its own environment, without the path of libraries.
   const wrapped = (program: string) => {
     const file = join(home, program.split("/").at(-1)!);
     writeFileSync(file, `#!/bin/sh\nLD_LIBRARY_PATH='${libraries}' exec '${join(root, program)}' "$@"\n`);
@@ -101,13 +101,13 @@ runc = [${JSON.stringify(runc)}]
   const places = ["--root", join(folder, "storage"), "--runroot", join(folder, "run"), "--tmpdir", join(folder, "tmp")];
   const global = [...places, "--storage-driver", "overlay", "--cgroup-manager", "cgroupfs"];
   const env = {
-    // Builds look for runc there.
+    // Builds search runc here.
     PATH: [home, process.env.PATH].join(delimiter),
     HOME: home,
     TMPDIR: folder,
     LD_LIBRARY_PATH: libraries,
     CONTAINERS_CONF: join(home, "containers.conf"),
-    // Timers for health checks are systemd's.
+    // Timers for health checks need systemd.
     DISABLE_HC_SYSTEMD: "true",
   };
   return async (args, { timeoutMs = TIMEOUT_MS, codes = [], both = false } = {}) => {

@@ -1,6 +1,6 @@
 /**
- * NetworkPolicies as nftables rules of one pod: what some policy selects the pod for is closed but for what the policies that
- * select it open. The kubelet's probes pass by themselves, and so do answers.
+ * Converts NetworkPolicies to nftables rules of one pod: a direction that any policy selects is closed except for what
+ * selecting policies allow. Kubelet probes and answers always pass.
  */
 import type { Manifest } from "../../support/kustomize.ts";
 import { ADDRESS, POD_NETWORK } from "./network.ts";
@@ -35,7 +35,7 @@ export interface Selected {
   ports: Record<string, number>;
 }
 
-/** Namespaces of the cluster beside our own, and where what runs in them is. */
+/** Other namespaces of the cluster, with the address that represents them. */
 const NAMESPACES: { labels: Record<string, string>; address: string }[] = [
   { labels: { "kubernetes.io/metadata.name": "ingress", "flockmail/ingress": "true" }, address: ADDRESS.ingress },
   { labels: { "kubernetes.io/metadata.name": "monitoring" }, address: ADDRESS.monitoring },
@@ -44,7 +44,7 @@ const NAMESPACES: { labels: Record<string, string>; address: string }[] = [
 const matches = ({ matchLabels = {} }: Selector, labels: Record<string, string>) =>
   Object.entries(matchLabels).every(([name, value]) => labels[name] === value);
 
-/** Each as what stands before `accept` in a rule. Empty: nobody in this cluster. */
+/** Match expressions before `accept`. Empty if nothing in this cluster matches. */
 function peer({ ipBlock, namespaceSelector, podSelector }: Peer, side: "saddr" | "daddr"): string[] {
   if (podSelector) throw new Error("Pods by their labels are not among what these rules can say yet");
   if (ipBlock) {
