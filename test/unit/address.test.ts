@@ -44,7 +44,7 @@ describe("an address", () => {
     `ann@${"a.".repeat(126)}example.com`,
   ])("%j is none", (address) => expect(isAddress(address)).toBe(false));
 
-  // To a parser of URLs each of these is example.com: a suppression of example.com would not stop them.
+  // A URL parser reads each of these as example.com, so a suppression of example.com would not stop them.
   test.each([
     "example.com/x",
     "example.com?x",

@@ -1,6 +1,6 @@
 /**
- * compose.yaml as far as it can be judged without a container engine: its shape, the order of its start, and that the
- * service takes the settings it gives. `npm run test:image` starts its service so, without what stands beside it.
+ * Checks compose.yaml without a container engine: structure, start order, and that the service accepts the settings.
+ * `npm run test:image` starts the service alone with it.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ const compose = parse(readFileSync(join(root, "compose.yaml"), "utf8")) as {
   volumes: Record<string, unknown>;
 };
 const { flockmail, postgres, mailbox } = compose.services;
-/** `${NAME:-default}` where NAME is not set. */
+/** `${NAME:-default}` without NAME. */
 const filledIn = (text: string) => text.replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1");
 const environment = Object.fromEntries(
   Object.entries(flockmail!.environment!).map(([name, value]) => [name, filledIn(value)]),
@@ -58,7 +58,7 @@ describe("compose.yaml", () => {
       expect(condition).toBe("service_healthy");
       expect(compose.services[name]!.healthcheck!.test[0]).toBe("CMD");
     }
-    // The image brings its own.
+    // The image contains its own.
     expect(flockmail!.build).toBe(".");
     expect(existsSync(join(root, "Dockerfile"))).toBe(true);
     expect(dockerfile).toContain("HEALTHCHECK");

@@ -9,7 +9,7 @@ const limitOf = (total: number, perCompany: number) =>
     refusal: (isOwnShare) => new Error(isOwnShare ? "its share" : "all taken"),
   });
 
-/** More than any wait here lasts. */
+/** Longer than any wait in this file. */
 const LONG = { atMostMs: 60_000 };
 const settled = () => new Promise(setImmediate);
 

@@ -15,7 +15,7 @@ function errorsOf(env: Record<string, string>): readonly string[] {
 const NATS_LINE =
   "TRANSPORTER must list URLs that begin with nats:// or tls://, comma separated, all with the same user, password or token, percent-encoded";
 
-/** Only what is said of the variable itself: some need others beside them. */
+/** Errors about the variable itself; some variables need others. */
 const linesOf = (name: string, errors: readonly string[]) => errors.filter((error) => error.startsWith(`${name} `));
 
 describe("the configuration", () => {

@@ -4,7 +4,7 @@ import { csvPage, cursorOf, downloadFrom } from "../../services/lib/download.ts"
 
 const SIZE = 1_000;
 
-/** A service whose action gives a CSV of so many rows; what was read of them is in `asked`. */
+/** A service whose action returns a CSV of this many rows; `asked` records the pages read. */
 function csvOf(rows: number, asked: (string | undefined)[] = []) {
   const line = ([key, text]: string[]) => `${key},${text}\r\n`;
   return {

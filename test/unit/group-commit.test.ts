@@ -80,7 +80,7 @@ test("an item that is refused fails alone, also in the middle of a batch; any ot
     return settled.flatMap(({ status }, at) => (status === "rejected" ? [at] : []));
   };
   expect(await outcomes()).toEqual([13]);
-  // Halves of halves: twice the logarithm, not one statement per item.
+  // Halving repeatedly: twice the logarithm instead of one statement per item.
   expect(batches).toHaveLength(11);
   error = "disk full";
   expect(await outcomes()).toHaveLength(32);

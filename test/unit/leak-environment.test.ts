@@ -5,10 +5,10 @@ import { node } from "../support/service-process.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const GRACE_MS = 2_000;
-// It starts jest, which takes long on a busy machine.
+// Starts jest, which takes long on a busy machine.
 jest.setTimeout(300_000);
 
-/** Jest on files of test/support/leaks/ one after the other, without the set-up of the whole run. */
+/** Runs jest on files of test/support/leaks/ in order, without the global set-up. */
 async function run(files: string[]): Promise<{ code: number; output: string }> {
   const swc = { jsc: { parser: { syntax: "typescript" }, target: "es2024" }, module: { type: "commonjs" } };
   const inline = {
@@ -19,7 +19,7 @@ async function run(files: string[]): Promise<{ code: number; output: string }> {
     testMatch: files.map((file) => `<rootDir>/test/support/leaks/${file}`),
     testEnvironmentOptions: { graceMs: GRACE_MS },
   };
-  // As a leak would keep it from ending. In one process: a worker has its files one after the other, too.
+  // --forceExit because a leak would keep jest from ending; --runInBand because a worker also runs its files in order.
   const args = ["--forceExit", "--runInBand", "--ci", "--verbose", "--config", JSON.stringify(inline)];
   const jest = join(ROOT, "node_modules/jest/bin/jest.js");
   return promisify(execFile)(node, [jest, ...args], { cwd: ROOT }).then(
@@ -29,7 +29,7 @@ async function run(files: string[]): Promise<{ code: number; output: string }> {
 }
 
 test("a file that leaves something behind fails, the message names it, and the file after it, which closes everything, passes", async () => {
-  // The larger one comes first, and later the one that failed.
+  // Jest runs larger files first, and later those that failed.
   const { code, output } = await run(["leaky.ts", "tidy.ts"]);
   expect(code).toBe(1);
   expect(output).toContain("The file left behind:");

@@ -1,4 +1,6 @@
-/** One table for every way in: what a refusal means, live, in a delivery report and in a provider's event. */
+/**
+ * One table for every source: the meaning of a refusal in a session, in a delivery report and in a provider's event.
+ */
 import { readSes } from "../../services/bounces/providers/ses.ts";
 import { classify } from "../../services/lib/replies/classify.ts";
 import { replyCodeIn, statusCodeIn } from "../../services/lib/replies/codes.ts";
@@ -107,7 +109,7 @@ const REFUSALS: Partial<Record<Meaning, string[]>> = {
     "550 5.7.25 The IP address sending this message does not have a PTR record",
     "550 No reverse DNS entry for your host",
   ],
-  // A server gives these for each recipient: one of them must never suppress a list.
+  // A server gives these for each recipient, so one of them must never suppress a list.
   "sender-refused": [
     "550 5.1.8 <a@b.example>: Sender address rejected: Domain not found",
     "553 5.1.7 Bad sender's mailbox address syntax",
@@ -141,7 +143,7 @@ const REFUSALS: Partial<Record<Meaning, string[]>> = {
     "550 5.7.1 Refused by local policy",
     "550 Administrative prohibition",
     "554 5.7.0 xyz",
-    // Whatever the words say of the mailbox. 5.7.13 speaks of the account that logged in.
+    // Whatever the text says about the mailbox: 5.7.13 is about the account that logged in.
     "550 5.7.1 No such user c18si2365148hub",
     "552 5.7.0 The recipient mailbox has exceeded its disk space limit.",
     "525 5.7.13 User account disabled",
@@ -156,7 +158,7 @@ const REFUSALS: Partial<Record<Meaning, string[]>> = {
     "501 Bad address",
     "503 Bad sequence of commands",
     "554 5.5.1 Error: no valid recipients",
-    // It may be the sender's domain, or all of this server.
+    // May refer to the sender's domain, or to everything on this server.
     "550 Domain does not exist",
     "521 This server does not accept mail",
     "Delivery failed.",
@@ -177,7 +179,7 @@ const ROWS = Object.entries(REFUSALS).flatMap(([meaning, texts]) =>
   texts.map((text): [string, Meaning] => [text, meaning as Meaning]),
 );
 
-/** As the SMTP client reads it from the wire; undefined where a mail server says it of its own attempts. */
+/** As the SMTP client reads it from the wire; undefined for a mail server's report about its own attempts. */
 function replyOf(text: string): Reply | undefined {
   let reply: Reply | undefined;
   if (!/^\d{3}/.test(text)) return undefined;
@@ -198,7 +200,7 @@ const reported = (text: string) =>
     ]),
   );
 
-/** Amazon's event of a class that says nothing: the answer decides. */
+/** Amazon's event with an unspecific class: the server's answer decides. */
 function amazons(text: string) {
   const recipient = { emailAddress: "ann@shop.example", status: statusOf(text), diagnosticCode: `smtp; ${text}` };
   const bounce = { bounceType: "Undetermined", bounceSubType: "Undetermined", bouncedRecipients: [recipient] };
@@ -214,7 +216,7 @@ test.each(ROWS)("%s: %s", async (text, meaning) => {
   if (!reply) return;
   const outcome = outcomeOf({ kind: "refused", stage: "rcpt", reply }, { tries: MAX_TRIES, isTransactional: false });
   const status = kind === "hard" && reply.code >= 500 ? "bounced" : "failed";
-  // A server that refused for now, up to the last try, has said something about the mailbox only where that is soft.
+  // Temporary refusals up to the last try concern the mailbox only if they are soft.
   const bounce = kind === "other" || (reply.code < 500 && kind !== "soft") ? undefined : kind;
   expect(outcome).toMatchObject({ status });
   expect(outcome.bounce).toBe(bounce);

@@ -68,14 +68,14 @@ test("every test that SECURITY.md points at exists", () => {
   expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
 });
 
-/** Rows of Markdown tables: their cells. */
+/** Cells of rows in Markdown tables. */
 const rowsOf = (text: string) =>
   text
     .split("\n")
     .filter((line) => line.startsWith("| "))
     .map((line) => line.slice(2, -2).split(" | "));
 
-/** Which files a cell names that are not there, and which symbols that are not in the file that it names for them. */
+/** Files named in a cell that do not exist, and symbols missing from the file named for them. */
 function missingIn(cell: string, folders: readonly string[]): string[] {
   const pathOf = (name: string, beside = ""): string | undefined =>
     [...folders, beside].map((folder) => join(root, folder, name)).find((path) => existsSync(path));
@@ -101,7 +101,7 @@ test("CONTRIBUTING.md names files and symbols that are there", () => {
       .split("\n")
       .flatMap((line) => missingIn(line, ["services", "services/console", ""])),
   ).toEqual([]);
-  // The check itself.
+  // Tests the check itself.
   expect(missingIn("`nowhere.ts`; `neverThere` in `models/sent-email.ts`", [""])).toEqual([
     "nowhere.ts",
     "neverThere in models/sent-email.ts",

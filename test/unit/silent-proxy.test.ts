@@ -1,4 +1,4 @@
-/** The proxy that other tests break networks with: what it lets through, what it keeps, and whom it notifies. */
+/** The proxy with which other tests break networks: what it passes, holds and reports. */
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,7 +12,7 @@ let heard: string;
 let proxy: SilentProxy;
 let clients: Socket[];
 
-/** Answers each piece with the same in capitals. */
+/** Answers each chunk in capitals. */
 beforeEach(async () => {
   [accepted, heard, clients] = [[], "", []];
   server = createServer((socket) => {
@@ -66,7 +66,7 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-/** A client that has been answered once. */
+/** A client that has received an answer. */
 async function talking(): Promise<Client> {
   const one = await client();
   one.socket.write("one ");
@@ -149,7 +149,7 @@ test("swallowing takes any number of bytes without keeping them", async () => {
   const before = process.memoryUsage().arrayBuffers;
   const piece = Buffer.alloc(MEBIBYTE, 97);
   for (let n = 0; n < 256; n++) if (!one.socket.write(piece)) await once(one.socket, "drain");
-  // What is not yet collected is there, too.
+  // Includes garbage that is not yet collected.
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(192 * MEBIBYTE);
   expect(heard).toBe("one ");
 });

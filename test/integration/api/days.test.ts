@@ -1,4 +1,4 @@
-/** A date without a time is a whole day of the company's time zone, wherever one is given or counted. */
+/** A date without a time is a whole day in the company's time zone, in every field and count. */
 import { query, queryOne } from "../../../models/database/db.ts";
 import { newIdAt } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";

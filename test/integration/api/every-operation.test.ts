@@ -1,4 +1,4 @@
-/** One customer's way through the whole API: every operation of the document gives its success at least once. */
+/** Walks one customer through the whole API: every operation of the document succeeds at least once. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { AccountToken } from "../../../models/account-token.ts";
 import { query } from "../../../models/database/db.ts";
@@ -43,7 +43,7 @@ describe("every operation", () => {
     await smtp.stop();
   });
 
-  /** Calls the route as routes.ts spells it and holds it to its success. */
+  /** Calls the route as spelled in routes.ts and expects its success. */
   async function call(spelled: string, ids: Ids = {}, body?: object, options: RequestOptions = {}): Promise<Answer> {
     const [method, path] = spelled.split(" ") as [string, string];
     const route = routes.find((one) => one.method === method && one.path === path)!;
@@ -284,7 +284,7 @@ describe("every operation", () => {
     const fromDraft = await call(`POST ${E}/drafts/:id/send/`, { id: draftId });
     const copy = await call(`POST ${E}/campaigns/:id/duplicate/`, { id: fromDraft.body.id });
     await call(`DELETE ${E}/drafts/:id/`, { id: copy.body.id });
-    // 4xx at RCPT: it waits for another try until it is stopped.
+    // 4xx at RCPT keeps it waiting for a retry until it is stopped.
     smtp.options.answer = ({ verb }) => (verb === "RCPT" ? "450 4.2.1 later" : undefined);
     const waiting = (await call(`POST ${E}/send/custom/`, {}, custom)).body.id;
     await call(`POST ${E}/campaigns/:id/stop/`, { id: waiting });

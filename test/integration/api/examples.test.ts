@@ -1,4 +1,4 @@
-/** Every example of a request body in the OpenAPI document is sent as it stands there, with ids of things that exist. */
+/** Sends every example of a request body in the OpenAPI document unchanged, with ids of existing things. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { query } from "../../../models/database/db.ts";
 import { contractOf } from "../../../services/contracts.ts";
@@ -14,10 +14,10 @@ import { furnish, type Owned, pathOf } from "./furnish.ts";
 
 const requests = new Requests(describeApi({ routes, contractOf, permissionOf, baseUrl: "http://localhost" }), []);
 const exampleOf = (method: string, path: string) => requests.bodyOf(method, path)?.example;
-// What deletes goes last, and a whole company last of all: others need it.
+// Deletions go last, and whole companies after everything else.
 const lateness = ({ method, path }: Route) =>
   method === "DELETE" && path === "/api/companies/:id/" ? 2 : Number(path.includes("bulk-delete"));
-/** What a mail or an authenticator must have said before, or what ends the session: test/integration/accounts has these. */
+/** Needs a code from a mail or an authenticator, or ends the session: tested in test/integration/accounts. */
 const NEEDS_MORE = /^\/api\/auth\/(verify|password|totp|invitations|logout)\//;
 const withExamples = routes
   .filter(({ method, path, upload }) => !upload && !NEEDS_MORE.test(path) && exampleOf(method, path))
@@ -45,7 +45,7 @@ describe("examples of the document", () => {
     company = await newCompany(app);
     owned = await furnish(company, app);
     people.over = await campaignThatIsOver();
-    // Those who appear in examples of others: who signs in, and who joins a company.
+    // People who appear in examples of others: a login, and a new member.
     const join = async (email: string) => {
       const person = { email, password: "correct horse battery", company_name: "Another" };
       return (await client(app, { ip: someIp() }).post("/api/auth/register/", person)).body;
@@ -72,14 +72,14 @@ describe("examples of the document", () => {
     return id;
   }
 
-  /** The example with what only this test can know. */
+  /** Replaces placeholders with this test's values. */
   function real(value: unknown, name = ""): unknown {
     if (Array.isArray(value)) return value.map((item) => real(item, name));
     if (typeof value === "object" && value !== null) {
       return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, real(inner, key)]));
     }
     if (name === "refresh") return people.refresh;
-    // Nothing leaves this machine.
+    // Keeps all traffic on this machine.
     if (name === "host") return "127.0.0.1";
     if (name === "url" && typeof value === "string") return value.replace(/^https?:..[^/]+/, "http://127.0.0.1:9");
     if (!isUuid(value)) return value;
@@ -88,7 +88,7 @@ describe("examples of the document", () => {
     return owned[kind];
   }
 
-  /** The mail of a send that came before. */
+  /** A mail of an earlier send. */
   async function someMail(): Promise<string> {
     for (const deadline = Date.now() + 30_000; Date.now() < deadline; await sleep(50)) {
       const { body } = await company.api.get("/api/emails/sent-emails/");

@@ -1,4 +1,4 @@
-/** One of everything that a company has, and the paths that lead to it. */
+/** Creates one of everything that a company can have, and maps paths to it. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { InboundMessage, InboundRaw } from "../../../models/inbound-message.ts";
 import { newId } from "../../../services/lib/ids.ts";
@@ -10,7 +10,7 @@ const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
 
 export type Owned = Record<string, string>;
 
-/** One of everything, as a company that works with Flockmail has it. */
+/** One of everything, as a real company has it. */
 export async function furnish({ api, id, token, userId }: TestCompany, app: App): Promise<Owned> {
   const make = async (path: string, body: object) => {
     const made = await api.post(path, body);
@@ -57,10 +57,10 @@ export async function furnish({ api, id, token, userId }: TestCompany, app: App)
   const delivery = (await make(`${E}/webhook-endpoints/${endpoint}/test/`, {})).id;
   const { id: source, url } = await make(`${E}/inbound-sources/`, { provider: "postmark" });
   const report = new URL(url).pathname.split("/").slice(4, 6).join("/");
-  // Tried, so that it has a result and its file too.
+  // A trial run, so that the import has a result and a file.
   const imported = (await api.post(`${E}/imports/`, fileForm("email\nnobody\n", "a.csv"))).body.id;
   await api.post(`${E}/imports/${imported}/start/`, { dry_run: true });
-  // What is looked at twice must not change by itself between.
+  // Waits until the import is finished: repeated reads must not differ.
   const isRunning = async () => (await api.get(`${E}/imports/${imported}/`)).body.status === "running";
   for (const deadline = Date.now() + 50_000; Date.now() < deadline && (await isRunning()); ) await sleep(50);
   const suppression = (await make(`${E}/suppressions/`, { email: "never@example.com" })).id;
@@ -98,7 +98,7 @@ export async function furnish({ api, id, token, userId }: TestCompany, app: App)
   };
 }
 
-/** What stands for `:id` below a path, and for the names of further ids. */
+/** Values of `:id` by path prefix, and of further id names. */
 const IDS: [prefix: string, owned: string][] = [
   [`${E}/subscribers/`, "subscriber"],
   [`${E}/lists/`, "list"],

@@ -1,6 +1,6 @@
 /**
- * Requests that fast-check makes from the OpenAPI document. FUZZ=long (`npm run test:fuzz`) makes a hundred times as many,
- * FUZZ_SEED repeats a run: the seed is in each test's name.
+ * Random requests that fast-check generates from the OpenAPI document. FUZZ=long (`npm run test:fuzz`) generates a
+ * hundred times as many; FUZZ_SEED repeats a run, and each test's name contains the seed.
  */
 import { randomInt } from "node:crypto";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -25,7 +25,7 @@ jest.setTimeout(long ? 1_800_000 : 60_000);
 
 const E = "/api/emails";
 const document = describeApi({ routes, contractOf, permissionOf, baseUrl: "http://localhost" });
-/** What deletes goes last: the others would find nothing any more. What streams goes on for an hour. */
+/** Deletions go last, because the others need what they delete. Skips streams, which last an hour. */
 const described = routes
   .filter(({ upload, answer }) => !upload && answer !== "events")
   .toSorted((a, b) => Number(a.method === "DELETE") - Number(b.method === "DELETE"));
@@ -51,7 +51,7 @@ describe(`requests made from the document, FUZZ_SEED=${seed}`, () => {
     public: client(app),
   });
 
-  /** The company's own way in stays. */
+  /** Keeps the company's own credentials. */
   const isOwnAccess = ({ method, path }: Route) => method === "DELETE" && /api-keys|members|sessions/.test(path);
   const withId = (route: Route) =>
     isOwnAccess(route)
@@ -77,7 +77,7 @@ describe(`requests made from the document, FUZZ_SEED=${seed}`, () => {
   test("segments: what the document allows is saved and read again, and what it forbids is refused", async () => {
     const { schema } = requests.bodyOf("POST", `${E}/segments/`)!;
     const isAllowed = validator(schema);
-    // References to what does not exist, and days that do not, are refused beyond what a schema can say.
+    // References to missing things, and impossible dates, are refused beyond the schema.
     const refusedBeyond =
       /object does not exist|must be a date|lie within the years|Not a valid string\.|Null characters/;
     const counts = { saved: 0, refused: 0 };
@@ -132,7 +132,7 @@ describe(`requests made from the document, FUZZ_SEED=${seed}`, () => {
     }
   });
 
-  // The client throws for a 500 and for whatever the document does not describe.
+  // The client throws for a 500 and for undescribed answers.
   test.each(described.map((route) => [route.method, route.path, route] as const))(
     "%s %s is answered as described",
     async (method, path, route) => {

@@ -1,6 +1,6 @@
 /**
- * Generated hostile input for each field of each operation of the document: never a 500, never a hang, always as described.
- * Each field gets a tenth of the values here, in turn; FUZZ=long (`npm run test:fuzz`) gives all of them to all.
+ * Hostile input for each field of each operation: never a 500, never a hang, always as described. Here each field gets
+ * a tenth of the values; FUZZ=long (`npm run test:fuzz`) combines all.
  */
 import { contractOf } from "../../../services/contracts.ts";
 import { pathNames, propertiesOf } from "../../../services/gateway/http/params.ts";
@@ -13,7 +13,7 @@ const CONCURRENCY = 16;
 const SHARE = process.env.FUZZ === "long" ? 1 : 10;
 let fieldsSeen = 0;
 
-/** Of the next field. */
+/** Values for the next field. */
 function someOf<T>(values: readonly T[]): T[] {
   const first = fieldsSeen++;
   return values.filter((_, n) => (n + first) % SHARE === 0);
@@ -24,7 +24,7 @@ const withProto = JSON.parse(
   '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}',
 ) as unknown;
 
-/** Whatever the field is meant to be: what breaks parsers, databases, mail headers, templates and prototypes. */
+/** Values that break parsers, databases, mail headers, templates and prototypes, whatever the field's type. */
 const VALUES: unknown[] = [
   "",
   " \t\n",
@@ -65,7 +65,7 @@ const VALUES: unknown[] = [
   { toString: null, valueOf: null, toJSON: null },
 ];
 
-/** The same for what stands in a URL, spelled as it goes over the wire. */
+/** The same for URLs, encoded as on the wire. */
 const TEXTS = [
   "",
   "%00",
@@ -148,10 +148,10 @@ describe("hostile input", () => {
     public: client(app),
   });
 
-  /** Paths of the company itself name it, so that they get as far as their action. */
+  /** Company paths get a valid company, so that requests reach their action. */
   const ofCompany = (path: string) => path.replace(/^\/api\/companies\/0190a0a0[^/]*/, `/api/companies/${company.id}`);
 
-  // The client throws for a 500 and for whatever the document does not describe, and gives up on a hang.
+  // The client throws for a 500 and for undescribed answers, and times out on a hang.
   test.each(routes.map((route) => [route.method, route.path, route] as const))("%s %s", async (_, __, route) => {
     const caller = callers()[route.access];
     const queue = attempts(route);

@@ -6,7 +6,7 @@ import { furnish, type Owned, pathOf } from "./furnish.ts";
 
 const E = "/api/emails";
 
-/** Of companies: what belongs to a person alone is in test/integration/accounts/people.test.ts. */
+/** Isolation of companies; people are covered by test/integration/accounts/people.test.ts. */
 const withIds = routes.filter(({ path, access }) => (access === "company" || access === "user") && path.includes("/:"));
 
 describe("one company and another's things", () => {
@@ -16,14 +16,14 @@ describe("one company and another's things", () => {
   let owned: Owned;
   let before: unknown;
 
-  /** What reading leaves behind, and what the endpoint that nobody answers at does by itself. */
+  /** Columns changed by reads and by checks of the unreachable endpoint. */
   const TRACES = new Set(["last_used_at", "checked_at", "check_failures", "failing_since"]);
   const withoutTraces = (key: string, value: unknown) => (TRACES.has(key) ? "" : value);
 
   const everything = async () => {
     const own = client(app, { token: theirs.token, query: { company: theirs.id } });
     const readable = routes.filter(
-      // Exports write into the log, which is read here, too; what streams does not end.
+      // Skips exports, which write to the log that is read here, too, and streams, which do not end.
       ({ method, path, answer, access }) =>
         method === "GET" && access !== "public" && answer !== "csv" && answer !== "events" && !path.endsWith("/data/"),
     );
@@ -31,7 +31,7 @@ describe("one company and another's things", () => {
     for (const { path } of readable) {
       const query = path.endsWith("/send/audience/") ? { list_id: owned.list! } : undefined;
       const { status, body, text } = await own.get(pathOf(path, owned), { query });
-      // Counted by reading itself, and moved by the clock.
+      // Skips values that reads or the clock change.
       if (path.endsWith("/plan/") || path.includes("/deliveries/")) continue;
       seen[path] = { status, body: JSON.parse(JSON.stringify(body ?? text), withoutTraces) };
     }
@@ -190,7 +190,7 @@ describe("one company and another's things", () => {
     expect((await caller.request(method, target)).status).toBe(404);
   });
 
-  // Reads that come together are one statement: each caller must still get what is theirs, and only that.
+  // Concurrent reads are combined into one statement, but each caller must get only its own rows.
   test("many who read at the same time each see their own company only", async () => {
     const mine = await mineOnce();
     const their = client(app, { key: theirs.key });

@@ -1,4 +1,4 @@
-/** `ordering` and `search` are the parameters of every list that come nearest to its SQL. */
+/** `ordering` and `search` are the list parameters closest to SQL. */
 import { contractOf } from "../../../services/contracts.ts";
 import { routes } from "../../../services/gateway/routes.ts";
 import { type App, startApp } from "../../support/app.ts";

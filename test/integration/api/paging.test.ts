@@ -1,4 +1,4 @@
-/** Following `next` and `previous`: everybody who matches is listed once, whatever the filter and whatever changes in between. */
+/** Following `next` and `previous` lists every match once, whatever the filter and concurrent changes. */
 import { query } from "../../../models/database/db.ts";
 import { type Listing, listPage } from "../../../models/database/listing.ts";
 import { type App, startApp } from "../../support/app.ts";
@@ -73,7 +73,7 @@ test("every filtered list is read to its end, and back to its beginning, also wi
     expect(new Set(onward.map(({ count }) => count))).toEqual(new Set([ids.length]));
     const back = await follow(onward.at(-1)!, "previous", by);
     expect(back.toReversed().flatMap(idsOf)).toEqual(ids);
-    // A page by its number is the same page.
+    // A page addressed by number is the same page.
     const byNumber = await read(`${whole}&page_size=${PAGE_SIZE}&page=8`, by);
     expect([idsOf(byNumber), byNumber.next !== null]).toEqual([idsOf(onward[7]!), true]);
   }
@@ -142,7 +142,7 @@ const addPeople = (names: string[]) =>
     [company.id, names],
   );
 
-/** Every so many pages some come and some go. */
+/** Rows are added and removed every few pages. */
 const CHANGE_EVERY = 5;
 
 test.each(["-created_at", "created_at", "email", "-first_name"])(
@@ -161,7 +161,7 @@ test.each(["-created_at", "created_at", "email", "-first_name"])(
         await addPeople(
           [0, 50, 99].map((percent) => `${tag}${String(percent * (WALKED / 100)).padStart(5, "0")}new${n}`),
         );
-        // The page's last row, on which its cursor stands, another one that was seen, and one that may follow.
+        // The page's last row, which is its cursor; another row already seen; and one that may follow.
         const ids = idsOf(seen.at(-1)!);
         const doomed = await query<{ email: string }>(
           `delete from subscribers where company_id = $1 and (id = any ($2::uuid[]) or email = $3) returning email`,

@@ -1,4 +1,4 @@
-/** What a request asks for is done as asked or refused: unknown and repeated parameters, and all faults in one answer. */
+/** Requests are executed as asked or refused: unknown and repeated parameters, and all errors in one answer. */
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
 

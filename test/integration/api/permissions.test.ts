@@ -1,4 +1,4 @@
-/** The table of permissions against the service: every route, with every role and every scope of a key. */
+/** Tests the table of permissions against the service: every route with every role and every scope of a key. */
 
 import { Membership } from "../../../models/membership.ts";
 import { pathNames } from "../../../services/gateway/http/params.ts";
@@ -13,9 +13,7 @@ type Who = Role | Scope;
 
 const walked = routes.filter(({ access }) => access === "company" || access === "user");
 
-/**
- * What the decisions say in words, written down a second time: a line of the table that is changed by mistake fails here.
- */
+/** The documented decisions, written down a second time, so that an accidental change of the table fails here. */
 function expected({ method, path, access }: Route, who: Who): boolean {
   const isExport = path.endsWith("/export/") || path.endsWith("/data/");
   const isPerson = (ROLES as readonly string[]).includes(who);
@@ -43,7 +41,7 @@ function expected({ method, path, access }: Route, who: Who): boolean {
   if (path.endsWith("/audit-log/")) return who === "admin" || who === "owner";
   if (method === "GET" && !isExport) return true;
   if (who === "viewer") return false;
-  // Somebody else: everybody may leave (members.test.ts).
+  // Removing somebody else; everybody may leave (members.test.ts).
   if (isMembers || isAdminsBusiness) return who === "admin" || who === "owner";
   return true;
 }
@@ -69,7 +67,7 @@ describe("the table of permissions", () => {
   });
   afterAll(() => app.stop());
 
-  /** Whether the request was refused for want of rights; what it asks for does not exist, so nothing else happens. */
+  /** True unless refused for lack of permission. Requests address missing things, so nothing else happens. */
   async function isAllowed({ method, path }: Route, who: Who): Promise<boolean> {
     const target = pathNames(path).reduce(
       (text, name) =>

@@ -1,6 +1,6 @@
 /**
- * Counts of a company that is large in everything, and what each read of the API touches where PostgreSQL's statistics do not know
- * the company: each statement is run once more by EXPLAIN ANALYZE, with the same values.
+ * Rows touched by each read of the API in a company that is large everywhere and unknown to PostgreSQL's statistics.
+ * Runs each statement once more by EXPLAIN ANALYZE with the same values.
  */
 import { query } from "../../../models/database/db.ts";
 import { guessedCount } from "../../../models/database/guessed-count.ts";
@@ -14,7 +14,7 @@ import { type Large, makeLarge, settle } from "../../support/large-installation.
 import { long } from "../../support/long.ts";
 import { callRead, readsOf } from "../../support/reads.ts";
 
-/** More than may be read of any table, so that who reads all of one is found. */
+/** More than may be read of any table, so that a full scan is noticed. */
 const ROWS = long ? 400_000 : 30_000;
 const SIZE = { people: ROWS, mails: 3 * ROWS, events: ROWS, others: ROWS };
 let app: App;
@@ -30,7 +30,7 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => app.stop());
 
-/** What the API answers with: a page that is not there, a 400 that says how to narrow, a file that is kept no longer. */
+/** Expected refusals: a missing page, a 400 that asks for narrower filters, an expired file. */
 const REFUSALS = ["INVALID_PAGE", "INVALID", "NOT_FOUND", "WRONG_STATE"] as const;
 
 async function refusing(work: () => Promise<unknown>): Promise<unknown> {
@@ -92,14 +92,14 @@ test("what is frequent is counted exactly, and read on by `next`", async () => {
   expect((await get(`/api/companies/${company.id}/audit-log/`, { search: "ann" })).status).toBe(200);
 });
 
-/** None of these rows is known to the statistics. */
+/** Rows unknown to the statistics. */
 const PEOPLE = 3_000;
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 const UNKNOWN_SIZE = { people: PEOPLE, mails: 2 * PEOPLE, events: PEOPLE, others: PEOPLE };
-/** Of any table: all of its rows some times over, and less than each of them for a tenth of the others. */
+/** Limit per table: allows scanning its few rows several times, but not one probe per row of another table. */
 const MOST_OF_UNKNOWN = 20 * PEOPLE;
 
-/** Nobody analyses what grows from now on. */
+/** Keeps the statistics from learning about new rows. */
 const stopAutovacuum = () =>
   query(
     `do $$ declare name regclass; begin
@@ -109,7 +109,7 @@ const stopAutovacuum = () =>
      end $$`,
   );
 
-/** As the recipients of a campaign to a segment are found (write-audience-slice.ts). */
+/** The plan of finding a segment's recipients (write-audience-slice.ts). */
 async function planOfSlice(companyId: string, condition: object): Promise<PlanNode> {
   const { where, values } = segmentSql({ conditions: [condition as Condition] }, companyId, 5);
   const source = ofSegment(where);
@@ -146,7 +146,7 @@ test("of a company that the statistics do not know no read reads all rows for ea
   const wrong: string[] = [];
   const plans = capturePlans();
   try {
-    // It looks for the person in all that waits for webhooks.
+    // Searches all waiting webhooks for the person.
     for (const read of [...reads, ...further].filter(({ route }) => route.action !== "subscribers.exportPerson")) {
       const work = () => callRead(app.broker, read, unknown, own.userId, { whole: true });
       const found = await plans.of(() => refusing(work));

@@ -1,6 +1,6 @@
 /**
- * Schemathesis, a fuzzer that nobody here wrote, over the OpenAPI document: no 5xx, and no answer that the document does not
- * know. Of the long family alone (`npm run test:fuzz`); it is fetched by pip, and FUZZ_SEED repeats a run.
+ * Runs Schemathesis, a third-party fuzzer, on the OpenAPI document: no 5xx and no undescribed answer. Only in the long
+ * family (`npm run test:fuzz`), because pip downloads it; FUZZ_SEED repeats a run.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -21,10 +21,10 @@ const CHECKS = [
   "response_headers_conformance",
   "response_schema_conformance",
 ];
-/** Of each operation, in each of the phases. */
+/** Per operation and phase. */
 const EXAMPLES = process.env.FUZZ_EXAMPLES ?? "60";
 const PHASES = "examples,coverage,fuzzing";
-/** What streams goes on for an hour; the others take the way in that the run itself uses. */
+/** Excludes streams, which last an hour, and operations that would remove the run's own credentials. */
 const LEFT_OUT = "/stream/$|/api-keys/|/members/|/sessions/|/logout/|/auth/password|/api/companies/[^/]+/$";
 
 jest.setTimeout(3_600_000);
@@ -32,7 +32,7 @@ jest.setTimeout(3_600_000);
 describe("requests that Schemathesis makes from the document", () => {
   let app: App;
   let company: TestCompany;
-  /** What it says while it runs is there to be looked at. */
+  /** Keeps the output of the run for inspection. */
   const folder = join(ROOT, ".cache/schemathesis");
   beforeAll(async () => {
     app = await startApp();

@@ -70,7 +70,7 @@ describe("credentials", () => {
   });
 
   test("a key speaks for its company only: another one in `company` is 400, in a company path 404", async () => {
-    // A body that contradicts its key is refused by the action, together with all other errors.
+    // The action refuses a body that contradicts its key, together with all other errors.
     const named = await fetchIt("/api/emails/send/thing/", json({ company: B, name: "x" }));
     expect(await named.json()).toMatchObject({ meta: { companyId: A } });
     expect((await fetchIt(`/api/emails/things/?company=${B}`)).status).toBe(400);
@@ -95,7 +95,7 @@ describe("credentials", () => {
   test("many who come at once with one key ask for it once, and again when it was deleted", async () => {
     let before: number;
     let tookMs: number;
-    // A key that is still in use then is asked for again: a busy machine may take longer for the fifty.
+    // A key still in use is looked up again; a busy machine may need longer for fifty requests.
     do {
       gateway.authentication.forgetKey(A);
       before = gateway.asked.keys;

@@ -13,7 +13,7 @@ const DISCONNECT = "select pg_terminate_backend(pg_backend_pid())";
 describe("what PostgreSQL ends for the sake of others is a 503 that says when to come back", () => {
   let app: App;
   beforeAll(async () => {
-    // Sequelize reports a rollback over a lost connection there.
+    // Sequelize warns about rollbacks on a lost connection.
     jest.spyOn(console, "warn").mockImplementation(() => {});
     app = await startApp({ services: ["gateway", "accounts"] });
     app.broker.createService({
@@ -64,7 +64,7 @@ describe("what PostgreSQL ends for the sake of others is a 503 that says when to
     try {
       await holder.query("begin");
       await holder.query("select from companies where id = $1 for update", [company.id]);
-      // New connections have the time-out.
+      // Only new connections get the timeout.
       await holder.query(
         "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
       );

@@ -8,7 +8,7 @@ import { createClient, each } from "../../client/client.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client, newCompany } from "../../support/client.ts";
 
-/** With its body read: a response that is left half read keeps its socket. */
+/** Reads the body, because an unread response keeps its socket. */
 async function statusOf(url: string | URL): Promise<number> {
   const response = await fetch(url);
   await response.arrayBuffer();
@@ -77,7 +77,7 @@ describe("the documents of the gateway", () => {
       expect(first.headers.get("vary")).toContain("Accept-Encoding");
       const tag = first.headers.get("etag")!;
       const again = await fetch(`${app.url}${path}`, {
-        // fetch would ask for a new copy otherwise.
+        // Otherwise fetch asks for a new copy.
         headers: { "Accept-Encoding": encoding, "If-None-Match": tag, "Cache-Control": "max-age=0" },
       });
       expect([again.status, await again.text()]).toEqual([304, ""]);

@@ -1,4 +1,4 @@
-/** Server-sent events over HTTP, from a campaign of the test's own. */
+/** Server-sent events over HTTP from a test's own campaign. */
 import type { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Context } from "../../../services/gateway/http/context.ts";
@@ -57,7 +57,7 @@ interface Viewer {
   status: number;
   headers: Headers;
   events: Event[];
-  /** Once the gateway has closed the stream. */
+  /** Resolves when the gateway has closed the stream. */
   closed: Promise<void>;
   isClosed: boolean;
   leave(): void;
@@ -142,7 +142,7 @@ test(`${VIEWERS} viewers of a campaign cost one reading a second, and none when 
   const before = asked.get(id)!;
   const seen = viewers.map(({ events }) => events.length);
   await until(() => viewers.every(({ events }, n) => events.length >= seen[n]! + 3));
-  // Each reading reaches all of them: the fastest has seen no more than was read.
+  // Each read reaches all viewers: none has more events than there were reads.
   const most = Math.max(...viewers.map(({ events }, n) => events.length - seen[n]!));
   expect(asked.get(id)! - before).toBeLessThanOrEqual(most + 1);
   for (const viewer of viewers) viewer.leave();

@@ -1,4 +1,4 @@
-/** An API made up of one route of each kind, for what holds for all of them. */
+/** An API with one route of each kind, for behaviour common to all routes. */
 import { notFound } from "../../../services/lib/errors.ts";
 import { Type, Uuid } from "../../../services/lib/shapes.ts";
 import { type Sample, sample, startGateway, type TestGateway } from "../../support/gateway.ts";
@@ -71,7 +71,7 @@ const samples: Record<string, Sample> = {
 };
 
 export interface Things extends TestGateway {
-  /** With a good key, unless headers say otherwise. */
+  /** Uses a valid key unless headers override it. */
   ask(path: string, init?: RequestInit): Promise<Response>;
 }
 

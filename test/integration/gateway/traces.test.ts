@@ -1,4 +1,4 @@
-/** Which requests are traced, and what their spans say. */
+/** Sampling of requests, and attributes of their spans. */
 import { setTracer } from "../../../services/lib/tracing/tracer.ts";
 import { type EndedSpan, recordingTracer } from "../../support/ended-spans.ts";
 import { A } from "../../support/gateway.ts";

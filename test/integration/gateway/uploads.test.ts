@@ -41,7 +41,10 @@ const targetOf = (name: string): string => {
     return "";
   }
 };
-/** Files of this process alone, as other tests upload, too: by name, and those without one that it has open. */
+/**
+ * Temporary files of this process only, because other tests upload, too: named ones, and unlinked ones that it has
+ * open.
+ */
 const spooled = () => {
   const open = existsSync(OPEN_FILES) ? readdirSync(OPEN_FILES).map(targetOf) : [];
   return [...readdirSync(tmpdir()), ...open].filter(isSpooled);
@@ -53,7 +56,7 @@ describe("uploads", () => {
     gateway = await startGateway(samples, { settings: { MAX_UPLOAD_BYTES: MAX } });
   });
   afterAll(() => gateway.stop());
-  // Of a client that went away the file is removed a moment later.
+  // A disconnected client's file is removed a moment later.
   afterEach(async () => {
     for (let n = 0; n < 500 && spooled().length > 0; n++) await sleep(10);
     expect(spooled()).toEqual([]);
@@ -194,7 +197,7 @@ describe("uploads", () => {
         `--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n${"x".repeat(10_000)}`,
     );
     while (spooled().length === 0) await new Promise(setImmediate);
-    // Nothing would be left of it if the process were killed now.
+    // Waits until the file has no name, so that a killed process leaves nothing.
     for (let n = 0; readdirSync(tmpdir()).some(isSpooled); n++) {
       if (n > 1_000) throw new Error("The file has a name");
       await sleep(10);

@@ -1,4 +1,4 @@
-/** A Redis that answers PING and takes no writes: nothing can be counted, and the log says why. */
+/** A Redis that answers PING but accepts no writes: nothing can be counted, and the log says why. */
 import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { type Server, startRedis } from "../../support/servers.ts";
@@ -8,7 +8,7 @@ let app: App;
 let health: string;
 
 beforeAll(async () => {
-  // It never finds the server that it is to copy.
+  // A replica that never finds its primary.
   replica = await startRedis({ own: true, args: () => ["--replicaof", "127.0.0.1", "1"] });
   const port = await unusedPort();
   health = `http://127.0.0.1:${port}`;

@@ -1,4 +1,4 @@
-/** The backup of the embedded database where no pg_dump fits it, and its restore as docs/backup.md describes it. */
+/** Backup of the embedded database without a matching pg_dump, and its restore as in docs/backup.md. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ describe("the embedded database without a pg_dump of its version", () => {
   const folder = mkdtempSync(join(tmpdir(), "flockmail-files-"));
   const { PATH } = process.env;
   beforeAll(() => {
-    // Also where this machine has one that fits: the tools that are found are tar and a pg_dump of long ago.
+    // Hides a matching pg_dump of this machine: PATH has only tar and an outdated pg_dump.
     const bin = join(folder, "bin");
     mkdirSync(bin);
     writeFileSync(join(bin, "pg_dump"), "#!/bin/sh\necho 'pg_dump (PostgreSQL) 15.18'\n", { mode: 0o755 });

@@ -27,7 +27,7 @@ describe("an operator's commands", () => {
     asked.add(name);
     return cluster.run(name, ...args);
   };
-  /** What the console's pages ask. */
+  /** Calls an action like the console's pages. */
   const ask = (action: ActionOf, params = {}) => cluster.connection.ask(action, params as never) as Promise<Row[]>;
   const one = async (name: string, ...args: string[]) => (await run(name, ...args))[0]!;
 
@@ -195,7 +195,7 @@ describe("an operator's commands", () => {
 
   test("limits: what is used of the plan now", async () => {
     const limits = await run("limits", company);
-    // Of the key that made most calls: they are counted by key.
+    // The key with most calls, because calls are counted per key.
     expect(limits.find(({ limit }) => limit === "api_calls_per_day")!.used).toBeGreaterThan(0);
     expect(limits).toEqual(
       expect.arrayContaining([
@@ -376,7 +376,7 @@ describe("an operator's commands", () => {
       nodes: [
         {
           node: cluster.app.broker.nodeID,
-          // Not ready where a busy machine lets the database take a second to answer.
+          // Not ready while a busy machine's database takes a second to answer.
           state: expect.stringMatching(/ready$/),
           version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
           services: expect.arrayContaining(["gateway", "smtp-sender"]),
@@ -385,7 +385,7 @@ describe("an operator's commands", () => {
           sender: { in_doubt: 0, max_in_doubt: expect.any(Number), deferred: expect.any(Number) },
         },
       ],
-      // Those of other tests may go on.
+      // Campaigns of other tests may continue.
       campaigns: expect.arrayContaining([
         expect.objectContaining({ id: held, waiting_for: "the company to be unpaused" }),
       ]),
@@ -422,14 +422,14 @@ describe("an operator's commands", () => {
       ["companies", "mail servers", "opens and clicks", "time zones"],
     ] as [string, ...string[]][])
       for (const check of checks) expect([area, check, stateOf(area, check)]).toEqual([area, check, "ok"]);
-    // On a busy machine they may take long.
+    // May take long on a busy machine.
     const answers = [
       stateOf("PostgreSQL", "answers"),
       stateOf("Redis", "counts limits"),
       stateOf("NATS", "round trip"),
     ];
     for (const state of answers) expect(["ok", "warn"]).toContain(state);
-    // Six different characters; and nobody listens on the name server of tests.
+    // The key has six different characters, and the tests' name server never answers.
     expect(stateOf("settings", "SECRET_KEY")).toBe("warn");
     expect(stateOf("DNS", "name servers")).toBe("fail");
     for (const { state, advice } of findings) expect(advice === "").toBe(state === "ok");

@@ -24,7 +24,7 @@ describe("operators' commands in one process", () => {
   beforeAll(async () => {
     app = await startApp({ services: ["operator", "accounts"], env: { DATA_DIR: folder.path } });
     await app.broker.call("accounts.createCompany", { name: "Łódź & Sons", plan: "pro" });
-    // As a name may be that was stored before such characters were refused, or an answer of a mail server.
+    // Such names may have been stored before these characters were refused, or come from a mail server's answer.
     await query("update companies set name = e'Łódź\\x1b[31m & Sons'");
   });
   afterAll(async () => {
@@ -38,7 +38,7 @@ describe("operators' commands in one process", () => {
   const opsWith = (more: Record<string, string>, ...words: string[]) =>
     new Promise<Ran>((done) => {
       execFile(node, [OPS, ...words], { cwd: ROOT, env: { ...env, ...more }, timeout: 20_000 }, (error, out, err) =>
-        // Without a code it was ended for taking too long.
+        // A missing code means that it was killed after the timeout.
         done({ code: error ? Number(error.code ?? -1) : 0, out, err }),
       );
     });

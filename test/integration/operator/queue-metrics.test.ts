@@ -1,4 +1,4 @@
-/** What /metrics reports of queues and mails, against rows that are known. */
+/** Queue and mail metrics of /metrics, compared with known rows. */
 
 import { query } from "../../../models/database/db.ts";
 import { newId } from "../../../services/lib/ids.ts";

@@ -1,4 +1,4 @@
-/** A change of SECRET_KEY, as an operator makes it: old and new side by side, seal anew, take the old one away. */
+/** Changing SECRET_KEY like an operator: both keys side by side, reseal, remove the old one. */
 import { newId } from "../../../services/lib/ids.ts";
 import type { App } from "../../support/app.ts";
 
@@ -6,7 +6,7 @@ const OLD = "the secret of the years before";
 const NEW = "the secret from today on";
 const INSTALLATION = "00000000-0000-0000-0000-000000000001";
 
-/** Modules as a process has them that was started with these secrets. */
+/** Loads the modules of a process with these secrets. */
 function processWith(secrets: { SECRET_KEY: string; SECRET_KEY_OLD?: string }) {
   jest.resetModules();
   const { SECRET_KEY_OLD = "" } = secrets;
@@ -148,7 +148,7 @@ describe("changing SECRET_KEY", () => {
   test("at the start secrets that no key at hand opens are counted", async () => {
     const { unreadableSecrets } = await import("../../../services/operator/reseal.ts");
     const { openDatabase, closeDatabase } = await import("../../../models/database/db.ts");
-    // These modules were loaded anew by the tests before.
+    // Earlier tests have reloaded these modules.
     openDatabase(app.databaseUrl, 5);
     expect(await unreadableSecrets()).toBe(1);
     await closeDatabase();

@@ -1,4 +1,4 @@
-/** Backup and restore as docs/backup.md describes them, on the oldest PostgreSQL that is supported. */
+/** Backup and restore as in docs/backup.md, on the oldest supported PostgreSQL. */
 import { appendFileSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -40,7 +40,7 @@ const FILL = `
   insert into email_events (company_id, campaign_id, sent_email_id, type, recipient, is_first)
   select c.company_id, c.id, uuid_v7(), 'opened', m.email, true from mails m, campaign c`;
 
-/** A newsletter with one recipient of three done, one that is due, one for later, a receipt, and a copy that waits. */
+/** A newsletter with one of three recipients done, one that is due, one scheduled, a receipt, and a waiting copy. */
 const UNDER_WAY = `
   with company as (select id from companies limit 1),
   campaign as (
@@ -218,7 +218,7 @@ describe("a database that was dumped and restored", () => {
 
   describe("while newsletters were being sent", () => {
     const log = { error: () => {}, warn: () => {}, info: () => {} };
-    /** As a sender that begins, or goes on, does before its first claim. */
+    /** What a starting or running sender does before its first claim. */
     const recognise = async (wasRunning = false) =>
       recogniseDatabase(await readDatabaseState(), { log, peers: undefined, wasRunning });
     const states = async () =>
@@ -251,7 +251,7 @@ describe("a database that was dumped and restored", () => {
       await server.run("pg_restore", "--exit-on-error", "--dbname", server.url("dumped"), file);
     });
 
-    /** Another database of the same contents: what a dump makes, in a tenth of the time. */
+    /** Copies the database, which is equivalent to a dump and much faster. */
     const restoredAs = async (database: string) => {
       await admin.query(`drop database if exists ${database} with (force)`);
       await admin.query(`create database ${database} template dumped`);
@@ -269,7 +269,7 @@ describe("a database that was dumped and restored", () => {
           { status: 6, next_attempt_at: null },
         ]);
         expect(await query("select detail from audit_log where action = 'campaign.stopped'")).toHaveLength(2);
-        // Once: the second start finds the database that it knows.
+        // Only once: the second start recognises its database.
         await query("update campaigns set error = null, status = 'sending' where name = 'sending'");
         await recognise();
         expect((await states()).sending).toMatch(/^sending/);

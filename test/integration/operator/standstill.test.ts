@@ -5,7 +5,7 @@ import { readMetrics } from "../../../services/lib/metrics.ts";
 import { hideQueueMetrics, showQueueMetrics } from "../../../services/operator/queue-metrics.ts";
 import { type App, startApp } from "../../support/app.ts";
 
-/** Rows of a campaign whose recipients are all in one chunk. */
+/** Inserts a campaign with all recipients in one chunk. */
 async function campaign({ chunk, results, secondsAgo }: { chunk: number; results: number; secondsAgo: number }) {
   const [company, id] = [newId(), newId()];
   await query("insert into companies (id, name, plan) values ($1, 'Acme', 'pro')", [company]);
@@ -38,7 +38,7 @@ describe("what says that nothing moves", () => {
   });
 
   async function read(): Promise<{ wait: number; standstill: number }> {
-    // Values are kept for some seconds.
+    // Values are cached for some seconds.
     hideQueueMetrics();
     showQueueMetrics();
     const metrics = await readMetrics();
@@ -54,7 +54,7 @@ describe("what says that nothing moves", () => {
       standstill: sampleOf("flockmail_send_standstill_seconds"),
     };
   }
-  /** The machine may be busy between the rows and the question. */
+  /** Allows for a busy machine between insert and query. */
   const about = (seconds: number) => expect.closeTo(seconds + 15, -1.6);
 
   test.each([

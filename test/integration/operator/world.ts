@@ -18,7 +18,7 @@ export async function startNode(): Promise<Cluster> {
   const servers: Server[] = [await startNats(), await startRedis()];
   const env = { TRANSPORTER: servers[0]!.url, REDIS_URL: servers[1]!.url };
   const app = await startApp({ env });
-  // An operator needs to know where NATS is, and nothing else.
+  // An operator needs only the address of NATS.
   const connection = await connectOperator(readConfig({ TRANSPORTER: env.TRANSPORTER }, { console: true }));
   return {
     app,

@@ -1,6 +1,6 @@
 /**
- * Three database roles (models/database-roles.sql): what each may do and may not, a whole service that runs by the application's, and how
- * an installation gets there from one role.
+ * Three database roles (models/database-roles.sql): their rights and limits, the whole service with the application's
+ * role, and the migration from a single role.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -60,7 +60,7 @@ async function refusedTo(url: string, statements: readonly string[]): Promise<vo
   await connected(url, async (role) => {
     const allowed: string[] = [];
     for (const statement of statements) {
-      // A transaction, which nothing that is allowed after all outlives.
+      // In a transaction, so that wrongly permitted changes are rolled back.
       await role.query("begin");
       const code = await role.query(statement).then(
         () => "allowed",
@@ -73,7 +73,7 @@ async function refusedTo(url: string, statements: readonly string[]): Promise<vo
   });
 }
 
-/** What KEDA asks, as it stands in the manifest. */
+/** KEDA's query, from the manifest. */
 const scalingQuery = (): string => {
   const [, scaled] = parseAllDocuments(
     readFileSync(join(ROOT, "k8s/overlays/cluster/smtp-sender-scaling.yaml"), "utf8"),
@@ -81,11 +81,11 @@ const scalingQuery = (): string => {
   return scaled.spec.triggers[0].metadata.query;
 };
 
-/** A test's database, and the roles that it needs. */
+/** A test's database and roles. */
 interface Stage {
   names: Names;
   database: TestDatabase;
-  /** By the role that runs the file. */
+  /** URL of the role that runs the script. */
   adminUrl: string;
   drop(): Promise<void>;
 }
@@ -153,7 +153,7 @@ describe("an installation that begins with three roles, made by an administrator
 
   test("people are imported, analysed and found, mailed, erased, and what is old goes with its table", async () => {
     const list = (await company.api.post(`${API}/lists/`, { name: "All" })).body.id;
-    // From 5,000 on an import has its tables analysed.
+    // Imports of 5,000 rows and more analyse their tables.
     const people = Array.from({ length: 10_000 }, (_, n) => `p${n}@example.com,Person ${n}`);
     const form = fileForm(["email,first_name", ...people].join("\n"), "people.csv", { list_id: list });
     expect((await company.api.post(`${API}/subscribers/bulk/`, form)).body).toMatchObject({ created: 10_000 });
@@ -195,7 +195,8 @@ describe("an installation that begins with three roles, made by an administrator
       (rows) => rows.length === 0,
     );
 
-    // A month later: the part is made ahead, and the one before goes once its recipients were kept long enough.
+    // A month later, the next partition is created in advance, and the previous one is dropped after its recipients'
+    // retention.
     await connected(url("owner"), (owner) =>
       owner.query("update recipient_parts set month = month - interval '1 month' where no = $1", [part]),
     );
@@ -242,7 +243,7 @@ describe("an installation that begins with three roles, made by an administrator
     },
   );
 
-  /** The part of a campaign that is over, when its month is over too. */
+  /** Partition of a finished campaign whose month is over. */
   async function pastPart(): Promise<number> {
     const { part } = (await queryOne<{ part: number }>(
       `insert into campaigns (id, company_id, name, campaign_type, status, smtp_config_id, worker_task_id, no)
@@ -256,7 +257,7 @@ describe("an installation that begins with three roles, made by an administrator
     return part;
   }
   const drop = (part: number, on?: Queryable) => query("select drop_recipient_part($1) as dropped", [part], on);
-  /** Again, as long as others keep it waiting too long. */
+  /** Retries while locks of others delay it too long. */
   async function dropAtLast(part: number): Promise<unknown> {
     for (;;) {
       const answer = await drop(part).catch((error: pg.DatabaseError) => error);
@@ -304,11 +305,11 @@ describe("an installation that begins with three roles, made by an administrator
         [company.id, no],
       );
       await writer.query("insert into sent_emails (campaign_no, seq, email) values ($1, 1, 'late@example.com')", [no]);
-      // Not before: the service drops such parts by itself, each minute.
+      // Not earlier, because the service drops such partitions every minute.
       await query("update campaigns set recipients_state = 'removed' where no >> 20 = $1", [part]);
       dropped = dropAtLast(part);
       const waits = "select from pg_stat_activity where wait_event_type = 'Lock' and query ~ 'drop_recipient_part'";
-      // Not by the writer: a transaction sees what others do as it was when it first asked.
+      // Checked outside of the writer: a transaction keeps its first view of other sessions.
       while ((await query(waits)).length === 0) await sleep(5);
     });
     expect(await dropped).toEqual([{ dropped: false }]);
@@ -347,7 +348,7 @@ describe("an installation that has one role for everything", () => {
 
   const settings = { SECRET_KEY: "0123456789abcdef", HOST: "127.0.0.1" };
   const broker = { logger: { info: () => {}, warn: () => {} }, metadata: {} } as unknown as ServiceBroker;
-  /** The database as a process opens it at its start. */
+  /** Opens the database as a starting process does. */
   async function started<T>(urls: Record<string, string>, work: () => Promise<T>): Promise<T> {
     const middleware = databaseMiddleware(readConfig({ ...settings, ...urls })) as unknown as Record<
       "starting" | "stopped",
@@ -374,11 +375,11 @@ describe("an installation that has one role for everything", () => {
       await query("select prepare_recipient_parts()");
       expect(await query("select drop_recipient_part(0) as dropped")).toEqual([{ dropped: true }]);
       expect(await makeRoles(place.database.url, names)).toEqual([]);
-      // A process of before goes on as the owner.
+      // A process of the earlier version continues as the owner.
       expect(await query(campaign, [company])).toEqual([{ no: 2 ** 20 }]);
     });
 
-    // As with a migration that is pending.
+    // Simulates a pending migration.
     const asOwner = (sql: string) => connected(place.adminUrl, (owner) => owner.query(sql));
     await asOwner("create table kept as table migrations; truncate migrations");
     const DATABASE_URL = as(names.application, place.database.url);
@@ -436,7 +437,7 @@ longTest(
       await connected(as(names.scaling, keeper), (role) => role.query(scalingQuery()));
       await refusedTo(as(names.scaling, keeper), [...SCHEMA_CHANGES, "select next_campaign_no()"]);
 
-      // A dump is the owner's again, as docs/kubernetes.md has it restored.
+      // A restored dump belongs to the owner again, as in docs/kubernetes.md.
       await connected(server.url("postgres"), (superuser) => superuser.query("create database restored owner keeper"));
       const restored = as("keeper", server.url("restored"));
       await makeRoles(restored, names);

@@ -1,4 +1,4 @@
-/** A database whose formats and isolation are set otherwise serves as one with the defaults. */
+/** A database with other formats and isolation level works like one with the defaults. */
 import { query, sequelize } from "../../../models/database/db.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";

@@ -1,4 +1,7 @@
-/** DATABASE_URL with several hosts and with TLS, on real servers: a primary, its standby, and one with its own authority. */
+/**
+ * DATABASE_URL with several hosts and with TLS, on real servers: a primary, its standby, and one with its own
+ * authority.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,7 +30,7 @@ afterAll(async () => {
 
 const reached = (url: string) => awaitPostgres(url, { waiting: () => {}, signal: new AbortController().signal });
 
-/** Over each kind of connection that a process has. */
+/** For each kind of connection of a process. */
 const ports = async () => {
   const port = "select inet_server_port() as port";
   const rows = [
@@ -70,7 +73,7 @@ test("a standby alone is waited for, and then named as what it is", async () => 
   await expect(reached(`${standby.url("postgres")}?connect_timeout=1`)).rejects.toThrow(
     `${at}: it is a standby and takes no writes. Gave up after 1 s.`,
   );
-  // A process that finds one later, after a failover, fails as when the database is away.
+  // A process that reaches a standby later, after a failover, fails as if the database were away.
   openDatabase(standby.url("postgres"), 5);
   for (const ask of [() => query("select 1"), () => sequelize().query("select 1")]) {
     expect(isDatabaseOutage(await ask().catch((error: Error) => error))).toBe(true);

@@ -1,7 +1,7 @@
 /**
- * PostgreSQL 18 up to 18.4 may crash in a statement that locks a row which somebody else has just changed, and that chooses among
- * the parts of a table afterwards (inAnyPart() in models/database/campaign-no.ts says more). Whether it does depends on what
- * became of freed memory, so the plans of all that lock and write are looked at, and one is run to show what is avoided.
+ * PostgreSQL 18 up to 18.4 may crash in a statement that locks a row changed by another session and afterwards selects
+ * partitions of a table (see inAnyPart() in models/database/campaign-no.ts). The crash depends on freed memory, so this
+ * checks the plans of all locking and writing statements and runs one of them.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
@@ -39,10 +39,10 @@ const STATEMENTS = {
   EMPTY_ALL,
 };
 
-/** The statement's parts that PostgreSQL makes anew for a look at a changed row: what stands in WITH, and subselects. */
+/** Parts of the statement that PostgreSQL evaluates again for a changed row: CTEs and subselects. */
 const subplans = (root: PlannedNode): PlannedNode[] =>
   withBelow(root).filter((node) => node["Subplan Name"] !== undefined);
-/** `campaign_no = l.campaign_no`, or a subselect's result: its parts are chosen while the statement runs. */
+/** `campaign_no = l.campaign_no`, or a subselect's result: partitions are selected at run time. */
 const CHOSEN = /campaign_no = (?!ANY|\$\d)/;
 const chooses = (node: PlannedNode) =>
   withBelow(node).some(({ "Index Cond": condition = "" }) => CHOSEN.test(condition));
@@ -77,7 +77,7 @@ test.each(Object.entries(STATEMENTS))(
     const root = await planned(client, statement);
     const locking = subplans(root).filter(locksRows);
     expect(locking.length).toBeGreaterThan(0);
-    // What a lock waits for, because it reads what was written, is through before it.
+    // Nodes that complete before the lock, because it reads what was written.
     const first = new Set<string>();
     const through = (node: PlannedNode): void => {
       for (const { "CTE Name": name } of withBelow(node)) {
@@ -100,7 +100,9 @@ test.each(Object.entries(STATEMENTS))(
   },
 );
 
-/** As retries are claimed, of a table of three small parts: with `=` in place of inAnyPart() the server ended each time. */
+/**
+ * Claims retries from a table of three small partitions; with `=` instead of inAnyPart() the server crashed every time.
+ */
 test("the server outlives a row that was changed while it was being locked, and writes all of them", async () => {
   await client.query(`
     create table parted (campaign_no int, seq int, n int, primary key (campaign_no, seq)) partition by range (campaign_no);

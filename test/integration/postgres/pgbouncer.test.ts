@@ -1,4 +1,4 @@
-/** Behind a real pgbouncer: what works does so as without it, and what cannot work is refused at the start. */
+/** The service behind a real pgbouncer: supported set-ups work as without it, unsupported ones are refused at start. */
 import pg from "pg";
 import { costlyRead } from "../../../models/database/bulk.ts";
 import {
@@ -58,7 +58,7 @@ const OURS = {
   transaction_timeout: "70000",
   jit: "off",
 };
-/** Of one transaction alone. */
+/** For one transaction only. */
 const OWN = { settings: { statement_timeout: 7_000 } };
 const asObject = (rows: { name: string; setting: string }[]) =>
   Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
@@ -192,7 +192,7 @@ const SMALLEST: [PgbouncerOptions, string] = [
 test.each<[PgbouncerOptions, string]>([
   [{ version: "1.18", mode: "transaction" }, "does not keep prepared statements"],
   [{ version: "1.18", mode: "transaction", settings: { server_round_robin: 1 } }, "does not keep prepared statements"],
-  // It is found out by a wait of ten seconds.
+  // Detected only after a wait of ten seconds.
   ...(long ? [SMALLEST] : []),
   [
     { version: "1.24", mode: "transaction", settings: { max_prepared_statements: 0 } },

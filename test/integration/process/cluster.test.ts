@@ -6,7 +6,7 @@ import { node } from "../../support/service-process.ts";
 
 const SCRIPT = join(import.meta.dirname, "../../../scripts/cluster.ts");
 
-/** Resolves with what matched in what the process wrote; fails when it ends first. */
+/** Resolves with the match in the process's output; rejects if the process ends first. */
 async function untilSaid(child: Child, text: RegExp): Promise<RegExpExecArray> {
   for (;;) {
     const said = text.exec(child.output());

@@ -6,7 +6,7 @@ import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
 import { node } from "../../support/service-process.ts";
 
 test("the demo starts a service of its own, and each of its 1,000 mails arrives once", async () => {
-  // No service listens on this port, so the demo brings one.
+  // No service listens on this port, so the demo starts one.
   const env = { ...process.env, PORT: `${await unusedPort()}` };
   const script = join(import.meta.dirname, "../../../scripts/demo/run.ts");
   const run = promisify(execFile)(node, [script], { env, timeout: 170_000, maxBuffer: 4_000_000 });
@@ -17,10 +17,10 @@ test("the demo starts a service of its own, and each of its 1,000 mails arrives 
   expect(stdout).toContain("1,000 of 1,000");
   expect(stdout.match(/^ {2}(ar|de|el|en|es|fr|ja|ko|pl|zh) {2}\S/gm)).toHaveLength(10);
   expect(stdout.match(/^Message-ID: /gm)).toHaveLength(3);
-  // Some are read, so that there is something to look at.
+  // Some mails are opened, so that the console has data.
   expect(stdout).toMatch(/^Counted: .*"opens":\{"total":40,"unique":40,"machine":0\}/m);
   expect(stdout).toMatch(/^Counted: .*"clicks":\{"total":15,"unique":15,"machine":0\}/m);
-  // The service ends with the demo, so a link to it would lead nowhere.
+  // The service ends with the demo, so a sign-in link would be useless.
   expect(stdout).not.toContain("sign-in-link");
   expect(stdout.trim().split("\n").at(-1)).toMatch(/^Next: start a permanent service with `npm start`/);
 }, 180_000);

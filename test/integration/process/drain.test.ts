@@ -1,4 +1,4 @@
-/** SIGTERM, as a rolling update sends it: what is in the air is finished, within DRAIN_SECONDS. */
+/** SIGTERM, as in a rolling update: work in flight is finished within DRAIN_SECONDS. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { request } from "node:http";
@@ -55,12 +55,12 @@ describe("a service with something in the air", () => {
       () => false,
     );
 
-  /** Resolves once the process has heard the signal. */
+  /** Resolves once the process has received the signal. */
   async function untilDraining(): Promise<void> {
     while (await isReady()) await sleep(20);
   }
 
-  /** A mail whose final dot has arrived at a server that takes its time to answer it, or never does. */
+  /** A mail whose final dot has reached a server that answers late or never. */
   async function handOver({ answerAfterMs }: { answerAfterMs?: number }) {
     const { promise: handedOver, resolve: arrived } = Promise.withResolvers<void>();
     const smtp = await startSmtpServer({
@@ -93,11 +93,11 @@ describe("a service with something in the air", () => {
     });
     const answered = once(post, "response");
     post.write(head);
-    // A second SIGTERM changes nothing.
+    // A second SIGTERM has no effect.
     service.child.signal("SIGTERM");
     service.child.signal("SIGTERM");
     await untilDraining();
-    // Longer than an interactive stop takes.
+    // Longer than an interactive stop.
     for (const row of rows) {
       post.write(row);
       await sleep(100);
@@ -131,7 +131,7 @@ test("a container's SIGTERM ends it with 0 before anything is loaded", async () 
   const entrypoint = /^ENTRYPOINT (.*)$/m.exec(readFileSync(join(ROOT, "Dockerfile"), "utf8"))![1]!;
   const [init, ...args] = JSON.parse(entrypoint) as string[];
   const { path } = await program(init!, [init!]);
-  // A process that waits for a database that does not exist has missed the signal.
+  // If it waits for a missing database, it missed the signal.
   const env = {
     DATABASE_URL: "postgres://127.0.0.1:1/none",
     SECRET_KEY: "0123456789abcdef",

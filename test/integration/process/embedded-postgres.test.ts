@@ -22,7 +22,7 @@ async function ask(url: string, ...statements: string[]): Promise<unknown[]> {
 }
 
 test("an end that takes too long is cut short, and nothing that was committed is lost", async () => {
-  // An orderly end waits for an archive that is slow to take the log: here for longer than the test may take.
+  // A graceful stop waits for log archiving, which takes longer here than the test may.
   const slow = { archive_mode: "on", archive_command: "sleep 200" };
   const first = await startEmbeddedPostgres(data.path, slow);
   await ask(first.url, "create table kept (n int)", "insert into kept values (42)", "select pg_switch_wal()");
@@ -33,7 +33,7 @@ test("an end that takes too long is cut short, and nothing that was committed is
   await second.stop();
 });
 
-// Only root can give a folder away.
+// Only root can change a folder's owner.
 const testAsRoot = process.getuid?.() === 0 ? test : test.skip;
 testAsRoot("a database that another user made is refused in words that say whose it is", async () => {
   const foreign = dataFolder();

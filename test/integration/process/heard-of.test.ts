@@ -1,4 +1,4 @@
-/** When a gateway of a cluster begins to take requests: over real NATS, on a port that nobody else has. */
+/** When a cluster's gateway starts to accept requests: over real NATS, on its own port. */
 import { ServiceBroker, type ServiceSchema } from "moleculer";
 import { health } from "../../../mixins/health.middleware.ts";
 import { natsLink } from "../../../mixins/nats-link.middleware.ts";
@@ -19,7 +19,7 @@ const stateAt = async (port: number) => {
   return `${response.status} ${state}`;
 };
 
-/** A node with nothing but its link to the others. */
+/** A node with only its link to the others. */
 async function startNode(services: ServiceSchema[]): Promise<{ broker: ServiceBroker; port: number }> {
   const port = await unusedPort();
   const env = { TRANSPORTER: nats.url, LOGLEVEL: "fatal", HEALTH_PORT: String(port) };
@@ -53,7 +53,7 @@ test("a gateway is not ready before it has heard of each service that its routes
     () => stateAt(port),
     (answer) => answer === "200 started",
   );
-  // From then on it serves what it can without them.
+  // From now on it serves what it can without them.
   await broker.stop();
   expect(await stateAt(port)).toBe("200 started");
 });

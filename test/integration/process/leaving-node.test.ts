@@ -1,4 +1,4 @@
-/** Calls of a node that is late: what it knows of the others is older than what they are. Real NATS, processes of their own. */
+/** Calls from a node whose knowledge of others is outdated. Uses real NATS and separate processes. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -18,9 +18,9 @@ import { type Server, startNats } from "../../support/servers.ts";
 import { node } from "../../support/service-process.ts";
 
 const SCRIPT = join(import.meta.dirname, "../../support/holding-node.ts");
-/** Longer than a node waits between its announcement and its first refusal (Moleculer's `stopDelay`, 100 ms). */
+/** Longer than a node waits between announcing its end and its first refusal (Moleculer's `stopDelay`, 100 ms). */
 const ABSENT_MS = 1_000;
-/** Of the silence after which a node counts as gone (5 s, moleculer.config.ts), with what a look at it takes. */
+/** The silence after which a node counts as gone (5 s, moleculer.config.ts), plus the checking interval. */
 const LONG_ABSENT_MS = 9_000;
 const UPLOADED_BYTES = 300_000;
 
@@ -55,10 +55,10 @@ async function startNode(): Promise<HoldingNode> {
   }
 }
 
-/** Also while this process does not take note of it. */
+/** Works even while this process has not noticed the end. */
 const hasEnded = ({ pid }: Child) => readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
 
-/** As a process is that gets no CPU: nothing that arrives is read. */
+/** Blocks this process like a lack of CPU: it reads nothing that arrives. */
 const absent = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
 const upload = () => {
@@ -111,7 +111,7 @@ longTest(
   },
 );
 
-/** What a node that leaves is asked nevertheless, by a caller that does not know it yet. */
+/** Calls a leaving node receives from a caller that does not know yet. */
 async function askEverything() {
   const answers = [
     Promise.all([askedOf(), askedOf(), askedOf(), askedOf()]),
@@ -123,7 +123,7 @@ async function askEverything() {
 
 test("what a node refuses that is stopping is done by another one, also what may be done once only", async () => {
   expect(new Set(await Promise.all([askedOf(), askedOf()]))).toEqual(new Set([leaving.id, staying.id]));
-  // It waits for this one, and takes no other meanwhile.
+  // Calls the leaving node only.
   const held = caller.call("holding.hold", {}, { nodeID: leaving.id }).catch(() => {});
   await caller.call("holding.where", {}, { nodeID: leaving.id });
   leaving.child.signal("SIGTERM");
@@ -136,7 +136,7 @@ test("what a node refuses that is stopping is done by another one, also what may
 test("what a node is asked that has left is done by another one, also what may be done once only", async () => {
   expect(new Set(await Promise.all([askedOf(), askedOf()]))).toEqual(new Set([leaving.id, staying.id]));
   leaving.child.signal("SIGTERM");
-  // Nothing that it says meanwhile is read, and its end is not taken note of either.
+  // Reads none of its messages, and does not notice its end either.
   while (!hasEnded(leaving.child)) absent(100);
   await askEverything();
 });
@@ -151,11 +151,11 @@ test("a call that was under way on a node that is killed fails within 7 seconds"
 });
 
 test("what a node has begun that lost its connection to NATS is not done by another one", async () => {
-  // One on each, in turn.
+  // One on each, alternately.
   const holds = [leaving, staying].map(() => caller.call("holding.hold"));
   const heldBy = ({ id }: HoldingNode) => caller.call("holding.held", {}, { nodeID: id });
   expect([await heldBy(leaving), await heldBy(staying)]).toEqual([1, 1]);
-  // What it says itself when its connection is back: what was on its way is lost, and what it began goes on.
+  // Answers of its own after reconnecting: calls in transit are lost, started ones continue.
   const client = await connect({ servers: nats.url });
   client.publish(
     "MOL-flockmail.DISCONNECT",

@@ -1,6 +1,6 @@
 /**
- * What goes on in the background costs the same for ten companies and for ten thousand that have nothing to do: as many
- * statements, and each reads a bounded number of pages.
+ * Background work costs the same for ten companies as for ten thousand idle ones: as many statements, each with a
+ * bounded number of pages.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate as pass } from "node:timers/promises";
@@ -10,7 +10,10 @@ import { type App, startApp } from "../../support/app.ts";
 import { type Repeating, stopRepetitions } from "../../support/repetitions.ts";
 
 const COMPANIES = 10_000;
-/** Pages of 8 KB that a statement may touch. All companies take 180, and their campaigns more; what reads the catalogue 100. */
+/**
+ * Limit of 8 KB pages per statement. Scanning all companies takes 180, their campaigns more; statements on the
+ * catalogue take 100.
+ */
 const MAX_PAGES = 128;
 
 interface Statement {
@@ -23,12 +26,12 @@ interface Sender extends Service {
   sender: { engine: { recover(): Promise<unknown>; stops: { look(): Promise<unknown> } } };
 }
 
-/** What each new connection begins with. */
+/** First statement of each new connection. */
 const OPENS_CONNECTION = /^select pg_backend_pid\(\)/;
-/** Of one look of a sender for what others left, which is longer every 15 s. */
+/** Statements of a sender's check for expired leases, which covers more every 15 s. */
 const MAX_OF_SENDER = 8;
 
-/** The statements that the process sends, by who sends them. */
+/** Records the process's statements by their sender. */
 class Listener {
   readonly #by = new AsyncLocalStorage<string>();
   readonly #query = pg.Client.prototype.query;
@@ -66,7 +69,7 @@ class Listener {
   async during(by: string, work: () => unknown): Promise<void> {
     await this.#by.run(by, async () => {
       await work();
-      // What it began and does not wait for.
+      // Waits for work that it started without awaiting it.
       for (let quiet = 0; quiet < 5; quiet++) {
         while (this.#open > 0) {
           quiet = 0;
@@ -96,7 +99,10 @@ describe("the background's work with many companies", () => {
     await app?.stop();
   });
 
-  /** Every other one keeps what came back for a month alone. With a scheduled and a completed campaign, a server, a webhook endpoint, a list and two people each. */
+  /**
+   * Every second company keeps inbound messages for a month only. Each has a scheduled and a completed campaign, a
+   * server, a webhook endpoint, a list and two people.
+   */
   const furnish = (count: number) =>
     client.query(`
       with company as (
@@ -122,7 +128,7 @@ describe("the background's work with many companies", () => {
         select id, n || '@example.com' from company, generate_series(1, 2) n)
       select`);
 
-  /** One run of everything that repeats: how many statements each sent. */
+  /** Runs all periodic work once; returns the number of statements of each. */
   async function runAll(): Promise<Record<string, number>> {
     listener.heard = [];
     for (const service of app.broker.services as Repeating[]) {
@@ -144,7 +150,7 @@ describe("the background's work with many companies", () => {
     "Shared Read Blocks": number;
   }
 
-  /** The fewer of two runs: where tables were analysed in between, the first reads the catalogue anew. */
+  /** The lower of two runs, because the first after an analyse reads the catalogue again. */
   const pagesOf = async (statement: Statement): Promise<number> =>
     Math.min(await pagesOnce(statement), await pagesOnce(statement));
 

@@ -1,4 +1,4 @@
-/** TRANSPORTER, NATS_CA and NATS_CREDENTIALS_FILE against real NATS servers that ask for them. */
+/** TRANSPORTER, NATS_CA and NATS_CREDENTIALS_FILE with real NATS servers that require them. */
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,7 +34,7 @@ afterEach(async () => {
 
 type Env = { TRANSPORTER: string; NATS_CA?: string; NATS_CREDENTIALS_FILE?: string };
 
-/** Two nodes that are joined as the service's nodes are; one asks the other. */
+/** Joins two nodes like the service's, and calls one from the other. */
 async function askOverNats(env: Env): Promise<unknown> {
   const settings = readConfig(env, { console: true });
   const nodes = ["asks", "answers"].map(
@@ -67,7 +67,7 @@ const USER_ENCODED = "o'p:p%40ss%3Aw%2Frd%2C100%25";
 
 const base64url = (text: string | Uint8Array) => Buffer.from(text).toString("base64url");
 
-/** What `nsc` makes: an operator's server, one account on it, and the credentials of one of its users. */
+/** Output of `nsc`: an operator's server, one account on it, and credentials of one of its users. */
 function operatorMode(): { lines: string; credentials: string } {
   const [operator, account, user] = [nkeys.createOperator(), nkeys.createAccount(), nkeys.createUser()];
   const claim = (by: typeof operator, of: typeof operator, type: string, more: object = {}) => {

@@ -42,7 +42,7 @@ async function opened(url: string, caFile?: string): Promise<Redis> {
   return client;
 }
 
-/** Undefined: it works. */
+/** Undefined if it works. */
 const reasonAgainst = (client: Redis): Promise<string | undefined> =>
   redisWorks(client).then(
     () => undefined,

@@ -10,7 +10,7 @@ import { long, longTest } from "../../support/long.ts";
 import { leftAfter } from "../../support/processes.ts";
 import { dataFolder, node, type ProcessOptions, startService } from "../../support/service-process.ts";
 
-/** How the process ended and what it said; of one service by default, which takes half the CPU time of all of them. */
+/** Exit and output of the process. Starts one service by default, which costs half the CPU time of all. */
 async function outcome(env: ProcessOptions["env"], services: ProcessOptions["services"] = ["operator"]) {
   const { child } = await startService({ env, services });
   const tooLong = setTimeout(() => child.signal("SIGKILL"), 50_000);

@@ -1,4 +1,4 @@
-/** The service with its own PostgreSQL in DATA_DIR: how it starts, is killed, stopped, and started again. */
+/** The service with its own PostgreSQL in DATA_DIR: start, kill, stop and restart. */
 import { execFile } from "node:child_process";
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ interface Login {
 const logIn = (service: ServiceProcess): Promise<Login> =>
   apiAt(service.url)<Login>("POST", "/api/auth/login/", credentials);
 
-/** Proves that the company registered before the restart is still there. */
+/** Proves that the company registered before the restart still exists. */
 const logsIn = async (service: ServiceProcess) => (await logIn(service)).companies.length === 1;
 
 test("with MIGRATIONS=wait a process answers /live, and serves once another one has applied the last migration", async () => {
@@ -57,7 +57,7 @@ test("with MIGRATIONS=wait a process answers /live, and serves once another one 
   }
 });
 
-/** A mail to a server that never answers its final dot; resolves once the server has the mail. */
+/** Sends a mail to a server that never answers its final dot; resolves once the server has the mail. */
 async function handOver(service: ServiceProcess) {
   const { promise: handedOver, resolve } = Promise.withResolvers<void>();
   const smtp = await startSmtpServer({
@@ -80,7 +80,7 @@ async function handOver(service: ServiceProcess) {
   return smtp;
 }
 
-// The tests follow each other: making a database takes more CPU time than a start, and each start finds what the one before left.
+// Tests run in order and share a database, because creating one costs more than a start.
 describe("a service with a DATA_DIR", () => {
   jest.setTimeout(120_000);
   const [data, restored] = [dataFolder(), dataFolder()];

@@ -17,12 +17,12 @@ const markedIn = (file: string, mark: string) =>
 const tour = markedIn("docs/api.md", "tour");
 const quickStart = markedIn("README.md", "api");
 
-/** Every command that the guides mark as tried, in the order of the guides: each goes on with what came before. */
+/** Runs every command that the guides mark as tested, in order; each builds on the previous ones. */
 const commands = GUIDES.flatMap(({ slug }) => [...read(`docs/${slug}.md`).matchAll(/^```sh try\n([\s\S]*?)^```/gm)])
   .map(([, text]) => text!)
   .join("\n");
 
-/** Node's pipe is a socket: a bash that is not started from another takes it for a remote login and reads its start-up file. */
+/** Node's pipe is a socket: without a parent bash, bash takes it for a remote login and reads its start-up file. */
 function paste(env: Record<string, string>, { text = tour, typed = "" } = {}) {
   const shell = promisify(execFile)("bash", ["--norc", "-euo", "pipefail", "-c", text], {
     env: { ...process.env, ...env },
@@ -41,7 +41,7 @@ test("without a service the tour says so in one line", async () => {
   });
 });
 
-/** The README's and the guides' commands with an API key, in a folder of their own: some of them write files. */
+/** Runs commands of README and guides with an API key in a separate folder, because some write files. */
 async function tryGuides(baseUrl: string, smtpPort: number): Promise<string> {
   const body = { email: "guides@lantern.example", password: "guides for the evening", company_name: "Lantern Guides" };
   const { access, company } = await createClient({ baseUrl }).registerCompany({ body });
@@ -79,11 +79,11 @@ test("the commands of the README and the guides work as they are pasted: all rea
     expect(answers).toContain("flock-ed25519._domainkey.lantern.example");
     expect(answers).toMatch(/^links: fail\. /m);
     expect(answers).toMatch(/^pending$/m);
-    // The person who had unsubscribed elsewhere is no reader here, and the address that bounced gets nothing.
+    // The imported unsubscriber is not a recipient, and the bounced address gets nothing.
     expect(answers).toMatch(/"email":"bea@example\.org"[^}]*"kind":"bounced"/);
     expect(answers).toContain('"attributes":{"city":"Roma"}');
     expect(answers).toContain('"deleted":1');
-    // Pages of two follow each other to the end.
+    // Follows pages of two to the end.
     expect(answers).toMatch(/^\S+@\S+ \S+@\S+\n\S+@/m);
     const subjects = (await mails(4)).map((mail) => /^Subject: (.*?)\r$/m.exec(mail)![1]).slice(2);
     expect(subjects.sort()).toEqual(["Six books for Ann", "Six books for the evening"]);

@@ -1,4 +1,6 @@
-/** What goes between two nodes and is large: uploads and messages. Over a real NATS with its defaults, and a real PostgreSQL. */
+/**
+ * Large transfers between nodes: uploads and messages, over a real NATS with default settings and a real PostgreSQL.
+ */
 import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
@@ -44,7 +46,7 @@ describe("between two nodes", () => {
   beforeAll(async () => {
     database = await createDatabase();
     openDatabase(database.url, 2);
-    // Rights on Moleculer's own subjects are all that is needed.
+    // Moleculer's own subjects are all that it needs.
     const rights = 'permissions: { publish: "MOL.>", subscribe: "MOL.>" }';
     nats = await startNatsWith(`authorization { users: [{ user: u, password: p, ${rights} }] }`);
     [near, far] = [node("near"), node("far")];

@@ -1,4 +1,4 @@
-/** Worker threads: bounded in time, memory and number, shared fairly, and gone when nothing is left to do. */
+/** Worker threads: limited in time, memory and number, shared fairly, and ended when idle. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { TaskLimitExceeded, type WorkerSettings, Workers } from "../../../services/lib/workers/workers.ts";
 

@@ -1,4 +1,4 @@
-/** One campaign of two mails through all services, over real SMTP and HTTP, as a collector of traces sees it. */
+/** One campaign of two mails through all services, over real SMTP and HTTP, as a trace collector sees it. */
 import { randomBytes } from "node:crypto";
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
@@ -12,7 +12,7 @@ const RECEIVERS = ["ann@readers.example", "bob@readers.example"];
 
 const traceIdOf = (messageId: string) => Buffer.from(/^<([\w-]+)@/.exec(messageId)![1]!, "base64url").toString("hex");
 
-/** As a caller's own tracing would send it. */
+/** Headers of a caller's own tracing. */
 function caller(flags = "01") {
   const traceId = randomBytes(16).toString("hex");
   const spanId = randomBytes(8).toString("hex");
@@ -30,7 +30,7 @@ describe("a trace", () => {
     collector = await startCollector();
     hook = await startWebServer();
     server = await startSmtpServer();
-    // So small a share that nothing is recorded but what a caller wants.
+    // A share so small that only traces requested by a caller are recorded.
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_TRACES_SAMPLER_ARG: "0.000000000001" };
     app = await startApp({
       services: ["accounts", "campaigns", "gateway", "renderer", "smtp-sender", "webhooks"],

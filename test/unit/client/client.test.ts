@@ -1,4 +1,4 @@
-/** The typed client (test/client/) against servers that answer as the test says, over real sockets. */
+/** The typed client (test/client/) against scripted servers over real sockets. */
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";

@@ -4,7 +4,7 @@ import { randomOf } from "../../support/mta/random.ts";
 
 const MIB = 1024 ** 2;
 
-/** What the counter should find, by the parser itself. */
+/** Expected count, computed by the parser itself. */
 const tokensOf = (text: string): number =>
   [...text.replaceAll(/"(?:[^"\\]|\\.)*"/gs, "")].filter((c) => "{[,:".includes(c)).length;
 

@@ -87,7 +87,7 @@ describe("the document", () => {
     }
   });
 
-  // A raw body is what a provider documents.
+  // The provider documents raw bodies.
   const withContract = routes.filter(({ rawWith }) => !rawWith);
   test.each(withContract.map((route) => [route.method, route.path, contractOf(route.action)] as const))(
     "%s %s shows an example, where it has one, that its contract accepts",

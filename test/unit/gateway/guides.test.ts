@@ -1,4 +1,4 @@
-/** The guides: links that lead somewhere, a search, and code that does what it is shown for. */
+/** The guides: working links, a search, and tested code samples. */
 import { execFile } from "node:child_process";
 import { globSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -42,7 +42,7 @@ test("the pages of the console that guides name are in its navigation", () => {
   expect(labels.filter((label) => !navigation.includes(`label: "${label}"`))).toEqual([]);
 });
 
-/** Names of PostgreSQL and pgbouncer that only their operators use. */
+/** Names of PostgreSQL and pgbouncer that only operators use. */
 const OF_POSTGRES = new Set(["shared_buffers", "checkpoint_timeout", "pg_upgrade", "ignore_startup_parameters"]);
 
 describe("the guides", () => {
@@ -61,7 +61,7 @@ describe("the guides", () => {
   });
 
   test("name only paths, fields and operations that exist", () => {
-    // Operators' pages also name metrics, and settings of PostgreSQL and others that our files set or check.
+    // Operators' pages also contain metrics, and settings of PostgreSQL and others that our files set or check.
     const files = globSync("{services,mixins,models,k8s}/**/*.{ts,sql,yaml}", { cwd: ROOT });
     const all = [JSON.stringify(document), ...files.map((file) => readFileSync(join(ROOT, file), "utf8"))].join("\n");
     const known = /^(?:[a-z]+_[a-z_]+)$/;
@@ -165,7 +165,7 @@ print verify(ENV["SECRET"], ENV["ID"], ENV["TIME"], ENV["SIGNATURE"], ENV["BODY"
   },
 };
 
-/** Unpacked elsewhere, it looks for its library where it is not. */
+/** Unpacked elsewhere, Ruby looks for its library in the original folder. */
 function rubyPaths(path: string): Record<string, string> {
   if (path.startsWith("/usr/")) return {};
   const library = join(path, "../../lib");
@@ -173,7 +173,7 @@ function rubyPaths(path: string): Record<string, string> {
   return { RUBYLIB: [join(library, "ruby/3.1.0"), architecture].join(":"), RUBYOPT: "--disable-gems" };
 }
 
-/** `npm test` runs the one that needs nothing; FAILURES=long all of them, from PATH or Debian packages. */
+/** `npm test` runs the sample that needs nothing; FAILURES=long runs all, with tools from PATH or Debian packages. */
 const tried = process.env.FAILURES === "long" ? Object.keys(LANGUAGES) : ["JavaScript"];
 
 describe("the code that checks a webhook's signature", () => {

@@ -13,7 +13,7 @@ const moment = (given: Partial<Moment> = {}): Moment => ({
   ...given,
 });
 
-/** Noted a second apart. */
+/** Records samples one second apart. */
 function paceOf(moments: Partial<Moment>[]): Pace {
   const pace = new Pace();
   for (const [second, given] of moments.entries()) pace.note(moment(given), second * 1_000);

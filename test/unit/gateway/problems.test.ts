@@ -69,7 +69,7 @@ describe("an error that reaches the gateway", () => {
   test.each([
     new TypeError("x is not a function"),
     Object.assign(new Error("duplicate key value"), { code: "23505" }),
-    // A remote error keeps its own numeric-looking code; only the catalogue's may become a status.
+    // A remote error may carry a numeric code; only the catalogue's codes become a status.
     Object.assign(new Error("secret"), { code: 404 }),
     "a string",
     null,

@@ -1,4 +1,4 @@
-/** What the reference promises of itself: nothing in it is without a description and an example, and it stays small. */
+/** Promises of the reference: everything has a description and an example, and the document stays small. */
 import { brotliCompressSync } from "node:zlib";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
@@ -16,10 +16,10 @@ const behind = (node: Node): Node => {
   return kind ? ((document.components as unknown as Record<string, Record<string, Node>>)[kind]![name!] as Node) : node;
 };
 
-/** Values, in which a field called "properties" would be no schema. */
+/** These keys contain values, in which a field called "properties" would be no schema. */
 const VALUES = ["example", "examples", "enum", "const", "default"];
 
-/** Each field and its place; nothing below one that has an example of the whole. */
+/** Each field with its path; nothing below a schema that has an example of its own. */
 function fieldsIn(node: unknown, place: string): [place: string, field: Node][] {
   if (Array.isArray(node)) return node.flatMap((one) => fieldsIn(one, place));
   if (!isObject(node)) return [];
@@ -35,7 +35,7 @@ function fieldsIn(node: unknown, place: string): [place: string, field: Node][] 
   return [...fields, ...more];
 }
 
-/** Its values are listed, or its parts have examples. */
+/** True if values are listed, or the parts have examples. */
 const speaks = (given: Node): boolean => {
   const schema = behind(given);
   if (["examples", "example", "enum", "const"].some((key) => key in schema)) return true;
@@ -86,7 +86,7 @@ describe("the reference", () => {
       ((parameters ?? []) as Node[]).map((one): [string, Node] => [`${place} ${one.name ?? one.$ref}`, behind(one)]),
     );
     const headers = Object.entries(document.components.headers) as [string, Node][];
-    // A body that several media types share is its operation's.
+    // A body shared by several media types belongs to its operation.
     const resources = (Object.entries(document.components.schemas) as [string, Node][]).filter(
       ([name, { type }]) => type === "object" && !name.endsWith("Body"),
     );
@@ -114,7 +114,7 @@ describe("the reference", () => {
     expect(document.tags).toHaveLength(new Set(operations.map(([, { tags }]) => (tags as string[])[0])).size);
     for (const { description } of document.tags as Node[]) expect(description).toMatch(/\w\.$/);
     const ids = operations.map(([, { operationId }]) => operationId);
-    // A verb, and what it is done to.
+    // A verb and its object.
     expect(ids.filter((id) => !/^[a-z]+([A-Z][a-z]+)+$/.test(id))).toEqual([]);
     expect(ids).toEqual(expect.arrayContaining(["createTemplate", "listSentEmails", "deleteSubscriber", "sendToList"]));
   });

@@ -4,7 +4,7 @@ import { pathNames, propertiesOf } from "../../../services/gateway/http/params.t
 import { type RouteDeps, routeHandler } from "../../../services/gateway/route-handler.ts";
 import { routes } from "../../../services/gateway/routes.ts";
 
-/** The promised endpoints, written down by hand: method, path, status of success, access. */
+/** The promised endpoints, written by hand: method, path, success status, access. */
 const SPECIFIED = `
 POST   /api/emails/send/to-list/                        201 key
 POST   /api/emails/send/to-receivers/                   201 key

@@ -8,7 +8,7 @@ import { editDistance, nearestField, unknownFieldErrors } from "../../../service
 const E = "/api/emails";
 const routeOf = (method: string, path: string) => routes.find((one) => one.method === method && one.path === path)!;
 
-/** The names that a request with these is refused for. */
+/** Names for which such a request is refused. */
 const refused = (route: Route, body?: Record<string, unknown>, querystring = ""): FieldErrors =>
   unknownFieldsOf(route, contractOf(route.action))?.({ querystring } as Context, body) ?? {};
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 const root = join(import.meta.dirname, "../../..");
 const read = (file: string) => readFileSync(join(root, file), "utf8");
 const dockerfile = read("Dockerfile");
-/** Of the stage that is shipped. */
+/** The stage that is shipped. */
 const runtime = dockerfile.slice(dockerfile.lastIndexOf("\nFROM "));
 const copied = [...runtime.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names]) => names!.split(" "));
 

@@ -1,4 +1,4 @@
-/** The Helm chart against the manifests that it is written from. */
+/** Compares the Helm chart with the manifests from which it is generated. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -54,7 +54,7 @@ describe("values", () => {
     ["a service that is none", { services: { mailer: { replicas: 1 } } }, "additionalProperties"],
     ["a setting that is none", { config: { LOG_LEVEL: "info" } }, "additionalProperties"],
     ["a setting's value that is none", { config: { LOGLEVEL: "loud" } }, "enum"],
-    // Helm makes 1e+06 of a million that is not in quotes.
+    // Helm turns an unquoted million into 1e+06.
     ["a setting that is no text", { config: { MAX_UPLOAD_BYTES: 1_000_000 } }, "type"],
     ["a secret", { config: { SECRET_KEY: "0123456789abcdef" } }, "additionalProperties"],
     ["a port that the manifests name", { config: { PORT: "8080" } }, "additionalProperties"],
@@ -73,14 +73,14 @@ describe("values", () => {
 });
 
 withHelm((helm) => {
-  // A helm that Go built by itself takes 1.20 for the cluster's version where none is given.
+  // A helm built by Go assumes Kubernetes 1.20 unless a version is given.
   const rendered = (...args: string[]) =>
     objectsIn(helm("template", "flockmail", CHART, "-n", "flockmail", "--kube-version", "1.29", ...args));
   const find = (all: Manifest[], kind: string, name: string) =>
     all.find((one) => one.kind === kind && one.metadata.name === name) as Manifest & { spec: Json };
   const kinds = (all: Manifest[]) => new Set(all.map(({ kind }) => kind));
 
-  /** Without what only Helm has: a Job for each revision, and the hash that restarts pods. */
+  /** Removes what only Helm adds: a Job per revision, and the hash that restarts pods. */
   function comparable(manifests: Manifest[]): [string, Manifest][] {
     return manifests
       .map((one) => structuredClone(one))

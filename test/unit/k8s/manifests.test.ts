@@ -1,4 +1,4 @@
-/** Holds the manifests against the code they run: ports, settings, probes, services, times. */
+/** Compares the manifests with the code they run: ports, settings, probes, services, times. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import pg from "pg";
@@ -271,7 +271,7 @@ withKustomize(() => {
         const own = ours(workload).env?.find(({ name }) => name === "NODE_OPTIONS")?.value;
         const [semi, old] = [...(own ?? configMap.NODE_OPTIONS!).matchAll(/=(\d+)/g)].map(([, n]) => Number(n));
         const { limits, requests } = ours(workload).resources;
-        // Young generation is three semi-spaces; 100 MiB are code, buffers and threads.
+        // The young generation is three semi-spaces; code, buffers and threads take 100 MiB.
         expect(mebibytes(limits.memory!)).toBeGreaterThan(old! + 3 * semi! + 100);
         if (workload.kind !== "Job") expect(mebibytes(requests.memory!)).toBeGreaterThanOrEqual(160);
       },

@@ -1,4 +1,4 @@
-/** Alerts, dashboards and runbook against the service that they watch. */
+/** Compares alerts, dashboards and runbook with the service's metrics. */
 import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ const alerts = spec.groups.flatMap(({ rules }) => rules);
 const runbook = read("README.md");
 const dashboards = readdirSync(join(FOLDER, "dashboards")).map((file) => read(`dashboards/${file}`));
 
-/** All that the code registers; histograms have three series each. */
+/** All metrics in the code; histograms have three series each. */
 const known = new Set(
   ["services", "mixins", "models"]
     .flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: ROOT }))

@@ -12,7 +12,7 @@ import { node } from "../../support/service-process.ts";
 const ROOT = resolve(import.meta.dirname, "../../..");
 const overlays = ["small", "cluster"] as const;
 const folderOf = (overlay: string) => join(ROOT, "k8s/overlays", overlay);
-/** The oldest that is supported, the newest, and one between. */
+/** The oldest supported version, the newest, and one in between. */
 const VERSIONS = ["1.29", "1.33", "1.37"];
 const FETCH_TIMEOUT_MS = 600_000;
 
@@ -21,10 +21,10 @@ const examples = readdirSync(EXAMPLES)
   .flatMap((file) => parseAllDocuments(readFileSync(join(EXAMPLES, file), "utf8")))
   .map((document) => document.toJS() as Manifest)
   .filter(({ kind }) => kind !== undefined);
-/** The packages have no schemas of the Prometheus operator and of External Secrets. */
+/** The packages have no schemas of the Prometheus operator and External Secrets. */
 const known = examples.filter(({ apiVersion }) => !/^(monitoring\.coreos|external-secrets)\./.test(apiVersion));
 
-/** The compiler knows every field that exists: a misspelled one passes the schemas, which allow any, and not it. */
+/** A type check against generated types: unlike the schemas, it refuses misspelled fields. */
 function unknownFields(manifests: Manifest[]): string[] {
   const folder = join(ROOT, ".cache", `k8s-types-${process.pid}`);
   mkdirSync(folder, { recursive: true });

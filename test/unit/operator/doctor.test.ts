@@ -1,4 +1,4 @@
-/** What `ops doctor` makes of what it finds. Against real servers: test/integration/operator/commands.test.ts. */
+/** Conclusions of `ops doctor` from given facts. Real servers: test/integration/operator/commands.test.ts. */
 
 import { vitals } from "../../../services/lib/processes/vitals.ts";
 import type { ServerFacts } from "../../../services/operator/database-state.ts";

@@ -50,7 +50,7 @@ describe("metrics that take a query", () => {
   describe("the lag of the event loop", () => {
     const lagSeconds = async (read = readMetrics) =>
       Number(lineOf(await read(), "flockmail_event_loop_lag_seconds ")!.split(" ")[1]);
-    /** Several times: a monitor measures from its second tick on. */
+    /** Several times, because a monitor measures from its second tick on. */
     async function block(): Promise<void> {
       for (let n = 0; n < 3; n++) {
         await sleep(25);

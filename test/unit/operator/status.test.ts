@@ -1,4 +1,4 @@
-/** `ops status` as a terminal gets it: what it shows, how wide, and how it ends. */
+/** Terminal output of `ops status`: contents, width and end. */
 import type { Ask } from "../../../services/operator/ask-broker.ts";
 import type { Overview } from "../../../services/operator/status/overview.ts";
 import { duration, screenOf } from "../../../services/operator/status/screen.ts";

@@ -1,4 +1,4 @@
-/** What the service needs to run may be used as it is used. No network: the lock names each package's licence. */
+/** The licences of all packages that the service needs permit its use. No network: the lock file names them. */
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
@@ -23,7 +23,7 @@ test("every package of the production lock has a licence that is allowed (script
 test("what was read by hand is in the lock, and the packages' own files say it", () => {
   for (const [id, licence] of Object.entries(READ_BY_HAND)) {
     const { name } = packages.find((one) => idOf(one) === id) ?? { name: "" };
-    // Else another version came: read it.
+    // Otherwise another version was installed, and its licence must be read.
     expect([id, name]).toEqual([id, id.slice(0, id.lastIndexOf("@"))]);
     const folder = join(ROOT, "node_modules", name);
     const own = existsSync(folder) ? globSync("{LICEN*,package.json}", { cwd: folder }) : [];

@@ -1,4 +1,4 @@
-/** A release in a repository of its own, made of this one's files; and that this one's files agree on the version. */
+/** A release in a temporary repository made of this one's files, and consistent versions in this one's files. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -142,7 +142,7 @@ describe("in a repository", () => {
 
   test("a release is one commit with the version in every place, an annotated tag, and what goes with it", () => {
     const planned = plan(root, "3.5.0", DATE);
-    // Nothing is written by a plan, which is all that --dry-run makes.
+    // A plan (--dry-run) writes nothing.
     expect(git("status", "--porcelain")).toBe("");
     expect(planned.left).toEqual(["SECURITY.md:1: Since 3.4.5."]);
     const { commit: id, tag, folder } = release(planned);
@@ -200,7 +200,7 @@ describe("in a repository", () => {
   });
 
   test("a step that fails leaves the files as they were, no commit and no tag", () => {
-    // The chart is generated anew where there is a script for it.
+    // Generates the chart if there is a script for it.
     setScripts('{ "chart": "touch k8s/chart/half-done.yaml; exit 3" }');
     commit();
     const before = state();
