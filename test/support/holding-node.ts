@@ -1,6 +1,7 @@
 /**
- * A node of the TRANSPORTER cluster that tests kill or stop. `hold` never answers, `held` counts calls of it, `where`
- * returns the node id, and `read` also counts the bytes of a stream. Prints "ready" when it serves.
+ * A node of the TRANSPORTER cluster that tests kill or stop, with the service HOLDING (default "holding"). `hold` never
+ * answers, `held` counts calls of it, `where` returns the node id, and `read` also counts the bytes of a stream. Prints
+ * "ready" when it serves.
  */
 import type { Readable } from "node:stream";
 import { ServiceBroker } from "moleculer";
@@ -18,7 +19,7 @@ const broker = new ServiceBroker({
 if (process.env.DATABASE_URL) openDatabase(process.env.DATABASE_URL, 2);
 let held = 0;
 broker.createService({
-  name: "holding",
+  name: process.env.HOLDING ?? "holding",
   actions: {
     hold: () => {
       held++;

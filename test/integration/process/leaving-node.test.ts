@@ -10,7 +10,10 @@ import { stepAside } from "../../../mixins/step-aside.middleware.ts";
 import { uploads } from "../../../mixins/uploads.middleware.ts";
 import { closeDatabase, openDatabase } from "../../../models/database/db.ts";
 import { brokerOptions } from "../../../moleculer.config.ts";
+import { type Gateway, openGateway } from "../../../services/gateway/gateway.ts";
+import type { Route } from "../../../services/gateway/routes.ts";
 import { readConfig } from "../../../services/lib/config.ts";
+import { Type } from "../../../services/lib/shapes.ts";
 import { type Child, startChild } from "../../support/child.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { longTest } from "../../support/long.ts";
@@ -36,20 +39,26 @@ interface HoldingNode {
 let leaving: HoldingNode;
 let staying: HoldingNode;
 
-const isKnown = (id: string): Promise<boolean> =>
-  caller.call("holding.held", {}, { nodeID: id }).then(
+const isKnown = (id: string, service = "holding"): Promise<boolean> =>
+  caller.call(`${service}.held`, {}, { nodeID: id }).then(
     () => true,
     () => false,
   );
 
-async function startNode(): Promise<HoldingNode> {
+async function startNode(service = "holding"): Promise<HoldingNode> {
   const child = startChild(node, [SCRIPT], {
-    env: { TRANSPORTER: nats.url, LOGLEVEL: "fatal", DRAIN_SECONDS: "40", DATABASE_URL: database.url },
+    env: {
+      HOLDING: service,
+      TRANSPORTER: nats.url,
+      LOGLEVEL: "fatal",
+      DRAIN_SECONDS: "40",
+      DATABASE_URL: database.url,
+    },
   });
   children.push(child);
   for (;;) {
     const [, id] = /ready as process \d+, node (\S+)/.exec(child.output()) ?? [];
-    if (id && (await isKnown(id))) return { child, id };
+    if (id && (await isKnown(id, service))) return { child, id };
     if (!child.running()) throw new Error(`It ended before it was ready:\n${child.output()}`);
     await sleep(50);
   }
@@ -141,13 +150,47 @@ test("what a node is asked that has left is done by another one, also what may b
   await askEverything();
 });
 
-test("a call that was under way on a node that is killed fails within 7 seconds", async () => {
-  const held = caller.call("holding.hold", {}, { nodeID: leaving.id });
-  await caller.call("holding.where", {}, { nodeID: leaving.id });
-  const killedMs = performance.now();
-  leaving.child.signal("SIGKILL");
-  await expect(held).rejects.toMatchObject({ name: "RequestRejectedError" });
-  expect(performance.now() - killedMs).toBeLessThan(7_000);
+/** GET requests at a gateway for the actions of a service that one node has. */
+function openReads(service: string): Promise<Gateway> {
+  const read = (action: string) =>
+    ({ method: "GET", path: `/${action}/`, action, access: "public", answer: "json", status: 200 }) as unknown as Route;
+  return openGateway(caller, {
+    routes: ["hold", "where"].map((action) => read(`${service}.${action}`)),
+    contractOf: () => ({ summary: "A read", params: Type.Object({}), returns: Type.Any() }),
+    permissionOf: () => ({ role: "viewer", scopes: ["read"] }),
+    settings: readConfig({ PORT: "0", BASE_URL: "https://api.example.com" }),
+  });
+}
+
+test("reads of a service whose only node is killed answer 503 within 7 seconds, and again once it is back", async () => {
+  const only = await startNode("alone");
+  const gateway = await openReads("alone");
+  const get = async (action: string) => {
+    const { status, headers } = await fetch(`${gateway.url}/alone.${action}/`);
+    return { status, retryAfter: headers.get("retry-after"), afterMs: performance.now() - killedMs };
+  };
+  let killedMs = 0;
+  try {
+    const underWay = get("hold");
+    while ((await caller.call("alone.held")) !== 1) await sleep(20);
+    only.child.signal("SIGKILL");
+    killedMs = performance.now();
+    // Asked while nobody knows that the node is gone, and when everybody does.
+    const answers = await Promise.all([underWay, get("where")]);
+    answers.push(await get("where"));
+    process.stdout.write(
+      `answered ${answers.map(({ afterMs }) => (afterMs / 1_000).toFixed(1)).join(", ")} s after the kill\n`,
+    );
+    for (const { status, retryAfter, afterMs } of answers) {
+      expect([status, Number(retryAfter)]).toEqual([503, expect.any(Number)]);
+      expect(Number(retryAfter)).toBeGreaterThan(0);
+      expect(afterMs).toBeLessThan(7_000);
+    }
+    await startNode("alone");
+    expect(await get("where")).toMatchObject({ status: 200 });
+  } finally {
+    await gateway.drain();
+  }
 });
 
 test("what a node has begun that lost its connection to NATS is not done by another one", async () => {
