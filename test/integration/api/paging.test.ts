@@ -6,9 +6,10 @@ import { type Client, client, newCompany, type TestCompany } from "../../support
 import { type Large, makeLarge } from "../../support/large-installation.ts";
 import { statementsOf } from "../../support/statements.ts";
 
-const SIZE = { people: 11_000, mails: 3_000, events: 3_000, others: 1_500 };
+const SIZE = { people: 10_100, mails: 1_100, events: 1_100, others: 1_100 };
 const PAGE_SIZE = 100;
-const WALKED = 3_000;
+const WALKED = 1_000;
+const WALKED_AT_ONCE = 40;
 
 let app: App;
 let company: TestCompany;
@@ -52,8 +53,8 @@ test("every filtered list is read to its end, and back to its beginning, also wi
   const owner = client(app, { token: company.token });
   const lists: [path: string, by?: Client][] = [
     ["subscribers/?search=example"],
-    [`subscribers/?list=${large.list}&status=active`],
-    [`lists/${large.list}/subscribers/?status=active&ordering=email`],
+    [`subscribers/?list=${large.smallList}&status=active`],
+    [`lists/${large.smallList}/subscribers/?status=active&ordering=email`],
     ["sent-emails/?status=sent"],
     ["events/?since=2000-01-01T00:00:00Z"],
     ["suppressions/?kind=bounced"],
@@ -97,7 +98,7 @@ test("several lists, campaigns and addresses list what each of them lists, once"
     ["sent-emails", "recipient", [mail!.recipient, other.recipient]],
     ["events", "recipient", [mail!.recipient, other.recipient]],
     ["inbound", "recipient", [mail!.recipient, other.recipient]],
-    ["subscribers", "list", [large.list, body.id]],
+    ["subscribers", "list", [large.smallList, body.id]],
   ] as const) {
     const asked = (wanted: readonly string[]) =>
       `/api/emails/${path}/?page_size=${PAGE_SIZE}&${wanted.map((value) => `${name}=${encodeURIComponent(value)}`).join("&")}`;
@@ -120,7 +121,7 @@ test("a filter that is given several times lists what each of its values lists",
     ["sent-emails", "status", ["sent", "bounced"]],
     ["events", "type", ["clicked", "bounced"]],
     ["events", "type", ["opened", "clicked"]],
-    ["subscribers", "status", ["active", "unsubscribed"]],
+    ["subscribers", "status", ["unsubscribed", "bounced"]],
     ["campaigns", "status", ["completed", "partial"]],
   ] as const) {
     const asked = (wanted: readonly string[]) =>
@@ -153,7 +154,7 @@ test.each(["-created_at", "created_at", "email", "-first_name"])(
     await addPeople(names);
     const gone = new Set<string>();
     const seen: Page[] = [
-      await read(`/api/emails/subscribers/?search=${tag}&ordering=${ordering}&page_size=${PAGE_SIZE}`),
+      await read(`/api/emails/subscribers/?search=${tag}&ordering=${ordering}&page_size=${WALKED_AT_ONCE}`),
     ];
     expect(seen[0]).toMatchObject({ count: WALKED, previous: null });
     for (let n = 0, at = seen[0]!.next; at !== null; at = seen.at(-1)!.next, n++) {

@@ -5,10 +5,12 @@ import { importSubscribers } from "../../../services/subscribers/import/import-s
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
 
-const ROWS = 45_000;
+/** Two slices (SLICE_ROWS of merge-import.ts). */
+const ROWS = 20_160;
+const ROWS_OF_THREE_SLICES = 45_000;
 const SUBSCRIBERS = "/api/emails/subscribers/";
-/** Avoids the boundaries of slices, and covers each of the three. */
-const SOME = [0, 1, 9_999, 19_999, 20_000, 20_001, 31_234, 39_999, 40_000, 44_998, 44_999];
+/** Spread over all slices. */
+const SOME = [0, 1, 9_999, 10_079, 10_080, 10_507, 14_000, 19_999, 20_001, 20_158, 20_159];
 
 let app: App;
 let company: TestCompany;
@@ -24,8 +26,6 @@ beforeEach(async () => {
 afterAll(() => app.stop());
 
 const address = (n: number) => `p${String(n).padStart(5, "0")}@x.org`;
-// Not in the order of addresses.
-const numbers = Array.from({ length: ROWS }, (_, n) => (n * 7_919) % ROWS);
 
 function importText(lines: Iterable<string>, more: { onConflict?: "update" | "skip" } = {}) {
   const text = `email,first_name,status,n\n${[...lines].join("\n")}\n`;
@@ -37,7 +37,9 @@ function importText(lines: Iterable<string>, more: { onConflict?: "update" | "sk
   });
 }
 
-const plainLines = () => numbers.map((n) => `${address(n)},F${n},,${n}`);
+/** Not in the order of addresses. */
+const plainLines = (rows = ROWS) =>
+  Array.from({ length: rows }, (_, at) => (at * 7_919) % rows).map((n) => `${address(n)},F${n},,${n}`);
 
 const COUNTS = `
   select count_of($1, 'subscribers', $1) people, count_of($1, 'subscribers:active', $1) active,
@@ -65,40 +67,44 @@ const peopleOf = async (of: readonly number[]) =>
     [company.id, list, of.map(address)],
   );
 
-/** Every seventh exists with a name and an attribute; one per slice has left the list. */
+const LEFT = [7, 10_507, 19_607];
+
+/** Every seventh exists with a name and an attribute; some per slice have left the list. */
 async function prepareKnown(): Promise<void> {
   const known = `insert into subscribers (company_id, email, first_name, attributes)
     select $1, 'p' || lpad(n::text, 5, '0') || '@x.org', 'Old', '{"old": "yes"}' from generate_series(0, $2::int - 1, 7) n`;
   await query(known, [company.id, ROWS]);
   const left = `insert into list_members (company_id, list_id, subscriber_id, left_at)
     select $1, $2, id, now() from subscribers where company_id = $1 and email_key = any($3)`;
-  await query(left, [company.id, list, [7, 21_007, 42_007].map(address)]);
+  await query(left, [company.id, list, LEFT.map(address)]);
   await query("select analyze_subscribers()");
 }
 const KNOWN = Math.ceil(ROWS / 7);
 
 describe("a file of several slices", () => {
   test("adds each person once, whole, on the list, and counted", async () => {
-    expect(await importText(plainLines())).toMatchObject({ total: ROWS, created: ROWS, updated: 0, skipped: 0 });
+    const rows = ROWS_OF_THREE_SLICES;
+    expect(await importText(plainLines(rows))).toMatchObject({ total: rows, created: rows, updated: 0, skipped: 0 });
     expect(await counts()).toEqual({
-      people: ROWS,
-      active: ROWS,
+      people: rows,
+      active: rows,
       unsubscribed: 0,
-      members: ROWS,
-      people_rows: ROWS,
-      member_rows: ROWS,
-      subscribed: ROWS,
+      members: rows,
+      people_rows: rows,
+      member_rows: rows,
+      subscribed: rows,
     });
-    const people = await peopleOf(SOME);
+    const some = [...SOME, 31_234, 39_999, 40_000, rows - 2, rows - 1];
+    const people = await peopleOf(some);
     expect(people.map(({ id: _, ...rest }) => rest)).toEqual(
-      SOME.map((n) => {
+      some.map((n) => {
         return { email: address(n), first_name: `F${n}`, status: "active", n: String(n), old: null, listed: true };
       }),
     );
     expect(people.map(({ id }) => id).toSorted()).toEqual(people.map(({ id }) => id));
     const joined = `select count(*) n from subscribers s join list_members m
       on m.company_id = s.company_id and m.subscriber_id = s.id and m.list_id = $2 where s.company_id = $1`;
-    expect(await query(joined, [company.id, list])).toEqual([{ n: ROWS }]);
+    expect(await query(joined, [company.id, list])).toEqual([{ n: rows }]);
   });
 
   test.each(["update", "skip"] as const)("finds known subscribers in every slice (%s)", async (onConflict) => {
@@ -113,11 +119,11 @@ describe("a file of several slices", () => {
     });
     const members = updates ? ROWS - 3 : ROWS - KNOWN;
     expect(await counts()).toMatchObject({ people: ROWS, people_rows: ROWS, members, member_rows: members });
-    const known = [0, 7, 14_000, 21_007, 28_000, 42_007, 44_996];
+    const known = [0, 7, 7_000, 10_507, 14_000, 19_607, 20_153];
     expect((await peopleOf(known)).map(({ id: _, ...rest }) => rest)).toEqual(
       known.map((n) => {
         const values = updates ? { first_name: `F${n}`, n: String(n) } : { first_name: "Old", n: null };
-        const listed = updates && ![7, 21_007, 42_007].includes(n);
+        const listed = updates && !LEFT.includes(n);
         return { email: address(n), status: "active", old: "yes", ...values, listed };
       }),
     );
@@ -137,10 +143,10 @@ describe("a file of several slices", () => {
 
   test("keeps suppressions, and skips erased persons, in every slice", async () => {
     await prepareKnown();
-    const blocked = [7, 21_007, 42_007].map(address);
+    const blocked = LEFT.map(address);
     const block = `insert into suppressions (company_id, email, kind, reason) select $1, unnest($2::text[]), 'complained', 'before'`;
     await query(block, [company.id, blocked]);
-    const erased = [3, 20_003, 40_003];
+    const erased = [3, 10_004, 20_003];
     for (const email of erased.map(address)) {
       await company.api.post(SUBSCRIBERS, { email });
       expect((await company.api.post(`${SUBSCRIBERS}erase/`, { email })).status).toBeLessThan(300);
