@@ -11,6 +11,10 @@ import { until } from "../campaigns/world.ts";
 import { type Cluster, startNode } from "./world.ts";
 
 const API = "/api/emails";
+/** A server that was backed off from is tried again after up to half a minute, later on a busy machine. */
+const ENDED_WITHIN_MS = 90_000;
+jest.setTimeout(180_000);
+
 type Row = Record<string, unknown>;
 const asked = new Set<string>();
 
@@ -59,7 +63,7 @@ describe("an operator's commands", () => {
     until(
       async () => (await api.get(`${API}/campaigns/${id}/`)).body,
       ({ status }) => !["pending", "sending"].includes(status),
-      15_000,
+      ENDED_WITHIN_MS,
     );
 
   test("companies, plans, plan: who there is, what they may, and a change of it", async () => {
@@ -211,7 +215,6 @@ describe("an operator's commands", () => {
     const [refused] = await until(
       () => ask("operator.backingOff"),
       (rows) => rows.length > 0,
-      15_000,
     );
     expect(refused).toMatchObject({
       host: expect.stringContaining("127.0.0.1"),
@@ -220,7 +223,6 @@ describe("an operator's commands", () => {
     const held = await until(
       () => ask("operator.campaigns"),
       ([first]) => `${first?.waiting_for}`.includes("backing off"),
-      15_000,
     );
     expect(held).toMatchObject([
       { id: stuck, waiting_for: expect.stringMatching(/^127\.0\.0\.1:\d+, backing off until 2/) },
@@ -249,7 +251,6 @@ describe("an operator's commands", () => {
     const [row] = await until(
       () => ask("operator.campaigns"),
       ([first]) => `${first?.waiting_for}`.includes("warm-up"),
-      15_000,
     );
     expect(row).toMatchObject({
       id: waiting,
@@ -267,7 +268,6 @@ describe("an operator's commands", () => {
     const [slow] = await until(
       () => ask("operator.slowDomains"),
       (rows) => rows.length > 0,
-      30_000,
     );
     expect(slow).toMatchObject({
       domain: "slow.example",

@@ -9,6 +9,7 @@ import { call, emitWebhookQueued } from "../../../services/call.ts";
 import type { ActionOf, ParamsOf } from "../../../services/contracts.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { type App, startApp } from "../../support/app.ts";
+import { stopRepetitions } from "../../support/repetitions.ts";
 import { statementsOf } from "../../support/statements.ts";
 
 interface Got {
@@ -24,6 +25,8 @@ interface Receiver {
 }
 
 const servers: Server[] = [];
+
+const HAPPENS_WITHIN_MS = 45_000;
 
 /** A receiver on loopback; `answer` may leave a request hanging. */
 async function receiver(answer: Answer): Promise<Receiver> {
@@ -81,6 +84,8 @@ describe("webhook delivery", () => {
   let app: App;
   beforeAll(async () => {
     app = await startApp({ services: ["accounts", "webhooks"] });
+    // `until` runs it; by itself it would claim what a test looks for.
+    await stopRepetitions(app.broker, "deliverDue");
   });
   afterAll(async () => {
     for (const server of servers) {
@@ -109,9 +114,9 @@ describe("webhook delivery", () => {
     created_at: new Date().toISOString(),
   });
 
-  /** Runs the delivery loop until `done`, without waiting for its poll. */
+  /** Runs the delivery loop until `done`. */
   async function until(done: () => boolean | Promise<boolean>): Promise<void> {
-    for (let i = 0; i < 400; i++) {
+    for (const deadline = Date.now() + HAPPENS_WITHIN_MS; Date.now() < deadline; ) {
       await call(app.broker, "webhooks.deliverDue", {});
       if (await done()) return;
       await new Promise((resolve) => setTimeout(resolve, 10));
@@ -396,8 +401,12 @@ describe("webhook delivery", () => {
       ),
     );
     const statements = await statementsOf(() => emitWebhookQueued(app.broker, queued));
-    const claims = statements.filter(({ text }) => text === CLAIM);
-    expect(new Set(claims.flatMap(({ values }) => values[0] as string[]))).toEqual(new Set(companies));
+    // Retries of earlier tests may be due, too.
+    const claims = statements
+      .filter(({ text }) => text === CLAIM)
+      .map(({ values }) => (values[0] as string[]).filter((id) => companies.includes(id)))
+      .filter((claimed) => claimed.length > 0);
+    expect(claims.flat().toSorted()).toEqual(companies.toSorted());
     expect(claims.length).toBeLessThan(10);
     await until(() => got.length === companies.length);
   });
