@@ -49,6 +49,7 @@ const TABLE = {
   "subscribers.undoImport": writes("subscribers"),
   "subscribers.importErrors": reads("subscribers"),
   "subscribers.bulkDelete": writes("subscribers"),
+  "subscribers.bulkSuppress": writes("subscribers"),
   "subscribers.bulkUpdateLists": writes("subscribers"),
   "subscribers.export": exports,
   "subscribers.erase": writes("subscribers"),

@@ -77,6 +77,12 @@ const MAX_PAGE_MS = 15_000;
 
 const escapeLike = (text: string) => text.replace(/[\\%_]/g, (char) => `\\${char}`);
 
+/** SQL of a search without regard to case in any of the texts; adds its pattern to `values`. */
+export function searchCondition(texts: readonly string[], search: string, values: unknown[]): string {
+  const pattern = `$${values.push(`%${escapeLike(search)}%`)}`;
+  return `(${texts.map((text) => `${text} ilike ${pattern}`).join(" or ")})`;
+}
+
 function sortKeyOf(listing: Listing, field: string): string[] {
   const id = [listing.id].flat();
   if (field === "created_at") return id;
@@ -103,10 +109,7 @@ function readingOf(listing: Listing, asked: ListQuery): Reading {
   const isSearched = Boolean(asked.search) && listing.searchIn.length > 0;
   const where = [...listing.where];
   const values = [...listing.values];
-  if (isSearched) {
-    const pattern = `$${values.push(`%${escapeLike(asked.search!)}%`)}`;
-    where.push(`(${listing.searchIn.map((text) => `${text} ilike ${pattern}`).join(" or ")})`);
-  }
+  if (isSearched) where.push(searchCondition(listing.searchIn, asked.search!, values));
   return {
     listing,
     where,

@@ -2,7 +2,6 @@
  * Deletes subscribers for good. Stands with the models because sent mail must lose its link to them in the same
  * transaction, so that none ever refers to a subscriber that no longer exists.
  */
-import { writeManyRows } from "../database/bulk.ts";
 import { type Queryable, query } from "../database/db.ts";
 
 // Sent mail stays, without the link, and keeps the address: by the trigger that also removes memberships.
@@ -12,17 +11,4 @@ const REMOVE = `
 /** Returns how many were deleted. */
 export async function removeSubscribers(companyId: string, ids: readonly string[], on?: Queryable): Promise<number> {
   return (await query(REMOVE, [companyId, ids], on)).length;
-}
-
-/** In one statement. With each go its memberships, and the links of its mails. */
-const SLICE = 2_500;
-
-/** Thousands of them, all or none. Returns how many were deleted. */
-export async function removeManySubscribers(companyId: string, ids: readonly string[]): Promise<number> {
-  let deleted = 0;
-  const write = async (client: Queryable, some: string[]) => {
-    deleted += await removeSubscribers(companyId, some, client);
-  };
-  await writeManyRows(companyId, { ids, slice: SLICE, write });
-  return deleted;
 }

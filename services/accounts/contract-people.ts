@@ -40,6 +40,7 @@ export const contract = {
             id: Id,
             name: Described(Type.String(), "Name.", "Readers"),
             role: RoleName,
+            timezone: Described(Type.String(), "Extension. IANA time zone of the company.", "Europe/Berlin"),
           }),
         ),
         "Companies of the person.",

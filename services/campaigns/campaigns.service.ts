@@ -23,6 +23,7 @@ import { remove } from "./lifecycle/delete.ts";
 import { edit, errorsOfEdit } from "./lifecycle/edit.ts";
 import { errorsOfResend, resend } from "./lifecycle/resend.ts";
 import { resume } from "./lifecycle/resume.ts";
+import { retryable } from "./lifecycle/retryable.ts";
 import { cancel, startDue } from "./lifecycle/schedule.ts";
 import { settle, settleFinished } from "./lifecycle/settle.ts";
 import { startByZone } from "./lifecycle/start-by-zone.ts";
@@ -108,6 +109,7 @@ export default defineService("campaigns", contract, {
     cancel: (ctx) => cancel(ctx),
     stop: (ctx) => stopOwn(ctx),
     resume: (ctx) => resume(ctx, ctx.params.id),
+    retryable: (ctx) => retryable(companyOf(ctx), ctx.params),
     failures: (ctx) => failures(companyOf(ctx), ctx.params.id),
     export: (ctx) => exportResults(ctx, cursorOf(ctx)),
 

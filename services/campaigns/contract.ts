@@ -109,6 +109,12 @@ const Done = Type.Object({ done: Type.Integer() });
 
 /** Internal actions, called by timers, events and other services. */
 const work = {
+  retryable: {
+    summary: "How many recipients a resume of each campaign would send to, counted up to a limit",
+    visibility: "public",
+    params: Type.Object({ ids: Type.Array(Uuid, { maxItems: 100 }), at_most: Type.Integer({ minimum: 1 }) }),
+    returns: Type.Array(Type.Object({ id: Uuid, count: Type.Integer() })),
+  },
   expandWaiting: {
     summary: "Write the recipients of waiting campaigns, one slice of each per round",
     visibility: "protected",

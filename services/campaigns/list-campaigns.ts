@@ -1,4 +1,6 @@
 import { CAMPAIGN_COLUMNS, type CampaignRow, campaignView } from "../../models/campaign.ts";
+import { campaignNo } from "../../models/database/campaign-no.ts";
+import { queryOne } from "../../models/database/db.ts";
 import { isOneOf, listPage } from "../../models/database/listing.ts";
 import { isDay } from "../../models/segment-rules/values.ts";
 import { findCampaign } from "../../models/statements/read-campaign.ts";
@@ -76,8 +78,16 @@ export async function getCampaign(ctx: Ctx<{ id: string }>) {
   return campaign;
 }
 
+const RETRIES = `
+  select count(*)::int as n, min(r.next_attempt_at) as at from (
+    select next_attempt_at from sent_emails
+    where campaign_no = ${campaignNo("$2", "$1")} and next_attempt_at is not null order by next_attempt_at limit 10000) r`;
+
 /** Returns one snapshot of a campaign's progress. */
 export async function progressOf(ctx: Ctx<{ id: string }>): Promise<ReturnsOf<"campaigns.progress">> {
-  const { status, total_emails, sent_count, failed_count, opens, clicks } = await getCampaign(ctx);
-  return { status, total_emails, sent_count, failed_count, opens, clicks, per_second: 0, seconds_left: null };
+  const { id, status, total_emails, sent_count, failed_count, opens, clicks } = await getCampaign(ctx);
+  const seen = { status, total_emails, sent_count, failed_count, opens, clicks, per_second: 0, seconds_left: null };
+  if (status !== "sending") return { ...seen, retrying: 0, next_retry_at: null };
+  const retries = (await queryOne<{ n: number; at: Date | null }>(RETRIES, [companyOf(ctx), id]))!;
+  return { ...seen, retrying: retries.n, next_retry_at: retries.at?.toISOString() ?? null };
 }

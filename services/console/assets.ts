@@ -61,6 +61,7 @@ const resolve = createRequire(import.meta.url).resolve;
 const scripts = {
   shell: named("shell.js", SCRIPT, own("scripts/shell.js")),
   htmx: named("htmx.js", SCRIPT, readFileSync(join(resolve("htmx.org/package.json"), "../dist/htmx.min.js"))),
+  forms: named("forms.js", SCRIPT, own("scripts/forms.js")),
   editor: named("editor.js", SCRIPT, own("scripts/editor.js")),
   media: named("media.js", SCRIPT, own("scripts/media.js")),
   copy: named("copy.js", SCRIPT, own("scripts/copy.js")),

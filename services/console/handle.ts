@@ -17,7 +17,9 @@ import {
   signSession,
 } from "../lib/tokens/console-session.ts";
 import { isForOperators, type Shown } from "./contract.ts";
+import { keep } from "./kept-form.ts";
 import { linkPages, operatorPages } from "./operator-pages.ts";
+import { signInAgain } from "./pages/sign-in.ts";
 import { companyPages, findPage, openPages, personPages } from "./pages.ts";
 import { cookieOf, problemOf, render } from "./render.ts";
 import {
@@ -26,6 +28,7 @@ import {
   type CompanyVisit,
   callAs,
   identify,
+  type Kept,
   type OperatorVisit,
   type Outcome,
   type UploadedFile,
@@ -59,9 +62,24 @@ function addressOf({ path, query }: Pick<Visit, "path" | "query">): string {
   return `/app/${path}${search && `?${search}`}`;
 }
 
+const hasPage = (path: string): boolean => {
+  const [id = "", ...rest] = path.split("/");
+  return isUuid(id)
+    ? Boolean(findPage(companyPages, rest.join("/"), "page"))
+    : Boolean(findPage(personPages, path, "page"));
+};
+
+/** The page that has the form: the same path, or the nearest one above it. */
+function pageOfForm(path: string): string {
+  const parts = path.split("/");
+  while (parts.length > 0 && !hasPage(parts.join("/"))) parts.pop();
+  return parts.join("/");
+}
+
 /** Back to the page that was asked for; where a form goes there is not always one. */
 function toSignIn(visit: Visit, isWrite: boolean): Answer {
   const next = addressOf(visit);
+  if (isWrite && visit.session.person) return signInAgain(`/app/${pageOfForm(visit.path)}`, keep(visit));
   return { goTo: isWrite || visit.path === "" ? "/app/login" : `/app/login?${new URLSearchParams({ next })}` };
 }
 
@@ -120,19 +138,25 @@ async function handle(ctx: Ctx<unknown>, asked: Asked, isWrite: boolean): Promis
   const had = (cookie === undefined ? null : readSession(cookie)) ?? undefined;
   const session = had ?? newVisitor();
   let visit: Visit = { ctx, path, query, session, params: {}, form, ...(file ? { file } : {}) };
-  const finish = (given: Answer, next = session) =>
-    render(given, { ...visit, session: next }, headersOf(visit, { session: next, had, isPoll }));
+  const finish = (given: Answer, next = session, kept?: Kept) =>
+    render(given, { ...visit, session: next }, headersOf(visit, { session: next, had, isPoll }), kept);
+  const seen = (now: Visit) => {
+    visit = now;
+  };
   try {
     const token = asked.formToken ?? form.form_token ?? "";
-    if (isWrite && !(had && isFormToken(had, token))) throw forbidden(STALE_FORM);
-    const { answer: given, session: next } = await answer(visit, {
-      isWrite,
-      isPoll,
-      seen: (now) => {
-        visit = now;
-      },
-    });
-    return finish(given, next);
+    if (isWrite && !(had && isFormToken(had, token))) {
+      const ended = cookie === undefined ? null : readSession(cookie, { alsoEnded: true });
+      const isOpen = isForOperators(path) || findPage(openPages, path, "form");
+      if (!ended || isOpen || !isFormToken(ended, token)) throw forbidden(STALE_FORM);
+      return finish(toSignIn({ ...visit, session: ended }, true));
+    }
+    const { answer: given, session: next, kept } = await answer(visit, { isWrite, isPoll, seen });
+    if (!kept || !next) return finish(given, next);
+    const again: Visit = { ctx, path: pageOfForm(kept.path), query: {}, session: next, params: {}, form: {} };
+    visit = again;
+    const { answer: page } = await answer(again, { isWrite: false, isPoll, seen });
+    return finish(page, next, kept);
   } catch (error) {
     const problem = problemOf(error);
     if (!problem) throw error;

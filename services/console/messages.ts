@@ -19,6 +19,12 @@ import { webhooks } from "./messages/webhooks.ts";
 export const messages = {
   product: "Flockmail",
   skip: "Skip to the content",
+  kept: {
+    ended: "Your session expired. Sign in to continue; your changes are kept.",
+    back: "You are signed in again, and the form has what you typed. It is not saved yet.",
+    /** Beside a form that saves itself. */
+    notSaved: "Not saved. If your session expired, press a button of this form to sign in; your changes are kept.",
+  },
   ...account,
   navigation,
   search,

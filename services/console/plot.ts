@@ -49,7 +49,11 @@ export function plotOf(
     lines: entries.map(([label, values]) => ({
       label,
       sum: values.reduce((sum, value) => sum + value, 0),
-      points: values.map((value, day) => `${x(day)},${y(value)}`).join(" "),
+      // A line of one point would be invisible: it goes from edge to edge.
+      points:
+        values.length === 1
+          ? `0.0,${y(values[0]!)} ${WIDTH}.0,${y(values[0]!)}`
+          : values.map((value, day) => `${x(day)},${y(value)}`).join(" "),
     })),
     rows: dates
       .map((date, day) => ({ date, values: entries.map(([, values]) => values[day] ?? 0) }))

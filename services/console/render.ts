@@ -2,12 +2,15 @@
 import nunjucks from "nunjucks";
 import { config } from "../lib/config.ts";
 import { isServiceError } from "../lib/errors.ts";
+import { escapeHtml } from "../lib/escape-html.ts";
+import { readableName } from "../lib/readable-name.ts";
 import { CONSOLE_COOKIE, formToken, OPERATOR_COOKIE } from "../lib/tokens/console-session.ts";
 import { iconName, iconsName, scriptNames, styleName } from "./assets.ts";
 import { isForOperators, type Shown } from "./contract.ts";
 import { messages } from "./messages.ts";
 import { type Navigation, navigationOf, operatorNavigation, ownNavigation } from "./navigation.ts";
-import type { Answer, CompanyVisit, OperatorVisit, PersonVisit, Visit } from "./request.ts";
+import type { Answer, CompanyVisit, Kept, OperatorVisit, PersonVisit, Visit } from "./request.ts";
+import { agoOf, timeOf } from "./times.ts";
 
 const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(`${import.meta.dirname}/views`), {
   autoescape: true,
@@ -29,10 +32,18 @@ environment.addFilter("number", (n: number | null) => (n === null ? "–" : form
 export const percentOf = (part: number | null, whole: number): string =>
   part === null || whole === 0 ? "–" : `${((100 * part) / whole).toFixed(1)} %`;
 environment.addFilter("percent", percentOf);
-// Universal time, spelled so that nobody takes it for the local one.
-export const timeOf = (iso: string | null): string =>
-  iso === null ? "–" : `${iso.slice(0, 16).replace("T", " ")} UTC`;
-environment.addFilter("time", timeOf);
+/** Of the page that is rendered at this moment; rendering never waits. */
+let zone = "UTC";
+environment.addFilter("time", (iso: string | null) => timeOf(iso, zone));
+/** For a time that stands alone: relative, with the exact one on hover. */
+environment.addFilter("ago", (iso: string | null) => {
+  if (iso === null || iso === undefined) return "–";
+  const text = `<time datetime="${escapeHtml(iso)}" title="${escapeHtml(timeOf(iso, zone))}">${agoOf(iso, zone)}</time>`;
+  return new nunjucks.runtime.SafeString(text);
+});
+/** A clock that is the same in all zones. */
+environment.addFilter("anywhere", (iso: string) => iso.slice(0, 16).replace("T", " "));
+environment.addFilter("readable", readableName);
 environment.addFilter("clock", (iso: string) => `${iso.slice(11, 19)} UTC`);
 
 /** Nothing from elsewhere, no inline script or style, no frame around it. */
@@ -109,7 +120,7 @@ function withNotice({ goTo, notice }: { goTo: string; notice?: string }): string
 const noticeOf = ({ query: { notice = "" } }: Visit): string | undefined =>
   Object.hasOwn(messages.notices, notice) ? messages.notices[notice as keyof typeof messages.notices] : undefined;
 
-export function render(answer: Answer, visit: Visit, headers: Record<string, string>): Shown {
+export function render(answer: Answer, visit: Visit, headers: Record<string, string>, kept?: Kept): Shown {
   if ("content_type" in answer) return { ...answer, headers: { ...answer.headers, ...headers } };
   if ("goTo" in answer) {
     return {
@@ -119,6 +130,7 @@ export function render(answer: Answer, visit: Visit, headers: Record<string, str
       headers: { location: withNotice(answer), ...headers },
     };
   }
+  zone = isWithin(visit) ? visit.company.timezone : "UTC";
   const body = environment.render(`${answer.view}.njk`, {
     ...answer.values,
     title: answer.title,
@@ -131,6 +143,7 @@ export function render(answer: Answer, visit: Visit, headers: Record<string, str
     home: homeOf(visit),
     operator: isOperators(visit) ? visit.operator : undefined,
     path: visit.path,
+    kept: kept && { ...kept, page: `/app/${visit.path}` },
     company: isWithin(visit) ? visit.company : undefined,
     user: isPersons(visit) ? visit.user : undefined,
     companies: isPersons(visit) ? visit.companies : [],

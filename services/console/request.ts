@@ -16,6 +16,7 @@ export interface Company {
   id: string;
   name: string;
   role: Role;
+  timezone: string;
 }
 
 export type User = ReturnsOf<"accounts.me">["user"];
@@ -63,8 +64,14 @@ export type Answer =
   | { goTo: string; notice?: NoticeName }
   | Shown;
 
-/** `session`: the browser has another one from now on. */
-export type Outcome = { answer: Answer; session?: ConsoleSession };
+/** `session`: the browser has another one from now on. `kept`: a form to show again, filled in, in place of the answer. */
+export type Outcome = { answer: Answer; session?: ConsoleSession; kept?: Kept };
+
+export interface Kept {
+  /** Where the form goes, below /app/. */
+  path: string;
+  fields: Record<string, string>;
+}
 
 const metaOf = ({ ctx, session }: Visit): Caller => ({
   ...(ctx.meta.requestId ? { requestId: ctx.meta.requestId } : {}),
@@ -84,6 +91,14 @@ const withMeta = (meta: Caller): CallingOptions & { meta: Caller } => ({ meta })
 /** An action that is about the person, or about nobody. */
 export const callAs = <A extends ActionOf>(visit: Visit, action: A, params: ParamsOf<A>): Promise<ReturnsOf<A>> =>
   call(visit.ctx.broker, action, params, withMeta(metaOf(visit)));
+
+/** A change to a company that the person has just made, and so owns. */
+export const callAsOwner = (
+  visit: Visit,
+  companyId: string,
+  params: ParamsOf<"accounts.updateCompany">,
+): Promise<ReturnsOf<"accounts.updateCompany">> =>
+  call(visit.ctx.broker, "accounts.updateCompany", params, withMeta({ ...metaOf(visit), companyId, role: "owner" }));
 
 /** Who is signed in with this browser; undefined where nobody is, or the session has ended. */
 export async function identify(visit: Visit, isPoll = false): Promise<PersonVisit | undefined> {

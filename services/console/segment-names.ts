@@ -1,5 +1,6 @@
 /** Lists, campaigns and statuses that a segment's rules choose from, with their names; read only where a rule needs them. */
 import { SUBSCRIBER_STATUSES } from "../../models/subscriber.ts";
+import { readableName } from "../lib/readable-name.ts";
 import { messages } from "./messages.ts";
 import { type CompanyVisit, callIn } from "./request.ts";
 import { choicesOf, type Input } from "./segment-fields.ts";
@@ -78,7 +79,7 @@ export const labelOf = (field: string, key: string): string =>
 export function inWords(row: Row, names: Names): string {
   const choice = choiceOf(row);
   if (!choice) return row.kept ?? "";
-  const what = row.name === "" ? t.fields[row.field as keyof typeof t.fields] : row.name;
+  const what = row.name === "" ? t.fields[row.field as keyof typeof t.fields] : readableName(row.name);
   const options = optionsFor(row, names);
   const values = row.picks.length > 0 ? row.picks : row.value.split("\n").filter((text) => text !== "");
   const shown = values.map((value) => options?.find(([one]) => one === value)?.[1] ?? value);

@@ -1,7 +1,8 @@
 /** What needs a look: each a sentence with the page that helps. From what is stored: nothing is looked up for it. */
 import type { ReturnsOf } from "../contracts.ts";
 import { messages } from "./messages.ts";
-import { formatted, percentOf, timeOf } from "./render.ts";
+import { formatted, percentOf } from "./render.ts";
+import { timeOf } from "./times.ts";
 
 const t = messages.overview.warningsOf;
 
@@ -51,11 +52,11 @@ function rateWarnings(days: Days): Warning[] {
   ];
 }
 
-const planWarnings = ({ limits, usage, period }: Plan): Warning[] =>
+const planWarnings = ({ limits, usage, period }: Plan, zone: string): Warning[] =>
   (["emails_per_month", "subscribers"] as const).flatMap((name) => {
     const [used, limit] = [usage[name], limits[name]];
     if (limit === null || used === null || used < NEARLY * limit) return [];
-    const until = name === "emails_per_month" ? ` ${t.resets(timeOf(period.end))}` : "";
+    const until = name === "emails_per_month" ? ` ${t.resets(timeOf(period.end, zone))}` : "";
     const text = t[name](formatted(used), formatted(limit)) + until;
     return [{ text, path: "settings/plan", link: t.toPlan }];
   });
@@ -70,9 +71,18 @@ const webhookWarnings = (endpoints: Endpoints): Warning[] =>
       link: t.toWebhook,
     }));
 
-export const warningsOf = (seen: { servers: Servers; days: Days; plan: Plan; endpoints: Endpoints }): Warning[] => [
+interface Seen {
+  servers: Servers;
+  days: Days;
+  plan: Plan;
+  endpoints: Endpoints;
+  /** Of the company. */
+  zone: string;
+}
+
+export const warningsOf = (seen: Seen): Warning[] => [
   ...serverWarnings(seen.servers),
   ...rateWarnings(seen.days),
-  ...planWarnings(seen.plan),
+  ...planWarnings(seen.plan, seen.zone),
   ...webhookWarnings(seen.endpoints),
 ];

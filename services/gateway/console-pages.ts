@@ -50,8 +50,13 @@ function texts(values: Record<string, unknown>): Record<string, string> {
   );
 }
 
-/** Undefined without a signed-in person: such bodies are small and have no files. */
-const personOf = ({ cookie }: Asked) => (cookie === undefined ? undefined : readSession(cookie)?.person);
+/** Undefined for a browser that nobody has signed in with: its bodies hold no files. Also of a session that has ended. */
+const personOf = ({ cookie }: Asked) =>
+  cookie === undefined ? undefined : readSession(cookie, { alsoEnded: true })?.person;
+
+/** Strangers send little, but for a form that is kept through a sign-in (console/kept-form.ts). */
+const limitsFor = (asked: Asked) =>
+  personOf(asked) || asked.path === "login" ? BODY_LIMITS.ordinary : BODY_LIMITS.small;
 
 /** Guesses of passwords and mailed links count together with those through the API. */
 const THROTTLES: Record<string, (context: Context) => Promise<void>> = {
@@ -100,9 +105,7 @@ export function consolePages(deps: ConsoleDeps) {
     const person = personOf(asked);
     const reservation = bodyBudget.open(person?.userId ?? context.state.ip);
     try {
-      const form = texts(
-        await readForm(context, { limits: person ? BODY_LIMITS.ordinary : BODY_LIMITS.small, reservation }),
-      );
+      const form = texts(await readForm(context, { limits: limitsFor(asked), reservation }));
       const header = context.get("x-csrf-token");
       const params = { ...asked, form, ...(header ? { formToken: header } : {}) };
       return await admitted(context, asked, options.meta, () => call(broker, "console.submit", params, options));

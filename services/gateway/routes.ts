@@ -116,6 +116,7 @@ export const routes: readonly Route[] = [
   route("POST", `${E}/imports/:id/start/`, "subscribers.startImport", { status: 202 }),
   route("GET", `${E}/imports/:id/errors/`, "subscribers.importErrors", csv),
   route("POST", `${E}/subscribers/bulk-delete/`, "subscribers.bulkDelete"),
+  route("POST", `${E}/subscribers/bulk-suppress/`, "subscribers.bulkSuppress"),
   route("POST", `${E}/subscribers/bulk-update-lists/`, "subscribers.bulkUpdateLists"),
   route("GET", `${E}/subscribers/export/`, "subscribers.export", csv),
   route("GET", `${E}/subscribers/attributes/`, "subscribers.listAttributes"),

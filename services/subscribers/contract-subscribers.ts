@@ -57,6 +57,39 @@ const lists = Type.Optional(
 /** Limit of one transaction, so that it does not hold its locks for long. */
 const MAX_IDS = 10_000;
 const subscriber_ids = Type.Array(Uuid, { minItems: 1, maxItems: MAX_IDS });
+
+const Chosen = {
+  subscriber_ids: Type.Optional(
+    Described(subscriber_ids, "Subscribers, all or nothing.", ["0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"]),
+  ),
+  filter: Type.Optional(
+    Type.Object(
+      {
+        search: Type.Optional(
+          Type.String({
+            maxLength: 255,
+            description: "Text in email or names, case-insensitive.",
+            examples: ["lantern"],
+          }),
+        ),
+        status: Filter(Status, "Only subscribers with this status."),
+        list: Filter(Uuid, "Only subscribers of this list.", "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"),
+      },
+      {
+        additionalProperties: false,
+        description:
+          "Extension. In place of `subscriber_ids`: all subscribers that `GET /api/emails/subscribers/` lists with these parameters; `{}` is everybody. They are changed in slices, each in a transaction of its own.",
+      },
+    ),
+  ),
+};
+const complete = Type.Optional(
+  Type.Unsafe<false>({
+    type: "boolean",
+    description:
+      "Extension. Present and false only if the time ran out with a `filter`: repeat the request to continue.",
+  }),
+);
 const listIds = Type.Optional(Type.Array(Uuid, { maxItems: 100 }));
 
 const None = Type.Object({});
@@ -164,6 +197,13 @@ export const subscribers = {
     description:
       "Columns: email, first_name, last_name, status, created_at, lists (names), then every attribute in use. Cells that a spreadsheet would run as a formula start with an apostrophe. The file can be imported again, with everybody's status.",
     params: Type.Object({
+      search: Type.Optional(
+        Type.String({
+          maxLength: 255,
+          description: "Text in email or names, case-insensitive.",
+          examples: ["lantern"],
+        }),
+      ),
       list: Filter(Uuid, "Only subscribers of this list.", "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"),
       status: Filter(Status, "Only entries with this status."),
       segment: Filter(Uuid, "Only subscribers in this segment.", "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"),
@@ -187,19 +227,34 @@ export const subscribers = {
   },
   bulkDelete: {
     summary: "Delete subscribers",
-    description: "All or nothing: an unknown id is an error, and nobody is deleted.",
-    params: Type.Object({
-      subscriber_ids: Described(subscriber_ids, "Subscribers.", ["0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"]),
-    }),
-    returns: Type.Object({ deleted: Described(Type.Integer(), "Number of subscribers deleted.", 2) }),
+    description: "By id all or nothing: an unknown id is an error, and nobody is deleted. Or by `filter`.",
+    params: Type.Object(Chosen),
+    returns: Type.Object({ deleted: Described(Type.Integer(), "Number of subscribers deleted.", 2), complete }),
     example: { subscriber_ids: ["0195f7a0-0000-7000-8000-000000000001"] },
+  },
+  bulkSuppress: {
+    summary: "Suppress subscribers",
+    description:
+      "Blocks all mail to their addresses (kind `manual`). An existing suppression keeps a stronger kind. By id all or nothing, or by `filter`.",
+    params: Type.Object({
+      ...Chosen,
+      reason: Type.Optional(
+        Type.String({ maxLength: 1_000, description: "Why they get no mail.", examples: ["Asked by phone"] }),
+      ),
+    }),
+    returns: Type.Object({
+      suppressed: Described(Type.Integer(), "Number of new suppressions.", 2),
+      existing: Described(Type.Integer(), "Number of addresses that were suppressed before.", 1),
+      complete,
+    }),
+    example: { subscriber_ids: ["0195f7a0-0000-7000-8000-000000000001"], reason: "Asked by phone" },
   },
   bulkUpdateLists: {
     summary: "Add subscribers to lists or remove them",
     description:
-      "All or nothing. `added` and `removed` count changed memberships, `updated` the subscribers concerned.",
+      "By id all or nothing, or by `filter`. `added` and `removed` count changed memberships, `updated` the subscribers concerned.",
     params: Type.Object({
-      subscriber_ids: Described(subscriber_ids, "Subscribers.", ["0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"]),
+      ...Chosen,
       add_to_lists: Described(listIds, "Lists to add the subscribers to.", ["0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"]),
       remove_from_lists: Described(listIds, "Lists to remove the subscribers from.", [
         "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5c",
@@ -209,6 +264,7 @@ export const subscribers = {
       updated: Described(Type.Integer(), "Number updated.", 150),
       added: Described(Type.Integer(), "Number of new memberships.", 2),
       removed: Described(Type.Integer(), "Number of ended memberships.", 1),
+      complete,
     }),
     example: {
       subscriber_ids: ["0195f7a0-0000-7000-8000-000000000001"],

@@ -1,8 +1,7 @@
 /** Exports subscribers as CSV in keyset pages, without an open snapshot and with constant memory. */
 import { exportRead } from "../../models/database/bulk.ts";
 import { query, queryOne } from "../../models/database/db.ts";
-import { isOneOf } from "../../models/database/listing.ts";
-import { listMembersOf, subscriberAt } from "../../models/database/row-at.ts";
+import { listMembersOf } from "../../models/database/row-at.ts";
 import { Segment } from "../../models/segment.ts";
 import { segmentSql } from "../../models/segment-rules/segment-sql.ts";
 import type { SubscriberStatus } from "../../models/subscriber.ts";
@@ -12,7 +11,7 @@ import { csvPage } from "../lib/download.ts";
 import { type FieldErrors, missingObject, notFound } from "../lib/errors.ts";
 import { addFieldError } from "../lib/field-errors.ts";
 import type { DownloadPage } from "../lib/shapes.ts";
-import { isMemberOf } from "./list-subscribers.ts";
+import { type SubscriberFilter, type Which, whichOf } from "./chosen.ts";
 import { listErrors } from "./members.ts";
 
 const PAGE = 2_000;
@@ -22,9 +21,7 @@ const NAMES_PAGE = 10_000;
 // Spreadsheets cannot open files with more columns.
 const MAX_ATTRIBUTE_COLUMNS = 1_000;
 
-interface ExportFilters {
-  list?: string | string[];
-  status?: SubscriberStatus | SubscriberStatus[];
+interface ExportFilters extends SubscriberFilter {
   segment?: string | string[];
   /** Excel needs a byte order mark to detect UTF-8. */
   bom?: boolean;
@@ -42,28 +39,8 @@ export async function exportErrors(
   return errors;
 }
 
-/** Selection of subscribers, in the order of `key`. */
-interface Chosen {
-  /** Must define the alias `s`. */
-  from: string;
-  /** Must restrict to the company. */
-  where: string;
-  key: string;
-  values: unknown[];
-}
-
-async function chosen(companyId: string, { list, status, segment }: ExportFilters): Promise<Chosen> {
-  const values: unknown[] = [companyId];
-  const where: string[] = [];
-  let [from, key] = ["subscribers s", "s.id"];
-  if (typeof list === "string") {
-    // Uses the list's own index; as a condition, each page would read the whole list.
-    where.push(`m.company_id = $1 and m.list_id = $${values.push(list)} and m.left_at is null`);
-    key = "m.subscriber_id";
-    from = `list_members m cross join lateral (${subscriberAt("$1", "m.subscriber_id", "r.*")}) s`;
-  } else where.push("s.company_id = $1");
-  if (Array.isArray(list)) where.push(isMemberOf(`$${values.push(list)}`));
-  if (status) where.push(isOneOf("s.status", status, values));
+async function chosen(companyId: string, { segment, ...filter }: ExportFilters): Promise<Which> {
+  const { where, values, ...which } = whichOf(companyId, filter);
   const holds: string[] = [];
   for (const id of [segment ?? []].flat()) {
     const found = await Segment.findOne({ where: { companyId, id } });
@@ -73,25 +50,25 @@ async function chosen(companyId: string, { list, status, segment }: ExportFilter
     values.push(...rules.values);
   }
   if (holds.length > 0) where.push(`(${holds.join(" or ")})`);
-  return { from, where: where.join(" and "), key, values };
+  return { ...which, where, values };
 }
 
 /** Reads one page: key of its last row, and the first names (in database order) of those known before and its own. */
-const namesSql = (which: Chosen, size: number) => `
+const namesSql = (which: Which, size: number) => `
   with page as materialized (
     select ${which.key} as key, s.attributes from ${which.from}
-    where ${which.where} and ${which.key} > $${which.values.length + 1} order by ${which.key} limit ${size})
+    where ${which.where.join(" and ")} and ${which.key} > $${which.values.length + 1} order by ${which.key} limit ${size})
   select (select count(*) from page) as n, (select key from page offset ${size - 1}) as last, array(
     select name from (
       select jsonb_object_keys(attributes) as name from page where attributes <> '{}'
       union select unnest($${which.values.length + 2}::text[])) x
     order by name limit ${MAX_ATTRIBUTE_COLUMNS}) as names`;
 
-const pageSql = (which: Chosen, size: number) => `
+const pageSql = (which: Which, size: number) => `
   select s.id, s.email, s.first_name, s.last_name, s.status, s.created_at, s.attributes, array(
     select l.name from ${listMembersOf("s.id")} o join lists l on l.company_id = $1 and l.id = o.list_id
     where o.company_id = $1 and o.left_at is null order by l.name, l.id) as lists
-  from ${which.from} where ${which.where} and ${which.key} > $${which.values.length + 1} order by ${which.key} limit ${size}`;
+  from ${which.from} where ${which.where.join(" and ")} and ${which.key} > $${which.values.length + 1} order by ${which.key} limit ${size}`;
 
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 
@@ -133,7 +110,7 @@ interface Cursor {
 const textOf = (cursor: Cursor) => JSON.stringify(cursor);
 
 /** Merges the names known before with those of one page of subscribers. */
-async function namesPage(companyId: string, which: Chosen, { after, names: known }: Cursor): Promise<DownloadPage> {
+async function namesPage(companyId: string, which: Which, { after, names: known }: Cursor): Promise<DownloadPage> {
   const values = [...which.values, after, known];
   const sql = namesSql(which, NAMES_PAGE);
   const page = (await exportRead(companyId, (client) => queryOne<Names>(sql, values, client)))!;
@@ -142,7 +119,7 @@ async function namesPage(companyId: string, which: Chosen, { after, names: known
   return { body: csvRow(["", ...names]), next: textOf({ reading: "people", after: BEFORE_ALL, names }) };
 }
 
-async function peoplePage(companyId: string, which: Chosen, { after, names }: Cursor): Promise<DownloadPage> {
+async function peoplePage(companyId: string, which: Which, { after, names }: Cursor): Promise<DownloadPage> {
   const sql = pageSql(which, PAGE);
   const rows = await exportRead(companyId, (client) => query<Row>(sql, [...which.values, after], client));
   const { body, next } = csvPage(rows, PAGE, lineOf(names), ({ id }) => id);

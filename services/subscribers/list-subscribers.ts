@@ -1,9 +1,10 @@
 /** Pages of subscribers of a company, a list or a segment. */
 import { queryOne } from "../../models/database/db.ts";
 import { isOneOf, type Listing, listPage } from "../../models/database/listing.ts";
-import { listMembersOf, subscriberAt } from "../../models/database/row-at.ts";
+import { subscriberAt } from "../../models/database/row-at.ts";
 import { SEARCHED_TEXT, type SubscriberStatus } from "../../models/subscriber.ts";
 import type { ListQuery } from "../lib/shapes.ts";
+import { isMemberOf } from "./chosen.ts";
 import { COLUMNS, type SubscriberRow, subscriberView } from "./subscriber.ts";
 
 interface Filters extends ListQuery {
@@ -26,10 +27,6 @@ async function listSubscribers(which: Which, asked: ListQuery) {
   const { results, ...page } = await listPage<SubscriberRow>(listing, asked);
   return { ...page, results: results.map(subscriberView) };
 }
-
-/** SQL condition: subscriber s is on one of these lists. */
-export const isMemberOf = (lists: string): string => `exists (select from ${listMembersOf("s.id")} o
-  where o.company_id = $1 and o.list_id = any(${lists}) and o.left_at is null)`;
 
 export function companySubscribers(companyId: string, asked: Filters) {
   const { list, status } = asked;

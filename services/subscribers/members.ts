@@ -1,6 +1,5 @@
 /** List memberships, written set-based: subscribers × lists in one statement each. */
-import { writeManyRows } from "../../models/database/bulk.ts";
-import { type Client, type Queryable, query, queryOne } from "../../models/database/db.ts";
+import { type Queryable, query, queryOne } from "../../models/database/db.ts";
 import { type FieldErrors, missingObject } from "../lib/errors.ts";
 
 /** More errors than this help nobody. */
@@ -31,7 +30,7 @@ export async function listErrors(companyId: string, field: string, ids: readonly
 
 // Locks subscribers and lists, because memberships have no foreign keys. A subscriber added by id rejoins even after
 // leaving on the preferences page, without a confirmation.
-const ADDED = `
+export const ADDED = `
   l as (select id from lists where company_id = $1 and id = any ($3::uuid[]) order by id for key share),
   p as (
     select id from subscribers where company_id = $1 and id = any ($2::uuid[]) and cardinality($3::uuid[]) > 0
@@ -49,17 +48,6 @@ const ADD = `with ${ADDED} select from added`;
 
 export const addToLists = (on: Queryable, companyId: string, subscriberIds: string[], listIds: string[]) =>
   query(ADD, [companyId, subscriberIds, listIds], on);
-
-// $3: lists to join, $4: lists to leave.
-const CHANGE = `
-  with ${ADDED},
-  gone as (
-    delete from list_members
-    where company_id = $1 and subscriber_id = any ($2::uuid[]) and list_id = any ($4::uuid[]) and cardinality($4::uuid[]) > 0
-    returning subscriber_id, left_at),
-  removed as (select subscriber_id from gone where left_at is null)
-  select (select count(*) from added) as added, (select count(*) from removed) as removed,
-    (select count(*) from (select subscriber_id from added union select subscriber_id from removed) x) as updated`;
 
 // A pending confirmation and a membership of one list may coexist if a member has to confirm again.
 const OF_SUBSCRIBER = `
@@ -93,53 +81,4 @@ export async function membershipsOf(companyId: string, subscriberId: string) {
     left_at: iso(left_at),
     asked_at: iso(asked_at),
   }));
-}
-
-interface BulkLists {
-  subscriber_ids: string[];
-  add_to_lists?: string[];
-  remove_from_lists?: string[];
-}
-
-/** Returns errors for ids that are no subscribers of the company. */
-export async function subscriberIdErrors(companyId: string, ids: readonly string[]): Promise<FieldErrors> {
-  const sentences = await missing("subscribers", companyId, ids);
-  return sentences.length > 0 ? { subscriber_ids: sentences } : {};
-}
-
-/** Returns errors for unknown ids in the fields that passed the schema. */
-export async function bulkErrors(companyId: string, given: BulkLists, isValid: (field: keyof BulkLists) => boolean) {
-  const errors = isValid("subscriber_ids") ? await subscriberIdErrors(companyId, given.subscriber_ids) : {};
-  for (const field of ["add_to_lists", "remove_from_lists"] as const) {
-    if (isValid(field)) Object.assign(errors, await listErrors(companyId, field, given[field] ?? []));
-  }
-  return errors;
-}
-
-interface ChangedLists {
-  /** Subscribers with a new or ended membership. */
-  updated: number;
-  /** New memberships. */
-  added: number;
-  /** Ended memberships. */
-  removed: number;
-}
-
-/** Memberships per statement. */
-const SLICE = 5_000;
-
-/** If a list is in both fields, all of the subscribers end up on it. */
-export async function updateLists(companyId: string, given: BulkLists): Promise<ChangedLists> {
-  const { subscriber_ids: ids, add_to_lists: toJoin = [], remove_from_lists = [] } = given;
-  const toLeave = remove_from_lists.filter((id) => !toJoin.includes(id));
-  const done: ChangedLists = { updated: 0, added: 0, removed: 0 };
-  const slice = Math.ceil(SLICE / Math.max(1, toJoin.length + toLeave.length));
-  const write = async (client: Client, some: string[]) => {
-    const [changed] = await query<ChangedLists>(CHANGE, [companyId, some, toJoin, toLeave], client);
-    done.updated += changed!.updated;
-    done.added += changed!.added;
-    done.removed += changed!.removed;
-  };
-  await writeManyRows(companyId, { ids, slice, write });
-  return done;
 }

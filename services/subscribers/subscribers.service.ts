@@ -6,12 +6,13 @@
 import { every } from "../../mixins/every.mixin.ts";
 import { audit } from "../../models/statements/audit-log.ts";
 import { purgeImports } from "../../models/statements/imports.ts";
-import { removeManySubscribers } from "../../models/statements/remove-subscribers.ts";
 import { defineService } from "../define.ts";
 import type { AuditAction } from "../lib/audit-actions.ts";
 import { type Ctx, companyOf } from "../lib/caller.ts";
 import { cursorOf } from "../lib/download.ts";
+import { bulkErrors, removeMany, suppressMany, updateLists } from "./change-many.ts";
 import { removeSubscriber, subscriberErrors, updateSubscriber } from "./change-subscriber.ts";
+import { chosenErrors } from "./chosen.ts";
 import { contract } from "./contract.ts";
 import { createSubscriber } from "./create-subscriber.ts";
 import { droppedSignUps } from "./dropped-sign-ups.ts";
@@ -34,7 +35,7 @@ import { blocksErrors, importSuppressions } from "./import/import-suppressions.t
 import { undoImport } from "./import/undo-import.ts";
 import { companySubscribers, listMembers } from "./list-subscribers.ts";
 import { createList, getList, listLists, listSettingErrors, removeList, updateList } from "./lists.ts";
-import { bulkErrors, membershipsOf, subscriberIdErrors, updateLists } from "./members.ts";
+import { membershipsOf } from "./members.ts";
 import { formErrors } from "./public-form.ts";
 import {
   createSegment,
@@ -102,10 +103,11 @@ export default defineService("subscribers", contract, {
     export: {
       validate: (ctx, isValid) => exportErrors(companyOf(ctx), ctx.params, isValid),
       async handler(ctx) {
-        const { list, status, segment } = ctx.params;
+        const { search, list, status, segment } = ctx.params;
         const cursor = cursorOf(ctx);
         // Audit before the first row is returned.
-        if (cursor === undefined) await logged(ctx, "subscribers.exported", undefined, { list, status, segment });
+        if (cursor === undefined)
+          await logged(ctx, "subscribers.exported", undefined, { search, list, status, segment });
         return exportSubscribers(companyOf(ctx), ctx.params, cursor);
       },
     },
@@ -147,13 +149,20 @@ export default defineService("subscribers", contract, {
       return null;
     },
     bulkDelete: {
-      validate: (ctx, isValid) =>
-        isValid("subscriber_ids") ? subscriberIdErrors(companyOf(ctx), ctx.params.subscriber_ids) : {},
-      handler: async (ctx) => {
-        const companyId = companyOf(ctx);
-        const deleted = await removeManySubscribers(companyId, ctx.params.subscriber_ids);
-        await logged(ctx, "subscribers.deleted", undefined, { deleted });
-        return { deleted };
+      validate: (ctx, isValid) => chosenErrors(companyOf(ctx), ctx.params, isValid),
+      async handler(ctx) {
+        const done = await removeMany(companyOf(ctx), ctx.params);
+        await logged(ctx, "subscribers.deleted", undefined, { deleted: done.deleted });
+        return done;
+      },
+    },
+    bulkSuppress: {
+      validate: (ctx, isValid) => chosenErrors(companyOf(ctx), ctx.params, isValid),
+      async handler(ctx) {
+        const done = await suppressMany(companyOf(ctx), ctx.params);
+        const { suppressed: created, existing } = done;
+        await logged(ctx, "suppressions.imported", undefined, { total: created + existing, created, existing });
+        return done;
       },
     },
     bulkUpdateLists: {

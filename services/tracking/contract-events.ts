@@ -186,6 +186,10 @@ export const contract = {
       type: Filter(OneOf(...EMAIL_EVENT_TYPES), "Only of this type."),
       campaign: Filter(Uuid, "Only entries of this campaign.", "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"),
       recipient: Filter(Email, "Only entries for this address.", "ann@example.com"),
+      source: Filter(
+        OneOf("smtp", "dsn", "provider", "api"),
+        "Extension. Only bounces from this source; `smtp`: refused in the SMTP session.",
+      ),
       since: Type.Optional(DayOrTime("Inclusive start.")),
       until: Type.Optional(DayOrTime("Exclusive.")),
     }),

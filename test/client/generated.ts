@@ -427,7 +427,7 @@ export type WebhookDelivery = {
   id: Id;
   event_id: EventId;
   event_type: EventType;
-  status: Status;
+  status: StatusOfGetWebhookDelivery;
   attempts: Attempts;
   response_status: ResponseStatus;
   last_error: LastError;
@@ -1222,8 +1222,33 @@ export type Header = boolean;
 /** The file, as a form-data part with a file name. */
 export type FileOfImportSubscribers = Blob;
 
-/** Subscribers. */
+/** Subscribers, all or nothing. */
 export type SubscriberIds = string[];
+
+/** Extension. In place of `subscriber_ids`: all subscribers that `GET /api/emails/subscribers/` lists with these parameters; `{}` is everybody. They are changed in slices, each in a transaction of its own. */
+export type Filter = {
+  search?: Search;
+  status?: Status;
+  list?: ListOfDeleteSubscribers;
+};
+
+/** Text in email or names, case-insensitive. */
+export type Search = string;
+
+/** Only subscribers with this status. Repeat it for several values. */
+export type Status =
+  | "active"
+  | "unconfirmed"
+  | "unsubscribed"
+  | "bounced"
+  | "complained"
+  | ("active" | "unconfirmed" | "unsubscribed" | "bounced" | "complained")[];
+
+/** Only subscribers of this list. Repeat it for several values. */
+export type ListOfDeleteSubscribers = string | string[];
+
+/** Extension. Present and false only if the time ran out with a `filter`: repeat the request to continue. */
+export type Complete = boolean;
 
 /** Number updated. */
 export type Updated = number;
@@ -1421,7 +1446,7 @@ export type EventType =
   | "confirmed";
 
 /** `dead`: the last attempt failed. */
-export type Status = "pending" | "succeeded" | "dead";
+export type StatusOfGetWebhookDelivery = "pending" | "succeeded" | "dead";
 
 /** Number of attempts. */
 export type Attempts = number;
@@ -2075,7 +2100,7 @@ export type Branding = {
   language: Language;
 };
 
-/** What each operation takes and answers. */
+/** Parameters and result of each operation. */
 export interface Operations {
   /** Send a saved template to a subscriber list */
   sendToList: {
@@ -2647,13 +2672,37 @@ export interface Operations {
         /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
-      body: {
-        subscriber_ids: SubscriberIds;
+      body?: {
+        subscriber_ids?: SubscriberIds;
+        filter?: Filter;
       };
     };
     answer: {
       /** Number of subscribers deleted. */
       deleted: number;
+      complete?: Complete;
+    };
+  };
+  /** Suppress subscribers */
+  suppressSubscribers: {
+    request: {
+      query?: {
+        /** Required with a bearer token. Default: the API key's company. */
+        company?: string;
+      };
+      body?: {
+        subscriber_ids?: SubscriberIds;
+        filter?: Filter;
+        /** Why they get no mail. */
+        reason?: string;
+      };
+    };
+    answer: {
+      /** Number of new suppressions. */
+      suppressed: number;
+      /** Number of addresses that were suppressed before. */
+      existing: number;
+      complete?: Complete;
     };
   };
   /** Add subscribers to lists or remove them */
@@ -2663,8 +2712,9 @@ export interface Operations {
         /** Required with a bearer token. Default: the API key's company. */
         company?: string;
       };
-      body: {
-        subscriber_ids: SubscriberIds;
+      body?: {
+        subscriber_ids?: SubscriberIds;
+        filter?: Filter;
         /** Lists to add the subscribers to. */
         add_to_lists?: string[];
         /** Lists to remove the subscribers from. */
@@ -2677,12 +2727,15 @@ export interface Operations {
       added: number;
       /** Number of ended memberships. */
       removed: number;
+      complete?: Complete;
     };
   };
   /** Download subscribers as CSV */
   exportSubscribers: {
     request: {
       query?: {
+        /** Text in email or names, case-insensitive. */
+        search?: string;
         /** Only subscribers of this list. Repeat it for several values. */
         list?: string | string[];
         /** Only entries with this status. Repeat it for several values. */
@@ -3963,7 +4016,7 @@ export interface Operations {
       id: Id;
       event_id: EventId;
       event_type: EventType;
-      status: Status;
+      status: StatusOfGetWebhookDelivery;
       attempts: Attempts;
       response_status: ResponseStatus;
       last_error: LastError;
@@ -4443,6 +4496,8 @@ export interface Operations {
         campaign?: string | string[];
         /** Only entries for this address. Repeat it for several values. */
         recipient?: string | string[];
+        /** Extension. Only bounces from this source; `smtp`: refused in the SMTP session. Repeat it for several values. */
+        source?: "smtp" | "dsn" | "provider" | "api" | ("smtp" | "dsn" | "provider" | "api")[];
         /** Inclusive start. A date-time, or a date: the whole day in the company's time zone. */
         since?: string;
         /** Exclusive. A date-time, or a date: the whole day in the company's time zone. */
@@ -5055,6 +5110,8 @@ export interface Operations {
         id: Id;
         name: NameOfListListsOfSubscriber;
         role: Role;
+        /** Extension. IANA time zone of the company. */
+        timezone: string;
       }[];
     };
   };
@@ -5549,7 +5606,7 @@ export interface OperationEntry {
   answer: "json" | "text" | "bytes" | "none";
   /** The body is form-data. */
   form?: boolean;
-  /** It takes an Idempotency-Key. */
+  /** Takes an Idempotency-Key. */
   takesKey?: boolean;
 }
 
@@ -5579,6 +5636,7 @@ export const operations: { readonly [O in keyof Operations]: OperationEntry } = 
   startImport: { method: "POST", path: "/api/emails/imports/{id}/start/", answer: "json" },
   downloadImportErrors: { method: "GET", path: "/api/emails/imports/{id}/errors/", answer: "text" },
   deleteSubscribers: { method: "POST", path: "/api/emails/subscribers/bulk-delete/", answer: "json" },
+  suppressSubscribers: { method: "POST", path: "/api/emails/subscribers/bulk-suppress/", answer: "json" },
   updateListsOfSubscribers: { method: "POST", path: "/api/emails/subscribers/bulk-update-lists/", answer: "json" },
   exportSubscribers: { method: "GET", path: "/api/emails/subscribers/export/", answer: "text" },
   listAttributes: { method: "GET", path: "/api/emails/subscribers/attributes/", answer: "json" },

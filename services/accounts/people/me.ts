@@ -8,7 +8,7 @@ export async function me(ctx: Ctx): Promise<ReturnsOf<"accounts.me">> {
   const user = await User.findByPk(userOf(ctx));
   if (!user) throw unauthenticated();
   const { id, email, first_name, last_name } = user.view();
-  const companies = (await companiesOf(id)).map(({ id, name, role }) => ({ id, name, role }));
+  const companies = (await companiesOf(id)).map(({ id, name, role, timezone }) => ({ id, name, role, timezone }));
   return {
     user: {
       id,

@@ -104,6 +104,7 @@ export const newCampaign = {
   notLocal: "Sending by each reader's clock needs a list or segment, and no A/B test.",
   notLater: "A text that is written in the draft can only be sent now. To send it later, save it as a template first.",
   clock: "Date and time",
+  nowAndDate: "You chose “Now” and a date. Choose a later time, or clear the date.",
   clockHint: (now: string, zone: string) => `It is ${now} now in ${zone}.`,
 
   toDo: "To do before it can be sent",
@@ -115,7 +116,7 @@ export const newCampaign = {
   withTest: (n: string) => `A/B test with ${n} versions`,
   ofTemplate: (name: string) => `Template “${name}”`,
   isNow: "now",
-  isAt: (time: string, zone: string, utc: string) => `on ${time} (${zone}; ${utc})`,
+  isAt: (time: string, zone: string) => `on ${time} (${zone})`,
   isLocal: (time: string) => `on ${time} by the clock of each reader`,
   willGet: (people: string, count: number, name: string, when: string) =>
     `${people} in “${name}” ${many(count, "gets", "get")} this ${when}.`,

@@ -264,6 +264,11 @@ export const bounces = {
   says: "What the server said",
   raw: "Message",
   download: "Download",
+  session: "refused while sending",
+  refusals: "Refused while sending",
+  allRefusals: (n: string) => `All ${n}`,
+  cameIn: "Reported later",
+  campaign: "Campaign",
   vias: { smtp: "bounce address", imap: "mailbox", api: "API" },
   kinds: {
     hard: "for good",

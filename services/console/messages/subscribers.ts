@@ -7,13 +7,24 @@ export const peopleMessages = {
   undo: "Undo",
   pick: "Choose",
   pickOne: (email: string) => `Choose ${email}`,
-  pickAll: "Choose all on this page",
+  pickPage: "Choose all on this page",
+  pickAll: (n: string) => `Choose all ${n}`,
+  allPicked: (n: string) => `All subscribers that this search finds are chosen, on every page: ${n}.`,
   pickNone: "Choose none",
   bulkTitle: "With those you have chosen",
   toList: "List",
   add: "Add to the list",
   remove: "Take off the list",
+  suppress: "Suppress …",
   delete: "Delete …",
+  /** `{n}`: how many are chosen. */
+  ofMany: {
+    add: "Add {n} to the list",
+    remove: "Take {n} off the list",
+    suppress: "Suppress {n} …",
+    delete: "Delete {n} …",
+  },
+  unfinished: "There are more than one step takes: choose all again and repeat it for the others.",
   nobodyPicked: "Nobody is chosen. Tick the boxes in front of the subscribers first.",
   noListChosen: "Choose the list.",
   added: (n: number, of: number, list: string) =>
@@ -25,13 +36,24 @@ export const peopleMessages = {
       ? `${people(n)} taken off ${list}.`
       : `${people(n)} taken off ${list}; the other ${(of - n).toLocaleString("en")} were not on it.`,
   deleted: (n: number) => `${people(n)} deleted.`,
-  deleteTitle: (n: number) => `Delete ${people(n)}?`,
-  deleteHint: (n: number) =>
-    n === 1
-      ? "The subscriber is removed for good, from all lists. Mails that were sent stay in their campaigns, without a link to the person. This cannot be undone."
-      : "They are removed for good, from all lists. Mails that were sent stay in their campaigns, without a link to the person. This cannot be undone.",
-  deleteButton: "Delete for good",
-  back: "Back, and delete nobody",
+  suppressedMany: (n: number, existing: number) =>
+    existing === 0
+      ? `${people(n)} suppressed.`
+      : `${people(n)} suppressed; the other ${existing.toLocaleString("en")} had been suppressed before.`,
+  questions: {
+    delete: {
+      title: (n: string, count: number) => `Delete ${n} ${count === 1 ? "subscriber" : "subscribers"}?`,
+      hint: "They are removed for good, from all lists. Mails that were sent stay in their campaigns, without a link to the person. This cannot be undone.",
+      button: (n: string) => `Delete ${n} for good`,
+      back: "Back, and delete nobody",
+    },
+    suppress: {
+      title: (n: string, count: number) => `Suppress ${n} ${count === 1 ? "subscriber" : "subscribers"}?`,
+      hint: "No mail is sent to their addresses any more, whatever list they are on. Each suppression can be lifted on the page Suppressions.",
+      button: (n: string) => `Suppress ${n}`,
+      back: "Back, and suppress nobody",
+    },
+  },
   statuses: {
     active: "active",
     unconfirmed: "not confirmed",
@@ -51,7 +73,7 @@ export const subscribers = {
   filter: "Show",
   found: people,
   about: (n: string) => `About ${n} subscribers. Narrow the search to see an exact number.`,
-  export: "Download as CSV",
+  export: (n: string) => `Download ${n} as CSV`,
   email: "Email address",
   firstName: "First name",
   lastName: "Last name",

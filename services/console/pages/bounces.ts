@@ -5,7 +5,7 @@ import { isUuid } from "../../lib/ids.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { numberOf } from "../form-fields.ts";
 import { messages } from "../messages.ts";
-import { askedOf, pagerOf } from "../pager.ts";
+import { askedOf, numberOf as numberText, pagerOf } from "../pager.ts";
 import { formatted } from "../render.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome } from "../request.ts";
 
@@ -24,11 +24,32 @@ type Kind = (typeof INBOUND_RESULTS)[number];
 const chosen = <T extends string>(values: readonly T[], text: string | undefined): T | undefined =>
   values.find((one) => one === text);
 
+/** In the list of what came in: refused while it was sent. */
+const SESSION = "session";
+/** Beside what came in by other ways. */
+const MAX_REFUSALS = 10;
+
+/** Of refusals in the SMTP session there is no message: they are events. */
+async function refusalsOf(visit: CompanyVisit, more: ReturnType<typeof askedOf>) {
+  const { results, ...paging } = await callIn(visit, "tracking.listEvents", {
+    ...more,
+    type: "bounced",
+    source: "smtp",
+  });
+  const rows = results.map(({ recipient, campaign_id, metadata, timestamp }) => {
+    const { bounce_type, diagnostic } = metadata as Record<string, unknown>;
+    return { recipient, campaign_id, bounce_type, diagnostic, at: timestamp };
+  });
+  return { rows, paging };
+}
+
 async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
   const { query, form, company } = visit;
   const result = chosen<Kind>(INBOUND_RESULTS, query.result);
   const via = chosen(WAYS_IN, query.via);
-  const [inbound, sources, servers, { guard }, partial] = await Promise.all([
+  const isSession = query.via === SESSION;
+  const [refused, inbound, sources, servers, { guard }, partial] = await Promise.all([
+    refusalsOf(visit, isSession ? askedOf(query) : { page: 1, page_size: MAX_REFUSALS }),
     callIn(visit, "bounces.listInbound", {
       ...askedOf(query),
       ...(result ? { result } : {}),
@@ -44,6 +65,10 @@ async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
     view: "bounces",
     title: t.title,
     values: {
+      refusals: refused.rows,
+      refusalsCount: numberText(refused.paging.count, refused.paging.count_estimated),
+      hasMoreRefusals: refused.paging.next !== null,
+      isSession,
       inbound: inbound.results,
       sources: sources.results,
       servers: servers.results,
@@ -62,7 +87,7 @@ async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
       serversPath: companyPath(visit, "servers"),
       campaigns: companyPath(visit, "campaigns"),
       subscribers: companyPath(visit, "subscribers"),
-      pager: pagerOf(here, query, inbound),
+      pager: pagerOf(here, query, isSession ? refused.paging : inbound),
       mayWrite: may(visit, "bounces.createSource"),
     },
   };

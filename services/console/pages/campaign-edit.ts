@@ -3,8 +3,9 @@ import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
 import { requirePermission } from "../../permissions.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
-import { type Answer, type CompanyVisit, callIn, type Outcome } from "../request.ts";
+import { type Answer, type CompanyVisit, callIn, callUnder, type Outcome } from "../request.ts";
 import { campaignId, campaignPath } from "./campaign-place.ts";
+import { isClock } from "./compose/when.ts";
 
 type Campaign = ReturnsOf<"campaigns.get">;
 type Changes = Omit<ParamsOf<"campaigns.update">, "id">;
@@ -15,8 +16,12 @@ const CHOICES = { page_size: MAX_CHOICES, ordering: "name" };
 
 const read = (visit: CompanyVisit) => callIn(visit, "campaigns.get", { id: campaignId(visit) });
 
-/** As a field of the kind datetime-local has it. */
-const minuteOf = (iso: string): string => iso.slice(0, 16);
+/** As a field of the kind datetime-local has it: the company's clock, or the one that is the same for all recipients. */
+async function clockOf(visit: CompanyVisit, { scheduled_for, timezone }: Campaign): Promise<string> {
+  if (scheduled_for === null || timezone === "recipient") return (scheduled_for ?? "").slice(0, 16);
+  const { clocks } = await callUnder(visit, "accounts.clocksAt", { instants: [scheduled_for] });
+  return clocks[0]!.slice(0, 16);
+}
 
 /** Also of the page: a form that nobody may send is none. */
 const requireEditor = ({ company: { role } }: CompanyVisit) => requirePermission("campaigns.update", { role });
@@ -38,12 +43,13 @@ async function showForm(visit: CompanyVisit, errors: Errors = {}): Promise<Answe
       typed: {
         name: campaign.name,
         subject: campaign.subject,
-        scheduled_for: minuteOf(campaign.scheduled_for ?? ""),
+        scheduled_for: await clockOf(visit, campaign),
         ...visit.form,
       },
       templates: templates.results,
       lists: lists.results,
       segments: segments.results,
+      zone: visit.company.timezone,
       isToList: campaign.campaign_type === "to_list",
       isScheduled: campaign.status === "scheduled",
       here: campaignPath(visit, "edit"),
@@ -58,16 +64,23 @@ const AUDIENCE = /^(list|segment):([0-9a-f-]{36})$/i;
 
 /** What differs from the campaign alone: a field that is sent as it was could take away what a variant has. */
 export function changesOf(form: Record<string, string>, campaign: Campaign): Changes {
-  const { name = "", subject = "", scheduled_for = "", template = "", audience = "" } = form;
+  const { name = "", subject = "", template = "", audience = "" } = form;
   const [, kind, id] = AUDIENCE.exec(audience) ?? [];
-  const isNewTime = scheduled_for !== "" && scheduled_for !== minuteOf(campaign.scheduled_for ?? "");
   return {
     ...(name === campaign.name ? {} : { name }),
     ...(subject === campaign.subject ? {} : { subject }),
-    ...(isNewTime ? { scheduled_for: `${scheduled_for.slice(0, 16)}:00Z` } : {}),
     ...(template === "" ? {} : { template_id: template }),
     ...(kind === "list" ? { list_id: id! } : kind === "segment" ? { segment_id: id! } : {}),
   };
+}
+
+/** A clock that is none goes to the API as it was typed. */
+async function newTimeOf(visit: CompanyVisit, campaign: Campaign): Promise<Changes> {
+  const { scheduled_for: clock = "" } = visit.form;
+  if (clock === "" || clock === (await clockOf(visit, campaign))) return {};
+  if (!isClock(clock)) return { scheduled_for: clock };
+  if (campaign.timezone === "recipient") return { scheduled_for: `${clock.slice(0, 16)}:00Z` };
+  return { scheduled_for: await callUnder(visit, "accounts.instantOf", { clock }) };
 }
 
 export const editCampaign = (visit: CompanyVisit): Promise<Outcome | Answer> =>
@@ -75,7 +88,8 @@ export const editCampaign = (visit: CompanyVisit): Promise<Outcome | Answer> =>
     async () => {
       requireEditor(visit);
       const campaign = await read(visit);
-      const { id } = await callIn(visit, "campaigns.update", { id: campaign.id, ...changesOf(visit.form, campaign) });
+      const changes = { ...changesOf(visit.form, campaign), ...(await newTimeOf(visit, campaign)) };
+      const { id } = await callIn(visit, "campaigns.update", { id: campaign.id, ...changes });
       return { goTo: campaignPath({ ...visit, params: { id } }), notice: "saved" };
     },
     (errors) => showForm(visit, errors),

@@ -30,13 +30,11 @@ export interface Operation {
 
 const FINAL: readonly Name[] = ["cancel", "delete", "resend"];
 
-const isResumable = ({ status, sent_count }: Campaign) =>
-  status === "partial" || (status === "failed" && sent_count > 0);
-
 const CAN_BE_SENT_AGAIN: readonly CampaignStatus[] = ["completed", "partial", "failed"];
 
-export function operationsOf(visit: CompanyVisit, campaign: Campaign): Operation[] {
-  const { status, total_emails, sent_count, failed_count, opens, clicks } = campaign;
+/** `retryable`: recipients to whom a resume would send. */
+export function operationsOf(visit: CompanyVisit, campaign: Campaign, retryable: number): Operation[] {
+  const { status, total_emails, sent_count, opens, clicks } = campaign;
   // Who clicked has read it, whatever became of the pixel.
   const readers = Math.max(opens ?? 0, clicks ?? 0);
   const rows = [
@@ -49,8 +47,8 @@ export function operationsOf(visit: CompanyVisit, campaign: Campaign): Operation
     {
       name: "resume",
       action: "campaigns.resume",
-      fits: isResumable(campaign),
-      hint: t.resumeHint(mails(failed_count)),
+      fits: retryable > 0,
+      hint: t.resumeHint(mails(retryable)),
     },
     {
       name: "cancel",

@@ -6,6 +6,7 @@ import { plotOf } from "../plot.ts";
 import { type Answer, type CompanyVisit, callIn, callUnder, may } from "../request.ts";
 import { timelineOf } from "../timeline.ts";
 import { operationsOf } from "./campaign-operations.ts";
+import { outcomeOf, retryableIn } from "./campaign-outcome.ts";
 import { campaignId, campaignPath, tabsOf } from "./campaign-place.ts";
 
 type Analytics = ReturnsOf<"tracking.analytics">;
@@ -38,19 +39,21 @@ export async function campaignPage(visit: CompanyVisit): Promise<Answer> {
     callIn(visit, "campaigns.get", { id }),
     callIn(visit, "tracking.analytics", { id }),
   ]);
+  const retryable = await retryableIn(visit, campaign);
   return {
     view: "campaign",
     title: campaign.name,
     values: {
       campaign,
       analytics,
+      outcome: outcomeOf(campaign, analytics, retryable),
       now: new Date().toISOString(),
       here: campaignPath(visit),
       tabs: tabsOf(visit, ""),
       isLive: !isFinished(campaign.status),
       plot: await plotIn(visit, analytics),
       variants: variantsOf(campaign, analytics),
-      operations: operationsOf(visit, campaign),
+      operations: operationsOf(visit, campaign, retryable),
       mayExport: may(visit, "campaigns.export"),
       mayEdit: campaign.status === "scheduled" && may(visit, "campaigns.update"),
     },

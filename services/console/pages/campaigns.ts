@@ -3,6 +3,7 @@ import { CAMPAIGN_STATUSES, CAMPAIGN_TYPES } from "../../../models/campaign.ts";
 import { messages } from "../messages.ts";
 import { askedOf, numberOf, pagerOf } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may } from "../request.ts";
+import { withStates } from "./campaign-outcome.ts";
 
 const one = <T extends string>(among: readonly T[], text: string | undefined): T | undefined =>
   among.find((value) => value === text);
@@ -26,7 +27,7 @@ export async function campaignsPage(visit: CompanyVisit): Promise<Answer> {
     view: "campaigns",
     title: messages.campaigns.title,
     values: {
-      campaigns: results,
+      campaigns: await withStates(visit, results),
       here: path,
       found: numberOf(paging.count, paging.count_estimated),
       isFiltered: Boolean(status || campaign_type || query.search),

@@ -5,6 +5,7 @@ import { messages } from "../messages.ts";
 import { type Plot, plotOf } from "../plot.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may, type PersonVisit } from "../request.ts";
 import { warningsOf } from "../warnings.ts";
+import { withStates } from "./campaign-outcome.ts";
 import { campaignsInTheAir } from "./campaigns.ts";
 
 const t = messages.overview;
@@ -47,7 +48,13 @@ async function warnings(visit: CompanyVisit, { sending }: Stats, { results }: Se
     callIn(visit, "accounts.getPlan", { id: visit.company.id }),
     callIn(visit, "webhooks.list", ALL),
   ]);
-  const found = warningsOf({ servers: results, days: sending, plan, endpoints: hooks.results });
+  const found = warningsOf({
+    servers: results,
+    days: sending,
+    plan,
+    endpoints: hooks.results,
+    zone: visit.company.timezone,
+  });
   return found.map(({ path, ...warning }) => ({ ...warning, href: companyPath(visit, path) }));
 }
 
@@ -90,6 +97,7 @@ export async function companyHome(visit: CompanyVisit): Promise<Answer> {
     callIn(visit, "campaigns.list", { ...few, status: "scheduled", ordering: "scheduled_for" }),
     callIn(visit, "campaigns.list", few),
   ]);
+  const finished = recent.results.filter(({ status }) => isFinished(status));
   const [steps, needsLook] = await Promise.all([firstSteps(visit, stats, servers), warnings(visit, stats, servers)]);
   const { first_name: name } = visit.user;
   const isNew = !steps.at(-1)!.done;
@@ -103,7 +111,7 @@ export async function companyHome(visit: CompanyVisit): Promise<Answer> {
       plots: plotsOf(stats),
       inTheAir,
       scheduled: scheduled.results,
-      recent: recent.results.filter(({ status }) => isFinished(status)),
+      recent: await withStates(visit, finished),
       // A company that has sent a campaign needs no list of first steps any more.
       steps: isNew ? steps : [],
       stepsDone: steps.filter(({ done }) => done).length,

@@ -1,7 +1,9 @@
 /** One list: its settings, who is on it, the form for a site, and its end. */
+
 import { SUBSCRIBER_STATUSES } from "../../../models/subscriber.ts";
 import { config } from "../../lib/config.ts";
 import { escapeHtml } from "../../lib/escape-html.ts";
+import { readableName } from "../../lib/readable-name.ts";
 import { TRAP_ATTRIBUTES } from "../../lib/trap-field.ts";
 import { requirePermission } from "../../permissions.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
@@ -10,6 +12,7 @@ import { askedOf, pagerOf } from "../pager.ts";
 import { formatted } from "../render.ts";
 import { type Answer, type CompanyVisit, callIn, callUnder, companyPath, may, type Outcome } from "../request.ts";
 import { resultOf, withResult } from "../results.ts";
+import { dayOf } from "../times.ts";
 
 const t = messages.list;
 
@@ -29,7 +32,7 @@ export function formCode({ companyId, list, attributes }: FormOf): string {
     field("email", "Email address", 'type="email" autocomplete="email" required'),
     field("first_name", "First name", 'autocomplete="given-name"'),
     field("last_name", "Last name", 'autocomplete="family-name"'),
-    ...attributes.map((name) => field(name, name, "")),
+    ...attributes.map((name) => field(name, readableName(name), "")),
     `  <p hidden aria-hidden="true"><label>Leave this empty<br><input ${TRAP_ATTRIBUTES}></label></p>`,
     `  <p><button type="submit">${escapeHtml(`Subscribe to ${list.public_name || list.name}`)}</button></p>`,
     "</form>",
@@ -73,7 +76,7 @@ async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
       archivePath: list.archive && list.visibility === "public" ? `/api/emails/public/archive/${list.id}/` : undefined,
       formCode: formCode({ companyId: visit.company.id, list, attributes: company.form_attributes }),
       signUpPath: `/api/emails/public/subscribe/${visit.company.id}/?list=${list.id}`,
-      dropped: dropped.last_at ? t.dropped(dropped.count, dropped.last_at.slice(0, 10)) : undefined,
+      dropped: dropped.last_at ? t.dropped(dropped.count, dayOf(dropped.last_at, visit.company.timezone)) : undefined,
       errors,
       asked: query,
       here,

@@ -4,6 +4,7 @@ import { sizeText } from "../../lib/size-text.ts";
 import { messages } from "../messages.ts";
 import { formatted } from "../render.ts";
 import { type Answer, type CompanyVisit, callIn } from "../request.ts";
+import { timeOf } from "../times.ts";
 
 type Limit = keyof typeof messages.plan.limits;
 
@@ -12,7 +13,7 @@ const ALMOST = 0.9;
 export async function planPage(visit: CompanyVisit): Promise<Answer> {
   const { plan, limits, usage, period } = await callIn(visit, "accounts.getPlan", { id: visit.company.id });
   const t = messages.plan;
-  const end = `${period.end.slice(0, 16).replace("T", " ")} UTC`;
+  const end = timeOf(period.end, visit.company.timezone);
   const rows = (Object.keys(t.limits) as Limit[]).map((name) => {
     const text = name === "media_bytes" ? sizeText : formatted;
     const [used, limit] = [usage[name], limits[name]];

@@ -1,6 +1,8 @@
 /** Segments: the list, the builder of rules with its live count, and what uses a segment before it is deleted. */
+
 import type { ReturnsOf } from "../../contracts.ts";
 import { isServiceError } from "../../lib/errors.ts";
+import { readableName } from "../../lib/readable-name.ts";
 import { requirePermission } from "../../permissions.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
@@ -10,6 +12,7 @@ import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome 
 import { choicesOf, FIELDS, isSeveral } from "../segment-fields.ts";
 import { inWords, labelOf, type Names, namesFor, optionsFor } from "../segment-names.ts";
 import { choiceOf, conditionOf, EMPTY_ROW, errorsByRow, MAX_ROWS, type Row, rowOf, rowsIn } from "../segment-rows.ts";
+import { timeOf } from "../times.ts";
 
 type Segment = ReturnsOf<"subscribers.getSegment">;
 type Match = "all" | "any";
@@ -87,7 +90,7 @@ async function counted(visit: CompanyVisit, draft: Draft): Promise<Counted> {
     const found = await callIn(visit, "subscribers.previewSegment", { rules });
     const { subscriber_count, subscriber_count_is_estimate, sample } = found;
     const notDates = found.not_dates.flatMap(({ field, count }) =>
-      count ? t.notDates(formatted(count), count, field.replace("attributes.", "")) : [],
+      count ? t.notDates(formatted(count), count, readableName(field.replace("attributes.", ""))) : [],
     );
     return { count: fitText(subscriber_count, subscriber_count_is_estimate), sample, notDates };
   } catch (error) {
@@ -236,7 +239,7 @@ async function usesOf(visit: CompanyVisit, id: string): Promise<string[]> {
   return [
     ...campaigns.results
       .filter(({ segment_id }) => segment_id === id)
-      .map(({ name, scheduled_for }) => t.scheduled(name, `${scheduled_for?.slice(0, 16).replace("T", " ")} UTC`)),
+      .map(({ name, scheduled_for }) => t.scheduled(name, timeOf(scheduled_for, visit.company.timezone))),
     ...drafts.results.filter(({ body }) => isIts(body)).map(({ name }) => t.draft(name)),
   ];
 }

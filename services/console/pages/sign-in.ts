@@ -2,6 +2,7 @@
 import { config } from "../../lib/config.ts";
 import { isServiceError } from "../../lib/errors.ts";
 import { type ConsoleSession, newVisitor } from "../../lib/tokens/console-session.ts";
+import { keptBy } from "../kept-form.ts";
 import { messages } from "../messages.ts";
 import { type Answer, callAs, type Outcome, sessionFrom, type Visit } from "../request.ts";
 
@@ -19,6 +20,8 @@ interface Shown {
   sentences?: string[];
   codeNeeded?: boolean;
   status?: number;
+  /** The session has ended while something was typed. */
+  isEnded?: boolean;
 }
 
 /** Where the form goes, and what goes along. */
@@ -29,14 +32,21 @@ interface Way {
 
 export function signInForm(
   { action, unseen }: Way,
-  { email = "", sentences = [], codeNeeded = false, status = 200 }: Shown,
+  { email = "", sentences = [], codeNeeded = false, status = 200, isEnded = false }: Shown,
 ): Answer {
   const isOpen = config().REGISTRATION === "open";
-  const values = { action, unseen, email, sentences, codeNeeded, isOpen, accepts: unseen.token !== undefined };
+  const values = { action, unseen, email, sentences, codeNeeded, isEnded, isOpen, accepts: unseen.token !== undefined };
   return { view: "sign-in", title: messages.signIn.title, values, status };
 }
 
-const toConsole = (next: string): Way => ({ action: "/app/login", unseen: { next } });
+const toConsole = (next: string, kept?: string): Way => ({
+  action: "/app/login",
+  unseen: { next, ...(kept ? { kept } : {}) },
+});
+
+/** In place of the answer to a form whose session has ended; `kept` is the form, sealed. */
+export const signInAgain = (next: string, kept: string | undefined): Answer =>
+  signInForm(toConsole(safeTarget(next), kept), { status: 401, isEnded: true });
 
 export const signInPage = ({ query }: Visit): Answer => signInForm(toConsole(safeTarget(query.next)), {});
 
@@ -61,9 +71,13 @@ export async function signedInBy(visit: Visit, way: Way): Promise<{ session: Con
 }
 
 export async function signIn(visit: Visit): Promise<Outcome | Answer> {
-  const target = safeTarget(visit.form.next);
-  const signedIn = await signedInBy(visit, toConsole(target));
-  return "refused" in signedIn ? signedIn.refused : { answer: { goTo: target }, session: signedIn.session };
+  const { next, kept: sealed } = visit.form;
+  const target = safeTarget(next);
+  const signedIn = await signedInBy(visit, toConsole(target, sealed));
+  if ("refused" in signedIn) return signedIn.refused;
+  const { session } = signedIn;
+  const kept = keptBy(session.person!.userId, sealed);
+  return { answer: { goTo: target }, session, ...(kept ? { kept } : {}) };
 }
 
 /** Also of a session that has ended already: whoever signs out is signed out. */

@@ -1,10 +1,18 @@
 /** A person and a company that nobody knows yet. */
 import { config } from "../../lib/config.ts";
-import { forbidden } from "../../lib/errors.ts";
+import { forbidden, isServiceError } from "../../lib/errors.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { type Field, formPage, nameFields, newPasswordField } from "../form-fields.ts";
 import { messages } from "../messages.ts";
-import { type Answer, callAs, type Outcome, type PersonVisit, sessionFrom, type Visit } from "../request.ts";
+import {
+  type Answer,
+  callAs,
+  callAsOwner,
+  type Outcome,
+  type PersonVisit,
+  sessionFrom,
+  type Visit,
+} from "../request.ts";
 
 /** The longest of the API. */
 const MAX_COMPANY_NAME = 255;
@@ -31,6 +39,7 @@ function show({ form }: Visit, errors: Errors = {}): Answer {
     intro: t.intro,
     action: "/app/sign-up",
     errors,
+    unseen: { timezone: form.timezone ?? "" },
     button: t.button,
     ways: [{ label: t.toSignIn, href: "/app/login" }],
     fields: [
@@ -48,6 +57,15 @@ function show({ form }: Visit, errors: Errors = {}): Answer {
   });
 }
 
+/** The browser's, which the script fills in; a name that the service does not know leaves the default. */
+async function setZone(visit: Visit, id: string): Promise<void> {
+  const { timezone = "" } = visit.form;
+  if (timezone === "") return;
+  await callAsOwner(visit, id, { id, timezone }).catch((error: unknown) => {
+    if (!isServiceError(error, "INVALID")) throw error;
+  });
+}
+
 export const signUpPage = (visit: Visit): Answer => show(visit);
 
 /** Whoever signs up is signed in, and comes to the first steps. */
@@ -57,7 +75,9 @@ export const signUp = (visit: Visit): Promise<Outcome | Answer> =>
       const { email = "", password = "", company_name = "", first_name = "", last_name = "" } = visit.form;
       const given = { email, password, company_name, first_name, last_name };
       const { company, access } = await callAs(visit, "accounts.register", given);
-      return { answer: { goTo: `/app/${company.id}` }, session: sessionFrom(access) };
+      const session = sessionFrom(access);
+      await setZone({ ...visit, session }, company.id);
+      return { answer: { goTo: `/app/${company.id}` }, session };
     },
     async (errors) => show(visit, errors),
   );
@@ -66,7 +86,9 @@ function showNewCompany({ form }: PersonVisit, errors: Errors = {}): Answer {
   requireOpen();
   const t = messages.newCompany;
   const fields = [companyField("name", messages.signUp.company, form.name)];
-  return formPage({ title: t.title, intro: t.intro, action: "/app/companies/new", errors, button: t.button, fields });
+  const unseen = { timezone: form.timezone ?? "" };
+  const action = "/app/companies/new";
+  return formPage({ title: t.title, intro: t.intro, action, errors, button: t.button, fields, unseen });
 }
 
 export const newCompanyPage = (visit: PersonVisit): Answer => showNewCompany(visit);
@@ -75,6 +97,7 @@ export const addCompany = (visit: PersonVisit): Promise<Outcome | Answer> =>
   orAgain(
     async () => {
       const { id } = await callAs(visit, "accounts.addCompany", { name: visit.form.name ?? "" });
+      await setZone(visit, id);
       return { goTo: `/app/${id}` };
     },
     async (errors) => showNewCompany(visit, errors),

@@ -5,7 +5,7 @@ import { requirePermission } from "../../permissions.ts";
 import type { Shown } from "../contract.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
-import { askedOf, pagerOf } from "../pager.ts";
+import { askedOf, numberOf, pagerOf } from "../pager.ts";
 import { formatted } from "../render.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, download, may, type Outcome } from "../request.ts";
 import { resultOf, withResult } from "../results.ts";
@@ -23,20 +23,31 @@ const filtersIn = (query: Record<string, string>) => {
   return { ...(status ? { status } : {}), ...(isUuid(query.list) ? { list: query.list } : {}) };
 };
 
-/** Two digits: the rest of an estimate means nothing. */
-const rounded = (n: number) => formatted(Number(n.toPrecision(2)));
+/** What the list shows, as the API's filter. */
+const filterIn = (query: Record<string, string>) => ({
+  ...filtersIn(query),
+  ...(query.search ? { search: query.search } : {}),
+});
 
-async function showAll(visit: CompanyVisit, errors: Errors = {}, picked = false): Promise<Answer> {
+/** Chosen: nobody yet, those of this page, or all that the search finds. */
+const pickedIn = ({ picked }: Record<string, string>) => (picked === "page" || picked === "all" ? picked : undefined);
+
+async function showAll(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
   const { query } = visit;
   const [{ results, ...paging }, lists] = await Promise.all([
     callIn(visit, "subscribers.list", { ...askedOf(query), ...filtersIn(query) }),
     allLists(visit),
   ]);
   const here = companyPath(visit, "subscribers");
-  const filters = new URLSearchParams({ ...filtersIn(query), ...(query.search ? { search: query.search } : {}) });
+  const filters = new URLSearchParams(filterIn(query));
   const { page: number, cursor } = query;
-  const place = { ...(number ? { page: number } : {}), ...(cursor ? { cursor } : {}) };
-  const page = new URLSearchParams({ ...Object.fromEntries(filters), ...place });
+  const page = { ...Object.fromEntries(filters), ...(number ? { page: number } : {}), ...(cursor ? { cursor } : {}) };
+  const linkTo = (more: Record<string, string>) => `${here}?${new URLSearchParams({ ...page, ...more })}`;
+  const picked = pickedIn(query);
+  const all = numberOf(paging.count, paging.count_estimated);
+  const mayWrite = may(visit, "subscribers.create");
+  // Boxes that are ticked stand for this page alone; the choice of all goes along to the next one.
+  const { picked: _, ...unpicked } = query;
   return {
     view: "subscribers",
     title: messages.subscribers.title,
@@ -53,23 +64,31 @@ async function showAll(visit: CompanyVisit, errors: Errors = {}, picked = false)
       errors,
       here,
       root: companyPath(visit),
-      pager: pagerOf(here, query, paging),
+      pager: pagerOf(here, picked === "all" ? query : unpicked, paging),
       result: resultOf(visit),
-      picked: picked || query.picked === "all",
-      pickAll: `${here}?${new URLSearchParams({ ...Object.fromEntries(page), picked: "all" })}`,
-      pickNone: `${here}?${page}`,
-      backTo: `${page}`,
-      exportPath: `${here}/export?${new URLSearchParams(filtersIn(query))}`,
-      mayWrite: may(visit, "subscribers.create"),
-      mayExport: may(visit, "subscribers.export") && !query.search,
+      picked,
+      /** The number on the buttons; that of ticked boxes is the script's. */
+      chosen: picked === "all" ? all : "",
+      all,
+      hasMore: paging.count > results.length,
+      pickPage: linkTo({ picked: "page" }),
+      pickAll: linkTo({ picked: "all" }),
+      pickNone: linkTo({}),
+      backTo: `${new URLSearchParams(page)}`,
+      exportPath: `${here}/export?${filters}`,
+      mayWrite,
+      mayExport: may(visit, "subscribers.export"),
     },
   };
 }
 
+/** Two digits: the rest of an estimate means nothing. */
+const rounded = (n: number) => formatted(Number(n.toPrecision(2)));
+
 export const subscribersPage = (visit: CompanyVisit): Promise<Answer> => showAll(visit);
 
 export const exportSubscribers = (visit: CompanyVisit): Shown =>
-  download(visit, "subscribers.export", filtersIn(visit.query), "subscribers.csv");
+  download(visit, "subscribers.export", filterIn(visit.query), "subscribers.csv");
 
 export const addSubscriber = (visit: CompanyVisit): Promise<Outcome | Answer> =>
   orAgain(
@@ -84,12 +103,23 @@ export const addSubscriber = (visit: CompanyVisit): Promise<Outcome | Answer> =>
 
 const PICK = "pick.";
 
-/** A page has 25 boxes. */
-const pickedIn = (form: Record<string, string>): string[] =>
-  Object.keys(form)
+/** Whom a form is about, as the API takes it: the ticked boxes of a page, or all that a search finds. */
+type Chosen = { subscriber_ids: string[] } | { filter: ReturnType<typeof filterIn> };
+
+function chosenIn(form: Record<string, string>, query: Record<string, string>): Chosen | undefined {
+  if (form.all !== undefined) return { filter: filterIn(query) };
+  const ids = Object.keys(form)
     .filter((name) => name.startsWith(PICK))
     .map((name) => name.slice(PICK.length))
     .filter(isUuid);
+  return ids.length > 0 ? { subscriber_ids: ids } : undefined;
+}
+
+/** The same choice as fields of the next form. */
+const fieldsOf = (chosen: Chosen, { form }: CompanyVisit): Record<string, string> => ({
+  ...("filter" in chosen ? { all: "yes" } : Object.fromEntries(chosen.subscriber_ids.map((id) => [PICK + id, "on"]))),
+  back: form.back ?? "",
+});
 
 /** Where the form was: a page of the list with its filters, below the company's. */
 function backOf({ form }: CompanyVisit): { query: Record<string, string>; path: string } {
@@ -100,62 +130,85 @@ function backOf({ form }: CompanyVisit): { query: Record<string, string>; path: 
       return value ? [[name, value]] : [];
     }),
   );
-  const search = `${new URLSearchParams(query)}`;
-  return { query, path: `subscribers${search && `?${search}`}` };
+  return { query, path: pathWith(query) };
 }
 
+function pathWith(query: Record<string, string>): string {
+  const search = `${new URLSearchParams(query)}`;
+  return `subscribers${search && `?${search}`}`;
+}
+
+/** How many a filter matches may have changed since the page was made: the answer says how many were changed. */
+const saidOf = (text: string, { complete }: { complete?: false }): string =>
+  complete === false ? `${text} ${messages.people.unfinished}` : text;
+
 interface Moving {
-  ids: string[];
+  chosen: Chosen;
   list: { id: string; name: string };
   back: string;
 }
 
-async function addAll(visit: CompanyVisit, { ids, list, back }: Moving): Promise<Answer> {
-  const moved = { subscriber_ids: ids, add_to_lists: [list.id] };
-  const { added } = await callIn(visit, "subscribers.bulkUpdateLists", moved);
-  return withResult(visit, back, { text: messages.people.added(added, ids.length, list.name) });
+/** Of a filter only those whose membership changed are counted. */
+const totalOf = (chosen: Chosen, changed: number) => ("filter" in chosen ? changed : chosen.subscriber_ids.length);
+
+async function addAll(visit: CompanyVisit, { chosen, list, back }: Moving): Promise<Answer> {
+  const done = await callIn(visit, "subscribers.bulkUpdateLists", { ...chosen, add_to_lists: [list.id] });
+  const text = messages.people.added(done.added, totalOf(chosen, done.added), list.name);
+  return withResult(visit, back, { text: saidOf(text, done) });
 }
 
 /** Taken back only where all of them were on the list: nobody else is to be put on it. */
-async function removeAll(visit: CompanyVisit, { ids, list, back }: Moving): Promise<Answer> {
-  const moved = { subscriber_ids: ids, remove_from_lists: [list.id] };
-  const { removed } = await callIn(visit, "subscribers.bulkUpdateLists", moved);
-  const fields = Object.fromEntries(ids.map((id) => [`${PICK}${id}`, "on"]));
-  const undo = {
-    path: "subscribers/bulk",
-    fields: { ...fields, do: "add", list: list.id, back: visit.form.back ?? "" },
-  };
-  const text = messages.people.removed(removed, ids.length, list.name);
-  return withResult(visit, back, { text, ...(removed === ids.length ? { undo } : {}) });
+async function removeAll(visit: CompanyVisit, { chosen, list, back }: Moving): Promise<Answer> {
+  const done = await callIn(visit, "subscribers.bulkUpdateLists", { ...chosen, remove_from_lists: [list.id] });
+  const of = totalOf(chosen, done.removed);
+  const undo = { path: "subscribers/bulk", fields: { ...fieldsOf(chosen, visit), do: "add", list: list.id } };
+  const text = saidOf(messages.people.removed(done.removed, of, list.name), done);
+  return withResult(visit, back, { text, ...(!("filter" in chosen) && done.removed === of ? { undo } : {}) });
 }
 
-async function askToDelete(visit: CompanyVisit, ids: string[]): Promise<Answer> {
-  const { path } = backOf(visit);
+/** Asked before it is done, with its number. */
+const FINAL = { delete: "subscribers.bulkDelete", suppress: "subscribers.bulkSuppress" } as const;
+type Final = keyof typeof FINAL;
+
+async function ask(visit: CompanyVisit, work: Final, chosen: Chosen): Promise<Answer> {
+  const { query, path } = backOf(visit);
+  // The question writes nothing, and is no page for who may not.
+  requirePermission(FINAL[work], { role: visit.company.role });
+  const { count, count_estimated } =
+    "filter" in chosen
+      ? await callIn(visit, "subscribers.list", { ...filterIn(query), page_size: 1 })
+      : { count: chosen.subscriber_ids.length, count_estimated: undefined };
+  const t = messages.people.questions[work];
+  const n = numberOf(count, count_estimated);
   return {
     view: "confirm",
-    title: messages.people.deleteTitle(ids.length),
+    title: t.title(n, count),
     values: {
-      sentences: [messages.people.deleteHint(ids.length)],
+      sentences: [t.hint],
       action: companyPath(visit, "subscribers/bulk"),
-      fields: {
-        ...Object.fromEntries(ids.map((id) => [`${PICK}${id}`, "on"])),
-        back: visit.form.back ?? "",
-        do: "delete-for-good",
-      },
-      button: messages.people.deleteButton,
+      fields: { ...fieldsOf(chosen, visit), do: `${work}-for-good` },
+      button: t.button(n),
       back: companyPath(visit, path),
-      backLabel: messages.people.back,
+      backLabel: t.back,
     },
   };
 }
 
-async function deleteAll(visit: CompanyVisit, ids: string[]): Promise<Answer> {
-  const { deleted } = await callIn(visit, "subscribers.bulkDelete", { subscriber_ids: ids });
-  const { query } = backOf(visit);
-  // The page that they were on may be gone with them.
-  const { page: _, cursor: __, ...filters } = query;
-  const search = `${new URLSearchParams(filters)}`;
-  return withResult(visit, `subscribers${search && `?${search}`}`, { text: messages.people.deleted(deleted) });
+/** The page that they were on may be gone with them. */
+function withoutPage(visit: CompanyVisit): string {
+  const { page: _, ...filters } = backOf(visit).query;
+  return pathWith(filters);
+}
+
+async function deleteAll(visit: CompanyVisit, chosen: Chosen): Promise<Answer> {
+  const done = await callIn(visit, "subscribers.bulkDelete", chosen);
+  return withResult(visit, withoutPage(visit), { text: saidOf(messages.people.deleted(done.deleted), done) });
+}
+
+async function suppressAll(visit: CompanyVisit, chosen: Chosen): Promise<Answer> {
+  const done = await callIn(visit, "subscribers.bulkSuppress", chosen);
+  const text = messages.people.suppressedMany(done.suppressed, done.existing);
+  return withResult(visit, withoutPage(visit), { text: saidOf(text, done) });
 }
 
 /** Sentences of any field: the boxes have none of their own. */
@@ -166,18 +219,15 @@ export function changeMany(visit: CompanyVisit): Promise<Outcome | Answer> {
   const again = (errors: Errors) => showAll({ ...visit, query, form: {} }, atBulk(errors));
   const refused = async (sentence: string): Promise<Answer> => ({ ...(await again({ "": [sentence] })), status: 400 });
   return orAgain(async () => {
-    const ids = pickedIn(visit.form);
+    const chosen = chosenIn(visit.form, query);
     const { do: work, list: listId } = visit.form;
-    if (ids.length === 0) return refused(messages.people.nobodyPicked);
-    if (work === "delete-for-good") return deleteAll(visit, ids);
-    if (work === "delete") {
-      // The question writes nothing, and is no page for who may not.
-      requirePermission("subscribers.bulkDelete", { role: visit.company.role });
-      return askToDelete(visit, ids);
-    }
+    if (!chosen) return refused(messages.people.nobodyPicked);
+    if (work === "delete-for-good") return deleteAll(visit, chosen);
+    if (work === "suppress-for-good") return suppressAll(visit, chosen);
+    if (work === "delete" || work === "suppress") return ask(visit, work, chosen);
     if (!isUuid(listId)) return refused(messages.people.noListChosen);
     const list = await callIn(visit, "subscribers.getList", { id: listId });
-    const moving = { ids, list, back: path };
+    const moving = { chosen, list, back: path };
     return work === "remove" ? removeAll(visit, moving) : addAll(visit, moving);
   }, again);
 }

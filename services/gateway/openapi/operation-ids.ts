@@ -14,6 +14,7 @@ const NAMES: Record<string, string> = {
   "subscribers.import": "importSubscribers",
   "subscribers.importErrors": "downloadImportErrors",
   "subscribers.bulkDelete": "deleteSubscribers",
+  "subscribers.bulkSuppress": "suppressSubscribers",
   "subscribers.bulkUpdateLists": "updateListsOfSubscribers",
   "subscribers.export": "exportSubscribers",
   "subscribers.erase": "erasePerson",

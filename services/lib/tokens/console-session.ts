@@ -68,14 +68,15 @@ export function signSession({ id, person, isOperator, beganAt }: ConsoleSession)
   });
 }
 
-/** Null for one that is over, forged or damaged. */
-export function readSession(cookie: string): ConsoleSession | null {
+/** Null for one that is forged or damaged, or over unless those are asked for, too. */
+export function readSession(cookie: string, { alsoEnded = false } = {}): ConsoleSession | null {
   if (cookie.length > MAX_LENGTH) return null;
   for (const key of keysFor("console")) {
     try {
       const { sub, sid, beg, pwd, op, iat } = jsonwebtoken.verify(cookie, key, {
         algorithms: ["HS256"],
         issuer: ISSUER,
+        ignoreExpiration: alsoEnded,
       }) as JwtPayload;
       if (!isUuid(sid) || typeof beg !== "number" || iat === undefined) return null;
       const session = { id: sid, beganAt: beg, renewedAt: iat };

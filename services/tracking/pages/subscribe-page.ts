@@ -1,4 +1,5 @@
 /** The hosted sign-up page: the company's public form, also with what was wrong in a form that was sent from anywhere. */
+
 import { queryOne } from "../../../models/database/db.ts";
 import type { ParamsOf } from "../../contracts.ts";
 import { MAX_TEXT } from "../../lib/attributes.ts";
@@ -7,6 +8,7 @@ import { notFound } from "../../lib/errors.ts";
 import type { Catalogue } from "../../lib/i18n/en.ts";
 import { catalogueFor } from "../../lib/i18n/languages.ts";
 import { isUuid } from "../../lib/ids.ts";
+import { readableName } from "../../lib/readable-name.ts";
 import type { Document } from "../../lib/shapes.ts";
 import { TRAP_ATTRIBUTES } from "../../lib/trap-field.ts";
 import { page } from "./page.ts";
@@ -41,7 +43,7 @@ function errorOf({ subscribe: t }: Catalogue, name: string, value: string): stri
 }
 
 function fieldsOf(t: Catalogue, attributes: readonly string[], { typed, errors }: Pick<Again, "typed" | "errors">) {
-  const own = attributes.map((name) => ({ name, label: name, type: "text", max: MAX_TEXT, dir: "auto" }));
+  const own = attributes.map((name) => ({ name, label: readableName(name), type: "text", max: MAX_TEXT, dir: "auto" }));
   const fields = [...BUILT_IN.map((field) => ({ ...field, label: t.preferences[field.label] })), ...own];
   const first = fields.find(({ name }) => Object.hasOwn(errors, name))?.name;
   return fields.map((field, n) => {

@@ -48,8 +48,8 @@ const DELETED = (column: "id" | "no") =>
 const NOT_DELETED = `(e.campaign_id is null or e.campaign_id not in ${DELETED("id")})`;
 
 /** From counters, where one is kept for just this filter. */
-function counterFor(companyId: string, { type, campaign, recipient, since, until }: Asked): Partial<Listing> {
-  if (recipient || since || until) return {};
+function counterFor(companyId: string, { type, campaign, recipient, source, since, until }: Asked): Partial<Listing> {
+  if (recipient || source || since || until) return {};
   // There is no counter of several types or campaigns together.
   if (Array.isArray(type) || Array.isArray(campaign)) return {};
   const metrics = (type ? [type] : EMAIL_EVENT_TYPES.filter((name) => name !== "delivered")).flatMap((name) => [
@@ -89,7 +89,7 @@ function sources(companyId: string, asked: Asked): { sources: Source[]; values: 
   const { campaign, since, until, search } = asked;
   const types = [asked.type ?? []].flat();
   const hitTypes = types.filter((type) => type === "opened" || type === "clicked");
-  const mayBeHits = types.length === 0 || hitTypes.length > 0;
+  const mayBeHits = !asked.source && (types.length === 0 || hitTypes.length > 0);
   const events = ["e.company_id = $1", "e.type <> 'delivered'", NOT_DELETED];
   const hits = [`h.campaign_no not in ${DELETED("no")}`];
   let from = "hits h";
@@ -99,6 +99,7 @@ function sources(companyId: string, asked: Asked): { sources: Source[]; values: 
     events.push(isOneOf("e.type", asked.type, values));
     if (hitTypes.length === 1) hits.push(hitTypes[0] === "opened" ? "h.link = 0" : "h.link > 0");
   }
+  if (asked.source) events.push(`e.type = 'bounced' and ${isOneOf("e.metadata->>'source'", asked.source, values)}`);
   if (Array.isArray(campaign)) {
     const wanted = add(campaign);
     events.push(`e.campaign_id = any(${wanted})`);

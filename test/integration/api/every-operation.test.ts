@@ -168,6 +168,7 @@ describe("every operation", () => {
     const bob = (await client(app, { key: company.key }).get(`${E}/subscribers/`, { query: { search: "bob@" } })).body
       .results[0].id;
     await call(`POST ${E}/subscribers/bulk-update-lists/`, {}, { subscriber_ids: [bob], add_to_lists: [things.list] });
+    await call(`POST ${E}/subscribers/bulk-suppress/`, {}, { filter: { search: "nobody-has-this" } });
     await call(`GET ${E}/lists/:id/subscribers/`, { id: things.list! });
     await call(`GET ${E}/subscribers/export/`);
     expect((await call(`GET ${E}/subscribers/attributes/`)).body).toEqual({ names: ["city"] });

@@ -140,6 +140,8 @@ describe("one company and another's things", () => {
       "subscriber_ids",
       (o, m) => ({ subscriber_ids: [m.subscriber, o.subscriber] }),
     ],
+    ["POST", `${E}/subscribers/bulk-suppress/`, "subscriber_ids", (o) => ({ subscriber_ids: [o.subscriber] })],
+    ["POST", `${E}/subscribers/bulk-delete/`, "filter", (o) => ({ filter: { list: o.list } })],
     [
       "POST",
       `${E}/subscribers/bulk-update-lists/`,

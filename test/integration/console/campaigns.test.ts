@@ -1,6 +1,7 @@
 /** Campaigns in the console: live while they are sent, whole afterwards, and what can be done with them. */
 import jwt from "jsonwebtoken";
 import { query } from "../../../models/database/db.ts";
+import { call } from "../../../services/call.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { keysFor } from "../../../services/lib/secrets.ts";
 import { type App, startApp } from "../../support/app.ts";
@@ -40,6 +41,8 @@ beforeAll(async () => {
   server = await startSmtpServer({
     answer({ verb, to }) {
       if (verb === "RCPT" && to.startsWith("nobody")) return "550 5.1.1 No such user";
+      if (verb === "RCPT" && to.startsWith("later")) return "450 4.2.0 Greylisted, try again";
+      if (verb === "RCPT" && to.startsWith("blocked")) return "554 5.7.1 Blocked by policy";
       return verb === "DOT" && isHeld ? { reply: "250 2.0.0 Ok", delayMs: 500 } : undefined;
     },
   });
@@ -97,6 +100,77 @@ test("one campaign is shown whole: numbers, reasons with help, domains, links on
   expect(mail.indexOf("https://example.com/books?a=1&amp;b=2")).toBeGreaterThan(0);
   expect(mail.indexOf("https://example.com/shop")).toBeGreaterThan(mail.indexOf("https://example.com/books"));
   expect(mail).toMatch(/<iframe [^>]*sandbox /);
+});
+
+test("one dead mailbox is no failure: the API says partial, the page says what became of all, and offers no resume", async () => {
+  expect(await read(campaign)).toMatchObject({ status: "partial", sent_count: 2, failed_count: 1 });
+  const { html } = await browser.open(at(campaign));
+  expect(html).toContain('<span class="status status-completed">Sent: 2 delivered, 1 bounced</span>');
+  expect(html).toMatch(/2 <span class="soft">\(66\.7 %\)<\/span>/);
+  expect(html).toMatch(/1 <span class="soft">\(33\.3 %\)<\/span>/);
+  expect(html).not.toContain(`action="${at(campaign)}/resume"`);
+  expect((await browser.open(`/app/${company.id}/campaigns?status=partial`)).html).toContain(
+    '<span class="status status-completed">Sent</span>',
+  );
+
+  const stopped = await custom("Blocked", [{ email: "ann@one.example" }, { email: "blocked@two.example" }]);
+  await until(() => read(stopped), isOver);
+  const partly = (await browser.open(at(stopped))).html;
+  expect(partly).toContain('<span class="status status-partial">Partly sent: 1 delivered, 1 not sent</span>');
+  expect(partly).toContain(`action="${at(stopped)}/resume"`);
+  expect(partly).toContain("Sends 1 mail again.");
+  await company.api.delete(`${API}/campaigns/${stopped}/`);
+});
+
+test("refusals in the SMTP session are on the page of bounces, with their campaign, and can be asked for alone", async () => {
+  const bounces = `/app/${company.id}/bounces`;
+  for (const path of [bounces, `${bounces}?via=session`]) {
+    const { status, html } = await browser.open(path);
+    expect([path, status]).toEqual([path, 200]);
+    expect(html).toContain("Refused while sending");
+    expect(html).toMatch(/nobody@two\.example<\/a><\/th><td>for good<\/td><td>550 5\.1\.1 No such user/);
+    expect(html).toContain(`href="${at(campaign)}"`);
+  }
+  const { body } = await company.api.get(`${API}/events/`, { query: { source: "dsn" } });
+  expect(body.count).toBe(0);
+});
+
+test("while deferred mails wait, the stream says how many are tried again and when", async () => {
+  const id = await custom("Waiting", [{ email: "ann@one.example" }, { email: "later@two.example" }]);
+  const progress = () => call(app.broker, "campaigns.progress", { id }, { meta: { companyId: company.id } });
+  const waiting = await until(progress, ({ retrying }) => retrying > 0);
+  expect(waiting).toMatchObject({ status: "sending", sent_count: 1, retrying: 1 });
+  expect(Date.parse(waiting.next_retry_at!)).toBeGreaterThan(Date.now());
+  const { html } = await browser.open(at(id));
+  expect(html).toContain('data-zone="UTC"');
+  expect(html).toContain('data-retries="{n} will be tried again at {time}."');
+  await company.api.post(`${API}/campaigns/${id}/stop/`);
+  await until(() => read(id), isOver);
+});
+
+test("all times are the company's: pages, the form of a scheduled campaign, the overview", async () => {
+  const scheduled_for = "2031-07-01T13:00:00.000Z";
+  const id = await made("/send/to-list/", {
+    ...{ name: "In New York", list_id: list, template_id: template, smtp_config_id: smtp, scheduled_for },
+  });
+  await query("update companies set timezone = 'America/New_York' where id = $1", [company.id]);
+  try {
+    const form = (await browser.open(at(`${id}/edit`))).html;
+    expect(form).toContain('value="2031-07-01T09:00"');
+    expect(form).toContain("Time (America/New_York)");
+    const fields = { name: "In New York", subject: "Hello", scheduled_for: "2031-01-02T03:04" };
+    expect(await browser.send(at(`${id}/edit`), fields)).toMatchObject({ status: 303 });
+    expect(await read(id)).toMatchObject({ scheduled_for: "2031-01-02T08:04:00.000Z" });
+    const shown = "2031-01-02 03:04 (America/New_York)";
+    for (const path of [at(id), `/app/${company.id}/campaigns`, `/app/${company.id}`]) {
+      expect([path, (await browser.open(path)).html.includes(shown)]).toEqual([path, true]);
+    }
+    const { html } = await browser.open(`/app/${company.id}/lists`);
+    expect(html).not.toContain(" UTC");
+  } finally {
+    await query("update companies set timezone = 'UTC' where id = $1", [company.id]);
+    await company.api.post(`${API}/campaigns/${id}/cancel/`);
+  }
 });
 
 test("the mail in the frame has no personal value, each counted link is marked, nothing runs and nothing leads on", async () => {

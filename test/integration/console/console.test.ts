@@ -1,6 +1,9 @@
 /** The console over HTTP, as a browser without JavaScript sees it: sign-in, session, form tokens, roles, other companies. */
+import jwt from "jsonwebtoken";
 import { query } from "../../../models/database/db.ts";
+import { keptBy } from "../../../services/console/kept-form.ts";
 import { newId } from "../../../services/lib/ids.ts";
+import { keysFor } from "../../../services/lib/secrets.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { client, newCompany, someIp, type TestCompany } from "../../support/client.ts";
 import { ConsoleBrowser, signIn } from "../../support/console-browser.ts";
@@ -120,7 +123,7 @@ test("no script, style or frame but its own; nothing is kept by caches", async (
   );
   expect(headers.get("cache-control")).toBe("no-store");
   expect(html).not.toMatch(
-    /<script(?! src="\/app\/assets\/(?:htmx|shell)-\w+\.js" defer><\/script>)|<style| style=| on\w+=/,
+    /<script(?! src="\/app\/assets\/(?:htmx|shell|forms)-\w+\.js" defer><\/script>)|<style| style=| on\w+=/,
   );
   const [, script] = /src="(\/app\/assets\/[^"]+)"/.exec(html)!;
   expect((await fetch(`${app.url}${script}`)).headers.get("content-type")).toBe("text/javascript; charset=utf-8");
@@ -313,4 +316,46 @@ test("the whole way: an owner signs in, makes a list, adds a reader, and sees th
   } finally {
     await smtp.stop();
   }
+});
+
+test("a form sent after its session ended is kept through sign-in for the same person alone, without passwords", async () => {
+  const company = await newCompany(app);
+  const other = await newCompany(app);
+  const browser = await signIn(app, company);
+  const path = `/app/${company.id}/servers/new`;
+  await browser.open(path);
+  const { exp: _, ...claims } = jwt.decode(browser.cookie.split("=")[1]!) as jwt.JwtPayload;
+  const ended = jwt.sign({ ...claims, exp: claims.iat! - 60 }, keysFor("console")[0]!);
+  const typed = { name: 'Typed </b> "relay"', host: "mail.example.com", password: "hunter2-hunter2" };
+  const sendEnded = async (token = browser.token) => {
+    browser.cookie = `fm_session=${ended}`;
+    return browser.send(path, typed, token);
+  };
+  const token = browser.token;
+  const asked = await sendEnded();
+  expect(asked.status).toBe(401);
+  expect(asked.html).toContain("Your session expired. Sign in to continue; your changes are kept.");
+  const kept = /name="kept" value="([^"]+)"/.exec(asked.html)![1]!;
+  expect(Buffer.from(kept, "base64url").includes("mail.example.com")).toBe(false);
+  const wrong = await browser.send("/app/login", { email: company.email, password: "wrong", next: path, kept });
+  expect(wrong.html).toContain(`name="kept" value="${kept}"`);
+  const back = await browser.send("/app/login", { email: company.email, password: company.password, next: path, kept });
+  expect(back).toMatchObject({ status: 200 });
+  expect(back.html).toContain(`data-action="${path}"`);
+  expect(back.html).toContain("mail.example.com");
+  expect(back.html).not.toContain("hunter2");
+  expect(back.html).not.toContain("</b> ");
+  expect((await company.api.get("/api/emails/smtp-configs/")).body.count).toBe(0);
+
+  const stranger = new ConsoleBrowser(app);
+  await stranger.open("/app/login");
+  const theirs = { email: other.email, password: other.password, next: path, kept };
+  expect(await stranger.send("/app/login", theirs)).toMatchObject({ status: 303 });
+  expect((await sendEnded("made-up")).status).toBe(403);
+  const later = jest.spyOn(Date, "now").mockReturnValue(Date.now() + 61 * 60_000);
+  const afterAnHour = keptBy(claims.sub!, kept);
+  later.mockRestore();
+  expect(afterAnHour).toBeUndefined();
+  expect(keptBy(claims.sub!, kept)).toMatchObject({ fields: { host: "mail.example.com" } });
+  expect((await sendEnded(token)).status).toBe(401);
 });

@@ -39,6 +39,23 @@ async function done(sent: Promise<{ status: number; location: string | null }>) 
 }
 
 describe("a person", () => {
+  test("labels show attributes' names as words, never raw keys", async () => {
+    const id = await newPerson({ email: "label@example.com", attributes: { favourite_colour: "red" } });
+    const { html } = await browser.open(at(`subscribers/${id}`));
+    expect(html).toMatch(/<label for="attribute\.0">Favourite colour<\/label>/);
+    expect(html.replaceAll('value="favourite_colour"', "")).not.toContain("favourite_colour");
+    const segment = await browser.open(at("segments/new"));
+    expect(segment.html).toContain('<option value="favourite_colour" label="Favourite colour">');
+    await company.api.patch(`/api/companies/${company.id}/`, { form_attributes: ["favourite_colour"] });
+    const { id: list } = (await company.api.post("/api/emails/lists/", { name: "Labels", is_public: true })).body;
+    expect((await browser.open(at(`lists/${list}`))).html).toContain("Favourite colour&lt;br&gt;&lt;input name=");
+    const publicForm = await fetch(`${app.url}/api/emails/public/subscribe/${company.id}/?list_id=${list}`);
+    expect(await publicForm.text()).toContain("Favourite colour");
+    await company.api.patch(`/api/companies/${company.id}/`, { form_attributes: [] });
+    await company.api.delete(`/api/emails/subscribers/${id}/`);
+    await company.api.delete(`/api/emails/lists/${list}/`);
+  });
+
   test("attributes keep their kinds; what is not touched, and what changed meanwhile, stays", async () => {
     const attributes = { city: "Oslo", orders: 3, vip: false, since: "2026-01-31", tags: ["a", "b"], note: "as it is" };
     const id = await newPerson({ email: "ada@example.com", attributes });
@@ -215,12 +232,43 @@ describe("several subscribers", () => {
 
   test("all on a page are chosen without JavaScript, and filters download as CSV", async () => {
     await newPerson({ email: "picked@example.com", lists: [list] });
-    const all = await browser.open(at(`subscribers?list=${list}&picked=all`));
+    const all = await browser.open(at(`subscribers?list=${list}&picked=page`));
     expect(all.html).toMatch(/name="pick\.[0-9a-f-]+" checked/);
     const csv = await browser.open(at(`subscribers/export?list=${list}`));
     expect(csv.headers.get("content-type")).toBe("text/csv; charset=utf-8");
     expect(csv.html).toContain("picked@example.com");
     expect(csv.html).not.toContain("ada@example.com");
+  });
+
+  test("all of a search are chosen over its pages; each button says how many, does it to all of them, and to nobody else", async () => {
+    const emails = Array.from({ length: 45 }, (_, n) => `forty${n}@example.com`);
+    await query("insert into subscribers (company_id, email) select $1, unnest($2::text[])", [company.id, emails]);
+    const target = await newList("Forty-five");
+    const first = await browser.open(at("subscribers?search=forty"));
+    expect(first.html).toContain("Choose all 45");
+    const second = await browser.open(at("subscribers?search=forty&picked=all&page=2"));
+    for (const button of ["Add 45 to the list", "Take 45 off the list", "Suppress 45 …", "Delete 45 …"]) {
+      expect(second.html).toContain(`>${button}</button>`);
+    }
+    expect(second.html).toContain("Download 45 as CSV");
+    const choice = { ...fieldsOf(second.html, path()), list: target };
+    expect((await done(browser.send(path(), { ...choice, do: "add" }))).html).toContain(
+      "45 subscribers added to Forty-five.",
+    );
+    expect((await done(browser.send(path(), { ...choice, do: "remove" }))).html).toContain(
+      "45 subscribers taken off Forty-five.",
+    );
+    const csv = await browser.open(at("subscribers/export?search=forty"));
+    expect(csv.html.trim().split("\r\n")).toHaveLength(46);
+    for (const [work, title, said] of [
+      ["suppress", "Suppress 45 subscribers?", "45 subscribers suppressed."],
+      ["delete", "Delete 45 subscribers?", "45 subscribers deleted."],
+    ] as const) {
+      const asked = await browser.send(path(), { ...choice, do: work });
+      expect(asked.title).toBe(title);
+      expect((await done(browser.send(path(), fieldsOf(asked.html, path())))).html).toContain(said);
+    }
+    expect((await company.api.get("/api/emails/subscribers/", { query: { search: "picked" } })).body.count).toBe(1);
   });
 });
 

@@ -149,11 +149,14 @@ describe("the pages of system mail", () => {
     expect(weak.status).toBe(400);
     expect(weak.html).toContain('id="wrong-password"');
     expect(weak.html).toContain('value="Lantern &lt;Books&gt;"');
-    const done = await browser.send("/app/sign-up", { ...fields, password: PASSWORD });
+    const done = await browser.send("/app/sign-up", { ...fields, password: PASSWORD, timezone: "Asia/Tokyo" });
     expect(done).toMatchObject({ status: 303, location: expect.stringMatching(/^\/app\/[0-9a-f-]{36}$/) });
     const home = await browser.open(done.location!);
     expect(home).toMatchObject({ status: 200, title: "Overview" });
     expect(home.html).toContain("Set up your account");
+    expect((await browser.open(`${done.location}/settings/company`)).html).toMatch(
+      /<option value="Asia\/Tokyo" selected/,
+    );
   });
 
   test("a password is changed: this session goes on with another cookie, the old cookie and all others end", async () => {

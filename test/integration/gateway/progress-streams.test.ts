@@ -19,6 +19,8 @@ const SENDING: Moment = {
   clicks: 0,
   per_second: 0,
   seconds_left: null,
+  retrying: 0,
+  next_retry_at: null,
 };
 
 let gateway: TestGateway;

@@ -251,6 +251,58 @@ describe("deleting in bulk", () => {
   });
 });
 
+describe("a filter in place of ids", () => {
+  const change = (path: string, body: object, company = filtered) => company.api.post(`${SUBSCRIBERS}${path}/`, body);
+  let filtered: TestCompany;
+  const emails = async (filter: object) =>
+    (await filtered.api.get(SUBSCRIBERS, { query: { page_size: 100, ...filter } })).body.results
+      .map(({ email }: { email: string }) => email)
+      .toSorted();
+  beforeAll(async () => {
+    filtered = await newCompany(app);
+    const names = Array.from({ length: 45 }, (_, n) => `lantern${n}@example.com`);
+    await query(
+      "insert into subscribers (company_id, email) select $1::uuid, unnest($2::text[]) union all select $3::uuid, unnest($2::text[])",
+      [filtered.id, names, other.id],
+    );
+    await newSubscriber("somebody@example.org", filtered);
+  });
+
+  test("all that the list shows are put on a list, suppressed, exported and deleted, and nobody else", async () => {
+    const list = await newList(filtered);
+    const filter = { search: "LANTERN" };
+    expect(await change("bulk-update-lists", { filter, add_to_lists: [list] })).toMatchObject({
+      status: 200,
+      body: { updated: 45, added: 45, removed: 0 },
+    });
+    expect((await change("bulk-update-lists", { filter: { list }, remove_from_lists: [list] })).body.removed).toBe(45);
+    await change("bulk-update-lists", { filter: { search: "lantern1@" }, add_to_lists: [list] });
+    expect((await change("bulk-suppress", { filter: { list, status: "active" }, reason: "By phone" })).body).toEqual({
+      suppressed: 1,
+      existing: 0,
+    });
+    expect((await change("bulk-suppress", { filter })).body).toEqual({ suppressed: 44, existing: 1 });
+    const csv = (await filtered.api.get(`${SUBSCRIBERS}export/`, { query: filter })).text;
+    expect(csv.trim().split("\r\n")).toHaveLength(46);
+    expect((await change("bulk-delete", { filter })).body).toEqual({ deleted: 45 });
+    expect(await emails({})).toEqual(["somebody@example.org"]);
+    expect((await other.api.get(SUBSCRIBERS, { query: { search: "lantern" } })).body.count).toBe(45);
+  });
+
+  test.each([
+    [{}, { subscriber_ids: ["This field is required."] }],
+    [{ filter: {}, subscriber_ids: [SOME_ID] }, { filter: ["Give subscriber_ids or filter, not both."] }],
+    [{ filter: { lst: SOME_ID } }, { filter: { lst: expect.anything() } }],
+    [{ filter: { list: SOME_ID } }, { filter: [expect.stringContaining("does not exist")] }],
+  ])("%j is refused, and nobody is deleted", async (body, errors) => {
+    const before = await emails({});
+    const { status, body: answer } = await change("bulk-delete", body);
+    expect(status).toBe(400);
+    expect(Object.keys(answer)).toEqual(Object.keys(errors));
+    expect(await emails({})).toEqual(before);
+  });
+});
+
 test("deleting a company leaves no subscriber and no membership", async () => {
   const gone = await newCompany(app);
   const list = await newList(gone);

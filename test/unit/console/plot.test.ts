@@ -24,6 +24,12 @@ test("a plot of nothing, and one of a single day, have numbers for all their poi
   }
 });
 
+test("a plot of a single hour has a visible line from edge to edge", () => {
+  const { lines, rows } = plotOf("Opens", ["2026-11-20 09:00"], { Opened: [4], Clicked: [1] });
+  expect(lines.map(({ points }) => points)).toEqual(["0.0,0.0 600.0,0.0", "0.0,120.0 600.0,120.0"]);
+  expect(rows).toEqual([{ date: "2026-11-20 09:00", values: [4, 1] }]);
+});
+
 test.each(["/app/1/campaigns?page=2", "/app/"])("sign-in leads on to %s", (next) => {
   expect(safeTarget(next)).toBe(next);
 });

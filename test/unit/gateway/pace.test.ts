@@ -10,6 +10,8 @@ const moment = (given: Partial<Moment> = {}): Moment => ({
   clicks: 0,
   per_second: 0,
   seconds_left: null,
+  retrying: 0,
+  next_retry_at: null,
   ...given,
 });
 

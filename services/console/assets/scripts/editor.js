@@ -230,7 +230,7 @@ async function ask() {
   });
   const { busy, away, tooLarge, ended } = form.dataset;
   // Asking again would change nothing about these.
-  const isEnded = response.redirected || response.status === 403;
+  const isEnded = response.redirected || response.status === 401 || response.status === 403;
   if (isEnded || response.status === 413) {
     previewState.textContent = isEnded ? ended : tooLarge;
     return;

@@ -43,6 +43,18 @@ const toggle = (root, name, isShown) => {
   for (const element of root.querySelectorAll(`[data-${name}]`)) element.hidden = !isShown;
 };
 
+/** While nothing but deferred mails is left, their next try says more than a speed of 0. */
+function showRetries(root, { retrying, next_retry_at: at, per_second: speed }) {
+  const isWaiting = retrying > 0 && speed === 0;
+  const line = root.querySelector("[data-retries]");
+  line.hidden = !isWaiting;
+  if (!isWaiting) return;
+  toggle(root, "rate", false);
+  const clock = { timeZone: root.dataset.zone, hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+  const time = new Intl.DateTimeFormat("en", clock).format(new Date(at));
+  line.textContent = line.dataset.retries.replace("{n}", numbers.format(retrying)).replace("{time}", time);
+}
+
 let source;
 let timer;
 let spokenAt = 0;
@@ -83,6 +95,7 @@ function open() {
     toggle(root, "lost", false);
     toggle(root, "moving", true);
     show(root, now);
+    showRetries(root, now);
     speak(root, now);
   });
   source.addEventListener("end", refresh);

@@ -52,8 +52,7 @@ function whenWords(body: Body, { zone, clock: given }: { zone: string; clock: st
   const when = whenIn(body);
   if (when === "now") return t().isNow;
   const clock = given.replace("T", " ");
-  const utc = `${textIn(body, "scheduled_for").slice(0, 16).replace("T", " ")} UTC`;
-  return when === "local" ? t().isLocal(clock) : t().isAt(clock, zone, utc);
+  return when === "local" ? t().isLocal(clock) : t().isAt(clock, zone);
 }
 
 /** The sentence beside the button. */

@@ -1,4 +1,5 @@
 /** Fourth step: now, at a time of the company's clock, or at an hour of each reader's. */
+import { invalid } from "../../../lib/errors.ts";
 import { type Errors, orAgain } from "../../form-errors.ts";
 import { messages } from "../../messages.ts";
 import { type Answer, type CompanyVisit, callUnder } from "../../request.ts";
@@ -69,10 +70,15 @@ async function show(visit: CompanyVisit, draft: Draft, errors: Errors = {}): Pro
 
 export const whenPage = ofDraft((visit, draft) => show(visit, draft));
 
-/** A clock that is none is kept as it was typed, for the API to refuse. */
-async function changesOf(visit: CompanyVisit): Promise<Body> {
+/** A clock that is none is kept as it was typed, for the API to refuse. Throws for a date typed beside "now". */
+async function changesOf(visit: CompanyVisit, { body }: Draft): Promise<Body> {
   const { when = "now", clock = "" } = visit.form;
-  if (when === "now") return { scheduled_for: undefined, timezone: undefined };
+  if (when === "now") {
+    if (clock !== "" && clock !== (await clocksOf(visit, body)).clock) {
+      throw invalid({ scheduled_for: [messages.newCampaign.nowAndDate] });
+    }
+    return { scheduled_for: undefined, timezone: undefined };
+  }
   if (when === "local")
     return { scheduled_for: isClock(clock) ? `${clock.slice(0, 16)}:00Z` : clock, timezone: "recipient" };
   const at = isClock(clock) ? await callUnder(visit, "accounts.instantOf", { clock }) : clock;
@@ -83,7 +89,7 @@ export const saveWhen = ofDraft((visit, draft) => {
   let saved = draft;
   return orAgain(
     async () => {
-      saved = await saveDraft(visit, draft, await changesOf(visit));
+      saved = await saveDraft(visit, draft, await changesOf(visit, draft));
       return afterSaving(visit, saved, "when", (now, errors) => show(visit, now, errors));
     },
     (errors) => show(visit, saved, errors),

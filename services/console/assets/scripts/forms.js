@@ -1,0 +1,152 @@
+/** Forms of all pages. Without this script they work as they are. */
+
+// A date typed into a field with `data-chooses` chooses the first answer but "now" of the question of that name; "now" clears it.
+for (const field of document.querySelectorAll("[data-chooses]")) {
+  const choices = [...field.form.elements[field.dataset.chooses]];
+  const now = choices.find(({ value }) => value === "now");
+  field.addEventListener("input", () => {
+    if (field.value !== "" && now.checked) choices.find((one) => one !== now).checked = true;
+  });
+  now.addEventListener("change", () => {
+    field.value = "";
+  });
+}
+
+// A new company begins with the browser's time zone.
+for (const field of document.querySelectorAll('input[type="hidden"][name="timezone"]')) {
+  field.value ||= Intl.DateTimeFormat().resolvedOptions().timeZone ?? "";
+}
+
+// The buttons of a list say how many of its boxes are ticked. Where all of a search are chosen, the server says the number.
+const bulk = document.getElementById("bulk");
+if (bulk && !bulk.elements.all) {
+  const boxes = [...document.querySelectorAll('input[type="checkbox"][form="bulk"]')];
+  const count = () => {
+    const n = boxes.filter(({ checked }) => checked).length;
+    for (const button of bulk.querySelectorAll("[data-some]")) {
+      button.textContent = n === 0 ? button.dataset.none : button.dataset.some.replace("{n}", n);
+    }
+  };
+  for (const box of boxes) box.addEventListener("change", count);
+  // The browser may have kept ticks of an earlier visit.
+  addEventListener("pageshow", count);
+}
+
+// What is typed is not lost: it is saved before the page is left, where it saves itself, and asked about where it does not.
+
+const autosaved = [...document.querySelectorAll("form[hx-post]")];
+const typedIn = new Map();
+const savedOf = new Map();
+const isPending = (form) => (typedIn.get(form) ?? 0) !== (savedOf.get(form) ?? 0);
+const bodyOf = (form) => {
+  const body = new URLSearchParams(new FormData(form));
+  body.set("do", "autosave");
+  return body;
+};
+
+for (const form of autosaved) {
+  let sending = 0;
+  form.addEventListener("htmx:beforeRequest", () => {
+    sending = typedIn.get(form) ?? 0;
+  });
+  form.addEventListener("htmx:afterRequest", ({ detail }) => {
+    if (detail.elt === form && detail.successful) savedOf.set(form, sending);
+    const mark = document.getElementById("saved");
+    if (detail.xhr?.status === 401 && mark) mark.textContent = mark.dataset.ended;
+  });
+}
+
+const isChanged = (field) => {
+  if (field.type === "checkbox" || field.type === "radio") return field.checked !== field.defaultChecked;
+  if (field.options) {
+    const options = [...field.options];
+    const start = Math.max(
+      0,
+      options.findIndex(({ defaultSelected }) => defaultSelected),
+    );
+    return !field.multiple && field.selectedIndex !== start;
+  }
+  return "defaultValue" in field && field.type !== "hidden" && field.value !== field.defaultValue;
+};
+
+/** The editor and boxes of a list have their own ways; a search is no work. */
+const isWatched = (form) =>
+  form.method === "post" && form.id !== "editor" && form.id !== "bulk" && !autosaved.includes(form);
+const isSignedIn = document.querySelector('form[action="/app/logout"]') !== null;
+let isLeaving = false;
+
+document.addEventListener("input", ({ target, isTrusted }) => {
+  const form = target.form;
+  if (form && (isTrusted || target.dataset.chooses)) typedIn.set(form, (typedIn.get(form) ?? 0) + 1);
+});
+document.addEventListener("submit", ({ target }) => {
+  isLeaving = true;
+  savedOf.set(target, typedIn.get(target) ?? 0);
+});
+// A download or a refused submit leaves the page where it is.
+document.addEventListener("change", () => {
+  isLeaving = false;
+});
+
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest?.("a[href]");
+  const pending = autosaved.filter(isPending);
+  const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+  if (!link || !isPlain || link.target || link.hash || pending.length === 0 || event.defaultPrevented) return;
+  event.preventDefault();
+  for (const form of pending) {
+    const answer = await fetch(form.action, { method: "POST", body: bodyOf(form) }).catch(() => undefined);
+    savedOf.set(form, typedIn.get(form));
+    if (!answer?.ok) {
+      // The next click leaves.
+      const mark = document.getElementById("saved");
+      if (mark) mark.textContent = mark.dataset.ended;
+      return;
+    }
+  }
+  location.assign(link.href);
+});
+
+addEventListener("beforeunload", (event) => {
+  if (!isSignedIn) return;
+  for (const form of autosaved.filter(isPending)) {
+    if (navigator.sendBeacon(form.action, bodyOf(form))) savedOf.set(form, typedIn.get(form));
+    else event.preventDefault();
+  }
+  const isDirty = (form) => isWatched(form) && (form.id === "builder" || [...form.elements].some(isChanged));
+  if (!isLeaving && [...typedIn.keys()].some(isDirty)) event.preventDefault();
+});
+
+/** Fills a form in; what an event would save or send by itself stays unsent. */
+function fill(form, values) {
+  for (const field of form.elements) {
+    if (!field.name || field.name === "form_token" || field.type === "submit") continue;
+    if (field.type === "checkbox" || field.type === "radio") field.checked = values[field.name] === field.value;
+    else if (values[field.name] !== undefined && field.type !== "file") field.value = values[field.name];
+  }
+  form.dataset.unsaved = "";
+  typedIn.set(form, (typedIn.get(form) ?? 0) + 1);
+  // The rules of a segment are rows that the server makes.
+  if (form.id !== "builder") return;
+  const more = { ...values, do: "refresh", form_token: form.elements.form_token.value };
+  addEventListener("load", () =>
+    window.htmx.ajax("POST", form.action, { target: "#frame", select: "#rules", values: more }),
+  );
+}
+
+const kept = document.getElementById("kept");
+if (kept) {
+  history.replaceState(null, "", kept.dataset.page);
+  const form = [...document.forms].find(({ action }) => new URL(action).pathname === kept.dataset.action);
+  if (form) fill(form, JSON.parse(kept.dataset.fields));
+}
+
+const builder = document.getElementById("builder");
+if (builder) {
+  const key = `builder ${location.pathname}`;
+  const before = sessionStorage.getItem(key);
+  sessionStorage.removeItem(key);
+  const [{ type }] = performance.getEntriesByType("navigation");
+  if (before && type === "back_forward") fill(builder, Object.fromEntries(new URLSearchParams(before)));
+  addEventListener("pagehide", () => sessionStorage.setItem(key, new URLSearchParams(new FormData(builder))));
+}

@@ -1,0 +1,37 @@
+/**
+ * A form that was sent after its session had ended. It travels sealed within the sign-in page and back: once the same person
+ * has signed in, the page is shown with the fields filled in again, and nothing is sent. Passwords and secrets are left out.
+ */
+import { seal, unseal } from "../lib/secrets.ts";
+import type { Kept, Visit } from "./request.ts";
+
+const KEPT_MS = 60 * 60_000;
+const CONTEXT = "kept form";
+/** Of a sealed form: what the sign-in's form may carry. */
+const MAX_LENGTH = 900_000;
+const SECRET = /pass|secret|private|token|^code$/i;
+
+interface Sealed extends Kept {
+  user: string;
+  at: number;
+}
+
+/** Undefined where nothing was typed, or it is too large to be carried. */
+export function keep({ path, form, session }: Visit): string | undefined {
+  const fields = Object.fromEntries(Object.entries(form).filter(([name]) => !SECRET.test(name)));
+  if (!session.person || Object.keys(fields).length === 0) return undefined;
+  const kept: Sealed = { path, fields, user: session.person.userId, at: Date.now() };
+  const sealed = seal(JSON.stringify(kept), CONTEXT).toString("base64url");
+  return sealed.length > MAX_LENGTH ? undefined : sealed;
+}
+
+/** Undefined for what is none, is too old, or is another person's. */
+export function keptBy(userId: string, sealed: string | undefined): Kept | undefined {
+  if (!sealed) return undefined;
+  try {
+    const { path, fields, user, at } = JSON.parse(unseal(Buffer.from(sealed, "base64url"), CONTEXT)) as Sealed;
+    return user === userId && Date.now() - at < KEPT_MS ? { path, fields } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,47 @@
+/** Times as pages show them: in the company's time zone, which is named beside each. */
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** "2026-12-01 09:00" by the clocks of the zone. Node may not know a zone that PostgreSQL knows: then by universal time. */
+function formatOf(zone: string): Intl.DateTimeFormat {
+  const known = formats.get(zone);
+  if (known) return known;
+  const options = { dateStyle: "short", timeStyle: "short", timeZone: zone } as const;
+  let made: Intl.DateTimeFormat;
+  try {
+    // Swedish dates are those of ISO 8601.
+    made = new Intl.DateTimeFormat("sv-SE", options);
+  } catch {
+    made = new Intl.DateTimeFormat("sv-SE", { ...options, timeZone: "UTC" });
+  }
+  formats.set(zone, made);
+  return made;
+}
+
+/** Without the zone. */
+export const clockOf = (iso: string, zone: string): string => formatOf(zone).format(new Date(iso));
+
+export const dayOf = (iso: string, zone: string): string => clockOf(iso, zone).slice(0, 10);
+
+export const timeOf = (iso: string | null, zone: string): string =>
+  iso === null ? "–" : `${clockOf(iso, zone)} ${zone === "UTC" ? zone : `(${zone})`}`;
+
+const SPANS = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+] as const;
+const MAX_RELATIVE_MS = 7 * 86_400_000;
+
+// Made at first use, as the formats of numbers are.
+let relative: Intl.RelativeTimeFormat | undefined;
+
+/** "3 hours ago" within a week, else the day. */
+export function agoOf(iso: string, zone: string, now = Date.now()): string {
+  const ms = Date.parse(iso) - now;
+  if (Math.abs(ms) >= MAX_RELATIVE_MS) return dayOf(iso, zone);
+  const [unit, length] = SPANS.find(([, one]) => Math.abs(ms) >= one) ?? [];
+  if (!unit) return "just now";
+  relative ??= new Intl.RelativeTimeFormat("en");
+  return relative.format(Math.trunc(ms / length!), unit);
+}

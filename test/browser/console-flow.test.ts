@@ -1,0 +1,153 @@
+/** What people typed, chose and read in the console is what happens: nothing is lost on the way, nothing goes unseen. */
+import { setTimeout as sleep } from "node:timers/promises";
+import jwt from "jsonwebtoken";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { keysFor } from "../../services/lib/secrets.ts";
+import { type App, startApp } from "../support/app.ts";
+import { newCompany, type TestCompany } from "../support/client.ts";
+import { launchChromium } from "./chromium.ts";
+import { openPage, signInOn } from "./open-page.ts";
+
+const E = "/api/emails";
+jest.setTimeout(180_000);
+
+let app: App;
+let browser: Browser;
+let company: TestCompany;
+beforeAll(async () => {
+  [app, browser] = [await startApp(), await launchChromium()];
+  company = await newCompany(app);
+}, 240_000);
+afterAll(async () => {
+  await browser?.close();
+  await app?.stop();
+});
+
+const at = (path: string) => `${app.url}/app/${company.id}/${path}`;
+const made = async (path: string, body: object): Promise<string> => {
+  const answer = await company.api.post(`${E}/${path}/`, body);
+  expect({ path, status: answer.status, text: answer.status < 300 || answer.text }).toMatchObject({ status: 201 });
+  return answer.body.id;
+};
+const bodyOf = async (id: string) => (await company.api.get(`${E}/drafts/${id}/`)).body.body;
+
+/** Signed in, under the console's own policy. */
+const open = (work: (page: Page) => Promise<void>, options: BrowserContextOptions = {}): Promise<void> =>
+  openPage(browser, { bypassCSP: false, ...options }, async (page) => {
+    await signInOn(page, app, company);
+    await work(page);
+  });
+
+test("choosing a date while “Now” is selected chooses later, and “Now” clears the date", async () => {
+  const list = await made("lists", { name: "Readers" });
+  const draft = await made("drafts", { name: "Later", kind: "to-list", body: { list_id: list } });
+  await open(async (page) => {
+    await page.goto(at(`campaigns/drafts/${draft}/when`));
+    expect(await page.getByRole("radio", { name: /^Now/ }).isChecked()).toBe(true);
+    await page.getByLabel("Date and time").fill("2031-07-01T09:00");
+    expect(await page.getByRole("radio", { name: /^At this time \(/ }).isChecked()).toBe(true);
+    await page.getByText("Saved.", { exact: true }).waitFor();
+    expect(await bodyOf(draft)).toMatchObject({ scheduled_for: "2031-07-01T09:00:00.000Z" });
+    await page.getByRole("radio", { name: /^Now/ }).check();
+    expect(await page.getByLabel("Date and time").inputValue()).toBe("");
+  });
+});
+
+/** As twelve hours without a page leave it. */
+async function expireSession(page: Page): Promise<void> {
+  const cookie = (await page.context().cookies()).find(({ name }) => name === "fm_session")!;
+  const { exp: _, ...claims } = jwt.decode(cookie.value) as jwt.JwtPayload;
+  const value = jwt.sign({ ...claims, exp: Math.floor(Date.now() / 1_000) - 60 }, keysFor("console")[0]!);
+  await page.context().addCookies([{ ...cookie, value }]);
+}
+
+async function signInAgain(page: Page): Promise<void> {
+  await page.getByText("Your session expired.").waitFor();
+  await page.getByLabel("Email address").fill(company.email);
+  await page.getByLabel("Password").fill(company.password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("You are signed in again").waitFor();
+}
+
+test("what was typed into a form comes back after an expired session, and is saved only by its button", async () => {
+  const person = await made("subscribers", { email: "typed@example.com", first_name: "Ann" });
+  const nameOf = async () => (await company.api.get(`${E}/subscribers/${person}/`)).body.first_name;
+  await open(async (page) => {
+    await page.goto(at(`subscribers/${person}`));
+    await page.getByLabel("First name").fill("Typed for an hour");
+    await expireSession(page);
+    await page.getByRole("button", { name: "Save" }).click();
+    await signInAgain(page);
+    expect(page.url()).toBe(at(`subscribers/${person}`));
+    expect(await page.getByLabel("First name").inputValue()).toBe("Typed for an hour");
+    expect(await nameOf()).toBe("Ann");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved.").waitFor();
+    expect(await nameOf()).toBe("Typed for an hour");
+  });
+});
+
+test("the rules of a segment come back after an expired session and by the Back button", async () => {
+  await open(async (page) => {
+    const rule = () => page.getByRole("group", { name: "Rule 1" });
+    await page.goto(at("segments/new"));
+    await page.getByLabel("Name", { exact: true }).fill("Typed");
+    await rule().getByRole("combobox").first().selectOption("first_name");
+    await rule().getByRole("textbox").last().fill("Ann");
+    await page
+      .getByText(/subscriber|Nobody/)
+      .first()
+      .waitFor();
+    await page.goto(at("subscribers"));
+    await page.goBack();
+    await rule().getByRole("textbox").last().waitFor();
+    expect(await rule().getByRole("textbox").last().inputValue()).toBe("Ann");
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Typed");
+    await expireSession(page);
+    await page.getByRole("button", { name: "Save" }).click();
+    await signInAgain(page);
+    await rule().getByRole("textbox").last().waitFor();
+    expect(await rule().getByRole("textbox").last().inputValue()).toBe("Ann");
+    expect((await company.api.get(`${E}/segments/`)).body.count).toBe(0);
+  });
+});
+
+test("a step of a campaign is saved before it is left, by a link and by leaving the page within a second", async () => {
+  const list = await made("lists", { name: "Steps" });
+  const draft = await made("drafts", { name: "Steps", kind: "to-list", body: { list_id: list } });
+  const subject = async () => (await bodyOf(draft)).subject;
+  await open(async (page) => {
+    await page.goto(at(`campaigns/drafts/${draft}/what`));
+    await page.getByLabel("A text that I write here").check();
+    await page.getByRole("textbox", { name: "Subject", exact: true }).fill("Left by a link");
+    await page.getByRole("link", { name: "When" }).click();
+    await page.waitForURL(/when$/);
+    expect(await subject()).toBe("Left by a link");
+    await page.goto(at(`campaigns/drafts/${draft}/what`));
+    await page.getByRole("textbox", { name: "Subject", exact: true }).fill("Left by the window");
+    await page.goto(at("campaigns/drafts"));
+    await expect(until(async () => (await subject()) === "Left by the window")).resolves.toBeUndefined();
+  });
+});
+
+test("leaving a form with something typed asks, leaving an untouched one does not", async () => {
+  await open(async (page) => {
+    let asked = 0;
+    page.on("dialog", (dialog) => {
+      asked += dialog.type() === "beforeunload" ? 1 : 0;
+      void dialog.accept();
+    });
+    await page.goto(at("lists"));
+    await page.goto(at("settings/company"));
+    expect(asked).toBe(0);
+    await page.getByLabel("Website").fill("https://lantern.example");
+    await page.goto(at("lists"));
+    expect(asked).toBe(1);
+  });
+});
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + 30_000; !(await holds()); await sleep(100)) {
+    if (Date.now() > deadline) throw new Error("It did not happen in time");
+  }
+}
