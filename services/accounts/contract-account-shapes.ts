@@ -111,7 +111,7 @@ export const Member = Type.Object({
   first_name: Described(Type.String(), "First name.", "Ann"),
   last_name: Described(Type.String(), "Last name.", "Lee"),
   role: RoleName,
-  status: Described(OneOf("active", "invited"), "State."),
+  status: Described(OneOf("active", "invited"), "Current state."),
   joined_at: Described(Nullable(Time), "When the invitation was accepted."),
   expires_at: Described(Nullable(Time), "Expiry; null: never."),
 });
@@ -152,7 +152,7 @@ export const PlanUsage = Type.Object({
     "Usage in this period.",
   ),
   period: Described(
-    Type.Object({ start: Described(Time, "Start."), end: Described(Time, "End.") }),
+    Type.Object({ start: Described(Time, "Start of the interval."), end: Described(Time, "End of the interval.") }),
     "Month of the mail quota.",
   ),
 });

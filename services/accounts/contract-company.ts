@@ -223,14 +223,16 @@ export const contract = {
           Type.Object({
             type: Described(OneOf("user", "api_key", "operator", "system"), "Type of the actor."),
             id: Described(Nullable(Uuid), "User or key; null for the operator and the system."),
-            name: Described(Type.String(), "An address, or a key's name.", "grace@example.com"),
+            name: Described(Type.String(), "A user's address or a key's name.", "grace@example.com"),
           }),
           "User or API key that acted.",
         ),
         action: Described(Type.String(), "Action.", "apiKey.created"),
         target: Described(Nullable(Type.String()), "Target of the action.", "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"),
         ip: Described(Nullable(Type.String()), "IP address.", "192.0.2.7"),
-        detail: Described(Type.Record(Type.String(), Type.Unknown()), "Further details.", { name: "Website" }),
+        detail: Described(Type.Record(Type.String(), Type.Unknown()), "Further details, depending on the action.", {
+          name: "Website",
+        }),
       }),
     ),
   },
@@ -255,7 +257,7 @@ export const contract = {
       id: Id,
       email: Described(Type.String(), "An email address.", "ann@example.com"),
       role: RoleName,
-      status: Described(OneOf("invited"), "State."),
+      status: Described(OneOf("invited"), "Current state."),
       expires_at: Described(Time, "Expiry; null: never."),
       invite_url: Type.Optional(
         Described(

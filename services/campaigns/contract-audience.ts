@@ -11,7 +11,7 @@ const REASONS: Record<(typeof LEFT_OUT)[number], string> = {
   unsubscribed: "Have unsubscribed; they still get transactional mail.",
   bounced: "Their mailbox does not exist.",
   complained: "Have reported a mail as spam.",
-  suppressed: "Their address or its domain is suppressed.",
+  suppressed: "People whose address or domain is suppressed.",
 };
 
 export const audiences = {

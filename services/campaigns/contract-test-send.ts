@@ -7,7 +7,7 @@ import { MAX_ATTACHMENTS } from "./contract-campaigns.ts";
 const MAX_TEST_RECEIVERS = 5;
 
 const Result = Type.Object({
-  email: Type.String({ description: "As given in the request.", examples: ["editor@example.com"] }),
+  email: Type.String({ description: "Address as given in the request.", examples: ["editor@example.com"] }),
   status: Type.Unsafe<"sent" | "failed" | "bounced" | "unknown" | "suppressed">({
     type: "string",
     enum: ["sent", "failed", "bounced", "unknown", "suppressed"],

@@ -48,12 +48,12 @@ const Media = Type.Object({
 const Use = Type.Object({ id: Id, name: Described(Type.String(), "Name.", "Readers") });
 const MediaUsage = Type.Object({
   template_count: Type.Integer({ description: "Number of templates that use the file.", examples: [2] }),
-  templates: Type.Array(Use, { description: "The newest ones." }),
+  templates: Type.Array(Use, { description: "The newest templates or campaigns that use the file." }),
   campaign_count: Type.Integer({ description: "Number of campaigns that use or attach the file.", examples: [7] }),
   campaigns: Type.Array(
-    Type.Composite([Use, Type.Object({ status: Described(OneOf(...CAMPAIGN_STATUSES), "State.") })]),
+    Type.Composite([Use, Type.Object({ status: Described(OneOf(...CAMPAIGN_STATUSES), "Current state.") })]),
     {
-      description: "The newest ones.",
+      description: "The newest templates or campaigns that use the file.",
     },
   ),
 });

@@ -47,4 +47,4 @@ export const TemplateCheck = Type.Object({
 });
 
 export const CHECK_DESCRIPTION =
-  "Extension. Nothing is saved or sent. Each link is requested (HEAD, then GET if that fails), 30 seconds at most in total. Addresses outside the public internet are not requested and have no status. Syntax errors are a 400, as on saving.";
+  "Extension. Nothing is saved or sent. Each link is requested (HEAD, then GET if that fails), 30 seconds at most in total. Addresses outside the public internet are not requested and have no status. Syntax errors return 400, as on saving.";

@@ -40,7 +40,10 @@ export const EmailTemplate = Type.Object({
   body: Described(Type.String(), "The mail in HTML, with variables.", "<p>Hello [[first_name]].</p>"),
   ...ContentView,
   template_mode: Mode,
-  template_type: Described(OneOf("marketing", "transactional"), "Purpose."),
+  template_type: Described(
+    OneOf("marketing", "transactional"),
+    "Purpose: newsletters (`marketing`) or receipts and similar mails (`transactional`).",
+  ),
   created_at: CreatedAt,
   updated_at: UpdatedAt,
 });
@@ -69,7 +72,12 @@ const Content = {
   ),
   ...ContentFields,
   template_mode: Type.Optional(Mode),
-  template_type: Type.Optional(Described(OneOf("marketing", "transactional"), "Purpose.")),
+  template_type: Type.Optional(
+    Described(
+      OneOf("marketing", "transactional"),
+      "Purpose: newsletters (`marketing`) or receipts and similar mails (`transactional`).",
+    ),
+  ),
 };
 const Convertible = Type.Object({
   subject: Type.String(),
@@ -190,7 +198,7 @@ export const contract = {
   previewContent: {
     summary: "Preview an unsaved template",
     description:
-      "Extension. Renders like the preview of a template. Nothing is saved; syntax errors are a 400, as on saving.",
+      "Extension. Renders like the preview of a template. Nothing is saved; syntax errors return 400, as on saving.",
     params: Type.Object({
       ...Content,
       variables: Described(Variables, "Values of the template's variables.", { first_name: "Ann" }),

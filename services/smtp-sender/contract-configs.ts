@@ -51,7 +51,7 @@ const BounceMailbox = Type.Object({
   port: Type.Optional(Described(Nullable(Port), "Port.", 587)),
   username: Type.Optional(Described(Line(255), "Login name; empty for no login.", "lantern")),
   password: Type.Optional(Described(Text(1_024), "Password for the login. Write-only.", "secret")),
-  use_tls: Type.Optional(Described(Nullable(Bool), "Requires TLS.")),
+  use_tls: Type.Optional(Described(Nullable(Bool), "Whether TLS is required.")),
   folder: Type.Optional(Described(Nullable(Folder), "Folder to read.", "INBOX")),
   processed_folder: Type.Optional(Described(Nullable(Folder), "Folder that read mails are moved to.", "Processed")),
 });
@@ -61,7 +61,7 @@ export const SmtpConfig = Type.Object({
   name: Described(Type.String(), "Name.", "Readers"),
   host: Described(Type.String(), "Host of the server.", "smtp.relay.example"),
   port: Described(Type.Integer(), "Port.", 587),
-  use_tls: Described(Bool, "Requires TLS."),
+  use_tls: Described(Bool, "Whether TLS is required."),
   tls_mode: Described(
     OneOf(...TLS_MODES),
     "`auto` depends on the port: 465 is `implicit`, others are `starttls` if `use_tls` is set.",
@@ -85,7 +85,7 @@ export const SmtpConfig = Type.Object({
         host: Described(Type.String(), "Host of the server.", "smtp.relay.example"),
         port: Described(Type.Integer(), "Port.", 587),
         username: Described(Type.String(), "Login name; empty for no login.", "lantern"),
-        use_tls: Described(Bool, "Requires TLS."),
+        use_tls: Described(Bool, "Whether TLS is required."),
         folder: Described(Type.String(), "Folder to read.", "INBOX"),
         processed_folder: Described(Type.String(), "Folder that read mails are moved to.", "Processed"),
         last_error: Described(Nullable(Type.String()), "Last error.", "535 5.7.8 Authentication failed"),
@@ -103,7 +103,7 @@ export const SmtpConfig = Type.Object({
     Nullable(
       Type.Object({
         start_per_day: Described(Type.Integer(), "Mails per day on the first day.", 200),
-        factor: Described(Type.Number(), "Factor from one day to the next.", 1.5),
+        factor: Described(Type.Number(), "Daily growth factor (1.5 means 50 % more each day).", 1.5),
         until_per_day: Described(Type.Integer(), "Maximum mails per day.", 20000),
       }),
     ),
@@ -122,7 +122,10 @@ export const SmtpConfig = Type.Object({
     ),
     "Limits for recipient domains.",
   ),
-  is_default: Described(Bool, "Sends confirmation mails unless the company names another."),
+  is_default: Described(
+    Bool,
+    "True for the configuration that sends confirmation mails unless the company selects another.",
+  ),
   /** False while the server accepts no mail; then the reason and the end of the pause are given. */
   working: Described(Bool, "False while the server accepts no mail."),
   last_error: Described(Nullable(Type.String()), "Last error.", "535 5.7.8 Authentication failed"),
@@ -150,14 +153,14 @@ const Warmup = Type.Object({
   factor: Type.Number({
     minimum: 1,
     maximum: 1_000,
-    description: "Factor from one day to the next.",
+    description: "Daily growth factor (1.5 means 50 % more each day).",
     examples: [1.5],
   }),
   until_per_day: PerDay("Maximum mails per day; `warmup: null` ends warm-up.", 20000),
 });
 
 const optional = {
-  use_tls: Type.Optional(Described(Bool, "Requires TLS.")),
+  use_tls: Type.Optional(Described(Bool, "Whether TLS is required.")),
   tls_mode: Type.Optional(
     Described(
       OneOf(...TLS_MODES),
@@ -187,7 +190,9 @@ const optional = {
   ),
   warmup: Type.Optional(Nullable(Warmup)),
   domain_limits: Type.Optional(Nullable(Type.Array(DomainLimit, { maxItems: 100 }))),
-  is_default: Type.Optional(Described(Bool, "Sends confirmation mails unless the company names another.")),
+  is_default: Type.Optional(
+    Described(Bool, "True for the configuration that sends confirmation mails unless the company selects another."),
+  ),
 };
 
 const required = {
@@ -209,7 +214,7 @@ const Login = Type.Object({
   port: Described(Port, "Port.", 587),
   username: Described(Line(255), "Login name; empty for no login.", "lantern"),
   password: Described(Text(1_024), "Login name; empty for no login.", "secret"),
-  use_tls: Type.Optional(Described(Bool, "Requires TLS.")),
+  use_tls: Type.Optional(Described(Bool, "Whether TLS is required.")),
   tls_mode: Type.Optional(
     Described(
       OneOf(...TLS_MODES),

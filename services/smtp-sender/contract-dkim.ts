@@ -15,7 +15,7 @@ export const GivenDkim = Nullable(Type.Union([GivenKey, Type.Array(GivenKey, { m
 export type GivenDkim = Static<typeof GivenDkim>;
 
 const made = {
-  algorithm: Described(OneOf(...DKIM_ALGORITHMS), "Of the key."),
+  algorithm: Described(OneOf(...DKIM_ALGORITHMS), "Algorithm of the key."),
   /** The TXT record to publish; `value` is one text, which DNS consoles cut into strings of 255 octets themselves. */
   record: Described(
     Type.Object({
@@ -44,7 +44,7 @@ const NewDkimKey = Type.Object({
   id: Id,
   domain: Described(Line(253), "A domain.", "example.org"),
   selector: Described(Line(253), "DNS selector of the key.", "fm1"),
-  algorithm: Described(OneOf(...DKIM_ALGORITHMS), "Of the key."),
+  algorithm: Described(OneOf(...DKIM_ALGORITHMS), "Algorithm of the key."),
 });
 export type NewDkimKey = Static<typeof NewDkimKey>;
 

@@ -60,7 +60,7 @@ export const IMPORT_FIELDS = {
     Type.String({
       maxLength: 64 * 1024,
       description:
-        'JSON: column → email, first_name, last_name, name, status, attributes, or the name of an attribute; null leaves it out. `{"Ort": "city"}`',
+        'JSON object: the target of each column (email, first_name, last_name, name, status, attributes, or the name of an attribute); null skips the column. `{"Ort": "city"}`',
       examples: ['{"Ort": "city"}'],
     }),
   ),
@@ -150,16 +150,16 @@ const Mapping = Type.Unsafe<Record<string, string | null>>({
 
 export const ImportState = Type.Object({
   id: Id,
-  status: Described(OneOf(...IMPORT_STATUSES), "State."),
-  bytes: Type.Integer({ description: "Of the file.", examples: [1048576] }),
+  status: Described(OneOf(...IMPORT_STATUSES), "Current state."),
+  bytes: Type.Integer({ description: "Size of the file in bytes.", examples: [1048576] }),
   bytes_read: Described(Type.Integer(), "Bytes read so far.", 524288),
   ...REPORT,
   error: Nullable(
     Type.String({ description: "Reason for the failure; nothing was imported.", examples: ["550 5.1.1 User unknown"] }),
   ),
   filename: Type.String({ description: "File name of the upload.", examples: ["contacts.csv"] }),
-  list_id: Described(Nullable(Uuid), "List to send to."),
-  mapping: Type.Unsafe<Record<string, string | null>>({ ...Mapping, description: "As requested." }),
+  list_id: Described(Nullable(Uuid), "List that the people are added to."),
+  mapping: Type.Unsafe<Record<string, string | null>>({ ...Mapping, description: "Column mapping, as requested." }),
   charset: Described(Nullable(Type.String()), "Character encoding of the file.", "windows-1252"),
   on_conflict: Type.Unsafe<"update" | "skip">({
     ...OneOf("update", "skip"),
@@ -201,13 +201,13 @@ export const FileColumns = Type.Object({
     examples: ["utf-8"],
   }),
   header: Type.Boolean({
-    description: "Whether the first line names the columns. False: columns are named by their numbers.",
+    description: "Whether the first line is a header. Without one, columns are identified by number.",
     examples: [true],
   }),
   delimiter: Nullable(Type.String({ description: "Delimiter between cells.", examples: [";"] })),
   columns: Type.Array(
     Type.Object({
-      name: Type.String({ description: "Name in the header.", examples: ["Ort"] }),
+      name: Type.String({ description: "Display name in the header.", examples: ["Ort"] }),
       values: Type.Array(Type.String(), { description: "Values in the first rows.", examples: [["Berlin", "Bonn"]] }),
       as: Type.Unsafe<ColumnMeaning>({
         ...OneOf(...COLUMN_MEANINGS),
@@ -265,7 +265,7 @@ export const imports = {
       ),
       header: Type.Optional(
         Type.Boolean({
-          description: "Whether the first line names the columns. Default: true unless it contains an address.",
+          description: "Whether the first line is a header. Default: true unless it contains an address.",
         }),
       ),
     }),
@@ -283,7 +283,7 @@ export const imports = {
         Type.Unsafe<Record<string, string | null>>({
           ...Mapping,
           description:
-            "Column → email, first_name, last_name, name, status, attributes, or the name of an attribute; null leaves it out.",
+            "For each column: email, first_name, last_name, name, status, attributes, or an attribute's name; null skips the column.",
         }),
       ),
       charset: Charset,

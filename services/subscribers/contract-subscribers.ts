@@ -33,16 +33,16 @@ import {
 const Erased = {
   lists: Described(Type.Integer(), "List memberships.", 2),
   subscribers: Described(Type.Integer(), "Subscriber rows.", 1),
-  sent_emails: Described(Type.Integer(), "Mails that no longer name the person.", 12),
-  copies: Described(Type.Integer(), "Copies (cc, bcc) that no longer name the person.", 0),
-  events: Described(Type.Integer(), "Events that no longer name the person.", 40),
+  sent_emails: Described(Type.Integer(), "Mails from which the person's data was removed.", 12),
+  copies: Described(Type.Integer(), "Copies (cc, bcc) from which the person's data was removed.", 0),
+  events: Described(Type.Integer(), "Events from which the person's data was removed.", 40),
   inbound: Described(Type.Integer(), "Bounces, complaints and their messages.", 0),
   receivers: Described(Type.Integer(), "Receivers of pending sends.", 0),
-  suppressions: Described(Type.Integer(), "Suppressions, now stored as a hash.", 1),
-  webhook_deliveries: Described(Type.Integer(), "Deliveries that no longer name the person.", 3),
+  suppressions: Described(Type.Integer(), "Suppressions of the address, now stored as a keyed hash.", 1),
+  webhook_deliveries: Described(Type.Integer(), "Deliveries from which the person's data was removed.", 3),
   idempotency_keys: Described(Type.Integer(), "Stored answers for `Idempotency-Key`.", 0),
   invitations: Described(Type.Integer(), "Invitations.", 0),
-  audit_log: Described(Type.Integer(), "Entries of the audit log that no longer name the person.", 1),
+  audit_log: Described(Type.Integer(), "Entries of the audit log from which the person's data was removed.", 1),
   quotations: Described(Type.Integer(), "Server replies that quoted the address.", 2),
 } satisfies Record<ErasedKind, TSchema>;
 
@@ -137,7 +137,7 @@ export const subscribers = {
   create: {
     summary: "Create a subscriber",
     description:
-      "Idempotent by address (case-insensitive): an existing subscriber is returned with names that are given and not blank set, attributes merged and lists added. The status does not change.",
+      "Idempotent by address (case-insensitive): for an existing subscriber, non-blank names are updated, attributes merged and lists added. The status does not change.",
     params: Type.Object({
       email: Described(Email, "An email address."),
       first_name: Type.Optional(Described(PersonName, "First name.", "Ann")),
@@ -275,7 +275,7 @@ export const subscribers = {
   subscribe: {
     summary: "Subscribe (public)",
     description:
-      "Answers alike, and after the same time, whether or not the address is known. With double opt-in (the list's, else the company's) a new subscriber is unconfirmed until the link in a mail is followed, and an active one joins the list only then; one link confirms all requested lists. People who unsubscribed stay unsubscribed until they confirm, with or without double opt-in; a bounce or a complaint is never lifted. A mailbox gets at most one such mail in 24 hours. The company's `form_attributes` are accepted as fields. Names and attributes given for a known address change nothing until the link in a mail to it is followed; then they fill blank fields. A browser's form gets a page, or is redirected to `redirect_url`.",
+      "The answer and its timing are the same for known and unknown addresses. With double opt-in (the list's, else the company's) a new subscriber is unconfirmed until the link in a mail is followed, and an active one joins the list only then; one link confirms all requested lists. People who unsubscribed stay unsubscribed until they confirm, with or without double opt-in; a bounce or a complaint is never lifted. A mailbox gets at most one such mail in 24 hours. The company's `form_attributes` are accepted as fields. Names and attributes given for a known address change nothing until the link in a mail to it is followed; then they fill blank fields. A browser's form gets a page, or is redirected to `redirect_url`.",
     params: Type.Object({
       company_id: Described(Uuid, "The company's id."),
       email: Described(Email, "An email address."),
@@ -304,7 +304,9 @@ export const subscribers = {
       ),
     }),
     returns: Document,
-    json: Type.Object({ detail: Described(Type.String(), "The same for known and unknown addresses.", "Thank you.") }),
+    json: Type.Object({
+      detail: Described(Type.String(), "The answer is the same for known and unknown addresses.", "Thank you."),
+    }),
     unknownFields: "read",
     example: { email: "ada@example.com", first_name: "Ada" },
   },

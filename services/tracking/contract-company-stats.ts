@@ -38,18 +38,18 @@ const Sending = Type.Object({
 export const CompanyStats = Type.Object({
   subscribers: Described(Subscribers, "Subscribers."),
   growth: Type.Array(Growth, { description: "One entry per day, oldest first, today last." }),
-  sending: Type.Array(Sending, { description: "The same days." }),
+  sending: Type.Array(Sending, { description: "Mails on each of these days." }),
   campaigns: Type.Object(
     {
       scheduled: Count("Scheduled for later.", 2),
       pending: Count("Waiting for a sender.", 0),
       sending: Count("Being sent.", 1),
-      completed: Count("Sent to everybody.", 96),
+      completed: Count("Sent to all recipients.", 96),
       partial: Count("Sent to some recipients.", 3),
-      failed: Count("Sent to nobody.", 1),
+      failed: Count("Sent to no recipient.", 1),
       cancelled: Count("Cancelled, or stopped before the first mail.", 4),
     },
-    { description: "By status." },
+    { description: "Number of campaigns by status." },
   ),
 });
 

@@ -73,9 +73,9 @@ const People = Nullable(
 const RateOfPeople = (example: number) =>
   Nullable(Type.Number({ description: "Null for a campaign without individual tracking.", examples: [example] }));
 const Counted = Type.Object({
-  total: Described(Type.Integer(), "All by people.", 610),
+  total: Described(Type.Integer(), "All opens or clicks by people.", 610),
   unique: People,
-  machine: Described(Type.Integer(), "By scanners and proxies.", 75),
+  machine: Described(Type.Integer(), "Opens or clicks by scanners and proxies.", 75),
 });
 
 const VariantResult = Type.Object({
@@ -85,10 +85,13 @@ const VariantResult = Type.Object({
     examples: [2000],
     description: "Accepted mails with this variant; for the winner including those to the remaining recipients.",
   }),
-  opens: Type.Integer({ examples: [640], description: "People who opened one; machines are not counted." }),
+  opens: Type.Integer({
+    examples: [640],
+    description: "People who opened at least one of these mails, without scanners and proxies.",
+  }),
   clicks: Type.Integer({
     examples: [85],
-    description: "People who clicked in one; machines are not counted.",
+    description: "People who clicked in at least one of these mails, without scanners and proxies.",
   }),
 });
 
@@ -113,10 +116,10 @@ const Analytics = Type.Object({
   clicks: Described(Counted, "Clicks in this campaign."),
   not_recorded: Described(
     Type.Object({
-      opens: Described(Type.Integer(), "Opens that are in no other number.", 0),
+      opens: Described(Type.Integer(), "Opens that no other count includes.", 0),
       clicks: Described(Type.Integer(), "Clicks that are in no other number.", 0),
     }),
-    "Extension. What came from one address beyond 60 a minute on one mail.",
+    "Extension. Opens and clicks beyond 60 a minute from one address on one mail.",
   ),
   rates: Described(
     Type.Object({

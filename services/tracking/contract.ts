@@ -93,7 +93,7 @@ export const contract = {
   unsubscribe: {
     summary: "Unsubscribe",
     description:
-      "Accepts the one-click form (RFC 8058), the page's form, JSON or an empty body. Repeating it, or an id that stands for no mail (without `email`), succeeds, so mailbox providers never see a failure. With `only_this_list: true`, and no `List-Unsubscribe`, the person leaves only the list that the mail came through; without such a list JSON requests get a 400.",
+      "Accepts the one-click form (RFC 8058), the page's form, JSON or an empty body. Repeating it, or sending an unknown id (without `email`), succeeds, so mailbox providers never see a failure. With `only_this_list: true`, and no `List-Unsubscribe`, the person leaves only the list that the mail came through; without such a list JSON requests get a 400.",
     params: Type.Object({
       sent_email_id: Described(Uuid, "Sent email's id, as in the mail's link."),
       "List-Unsubscribe": Type.Optional(

@@ -19,7 +19,7 @@ import {
 
 const EventType = OneOf(...WEBHOOK_EVENT_TYPES);
 const EVENT_TYPES =
-  "`campaign.completed`: the campaign ended with `metadata.status` (completed, partial, failed). `subscribed`: a person became active or joined a list by the public form; `confirmed`: by the link in a mail. The latter two name no mail; `metadata` contains the subscriber and the lists.";
+  "`campaign.completed`: the campaign ended with `metadata.status` (completed, partial, failed). `subscribed`: a person became active or joined a list by the public form; `confirmed`: by the link in a mail. The latter two are not about a mail; `metadata` contains the subscriber and the lists.";
 const Secret = Type.String({
   description: "`whsec_` followed by 32 random bytes in base64 (Standard Webhooks).",
   examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
@@ -95,7 +95,7 @@ export const contract = {
     params: Type.Object({
       id: Id,
       ...input,
-      disabled: Type.Optional(Described(Bool, "True: deliver nothing until the next PUT.")),
+      disabled: Type.Optional(Described(Bool, "True disables delivery until the next update.")),
     }),
     returns: Endpoint,
     example,

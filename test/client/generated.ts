@@ -271,8 +271,7 @@ export type SmtpConfiguration = {
   name: NameOfListListsOfSubscriber;
   host: HostOfSmtpConfiguration;
   port: PortOfSmtpConfiguration;
-  /** Requires TLS. */
-  use_tls: boolean;
+  use_tls: UseTls;
   tls_mode: TlsMode;
   /** Sender name (From). */
   sender_name: string;
@@ -288,8 +287,7 @@ export type SmtpConfiguration = {
     port: PortOfSmtpConfiguration;
     /** Login name; empty for no login. */
     username: string;
-    /** Requires TLS. */
-    use_tls: boolean;
+    use_tls: UseTls;
     /** Folder to read. */
     folder: string;
     /** Folder that read mails are moved to. */
@@ -323,7 +321,7 @@ export type SmtpConfiguration = {
   warmup: {
     /** Mails per day on the first day. */
     start_per_day: number;
-    /** Factor from one day to the next. */
+    /** Daily growth factor (1.5 means 50 % more each day). */
     factor: number;
     /** Maximum mails per day. */
     until_per_day: number;
@@ -383,7 +381,7 @@ export type GivenBounceMailbox = {
   username?: Username;
   /** Password for the login. Write-only. */
   password?: string;
-  /** Requires TLS. */
+  /** Whether TLS is required. */
   use_tls?: boolean | null;
   /** Folder to read. */
   folder?: string | null;
@@ -395,7 +393,7 @@ export type GivenBounceMailbox = {
 export type WarmUp = {
   /** Mails per day on the first day. */
   start_per_day: number;
-  /** Factor from one day to the next. */
+  /** Daily growth factor (1.5 means 50 % more each day). */
   factor: number;
   /** Maximum mails per day; `warmup: null` ends warm-up. */
   until_per_day: number;
@@ -691,9 +689,9 @@ export type ImportReport = {
 /** An uploaded file, waiting or being imported. */
 export type Import = {
   id: Id;
-  /** State. */
+  /** Current state. */
   status: "waiting" | "running" | "done" | "failed";
-  /** Of the file. */
+  /** Size of the file in bytes. */
   bytes: number;
   /** Bytes read so far. */
   bytes_read: number;
@@ -712,8 +710,9 @@ export type Import = {
   error: string | null;
   /** File name of the upload. */
   filename: string;
-  list_id: ListIdOfCampaign;
-  /** As requested. */
+  /** List that the people are added to. */
+  list_id: string | null;
+  /** Column mapping, as requested. */
   mapping: {
     [name: string]: string | null;
   };
@@ -781,9 +780,9 @@ export type Analytics = {
     unique: Unique;
     machine: MachineOfAnalytics;
   };
-  /** Extension. What came from one address beyond 60 a minute on one mail. */
+  /** Extension. Opens and clicks beyond 60 a minute from one address on one mail. */
   not_recorded: {
-    /** Opens that are in no other number. */
+    /** Opens that no other count includes. */
     opens: number;
     /** Clicks that are in no other number. */
     clicks: number;
@@ -811,8 +810,7 @@ export type Analytics = {
   }[];
   /** Opens and clicks over time. */
   timeline: {
-    /** Start of the interval. */
-    at: string;
+    at: AtOfAnalytics;
     /** Opens by people. */
     opens: number;
     /** Clicks by people. */
@@ -825,9 +823,9 @@ export type Analytics = {
     percent: number;
     /** Accepted mails with this variant; for the winner including those to the remaining recipients. */
     sent: number;
-    /** People who opened one; machines are not counted. */
+    /** People who opened at least one of these mails, without scanners and proxies. */
     opens: number;
-    /** People who clicked in one; machines are not counted. */
+    /** People who clicked in at least one of these mails, without scanners and proxies. */
     clicks: number;
   }[];
 };
@@ -993,7 +991,7 @@ export type Member = {
   first_name: FirstNameOfGetMe;
   last_name: LastNameOfGetMe;
   role: Role;
-  /** State. */
+  /** Current state. */
   status: "active" | "invited";
   /** When the invitation was accepted. */
   joined_at: string | null;
@@ -1034,9 +1032,8 @@ export type PlanUsage = {
   };
   /** Month of the mail quota. */
   period: {
-    /** Start. */
-    start: string;
-    /** End. */
+    start: AtOfAnalytics;
+    /** End of the interval. */
     end: string;
   };
 };
@@ -1287,7 +1284,7 @@ export type BodyOfCreateTemplate = string;
 /** `mjml` is an extension: the body is MJML, compiled when it is saved. `basic` and `visual` bodies are HTML and differ only for editors. */
 export type TemplateMode = "basic" | "visual" | "mjml";
 
-/** Purpose. */
+/** Purpose: newsletters (`marketing`) or receipts and similar mails (`transactional`). */
 export type TemplateType = "marketing" | "transactional";
 
 /** Values of the template's variables. */
@@ -1334,6 +1331,9 @@ export type Password = string;
 /** Sender address (From). */
 export type SenderEmail = string;
 
+/** Whether TLS is required. */
+export type UseTls = boolean;
+
 /** `auto` depends on the port: 465 is `implicit`, others are `starttls` if `use_tls` is set. */
 export type TlsMode = "auto" | "implicit" | "starttls" | "none";
 
@@ -1352,7 +1352,7 @@ export type MaxConnections = number;
 /** Maximum mails per second; null: no limit. */
 export type MaxPerSecond = number | null;
 
-/** Sends confirmation mails unless the company names another. */
+/** True for the configuration that sends confirmation mails unless the company selects another. */
 export type IsDefault = boolean;
 
 export type ValidateSmtpConfigBody = {
@@ -1380,7 +1380,7 @@ export type Domain = string;
 /** DNS selector of the key. */
 export type Selector = string;
 
-/** Of the key. */
+/** Algorithm of the key. */
 export type Algorithm = "rsa" | "ed25519";
 
 /** Name of the check. */
@@ -1389,7 +1389,7 @@ export type NameOfGetDeliverability = "spf" | "dkim" | "dmarc" | "alignment" | "
 /** https, without credentials. */
 export type Url = string;
 
-/** `campaign.completed`: the campaign ended with `metadata.status` (completed, partial, failed). `subscribed`: a person became active or joined a list by the public form; `confirmed`: by the link in a mail. The latter two name no mail; `metadata` contains the subscriber and the lists. */
+/** `campaign.completed`: the campaign ended with `metadata.status` (completed, partial, failed). `subscribed`: a person became active or joined a list by the public form; `confirmed`: by the link in a mail. The latter two are not about a mail; `metadata` contains the subscriber and the lists. */
 export type Events = (
   | "delivered"
   | "opened"
@@ -2007,14 +2007,17 @@ export type DecodedCells = number;
 /** The campaign. */
 export type CampaignId = string;
 
-/** All by people. */
+/** All opens or clicks by people. */
 export type TotalOfAnalytics = number;
 
 /** Number of people; null without individual tracking. */
 export type Unique = number | null;
 
-/** By scanners and proxies. */
+/** Opens or clicks by scanners and proxies. */
 export type MachineOfAnalytics = number;
+
+/** Start of the interval. */
+export type AtOfAnalytics = string;
 
 /** Recipient address. */
 export type Recipient = string;
@@ -2202,7 +2205,7 @@ export interface Operations {
     answer: {
       /** In the order of `to`, each address once. */
       results: {
-        /** As given in the request. */
+        /** Address as given in the request. */
         email: string;
         /** `sent`: the server accepted it; `bounced`: the mailbox does not exist; `failed`: it was not accepted for another reason; `unknown`: the server did not confirm; `suppressed`: the address is suppressed and nothing was sent. */
         status: "sent" | "failed" | "bounced" | "unknown" | "suppressed";
@@ -2244,7 +2247,7 @@ export interface Operations {
         bounced: number;
         /** Have reported a mail as spam. */
         complained: number;
-        /** Their address or its domain is suppressed. */
+        /** People whose address or domain is suppressed. */
         suppressed: number;
       };
       /** True if the numbers are estimates from a sample. */
@@ -2466,7 +2469,7 @@ export interface Operations {
       };
       body: {
         list_id?: ListIdOfImportSubscribers;
-        /** JSON: column → email, first_name, last_name, name, status, attributes, or the name of an attribute; null leaves it out. `{"Ort": "city"}` */
+        /** JSON object: the target of each column (email, first_name, last_name, name, status, attributes, or the name of an attribute); null skips the column. `{"Ort": "city"}` */
         mapping?: string;
         charset?: Charset;
         dry_run?: DryRun;
@@ -2586,7 +2589,7 @@ export interface Operations {
         charset?: string;
         /** What each column is imported as. */
         mapping?: string;
-        /** Whether the first line names the columns. Default: true unless it contains an address. */
+        /** Whether the first line is a header. Default: true unless it contains an address. */
         header?: boolean;
         /** Required with a bearer token. Default: the API key's company. */
         company?: string;
@@ -2595,13 +2598,13 @@ export interface Operations {
     answer: {
       /** Character encoding used: the one requested, or the one detected. */
       charset: string;
-      /** Whether the first line names the columns. False: columns are named by their numbers. */
+      /** Whether the first line is a header. Without one, columns are identified by number. */
       header: boolean;
       /** Delimiter between cells. */
       delimiter: string | null;
       /** Columns in the order of the file. */
       columns: {
-        /** Name in the header. */
+        /** Display name in the header. */
         name: string;
         /** Values in the first rows. */
         values: string[];
@@ -2638,7 +2641,7 @@ export interface Operations {
       };
       body?: {
         list_id?: ListIdOfImportSubscribers;
-        /** Column → email, first_name, last_name, name, status, attributes, or the name of an attribute; null leaves it out. */
+        /** For each column: email, first_name, last_name, name, status, attributes, or an attribute's name; null skips the column. */
         mapping?: {
           [name: string]: string | null;
         };
@@ -2785,25 +2788,25 @@ export interface Operations {
         lists: number;
         /** Subscriber rows. */
         subscribers: number;
-        /** Mails that no longer name the person. */
+        /** Mails from which the person's data was removed. */
         sent_emails: number;
-        /** Copies (cc, bcc) that no longer name the person. */
+        /** Copies (cc, bcc) from which the person's data was removed. */
         copies: number;
-        /** Events that no longer name the person. */
+        /** Events from which the person's data was removed. */
         events: number;
         /** Bounces, complaints and their messages. */
         inbound: number;
         /** Receivers of pending sends. */
         receivers: number;
-        /** Suppressions, now stored as a hash. */
+        /** Suppressions of the address, now stored as a keyed hash. */
         suppressions: number;
-        /** Deliveries that no longer name the person. */
+        /** Deliveries from which the person's data was removed. */
         webhook_deliveries: number;
         /** Stored answers for `Idempotency-Key`. */
         idempotency_keys: number;
         /** Invitations. */
         invitations: number;
-        /** Entries of the audit log that no longer name the person. */
+        /** Entries of the audit log from which the person's data was removed. */
         audit_log: number;
         /** Server replies that quoted the address. */
         quotations: number;
@@ -3374,8 +3377,7 @@ export interface Operations {
         username: Username;
         password: Password;
         sender_email: SenderEmail;
-        /** Requires TLS. */
-        use_tls?: boolean;
+        use_tls?: UseTls;
         tls_mode?: TlsMode;
         sender_name?: SenderName;
         reply_to_email?: ReplyToEmail;
@@ -3423,8 +3425,7 @@ export interface Operations {
         username?: Username;
         password?: Password;
         sender_email?: SenderEmail;
-        /** Requires TLS. */
-        use_tls?: boolean;
+        use_tls?: UseTls;
         tls_mode?: TlsMode;
         sender_name?: SenderName;
         reply_to_email?: ReplyToEmail;
@@ -3539,8 +3540,7 @@ export interface Operations {
         username: Username;
         /** Login name; empty for no login. */
         password: string;
-        /** Requires TLS. */
-        use_tls?: boolean;
+        use_tls?: UseTls;
         tls_mode?: TlsMode;
         sender_email?: SenderEmail;
       };
@@ -3891,7 +3891,7 @@ export interface Operations {
       body: {
         url: Url;
         events: Events;
-        /** True: deliver nothing until the next PUT. */
+        /** True disables delivery until the next update. */
         disabled?: boolean;
       };
     };
@@ -4412,18 +4412,18 @@ export interface Operations {
     answer: {
       /** Number of templates that use the file. */
       template_count: number;
-      /** The newest ones. */
+      /** The newest templates or campaigns that use the file. */
       templates: {
         id: Id;
         name: NameOfListListsOfSubscriber;
       }[];
       /** Number of campaigns that use or attach the file. */
       campaign_count: number;
-      /** The newest ones. */
+      /** The newest templates or campaigns that use the file. */
       campaigns: {
         id: Id;
         name: NameOfListListsOfSubscriber;
-        /** State. */
+        /** Current state. */
         status: "pending" | "sending" | "completed" | "partial" | "failed" | "scheduled" | "cancelled";
       }[];
     };
@@ -4551,7 +4551,7 @@ export interface Operations {
         /** Hard bounces. */
         bounced: number;
       }[];
-      /** The same days. */
+      /** Mails on each of these days. */
       sending: {
         date: DateOfGetStats;
         /** Mails accepted by servers on this day. */
@@ -4567,7 +4567,7 @@ export interface Operations {
         /** Mails first clicked by a person on this day. */
         clicks: number;
       }[];
-      /** By status. */
+      /** Number of campaigns by status. */
       campaigns: {
         /** Scheduled for later. */
         scheduled: number;
@@ -4575,11 +4575,11 @@ export interface Operations {
         pending: number;
         /** Being sent. */
         sending: number;
-        /** Sent to everybody. */
+        /** Sent to all recipients. */
         completed: number;
         /** Sent to some recipients. */
         partial: number;
-        /** Sent to nobody. */
+        /** Sent to no recipient. */
         failed: number;
         /** Cancelled, or stopped before the first mail. */
         cancelled: number;
@@ -4812,7 +4812,7 @@ export interface Operations {
       body: SubscribePubliclyBody;
     };
     answer: {
-      /** The same for known and unknown addresses. */
+      /** The answer is the same for known and unknown addresses. */
       detail: string;
     };
   };
@@ -5498,7 +5498,7 @@ export interface Operations {
           type: "user" | "api_key" | "operator" | "system";
           /** User or key; null for the operator and the system. */
           id: string | null;
-          /** An address, or a key's name. */
+          /** A user's address or a key's name. */
           name: string;
         };
         /** Action. */
@@ -5506,7 +5506,7 @@ export interface Operations {
         /** Target of the action. */
         target: string | null;
         ip: Ip;
-        /** Further details. */
+        /** Further details, depending on the action. */
         detail: {
           [name: string]: unknown;
         };
@@ -5559,7 +5559,7 @@ export interface Operations {
       id: Id;
       email: EmailOfConfirmSubscription;
       role: Role;
-      /** State. */
+      /** Current state. */
       status: "invited";
       /** Expiry; null: never. */
       expires_at: string;

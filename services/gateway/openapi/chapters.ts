@@ -13,7 +13,7 @@ const CHAPTERS: readonly Chapter[] = [
   {
     name: "Sending",
     description:
-      "Send to a list or segment, to receivers, or a custom email. The answer comes before any mail is created; poll the campaign that it names for progress. Repeating a request with the same `Idempotency-Key` sends nothing twice.",
+      "Send to a list or segment, to receivers, or a custom email. The answer comes before any mail is created; poll the returned campaign for progress. Repeating a request with the same `Idempotency-Key` sends nothing twice.",
     prefixes: [`${E}/send/`],
   },
   {

@@ -48,7 +48,7 @@ const FILE = {
 export function requestBodyOf(route: Route, contract: ActionContract, components: Components): object {
   // The provider documents this body.
   if (route.rawWith) {
-    const schema = { description: "What the provider documents." };
+    const schema = { description: "Request body as documented by the provider." };
     return { requestBody: { required: true, content: { "application/json": { schema, example: contract.example } } } };
   }
   const fields = fieldsOf(route, contract);
