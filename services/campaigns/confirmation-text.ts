@@ -30,9 +30,9 @@ const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_, name: string) => V
 type Colours = Pick<Palette, "paper" | "ink" | "soft" | "accent" | "on-accent">;
 const PLAIN: Colours = {
   paper: "#ffffff",
-  ink: "#1a1a1a",
-  soft: "#595959",
-  accent: "#1d4ed8",
+  ink: "#1c2330",
+  soft: "#525c6b",
+  accent: "#0b6b72",
   "on-accent": "#ffffff",
 };
 
@@ -43,7 +43,7 @@ const coloursOf = (branding: StoredBranding): Colours =>
 const LOGO = `[[#if logo_url]]<p><img src="[[logo_url]]" alt="[[company_name]]" style="max-width:100%;max-height:64px"></p>
 [[/if]]`;
 const footer = (soft: string) =>
-  `[[#if footer_lines]]<p style="color:${soft}">[[#each footer_lines]][[this]]<br>[[/each]]</p>
+  `[[#if footer_lines]]<p style="color:${soft};font-size:14px">[[#each footer_lines]][[this]]<br>[[/each]]</p>
 [[/if]]`;
 
 /** Empty if the company has no branding. */
@@ -64,13 +64,13 @@ export function confirmationText(
   const body = `<!doctype html>
 <html lang="${code}" dir="${dir}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${confirm.title}</title></head>
-<body style="margin:0;padding:32px 16px;font-family:system-ui,-apple-system,'Segoe UI',sans-serif;font-size:16px;line-height:1.5;color:${colours.ink};background:${colours.paper}">
+<body style="margin:0;padding:32px 16px;font-family:Inter,system-ui,-apple-system,'Segoe UI',sans-serif;font-size:16px;line-height:1.5;color:${colours.ink};background:${colours.paper}">
 <div style="max-width:480px;margin:0 auto">
 ${LOGO}<p>${hello}</p>
 <p>${asked}</p>
-<p style="margin:32px 0"><a href="[[confirm_url]]" style="display:inline-block;padding:12px 24px;border-radius:6px;color:${colours["on-accent"]};background:${colours.accent};text-decoration:none">${texts.button}</a></p>
-<p>${texts.address}<br><a href="[[confirm_url]]" dir="ltr" style="color:${colours.accent};word-break:break-all">[[confirm_url]]</a></p>
-<p style="color:${colours.soft}">${texts.ignore}</p>
+<p style="margin:24px 0 32px"><a href="[[confirm_url]]" style="display:inline-block;padding:12px 24px;border-radius:6px;color:${colours["on-accent"]};background:${colours.accent};font-weight:600;text-decoration:none">${texts.button}</a></p>
+<p style="color:${colours.soft};font-size:14px">${texts.address}<br><a href="[[confirm_url]]" dir="ltr" style="color:${colours.accent};word-break:break-all">[[confirm_url]]</a></p>
+<p style="color:${colours.soft};font-size:14px">${texts.ignore}</p>
 ${footer(colours.soft)}</div>
 </body>
 </html>

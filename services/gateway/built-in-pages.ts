@@ -27,7 +27,7 @@ function about(path: string, root: string, { name, baseUrl }: BuiltInPagesOption
 <p><a href="${root}docs/">API reference</a></p>
 <p><a href="${root}docs/guides/">Guides</a></p>
 <p><a href="${root}openapi.json">OpenAPI 3.1 document</a></p>`;
-  const html = htmlPage(name, main, PAGE_CSS);
+  const html = htmlPage(name, main, { style: PAGE_CSS });
   const json = { name, version, docs: `${baseUrl}/docs/`, openapi: `${baseUrl}/openapi.json` };
   return (context: Context) => {
     context.state.route = path;

@@ -163,8 +163,8 @@ describe("recipients' pages in Chromium", () => {
       await brand({ color: "#7a1f3d", background: "#fffaf0" });
       await open({ colorScheme: "dark" }, async (page) => {
         await page.goto(paths().unsubscribe);
-        expect(await colourOf(page, "body", "background-color")).toBe("rgb(29, 33, 39)");
-        expect(await colourOf(page, "button", "background-color")).not.toMatch(/rgb\((?:122, 31, 61|146, 182, 255)\)/);
+        expect(await colourOf(page, "body", "background-color")).toBe("rgb(27, 32, 41)");
+        expect(await colourOf(page, "button", "background-color")).not.toMatch(/rgb\((?:122, 31, 61|79, 189, 194)\)/);
       });
     });
   });

@@ -1,6 +1,9 @@
 /** Outermost middleware: gives every response an id and the security headers, and turns errors into problems. */
 import { badRequest, notFound } from "../../lib/errors.ts";
 import { escapeHtml } from "../../lib/escape-html.ts";
+import { type Catalogue, en } from "../../lib/i18n/en.ts";
+import { catalogueFor } from "../../lib/i18n/languages.ts";
+import { PAGE_CSP, PAGE_CSS } from "../../lib/page-style/page-style.ts";
 import { type Context, ipOf, type Next, requestIdFrom } from "./context.ts";
 import { ANY_SITE, isPublic } from "./cors.ts";
 import { htmlPage } from "./html-page.ts";
@@ -62,29 +65,39 @@ function linger(context: Context): void {
   });
 }
 
-const PAGE_TITLES: Record<number, string> = {
-  400: "This request cannot be understood",
-  404: "This page does not exist",
-  410: "This link has expired",
-  429: "Too many requests",
-  503: "Not available at the moment",
-};
-
 /** Only pages negotiate: an API path answers JSON whatever the browser accepts. */
 export const prefersHtml = (context: Context): boolean =>
   /^\/(?:api\/emails\/public|app)\//.test(context.path) && context.accepts("json", "html") === "html";
 
-/** A problem as a page, for people who followed a link in a mail. */
-function problemPage(status: number, body: Record<string, unknown>): string {
-  const title = PAGE_TITLES[status] ?? "Something went wrong";
-  const said =
-    typeof body.detail === "string"
-      ? [body.detail]
-      : Object.entries(body).map(([field, of]) => `${field}: ${[of].flat().join(" ")}`);
-  return htmlPage(
-    title,
-    [`<h1>${escapeHtml(title)}</h1>`, ...said.map((text) => `<p>${escapeHtml(text)}</p>`)].join("\n"),
-  );
+function wordsFor(status: number, { problem: t }: Catalogue): [title: string, sentence: string] {
+  if (status === 404) return [t.missingTitle, t.missing];
+  if (status === 410) return [t.expiredTitle, t.expired];
+  return status === 429 || status === 503 ? [t.busyTitle, t.busy] : [t.wrongTitle, t.wrong];
+}
+
+const detailsOf = (body: Record<string, unknown>): string[] =>
+  typeof body.detail === "string"
+    ? [body.detail]
+    : Object.entries(body).map(([field, of]) => `${field}: ${[of].flat().join(" ")}`);
+
+/** Statuses that the page explains by itself. Others add the API's own sentences, in English. */
+const EXPLAINED = new Set([404, 410, 429, 503]);
+
+/** A problem as a page: on public pages in the reader's language. */
+function respondWithPage(context: Context, status: number, body: Record<string, unknown>): void {
+  const onPublicPage = isPublic(context);
+  const language = onPublicPage ? catalogueFor(context.get("Accept-Language")) : en;
+  const [title, sentence] = wordsFor(status, language);
+  const details = onPublicPage && EXPLAINED.has(status) ? [] : detailsOf(body);
+  const main = [
+    `<h1>${escapeHtml(title)}</h1>`,
+    ...(onPublicPage ? [`<p>${escapeHtml(sentence)}</p>`] : []),
+    ...details.map((text) => `<p lang="en" dir="ltr">${escapeHtml(text)}</p>`),
+  ];
+  context.vary("Accept-Language");
+  context.set({ "Content-Language": language.code, "Content-Security-Policy": PAGE_CSP });
+  context.type = "html";
+  context.body = htmlPage(title, main.join("\n"), { style: PAGE_CSS, language });
 }
 
 function respond(context: Context, { status, body, headers, reason }: Problem): void {
@@ -92,8 +105,7 @@ function respond(context: Context, { status, body, headers, reason }: Problem): 
   context.set(headers);
   context.state.reason = reason;
   if (prefersHtml(context)) {
-    context.type = "html";
-    context.body = problemPage(status, body);
+    respondWithPage(context, status, body);
   } else {
     context.body = body;
   }

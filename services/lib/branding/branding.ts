@@ -18,7 +18,7 @@ export interface Branding {
 /** A key that is missing has its default. */
 export type StoredBranding = Readonly<Partial<Branding>>;
 
-export const DEFAULT_COLOR = "#1a4fc4";
+export const DEFAULT_COLOR = "#0b6b72";
 export const DEFAULT_BACKGROUND = "#ffffff";
 
 /** Names in ASCII, or an address: anything else could say more than a host where it stands in a page's policy. */

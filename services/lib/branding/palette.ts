@@ -17,10 +17,10 @@ export interface Palette {
 
 /** What a palette begins with; as in page.css, where test/unit/tracking/branding.test.ts compares them. */
 const TINTS = {
-  light: { ink: "#1b1f24", soft: "#4d5560", line: "#767d88", good: "#e4f4e8", "on-good": "#12491f" },
-  dark: { ink: "#eceff3", soft: "#b4bcc8", line: "#8b93a0", good: "#17361f", "on-good": "#c5efcf" },
+  light: { ink: "#1c2330", soft: "#525c6b", line: "#8a857b", good: "#e2f3e9", "on-good": "#17774a" },
+  dark: { ink: "#eceff3", soft: "#aeb7c3", line: "#7d8794", good: "#173226", "on-good": "#5cc58d" },
 };
-const DARK_PAPER = "#1d2127";
+const DARK_PAPER = "#1b2029";
 
 const chosen = (colour: string | undefined, otherwise: string): string =>
   isColour(colour) ? colour.toLowerCase() : otherwise;
@@ -53,12 +53,12 @@ const properties = (palette: Palette) =>
     .map(([name, colour]) => `--${name}:${colour};`)
     .join("");
 
-const rootOf = (palette: Palette) =>
-  `:root{color-scheme:${isDark(palette.paper) ? "dark" : "light"};${properties(palette)}}`;
+const rootOf = (palette: Palette, logoGround = palette.paper) =>
+  `:root{color-scheme:${isDark(palette.paper) ? "dark" : "light"};${properties(palette)}--logo-ground:${logoGround};}`;
 
 /** What goes behind page.css; undefined where the company has chosen no colours. It consists of colours computed here alone. */
 export function brandCss(branding: StoredBranding): string | undefined {
   if (branding.color === undefined && branding.background === undefined) return undefined;
   const { light, dark } = paletteOf(branding);
-  return `${rootOf(light)}@media (prefers-color-scheme:dark){${rootOf(dark)}}`;
+  return `${rootOf(light)}@media (prefers-color-scheme:dark){${rootOf(dark, light.paper)}}`;
 }

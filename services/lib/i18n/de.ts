@@ -53,7 +53,7 @@ export const de: Catalogue = {
     asked:
       "Sie (oder jemand mit Ihrer Adresse {email}) haben sich für E-Mails von {company} angemeldet. Bitte bestätigen Sie die Anmeldung:",
     button: "Anmeldung bestätigen",
-    address: "Falls die Schaltfläche nicht funktioniert, kopieren Sie diese Adresse in Ihren Browser:",
+    address: "Oder kopieren Sie diese Adresse in Ihren Browser:",
     ignore:
       "Der Link gilt 7 Tage. Wenn Sie sich nicht angemeldet haben, ignorieren Sie diese E-Mail. Es ändert sich nichts.",
   },
@@ -73,7 +73,7 @@ export const de: Catalogue = {
     asked:
       "die Adresse {email} wurde als Ihre neue Adresse für E-Mails von {company} angegeben. Bitte bestätigen Sie, dass sie Ihnen gehört:",
     button: "Diese Adresse verwenden",
-    address: "Falls die Schaltfläche nicht funktioniert, kopieren Sie diese Adresse in Ihren Browser:",
+    address: "Oder kopieren Sie diese Adresse in Ihren Browser:",
     ignore:
       "Der Link gilt 7 Tage. Wenn Sie das nicht angefordert haben, ignorieren Sie diese E-Mail. Es ändert sich nichts.",
   },
@@ -102,6 +102,10 @@ export const de: Catalogue = {
     expiredTitle: "Dieser Link funktioniert nicht mehr",
     expired:
       "Er ist abgelaufen oder wurde bereits verwendet. Füllen Sie das Formular noch einmal aus, um einen neuen Link zu erhalten.",
+    busyTitle: "Bitte versuchen Sie es gleich noch einmal",
+    busy: "Diese Seite ist gerade nicht verfügbar. Warten Sie eine Minute und versuchen Sie es dann noch einmal.",
+    wrongTitle: "Etwas ist schiefgegangen",
+    wrong: "Die Anfrage konnte nicht ausgeführt werden. Bitte gehen Sie zurück und versuchen Sie es noch einmal.",
   },
   mailFooter: {
     unsubscribe: "Abmelden",

@@ -51,7 +51,7 @@ export const en = {
     asked:
       "You (or someone using your address {email}) signed up for emails from {company}. Please confirm your subscription:",
     button: "Confirm my subscription",
-    address: "If the button doesn’t work, copy this address into your browser:",
+    address: "Or copy this address into your browser:",
     ignore: "The link works for 7 days. If you didn’t sign up, ignore this email. Nothing will change.",
   },
   changeAddress: {
@@ -70,7 +70,7 @@ export const en = {
     asked:
       "The address {email} was entered as your new one for emails from {company}. Please confirm that it is yours:",
     button: "Use this address",
-    address: "If the button doesn’t work, copy this address into your browser:",
+    address: "Or copy this address into your browser:",
     ignore: "The link works for 7 days. If you didn’t ask for this, ignore this email. Nothing will change.",
   },
   preferences: {
@@ -96,6 +96,10 @@ export const en = {
     missing: "The link is incomplete or no longer valid. Open it from your email again, or copy the whole link.",
     expiredTitle: "This link no longer works",
     expired: "It has expired or was already used. To get a new link, fill in the form again.",
+    busyTitle: "Please try again shortly",
+    busy: "This page is not available right now. Wait a minute and try again.",
+    wrongTitle: "Something went wrong",
+    wrong: "The request could not be completed. Please go back and try again.",
   },
   mailFooter: {
     unsubscribe: "Unsubscribe",

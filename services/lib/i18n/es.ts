@@ -52,7 +52,7 @@ export const es: Catalogue = {
     asked:
       "Usted (u otra persona con su dirección {email}) ha solicitado recibir los correos de {company}. Confirme su suscripción:",
     button: "Confirmar mi suscripción",
-    address: "Si el botón no funciona, copie esta dirección en su navegador:",
+    address: "También puede copiar esta dirección en su navegador:",
     ignore: "El enlace es válido durante 7 días. Si no lo ha solicitado, ignore este correo. No cambiará nada.",
   },
   changeAddress: {
@@ -70,7 +70,7 @@ export const es: Catalogue = {
     hello: "Hola{name}:",
     asked: "Se ha indicado {email} como su nueva dirección para los correos de {company}. Confirme que es suya:",
     button: "Usar esta dirección",
-    address: "Si el botón no funciona, copie esta dirección en su navegador:",
+    address: "También puede copiar esta dirección en su navegador:",
     ignore: "El enlace es válido durante 7 días. Si no lo ha solicitado, ignore este correo. No cambiará nada.",
   },
   preferences: {
@@ -97,6 +97,10 @@ export const es: Catalogue = {
       "El enlace está incompleto o ya no es válido. Vuelva a abrirlo desde su correo o copie el enlace completo.",
     expiredTitle: "Este enlace ya no funciona",
     expired: "Ha caducado o ya se ha utilizado. Para recibir otro, rellene de nuevo el formulario.",
+    busyTitle: "Inténtelo de nuevo en un momento",
+    busy: "Esta página no está disponible ahora mismo. Espere un minuto e inténtelo de nuevo.",
+    wrongTitle: "Se ha producido un error",
+    wrong: "No se ha podido completar la solicitud. Vuelva atrás e inténtelo de nuevo.",
   },
   mailFooter: {
     unsubscribe: "Darse de baja",

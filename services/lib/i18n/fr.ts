@@ -52,7 +52,7 @@ export const fr: Catalogue = {
     asked:
       "Une demande d’abonnement aux e-mails de {company} a été faite avec votre adresse {email}, par vous ou par quelqu’un d’autre. Veuillez confirmer votre abonnement\u00a0:",
     button: "Confirmer mon abonnement",
-    address: "Si le bouton ne fonctionne pas, copiez cette adresse dans votre navigateur\u00a0:",
+    address: "Vous pouvez aussi copier cette adresse dans votre navigateur\u00a0:",
     ignore: "Ce lien est valable 7\u00a0jours. Si vous n’avez rien demandé, ignorez cet e-mail. Rien ne changera.",
   },
   changeAddress: {
@@ -71,7 +71,7 @@ export const fr: Catalogue = {
     asked:
       "L’adresse {email} a été indiquée comme votre nouvelle adresse pour les e-mails de {company}. Veuillez confirmer qu’elle est bien la vôtre\u00a0:",
     button: "Utiliser cette adresse",
-    address: "Si le bouton ne fonctionne pas, copiez cette adresse dans votre navigateur\u00a0:",
+    address: "Vous pouvez aussi copier cette adresse dans votre navigateur\u00a0:",
     ignore: "Ce lien est valable 7\u00a0jours. Si vous n’avez rien demandé, ignorez cet e-mail. Rien ne changera.",
   },
   preferences: {
@@ -98,6 +98,10 @@ export const fr: Catalogue = {
       "Le lien est incomplet ou n’est plus valable. Ouvrez-le de nouveau depuis votre e-mail, ou copiez-le en entier.",
     expiredTitle: "Ce lien ne fonctionne plus",
     expired: "Il a expiré ou a déjà été utilisé. Pour en recevoir un nouveau, remplissez de nouveau le formulaire.",
+    busyTitle: "Veuillez réessayer dans un instant",
+    busy: "Cette page n’est pas disponible pour le moment. Attendez une minute, puis réessayez.",
+    wrongTitle: "Une erreur s’est produite",
+    wrong: "La demande n’a pas pu aboutir. Veuillez revenir en arrière et réessayer.",
   },
   mailFooter: {
     unsubscribe: "Se désabonner",

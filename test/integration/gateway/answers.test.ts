@@ -114,6 +114,13 @@ describe("answers that are no JSON", () => {
     const html = await ask(`${publicPath}/view/17/`, { headers: { Accept: "text/html,*/*;q=0.8" } });
     expect([html.status, html.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
     expect(await html.text()).toContain("<h1>This page does not exist</h1>");
+    const german = { Accept: "text/html,*/*;q=0.8", "Accept-Language": "de-AT" };
+    const page = await ask(`${publicPath}/nothing/`, { headers: german });
+    expect([page.status, page.headers.get("content-language")]).toEqual([404, "de"]);
+    expect(page.headers.get("content-security-policy")).toMatch(/style-src 'sha256-/);
+    expect(await page.text()).toMatch(
+      /<html lang="de" dir="ltr">[\s\S]*<style>[\s\S]*<h1>Diese Seite gibt es nicht<\/h1>/,
+    );
     const json = await ask(`${publicPath}/gone/`, { headers: { Accept: "*/*" } });
     expect([json.status, await json.json()]).toEqual([404, { detail: "Not found." }]);
   });

@@ -61,7 +61,7 @@ describe("email with a company's branding", () => {
     const { body } = confirmationText(catalogues.en!, { color: "#ffff00", background: "#000000" });
     expect(body).toContain("color:#000000;background:#ffff00");
     expect(body).toContain("background:#000000");
-    expect(body).not.toContain("#1d4ed8");
+    expect(body).not.toContain("#0b6b72");
   });
 
   test("passes the company's words as values, never in the template", () => {
