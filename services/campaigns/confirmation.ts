@@ -47,7 +47,7 @@ const newAddressCatalogue = (catalogue: Catalogue): Catalogue => ({
   confirmationMail: catalogue.changeAddressMail,
 });
 
-const NO_SERVER = "There is no SMTP configuration to send a confirmation through.";
+const NO_SERVER = "No mail server is connected to send it with.";
 
 interface Mail {
   companyId: string;

@@ -13,12 +13,30 @@ export interface Palette {
   "on-accent": string;
   good: string;
   "on-good": string;
+  bad: string;
+  "on-bad": string;
 }
 
 /** What a palette begins with; as in page.css, where test/unit/tracking/branding.test.ts compares them. */
 const TINTS = {
-  light: { ink: "#1c2330", soft: "#525c6b", line: "#8a857b", good: "#e2f3e9", "on-good": "#17774a" },
-  dark: { ink: "#eceff3", soft: "#aeb7c3", line: "#7d8794", good: "#173226", "on-good": "#5cc58d" },
+  light: {
+    ink: "#1c2330",
+    soft: "#525c6b",
+    line: "#8a857b",
+    good: "#e2f3e9",
+    "on-good": "#17774a",
+    bad: "#fbe6e4",
+    "on-bad": "#b42a2a",
+  },
+  dark: {
+    ink: "#eceff3",
+    soft: "#aeb7c3",
+    line: "#7d8794",
+    good: "#173226",
+    "on-good": "#5cc58d",
+    bad: "#3a2021",
+    "on-bad": "#f0827c",
+  },
 };
 const DARK_PAPER = "#1b2029";
 
@@ -38,6 +56,8 @@ function onto(surface: string, color: string): Palette {
     "on-accent": surface,
     good: tints.good,
     "on-good": tints["on-good"],
+    bad: tints.bad,
+    "on-bad": tints["on-bad"],
   };
 }
 

@@ -11,7 +11,7 @@ export const fr: Catalogue = {
     listButton: "Seulement de cette liste\u00a0: {list}",
   },
   leftList: {
-    title: "Votre désabonnement de cette liste est effectué",
+    title: "Vous n’êtes plus dans cette liste",
     done: "Vous ne recevrez plus {list} de {company} à l’adresse {email}. Vous recevrez peut-être encore d’autres newsletters.",
   },
   unsubscribed: {

@@ -37,7 +37,7 @@ describe("colours of a company's pages", () => {
   const TEXTS: [front: keyof Palette, back: keyof Palette][] = (["ground", "paper"] as const).flatMap((back) =>
     (["ink", "soft", "accent"] as const).map((front): [keyof Palette, keyof Palette] => [front, back]),
   );
-  TEXTS.push(["on-accent", "accent"], ["on-good", "good"]);
+  TEXTS.push(["on-accent", "accent"], ["on-good", "good"], ["on-bad", "bad"]);
 
   function expectReadable(palette: Palette): void {
     for (const [front, back] of TEXTS) expect(contrast(palette[front], palette[back])).toBeGreaterThanOrEqual(4.5);
@@ -83,10 +83,10 @@ describe("colours of a company's pages", () => {
     const css = readFileSync(join(import.meta.dirname, "../../../services/lib/page-style/page.css"), "utf8");
     const [light, dark] = [...css.matchAll(/:root\s*\{([^}]*)\}/g)].map(([, block]) => block!);
     const { light: ours, dark: oursInTheDark } = paletteOf({});
-    for (const name of ["ink", "soft", "line", "accent", "good", "on-good"] as const) {
+    for (const name of ["ink", "soft", "line", "accent", "good", "on-good", "bad", "on-bad"] as const) {
       expect(light).toContain(`--${name}: ${ours[name]};`);
     }
-    for (const name of ["paper", "ink", "soft", "line", "good", "on-good"] as const) {
+    for (const name of ["paper", "ink", "soft", "line", "good", "on-good", "bad", "on-bad"] as const) {
       expect(dark).toContain(`--${name}: ${oursInTheDark[name]};`);
     }
   });

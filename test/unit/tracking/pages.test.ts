@@ -39,6 +39,7 @@ describe.each([false, true])("colours, dark: %p", (dark) => {
     ["accent", "ground", 4.5],
     ["on-accent", "accent", 4.5],
     ["on-good", "good", 4.5],
+    ["on-bad", "bad", 4.5],
     ["line", "paper", 3],
   ])("%s on %s has a contrast of at least %d", (front, back, least) => {
     expect(contrast(c[front]!, c[back]!)).toBeGreaterThanOrEqual(least);
