@@ -5,12 +5,12 @@ import { domainToASCII, domainToUnicode } from "node:url";
 const LOCAL = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 const ASCII_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Labels of the name of a host or a DKIM key: one is enough, and may have underscores, unlike those of a mail domain. */
+/** Labels of a host or DKIM key name: one label is enough, and underscores are allowed, unlike in mail domains. */
 export const LABELS = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
 /** `domainToASCII` parses a URL: it cuts path, query, fragment and port off, decodes `%61`, and drops line breaks. */
 const URL_CHARACTERS = /[\s\p{Cc}/?#@:\\%]/u;
 
-/** The name of a host as it goes over the wire (lower case, punycode), or null if the text is anything else. */
+/** A host name in wire form (lower case, punycode), or null if the text is not a host name. */
 export function asciiHost(text: string): string | null {
   const name = text.trim();
   if (URL_CHARACTERS.test(name)) return null;
@@ -18,7 +18,7 @@ export function asciiHost(text: string): string | null {
   return ascii.length <= 253 && LABELS.test(ascii) ? ascii : null;
 }
 
-/** A domain as it goes over the wire (lower case, punycode), or null if it is invalid. */
+/** A domain in wire form (lower case, punycode), or null if it is invalid. */
 export function asciiDomain(domain: string): string | null {
   const ascii = asciiHost(domain.trim().replace(/\.$/, ""));
   const labels = ascii?.split(".") ?? [];
@@ -39,7 +39,9 @@ function isMailDomain(domain: string): boolean {
 }
 
 const MAX_CACHED = 1_000;
-/** What was found out of domains: those of a list are few, and of the CPU that a row of an import takes they were a quarter. */
+/**
+ * Cache of validated domains: the addresses of a list share few, and checking them took a quarter of an import's CPU.
+ */
 const known = new Map<string, boolean>();
 
 function isKnownMailDomain(domain: string): boolean {
@@ -59,7 +61,7 @@ export function isAddress(value: string): boolean {
   return Buffer.byteLength(local) <= 64 && LOCAL.test(local) && isKnownMailDomain(value.slice(at + 1));
 }
 
-// White space, and characters that show nothing: zero width, direction marks, soft hyphen, byte order mark …
+// White space and invisible characters: zero width, direction marks, soft hyphen, byte order mark …
 const UNSEEN = "[\\s\\p{Cf}\\p{Cc}\\p{Default_Ignorable_Code_Point}]";
 const UNSEEN_START = new RegExp(`^${UNSEEN}+`, "u");
 const IS_UNSEEN = new RegExp(`^${UNSEEN}$`, "u");
@@ -77,14 +79,14 @@ function seenLength(text: string): number {
   return end;
 }
 
-/** An address as people paste it, without white space and invisible characters at its ends. */
+/** Trims white space and invisible characters from a pasted address. */
 export function addressText(given: string): string {
   if (!MAY_HAVE_UNSEEN.test(given)) return given;
   const text = given.replace(UNSEEN_START, "");
   return text.slice(0, seenLength(text));
 }
 
-/** The error of a text that is no address. It names an invisible character inside, because the text looks right. */
+/** Error sentence for an invalid address. It names an invisible character inside, because the text looks right. */
 export function addressError(given: unknown): string {
   const unseen = typeof given === "string" ? UNSEEN_INSIDE.exec(addressText(given))?.[0] : undefined;
   if (unseen === undefined) return "Enter a valid email address.";
@@ -94,7 +96,10 @@ export function addressError(given: unknown): string {
 
 export const domainOf = (address: string): string => address.slice(address.lastIndexOf("@") + 1);
 
-/** One spelling of an address: lower case, and the domain as it goes over the wire. What is no address stays as it is. */
+/**
+ * Canonical spelling of an address: lower case, with the domain in wire form. Returns anything that is not an address
+ * unchanged.
+ */
 export function addressKey(address: string): string {
   const at = address.lastIndexOf("@");
   const domain = address.slice(at + 1);
@@ -104,10 +109,10 @@ export function addressKey(address: string): string {
     .toLowerCase()}${asciiDomain(domain) ?? domain.toLowerCase()}`;
 }
 
-/** Both are the same mailbox, however they are spelled. */
+/** True if both spellings mean the same mailbox. */
 export const sameAddress = (a: string, b: string): boolean => a === b || addressKey(a) === addressKey(b);
 
-/** The spellings in which an address may be stored: as it is, and with its domain in letters or as it goes over the wire. */
+/** Spellings in which an address may be stored: as given, with the domain in Unicode, and in wire form. */
 export function addressVariants(address: string): string[] {
   const at = address.lastIndexOf("@");
   const ascii = asciiDomain(address.slice(at + 1));

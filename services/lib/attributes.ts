@@ -1,4 +1,6 @@
-/** A subscriber's own fields: free names and plain values, limited in size because every mail carries them. */
+/**
+ * Validates a subscriber's custom fields: free names and plain values, limited in size because every mail carries them.
+ */
 export type AttributeValue = string | number | boolean | string[];
 export type Attributes = Record<string, AttributeValue>;
 export type AttributeChanges = Record<string, AttributeValue | null>;
@@ -15,7 +17,7 @@ const NAME = new RegExp(NAME_PATTERN);
 
 export const isAttributeName = (name: string): boolean => NAME.test(name);
 
-/** An error in the attributes as a whole, once each value is valid. */
+/** Error of the attributes as a whole, once each value is valid. */
 export function attributesError(attributes: AttributeChanges): string | undefined {
   if (Object.keys(attributes).length > MAX_ATTRIBUTES) {
     return `Ensure this field has no more than ${MAX_ATTRIBUTES} elements.`;

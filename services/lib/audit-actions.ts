@@ -1,4 +1,4 @@
-/** What the audit log knows: a noun and what became of it. */
+/** Actions of the audit log: a noun and what happened to it. */
 export const AUDIT_ACTIONS = [
   "auth.login",
   "auth.login_failed",

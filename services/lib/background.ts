@@ -1,4 +1,4 @@
-/** Work that goes on behind an answer: bounded in number, and waited for at the end of the service. */
+/** Runs a bounded amount of work after a response; the service waits for it when it stops. */
 
 const MAX_AT_ONCE = 100;
 
@@ -10,7 +10,7 @@ export class Background {
     this.#failed = failed;
   }
 
-  /** Beyond what fits nothing is begun. */
+  /** Work beyond the limit is not started. */
   begin(work: () => Promise<unknown>): void {
     if (this.#running.size >= MAX_AT_ONCE) {
       this.#failed(new Error("Too much is going on behind answers"));
@@ -22,7 +22,7 @@ export class Background {
     this.#running.add(running);
   }
 
-  /** Resolves when nothing is going on any more. */
+  /** Resolves when no work is left. */
   async settled(): Promise<void> {
     await Promise.all(this.#running);
   }

@@ -1,6 +1,6 @@
 /**
- * Limits work at the same time, in total and for each company, counted per process. What waits holds nothing, and companies are served
- * in rotation: one that asks a thousand times waits for itself.
+ * Limits concurrent work, in total and per company, within a process. Waiting work holds no resources, and companies
+ * are served in rotation, so that a busy company only delays itself.
  *
  * | limit                       | at once for a company | where                                         |
  * |-----------------------------|-----------------------|-----------------------------------------------|
@@ -10,8 +10,8 @@
  * | worker threads              | 1                     | services/lib/workers/task-queue.ts            |
  * | batches claimed by a sender | 50                    | services/smtp-sender/claim/batch-admission.ts |
  *
- * A request waits for all of them together at most 5 s (owner.ts), then it is answered with 429. Work in the background waits until
- * it is served.
+ * A request waits at most 5 s for all limits together (owner.ts) and is then answered with 429. Background work waits
+ * until it is served.
  */
 import { throttled } from "./errors.ts";
 import { currentBudget, type Owner, type WaitBudget } from "./owner.ts";
@@ -23,12 +23,12 @@ const RETRY_SECONDS = 5;
 interface Options {
   total?: number;
   perCompany: number;
-  /** Why a wait was too long; `isOwnShare`: the company has its share, otherwise others have taken all. */
+  /** Reason of a timed-out wait; `isOwnShare`: the company uses its own share, otherwise others use everything. */
   refusal?: (isOwnShare: boolean) => Error;
 }
 
 interface Wait {
-  /** Even where the request has more time left, and for work in the background. */
+  /** Maximum wait, even if the request has more time left, and for background work. */
   atMostMs?: number;
   budget?: WaitBudget | undefined;
 }
@@ -54,7 +54,7 @@ export class ConcurrencyLimit {
   readonly #refusal: (isOwnShare: boolean) => Error;
   #running = 0;
   readonly #runningOf = new Map<Owner, number>();
-  /** In the order in which companies are served next. */
+  /** Companies in the order in which they are served next. */
   readonly #waiting = new Map<Owner, Waiting[]>();
 
   constructor({ total = Number.POSITIVE_INFINITY, perCompany, refusal = () => throttled(RETRY_SECONDS) }: Options) {
@@ -67,17 +67,17 @@ export class ConcurrencyLimit {
     return [...this.#waiting.values()].reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** To the service itself only the total applies. */
+  /** Only the total applies to the service itself. */
   #hasShare(owner: Owner): boolean {
     return owner !== undefined && (this.#runningOf.get(owner) ?? 0) >= this.#perCompany;
   }
 
-  /** Whether work of this owner runs or waits. */
+  /** True while work of this owner runs or waits. */
   serves(owner: Owner): boolean {
     return this.#runningOf.has(owner) || this.#waiting.has(owner);
   }
 
-  /** Undefined where it would have to wait. */
+  /** Undefined if it would have to wait. */
   tryAcquire(owner: Owner): Release | undefined {
     if (this.#running >= this.#total || this.#hasShare(owner)) return undefined;
     this.#running++;
@@ -85,7 +85,7 @@ export class ConcurrencyLimit {
     return once(() => this.#release(owner));
   }
 
-  /** Rejects with the refusal where the wait would be too long for the request. */
+  /** Rejects with the refusal if the wait exceeds the request's time. */
   async acquire(owner: Owner, wait: Wait = {}): Promise<Release> {
     const release = this.tryAcquire(owner);
     if (release) return release;
@@ -142,7 +142,7 @@ export class ConcurrencyLimit {
       const release = this.tryAcquire(owner);
       if (!release) continue;
       const [next, ...others] = line as [Waiting, ...Waiting[]];
-      // The company goes behind all others that wait.
+      // The company goes behind all other waiting companies.
       this.#waiting.delete(owner);
       if (others.length > 0) this.#waiting.set(owner, others);
       clearTimeout(next.timer);

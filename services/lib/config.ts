@@ -1,5 +1,5 @@
 /**
- * All configuration in one schema: what each variable means, its limits and its default. The table in
+ * Defines all configuration in one schema: meaning, limits and default of each variable. The table in
  * docs/configuration.md is printed from it (`npm run config:table`), and a test compares the two.
  */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
@@ -11,7 +11,7 @@ import { parseAllowedHosts } from "./ssrf/allowed-hosts.ts";
 import { isLoopbackOnly } from "./ssrf/local-host.ts";
 import { parseOtlpHeaders } from "./tracing/otlp-headers.ts";
 
-/** What other defaults are made of: each stands before what depends on it. */
+/** Variables that other defaults depend on: each precedes its dependents. */
 interface DerivedFrom {
   PORT: number;
   HOST: string;
@@ -289,10 +289,10 @@ ajv.addKeyword({
   schemaType: "boolean",
   validate: (_wanted: boolean, value: string) => parseNatsServers(value) !== null,
 });
-// What is not set is not missing: it has a default, perhaps a derived one.
+// Unset variables have a default, possibly a derived one.
 const validate = ajv.compile(Type.Partial(configSchema));
 
-/** What a variable must be, as the end of a sentence that begins with its name. */
+/** The requirement of a variable, as the end of a sentence that begins with its name. */
 function requirement({
   type,
   minimum,
@@ -326,7 +326,7 @@ function requirement({
 const TRUE = /^(true|1|yes|on)$/i;
 const FALSE = /^(false|0|no|off)$/i;
 
-/** The value in the type of its schema; a text that has no such value stays, and is refused. */
+/** Converts the value to the type of its schema; a text that does not fit stays and is refused. */
 function parsed({ type, protocols, postgresUrl }: TSchema, value: string): unknown {
   if (type === "integer" || type === "number") return Number(value);
   if (type === "boolean" && (TRUE.test(value) || FALSE.test(value))) return TRUE.test(value);
@@ -334,8 +334,8 @@ function parsed({ type, protocols, postgresUrl }: TSchema, value: string): unkno
 }
 
 /**
- * Reads and validates the environment. Throws ConfigError, which lists all errors at once. A `console` (an operator's,
- * without services) needs neither database nor Redis nor secret: the nodes it asks have them.
+ * Reads and validates the environment. Throws ConfigError with all errors at once. A `console` (an operator's, without
+ * services) needs neither database nor Redis nor secret, because the nodes it calls have them.
  */
 export function readConfig(
   env: Record<string, string | undefined> = process.env,

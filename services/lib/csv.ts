@@ -1,10 +1,10 @@
-/** CSV as every export writes it (RFC 4180), safe to open in a spreadsheet. */
+/** Writes CSV for all exports (RFC 4180), safe to open in a spreadsheet. */
 
 type Cell = string | number | boolean | Date | null | undefined;
 
 /**
- * A spreadsheet runs a cell that begins like this as a formula, in some languages also with the full-width signs. An added apostrophe makes it text, and an import removes
- * it again; a text that begins with apostrophes of its own keeps them.
+ * Spreadsheets run cells with these beginnings as formulas, in some languages also with the full-width signs. An added
+ * apostrophe makes them text, and an import removes it again; a text's own apostrophes are kept.
  */
 const FORMULA = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 /** Semicolon and tab as well: a spreadsheet may take either as the delimiter. */

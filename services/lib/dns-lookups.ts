@@ -1,4 +1,7 @@
-/** The DNS as reports and proofs ask it: three ends of a look-up distinguished, each name asked once, all within a time. */
+/**
+ * Looks up DNS records for reports and domain proofs: distinguishes three outcomes, asks each name once, and ends
+ * within a time limit.
+ */
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
 import { config } from "./config.ts";
@@ -14,7 +17,7 @@ interface Mx {
 const NO_RECORDS = new Set(["ENODATA", "ENOTFOUND", "NOTFOUND", "NODATA"]);
 const MAX_RECORDS = 100;
 
-/** `host[:port]`, comma separated, as addresses that a resolver takes. A name is looked up by the system. */
+/** Parses comma-separated `host[:port]` into resolver addresses. Names are looked up by the system. */
 export async function serverAddresses(servers: string): Promise<string[]> {
   const each = servers.split(",").map(async (server) => {
     const [, host, port] = /^(\[.+\]|[^:]+|[0-9a-f:]+:[0-9a-f:]*:[0-9a-f:]*)(?::(\d+))?$/i.exec(server.trim()) ?? [];
@@ -27,7 +30,7 @@ export async function serverAddresses(servers: string): Promise<string[]> {
   return Promise.all(each);
 }
 
-/** By DNS_SERVERS, else by the system's name servers. */
+/** Uses DNS_SERVERS, else the system's name servers. */
 export async function configuredLookups(timeoutMs: number): Promise<Lookups> {
   const { DNS_SERVERS } = config();
   return new Lookups(timeoutMs, DNS_SERVERS ? await serverAddresses(DNS_SERVERS) : undefined);
@@ -37,7 +40,7 @@ export class Lookups {
   readonly #resolver: Resolver;
   readonly #asked = new Map<string, Promise<Answer<never>>>();
 
-  /** `servers`: addresses, instead of the system's. A server that is silent is asked twice within `timeoutMs`. */
+  /** `servers`: addresses that replace the system's. A silent server is asked twice within `timeoutMs`. */
   constructor(timeoutMs: number, servers?: readonly string[]) {
     this.#resolver = new Resolver({ timeout: Math.ceil(timeoutMs / 3), tries: 2 });
     if (servers) this.#resolver.setServers(servers);
@@ -56,12 +59,12 @@ export class Lookups {
     );
   }
 
-  /** What the name stands for, where it is an alias. */
+  /** Canonical names, if the name is an alias. */
   cname(name: string): Promise<Answer<string>> {
     return this.#ask("CNAME", name, () => this.#resolver.resolveCname(name));
   }
 
-  /** IPv4 and IPv6. Unknown only where neither is known. */
+  /** IPv4 and IPv6 addresses. Unknown only if neither is known. */
   async addresses(name: string): Promise<Answer<string>> {
     const answers = await Promise.all([
       this.#ask("A", name, () => this.#resolver.resolve4(name)),
@@ -72,7 +75,7 @@ export class Lookups {
     return answers.find(({ is }) => is === "unknown") ?? { is: "none" };
   }
 
-  /** Ends what is still asked: those are unknown. */
+  /** Cancels outstanding queries, whose answers are then unknown. */
   close(): void {
     this.#resolver.cancel();
   }

@@ -1,6 +1,6 @@
 /**
- * A download, page by page: its action returns one page and the cursor of the next, which comes back in a header of the next
- * call, to any node. Between two pages nothing is held open, and memory does not grow with the file, however slow its reader.
+ * Streams a download page by page: its action returns one page and the cursor of the next, which any node can serve.
+ * Nothing is held open between pages, and memory does not grow with the file, however slow the reader.
  */
 import { Readable } from "node:stream";
 import type { CallingOptions } from "moleculer";
@@ -8,7 +8,7 @@ import type { DownloadPage } from "./shapes.ts";
 
 const CURSOR = "download-cursor";
 
-/** Undefined: the first page is asked for. */
+/** Undefined for the first page. */
 export function cursorOf(ctx: object): string | undefined {
   const cursor = (ctx as { headers?: Record<string, unknown> }).headers?.[CURSOR];
   return typeof cursor === "string" ? cursor : undefined;
@@ -24,8 +24,8 @@ interface Pages {
 }
 
 /**
- * All pages, each of which is asked for when the one before it was read. The first one is there when this resolves: a download
- * that fails before its first byte can still become an error response.
+ * Yields all pages, requesting each after the previous one was read. The first is fetched before this resolves: a
+ * download that fails before its first byte can still become an error response.
  */
 export async function downloadFrom(
   broker: CanCall,
@@ -37,7 +37,7 @@ export async function downloadFrom(
     broker.call(action, params, { ...options, ...more }) as Promise<DownloadPage>;
   const first = given ?? (await ask());
   async function* bodies(): AsyncGenerator<string | Buffer> {
-    // An answer that has begun cannot become a 429: later pages wait like work in the background.
+    // A started response cannot become a 429: later pages wait like background work.
     const meta = { ...options.meta, waitLeftMs: undefined };
     for (let page = first; ; page = await ask({ meta, headers: { [CURSOR]: page.next } })) {
       if (page.body.length > 0) yield page.body;
@@ -47,7 +47,7 @@ export async function downloadFrom(
   return Readable.from(bodies(), { objectMode: false });
 }
 
-/** A page of a CSV; one of fewer rows than its `size` is the last. `keyOf`: the key that pages go by. */
+/** A page of CSV rows; one with fewer rows than its `size` is the last. `keyOf`: the key for paging. */
 export const csvPage = <Row>(
   rows: readonly Row[],
   size: number,

@@ -1,23 +1,23 @@
 /**
- * The error catalogue: everything that a caller can have done wrong or has to wait for. A service throws what these
+ * Defines the error catalogue: every error that a caller can cause or has to wait for. Services throw what these
  * functions return: a code, a sentence and details. It knows nothing of HTTP: status, headers and body belong to the
- * gateway (services/gateway/http/problems.ts). Whatever else is thrown is a defect: a 500 whose message stays inside.
+ * gateway (services/gateway/http/problems.ts). Any other exception is a defect: a 500 whose message stays internal.
  */
 
-/** The sentences on each wrong field. */
+/** Sentences by invalid field. */
 export type FieldErrors = Record<string, string[]>;
 
 type None = Record<string, never>;
 
-/** The details that go with each code. */
+/** Details of each code. */
 export interface ErrorDetails {
-  /** Some field breaks its rule. */
+  /** A field is invalid. */
   INVALID: { fields: FieldErrors };
   BAD_REQUEST: None;
   /** The thing exists, but not in a state that allows this. */
   WRONG_STATE: None;
   UNAUTHENTICATED: None;
-  /** The password was right, and a second factor is on. */
+  /** The password was correct, and a second factor is required. */
   TOTP_REQUIRED: None;
   FORBIDDEN: None;
   /** Does not exist, or belongs to another company. */
@@ -34,18 +34,21 @@ export interface ErrorDetails {
   DAILY_QUOTA: { limit: number; current: number; retryAfterSeconds: number };
   SMTP_RATE_LIMITED: { retryAfterSeconds: number };
   THROTTLED: { retryAfterSeconds: number };
-  /** `reason` is for the log and never leaves the service. `elsewhere`: another node may be asked. */
+  /** `reason` is only logged. `elsewhere`: another node may be asked. */
   UNAVAILABLE: { retryAfterSeconds: number; reason?: string; elsewhere?: boolean };
 }
 
 export type ErrorCode = keyof ErrorDetails;
 
-/** Of an error over NATS Moleculer keeps name, message, code, data and retryable, and no class: so the details are `data`. */
+/**
+ * Moleculer transports only name, message, code, data and retryable over NATS, not the class, so the details are in
+ * `data`.
+ */
 export class ServiceError<C extends ErrorCode = ErrorCode> extends Error {
   override readonly name = "ServiceError";
   readonly code: C;
   readonly data: ErrorDetails[C];
-  /** For callers; Moleculer repeats a call that asked for it (`retries`) only where no node answered (moleculer.config.ts). */
+  /** For callers; Moleculer itself retries a call with `retries` only if no node answered (moleculer.config.ts). */
   readonly retryable: boolean;
 
   constructor(code: C, message: string, data: ErrorDetails[C], options: ErrorOptions & { retryable?: boolean } = {}) {
@@ -56,7 +59,7 @@ export class ServiceError<C extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** True for one of ours, also when it came from another node as a plain error; with a code, for one with that code. */
+/** True for our errors, also after transport as a plain error; with a code, only for that code. */
 export function isServiceError<C extends ErrorCode>(error: unknown, code?: C): error is ServiceError<C> {
   const e = error as ServiceError | null | undefined;
   if (e?.name !== "ServiceError" || typeof e.code !== "string") return false;
@@ -68,7 +71,7 @@ const plain = <C extends { [K in ErrorCode]: None extends ErrorDetails[K] ? K : 
   sentence: string,
 ) => new ServiceError(code, sentence, {} as ErrorDetails[C]);
 
-// Beyond this many fields nobody reads on; the details name them all.
+// Maximum fields named in the message; the details name all.
 const MAX_FIELDS_IN_MESSAGE = 5;
 
 function sentenceOf(fields: FieldErrors): string {
@@ -130,7 +133,7 @@ export const unavailable = (sentence = NOT_AVAILABLE, cause?: Error) =>
     { retryable: true, ...(cause ? { cause } : {}) },
   );
 
-/** Not here: nothing was done, and another node may be asked at once. */
+/** This node cannot serve the call: nothing was done, and another node may be asked at once. */
 export const availableElsewhere = (reason: string) =>
   new ServiceError(
     "UNAVAILABLE",

@@ -1,6 +1,6 @@
-/** Text for HTML and XML: between tags, and in attributes with either kind of quotes. */
+/** Escapes text for HTML and XML: between tags, and in attributes with either kind of quotes. */
 const REFERENCES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
-// Most values of mails have nothing to escape: the test costs less than a replacement that finds nothing.
+// Most values need no escaping: a test is cheaper than a replacement that finds nothing.
 export const escapeHtml = (text: string): string =>
   /[&<>"']/.test(text) ? text.replace(/[&<>"']/g, (char) => REFERENCES[char]!) : text;

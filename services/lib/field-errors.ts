@@ -1,4 +1,4 @@
-/** Turns ajv's errors into field errors, in the sentences of Django REST framework. */
+/** Turns ajv's errors into field errors with the sentences of Django REST framework. */
 
 import type { ErrorObject } from "ajv";
 import { addressError } from "./address.ts";
@@ -42,7 +42,10 @@ function typeSentence(expected: string, value: unknown): string {
 
 const MAX_SHOWN = 100;
 
-/** A value as a sentence quotes it. Never `String(value)`: an object from a body may have a `toString` that is no function. */
+/**
+ * Quotes a value in a sentence. Never `String(value)`: an object from a body may have a `toString` that is not a
+ * function.
+ */
 function shown(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
@@ -89,7 +92,7 @@ function sentence(error: ErrorObject): string {
   }
 }
 
-/** Where something is wrong besides a type: at a value, or within it. */
+/** Paths that have errors other than a type error, at or within them. */
 function placesOfOthers(errors: readonly ErrorObject[]): Set<string> {
   const places = new Set<string>();
   for (const { instancePath, keyword } of errors) {
@@ -104,8 +107,8 @@ function placesOfOthers(errors: readonly ErrorObject[]): Set<string> {
 const IN_UNION = /\/anyOf\/\d+\/type$/;
 
 /**
- * An error within a property's name is reported by "propertyNames". A nullable field fails as "neither the type nor null":
- * only the first of the two means something to a user. Of a union, the member of the value's own type says what is wrong.
+ * Drops redundant errors. A wrong property name is reported by "propertyNames". Of a nullable field's two errors
+ * ("neither the type nor null") only the first is useful, and of a union only the member matching the value's type.
  */
 const isNoise = (error: ErrorObject, others: Set<string>) =>
   error.keyword === "anyOf" ||
@@ -121,7 +124,7 @@ const steps = (pointer: string) =>
     .slice(1)
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 
-/** Errors below a field's top level stand in that field's array, with the place in words. */
+/** Errors below the top level are listed in the field's array, with the position in words. */
 function placed(rest: string[], text: string): string {
   if (rest.length === 0) return text;
   const [first, ...deeper] = rest;
@@ -129,7 +132,7 @@ function placed(rest: string[], text: string): string {
   return `${place}: ${placed(deeper, text)}`;
 }
 
-// An array with an error in each of thousands of items: nobody reads on, and comparing all with all would take seconds.
+// Limit for arrays with thousands of faulty items: comparing all with all would take seconds.
 const MAX_SENTENCES = 100;
 
 export function addFieldError(fields: FieldErrors, field: string, text: string): void {
@@ -138,7 +141,7 @@ export function addFieldError(fields: FieldErrors, field: string, text: string):
   if (sentences.length < MAX_SENTENCES && !sentences.includes(text)) sentences.push(text);
 }
 
-/** All errors of the parameters, by top-level field. A body that is no object is reported as non_field_errors. */
+/** All errors by top-level field. A body that is not an object is reported as non_field_errors. */
 export function fieldErrors(errors: readonly ErrorObject[]): FieldErrors {
   const fields: FieldErrors = {};
   const others = placesOfOthers(errors);

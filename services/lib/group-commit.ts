@@ -1,6 +1,6 @@
 /**
- * Group commit: items that arrive while a batch is being stored form the next one. `add` resolves when its item is stored,
- * not before; slower commits make larger batches and no lower throughput.
+ * Groups commits: items that arrive while a batch is being stored form the next one. `add` resolves once its item is
+ * stored; slower commits make larger batches, not lower throughput.
  */
 import { unavailable } from "./errors.ts";
 
@@ -12,20 +12,20 @@ interface Waiting<Item, Result> {
 
 export interface GroupCommit<Item, Result> {
   add(item: Item): Promise<Result>;
-  /** Resolves when nothing waits and nothing is being stored. */
+  /** Resolves when everything is stored. */
   idle(): Promise<void>;
 }
 
 interface Options {
   maxBatch: number;
   maxWaiting: number;
-  /** Batches being stored at the same time: with two, this process works while the store does. */
+  /** Batches stored concurrently: with two, this process works while the store does. */
   atOnce?: number;
-  /** True for an error that one item alone may be the cause of: the batch is stored again in halves. */
+  /** True for an error that a single item may cause: the batch is stored again in halves. */
   mayBeOneItem?: (error: unknown) => boolean;
 }
 
-/** `store` gets at most `maxBatch` items and returns one result for each, in order. It stores all of them or none. */
+/** `store` gets at most `maxBatch` items and returns one result each, in order. It stores all of them or none. */
 export function groupCommit<Item, Result>(
   store: (items: Item[]) => Promise<Result[]>,
   { maxBatch, maxWaiting, atOnce = 1, mayBeOneItem = () => false }: Options,
@@ -33,7 +33,7 @@ export function groupCommit<Item, Result>(
   const waiting: Waiting<Item, Result>[] = [];
   const inFlight = new Set<Promise<void>>();
   let running = 0;
-  /** A drain is about to take all that waits. */
+  /** A drain is about to take all waiting items. */
   let gathering = false;
 
   async function storeBatch(batch: Waiting<Item, Result>[]): Promise<void> {

@@ -1,9 +1,12 @@
 import { randomBytes } from "node:crypto";
 
-/** UUIDv7 (RFC 9562 section 5.7): ordered by time, 74 random bits. The SQL twin is uuid_v7() in models/schema.sql. */
+/**
+ * Makes UUIDv7 ids (RFC 9562 section 5.7): ordered by time, 74 random bits. The SQL equivalent is uuid_v7() in
+ * models/schema.sql.
+ */
 export const newId = (): string => newIdAt(Date.now());
 
-/** The same with a time that is given, in milliseconds since 1970. */
+/** A UUIDv7 for a given time, in milliseconds since 1970. */
 export function newIdAt(ms: number): string {
   const id = randomBytes(16);
   id.writeUIntBE(ms, 0, 6);
@@ -12,7 +15,7 @@ export function newIdAt(ms: number): string {
   return uuidOf(id);
 }
 
-/** The last 16 digits of an id, as "8a3c-0123456789ab": what is random of one whose time and order are made elsewhere. */
+/** The random last 16 digits of an id, as "8a3c-0123456789ab", for ids whose time and order are set elsewhere. */
 export const newIdTail = (): string => newId().slice(-17);
 
 /** A UUID's 16 bytes, and its text. */
@@ -23,10 +26,10 @@ export function uuidOf(bytes: Buffer): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** When a UUIDv7 was made, in milliseconds since 1970. */
+/** Creation time of a UUIDv7, in milliseconds since 1970. */
 export const idTime = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
-/** Below every id that was made at this moment or later. */
+/** Lower bound of all ids made at this time or later. */
 export function firstIdAt(ms: number): string {
   const hex = Math.max(0, ms).toString(16).padStart(12, "0");
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;

@@ -1,7 +1,7 @@
 /**
- * What this process measures, for Prometheus. Label values come from fixed sets in the code, never from outside, so that
- * memory is bounded. An `inc` with labels costs 0.1-0.2 µs, with three labels 0.3-0.4, an `observe` 0.3-0.5; prom-client's
- * `labels()` children hash the labels again at each call and are no faster, so none are kept.
+ * Metrics of this process for Prometheus. Label values come from fixed sets in the code, never from outside, so that
+ * memory is bounded. prom-client's `labels()` children hash the labels at each call and are not faster, so none are
+ * kept.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
@@ -10,7 +10,7 @@ import { withTimeout } from "./timeouts.ts";
 const registry = new Registry();
 const registers = [registry];
 
-/** A service that starts a second time in a process goes on counting where it was. */
+/** A service that restarts in a process continues its counters. */
 export function counter<L extends string>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> {
   return (registry.getSingleMetric(name) as Counter<L>) ?? new Counter({ name, help, labelNames, registers });
 }
@@ -42,9 +42,9 @@ class ReadGauge extends Gauge {
   }
 }
 
-/** Read whenever metrics are read: one value, or several with labels; none when the value is not known. */
+/** Read with every scrape: one value, or several with labels; none if unknown. */
 export function gauge(name: string, help: string, read: () => number | Sample[]): void {
-  // The reader of a service that started again takes the place of the one that stopped.
+  // A restarted service replaces the reader of the stopped one.
   registry.removeSingleMetric(name);
   new ReadGauge(name, help, read);
 }
@@ -54,8 +54,8 @@ const REFRESH_TIMEOUT_MS = 2_000;
 const refreshes = new Map<string, () => Promise<void>>();
 
 /**
- * Values that take a query: asked for when metrics are read, at most every five seconds. Undefined when there was no
- * answer: what is not known is left out, not guessed.
+ * Values that need a query: refreshed by scrapes, at most every five seconds. Undefined without an answer, so that
+ * unknown values are omitted.
  */
 export function refreshed<T>(name: string, ask: () => Promise<T>): () => T | undefined {
   let known: T | undefined;
@@ -91,7 +91,7 @@ const durations = histogram(
   [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
 );
 
-// Methods come from outside; only these have routes.
+// Methods are external input; only these have routes.
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 export function httpAnswered(givenMethod: string, route = "none", status: number, seconds: number): void {
@@ -100,10 +100,10 @@ export function httpAnswered(givenMethod: string, route = "none", status: number
   durations.observe({ method, route }, seconds);
 }
 
-// No scrape resets the delays (prom-client's own lag gauges do, and a second scraper sees nothing). Two monitors are
-// reset alternately, by the clock; the one that has run longer is read.
+// Event-loop lag without resets by scrapes (with prom-client's gauges a second scraper sees nothing): two monitors are
+// reset alternately, by the clock, and the one that has run longer is read.
 const LAG_WINDOW_MS = 30_000;
-/** Each wakes an idle process, for 25 µs: at 20 ms that was a fifth of all it did. */
+/** Coarse resolution, because each sample wakes an idle process. */
 const LAG_RESOLUTION_MS = 50;
 const monitors = [0, 1].map(() => monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS }));
 for (const monitor of monitors) monitor.enable();
@@ -117,16 +117,16 @@ gauge(
   "99th percentile of the event loop's delay over the last 30 to 60 seconds.",
   () => monitors[0]!.percentile(99) / ns,
 );
-/** Of the same time; an idle loop has none: the monitor's own interval, which it counts too, is taken off. */
+/** Subtracts the monitor's own interval, which it counts too, so that an idle loop has no lag. */
 export const eventLoopLagMs = (): number => Math.max(0, monitors[0]!.percentile(99) / 1e6 - LAG_RESOLUTION_MS);
-// What blocks once, for ten seconds, is one delay of a thousand: no percentile knows of it.
+// A single block of ten seconds is one delay of a thousand, which no percentile shows.
 gauge(
   "flockmail_event_loop_lag_max_seconds",
   "Longest delay of the event loop in the last 30 to 60 seconds.",
   () => monitors[0]!.max / ns,
 );
 
-// The names that Prometheus' own libraries give to these: dashboards know them.
+// Standard names of Prometheus' own libraries, which dashboards expect.
 new Counter({
   name: "process_cpu_seconds_total",
   help: "User and system CPU time spent in seconds.",

@@ -1,15 +1,15 @@
 /**
- * NATS: the servers that TRANSPORTER names, and how a connection to them is made. A server may be gone without a word, so
- * each is asked every second whether it is there; one that is silent is left for another within four seconds.
+ * Connects to the NATS servers of TRANSPORTER. A server may vanish silently, so each is pinged every second, and a
+ * silent one is replaced within four seconds.
  */
 import { readFileSync } from "node:fs";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import { type ConnectionOptions, credsAuthenticator } from "nats";
 
 const PING_MS = 1_000;
-/** Pings without an answer: one more second, and the connection is given up. */
+/** Unanswered pings before the connection is closed a second later. */
 const MAX_UNANSWERED = 2;
-/** From the first packet to the end of the handshake. A frozen server takes connections and says nothing. */
+/** Handshake time-out. A frozen server accepts connections and says nothing. */
 const CONNECT_TIMEOUT_MS = 2_000;
 const AGAIN_MS = 250;
 const AGAIN_JITTER_MS = 100;
@@ -18,7 +18,7 @@ export interface NatsServers {
   /** `host:port`, or a host alone. */
   hosts: string[];
   tls: boolean;
-  /** What all of them ask for: a user with a password, or a token. */
+  /** Credentials common to all servers: user and password, or a token. */
   user?: string;
   pass?: string;
   token?: string;
@@ -33,9 +33,9 @@ function credentialsOf({ username, password }: URL): Pick<NatsServers, "user" | 
 }
 
 /**
- * Reads a comma separated list of URLs, `nats://user:password@host:4222`, `nats://token@host` or `tls://host`; user, password
- * and token are percent-encoded and stand at one server at least. Null where it is none, or where servers differ in their
- * credentials.
+ * Parses a comma-separated list of URLs, `nats://user:password@host:4222`, `nats://token@host` or `tls://host`; user,
+ * password and token are percent-encoded and given for at least one server. Null if it is invalid, or if servers differ
+ * in their credentials.
  */
 export function parseNatsServers(list: string): NatsServers | null {
   const servers: NatsServers = { hosts: [], tls: false };
@@ -70,13 +70,13 @@ export const natsAddresses = ({ TRANSPORTER = "" }: NatsSettings): string =>
 
 const nameOf = (host: string) => new URL(`nats://${host}`).hostname.replace(/^\[|\]$/g, "");
 
-/** The client would hold the certificate of a server that is named by its address against "localhost". */
+/** For a server named by its address the client would compare the certificate with "localhost". */
 const identityAmong = (hosts: string[]) => (_name: string, certificate: PeerCertificate) => {
   const errors = hosts.map((host) => checkServerIdentity(nameOf(host), certificate));
   return errors.includes(undefined) ? undefined : errors[0];
 };
 
-/** Throws where a file that is named cannot be read, in a sentence with the variable's name. */
+/** Throws a sentence with the variable's name if its file cannot be read. */
 function readNamed(variable: string, path: string): string {
   try {
     return readFileSync(path, "utf8");
@@ -85,7 +85,7 @@ function readNamed(variable: string, path: string): string {
   }
 }
 
-/** How to connect; `name` is what the servers' own reports call this client. */
+/** Connection options; `name` identifies this client in the servers' reports. */
 export function natsOptions(settings: NatsSettings, name: string): ConnectionOptions {
   const { hosts, tls, user, pass, token } = parseNatsServers(settings.TRANSPORTER ?? "")!;
   const { NATS_CA: ca, NATS_CREDENTIALS_FILE: credentials } = settings;
@@ -104,7 +104,7 @@ export function natsOptions(settings: NatsSettings, name: string): ConnectionOpt
           } as ConnectionOptions["tls"],
         }
       : {}),
-    // Read anew at each connection: a file with credentials that end is replaced while the process runs.
+    // Read at each connection: a file with expiring credentials is replaced while the process runs.
     ...(credentials ? { authenticator: credsAuthenticator(() => readFileSync(credentials)) } : {}),
     pingInterval: PING_MS,
     maxPingOut: MAX_UNANSWERED,
@@ -113,7 +113,7 @@ export function natsOptions(settings: NatsSettings, name: string): ConnectionOpt
     reconnectTimeWait: AGAIN_MS,
     reconnectJitter: AGAIN_JITTER_MS,
     reconnectJitterTLS: AGAIN_JITTER_MS,
-    // Two refusals in a row end the client else, also where the servers' users were changed for a moment.
+    // Otherwise two refusals in a row end the client, even if the servers' users changed only for a moment.
     ignoreAuthErrorAbort: true,
   };
 }

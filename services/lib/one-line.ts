@@ -1,9 +1,9 @@
 /**
- * What may stand in a mail header: nothing that Unicode calls a line break, and no control character, which some server
- * on the way may take for one. A tab is white space and stays.
+ * Checks text for mail headers: no Unicode line breaks and no control characters, which some server may treat as one. A
+ * tab is white space and allowed.
  */
 const BREAKS = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029]+/;
-/** The same for documents: what a text must match as a whole. */
+/** The same as a pattern for the API document, matching the whole text. */
 export const ONE_LINE_PATTERN = `^${BREAKS.source.replace("[", "[^").replace("]+", "]*")}$`;
 const ALL_BREAKS = new RegExp(BREAKS, "g");
 

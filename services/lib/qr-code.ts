@@ -1,14 +1,14 @@
-/** A text as a QR code (ISO/IEC 18004) for an SVG of the page's own: what cameras read of a screen. */
+/** Renders a text as a QR code (ISO/IEC 18004) for an SVG in the page. */
 import { encode } from "uqr";
 
-/** Modules of light around a code, without which cameras do not find it. */
+/** Quiet zone around the code, which cameras need. */
 const MARGIN = 4;
-/** Longer ones make squares that a camera no longer tells apart on a phone's screen. */
+/** Longer texts make modules too small for a camera on a phone's screen. */
 const MAX_BYTES = 660;
 
 /**
- * As one path in units of modules, a stroke for each run of dark ones; 15 % of it may be unreadable (level M). Undefined for
- * what is too long.
+ * One path in units of modules, a stroke per run of dark ones; 15 % of it may be unreadable (level M). Undefined if the
+ * text is too long.
  */
 export function qrPath(text: string): { size: number; path: string } | undefined {
   if (Buffer.byteLength(text) > MAX_BYTES) return undefined;

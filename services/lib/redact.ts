@@ -1,4 +1,4 @@
-/** What a log entry may hold: a copy without secrets, bodies of mails and whatever an error carries beside its words. */
+/** Redacts log entries: returns a copy without secrets, bodies of mails and additional properties of errors. */
 
 const MAX_DEPTH = 6;
 const MAX_TEXT = 2_000;
@@ -24,7 +24,7 @@ export function redactText(text: string): string {
   return clean;
 }
 
-/** An error's other properties hold statements with their values, request bodies and the like. */
+/** An error's other properties contain statements with their values, request bodies and similar data. */
 function errorFields(error: Error): Record<string, unknown> {
   const { code, type } = error as Error & { code?: unknown; type?: unknown };
   return {

@@ -1,8 +1,8 @@
 /**
- * What REDIS_URL says. One server: redis://user:password@host:6379/0. Over TLS: rediss://. Found by Sentinels, whose
- * addresses stand in its place, with the name of the group: redis+sentinel://user:password@host1:26379,host2:26379/group/0
- * (rediss+sentinel://: TLS to both; ?sentinel_username=…&sentinel_password=… where the Sentinels ask for them).
- * Names and passwords are percent-encoded.
+ * Parses REDIS_URL. One server: redis://user:password@host:6379/0. With TLS: rediss://. With Sentinels, by their
+ * addresses and the name of the group: redis+sentinel://user:password@host1:26379,host2:26379/group/0
+ * (rediss+sentinel://: TLS to both; ?sentinel_username=…&sentinel_password=… if the Sentinels require them). Names and
+ * passwords are percent-encoded.
  */
 interface Address {
   host: string;
@@ -29,7 +29,7 @@ function addressOf(text: string, defaultPort: number): Address | undefined {
   return host ? { host: host.replace(/^\[|\]$/g, ""), port: Number(port ?? defaultPort) } : undefined;
 }
 
-/** Undefined where it is no such URL. */
+/** Undefined if it is not such a URL. */
 export function parseRedisUrl(url: string): RedisTarget | undefined {
   const [, scheme, withSentinel, credentials = "", hosts, path = "", query = ""] = URL_PARTS.exec(url) ?? [];
   if (!hosts) return undefined;
@@ -63,7 +63,7 @@ export function parseRedisUrl(url: string): RedisTarget | undefined {
         : {}),
     };
   } catch {
-    // A "%" that encodes nothing.
+    // A "%" without a valid escape.
     return undefined;
   }
 }

@@ -1,15 +1,15 @@
 /**
- * The process's connection to Redis. Redis only counts, so a command fails immediately while Redis is away (nothing
- * queues up), and after COMMAND_TIMEOUT_MS when it hangs. Without REDIS_URL there is one process, and it counts all of this itself.
+ * Connects the process to Redis. Redis only counts, so a command fails immediately during an outage (nothing is
+ * queued), and after COMMAND_TIMEOUT_MS if Redis hangs. Without REDIS_URL there is one process, which counts in memory.
  *
- * | what is in it                                     | while it is away                                        | where, in services/                |
- * |---------------------------------------------------|---------------------------------------------------------|------------------------------------|
- * | throttles, API calls of a day, logins, test sends | each process counts for itself, requests pass           | lib/limits/api-limiter.ts          |
- * | mails of a company's hour                         | a company with a limit waits, the others go on          | smtp-sender/limits/sender-limiter.ts |
- * | max_per_second, max_per_minute of a domain        | their mail waits                                        | smtp-sender/limits/sender-limiter.ts |
- * | connections of an SMTP configuration              | each sender keeps what it has, and opens none beyond    | smtp-sender/limits/connection-slots-redis.ts |
+ * | content                                           | during an outage                                      | where, in services/                          |
+ * |---------------------------------------------------|-------------------------------------------------------|----------------------------------------------|
+ * | throttles, API calls of a day, logins, test sends | each process counts for itself, requests pass         | lib/limits/api-limiter.ts                    |
+ * | mails per company and hour                        | companies with a limit wait, others continue          | smtp-sender/limits/sender-limiter.ts         |
+ * | max_per_second, max_per_minute of a domain        | their mail waits                                      | smtp-sender/limits/sender-limiter.ts         |
+ * | connections of an SMTP configuration              | each sender keeps its connections and opens no others | smtp-sender/limits/connection-slots-redis.ts |
  *
- * The senders' part with all its cases: "Without Redis" in services/smtp-sender/README.md. A node stays ready
+ * All cases of senders: "Without Redis" in services/smtp-sender/README.md. A node stays ready
  * (mixins/health.middleware.ts), and starts, without it (mixins/redis.middleware.ts).
  */
 import { createHash } from "node:crypto";
@@ -25,7 +25,7 @@ const MAX_RECONNECT_PAUSE_MS = 1_000;
 
 let client: Redis | undefined;
 
-/** The process's connection to Redis; undefined where everything is counted in the process. */
+/** The process's connection to Redis; undefined if everything is counted in the process. */
 export const redis = (): Redis | undefined => client;
 
 export const keepRedis = (opened: Redis | undefined): void => {
@@ -49,10 +49,10 @@ function addressOptions({ addresses, sentinel, tls, ...login }: RedisTarget, ca:
   };
 }
 
-/** The last error of each connection: why a command finds none. */
+/** Last error of each connection: explains why a command finds none. */
 const lastErrors = new WeakMap<Redis, Error>();
 
-/** `caFile`: of the authority that signed the server's certificate, where the system does not know it. */
+/** `caFile`: certificate authority of the server, if the system does not know it. */
 export function connectRedis(url: string, caFile?: string): Redis {
   const target = parseRedisUrl(url);
   if (!target) throw new Error("REDIS_URL is no URL of a Redis server");
@@ -68,7 +68,7 @@ export function connectRedis(url: string, caFile?: string): Redis {
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     retryStrategy: (attempt) => Math.min(attempt * 50, MAX_RECONNECT_PAUSE_MS),
-    // It became a replica. Whoever is the first now has the same address, or Sentinels know it.
+    // The server became a replica. The new primary has the same address, or the Sentinels know it.
     reconnectOnError: (error) => error.message.startsWith("READONLY"),
   });
   opened.on("error", (error: Error) => lastErrors.set(opened, error));
@@ -76,7 +76,7 @@ export function connectRedis(url: string, caFile?: string): Redis {
   return opened;
 }
 
-/** A Lua script that Redis keeps by its digest: sent whole only where it is not known yet. */
+/** Runs a Lua script by its digest and sends the whole text only if Redis does not know it. */
 export function luaScript(source: string) {
   const digest = createHash("sha1").update(source).digest("hex");
   return async (on: Redis, keys: string[], args: (string | number)[]): Promise<unknown> => {
@@ -90,27 +90,27 @@ export function luaScript(source: string) {
 }
 
 interface RedisServer {
-  /** Another one for each start, each promotion of a replica, and each server. */
+  /** Identity of the server: changes with each start, promotion of a replica, and server. */
   id: string;
   /** "Redis 7.0.15" or "Valkey 8.1.1". */
   name: string;
-  /** Why limits cannot be counted on it. */
+  /** Reason why limits cannot be counted on it. */
   unusable: string | undefined;
-  /** What an operator should change. */
+  /** Advice for the operator. */
   warning: string | undefined;
 }
 
 const servers = new WeakMap<Redis, RedisServer>();
 const watched = new WeakSet<Redis>();
 
-// Scripts that ask for the time and then write need 5; users (ACL) and what is tested began with 6.
+// Scripts that read the time and then write need 5; users (ACL) and our tests need 6.
 const MIN_MAJOR = 6;
 
 function describe(info: string): RedisServer {
   const values: Record<string, string> = {};
   for (const line of info.split("\r\n")) values[line.slice(0, line.indexOf(":"))] = line.slice(line.indexOf(":") + 1);
   const { run_id, master_replid, redis_version, valkey_version, cluster_enabled, maxmemory, maxmemory_policy } = values;
-  // Valkey says in redis_version which Redis it can take the place of.
+  // Valkey reports in redis_version the Redis version it is compatible with.
   const name = valkey_version ? `Valkey ${valkey_version}` : `Redis ${redis_version}`;
   const evicts = maxmemory !== "0" && maxmemory_policy !== undefined && maxmemory_policy !== "noeviction";
   return {
@@ -128,25 +128,25 @@ function describe(info: string): RedisServer {
   };
 }
 
-/** The server that the present connection leads to: asked once for each connection. */
+/** The server of the current connection, asked once per connection. */
 export async function redisServer(of: Redis): Promise<RedisServer> {
   const known = servers.get(of);
   if (known) return known;
   if (!watched.has(of)) of.on("close", () => servers.delete(of));
   watched.add(of);
   const server = describe(await of.info());
-  // A connection that ended meanwhile fails the command, so this is the one that answered.
+  // If the connection ends, the command fails, so the answer is from this connection.
   if (of.status === "ready") servers.set(of, server);
   return server;
 }
 
-// As the limiter's: it asks for the time and writes two keys.
+// Like the limiter's script: reads the time and writes two keys.
 const probe = luaScript(`
   local time = redis.call('TIME')
   redis.call('SET', KEYS[1], time[1], 'PX', 10000)
   return redis.call('SET', KEYS[2], time[1], 'PX', 10000)`);
 
-/** Fails with the reason where limits cannot be counted, also on a server that answers PING. */
+/** Rejects with the reason if limits cannot be counted, even if the server answers PING. */
 export async function redisWorks(of: Redis): Promise<void> {
   if (of.status !== "ready") throw lastErrors.get(of) ?? new Error("no connection");
   const { unusable } = await redisServer(of);

@@ -1,22 +1,25 @@
-/** Roles of people, scopes of API keys, and what an action asks of either; which action asks for what: services/permissions.ts. */
+/**
+ * Defines roles of people, scopes of API keys, and how actions require them; services/permissions.ts lists which action
+ * requires what.
+ */
 import { forbidden } from "./errors.ts";
 
-/** From the least to the most. */
+/** From the weakest to the strongest. */
 export const ROLES = ["viewer", "member", "admin", "owner"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** `full` stands for all of them. */
+/** `full` includes all scopes. */
 export const SCOPES = ["full", "send", "campaigns", "subscribers", "settings", "read", "export"] as const;
 export type Scope = (typeof SCOPES)[number];
 
 export interface Permission {
-  /** The least role that may. */
+  /** Minimum role. */
   role: Role;
-  /** Any of these lets an API key in, beside `full`; none: people only. */
+  /** Scopes, besides `full`, that permit an API key; none: people only. */
   scopes: readonly Exclude<Scope, "full">[];
 }
 
-/** What a caller may do: a person by role, an API key by scopes. */
+/** Rights of a caller: role of a person, scopes of an API key. */
 export interface Rights {
   role?: Role | undefined;
   scopes?: readonly Scope[] | undefined;
@@ -25,7 +28,7 @@ export interface Rights {
 export const isAtLeast = (role: Role | undefined, least: Role): boolean =>
   role !== undefined && ROLES.indexOf(role) >= ROLES.indexOf(least);
 
-/** The roles that may, for a reader. */
+/** Permitted roles, for display. */
 export const rolesFrom = (least: Role): Role[] => ROLES.slice(ROLES.indexOf(least)).toReversed();
 
 /** Throws a 403 that names the scope or the role that is missing. */

@@ -1,13 +1,13 @@
 /**
- * The service's secret: one key per purpose is derived from SECRET_KEY, so that no key can be used in place of another.
- * While SECRET_KEY_OLD is set, what it sealed or signed is still accepted.
+ * Derives one key per purpose from SECRET_KEY, so that no key can be used in place of another. While SECRET_KEY_OLD is
+ * set, data it sealed or signed is still accepted.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Config, config } from "./config.ts";
 
-/** Of the links of system mail, and of the mark of a browser that was logged in (tokens/account-token.ts). */
+/** Purposes of links in system mail, and of the mark of a browser that was logged in (tokens/account-token.ts). */
 export type AccountTokenKind = "verify" | "reset" | "sign_in" | "invitation" | "device";
 
 type Purpose =
@@ -27,11 +27,11 @@ const KEY_ID_BYTES = 4;
 
 const generatedFile = (directory: string): string => join(directory, "secret.key");
 
-/** Whether a secret is set or was generated: asked by those who only look, and must not be the ones to generate it. */
+/** True if a secret is set or was generated; for callers that must not generate one. */
 export const hasSecret = ({ SECRET_KEY, DATABASE_URL, DATA_DIR }: Config): boolean =>
   SECRET_KEY !== undefined || (DATABASE_URL === undefined && existsSync(generatedFile(DATA_DIR)));
 
-/** Generated once and stored beside the embedded database, readable by its owner only. */
+/** Generated once and stored with the embedded database, readable only by its owner. */
 function generatedSecret(directory: string): string {
   const file = generatedFile(directory);
   mkdirSync(directory, { recursive: true });
@@ -45,7 +45,7 @@ function generatedSecret(directory: string): string {
 
 let secrets: string[] | undefined;
 
-/** The current secret first, then the one before it. */
+/** The current secret, then the previous one. */
 function allSecrets(): string[] {
   const { SECRET_KEY, SECRET_KEY_OLD, DATA_DIR } = config();
   secrets ??= [SECRET_KEY ?? generatedSecret(DATA_DIR), ...(SECRET_KEY_OLD ? [SECRET_KEY_OLD] : [])];
@@ -80,11 +80,11 @@ export function seal(plain: string, context: string): Buffer {
   return Buffer.concat([keyId(key), iv, cipher.getAuthTag(), sealed]);
 }
 
-/** False for what the previous key sealed: it must be sealed again before SECRET_KEY_OLD is removed. */
+/** False if the previous key sealed it: it must be resealed before SECRET_KEY_OLD is removed. */
 export const isSealedNow = (envelope: Buffer): boolean =>
   envelope.subarray(0, KEY_ID_BYTES).equals(keyId(keysFor("seal")[0]!));
 
-/** Throws when no key of this process fits, or the envelope was altered or belongs to another context. */
+/** Throws if no key of this process fits, or the envelope was altered or has another context. */
 export function unseal(envelope: Buffer, context: string): string {
   const id = envelope.subarray(0, KEY_ID_BYTES);
   const key = keysFor("seal").find((candidate) => keyId(candidate).equals(id));

@@ -1,7 +1,7 @@
-/** The atoms that contracts are made of. Messages for what breaks them: services/lib/field-errors.ts. */
+/** Basic schemas of the contracts. Messages for violations: services/lib/field-errors.ts. */
 import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 
-/** A schema with what it means, for the API's document, and one value where the type does not show one. */
+/** A schema with a description for the API document, and an example if the type shows none. */
 export const Described = <T extends TSchema>(schema: T, description: string, example?: unknown): T => ({
   ...schema,
   description,
@@ -12,7 +12,7 @@ export const Uuid = Type.String({ format: "uuid" });
 export const Id = Described(Uuid, "Id.");
 export const Email = Type.String({ format: "email", maxLength: 254 });
 export const Time = Type.String({ format: "date-time" });
-/** A bound of a filter: a date without a time is the whole day in the company's time zone. */
+/** Bound of a filter: a date without a time means the whole day in the company's time zone. */
 export const DayOrTime = (description: string) =>
   Type.String({
     format: "day-or-time",
@@ -23,10 +23,10 @@ export const CreatedAt = Described(Time, "Time of creation.");
 export const UpdatedAt = Described(Time, "Time of the last change.");
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-/** Text that must say something: neither empty nor white space only. */
+/** Text that is neither empty nor only white space. */
 export const Name = Type.String({ minLength: 1, maxLength: 255, pattern: "\\S", format: "line" });
 export const Text = (maxLength: number) => Type.String({ maxLength });
-/** One line: what ends up in a mail header must not carry a line break or a control character. */
+/** A single line: text in a mail header must not contain line breaks or control characters. */
 export const Line = (maxLength: number) => Type.String({ maxLength, format: "line" });
 export const OneOf = <T extends string[]>(...values: [...T]) =>
   Type.Unsafe<T[number]>({ type: "string", enum: values });
@@ -34,16 +34,16 @@ export const Bool = Type.Boolean();
 
 /** Body of a 204. */
 export const Nothing = Type.Null();
-/** What an action returns for a download (download.ts). `next`: the cursor of the page behind it; null: it is the last. */
+/** Page of a download (download.ts). `next`: cursor of the next page; null: it is the last. */
 export const DownloadPage = Type.Object({ body: Type.Unsafe<string | Buffer>({}), next: Nullable(Type.String()) });
 export type DownloadPage = Static<typeof DownloadPage>;
 
-/** What an action of an "html" or "bytes" route returns: the answer as it goes out. */
+/** Response of an "html" or "bytes" route, sent as it is. */
 export const Document = Type.Object({
   status: Type.Optional(Type.Integer()),
   content_type: Type.String(),
   body: Type.Unsafe<string | Buffer>({}),
-  /** The action whose pages are the body (download.ts), for a body that is too large for one message. */
+  /** Action whose pages form the body (download.ts), for bodies too large for one message. */
   body_from: Type.Optional(Type.Object({ action: Type.String(), params: Type.Unknown() })),
   headers: Type.Optional(Type.Record(Type.String(), Type.String())),
 });
@@ -51,11 +51,11 @@ export type Document = Static<typeof Document>;
 
 export const ById = Type.Object({ id: Id });
 
-/** Most values of one filter. */
+/** Maximum values of one filter. */
 const MAX_FILTER_VALUES = 20;
 
 /**
- * An equality filter of a list or export. Given several times it lists what has any of the values, and the action gets an array; every
+ * An equality filter of a list or export. If repeated it matches any of the values, and the action gets an array; every
  * other parameter may be given once.
  */
 export const Filter = <T extends TSchema>(schema: T, description: string, example?: unknown) => {
@@ -74,7 +74,7 @@ export const Filter = <T extends TSchema>(schema: T, description: string, exampl
   );
 };
 
-/** Whether a parameter of this schema may be given several times. */
+/** True if a parameter of this schema may be repeated. */
 export const isFilter = (schema: TSchema): boolean => "then" in schema;
 
 /** Query of every list; extend with a resource's own filters. */
@@ -103,8 +103,8 @@ export const ListQuery = Type.Object({
 export type ListQuery = Static<typeof ListQuery>;
 
 /**
- * What a list action returns. The gateway turns it into the paginated envelope (count, next, previous, results): of the
- * cursors it makes addresses, because only it knows the URL.
+ * Result of a list action. The gateway turns it into the paginated envelope (count, next, previous, results) and makes
+ * addresses of the cursors, because only it knows the URL.
  */
 export const Page = <T extends TSchema>(item: T) =>
   Type.Object({
@@ -115,7 +115,7 @@ export const Page = <T extends TSchema>(item: T) =>
     results: Type.Array(item),
   });
 
-/** The same object with every field optional: a PATCH body. */
+/** The object with every field optional: a PATCH body. */
 export const Patch = <T extends TObject>(schema: T) => Type.Partial(schema);
 
 export { type Static, type TSchema, Type };

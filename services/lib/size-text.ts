@@ -1,4 +1,7 @@
-/** A number of bytes as people read it. A unit is 1,024 of the one below, as in the limits of the API and the configuration. */
+/**
+ * Formats a number of bytes for people. A unit is 1,024 of the next smaller, as in the limits of the API and the
+ * configuration.
+ */
 const UNITS = ["KB", "MB", "GB", "TB"];
 
 export function sizeText(bytes: number): string {

@@ -1,12 +1,12 @@
-/** Tells what a refused SMTP login is about: the mechanism, or the user name and the password. */
+/** Tells whether a refused SMTP login is about the mechanism or about the credentials. */
 
 const MECHANISM = /mechanism|auth\w* (?:type|method|scheme)/i;
 const CREDENTIALS =
   /password|credential|user ?name|account|\b(?:authentication|login) (?:was )?(?:fail|unsuccess|refused|denied|rejected)/i;
 
 /**
- * True: another mechanism may do. Servers offer mechanisms that they do not have and answer 502 or 504 to them (RFC 4954
- * section 4), or 535 with a text that says so. False: trying again with the same password would only lock the account.
+ * True: another mechanism may work. Servers offer mechanisms that they do not support and answer 502 or 504 to them
+ * (RFC 4954 section 4), or 535 with such a text. False: repeating the password would only lock the account.
  */
 export function isAboutMechanism(refusal: Error): boolean {
   const { responseCode = 0, response = "" } = refusal as Error & { responseCode?: number; response?: string };

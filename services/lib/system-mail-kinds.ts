@@ -1,4 +1,4 @@
-/** Each kind of system mail, and what it is made of; ids become signed links when the mail is written. */
+/** Defines the kinds of system mail and their data; ids become signed links when the mail is rendered. */
 export interface SystemMailData {
   invitation: { invitationId: string; company: string; inviter: string; role: string };
   verify: { tokenId: string };

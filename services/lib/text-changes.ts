@@ -1,8 +1,8 @@
-/** Changes of a text by position. Pure. */
+/** Applies changes to a text by position. Pure. */
 export interface Change {
   start: number;
   end: number;
-  /** In place of what stands there. */
+  /** Replacement text. */
   text: string;
 }
 

@@ -1,6 +1,7 @@
 /**
- * The hidden field of the sign-up forms that we make: a program that fills in every field gives itself away. Password managers
- * know `website` and fill it in; this name means nothing to them, and their own marks tell them to leave it alone.
+ * Defines the hidden field (honeypot) of our sign-up forms: a program that fills in every field reveals itself.
+ * Password managers would fill a field called `website`; this name means nothing to them, and their own attributes tell
+ * them to ignore it.
  */
 export const TRAP_FIELD = "contact_url_2";
 

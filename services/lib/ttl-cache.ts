@@ -1,6 +1,6 @@
 /**
- * Answers kept for a moment, in bounded memory (lru-cache). Age counts from when the question was asked, so that what an
- * answer says was true at most `ttlMs` ago. Those who ask the same at once wait for one answer; failures are not kept.
+ * Caches answers briefly in bounded memory (lru-cache). The age starts when the question is asked, so that an answer
+ * was true at most `ttlMs` ago. Concurrent callers share one request; failures are not cached.
  *
  * Does not use lru-cache's `fetch`: it rejects pending callers when their key is evicted.
  */
@@ -27,7 +27,7 @@ export class TtlCache<T> {
     this.#pending.set(key, answer);
     try {
       const value = await answer;
-      // Dropped while it was asked: the answer may be older than the reason for dropping it.
+      // Dropped while the request was running: the answer may be older than the event that dropped it.
       const current = this.#pending.get(key) === answer;
       if (current && performance.now() - start < this.#ttlMs) this.#cache.set(key, { value }, { start });
       return value;
@@ -38,7 +38,7 @@ export class TtlCache<T> {
 
   drop(applies: (value: T) => boolean): void {
     for (const [key, { value }] of this.#cache.entries()) if (applies(value)) this.#cache.delete(key);
-    // What is on its way may have been read before the event.
+    // Running requests may have been read before the event.
     this.#pending.clear();
   }
 }

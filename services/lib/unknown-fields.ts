@@ -1,7 +1,7 @@
-/** Fields that nobody reads: which of them are mistyped ones, and of what. */
+/** Reports unknown fields and suggests the field that was probably meant. */
 import type { FieldErrors } from "./errors.ts";
 
-/** What other services call the same. Each field of a group is meant where it is known. */
+/** Synonyms used by other services. Each field of a group is suggested where it is known. */
 const SYNONYMS: readonly (readonly string[])[] = [
   ["list", "lists", "list_id", "list_ids"],
   ["segment", "segment_id"],
@@ -19,7 +19,7 @@ const SYNONYMS: readonly (readonly string[])[] = [
 ];
 const groupOf = new Map(SYNONYMS.flatMap((group) => group.map((name) => [name, group] as const)));
 
-/** What answers hold and only the service sets: whoever sends back what was read is not wrong. */
+/** Read-only fields of responses: sending them back is not an error. */
 export const READ_ONLY_FIELDS = [
   "id",
   "status",
@@ -43,11 +43,14 @@ export const READ_ONLY_FIELDS = [
 
 /** Shorter names resemble too many others. */
 const MIN_LENGTH = 3;
-/** Of names shorter than this another letter makes another word: `uri` is no mistyped `url`, but `ulr` is. */
+/**
+ * In names shorter than this a different letter makes another word (`uri` is not a mistyped `url`), but a swap does not
+ * (`ulr` is).
+ */
 const SHORT = 4;
-/** From this length on two mistakes are one slip of the hand, and not another word. */
+/** From this length two mistakes are still a typo and not another word. */
 const LONG = 10;
-/** Nobody mistypes a longer one, and comparing costs the product of the lengths. */
+/** Longer names are not compared, because the cost is the product of the lengths. */
 const MAX_LENGTH = 64;
 
 /** `templateId`, `template-id` and `TEMPLATE_ID` are one name. */
@@ -87,13 +90,10 @@ export function nearestField(name: string, known: readonly string[]): string | u
   return known.find((one) => group?.includes(one)) ?? known.find((one) => isNear(name, one));
 }
 
-// A body may have a hundred thousand names: nobody reads on, and each costs a comparison with all known ones.
+// Maximum reported names: a body may have a hundred thousand, and each is compared with all known ones.
 const MAX_ERRORS = 100;
 
-/**
- * The errors of names that are none of `known`. `refuse`: "near" leaves out those that resemble no known one, because
- * whatever they are for, nothing here was meant.
- */
+/** Errors of names that are not in `known`. `refuse`: "near" ignores those that resemble no known name. */
 export function unknownFieldErrors(
   names: readonly string[],
   known: readonly string[],

@@ -1,4 +1,4 @@
-/** Which version of Flockmail these files are. */
+/** Version of this Flockmail installation. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 

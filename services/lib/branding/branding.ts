@@ -1,37 +1,37 @@
-/** What a company says of its own public pages and confirmation mails, and what can be wrong with it. */
+/** Defines and validates the branding of a company's public pages and confirmation mails. */
 import { contrast, isColour, TEXT_CONTRAST } from "./colours.ts";
 
 export interface Branding {
-  /** In place of the company's name. */
+  /** Replaces the company's name. */
   name: string;
   logo_url: string;
-  /** Of links and buttons, `#rrggbb`. */
+  /** Colour of links and buttons, `#rrggbb`. */
   color: string;
-  /** What they and all text stand on, `#rrggbb`. */
+  /** Background of all text, `#rrggbb`. */
   background: string;
-  /** In place of the company's footer. */
+  /** Replaces the company's footer. */
   footer_text: string;
-  /** Where a reader asks for no language that there is a catalogue of. */
+  /** Used if the reader asks for no language that has a catalogue. */
   language: string;
 }
 
-/** A key that is missing has its default. */
+/** Missing keys have their defaults. */
 export type StoredBranding = Readonly<Partial<Branding>>;
 
 export const DEFAULT_COLOR = "#0b6b72";
 export const DEFAULT_BACKGROUND = "#ffffff";
 
-/** Names in ASCII, or an address: anything else could say more than a host where it stands in a page's policy. */
+/** ASCII names or addresses only: anything else could inject into a page's content security policy. */
 const HOST = /^(?:[a-z0-9-]+\.)*[a-z0-9-]+\.?(?::\d+)?$/;
 
-/** The scheme, host and port that a page may load the logo from, as its policy names them; undefined where it may not. */
+/** Origin of the logo for a page's content security policy; undefined if it is not permitted. */
 export function logoSource(logoUrl: string): string | undefined {
   if (!/^https?:\/\//i.test(logoUrl) || !URL.canParse(logoUrl)) return undefined;
   const { protocol, host, username, password } = new URL(logoUrl);
   return username === "" && password === "" && HOST.test(host) ? `${protocol}//${host}` : undefined;
 }
 
-/** As sentences; none where all of it can be used. */
+/** Error sentences; empty if the branding is valid. */
 export function brandingErrors({ logo_url, color, background }: StoredBranding): string[] {
   const errors: string[] = [];
   if (logo_url !== undefined && !logoSource(logo_url)) {
@@ -42,7 +42,7 @@ export function brandingErrors({ logo_url, color, background }: StoredBranding):
     if (!isColour(colour)) errors.push(`"${colour}" is no colour such as ${DEFAULT_COLOR}.`);
   }
   if (errors.length === 0 && contrast(front, back) < TEXT_CONTRAST) {
-    // Rounded down: what is refused is never shown as enough.
+    // Rounded down, so that a refused contrast is never shown as sufficient.
     const ratio = Math.floor(contrast(front, back) * 100) / 100;
     errors.push(
       `color: ${front} on ${back} has a contrast of ${ratio}:1, and many people cannot read less than ${TEXT_CONTRAST}:1.`,

@@ -1,6 +1,6 @@
-/** Colours as `#rrggbb`, and how well one is read on another (WCAG 2.2, 1.4.3). */
+/** Computes the contrast of colours `#rrggbb` (WCAG 2.2, 1.4.3). */
 
-/** The least contrast of text (level AA), and of what delimits a field (1.4.11). */
+/** Minimum contrast of text (level AA), and of field borders (1.4.11). */
 export const TEXT_CONTRAST = 4.5;
 export const LINE_CONTRAST = 3;
 
@@ -18,13 +18,13 @@ function luminance(colour: string): number {
   return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
 }
 
-/** From 1, the same colour, to 21, black on white. */
+/** Contrast from 1, the same colour, to 21, black on white. */
 export function contrast(one: string, other: string): number {
   const [darker, lighter] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
   return (lighter! + 0.05) / (darker! + 0.05);
 }
 
-/** True where white text is read better than black. */
+/** True if white text has more contrast than black. */
 export const isDark = (ground: string): boolean => contrast(ground, WHITE) > contrast(ground, BLACK);
 
 function mixed(colour: string, into: string, share: number): string {
@@ -36,8 +36,8 @@ function mixed(colour: string, into: string, share: number): string {
 const STEPS = 20;
 
 /**
- * The colour itself where its contrast is enough, else the nearest one on the way to black or white that is. There always is
- * one: no ground is so grey that both have less than 4.58.
+ * The colour itself if its contrast is sufficient, else the nearest sufficient mix with black or white. One always
+ * exists: on any ground one of both has at least 4.58.
  */
 export function readableOn(ground: string, colour: string, least: number): string {
   const away = isDark(ground) ? WHITE : BLACK;

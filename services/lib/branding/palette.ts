@@ -1,4 +1,4 @@
-/** The colours of a company's pages, light and dark, from the two that it has chosen. */
+/** Derives the colours of a company's pages, light and dark, from the two it has chosen. */
 import { DEFAULT_BACKGROUND, DEFAULT_COLOR, type StoredBranding } from "./branding.ts";
 import { isColour, isDark, LINE_CONTRAST, readableOn, TEXT_CONTRAST } from "./colours.ts";
 
@@ -17,7 +17,7 @@ export interface Palette {
   "on-bad": string;
 }
 
-/** What a palette begins with; as in page.css, where test/unit/tracking/branding.test.ts compares them. */
+/** Base colours, as in page.css; test/unit/tracking/branding.test.ts compares them. */
 const TINTS = {
   light: {
     ink: "#1c2330",
@@ -43,7 +43,7 @@ const DARK_PAPER = "#1b2029";
 const chosen = (colour: string | undefined, otherwise: string): string =>
   isColour(colour) ? colour.toLowerCase() : otherwise;
 
-/** One surface: what is read on it once is read on all of it. */
+/** One surface: a colour that is legible on it is legible everywhere. */
 function onto(surface: string, color: string): Palette {
   const tints = TINTS[isDark(surface) ? "dark" : "light"];
   return {
@@ -64,7 +64,7 @@ function onto(surface: string, color: string): Palette {
 export function paletteOf({ color, background }: StoredBranding): { light: Palette; dark: Palette } {
   const [front, back] = [chosen(color, DEFAULT_COLOR), chosen(background, DEFAULT_BACKGROUND)];
   const light = onto(back, front);
-  // A dark ground suits who asked for a dark page, and is the company's own.
+  // A dark background of the company's own also serves readers who ask for dark pages.
   return { light, dark: isDark(back) ? light : onto(DARK_PAPER, front) };
 }
 
@@ -76,7 +76,7 @@ const properties = (palette: Palette) =>
 const rootOf = (palette: Palette, logoGround = palette.paper) =>
   `:root{color-scheme:${isDark(palette.paper) ? "dark" : "light"};${properties(palette)}--logo-ground:${logoGround};}`;
 
-/** What goes behind page.css; undefined where the company has chosen no colours. It consists of colours computed here alone. */
+/** CSS appended to page.css; undefined if the company has chosen no colours. It contains only colours computed here. */
 export function brandCss(branding: StoredBranding): string | undefined {
   if (branding.color === undefined && branding.background === undefined) return undefined;
   const { light, dark } = paletteOf(branding);

@@ -1,4 +1,7 @@
-/** The language of a page: the first of the reader's languages that has a catalogue, else the company's, else English. */
+/**
+ * Selects the language of a page: the first of the reader's languages that has a catalogue, else the company's, else
+ * English.
+ */
 import { ar } from "./ar.ts";
 import { de } from "./de.ts";
 import { type Catalogue, en } from "./en.ts";
@@ -12,7 +15,7 @@ interface AcceptedTag {
   weight: number;
 }
 
-/** An Accept or Accept-Language header, such as "de-CH, fr;q=0.8, *;q=0.1", by weight, then by position. */
+/** Parses an Accept or Accept-Language header, such as "de-CH, fr;q=0.8, *;q=0.1", by weight, then position. */
 export function parseAccept(header: string): AcceptedTag[] {
   return header
     .slice(0, 500)

@@ -1,6 +1,6 @@
 /**
- * Throttles, daily API calls and failed logins. Redis away: the process counts for itself, so that requests pass and no
- * single node is flooded. The limits of sending do otherwise (services/smtp-sender/README.md).
+ * Counts throttles, daily API calls and failed logins. Without Redis each process counts for itself, so that requests
+ * pass and no single node is flooded. Sending limits behave differently (services/smtp-sender/README.md).
  */
 import type { Redis } from "ioredis";
 import { redis } from "../redis.ts";
@@ -8,10 +8,10 @@ import type { Limiter, Window } from "./limiter.ts";
 import { MemoryLimiter } from "./limiter-memory.ts";
 import { RedisLimiter } from "./limiter-redis.ts";
 
-// After a failure the fallback counts for this long before Redis is asked again: one request waits, not each.
+// Time for which the fallback counts after a failure, so that one request waits for Redis instead of each.
 const AWAY_MS = 1_000;
 
-/** Asks the shared limiter, and the fallback while that one does not answer. */
+/** Uses the shared limiter, and the fallback while it does not answer. */
 export class FallbackLimiter implements Limiter {
   readonly #shared: Limiter;
   readonly #fallback: Limiter;

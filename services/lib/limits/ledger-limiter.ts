@@ -1,25 +1,25 @@
 /**
- * A limiter whose count may be lost at any moment, and that never grants more than the limit. All that the count grants is
- * written to a ledger, which is never lost, before it is used.
+ * A limiter that never grants more than the limit, although its counter may be lost at any time: every grant is written
+ * to a durable ledger before it is used.
  *
- * | event                                       | then                                                                    |
- * |---------------------------------------------|-------------------------------------------------------------------------|
- * | the count is lost                           | it begins with what the ledger has, in a new epoch                      |
- * | granted in an older epoch than the ledger's | the ledger refuses: the grant is void, and is asked for again           |
- * | given back                                  | first to the count, then to the ledger: a count that begins between the two has too much, never too little |
- * | the ledger is away                          | nothing is granted                                                      |
+ * | event | then |
+ * |---|---|
+ * | the counter is lost | it restarts from the ledger, in a new epoch |
+ * | granted in an older epoch than the ledger's | the ledger refuses: the grant is void and requested again |
+ * | returned | first to the counter, then to the ledger: a counter that restarts in between counts too much, never too little |
+ * | the ledger is away | nothing is granted |
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Counter, Grant, Ledger, Limiter, Window } from "./limiter.ts";
 
-/** Other nodes may begin a new epoch a few times in a row; each time costs some milliseconds. */
+/** Maximum tries: other nodes may start new epochs a few times in a row, which takes milliseconds each. */
 const GIVE_UP_MS = 10_000;
 const JITTER_MS = 20;
 
 export class LedgerLimiter implements Limiter {
   readonly #counter: Counter;
   readonly #ledger: Ledger;
-  /** One at a time for each window. */
+  /** Restarts in progress, one per window. */
   readonly #beginning = new Map<string, Promise<void>>();
 
   constructor(counter: Counter, ledger: Ledger) {
@@ -34,7 +34,7 @@ export class LedgerLimiter implements Limiter {
       const grant = await this.#counter.takeKnown(window, n);
       if (grant && (grant.granted === 0 || (await this.#write(window, grant, grant.epoch)))) return grant;
       if (grant) {
-        // Nodes that notice a loss together each begin an epoch: the latest is in place a moment later.
+        // Nodes that notice a loss together each start an epoch; the latest wins a moment later.
         await sleep(Math.random() * JITTER_MS);
         if (refused++ % 2 === 0) continue;
       }

@@ -1,9 +1,9 @@
-/** The limiter of one process, in bounded memory. A restart loses its counts: one with a ledger begins again. */
+/** Limiter of a single process, in bounded memory. A restart loses its counts; windows with a ledger recover. */
 import { performance } from "node:perf_hooks";
 import { bucketMs, type Counter, type Grant, type KnownGrant, oldestBucket, type Window } from "./limiter.ts";
 
 const MAX_KEYS = 100_000;
-// Looking through all keys takes a few milliseconds: never more often than this, however many new keys come.
+// Minimum interval between sweeps, which take a few milliseconds, however many new keys arrive.
 const SWEEP_PAUSE_MS = 1_000;
 
 interface Counted {
@@ -12,8 +12,8 @@ interface Counted {
 }
 
 /**
- * All keys of one kind. When they are too many, the expired ones go first, then the oldest. Not an lru-cache: of this size
- * it takes 4 MB per kind while empty, evicts live keys before expired ones, and knows no keys that must stay.
+ * Keys of one kind. If there are too many, expired ones are evicted first, then the oldest. Not an lru-cache, which
+ * takes 4 MB per kind while empty, evicts live keys before expired ones, and has no protected keys.
  */
 class KeyTable {
   readonly #counted = new Map<string, Counted>();
@@ -54,7 +54,7 @@ class KeyTable {
       for (const [key, { expiresAtMs }] of this.#counted) if (expiresAtMs <= nowMs) this.#counted.delete(key);
     }
     if (!this.#mayEvict || this.#counted.size < this.#maxKeys) return;
-    // One in a hundred: iterating a map first skips all entries that were deleted from its front.
+    // Evicts one in a hundred: iterating a map first skips all entries deleted from its front.
     const kept = this.#maxKeys - Math.max(1, Math.floor(this.#maxKeys / 100));
     for (const key of this.#counted.keys()) {
       if (this.#counted.size <= kept) return;
@@ -63,26 +63,26 @@ class KeyTable {
   }
 }
 
-/** As long as a bucket of it counts, wherever in its bucket the last one was taken; a fixed window from its beginning. */
+/** Life of a key: as long as one of its buckets counts; a fixed window from its start. */
 const lifeMs = (window: Window) => window.windowMs + (window.buckets === 0 ? 0 : 2 * bucketMs(window));
 
 export class MemoryLimiter implements Counter {
   readonly #tables = new Map<string, KeyTable>();
-  /** By window with a ledger; as many as companies that ever sent under a limit in this process. */
+  /** Epochs by window with a ledger; one per company that sent under a limit in this process. */
   readonly #epochs = new Map<string, number>();
   readonly #nowMs: () => number;
   readonly #maxKeys: number;
 
   /**
-   * The clock is monotonic: set back by an hour, a full hour would stay full for two; set forward, it would be forgotten.
-   * `maxKeys`: of each kind, so that requests from 100,000 addresses evict nobody's daily calls.
+   * Uses the monotonic clock: a wall clock set back by an hour would keep a full hour full for two, and set forward
+   * would forget it. `maxKeys`: per kind, so that requests from 100,000 addresses evict nobody's daily calls.
    */
   constructor(nowMs: () => number = () => performance.timeOrigin + performance.now(), maxKeys = MAX_KEYS) {
     this.#nowMs = nowMs;
     this.#maxKeys = maxKeys;
   }
 
-  /** Keys held. */
+  /** Number of keys. */
   get size(): number {
     return [...this.#tables.values()].reduce((sum, { size }) => sum + size, 0);
   }
@@ -122,7 +122,7 @@ export class MemoryLimiter implements Counter {
   async begin(window: Window, epoch: number, taken: readonly (readonly [number, number])[]): Promise<void> {
     const nowMs = this.#nowMs();
     const table = this.#table(window);
-    // Counts without an epoch are of a time without a limit: they are in no ledger, and stay.
+    // Counts without an epoch are from a time without a limit: they are in no ledger, and stay.
     if (this.#epochs.has(window.key)) table.delete(window.key);
     for (const [bucket, n] of taken) {
       const known = table.get(window.key, nowMs)?.buckets.get(bucket) ?? 0;
@@ -131,7 +131,7 @@ export class MemoryLimiter implements Counter {
     this.#epochs.set(window.key, epoch);
   }
 
-  /** Kinds are few: they are named in the code, and only what follows comes from outside. */
+  /** Kinds are few, because they are named in the code; only the rest of a key is external. */
   #table({ key, remembered }: Window): KeyTable {
     const kind = key.slice(0, Math.max(0, key.indexOf(":")));
     const table = this.#tables.get(kind) ?? new KeyTable(this.#maxKeys, !remembered);
@@ -147,7 +147,7 @@ export class MemoryLimiter implements Counter {
     counted.buckets.set(bucket, (counted.buckets.get(bucket) ?? 0) + n);
   }
 
-  /** What the window holds; forgets the buckets that count no more. */
+  /** Current count of the window; drops expired buckets. */
   #total(window: Window, nowMs: number): number {
     const counted = this.#table(window).get(window.key, nowMs);
     if (!counted) return 0;
@@ -160,7 +160,7 @@ export class MemoryLimiter implements Counter {
     return total;
   }
 
-  /** Until the oldest bucket that holds something stops counting. */
+  /** Time until the oldest non-empty bucket expires. */
   #waitMs(window: Window, nowMs: number): number {
     const counted = this.#table(window).get(window.key, nowMs);
     if (window.buckets === 0) return counted ? counted.expiresAtMs - nowMs : window.windowMs;

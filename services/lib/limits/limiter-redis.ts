@@ -1,7 +1,7 @@
 /**
- * The limiter of all nodes together: one script in Redis, so that counting and taking are one step. Counts in memory may be
- * lost at any moment: emptied, evicted, or the server is a replica that was behind. A count with a ledger therefore names the
- * server that it was made on.
+ * Limiter shared by all nodes: one Redis script, so that counting and taking are atomic. Counts can be lost at any
+ * time: by a flush, an eviction, or a failover to a lagging replica. Counts with a ledger therefore name the server
+ * they were made on.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

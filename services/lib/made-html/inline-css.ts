@@ -1,7 +1,7 @@
 /**
- * Writes the rules of a template's style sheets into the `style` of its elements, for mail programs that read no sheets.
- * Juice decides what applies to which element; what it says is written into the template as it stands, so that everything
- * else stays to the byte: blocks that hold half an element, conditional comments, what no parser would repair alike.
+ * Inlines a template's CSS into `style` attributes, for mail programs that ignore style sheets. Juice decides what
+ * applies to which element; its result is inserted into the original text, so that everything else stays byte for byte:
+ * blocks with half an element, conditional comments, markup that parsers repair differently.
  */
 
 import { Parser } from "htmlparser2";
@@ -13,7 +13,7 @@ import { keptCss } from "./kept-css.ts";
 const NUMBER = "data-flockmail-no";
 /** Hides an element's style from Juice. */
 const OWN_STYLE = "data-flockmail-style";
-/** Sheets that have it are neither applied nor changed: Juice's own name for it. */
+/** Juice's own marker: sheets that have it are neither applied nor changed. */
 const EMBED = "data-embed";
 
 interface Span {
@@ -23,13 +23,13 @@ interface Span {
 
 interface Element {
   name: string;
-  /** Where attributes may be added. */
+  /** Position at which attributes may be added. */
   at: number;
   attributes: Record<string, string>;
   style: Span | null;
-  /** The whole attribute `class`. */
+  /** The whole `class` attribute. */
   classes: Span | null;
-  /** Of a sheet. */
+  /** Content of a sheet. */
   content: Span | null;
 }
 
@@ -67,7 +67,7 @@ function elementsOf(html: string): Element[] {
   return elements;
 }
 
-/** The style of each numbered element, where it has one. */
+/** Style of each numbered element, if any. */
 function stylesIn(html: string): Map<number, string> {
   const styles = new Map<number, string>();
   const parser = new Parser(
@@ -103,7 +103,7 @@ interface Names {
 const NO_NAMES: Names = { classes: [], ids: [] };
 const DECLARATIONS = /\{[^{}]*\}/g;
 
-/** The classes and ids that the selectors of style sheets name. */
+/** Classes and ids used in the style sheets' selectors. */
 function namesIn(css: string): Names {
   const selectors = css.replace(DECLARATIONS, "{}");
   const all = (mark: string) => [
@@ -112,7 +112,7 @@ function namesIn(css: string): Names {
   return { classes: all("\\."), ids: all("#") };
 }
 
-/** The changes, and all these classes at each open element. */
+/** Changes that add all these classes to each open element. */
 function withClasses(
   changes: readonly Change[],
   elements: readonly Element[],
@@ -135,7 +135,10 @@ const declarationsIn = (style: string): [property: string, declaration: string][
 
 const isPartOf = (one: string, other: string) => one === other || one.startsWith(`${other}-`);
 
-/** What of a style holds whatever the variables are: no property that they may set, nor a shorthand or a part of one. */
+/**
+ * Declarations that hold for all variable values: none of a property that variables may set, nor of its shorthands or
+ * parts.
+ */
 function decided(style: string | undefined, fully: string | undefined): string | undefined {
   if (style === undefined || fully === undefined || style === fully) return style;
   const own = declarationsIn(style);
@@ -150,13 +153,13 @@ const escaped = (style: string) => style.trim().replaceAll("&", "&amp;").replace
 const WHOLE_SCREEN = /^\s*(?:all|screen)?\s*$/i;
 
 interface Options {
-  /** Applied too, and written nowhere else. */
+  /** Applied, and not written anywhere else. */
   extraCss?: string;
-  /** False: the template's own sheets are neither applied nor changed. */
+  /** False: keeps the template's own sheets and does not apply them. */
   appliesSheets?: boolean;
 }
 
-/** A template without syntax errors, with styles in its elements. */
+/** Inlines CSS into a template without syntax errors. */
 export function withInlinedCss(template: string, { extraCss = "", appliesSheets = true }: Options = {}): string {
   const tags = new TagsAside(template);
   const { text } = tags;
@@ -167,7 +170,7 @@ export function withInlinedCss(template: string, { extraCss = "", appliesSheets 
     !(EMBED in sheet.attributes) &&
     WHOLE_SCREEN.test(sheet.attributes.media ?? "") &&
     tags.blocksIn(contentOf(sheet)).length === 0;
-  // Which rules a variable class or id brings is known only for each recipient: the sheets themselves decide about it there.
+  // Rules of a variable class or id are known only per recipient: the sheets themselves apply there.
   const isOpen = ({ attributes }: Element) => tags.hasTag(`${attributes.class ?? ""}${attributes.id ?? ""}`);
   const keepsSheets = elements.some(isOpen);
   const names = keepsSheets ? namesIn(elements.filter(isApplied).map(contentOf).join("\n") + extraCss) : NO_NAMES;
@@ -183,7 +186,7 @@ export function withInlinedCss(template: string, { extraCss = "", appliesSheets 
     return [number, { start, end: start + "style".length, text: OWN_STYLE }];
   });
   const styled = stylesOf(changed(text, numbered), extraCss);
-  // With every class that a variable might bring: a property that changes by it must be left to the sheets.
+  // Tests with every class that a variable might set: properties that change must be left to the sheets.
   const fully = keepsSheets
     ? stylesOf(changed(text, withClasses(numbered, elements, isOpen, names.classes)), extraCss)
     : styled;

@@ -1,4 +1,4 @@
-/** Juice without what fetches sheets and reads files. */
+/** Juice without fetching of sheets and reading of files. */
 declare module "juice/client.js" {
   import juice = require("juice");
   export default juice;

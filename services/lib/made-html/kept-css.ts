@@ -1,6 +1,6 @@
-/** What must stay in a style sheet once its rules are written into the elements: what elements cannot have. */
+/** Selects the CSS that cannot be inlined and must stay in the sheet. */
 
-/** Behind the string or comment that begins at `at`, else the next character. */
+/** End of the string or comment that starts at `at`, else the next character. */
 function skip(css: string, at: number): number {
   const char = css[at]!;
   if (char === "\\") return at + 2;
@@ -14,7 +14,7 @@ function skip(css: string, at: number): number {
   return i + 1;
 }
 
-/** Behind the block that opens at `at`. */
+/** End of the block that opens at `at`. */
 function blockEnd(css: string, at: number): number {
   let depth = 0;
   let i = at;
@@ -28,7 +28,10 @@ function blockEnd(css: string, at: number): number {
 
 const COMMENTS = /\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\//g;
 
-/** Media queries and all other at-rules, and rules for a state or a part of an element (`:hover`, `::before`), as written. */
+/**
+ * Keeps media queries and all other at-rules, and rules for a state or part of an element (`:hover`, `::before`), as
+ * written.
+ */
 export function keptCss(css: string): string {
   const kept: string[] = [];
   let start = 0;

@@ -1,10 +1,10 @@
-/** Runs in a worker thread, which alone loads what compiles MJML and reads style sheets. */
+/** Runs in a worker thread: only this thread loads the MJML compiler and the CSS parser. */
 import { compileTemplate, MAX_BODY_LENGTH } from "../template/compile.ts";
 import { withInlinedCss } from "./inline-css.ts";
 import type { Recipe } from "./make-html.ts";
 import { htmlOfMjml, type MadeHtml } from "./mjml.ts";
 
-/** What is made must be a template, as what it was made from is one. */
+/** The result must be a valid template, like its source. */
 function checked(html: string): MadeHtml {
   if (html.length > MAX_BODY_LENGTH)
     return { errors: [`The resulting HTML is longer than ${MAX_BODY_LENGTH} characters.`] };

@@ -1,6 +1,6 @@
 /**
- * The HTML that is sent for a body that is none yet: MJML, or HTML whose style sheets are written into its elements. It is
- * made when the body is saved or sent, in a worker thread, and stored: a mail costs nothing of it.
+ * Makes the HTML to send from a body: compiles MJML, or inlines CSS. Runs once in a worker thread when the body is
+ * saved or sent, and is stored, so that it costs nothing per mail.
  */
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
@@ -17,7 +17,7 @@ const FILE = new URL("make-html-task.ts", import.meta.url).href;
 
 const CACHED_CHARACTERS = 8_000_000;
 
-/** A request is checked before it is carried out, and both need it. */
+/** Cached because both the check and the execution of a request need it. */
 const made = new LRUCache<string, MadeHtml>({
   maxSize: CACHED_CHARACTERS,
   sizeCalculation: ({ html, errors }) => 500 + (html ?? errors.join("")).length,
@@ -26,10 +26,10 @@ const made = new LRUCache<string, MadeHtml>({
 const keyOf = ({ body, isMjml, inlinesCss }: Recipe) =>
   createHash("sha256").update(`${isMjml} ${inlinesCss} `).update(body).digest("base64");
 
-/** Whether anything is to be made: of most bodies nothing is. */
+/** True if anything has to be made; most bodies need nothing. */
 export const isMade = ({ isMjml, inlinesCss }: Omit<Recipe, "body">): boolean => isMjml || inlinesCss;
 
-/** Throws 429 or 503 where too much waits for a thread. */
+/** Throws 429 or 503 if too much waits for a thread. */
 export async function htmlOf(companyId: string, recipe: Recipe): Promise<MadeHtml> {
   const key = keyOf(recipe);
   const known = made.get(key);

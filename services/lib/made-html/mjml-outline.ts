@@ -1,10 +1,10 @@
 /**
- * What stands where in an MJML source, and what is wrong with it. mrml names no place for some mistakes, passes over elements
- * that it does not know, and reads the HTML within texts more strictly than MJML does: so that is not shown to it.
+ * Scans an MJML source for elements, positions and mistakes. mrml reports no position for some mistakes, ignores
+ * unknown elements, and parses HTML inside texts more strictly than MJML does, so these parts are hidden from it.
  */
 import type { TemplateError } from "../template/lexer.ts";
 
-/** Their content is HTML, CSS or text to MJML, whatever it looks like. */
+/** Elements whose content is HTML, CSS or text to MJML. */
 const RAW_CONTENT = new Set([
   "mj-accordion-text",
   "mj-accordion-title",
@@ -47,16 +47,16 @@ const LEAVES = new Set([
   "mj-spacer",
 ]);
 
-/** mrml gives the parts of each the same ids, on which opening and turning depend. */
+/** Allowed once: mrml gives the parts of each the same ids, which their interaction depends on. */
 const HAMBURGER = /\shamburger\s*=\s*["']hamburger/i;
 const IMAGES = new Set(["mj-image", "mj-carousel-image", "mj-social-element"]);
 
-/** Deeper ones would exhaust the stack of mrml; MJML's own rules allow seven. */
+/** Deeper nesting would exhaust mrml's stack; MJML's own rules allow seven. */
 const MAX_DEPTH = 40;
-/** A long newsletter has some hundred; each makes up to 3 KB of HTML. */
+/** A long newsletter has about a hundred elements; each makes up to 3 KB of HTML. */
 const MAX_ELEMENTS = 5_000;
 const MAX_TAG_LENGTH = 16_000;
-/** Attributes of `mj-attributes` and of what is around an element are written into each element, some several times. */
+/** Attributes of `mj-attributes` and of enclosing elements are copied into each element, some several times. */
 const MAX_SPREAD = 20_000_000;
 const MAX_ERRORS = 10;
 
@@ -67,27 +67,32 @@ interface Span {
 
 export interface Raw extends Span {
   name: string;
-  /** Of the start tag, as written. */
+  /** The start tag, as written. */
   tag: string;
-  /** Of the whole element. */
+  /** Position of the whole element. */
   element: Span;
 }
 
 export interface MjmlOutline {
   raws: Raw[];
-  /** Text between components, where MJML has none, and blanks. */
+  /** Text between components, which MJML does not allow, and white space. */
   between: Span[];
-  /** Ends of elements as mrml reads them: it knows neither `</mj-text >` nor an element that is written as a pair and is empty. */
+  /**
+   * Normalizes ends of elements for mrml, which supports neither `</mj-text >` nor an empty element with separate tags.
+   */
   ends: (Span & { by: string })[];
-  /** Of attributes, with what mrml would write with a backslash: quotes, backslashes, invisible characters. */
+  /**
+   * Attribute values with characters that mrml would escape with a backslash: quotes, backslashes, invisible
+   * characters.
+   */
   values: Span[];
-  /** Behind the names of images without an alternative text: MJML gives them an empty one, mrml none. */
+  /** Positions after the names of images without `alt`: MJML adds an empty one, mrml none. */
   withoutAlt: number[];
   errors: TemplateError[];
 }
 
 const MARKUP = /<!--|<!\[CDATA\[|<[!?]|<(\/?)([a-z][^\s/>]*)/gi;
-/** To the ">" of a tag; quotes may hold one. */
+/** Scans to the ">" of a tag, skipping quoted ones. */
 const VALUE = /=\s*(?:"([^"]*)"|'([^']*)')/g;
 const ESCAPED = /["\\]|[^ -~]/;
 const TAG_REST = /(?:[^"'>]|"[^"]*"|'[^']*')*>/y;
@@ -132,7 +137,7 @@ class Outliner implements MjmlOutline {
     if (start < end) this.between.push({ start, end });
   }
 
-  /** Returns where the last markup ends. */
+  /** Returns the end of the last markup. */
   #scan(): number {
     const source = this.#source;
     let position = 0;
@@ -165,7 +170,9 @@ class Outliner implements MjmlOutline {
     return undefined;
   }
 
-  /** Returns where the tag ends, or the whole element if its content is raw; undefined where reading on makes no sense. */
+  /**
+   * Returns the end of the tag, or of the whole element if its content is raw; undefined if continuing makes no sense.
+   */
   #tag(written: string, isClosing: boolean, at: number): number | undefined {
     const name = written.toLowerCase();
     TAG_REST.lastIndex = at + 1;
@@ -202,7 +209,7 @@ class Outliner implements MjmlOutline {
     return match ? { start: match.index, end: close.lastIndex } : undefined;
   }
 
-  /** False where what follows cannot be understood. */
+  /** False if the rest cannot be parsed. */
   #admit(name: string, written: string, tag: string, at: number): boolean {
     if (this.#open.at(-1)?.name === "mj-attributes") this.#spread += tag.length;
     this.#longestTag = Math.max(this.#longestTag, tag.length);
@@ -234,7 +241,7 @@ class Outliner implements MjmlOutline {
     return true;
   }
 
-  /** `contentAt`: behind the start tag. */
+  /** `contentAt`: end of the start tag. */
   #end(name: string, contentAt: number, close: Span): void {
     const isEmpty = this.#source.slice(contentAt, close.start).trim() === "";
     this.ends.push(isEmpty ? { start: contentAt - 1, end: close.end, by: "/>" } : { ...close, by: `</${name}>` });

@@ -1,6 +1,7 @@
 /**
- * From an MJML template to the HTML that is sent. Its `[[…]]` and the content of texts, tables and buttons are set aside while
- * mrml works, as MJML itself passes them on unread; a condition or loop may stand between components, too.
+ * Compiles an MJML template to the HTML that is sent. Its `[[…]]` and the contents of texts, tables and buttons are set
+ * aside while mrml works, because MJML passes them through unparsed; a condition or loop may also be placed between
+ * components.
  */
 import { compileTemplate, place } from "../template/compile.ts";
 import type { TemplateError } from "../template/lexer.ts";
@@ -12,19 +13,19 @@ import { mrmlOf } from "./mrml.ts";
 export type MadeHtml = { html: string; errors?: undefined } | { html?: undefined; errors: string[] };
 
 const IS_INLINE = /\sinline\s*=\s*(?:"inline"|'inline')/i;
-/** Begins the comments that stand for tags between components. */
+/** Prefix of the comments that replace tags between components. */
 const MARK = "flockmail ";
 const COMMENT = new RegExp(`<!--${MARK}(\\w+)-->`, "g");
 
 interface Prepared {
   source: string;
-  /** Of `<mj-style inline="inline">`: for elements, and in no sheet. */
+  /** Content of `<mj-style inline="inline">`: applied to elements and not kept in a sheet. */
   inlineCss: string;
-  /** Where a place in `source` is in the text that it was made from. */
+  /** Maps a position of the prepared text to `source`. */
   placeOf(at: number): number;
 }
 
-/** What mrml gets to see. Throws nothing: text that has no place between components is reported. */
+/** Prepares the text for mrml. Never throws: text that is not allowed between components is reported. */
 function prepared(
   tags: TagsAside,
   { raws, between, values, ends, withoutAlt }: MjmlOutline,
@@ -39,7 +40,7 @@ function prepared(
     ...raws.flatMap((raw) => {
       if (styles.includes(raw)) return [{ ...raw.element, by: "" }];
       const written = text.slice(raw.start, raw.end);
-      // It becomes an attribute, too.
+      // Applies also where it becomes an attribute.
       const content = raw.name === "mj-title" ? written.replaceAll('"', "&quot;") : written;
       return content.trim() === "" ? [] : [{ start: raw.start, end: raw.end, by: tags.keep(content) }];
     }),
@@ -49,9 +50,9 @@ function prepared(
         const at = start + words.search(/\S/);
         errors.push({ sentence: "Text outside of <mj-text> or a similar element", at: tags.placeOf(at) });
       }
-      // mrml takes some blanks for text.
+      // mrml treats some white space as text.
       if (words.trim() === "") return { start, end, by: "" };
-      // A comment passes where a component may stand, and only there.
+      // mrml accepts a comment wherever a component is allowed, and only there.
       return { start, end, by: `<!--${MARK}${words.replace(/\s+/g, "")}-->` };
     }),
     ...withoutAlt.map((at) => ({ start: at, end: at, by: ' alt=""' })),
@@ -77,7 +78,7 @@ function prepared(
 
 type Failure = Exclude<ReturnType<typeof mrmlOf>, undefined> & { type: "error" };
 
-/** Where mrml says that it stopped: as bytes, or as line and column. */
+/** Position at which mrml stopped: as bytes, or as line and column. */
 function failedAt(failure: Failure, source: string): number | undefined {
   if (failure.origin !== "parser") return undefined;
   const { details } = failure;
@@ -100,14 +101,14 @@ const placed = (errors: readonly TemplateError[], template: string): MadeHtml =>
   errors: errors.map(({ sentence, at }) => `${sentence} at ${place(template, at)}.`),
 });
 
-/** A condition, a loop or the end of one that is gone: what is left would mean something else. */
+/** A lost condition, loop or end of one: the rest would mean something else. */
 function lostFrom(tags: TagsAside, html: string): string | undefined {
   const found = new Set(tags.blocksIn(html));
   const no = tags.blocksIn(tags.text).find((block) => !found.has(block));
   return no === undefined ? undefined : tags.tagOf(no);
 }
 
-/** The sentences name lines and columns of the template. Never throws. */
+/** Compiles; the error sentences name lines and columns of the template. Never throws. */
 export function htmlOfMjml(template: string): MadeHtml {
   const compiled = compileTemplate(template, "text");
   if (compiled.errors) return { errors: compiled.errors };
@@ -126,7 +127,7 @@ export function htmlOfMjml(template: string): MadeHtml {
       ? { errors: [`${sentence}.`] }
       : placed([{ sentence, at: tags.placeOf(placeOf(at)) }], template);
   }
-  // A language that is not known is not declared: whatever else knows it is asked then.
+  // An unknown language is not declared, so that readers' programs detect it.
   const content = result.content.replace(COMMENT, "$1").replaceAll(' lang="und"', "");
   const lost = lostFrom(tags, tags.withParts(content) + inlineCss);
   if (lost) return { errors: [`${lost} cannot stand where it does: MJML leaves it out.`] };

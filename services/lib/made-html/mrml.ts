@@ -1,15 +1,15 @@
-/** mrml, which compiles MJML: WebAssembly that reaches neither files nor the network. For worker threads alone. */
+/** Loads mrml, the MJML compiler: WebAssembly without access to files or network. For worker threads only. */
 import { createRequire } from "node:module";
 import type { ToHtmlResult } from "mrml";
 
 const require = createRequire(import.meta.url);
 
-/** What ended in a trap must not be asked again: its memory is as the trap left it. */
+/** An instance that trapped must not be reused: its memory is in an unknown state. */
 function forget(): void {
   delete require.cache[require.resolve("mrml")];
 }
 
-/** Undefined where it gave up: the source is too much for its memory or its stack. */
+/** Undefined if it failed: the source exceeds its memory or stack. */
 export function mrmlOf(source: string): ToHtmlResult | undefined {
   const { Engine } = require("mrml") as typeof import("mrml");
   const engine = new Engine();

@@ -1,8 +1,11 @@
-/** HTML of what was typed as plain text: paragraphs, line breaks, lists and links in a default layout. HTML stays as it is. Pure. */
+/**
+ * Converts typed plain text to HTML: paragraphs, line breaks, lists and links in a default layout. HTML stays as it is.
+ * Pure.
+ */
 import { escapeHtml } from "../escape-html.ts";
 import { compileTemplate } from "../template/compile.ts";
 
-/** How a tag or a comment begins: what nobody types who writes a letter. `[[[…]]]` may bring some. */
+/** Start of a tag or comment, which does not occur in typed letters. `[[[…]]]` may insert some. */
 const BEGINS_MARKUP = /<\/?[a-z]|<!|\[\[\[/i;
 
 function hasMarkup(text: string): boolean {
@@ -10,14 +13,14 @@ function hasMarkup(text: string): boolean {
   return at >= 0 && (text[at] === "[" || text[at + 1] === "!" || text.includes(">", at) || /<!|\[\[\[/.test(text));
 }
 
-/** A text without any tag, which a mail program would show as one run of words. */
+/** True for a text without any tag, which a mail program would show as one run of words. */
 export const isTypedText = (body: string): boolean => body.trim() !== "" && !hasMarkup(body);
 
 const TAG = "\\[\\[[^\\]\\n]*\\]{2,3}";
-/** A variable, which stays as it was typed; or an address, without the full stop of its sentence. */
+/** A variable, which stays as typed; or a URL, without the full stop of its sentence. */
 const APART = new RegExp(`((?:https?://|\\bwww\\.)(?:${TAG}|[^\\s<>"'[\\]])*(?:${TAG}|[^\\s<>"'[\\].,;:!?)])|${TAG})`);
 
-/** Tags are no text: what is escaped in them would be another name. */
+/** Tags are not text: escaping inside them would change their names. */
 const escaped = (text: string) =>
   text
     .split(new RegExp(`(${TAG})`))
@@ -38,7 +41,7 @@ const inline = (text: string) =>
 
 const ITEM = /^[ \t]*[-*•][ \t]+/;
 
-/** Lines between empty ones: items that follow each other are a list, all others a paragraph. */
+/** Groups lines between empty ones: consecutive items form a list, other lines a paragraph. */
 function blockOf(text: string): string {
   const runs: { isList: boolean; lines: string[] }[] = [];
   for (const line of text.split("\n")) {
@@ -56,7 +59,7 @@ function blockOf(text: string): string {
     .join("\n");
 }
 
-/** Without the layout. */
+/** Converts without the layout. */
 export const blocksOfTyped = (typed: string): string =>
   typed
     .replaceAll("\r\n", "\n")
@@ -81,6 +84,6 @@ ${blocks}
 </html>
 `;
 
-/** A text with a syntax error stays as it is, so that the error names the line that was typed. */
+/** A text with a syntax error stays unchanged, so that the error names the line that was typed. */
 export const htmlOfTyped = (typed: string): string =>
   isTypedText(typed) && !compileTemplate(typed, "text").errors ? withLayout(blocksOfTyped(typed)) : typed;

@@ -1,4 +1,4 @@
-/** The look of every page that people see, and the policy that goes with it. */
+/** Provides the style of all public pages and their content security policy. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,19 +7,19 @@ export const PAGE_CSS = readFileSync(join(import.meta.dirname, "page.css"), "utf
 
 const hashOf = (css: string) => `'sha256-${createHash("sha256").update(css).digest("base64")}'`;
 
-/** Of a page that has more than PAGE_CSS. */
+/** Additions of a page to PAGE_CSS. */
 interface PageExtras {
   /** A second style element. */
   css?: string | undefined;
-  /** Scheme, host and port that pictures may come from (logoSource). */
+  /** Origin of images (logoSource). */
   imageSource?: string | undefined;
-  /** Shown within a page of the console, where it is only looked at. */
+  /** Set if the page is shown as a preview inside the console. */
   framed?: boolean;
-  /** Scheme, host and port that a form's answer may lead to: browsers hold redirects to the policy, too. */
+  /** Origin to which a form's response may redirect: browsers apply the policy to redirects, too. */
   leadsTo?: string | undefined;
 }
 
-/** Style elements are named by their hashes, so that no other style, and no script at all, has an effect. */
+/** Style elements are allowed by hash, so that no other style, and no script at all, has an effect. */
 export const pageCsp = ({ css, imageSource, framed = false, leadsTo }: PageExtras = {}): string =>
   [
     "default-src 'none'",

@@ -1,11 +1,11 @@
 /**
- * PostgreSQL may be started at the same time as the service, or be away for a moment: a start waits for it. Errors name its
+ * Waits for PostgreSQL at start, because it may start at the same time or be briefly unavailable. Errors name its
  * address and never its user or password.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { addressesOf, hostUrls, probe, writableHost } from "./postgres-hosts.ts";
 
-/** As long as a start waits where the URL has no `connect_timeout` (seconds, as in libpq). */
+/** Default wait if the URL has no `connect_timeout` (seconds, as in libpq). */
 const WAIT_MS = 60_000;
 const TRY_AGAIN_MS = 500;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -21,7 +21,7 @@ const REASONS: Record<string, string> = {
 
 /** Starting up, or shutting down for a restart: SQLSTATE class 57P. */
 const isStarting = (code: string) => /^57P0[123]$/.test(code);
-/** Of Node's TLS; the last is what pg says where the server has none. */
+/** TLS errors of Node; the last is pg's message if the server has no TLS. */
 const isTlsRefusal = (code: string, message: string) =>
   /CERT|^ERR_(TLS|SSL)|UNABLE_TO/.test(code) || message === "The server does not support SSL connections";
 const isSqlState = (code: string) => /^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]{4}$/.test(code);
@@ -29,11 +29,11 @@ const isSqlState = (code: string) => /^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]{4}$
 interface Wait {
   waiting: (text: string) => void;
   signal: AbortSignal;
-  /** Where the URL comes from, for messages. */
+  /** Source of the URL, for messages. */
   variable?: string;
 }
 
-/** Resolves once it takes connections. Refusals that time does not heal (a wrong password, no such database) throw at once. */
+/** Resolves once it accepts connections. Permanent refusals (wrong password, no such database) throw at once. */
 export async function awaitPostgres(url: string, wait: Wait): Promise<void> {
   const { waiting, signal, variable = "DATABASE_URL" } = wait;
   const at = `PostgreSQL at ${addressesOf(url)} (${variable})`;

@@ -1,6 +1,6 @@
 /**
- * A real PostgreSQL from npm, under DATA_DIR, for the one-command start. It listens on a free loopback port, asks for a
- * password that is made at the first start, and never outlives its parent (where setpriv exists: on Linux).
+ * Runs a real PostgreSQL from npm under DATA_DIR, for the one-command start. It listens on a free loopback port,
+ * requires a password generated at the first start, and never outlives its parent (where setpriv exists: on Linux).
  */
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -16,7 +16,7 @@ import { unusedPort } from "./unused-port.ts";
 const USER = "flockmail";
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 10_000;
-// Of an immediate shutdown; PostgreSQL itself kills what has not ended five seconds after one.
+// Time of an immediate shutdown; PostgreSQL itself kills processes that take longer than five seconds.
 const KILL_AFTER_MS = 8_000;
 
 interface Binaries {
@@ -27,7 +27,7 @@ interface Binaries {
 
 export interface EmbeddedPostgres {
   url: string;
-  /** Resolves when its process has ended, for whatever reason. */
+  /** Resolves when its process has ended, for any reason. */
   ended: Promise<unknown>;
   /** Waits `withinMs` for an orderly shutdown, then forces it: the next start recovers from the write-ahead log. */
   stop(withinMs?: number): Promise<void>;
@@ -48,7 +48,9 @@ function binaries(): Binaries {
 
 const has = (program: string) => spawnSync(program, ["--version"], { stdio: "ignore" }).status === 0;
 
-/** PostgreSQL refuses to run as root; a user namespace without a mapping is nobody, yet owns the same files. */
+/**
+ * PostgreSQL refuses to run as root; in a user namespace without a mapping it runs as nobody but owns the same files.
+ */
 const asNonRoot = (command: string[]): string[] =>
   process.getuid?.() === 0 ? ["unshare", "--user", ...command] : command;
 
@@ -62,7 +64,7 @@ const run = (command: string[]) =>
 async function initialise(bin: Binaries, dataDir: string, passwordFile: string): Promise<void> {
   if (!existsSync(passwordFile)) writeFileSync(passwordFile, randomBytes(24).toString("hex"), { mode: 0o600 });
   if (existsSync(join(dataDir, "PG_VERSION"))) return;
-  // What is there without PG_VERSION is an initdb that was interrupted.
+  // A directory without PG_VERSION is left from an interrupted initdb.
   rmSync(dataDir, { recursive: true, force: true });
   const options = [
     "--pgdata",
@@ -81,7 +83,7 @@ async function initialise(bin: Binaries, dataDir: string, passwordFile: string):
   );
 }
 
-/** PostgreSQL itself would only report that it cannot read its settings. */
+/** Checked here because PostgreSQL would only report that it cannot read its settings. */
 function refuseForeign(dataDir: string): void {
   const owner = existsSync(dataDir) ? statSync(dataDir).uid : undefined;
   const self = process.getuid?.();
@@ -91,7 +93,7 @@ function refuseForeign(dataDir: string): void {
   );
 }
 
-/** The caller holds the directory, so a server that still runs there has lost its parent. */
+/** The caller holds the directory, so a server still running there has lost its parent. */
 async function stopOrphan(bin: Binaries, dataDir: string): Promise<void> {
   if (!existsSync(join(dataDir, "postmaster.pid"))) return;
   await run(asNonRoot([bin.pg_ctl, "stop", "--pgdata", dataDir, "--mode", "fast", "--wait"])).catch(() => {});
@@ -129,7 +131,7 @@ export async function startEmbeddedPostgres(
   refuseForeign(dataDir);
   await stopOrphan(bin, dataDir);
   await initialise(bin, dataDir, passwordFile);
-  // A copy (a backup that is put back) may have lost it, and PostgreSQL refuses a folder that others can read.
+  // Restored copies may have lost the mode, and PostgreSQL refuses a folder that others can read.
   chmodSync(dataDir, 0o700);
 
   const port = Number(overrides.port ?? (await unusedPort()));
@@ -140,8 +142,8 @@ export async function startEmbeddedPostgres(
     max_connections: 100,
     shared_buffers: "128MB",
     max_wal_size: "2GB",
-    // An import writes 50 MB of it a second: into memory, and the process that is there for it brings it to the disk. With the
-    // 4 MB of the default the import's own wrote it, 8 kB at a time.
+    // Imports write WAL fast: with a larger buffer the WAL writer flushes it, instead of the import's own backend 8 kB
+    // at a time.
     wal_buffers: "32MB",
     wal_writer_delay: "50ms",
     timezone: "UTC",
@@ -169,8 +171,8 @@ export async function startEmbeddedPostgres(
 }
 
 /**
- * SIGINT is PostgreSQL's fast shutdown: sessions are closed, and the next start needs no recovery. SIGQUIT is the immediate
- * one: what was committed is in the write-ahead log, and is recovered at the next start.
+ * SIGINT is PostgreSQL's fast shutdown: sessions are closed, and the next start needs no recovery. SIGQUIT is the
+ * immediate one: what was committed is in the write-ahead log, and is recovered at the next start.
  */
 async function stop(child: ChildProcess, withinMs = STOP_TIMEOUT_MS): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;

@@ -1,22 +1,21 @@
 /**
- * Start and stop of a service process. A start that fails says why in one line and leaves nothing running. SIGTERM, Ctrl-C,
- * a closed terminal and the death of the npm that started it all cause the same orderly stop, once.
+ * Starts and stops a service process. A failed start logs one line and leaves nothing running. SIGTERM, Ctrl-C, a
+ * closed terminal and the death of the parent npm all cause the same orderly stop, once.
  */
 import { readFileSync } from "node:fs";
 import type { BrokerOptions, ServiceBroker } from "moleculer";
 
 const PARENT_CHECK_MS = 500;
 /**
- * After the drain. A stop that hangs must not hold up a terminal or a rolling update; the next start recovers what was left
- * open.
+ * Time after the drain. A hanging stop must not block a terminal or a rolling update; the next start recovers the rest.
  */
 export const STOP_MARGIN_MS = 15_000;
-/** npm passes on a Ctrl-C that the terminal gave to the service too: a second one within this time is the same. */
+/** npm forwards a Ctrl-C that the terminal also sent to the service: a second one within this time is the same. */
 const SAME_INTERRUPT_MS = 1_000;
-/** What a shell reports of a program that Ctrl-C ended. */
+/** Exit code of a program ended by Ctrl-C. */
 const INTERRUPTED = 130;
 
-/** nohup and the like ignore SIGHUP for us; a handler of our own would undo that. */
+/** nohup ignores SIGHUP for us; our own handler would undo that. */
 function hangupIsIgnored(): boolean {
   try {
     const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0";
@@ -50,7 +49,7 @@ function takeOver(broker: ServiceBroker, drainMs: number): void {
     if (ending) return;
     ending = true;
     setTimeout(() => process.exit(1), drainMs + STOP_MARGIN_MS).unref();
-    // A stop during the start would leave behind what starts after it.
+    // A stop during the start waits for it; otherwise later parts would keep running.
     await started.catch(() => {});
     await broker.stop();
     process.exit(code);
@@ -63,7 +62,7 @@ function takeOver(broker: ServiceBroker, drainMs: number): void {
       if (!ending) process.stderr.write(`Flockmail cannot start: ${reason(error)}\n`);
       if (process.env.LOGLEVEL === "debug") process.stderr.write(`${(error as Error).stack}\n`);
       await end((error as { exitCode?: number }).exitCode ?? 1);
-      // Never resolves, so that callers of start() go no further: the process is about to exit.
+      // Never resolves, so that callers of start() do not continue: the process is about to exit.
       return new Promise(() => {});
     });
   };
@@ -72,7 +71,7 @@ function takeOver(broker: ServiceBroker, drainMs: number): void {
   let interruptedAtMs: number | undefined;
   const interrupted = () => {
     interruptedAtMs ??= performance.now();
-    // Whoever presses Ctrl-C again does not want to wait for the rest.
+    // A second Ctrl-C skips the remaining shutdown.
     if (performance.now() - interruptedAtMs > SAME_INTERRUPT_MS) process.exit(INTERRUPTED);
     orderly();
   };
@@ -81,7 +80,7 @@ function takeOver(broker: ServiceBroker, drainMs: number): void {
   whenNpmDies(orderly);
 }
 
-/** For processes of their own only: tests start and stop many brokers in one. */
+/** Only for separate processes: tests start and stop many brokers in one. */
 export function ownProcess({ DRAIN_SECONDS }: { DRAIN_SECONDS: number }, options: BrokerOptions): BrokerOptions {
   const created = (broker: ServiceBroker) => takeOver(broker, DRAIN_SECONDS * 1_000);
   return { ...options, skipProcessEventRegistration: true, created };

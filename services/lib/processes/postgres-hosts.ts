@@ -1,12 +1,12 @@
 /**
- * The hosts of DATABASE_URL. It may name several, as for libpq (`postgres://user@one,two:5433/db`, or `?host=one,two`): a
- * primary and its standbys. A connection goes to the one that takes writes; pg itself knows only one host.
+ * Selects a host of DATABASE_URL, which may name several as in libpq (`postgres://user@one,two:5433/db`, or
+ * `?host=one,two`): a primary and its standbys. Connects to the writable one; pg itself supports only one host.
  */
 import pg from "pg";
 
-/** Of one host: a machine that is gone does not answer at all. */
+/** Time-out per host: a dead machine does not answer at all. */
 const PROBE_TIMEOUT_MS = 3_000;
-/** Connections that are opened at the same time share one answer. */
+/** Connections opened at the same time share one probe. */
 const KNOWN_FOR_MS = 1_000;
 
 const PARTS = /^(postgres(?:ql)?:\/\/)((?:[^@/?#]*@)?)([^/?#]*)([^#]*)$/;
@@ -32,7 +32,7 @@ function split(url: string): { before: string; hosts: string[]; after: string } 
   };
 }
 
-/** One URL for each host, in their order. Throws on what is no URL of PostgreSQL. */
+/** One URL per host, in order. Throws on an invalid PostgreSQL URL. */
 export function hostUrls(url: string): string[] {
   const { before, hosts, after } = split(url);
   const urls = hosts.map((host) => `${before}${host}${after}`);
@@ -48,7 +48,7 @@ export const isPostgresUrl = (url: string): boolean => {
   }
 };
 
-/** `host:port` of each, for messages: without user and password. */
+/** `host:port` of each, for messages without user and password. */
 export const addressesOf = (url: string): string =>
   hostUrls(url)
     .map((one) => {
@@ -57,7 +57,7 @@ export const addressesOf = (url: string): string =>
     })
     .join(", ");
 
-/** Only a server that takes writes is of use here. */
+/** Only a writable server is supported. */
 export function sessionAttributesError(url: string): string | undefined {
   const wanted = new URL(hostUrls(url)[0]!).searchParams.get("target_session_attrs");
   if (wanted === null || ["read-write", "primary", "any"].includes(wanted)) return undefined;
@@ -66,7 +66,7 @@ export function sessionAttributesError(url: string): string | undefined {
 
 class NotWritable extends Error {}
 
-/** Resolves if the server takes connections and writes. */
+/** Resolves if the server accepts connections and writes. */
 export async function probe(url: string, timeoutMs = PROBE_TIMEOUT_MS): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs });
   client.on("error", () => {});
@@ -86,7 +86,7 @@ const known = new Map<string, { url: Promise<string>; atMs: number }>();
 
 async function findWritable(urls: readonly string[], last: string | undefined): Promise<string> {
   const check = (url: string) => probe(url).then(() => url);
-  // The last one first: while two take writes (a split), this process stays with one of them.
+  // Tries the last one first: in a split brain, this process stays with one of them.
   if (last) {
     const same = await check(last).catch(() => undefined);
     if (same) return same;
@@ -99,7 +99,7 @@ async function findWritable(urls: readonly string[], last: string | undefined): 
   }
 }
 
-/** The URL of the host to connect to: the only one, or the one that takes writes. */
+/** URL of the host to connect to: the only one, or the writable one. */
 export async function writableHost(url: string): Promise<string> {
   const urls = hostUrls(url);
   if (urls.length === 1) return urls[0]!;

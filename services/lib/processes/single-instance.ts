@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 // sun_path holds 104 bytes on macOS and 108 on Linux.
 const MAX_SOCKET_PATH = 100;
 
-/** A Unix socket's path in the directory, or one in the system's temporary folder where that would be too long. */
+/** Path of a Unix socket in the directory, or in the system's temporary folder if that would be too long. */
 export function socketPath(directory: string, name: string): string {
   const path = join(resolve(directory), name);
   if (Buffer.byteLength(path) <= MAX_SOCKET_PATH) return path;
@@ -36,8 +36,8 @@ function isListening(path: string): Promise<boolean> {
 }
 
 /**
- * Makes this process the only one that works on `directory`, until the returned function is called or the process ends,
- * however it ends: the kernel closes the socket, so no stale lock can be left behind. Throws when another process has it.
+ * Makes this process the only one that uses `directory`, until the returned function is called or the process ends in
+ * any way: the kernel closes the socket, so no stale lock remains. Throws if another process holds it.
  */
 export async function holdDirectory(directory: string): Promise<() => Promise<void>> {
   const path = socketPath(directory, "instance.sock");

@@ -1,11 +1,11 @@
 /**
- * The embedded PostgreSQL, restarted on the same port when it ends unasked (killed for its memory, say): the service waits
- * for it as it waits for any database that is away.
+ * Restarts the embedded PostgreSQL on the same port if it ends unexpectedly (for example killed for its memory): the
+ * service waits as for any unavailable database.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
 
-/** The children of a killed server hold its memory for a moment; a new one refuses to start until they are gone. */
+/** Children of a killed server hold its memory for a moment; a new one refuses to start until they are gone. */
 const PAUSE_MS = 500;
 
 export async function supervisedPostgres(

@@ -1,13 +1,13 @@
-/** A free loopback port, for servers that cannot choose one and report it. */
+/** Finds a free loopback port, for servers that cannot choose one and report it. */
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** Below the ephemeral ports: one of those could be given to a connection between this look and its use. */
+/** Below the ephemeral ports: those could be assigned to a connection between this check and the port's use. */
 const FROM = 20_000;
 const TO = 32_000;
 /**
- * Between the look and the use seconds may pass, in which the port looks free to others, too: processes that start eighteen services
- * side by side look in different parts, and none gives out a port twice.
+ * Seconds may pass between the check and the use, while the port looks free to others, too: processes started in
+ * parallel search different ranges, and none returns a port twice.
  */
 const PARTS = 16;
 const PART = (TO - FROM) / PARTS;

@@ -1,4 +1,4 @@
-/** What this process uses of its machine, and may: for operators who look at every node at once. Costs some 0.1 ms. */
+/** Reports this process's resource usage and limits, for operators who view all nodes at once. */
 import { readdirSync, readFileSync } from "node:fs";
 import { totalmem } from "node:os";
 import { eventLoopLagMs } from "../metrics.ts";
@@ -6,16 +6,16 @@ import { VERSION } from "../version.ts";
 
 export interface Vitals {
   version: string;
-  /** Of Node, without the "v". */
+  /** Node's version, without the "v". */
   node_version: string;
-  /** Spent since the start, by all threads. */
+  /** CPU time of all threads since the start. */
   cpu_seconds: number;
-  /** Since the start, at the same moment. */
+  /** Time since the start, at the same moment. */
   elapsed_seconds: number;
-  /** Of the container; null where nothing below the machine's own memory bounds it. */
+  /** Memory limit of the container; null if only the machine's memory limits it. */
   memory_limit_bytes: number | null;
   event_loop_lag_ms: number;
-  /** Files and sockets; null where the system does not say. */
+  /** Open files and sockets; null if unknown. */
   open_files: number | null;
   max_open_files: number | null;
   /** This machine's clock, in milliseconds since 1970. */

@@ -1,7 +1,7 @@
 /**
- * From a refusal (code, enhanced code, words) to its meaning, for live SMTP answers, delivery reports and providers' events.
- * Words come before codes (words.ts says why). What suppresses must be certain: an address suppressed by mistake is a customer
- * lost, and a server that is configured wrongly says the same to every recipient. So
+ * Classifies a refusal (code, enhanced code, words) for live SMTP replies, delivery reports and providers' events.
+ * Words take precedence over codes (see words.ts). Suppressing requires certainty: an address suppressed by mistake is
+ * a lost customer, and a misconfigured server gives the same reply for every recipient. So
  *
  *   x.7.x                                    is a block, whatever the words
  *   5.2.1, or words that call it disabled    is hard; beside "temporarily" and the like soft
@@ -17,11 +17,11 @@ import { meaningOfText } from "./words.ts";
 export interface Refusal {
   /** The refusing server's own words, with its codes where it gave any. */
   text: string;
-  /** A field for the enhanced code alone, as Status in RFC 3464; what else is in it is left out. */
+  /** A field for the enhanced code alone, as Status in RFC 3464; other text in it is ignored. */
   status?: string;
-  /** Further words about this recipient, which are the reporting server's. */
+  /** Additional words about this recipient, from the reporting server. */
   notice?: string;
-  /** The answer was one to DATA or to the content, so RCPT had been taken. */
+  /** The reply was to DATA or to the content, so RCPT had been accepted. */
   isAfterData?: boolean;
 }
 
@@ -30,20 +30,23 @@ export interface Classified {
   statusCode: string | null;
 }
 
-/** Bad sender, failed authentication (RFC 7372): what the words say of names is said of the sender's. */
+/** Bad sender, failed authentication (RFC 7372): names in the words mean the sender's. */
 const SENDERS_CODE = /^[45]\.(?:1\.[78]|7\.2[0-6])$/;
-/** Said of a whole server, and by many servers in front of whatever the reason is. */
+/** Meanings about a whole server, which many servers also prepend to any reason. */
 const GENERAL: ReadonlySet<Meaning> = new Set(["policy", "server-error", "content-refused", "unreachable"]);
-/** Codes that are only given for what they mean. 5.1.1, 5.7.1, 5.2.0 and the like are given for anything. */
+/** Codes that are used only for their own meaning. 5.1.1, 5.7.1, 5.2.0 and the like are used for anything. */
 const SPECIFIC_CODE = /^[45]\.(?:1\.[26789]|1\.10|2\.[23]|3\.4|4\.[4-7]|7\.2\d)$/;
-/** Meanings of words that count as passing where a temporary code stands beside them. */
+/** Meanings that count as temporary beside a temporary code. */
 const PASSING: ReadonlySet<Meaning> = new Set(["domain-unknown", "mailbox-unavailable", "mailbox-disabled"]);
 const OF_DOMAIN: ReadonlySet<Meaning> = new Set(["domain-unknown", "accepts-no-mail"]);
-/** Unrecognized, out of sequence, not logged in: without an enhanced code, or with one of the protocol, said of the session. */
+/**
+ * Unrecognized, out of sequence, not logged in: without an enhanced code, or with a protocol one, they concern the
+ * session.
+ */
 const SESSION_REPLIES: ReadonlySet<number> = new Set([500, 501, 502, 503, 504, 530, 534, 535, 538]);
 const PROTOCOL_CODE = /^5\.5\.[1-4]$/;
 const FOR_NOW = /temporar|currently|at this time|for now|suspend|\blocked\b|\bblocked\b|frozen/i;
-/** Words that servers also use for mail that a reader has filtered. Yahoo names the account, and means it. */
+/** Words that servers also use for mail that the recipient filters. Yahoo names the account, and means it. */
 const UNSURE = /unknown|no such|not exist/i;
 
 export function classify({ text, status = "", notice = "", isAfterData = false }: Refusal): Classified {
@@ -67,7 +70,7 @@ export function classify({ text, status = "", notice = "", isAfterData = false }
     return { meaning: /^4\.2\./.test(statusCode ?? "") ? "mailbox-status" : "temporary-failure", statusCode };
   }
   const isFiltered = isAfterData && UNSURE.test(text) && (!code || code.isVague);
-  // x.0.0 is what servers and reports write that know no code.
+  // Servers and reports without a code write x.0.0.
   const enhanced = statusCode?.endsWith(".0.0") ? null : statusCode;
   return { meaning: certain(meaning, { words: `${text} ${notice}`, enhanced, reply, isFiltered }), statusCode };
 }
@@ -87,7 +90,10 @@ interface Evidence {
   isFiltered: boolean;
 }
 
-/** The table above, and who has taken the recipient and calls it unknown after the content: that may mean the content. */
+/**
+ * The table above, plus: a server that accepted the recipient and calls it unknown after the content may mean the
+ * content.
+ */
 function certain(meaning: Meaning, { words, enhanced, reply, isFiltered }: Evidence): Meaning {
   const kind = MEANINGS[meaning];
   if (kind === "block") return meaning;
@@ -103,7 +109,7 @@ function certain(meaning: Meaning, { words, enhanced, reply, isFiltered }: Evide
   return isFiltered && isOfMailbox(meaning) ? "filtered" : meaning;
 }
 
-/** The one that says most: the server's own text often holds the real code where the Status field has 5.0.0. */
+/** The most specific code: the server's own text often holds the real code while the Status field has 5.0.0. */
 function bestCode(...codes: (StatusCode | undefined)[]): StatusCode | undefined {
   const found = codes.filter((code) => code !== undefined);
   return found.find((code) => !code.isVague) ?? found[0];

@@ -1,6 +1,6 @@
 /**
- * Reply codes (RFC 5321) and enhanced status codes (RFC 3463 section 3, with the later entries of its registry: RFC 5248,
- * RFC 7504, RFC 7505, RFC 7372). A code decides only where the words of the server do not: many servers give one code for
+ * Interprets reply codes (RFC 5321) and enhanced status codes (RFC 3463 section 3, with later registry entries: RFC
+ * 5248, RFC 7504, RFC 7505, RFC 7372). A code decides only if the words do not: many servers use one code for
  * everything.
  */
 import type { Meaning } from "./meanings.ts";
@@ -53,7 +53,7 @@ const BY_DETAIL: Record<string, Meaning> = {
   "7.27": "sender-refused",
   "7.28": "rate-limited",
 };
-/** Where only the subject is known. */
+/** Meanings by subject alone. */
 const BY_SUBJECT: Record<string, Meaning> = {
   "2": "mailbox-status",
   "3": "server-error",
@@ -65,7 +65,9 @@ const BY_SUBJECT: Record<string, Meaning> = {
 export interface StatusCode {
   /** `5.1.1` */
   code: string;
-  /** x.0.0, x.1.0, x.5.0: says that it failed, and nothing else. x.7.0 says at least that the mailbox is not the reason. */
+  /**
+   * True for x.0.0, x.1.0 and x.5.0, which only say that it failed. x.7.0 at least excludes the mailbox as the reason.
+   */
   isVague: boolean;
 }
 
@@ -116,12 +118,12 @@ export function meaningOfReply(code: number): Meaning | undefined {
 }
 
 const AT_BEGINNING = /^([245]\.\d{1,3}\.\d{1,3})(?:\s|$)/;
-/** As qmail and its descendants write it: "sorry, no mailbox here by that name. (#5.1.1)". */
+/** Position in qmail's format: "sorry, no mailbox here by that name. (#5.1.1)". */
 const AT_END = /\(#([245]\.\d{1,3}\.\d{1,3})\)\W*$/;
 
 /**
- * The enhanced code of an SMTP reply (RFC 2034). `words` stand behind the reply's code on its first line, `all` on all lines.
- * Undefined where the server gives none.
+ * The enhanced code of an SMTP reply (RFC 2034). `words`: the first line after the reply code, `all`: all lines.
+ * Undefined if the server gives none.
  */
 export const enhancedCode = (words: string, all = words): string | undefined =>
   (AT_BEGINNING.exec(words) ?? AT_END.exec(all))?.[1];

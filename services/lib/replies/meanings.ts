@@ -1,6 +1,7 @@
 /**
- * Why a mail was refused or came back, in stable words, and the kind of each. One table for live SMTP answers, delivery reports
- * and the events of providers; what each kind does stands in smtp-sender/delivery/outcome.ts and bounces/plan-effect.ts.
+ * Why a mail was refused or came back, in stable words, and the kind of each. One table for live SMTP answers, delivery
+ * reports and the events of providers; what each kind does stands in smtp-sender/delivery/outcome.ts and
+ * bounces/plan-effect.ts.
  *
  *   hard    the mailbox does not exist
  *   soft    the mailbox exists and did not take this mail
@@ -16,7 +17,7 @@ export const MEANINGS = {
   "mailbox-moved": "hard",
   "domain-unknown": "hard",
   "accepts-no-mail": "hard",
-  /** A provider did not try: the address is on its own list of those that bounced or complained. */
+  /** A provider did not try, because the address is on its own list of bounces or complaints. */
   "on-providers-list": "hard",
 
   "mailbox-full": "soft",
@@ -37,7 +38,7 @@ export const MEANINGS = {
   greylisted: "block",
   "list-refused": "block",
   policy: "block",
-  /** Failed for ever, and nothing says why: the mailbox may well exist. */
+  /** Failed permanently without a reason: the mailbox may well exist. */
   "unknown-reason": "block",
 
   expired: "other",
@@ -51,11 +52,11 @@ export type Meaning = keyof typeof MEANINGS;
 
 export type BounceKind = Exclude<RefusalKind, "other">;
 
-/** The kind of a mail that came back: it did not arrive, so `other` counts as soft. */
+/** Kind of a bounced mail: it did not arrive, so `other` counts as soft. */
 export function bounceKindOf(meaning: Meaning): BounceKind {
   const kind = MEANINGS[meaning];
   return kind === "other" ? "soft" : kind;
 }
 
-/** Says something about the mailbox itself, so other recipients need not meet the same refusal. */
+/** True if the meaning concerns the mailbox itself, so that other recipients need not meet the same refusal. */
 export const isOfMailbox = (meaning: Meaning | undefined): boolean => meaning?.startsWith("mailbox-") ?? false;

@@ -1,10 +1,10 @@
 /**
- * What servers write when they refuse a mail. Servers give one code for many reasons (5.1.1 for a policy, 5.0.0 for anything), so
- * words come before codes, and the words of filters come before those of mailboxes: an address suppressed by mistake is a
+ * Interprets the text of refusals. Servers use one code for many reasons (5.1.1 for a policy, 5.0.0 for anything), so
+ * words take precedence over codes, and filter phrases over mailbox phrases: an address suppressed by mistake is a
  * customer lost, one kept by mistake bounces again.
  *
- * Where phrases were learned: RFC 5321, 3463, 7372; the sources of Postfix, Exim, sendmail, qmail and OpenSMTPD; the pages named
- * in the tables of texts/; and half of the mails of the public collections that docs/measurements.md names.
+ * Sources of the phrases: RFC 5321, 3463, 7372; the sources of Postfix, Exim, sendmail, qmail and OpenSMTPD; the pages
+ * named in the tables of texts/; and half of the mails of the public collections that docs/measurements.md names.
  */
 import type { Meaning } from "./meanings.ts";
 import * as filters from "./texts/filters.ts";
@@ -14,7 +14,7 @@ import * as transport from "./texts/transport.ts";
 
 /** The first row that matches decides. */
 const ROWS: readonly Row[] = [
-  // Certain words of a few, which later rows would take for others.
+  // Phrases of a few servers that later rows would misread.
   filters.GREYLISTED,
   filters.PERIOD,
   mailbox.FULL,
@@ -40,7 +40,7 @@ const ROWS: readonly Row[] = [
   mailbox.LIST,
   mailbox.UNKNOWN,
   mailbox.UNAVAILABLE,
-  // The way, and what says little.
+  // Transport problems, and vague phrases.
   transport.EXPIRED,
   transport.LOOP,
   transport.UNREACHABLE,
@@ -52,12 +52,12 @@ const ROWS: readonly Row[] = [
 const MAX_LENGTH = 1_200;
 const ADDRESS = /[<"'([]?[^\s<>@"'()[\]]{1,128}@[^\s<>"'(),;\]]{1,255}[>"')\]]?/g;
 const URL = /https?:\/\/([\w.-]{1,255})[^\s<>"')]*/gi;
-/** Written by Cisco's gateways in front of whatever the server really said. */
+/** Prefix that Cisco's gateways add to any real reason. */
 const PREFIX = /5\.1\.0 - unknown address error (?=\d{3})/i;
 
 /**
- * What a refusal's words say; undefined where they say nothing. `text` may have several lines. Addresses and the paths of links
- * are taken out: they hold dots and words of any kind.
+ * Meaning of a refusal's text; undefined if it has none. `text` may have several lines. Addresses and paths of links
+ * are removed: they contain arbitrary words.
  */
 export function meaningOfText(text: string): Meaning | undefined {
   const line = text

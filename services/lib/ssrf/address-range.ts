@@ -1,15 +1,15 @@
 /**
- * Which addresses are the public internet. A tenant names hosts that this service connects to; without this check they
- * could reach what only this service's network can: databases, cloud metadata, the loopback interface.
+ * Classifies public internet addresses. Tenants name hosts to connect to; without this check they could reach the
+ * service's own network: databases, cloud metadata, the loopback interface.
  */
 import ipaddr from "ipaddr.js";
 
-/** Public by its range, and yet Azure's metadata and wire server. */
+/** In a public range, but Azure's metadata and wire server. */
 const AZURE_WIRE_SERVER = "168.63.129.16";
 
 /**
- * The address a host's spelling stands for, or null for a name. `inet_aton` reads 2130706433, 0x7f.1 and 017700000001
- * as 127.0.0.1, and so does whatever connects in the end.
+ * The address that a host's spelling means, or null for a name. `inet_aton` reads 2130706433, 0x7f.1 and 017700000001
+ * as 127.0.0.1, and so does the code that finally connects.
  */
 export function literalAddress(host: string): string | null {
   const bare = host.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
@@ -18,7 +18,7 @@ export function literalAddress(host: string): string | null {
   return null;
 }
 
-/** The IPv4 address that decides about an IPv6 one, in the two forms a host may really use: mapped, and NAT64 (RFC 6052). */
+/** The IPv4 address embedded in an IPv6 one, in the two forms a host may really use: mapped, and NAT64 (RFC 6052). */
 function carriedIPv4(address: ipaddr.IPv6): string | null {
   const bytes = address.toByteArray();
   const range = address.range();
@@ -26,7 +26,7 @@ function carriedIPv4(address: ipaddr.IPv6): string | null {
   return range === "ipv4Mapped" || isNat64 ? bytes.slice(12).join(".") : null;
 }
 
-/** True for an address of the public internet; false for anything special, tunnelled, or not an address. */
+/** True for a public internet address; false for anything special, tunnelled, or not an address. */
 export function isPublicAddress(text: string): boolean {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) {
     return text !== AZURE_WIRE_SERVER && ipaddr.IPv4.parse(text).range() === "unicast";
@@ -36,6 +36,6 @@ export function isPublicAddress(text: string): boolean {
   const address = ipaddr.IPv6.parse(text);
   const carried = carriedIPv4(address);
   if (carried) return isPublicAddress(carried);
-  // Only 2000::/3 is handed out; outside of it lie IPv4-compatible addresses, among others.
+  // Only 2000::/3 is allocated; outside of it are IPv4-compatible addresses, among others.
   return address.range() === "unicast" && (address.toByteArray()[0]! & 0xe0) === 0x20;
 }

@@ -1,4 +1,4 @@
-/** The private hosts that the operator permits by ALLOWED_PRIVATE_HOSTS: names, addresses, and networks. Pure. */
+/** Parses and matches the private hosts permitted by ALLOWED_PRIVATE_HOSTS: names, addresses and networks. Pure. */
 import { asciiHost } from "../address.ts";
 import { isWithin, type Network, parseNetwork } from "../ip-networks.ts";
 
@@ -9,7 +9,7 @@ export interface AllowedHosts {
 
 const nameOf = (host: string) => asciiHost(host.trim().replace(/\.$/, ""));
 
-/** Comma separated. Null where an entry is neither a name nor an address nor a network in CIDR notation. */
+/** Parses a comma-separated list. Null if an entry is neither a name, an address nor a network in CIDR notation. */
 export function parseAllowedHosts(text: string): AllowedHosts | null {
   const names = new Set<string>();
   const networks: Network[] = [];
@@ -26,5 +26,5 @@ export function parseAllowedHosts(text: string): AllowedHosts | null {
 
 export const allowsName = ({ names }: AllowedHosts, host: string): boolean => names.has(nameOf(host) ?? "");
 
-/** `address`: as `literalAddress` or the DNS gives it. */
+/** `address`: as returned by `literalAddress` or the DNS. */
 export const allowsAddress = ({ networks }: AllowedHosts, address: string): boolean => isWithin(networks, address);

@@ -1,4 +1,4 @@
-/** GET of a short text from a public address: checked, pinned, bounded in time and size, never redirected. */
+/** Fetches a short text from a public address: checked, pinned, bounded in time and size, without redirects. */
 import type { IncomingMessage } from "node:http";
 import { type PinnedAddress, resolvePublic } from "./guard.ts";
 import { pinnedRequest } from "./pinned-request.ts";
@@ -8,7 +8,7 @@ interface Bounds {
   timeoutMs: number;
 }
 
-/** It answered, and something else than asked for. */
+/** The server answered with something else. */
 export class OtherAnswer extends Error {}
 
 function read(response: IncomingMessage, maxBytes: number): Promise<string> {
@@ -36,7 +36,7 @@ async function get(url: URL, address: PinnedAddress, { maxBytes }: Bounds, signa
   return read(response, maxBytes);
 }
 
-/** The body of a 200. Rejects for any other answer, and for a host that is not on the public internet (HostError). */
+/** Returns the body of a 200. Rejects for any other answer, and for a host outside the public internet (HostError). */
 export async function getText(
   url: URL,
   bounds: Bounds,

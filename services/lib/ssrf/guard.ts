@@ -1,6 +1,6 @@
 /**
- * Server-side request forgery ends here: a host is resolved once, every address it has is checked, and the caller
- * connects to what it gets back (and to nothing else), so that a second answer of the DNS can change nothing.
+ * Prevents server-side request forgery: resolves a host once, checks every address, and returns the addresses to
+ * connect to, so that a second DNS answer cannot change anything.
  */
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
@@ -28,7 +28,7 @@ export class HostError extends Error {
   }
 }
 
-/** What to do about a refused host, for those whose own server it may be. */
+/** Advice for users whose own server may be refused. */
 export const PERMIT_HELP =
   "The operator of this service can allow it with ALLOWED_PRIVATE_HOSTS, or all private networks with ALLOW_PRIVATE_NETWORKS.";
 
@@ -37,8 +37,8 @@ const DNS_TIMEOUT_MS = 4_000;
 const pinned = (address: string): PinnedAddress => ({ address, family: isIP(address) as 4 | 6 });
 
 /**
- * Asks the DNS itself and not getaddrinfo, which runs on four threads that the whole process shares: four dead name
- * servers of one tenant would stop the connections of all. `servers`: instead of the system's.
+ * Asks the DNS directly instead of getaddrinfo, which runs on four threads shared by the process: four dead name
+ * servers of one tenant would block everybody's connections. `servers`: replace the system's.
  */
 export async function askDns(host: string, servers?: readonly string[]): Promise<string[]> {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS / 2, tries: 2 });
@@ -68,13 +68,13 @@ function permittedHosts(): AllowedHosts {
   return permitted.hosts;
 }
 
-/** Whether the operator permits this private host by its spelling alone. */
+/** True if the operator permits this private host by its spelling alone. */
 export function isPermittedHost(host: string, hosts = permittedHosts()): boolean {
   const literal = literalAddress(host);
   return literal === null ? allowsName(hosts, host) : allowsAddress(hosts, literal);
 }
 
-/** The addresses of a host, each one checked. Throws HostError with a sentence for the user. */
+/** Resolves a host to checked addresses. Throws HostError with a sentence for the user. */
 export async function resolvePublic(
   host: string,
   { allowPrivate: allAllowed, ...options }: { allowPrivate: boolean; resolve?: Resolve; permitted?: AllowedHosts },

@@ -1,4 +1,4 @@
-/** One request to an address that the guard has checked: connects there and nowhere else, and follows no redirect. */
+/** Sends one request to a checked address, without redirects. */
 import { type IncomingMessage, type OutgoingHttpHeaders, request as plainRequest } from "node:http";
 import { request } from "node:https";
 import { isIP } from "node:net";
@@ -13,7 +13,7 @@ interface Asked {
   signal: AbortSignal;
 }
 
-/** The strangers asked here are sent no `traceparent`, and the span names nobody: an address may hold tokens. */
+/** External hosts get no `traceparent`, and the span contains no URL, which may contain tokens. */
 function partOf(method: string): { over(status?: number): void } {
   const attributes = { "http.request.method": method };
   const span = beginPart({ name: `outbound ${method}`, kind: SpanKind.CLIENT, attributes });
@@ -27,7 +27,7 @@ function partOf(method: string): { over(status?: number): void } {
   };
 }
 
-/** The answer once its headers are there. Whoever gets it reads its body, or destroys it. */
+/** Resolves with the response once its headers are received. The caller must read or destroy its body. */
 export function pinnedRequest(url: URL, address: PinnedAddress, asked: Asked): Promise<IncomingMessage> {
   const { method, headers = {}, signal } = asked;
   const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
@@ -43,7 +43,7 @@ export function pinnedRequest(url: URL, address: PinnedAddress, asked: Asked): P
       path: `${url.pathname}${url.search}`,
       ...(isIP(hostname) ? {} : { servername: hostname }),
       headers: { ...headers, host: url.host },
-      // A kept connection would outlive the one request that it is for.
+      // A keep-alive connection would outlive its single request.
       agent: false,
       signal,
     })

@@ -1,10 +1,9 @@
 /**
- * The entry to the template language, a pure function: text in, a tree or error sentences out. Never throws.
+ * Compiles a template: text in, a tree or error sentences out. Pure, never throws.
  *
  * Not nunjucks: a mail is assembled from static text that was encoded for the wire once per campaign (the renderer's
  * mime/skeleton.ts), which needs the pieces of a template, and a nunjucks template is one opaque function that returns a
- * string. It is also slower (8 µs against 3 for the values alone, and 75 to encode the result: test/bench/render.ts), and
- * everything it can do beyond `[[…]]` would have to be disabled.
+ * string. It is also slower, and everything it can do beyond `[[…]]` would have to be disabled.
  */
 import { type TemplateError, type Token, tokenize } from "./lexer.ts";
 import { MAX_NESTING, tooDeepAt } from "./nesting.ts";
@@ -19,7 +18,7 @@ type Compiled = { template: Template; errors?: undefined } | { template?: undefi
 
 export const MAX_BODY_LENGTH = 1_000_000;
 export const MAX_SUBJECT_LENGTH = 998;
-/** A mail has some dozen. Each takes time in every recipient's mail, and memory in every program. */
+/** Maximum tags. A mail has about a dozen; each costs time per recipient and memory per program. */
 const MAX_TAGS = 10_000;
 
 /** A line (subject, preheader), HTML, or text without markup. */
@@ -35,7 +34,7 @@ export function place(source: string, at: number): string {
   return `line ${line}, column ${at - lineStart + 1}`;
 }
 
-/** What is written well and would cost too much. */
+/** Valid constructs that would cost too much. */
 function excesses(source: string, tokens: readonly Token[], kind: Kind): TemplateError[] {
   const tags = tokens.filter(({ type }) => type !== "text");
   if (tags.length > MAX_TAGS) return [{ sentence: `More than ${MAX_TAGS} tags`, at: tags[MAX_TAGS]!.at }];
@@ -48,7 +47,7 @@ export function compileTemplate(source: string, kind: Kind): Compiled {
   if (source.length > limit) return { errors: [`Longer than ${limit} characters.`] };
   const { tokens, errors } = tokenize(source);
   const { nodes, errors: structural } = parse(tokens);
-  // An invalid tag makes its block seem open or closed in vain, so structural errors are reported only without any.
+  // An invalid tag makes its block look unbalanced, so structural errors are reported only without invalid tags.
   const syntax: TemplateError[] = errors.length > 0 ? errors : structural;
   const reported = syntax.length > 0 ? syntax : excesses(source, tokens, kind);
   if (reported.length > 0) {

@@ -1,4 +1,4 @@
-/** Fields of what is sent beside subject and body, the same in templates and in custom sends. */
+/** Fields of a content besides subject and body, the same in templates and custom sends. */
 import { Line, Nullable, Text, Type } from "../shapes.ts";
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "./compile.ts";
 
@@ -16,14 +16,14 @@ const preheader = Type.String({ ...Line(MAX_SUBJECT_LENGTH), description: PREHEA
 const textBody = Type.String({ ...Text(MAX_BODY_LENGTH), description: TEXT_BODY, examples: TEXTS });
 const inlineCss = Type.Boolean({ description: INLINE_CSS, examples: [true] });
 
-/** In requests. */
+/** Fields in requests. */
 export const ContentFields = {
   preheader: Type.Optional(Nullable(preheader)),
   text_body: Type.Optional(Nullable(textBody)),
   inline_css: Type.Optional(inlineCss),
 };
 
-/** In answers. */
+/** Fields in responses. */
 export const ContentView = {
   preheader: Nullable(Type.String({ description: PREHEADER, examples: PREHEADERS })),
   text_body: Nullable(Type.String({ description: TEXT_BODY, examples: TEXTS })),

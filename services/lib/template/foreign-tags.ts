@@ -1,15 +1,15 @@
 /**
- * Placeholders of other products, which are text here: found for warnings, and translated where somebody asks for it. The forms
- * are those of the products' own documentation.
+ * Finds placeholders of other products, which are plain text here, and translates them on request. The forms are those
+ * of the products' own documentation.
  */
 import { compileTemplate, type Kind } from "./compile.ts";
 import { outsideOfRawText } from "./raw-text.ts";
 
 interface ForeignTag {
-  /** As it is written. */
+  /** The tag as written. */
   text: string;
   product: string;
-  /** Our own tag with the same meaning; undefined where there is none. */
+  /** Our tag with the same meaning; undefined if there is none. */
   ours?: string;
 }
 
@@ -103,13 +103,13 @@ interface Form {
   ours: (first: string, second?: string) => string | undefined;
 }
 
-/** Names that stand in single brackets or percent signs, where any other word may be text. */
+/** Known names in single brackets or percent signs, where any other word may be text. */
 const BRACKETED =
   "first[ _]?name|fname|last[ _]?name|lname|full[ _]?name|name|e-?mail(?:[ _]address)?|company(?:[ _]name)?|city|country|unsubscribe|webversion|(?:customer|recipient|subscriber|contact)[ _]name";
 const PERCENT =
   "recipient[._]\\w{1,60}|recipient|(?:tag_|mailing_list_)?unsubscribe_url|unsubscribe_email|FIRSTNAME|LASTNAME|FULLNAME|EMAIL|UNSUBSCRIBELINK|WEBCOPY|UPDATELINK";
 
-/** In the order in which they are looked for: what one has taken is no longer there for the others. */
+/** In search order: text matched by one form is not available to later ones. */
 const FORMS: readonly Form[] = [
   { product: "Mailchimp", pattern: /\*\|([^|*\n]{1,120})\|\*/g, ours: ofMailchimp },
   { product: "Liquid", pattern: /\{%-?([^%{}\n]{1,200})-?%\}/g, ours: ofLiquidBlock },
@@ -139,7 +139,7 @@ const FORMS: readonly Form[] = [
 
 const MAX_FOUND = 1_000;
 
-/** Whether there is any sign of them: most texts have none, and are not looked through. */
+/** Quick test for any of them: most texts have none and are not scanned. */
 const SIGNS = /\*\||\{[{%!$]|\$\{|<%|%[\w%]|\[[%a-z]/i;
 
 /** Each once, in no particular order. */
@@ -175,7 +175,7 @@ function translated(source: string, takesBlocks: boolean): string {
   );
 }
 
-/** The template with its foreign placeholders as ours; conditions only where all of them can be translated. */
+/** Translates foreign placeholders to ours; conditions only if all of them can be translated. */
 export function withoutForeignTags(source: string, kind: Kind): string {
   const whole = translated(source, true);
   return compileTemplate(whole, kind).errors ? translated(source, false) : whole;

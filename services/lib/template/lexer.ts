@@ -12,9 +12,9 @@ interface ValueTag {
   type: "value";
   path: string;
   raw: boolean;
-  /** What stands there where the value is missing or empty. */
+  /** Text used if the value is missing or empty. */
   defaultText?: string;
-  /** As the template says, or because the value is a part of an address (renderer); in the one of a `mailto:` "@" stays. */
+  /** Set by the template, or by the renderer for a value inside a URL; in a `mailto:` URL "@" stays. */
   urlEncoded?: true | "mailbox";
   at: number;
 }
@@ -35,10 +35,10 @@ const MAX_TAG = 256;
 const MAX_ERRORS = 10;
 const MAX_STEPS = 16;
 
-// A name as people give it to a column ("Größe", "Price (€)", "opt-in?"), with single spaces inside. Quotes, "=", "<" and
-// the like belong to other engines and to HTML: here they are a mistake, and reported.
+// A column name as people write it ("Größe", "Price (€)", "opt-in?"), with single spaces inside. Quotes, "=", "<" and
+// similar belong to other engines and HTML and are reported as mistakes.
 const PATH = /^@?[\p{L}\p{M}\p{N}\p{Sc}_()%&+:?!/*#°-]+(?:[ .][\p{L}\p{M}\p{N}\p{Sc}_()%&+:?!/*#°-]+)*$/u;
-/** Links that every mail has: whatever looks for them looks for one spelling. */
+/** Links of every mail, normalized to one spelling. */
 const OWN_LINK = /^(?:unsubscribe_url|view_in_browser_url|preferences_url)$/i;
 const spelled = (path: string) => (OWN_LINK.test(path) ? path.toLowerCase() : path);
 
@@ -49,7 +49,7 @@ const isPath = (text: string) => PATH.test(text) && text.split(".").length <= MA
 
 const DEFAULT = /^default\s*:(.*)$/s;
 
-/** A value's name with what follows it behind "|", or an error sentence. */
+/** A value's name with its "|" options, or an error sentence. */
 function readValue(content: string, raw: boolean, at: number): ValueTag | string {
   const [name, ...filters] = content.split("|").map((part) => part.trim());
   const mistake = `"${content}" is not a variable's name`;

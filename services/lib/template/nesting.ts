@@ -1,13 +1,13 @@
 /**
- * How deep the elements of a body stand in each other, as the parser sees it that its text is made with (html-to-text's):
- * each tag costs that parser its depth, so that 200,000 open `<div>` would take it minutes.
+ * Limits the nesting of a body's elements, as seen by the parser of the text part (html-to-text): each tag costs time
+ * proportional to its depth, so that 200,000 open `<div>` would take minutes.
  */
 import { Parser } from "htmlparser2";
 
-/** Mails that people have made stay below 60; beyond some hundred no mail program shows anything sensible. */
+/** Real mails stay below 60; beyond about a hundred no mail program shows anything sensible. */
 export const MAX_NESTING = 500;
 
-/** Whether there are enough tags at all: most bodies have not, and need not be parsed. */
+/** Quick test for enough tags: most bodies have fewer and need no parsing. */
 function hasTags(html: string, least: number): boolean {
   let at = -1;
   for (let found = 0; found < least; found++) {
@@ -17,7 +17,7 @@ function hasTags(html: string, least: number): boolean {
   return true;
 }
 
-/** Where the first element begins that stands too deep, or null. */
+/** Position of the first element that is nested too deeply, or null. */
 export function tooDeepAt(html: string): number | null {
   if (!hasTags(html, MAX_NESTING + 1)) return null;
   let depth = 0;

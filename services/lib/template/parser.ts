@@ -1,7 +1,7 @@
 /** Builds the tree of a template from its tokens, without recursion: depth is a limit, not a risk. */
 import type { TemplateError, Token } from "./lexer.ts";
 
-/** Where a value comes from: the recipient's variables, the current item of a loop, or the item's index. */
+/** Source of a value: the recipient's variables, the current item of a loop, or the item's index. */
 export type Path =
   | { from: "variables"; name: string; steps: string[] }
   | { from: "item"; steps: string[] }
@@ -14,10 +14,10 @@ export type Node =
   | { kind: "each"; path: Path; body: Node[] }
   /** The address of a link: its template as text, and the nodes that render it. */
   | { kind: "link"; template: string; quoted: boolean; body: Node[] }
-  /** Where the open pixel goes. */
+  /** Position of the open pixel. */
   | { kind: "pixel" };
 
-/** Tokens that the renderer adds to those of a body (bodies/tracked-links.ts). */
+/** Tokens that the renderer adds to a body's (bodies/tracked-links.ts). */
 export type MarkToken =
   | { type: "link"; template: string; quoted: boolean; at: number }
   | { type: "endlink" | "pixel"; at: number };
@@ -46,7 +46,7 @@ export function parse(tokens: readonly (Token | MarkToken)[]): { nodes: Node[]; 
   const errors: TemplateError[] = [];
   const frames: Frame[] = [{ node: null, into: nodes, at: 0, inElse: false }];
   let loops = 0;
-  /** Blocks open at this token; an address is none. */
+  /** Blocks open at this token; a URL does not count. */
   let depth = 0;
 
   const pathOf = (token: { path: string; at: number }): Path => {

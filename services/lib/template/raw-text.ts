@@ -1,7 +1,7 @@
-/** Style sheets and scripts, where braces and percent signs are nobody's placeholders. */
+/** Skips style sheets and scripts, where braces and percent signs are not placeholders. */
 const OPENS = /<(style|script)\b/gi;
 
-/** The source, each part outside of style sheets and scripts replaced. In linear time: an element that is never closed ends it. */
+/** Replaces each part of the source outside style sheets and scripts. Linear time: an unclosed element ends it. */
 export function outsideOfRawText(source: string, change: (part: string) => string): string {
   let out = "";
   let at = 0;

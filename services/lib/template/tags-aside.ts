@@ -1,12 +1,12 @@
 /**
- * Takes the `[[…]]` of a template out of the way of what reads HTML, MJML or CSS, and puts them back in place. Each becomes a
- * word of lower-case letters and digits: text to a parser of markup, a name to one of styles, and nothing that anybody escapes.
+ * Replaces the `[[…]]` of a template by words while HTML, MJML or CSS is parsed, and restores them. Each word consists
+ * of lower-case letters and digits: text in markup, a name in CSS, and never escaped.
  */
 import { type Tag, tokenize } from "./lexer.ts";
 
 const isBlock = ({ type }: Tag) => type !== "value";
 
-/** The beginning of words that no template has by itself. */
+/** Prefix of words that the template does not contain itself. */
 function unusedIn(source: string): string {
   const lower = source.toLowerCase();
   let no = 0;
@@ -15,17 +15,17 @@ function unusedIn(source: string): string {
 }
 
 export class TagsAside {
-  /** The text with a word in place of each tag. */
+  /** The text with each tag replaced by a word. */
   readonly text: string;
   readonly #start: string;
   readonly #word: RegExp;
   readonly #kept: string[] = [];
   readonly #blocks = new Set<number>();
   readonly #texts = new Set<number>();
-  /** Where the words stand in `text`, and how far what is behind them has moved. */
+  /** Positions of the words in `text`, and the shift of the text after them. */
   readonly #moves: { at: number; by: number }[] = [];
 
-  /** Of a template without syntax errors. */
+  /** For a template without syntax errors. */
   constructor(source: string) {
     this.#start = unusedIn(source);
     this.#word = new RegExp(`${this.#start}(\\d+)z`, "g");
@@ -54,7 +54,7 @@ export class TagsAside {
     return this.#wordFor(part);
   }
 
-  /** With the parts that were kept in their places; tags are words still. */
+  /** Restores the kept parts; tags remain words. */
   withParts(text: string): string {
     return text.replace(this.#word, (word, no) => (this.#texts.has(Number(no)) ? this.#kept[Number(no)]! : word));
   }
@@ -67,7 +67,7 @@ export class TagsAside {
     return part.replace(this.#word, "");
   }
 
-  /** Where a place in `text` is in the template. */
+  /** Maps a position in `text` to the template. */
   placeOf(at: number): number {
     return at + (this.#moves.findLast((move) => move.at <= at)?.by ?? 0);
   }
@@ -76,7 +76,7 @@ export class TagsAside {
     return part.includes(this.#start);
   }
 
-  /** Whether a name may come of a part of `text` that has tags. */
+  /** True if a part of `text` with tags may render to this name. */
   mayBecome(part: string, name: string): boolean {
     const fixed = part.trim().split(new RegExp(`${this.#start}\\d+z`));
     const pattern = fixed.map((piece) => piece.replace(/[^\w-]/g, "\\$&")).join(".*");
@@ -88,7 +88,7 @@ export class TagsAside {
     return [...part.matchAll(this.#word)].map(([, no]) => Number(no)).filter((no) => this.#blocks.has(no));
   }
 
-  /** As it was written. */
+  /** The tag as written. */
   tagOf(no: number): string {
     return this.#kept[no]!;
   }

@@ -1,22 +1,22 @@
-/** Checks of texts that come with a request: a small one here and now, a large one in a worker thread. */
+/** Checks texts of a request: small ones in this thread, large ones in a worker thread. */
 import { TaskLimitExceeded, workers } from "../workers/workers.ts";
 import { compileTemplate } from "./compile.ts";
 
 /**
- * From here on a body is worked on in a thread of its own. Below it compiling holds up the process for 5 ms, for 25 with the
- * worst body; a thread that runs adds 1 ms to its own time, one that has to begin 200.
+ * From this size a body is processed in a worker thread. Compiling a smaller one blocks the process only briefly, which
+ * is cheaper than starting a thread.
  */
 export const LARGE_BODY = 16_000;
 
 const FILE = new URL("template-errors-task.ts", import.meta.url).href;
 
-/** Of a subject, or of a preheader. */
+/** Errors of a subject or a preheader. */
 export const subjectErrors = (subject: string): string[] => compileTemplate(subject, "subject").errors ?? [];
 
-/** The sentences on a text part of its own. No markup is read in it, so it is not worth a thread. */
+/** Errors of a separate text part. No markup is parsed, so it is not worth a thread. */
 export const textErrors = (text: string): string[] => compileTemplate(text, "text").errors ?? [];
 
-/** The sentences on a body that cannot be sent; none for one that can. */
+/** Errors of a body; empty if it can be sent. */
 export async function bodyErrors(companyId: string, body: string): Promise<string[]> {
   if (body.length < LARGE_BODY) return compileTemplate(body, "body").errors ?? [];
   try {

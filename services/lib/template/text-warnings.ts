@@ -1,14 +1,14 @@
-/** Sentences on a content that is sent otherwise than it was meant, from its texts alone. */
+/** Warns about content that will not be sent as intended, judging by its texts alone. */
 import { isTypedText } from "../made-html/typed-text.ts";
 import { foreignTags, isMjml } from "./foreign-tags.ts";
 
-/** Nobody reads on. */
+/** Maximum named in a warning. */
 const MAX_NAMED = 10;
 
 export interface Texts {
   subject?: string | null | undefined;
   preheader?: string | null | undefined;
-  /** As it is sent. */
+  /** Texts as sent. */
   body?: string | null | undefined;
   textBody?: string | null | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Access tokens of users: short-lived JWTs that hold the ids of user and session and no rights, since roles are read at each
- * use. Session and a mark of the password are looked at then too: a token ends with either.
+ * Signs and verifies users' access tokens: short-lived JWTs with the ids of user and session, without rights, because
+ * roles are read at each use. Session and password mark are checked then, too: a token ends with either.
  */
 import { createHash } from "node:crypto";
 import jsonwebtoken, { type JwtPayload } from "jsonwebtoken";
@@ -18,7 +18,7 @@ const MAX_LENGTH = 1_024;
 export interface Person {
   userId: string;
   passwordMark: string;
-  /** Of the login that it came from; absent in tokens of the release before. */
+  /** Login session; absent in tokens of the previous release. */
   sessionId?: string;
 }
 

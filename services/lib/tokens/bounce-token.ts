@@ -1,7 +1,7 @@
 /**
- * The token in a mail's envelope sender, `{local}+{token}@{domain}` (VERP): which mail a bounce is about. One AES block of
- * campaign number, number, whether it went to the copies (cc, bcc), and 63 zero bits, enciphered under a key of its own: of
- * what was made up nothing is read but with a chance of 2^-63, and a token reveals nothing.
+ * The token in a mail's envelope sender, `{local}+{token}@{domain}` (VERP): which mail a bounce is about. One AES block
+ * of campaign number, number, whether it went to the copies (cc, bcc), and 63 zero bits, enciphered under a key of its
+ * own: of what was made up nothing is read but with a chance of 2^-63, and a token reveals nothing.
  *
  * In base32 without padding: 26 characters, and servers that change letters to upper or lower case do no harm.
  */
@@ -67,7 +67,7 @@ export class BounceTokens {
     return base32(createCipheriv(CIPHER, this.#key, null).setAutoPadding(false).update(block));
   }
 
-  /** Null for one that was not made here. */
+  /** Null for a token that was not made here. */
   read(token: string): BouncedMail | null {
     const lower = token.toLowerCase();
     const block = TOKEN.test(lower) ? fromBase32(lower) : null;
@@ -78,7 +78,7 @@ export class BounceTokens {
   }
 }
 
-/** The envelope sender of a mail with this token. */
+/** Envelope sender of a mail with this token. */
 export function tokenAddress(bounceAddress: string, token: string): string {
   const at = bounceAddress.lastIndexOf("@");
   return `${bounceAddress.slice(0, at)}+${token}${bounceAddress.slice(at)}`;
@@ -93,7 +93,7 @@ export function tokenOf(address: string): { bounceAddress: string; token: string
   return TOKEN.test(token) ? { bounceAddress: address.slice(0, plus) + address.slice(at), token } : null;
 }
 
-/** What is wrong with a bounce address that tokens are put into; undefined if nothing is. */
+/** Error of a bounce address to which tokens are added; undefined if valid. */
 export function bounceAddressError(address: string): string | undefined {
   const at = address.lastIndexOf("@");
   const ofLocal = Buffer.byteLength(address.slice(0, at)) + 1 + BOUNCE_TOKEN_LENGTH;

@@ -1,7 +1,7 @@
 /**
- * The console's session: one cookie that is signed and names the login (a person's session, as the API lists them) or, before
- * there is one, just the browser. It holds no rights: whether the login is still good is looked up for each page. What forms
- * carry is made from it, so that it is good as long as the session and in no other.
+ * Signs the console's session cookie, which names the login (a person's session, as listed by the API) or, before
+ * login, just the browser. It holds no rights: each page checks whether the login is still valid. Form tokens are
+ * derived from it, so that they are valid only within the session.
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import jsonwebtoken, { type JwtPayload } from "jsonwebtoken";
@@ -9,14 +9,14 @@ import { isUuid, newId } from "../ids.ts";
 import { keysFor } from "../secrets.ts";
 import type { Person } from "./bearer.ts";
 
-/** What the cookie is called. */
+/** Name of the cookie. */
 export const CONSOLE_COOKIE = "fm_session";
-/** That of operators, sent to their pages alone: neither kind of session is worth anything in place of the other. */
+/** Cookie of operators, sent only to their pages: the two kinds of sessions are not interchangeable. */
 export const OPERATOR_COOKIE = "fm_operator";
 
-/** Nobody has opened a page for so long: the session is over. */
+/** Idle time after which the session ends. */
 const IDLE_SECONDS = 12 * 3_600;
-/** However much it is used. Not longer than a login's refresh tokens are good. */
+/** Maximum life even if used. Not longer than a login's refresh tokens. */
 const LONGEST_SECONDS = 7 * 86_400;
 const RENEW_AFTER_SECONDS = 5 * 60;
 
@@ -24,10 +24,10 @@ const ISSUER = "flockmail-console";
 const MAX_LENGTH = 1_024;
 
 export interface ConsoleSession {
-  /** Of the login, or of the browser that has none. */
+  /** Id of the login, or of a browser without one. */
   id: string;
   person?: Required<Person>;
-  /** `id` is that of an operator's session. */
+  /** `id` belongs to an operator's session. */
   isOperator?: true;
   beganAt: number;
   renewedAt: number;
@@ -35,7 +35,7 @@ export interface ConsoleSession {
 
 const nowSeconds = () => Math.floor(Date.now() / 1_000);
 
-/** Of a browser without a login. */
+/** Session of a browser without a login. */
 export const newVisitor = (): ConsoleSession => ({ id: newId(), beganAt: nowSeconds(), renewedAt: nowSeconds() });
 
 export const sessionOf = (person: Required<Person>): ConsoleSession => ({
@@ -68,7 +68,7 @@ export function signSession({ id, person, isOperator, beganAt }: ConsoleSession)
   });
 }
 
-/** Null for one that is forged or damaged, or over unless those are asked for, too. */
+/** Null if it is forged or damaged, or expired unless `alsoEnded` is set. */
 export function readSession(cookie: string, { alsoEnded = false } = {}): ConsoleSession | null {
   if (cookie.length > MAX_LENGTH) return null;
   for (const key of keysFor("console")) {
@@ -94,8 +94,8 @@ export const isDueForRenewal = ({ renewedAt }: ConsoleSession): boolean =>
 const formMac = (key: Buffer, { id }: ConsoleSession) => createHmac("sha256", key).update(id).digest();
 
 /**
- * What every write of this session carries. Each page has it under another mask: pages are compressed, and bytes that repeat
- * in all of them beside what somebody else made the browser send could be guessed from their length (BREACH).
+ * Form token of every write in this session, masked differently on each page: pages are compressed, and constant bytes
+ * beside attacker-controlled content could be guessed from the length (BREACH).
  */
 export function formToken(session: ConsoleSession): string {
   const mac = formMac(keysFor("form")[0]!, session);

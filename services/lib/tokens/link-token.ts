@@ -1,12 +1,12 @@
 /**
- * The credential in an open pixel's or a tracked link's URL: which mail, which link, and a tag that nobody can make
- * without the key. Link 0 is the open pixel, n > 0 the n-th tracked link of the campaign.
+ * Makes the credential in the URL of an open pixel or tracked link: mail, link number, and a tag that requires the key.
+ * Link 0 is the open pixel, n > 0 the n-th tracked link of the campaign.
  *
  * Tags of one mail are slices of SHAKE256(key ‖ mail id ‖ block), a keyed sponge (FIPS 202; unlike SHA-2 it needs no HMAC
  * around it), so that one call serves 16 links.
  *
- * An address that differs per recipient travels within its token, signed with it (addressToken): nobody can redirect
- * through us to an address that was not in a mail.
+ * A URL that differs per recipient is included in its token and signed (addressToken), so that nobody can redirect
+ * through us to a URL that was not in a mail.
  */
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { uuidBytes, uuidOf } from "../ids.ts";
@@ -18,7 +18,7 @@ const ID_BYTES = 16;
 const ADDRESS_TAG_BYTES = 16;
 const MAX_TOKEN_LENGTH = 4096;
 
-/** Characters of a token that does not carry its address. */
+/** Length of a token without a URL. */
 export const TOKEN_LENGTH = ((ID_BYTES + 2 + TAG_BYTES) / 3) * 4;
 /** The first characters of a token that are the same for all links of a mail, and of no other mail. */
 export const MAIL_CHARACTERS = 21;
@@ -27,7 +27,7 @@ const TOKEN = /^[A-Za-z0-9_-]{36,}$/;
 export interface LinkTarget {
   sentEmailId: string;
   link: number;
-  /** Set where the token carries its address. */
+  /** Set if the token includes its URL. */
   url?: string;
 }
 
@@ -46,7 +46,7 @@ const tagIn = (block: Buffer, link: number): Buffer => {
 
 const blockOf = (link: number): number => Math.floor(link / TAGS_PER_BLOCK);
 
-/** Tokens of one mail by the number of the link; 0 is the pixel. */
+/** Tokens of one mail by link number; 0 is the pixel. */
 export class LinkTokens {
   readonly #key: Buffer;
   readonly #id: Buffer;
@@ -68,7 +68,7 @@ export class LinkTokens {
 const addressTag = (key: Buffer, head: Buffer, url: Buffer) =>
   createHmac("sha256", key).update("address").update(head).update(url).digest().subarray(0, ADDRESS_TAG_BYTES);
 
-/** Token of a link whose address was made for this mail; `link` is the number it is counted by. */
+/** Token of a link whose URL was made for this mail; `link` is the number it is counted by. */
 export function addressToken(key: Buffer, sentEmailId: string, link: number, url: string): string {
   const head = Buffer.concat([uuidBytes(sentEmailId), Buffer.of(link >> 8, link & 0xff)]);
   const address = Buffer.from(url);
@@ -86,7 +86,7 @@ function readAddress(keys: readonly Buffer[], bytes: Buffer): LinkTarget | null 
 const hasTag = (key: Buffer, bytes: Buffer, link: number): boolean =>
   timingSafeEqual(tagIn(tagBlock(key, bytes.subarray(0, ID_BYTES), blockOf(link)), link), bytes.subarray(ID_BYTES + 2));
 
-/** What the token stands for, or null for a forged or damaged one. `keys`: the current key and the one before it. */
+/** Decodes the token; null if it is forged or damaged. `keys`: the current key and the previous one. */
 export function readLinkToken(keys: readonly Buffer[], token: string): LinkTarget | null {
   if (!TOKEN.test(token) || token.length > MAX_TOKEN_LENGTH) return null;
   const bytes = Buffer.from(token, "base64url");

@@ -1,13 +1,14 @@
 /**
- * The id of a mail, computed from its campaign's number and its own: rows need no column and no index for it. 58 of its
- * 122 free bits are a tag of the two numbers, which nobody can make without the key, and 64 are the numbers themselves,
- * masked by what the key makes of the tag (the order of SIV, RFC 5297: the tag is also the nonce). The same numbers always
- * make the same id, and of an id that is not ours nothing is read. It is a UUID of version 8 (RFC 9562 section 5.8).
+ * Computes the id of a mail from its campaign's number and its own, so that rows need no column and no index for it. 58
+ * of its 122 free bits are a tag of the two numbers, which requires the key, and 64 are the numbers themselves, masked
+ * by what the key makes of the tag (the order of SIV, RFC 5297: the tag is also the nonce). The same numbers always
+ * give the same id, and foreign ids are rejected. It is a UUID of version 8 (RFC 9562 section 5.8).
  *
- * The part of a Message-ID before the "@" is the id enciphered under another key: many see it, and it opens no page.
+ * The part of a Message-ID before the "@" is the id enciphered with another key: many people see it, and it opens no
+ * page.
  *
- * Ids are made and read for many mails at once: 0.4 µs each, of which AES takes a tenth. A cipher is made once for each key: two
- * for each open took 50 µs of the 145 that it took this process.
+ * Ids are made and read for many mails at once. A cipher is created once per key, because creating it is far slower
+ * than using it.
  */
 import { type Cipheriv, createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
 import { isUuid, uuidOf } from "../ids.ts";
@@ -20,7 +21,7 @@ export interface MailNumber {
   seq: number;
 }
 
-/** Whole blocks go in, and as many come out at once: in this mode none has to do with the one before it. */
+/** Whole blocks in, whole blocks out at once: in this mode blocks are independent. */
 const cipherOf = (key: Buffer): Cipheriv => createCipheriv(CIPHER, key, null).setAutoPadding(false);
 
 /** Bytes 0 to 7 of `tag` and `numbers` at this offset become the id's 16 bytes at the same offset of `ids`. */
@@ -33,7 +34,7 @@ function join(ids: Buffer, at: number, tag: Buffer, masked: Buffer): void {
   for (let i = 1; i < 8; i++) ids[at + 8 + i] = masked[at + i]!;
 }
 
-/** Of the tag's first 8 bytes only the bits that an id has: the mask is made of nothing else. */
+/** Only those bits of the tag's first 8 bytes that an id contains: the mask depends on nothing else. */
 function trim(tags: Buffer): Buffer {
   for (let at = 0; at < tags.length; at += BLOCK) {
     tags[at]! &= 0x3f;
@@ -49,7 +50,7 @@ export class MailIds {
   readonly #message: Cipheriv;
   readonly #messageKey: Buffer;
 
-  /** `key`: the installation's, of 32 bytes. */
+  /** `key`: the installation's 32-byte key. */
   constructor(key: Buffer) {
     const derived = (purpose: string) => Buffer.from(hkdfSync("sha256", key, "flockmail", purpose, BLOCK));
     this.#tag = cipherOf(derived("mail id: tag"));
@@ -87,7 +88,7 @@ export class MailIds {
       numbers[at] = bytes[at]! ^ masks[at]!;
       for (let i = 1; i < 8; i++) numbers[at + i] = bytes[at + 8 + i]! ^ masks[at + i]!;
     }
-    // An id is ours if its numbers make this tag. What has other bits for version and variant is none of this kind.
+    // An id is ours if its numbers give this tag. Ids with other version and variant bits are not.
     const ours = trim(this.#tag.update(numbers));
     return ids.map((_, n) => {
       const at = n * BLOCK;
@@ -103,13 +104,13 @@ export class MailIds {
     return this.readAll([id])[0]!;
   }
 
-  /** What stands before the "@" of Message-IDs. */
+  /** Parts of Message-IDs before the "@". */
   messageIds(ids: readonly string[]): string[] {
     const blocks = this.#message.update(Buffer.from(ids.join("").replaceAll("-", ""), "hex"));
     return ids.map((_, n) => blocks.subarray(n * BLOCK, (n + 1) * BLOCK).toString("base64url"));
   }
 
-  /** The id behind it; null for what cannot be one of ours. It proves nothing: whoever asks looks for the mail. */
+  /** The id behind a Message-ID; null if it cannot be ours. It proves nothing: the caller must look for the mail. */
   readMessageId(opaque: string): string | null {
     const block = Buffer.from(opaque, "base64url");
     if (block.length !== BLOCK || block.toString("base64url") !== opaque) return null;

@@ -1,7 +1,7 @@
 /**
- * The credential in the link of a confirmation, a change of address or the preferences page: which company, which
- * subscriber, until when. Anyone who holds it may act for that subscriber, and nobody can make one without the key. Each
- * kind has a key of its own, so that a preferences link never confirms.
+ * Makes the credential in the link of a confirmation, a change of address or the preferences page: company, subscriber
+ * and expiry. Its holder may act for that subscriber; making one requires the key. Each kind has its own key, so that a
+ * preferences link never confirms.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { uuidBytes, uuidOf } from "../ids.ts";
@@ -31,7 +31,7 @@ const TOKEN = new RegExp(`^(?:[A-Za-z0-9_-]{${WITHOUT_SUBJECT}}|[A-Za-z0-9_-]{${
 const tag = (key: Buffer, body: Buffer): Buffer =>
   createHmac("sha256", key).update(body).digest().subarray(0, TAG_BYTES);
 
-/** Without `expiresAt` it is valid for ever: a preferences link in an old mail must still work. */
+/** Without `expiresAt` it never expires: a preferences link in an old mail must still work. */
 export function personToken(
   kind: PersonTokenKind,
   companyId: string,
@@ -46,7 +46,7 @@ export function personToken(
   return Buffer.concat([body, tag(keysFor(kind)[0]!, body)]).toString("base64url");
 }
 
-/** Null for a forged or damaged token; an expired one is read, because its answer is another (410). */
+/** Null for a forged or damaged token; an expired one is returned, because it is answered differently (410). */
 export function readPersonToken(kind: PersonTokenKind, token: string, now = Date.now()): PersonTokenTarget | null {
   if (!TOKEN.test(token)) return null;
   const bytes = Buffer.from(token, "base64url");

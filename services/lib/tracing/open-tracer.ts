@@ -1,6 +1,6 @@
 /**
- * OpenTelemetry's SDK, set up to hand spans to a collector in batches. Nobody waits for it: spans wait in bounded memory, and
- * while the collector is away they are dropped and counted. Loaded only where a collector is named.
+ * Sets up OpenTelemetry's SDK to send spans to a collector in batches, without delaying any work: spans wait in bounded
+ * memory, and during an outage of the collector they are dropped and counted. Loaded only if a collector is configured.
  */
 import { context, trace } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
@@ -19,7 +19,7 @@ import { withTimeout } from "../timeouts.ts";
 import { VERSION } from "../version.ts";
 import { idGenerator, Tracer } from "./tracer.ts";
 
-/** Some 4 MB. */
+/** About 4 MB. */
 const MAX_WAITING = 4_096;
 const LINGER_MS = 2_000;
 const ANSWER_MS = 5_000;
@@ -43,7 +43,7 @@ class CountingProcessor extends NoopSpanProcessor {
   }
 }
 
-/** Counts, and logs when the collector goes away and when it is back; never its address, which messages of errors contain. */
+/** Counts spans, and logs the start and end of collector outages, without its address, which error messages contain. */
 class CountingExporter implements SpanExporter {
   readonly #exporter: SpanExporter;
   readonly #log: Log;
@@ -83,13 +83,13 @@ interface TracerOptions {
   flushMs?: number;
 }
 
-/** `close` hands over the spans that wait, for two seconds at most. */
+/** `close` sends the waiting spans, for at most two seconds. */
 export interface OpenTracer {
   tracer: Tracer;
   close(): Promise<void>;
 }
 
-/** A tracer whose spans go to these processors. */
+/** A tracer with these span processors. */
 export function tracerTo(spanProcessors: SpanProcessor[], ratio: number, resource: Record<string, string> = {}) {
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes(resource),
@@ -98,7 +98,7 @@ export function tracerTo(spanProcessors: SpanProcessor[], ratio: number, resourc
     idGenerator,
     spanProcessors,
   });
-  // Keeps the running span across awaits. The trace travels by our own header (mixins/tracing.middleware.ts).
+  // Keeps the active span across awaits. The trace is passed on in our own header (mixins/tracing.middleware.ts).
   provider.register({ propagator: null });
   return { provider, tracer: new Tracer(ratio, provider.getTracer("flockmail", VERSION)) };
 }

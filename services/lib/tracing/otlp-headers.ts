@@ -1,7 +1,7 @@
-/** The headers that the collector of traces is sent. Pure. */
+/** Parses the headers for the trace collector. Pure. */
 const HEADER = /^([\w!#$%&'*+.^`|~-]+)=(.*)$/;
 
-/** `name=value,name=value`, values percent-encoded, as OTEL_EXPORTER_OTLP_HEADERS has them; null for what is not that. */
+/** `name=value,name=value` with percent-encoded values, as in OTEL_EXPORTER_OTLP_HEADERS; null if invalid. */
 export function parseOtlpHeaders(text: string): Record<string, string> | null {
   const headers: Record<string, string> = {};
   for (const pair of text.split(",")) {

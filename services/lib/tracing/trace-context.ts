@@ -1,4 +1,4 @@
-/** The ids of spans, how they travel (W3C Trace Context, level 1), and which traces are recorded. Pure. */
+/** Defines ids of spans, their transport (W3C Trace Context, level 1), and which traces are recorded. Pure. */
 import { type SpanContext, TraceFlags } from "@opentelemetry/api";
 import { isUuid } from "../ids.ts";
 
@@ -21,9 +21,9 @@ export function readTraceparent(header: unknown): SpanContext | undefined {
 export const traceparentOf = ({ traceId, spanId }: SpanContext): string => `00-${traceId}-${spanId}-01`;
 
 /**
- * The trace of a mail, and in it the span of its first transaction, are computed from its Message-ID: a sender that tries it
- * again, the webhook about it and an operator know its trace, and nothing is stored.
- * `id`: the part before the "@" (models/statements/mail-key.ts), 16 bytes in base64url or a UUID.
+ * Computes the trace of a mail and the span of its first transaction from its Message-ID, so that a retrying sender,
+ * its webhooks and an operator know the trace without storing it. `id`: the part before the "@"
+ * (models/statements/mail-key.ts), 16 bytes in base64url or a UUID.
  */
 export function contextOf(id: string): SpanContext {
   const traceId = isUuid(id)
@@ -32,11 +32,11 @@ export function contextOf(id: string): SpanContext {
   return { traceId, spanId: traceId.slice(0, 16), traceFlags: TraceFlags.SAMPLED };
 }
 
-/** Whether the trace of this id is among the share that is recorded, by its 13th to 15th byte: on every node alike. */
+/** True if the trace of this id is sampled, decided by its 13th to 15th byte: equally on every node. */
 export const isChosen = (id: string, ratio: number): boolean =>
   Number.parseInt(contextOf(id).traceId.slice(24, 30), 16) < ratio * 0x100_0000;
 
-/** At most so many a second. */
+/** Allows a maximum number per second. */
 export class Allowance {
   readonly #perSecond: number;
   #second = 0;

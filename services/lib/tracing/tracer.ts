@@ -1,13 +1,12 @@
 /**
- * Which spans this process records. Without OTEL_EXPORTER_OTLP_ENDPOINT there is no tracer, and a request or a mail pays one
- * look for it.
+ * Decides which spans this process records. Without OTEL_EXPORTER_OTLP_ENDPOINT there is no tracer.
  *
- * Whether a trace is recorded is decided where it begins: at a request, a batch, a mail, or a webhook about no mail. A trace
- * that is not recorded leaves no mark on calls and events, so that all that follows knows without a decision of its own.
+ * The decision is made at the start of a trace: a request, a batch, a mail, or a webhook without a mail. An unrecorded
+ * trace adds no header to calls and events, so that later steps need no decision.
  *
- * A caller that sends `traceparent` with the sampled flag wants its trace recorded. Anybody on the internet may do so with every
- * request: the flag is followed ten times a second, and beyond that the share of OTEL_TRACES_SAMPLER_ARG holds for it too,
- * drawn by us and not by its trace id, which the caller has chosen. A caller whose flag is not set has decided against it.
+ * A `traceparent` with the sampled flag requests recording. Anybody on the internet can send one with every request, so
+ * the flag is honoured ten times per second; beyond that the ratio of OTEL_TRACES_SAMPLER_ARG applies, drawn at random
+ * and not from the trace id, which the caller has chosen. A flag that is not set is honoured always.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -35,11 +34,11 @@ export interface SpanStart {
   /** Spans of other traces that caused this one. */
   links?: readonly (SpanContext | undefined)[];
   /**
-   * Never an address, a query string, a token, a body, or words of somebody else's server: traces are read by more people
-   * than mails are.
+   * Must not contain addresses, query strings, tokens, bodies or foreign servers' texts: more people read traces than
+   * mails.
    */
   attributes?: Attributes;
-  /** By the monotonic clock (performance.now()). */
+  /** Start time by the monotonic clock (performance.now()). */
   startTime?: number;
 }
 
@@ -55,7 +54,7 @@ export class Tracer {
   readonly ratio: number;
   readonly #spans: Spans;
   readonly #flagged: Allowance;
-  /** Mails and webhooks of a campaign whose request was recorded. */
+  /** Campaigns whose request was recorded, so that their mails and webhooks are, too. */
   readonly #following: Allowance;
 
   /** `ratio`: share of the traces that begin here, from 0 (none, also if asked for) to 1. */
@@ -84,18 +83,18 @@ export class Tracer {
     return wanted ? this.begin({ ...start, parent: given }) : undefined;
   }
 
-  /** Whether a trace that begins here by itself is recorded, on behalf of a campaign whose request may have been. */
+  /** True if a trace that starts here is recorded, possibly because its campaign's request was. */
   follows(campaignTrace: SpanContext | undefined): boolean {
     return campaignTrace ? this.#isFollowed(this.#following) : this.#isDrawn();
   }
 
-  /** The trace of a mail, where it is recorded: by all nodes alike, but for those that only follow their campaign. */
+  /** The trace of a mail if it is recorded: equally on all nodes, except for those that only follow their campaign. */
   mail(messageId: string, campaignTrace: SpanContext | undefined): SpanContext | undefined {
     const wanted = this.isChosen(messageId) || (campaignTrace !== undefined && this.#mayFollow(this.#following));
     return wanted ? contextOf(messageId) : undefined;
   }
 
-  /** For an id that its trace is computed from. */
+  /** Decision for an id from which the trace is computed. */
   isChosen(id: string): boolean {
     return isChosen(id, this.ratio);
   }

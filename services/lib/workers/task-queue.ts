@@ -1,6 +1,6 @@
 /**
- * The queue for worker threads: one task of a company at a time. What waits holds its text in memory, so the queue is bounded: it
- * refuses a company that has much in it before it refuses all.
+ * Queues work for worker threads, one task per company at a time. Waiting tasks hold their text in memory, so the queue
+ * is bounded: it refuses a company with many tasks before it refuses all.
  */
 import { ConcurrencyLimit, type Release } from "../concurrency-limit.ts";
 import { throttled } from "../errors.ts";
@@ -9,7 +9,7 @@ const RETRY_SECONDS = 2;
 
 interface Bounds {
   threads: number;
-  /** How much of one company may wait, in the unit of the sizes that are given to `run`. */
+  /** Maximum waiting size per company, in the unit of the sizes given to `run`. */
   waitingPerCompany: number;
   waitingInTotal: number;
 }
@@ -35,7 +35,7 @@ export class TaskQueue {
     return this.#waiting.size;
   }
 
-  /** Throws 429 where too much waits, or where it has waited too long itself. */
+  /** Throws 429 if too much waits, or the task has waited too long. */
   async run<T>(companyId: string, size: number, work: () => Promise<T>): Promise<T> {
     this.#refuseTooMuch(companyId, size);
     const release = this.#threads.tryAcquire(companyId) ?? (await this.#waitForThread({ companyId, size }));

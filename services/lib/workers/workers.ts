@@ -1,7 +1,7 @@
 /**
- * Threads for what would hold up everything else in this process: large templates are compiled and previewed here. They
- * begin at the first task and end when there is nothing to do. Each task is bounded in time and memory, and so is what one
- * company may have waiting; one company never has two threads at once.
+ * Runs worker threads for work that would block the process: compiling and previewing large templates. They start with
+ * the first task and end when idle. Each task is bounded in time and memory, and so are a company's waiting tasks; one
+ * company never has two threads at once.
  */
 import { availableParallelism } from "node:os";
 import { Piscina } from "piscina";
@@ -10,12 +10,12 @@ import { TaskQueue } from "./task-queue.ts";
 
 export interface WorkerSettings {
   threads: number;
-  /** Of CPU time. */
+  /** CPU time. */
   maxSeconds: number;
   maxMegabytes: number;
-  /** A thread without work ends after so long: it holds 40 MB. */
+  /** Idle time after which a thread ends, because it holds 40 MB. */
   idleMs: number;
-  /** What waits holds its text in memory. */
+  /** Limits of waiting texts, which are held in memory. */
   waitingCharactersPerCompany: number;
   waitingCharacters: number;
 }
@@ -25,34 +25,34 @@ interface Task {
   file: string;
   name: string;
   input: unknown;
-  /** Of the text in it, about. */
+  /** Approximate size of its text. */
   characters: number;
 }
 
 const GIB = 1024 ** 3;
-/** Of the container; 0 or more than there is where there is none. The manifests give most pods 512 MiB. */
+/** Memory limit of the container; 0 or more than available if there is none. The manifests give most pods 512 MiB. */
 const hasRoomForTwo = process.constrainedMemory() === 0 || process.constrainedMemory() >= GIB;
 
 const DEFAULTS: WorkerSettings = {
   threads: availableParallelism() > 2 && hasRoomForTwo ? 2 : 1,
   maxSeconds: 10,
-  // A million characters of the smallest elements there are take 130 MB, a newsletter of 100 KB less than 48.
+  // A million characters of the smallest elements take 130 MB, a newsletter of 100 KB less than 48.
   maxMegabytes: 160,
   idleMs: 30_000,
   waitingCharactersPerCompany: 10_000_000,
   waitingCharacters: 30_000_000,
 };
 
-/** What is shorter counts as that much, so that their number is bounded, too. */
+/** Minimum size counted per task, so that their number is bounded, too. */
 const MIN_CHARACTERS = 10_000;
 
-/** The work was ended because it took too much. Doing it again would end the same way. */
+/** Thrown when the work exceeded its limits. A repetition would end the same way. */
 export class TaskLimitExceeded extends Error {}
 
 const tasks = counter("flockmail_worker_tasks_total", "Tasks of the worker threads by result.", ["outcome"]);
 
 const LOOK_EVERY_MS = 250;
-/** A thread that gets no more of a busy machine than this, or waits for something, is ended all the same. */
+/** CPU share below which a waiting or starved thread is ended as well. */
 const MIN_CPU_SHARE = 0.1;
 
 /** CPU seconds of the thread since it began; undefined where Node cannot tell (before 24.6). */
@@ -63,13 +63,13 @@ async function cpuSecondsOf({ threads: [thread] }: Piscina): Promise<number | un
 }
 
 /**
- * Aborts after so many seconds of the thread's CPU: on a busy machine a template is not too heavy for being slow. Without
- * them it counts how often it looked, so that a process that was frozen for an hour ends nothing.
+ * Aborts after the given CPU seconds of the thread, so that a busy machine does not make a template too heavy. Without
+ * CPU times it counts its checks, so that a process that was frozen for an hour ends nothing.
  */
 function limitOf(pool: Piscina, maxSeconds: number): { signal: AbortSignal; clear: () => void } {
   const controller = new AbortController();
   const before = cpuSecondsOf(pool);
-  // A limit is looked at before a task that breaks it is done.
+  // Checks often enough to stop a task before it finishes.
   const everyMs = Math.min(LOOK_EVERY_MS, maxSeconds * 1_000);
   let looks = 0;
   const look = async () => {
@@ -88,7 +88,7 @@ const codeOf = (error: unknown) => (error as { code?: unknown } | null)?.code;
 export class Workers {
   readonly #settings: WorkerSettings;
   readonly #queue: TaskQueue;
-  /** Each has one thread at most, so that it is known whose CPU time is whose. */
+  /** Each pool has at most one thread, so that CPU time can be attributed. */
   readonly #pools = new Set<Piscina>();
   readonly #idle: Piscina[] = [];
 
@@ -111,8 +111,8 @@ export class Workers {
   }
 
   /**
-   * What the function that `file` exports as `name` returns for `input`, which is copied. Throws TaskLimitExceeded, or 429
-   * where too much waits.
+   * Runs the function that `file` exports as `name` with a copy of `input`. Throws TaskLimitExceeded, or 429 if too
+   * much waits.
    */
   run<R>(companyId: string, { file, name, input, characters }: Task): Promise<R> {
     return this.#queue.run(companyId, Math.max(characters, MIN_CHARACTERS), async () => {
@@ -131,7 +131,7 @@ export class Workers {
     });
   }
 
-  /** Ends the threads, and what they are doing. The next task starts them again. */
+  /** Ends the threads and their work. The next task starts them again. */
   async close(): Promise<void> {
     const pools = [...this.#pools];
     this.#pools.clear();
@@ -153,15 +153,15 @@ export class Workers {
       minThreads: 0,
       maxThreads: 1,
       idleTimeout: idleMs,
-      // Without it a thread that has nothing to do waits in a lock, and its timers with it.
+      // Without this an idle thread blocks in a lock, together with its timers.
       atomics: "disabled",
       recordTiming: false,
-      // Neither secrets nor options of this process: V8's heap limit above would be the thread's, too.
+      // Passes neither secrets nor options of this process: V8's heap limit above would apply to the thread, too.
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: maxMegabytes, maxYoungGenerationSizeMb: 32 },
     });
-    // A thread that ends without a task: nobody waits for it, and the next task starts another.
+    // A thread ended without a task: the next task starts another.
     pool.on("error", () => tasks.inc({ outcome: "error" }));
     this.#pools.add(pool);
     return pool;
@@ -170,7 +170,7 @@ export class Workers {
 
 const shared = new Workers();
 
-/** Those of this process. */
+/** Worker threads of this process. */
 export const workers = (): Workers => shared;
 
 export const closeWorkers = (): Promise<void> => shared.close();

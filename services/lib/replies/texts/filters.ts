@@ -1,4 +1,4 @@
-/** What is said of the sender, its server and the mail: refusals that say nothing of the mailbox. */
+/** Phrases about the sender, its server and the mail: refusals that say nothing about the mailbox. */
 import { row } from "./phrases.ts";
 
 /**
@@ -133,7 +133,7 @@ export const RELAY = row("relay-refused", [
 
 export const GREYLISTED = row("greylisted", ["gr[ae]y-?list"]);
 
-/** Before a mailbox's quota: one for a day or an hour is the sender's. */
+/** Precedes a mailbox's quota: a quota per day or hour is the sender's. */
 export const PERIOD = row("rate-limited", [
   "(?:daily|hourly|monthly|per (?:hour|day|minute))[^.]{0,40}(?:limit|quota|exceed|max)",
   "(?:limit|quota|exceed|max)[^.]{0,40}(?:daily|hourly|monthly|per (?:hour|day|minute))",

@@ -1,4 +1,4 @@
-/** What is said of a mailbox. */
+/** Phrases about a mailbox. */
 import { row } from "./phrases.ts";
 
 const MAILBOX =
@@ -47,13 +47,13 @@ export const FULL = row("mailbox-full", [
   "ящик .{0,30}переполнен",
 ]);
 
-/** Before filters, because "blocked" and "suspended" are said of senders as well. */
+/** Precedes filters, because "blocked" and "suspended" are also said of senders. */
 export const CLOSED = row("mailbox-disabled", [
   "(?:recipient|user|mailbox|destinat\\w+)(?:'s)?(?: (?:account|mailbox|address|e-?mail))?(?: @)? (?:is |has been |was |currently |temporar(?:y|ily) |est ){0,3}(?:blocked|disabled|inactive|suspended|locked|deactivated|bloque)(?! (?:by|using|due to spam))",
   "(?:account|mailbox) (?:has been |is )?(?:temporar(?:y|ily) |currently ){0,2}(?:disabled|inactive|suspended|locked|deactivated)(?<!(?:sender|your)[^.]{0,40})",
 ]);
 
-/** Its provider has closed it: for good, unless the words say that it may pass (classify.ts). */
+/** Closed by its provider: permanently, unless the words say otherwise (classify.ts). */
 export const DISABLED = row("mailbox-disabled", [
   `${MAILBOX}[^.]{0,60}(?:disabled|inactive|suspended|deactivated|discontinued|not activ|locked|frozen|closed|expired|terminated|cancel+ed|dormant|temporarily)`,
   "(?:disabled|inactive|suspended|deactivated|expired|closed|locked|discontinued|blocked|terminated|dormant) (?:user|mailbox|recipient|account|address|e-?mail)",
@@ -99,7 +99,7 @@ export const LIST = row("list-refused", [
   "RESOLVER\\.RST\\.(?:NotAuth|Auth)",
 ]);
 
-/** Edges that know the directory and hide that they do. */
+/** Edge servers that know the directory and do not admit it. */
 export const UNKNOWN_TO_EDGE = row("mailbox-unknown", [
   // https://learn.microsoft.com/en-us/exchange/mail-flow-best-practices/use-directory-based-edge-blocking
   "5\\.4\\.1 @? ?:? ?recipient address rejected: access denied",

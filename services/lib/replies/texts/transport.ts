@@ -1,4 +1,4 @@
-/** What is said of domains, hosts, queues and programs on the way. */
+/** Phrases about domains, hosts, queues and programs on the route. */
 import { row } from "./phrases.ts";
 
 export const TOO_LARGE = row("too-large", [
@@ -25,7 +25,7 @@ export const NO_MAIL = row("accepts-no-mail", [
   "no (?:valid )?mx\\b",
 ]);
 
-/** DNS had no answer yet; the words that follow would say that there is none. */
+/** DNS had no answer yet; the following words would mean that there is none. */
 export const DNS_AWAY = row("unreachable", [
   "(?:host|domain) not found, try again",
   "temporary (?:dns|name ?server|lookup)",
@@ -95,7 +95,7 @@ export const UNREACHABLE = row("unreachable", [
   "deferred",
 ]);
 
-/** What a program behind the mailbox said to its own server; "no such file" is no mailbox. */
+/** Output of a program behind the mailbox; "no such file" does not mean the mailbox. */
 export const PROGRAM = row("server-error", [
   "procmail:",
   "maildrop:",
