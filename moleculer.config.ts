@@ -11,8 +11,8 @@ import { callIds, logger } from "./mixins/logging.middleware.ts";
 import { natsLink } from "./mixins/nats-link.middleware.ts";
 import { NatsTransporter } from "./mixins/nats-transporter.ts";
 import { redisConnection } from "./mixins/redis.middleware.ts";
+import { PreferConnected, rerouteCalls } from "./mixins/reroute.middleware.ts";
 import { startBanner } from "./mixins/start-banner.middleware.ts";
-import { OthersFirst, stepAside } from "./mixins/step-aside.middleware.ts";
 import { tracing } from "./mixins/tracing.middleware.ts";
 import { uploads } from "./mixins/uploads.middleware.ts";
 import { workerThreads } from "./mixins/workers.middleware.ts";
@@ -50,7 +50,7 @@ export function brokerOptions(settings: Config): BrokerOptions {
     logLevel: settings.LOGLEVEL === "trace" ? "trace" : settings.LOGLEVEL,
     // Moleculer waits forever by default.
     requestTimeout: REQUEST_TIMEOUT_MS,
-    registry: { preferLocal: true, strategy: OthersFirst as never },
+    registry: { preferLocal: true, strategy: PreferConnected as never },
     // Repeats only calls with `retries`, on another node if there is one, and only if no node answered.
     retryPolicy: { enabled: true, retries: 0, check: (error: Error) => NO_NODE_ANSWERED.has(error?.name) },
     // A killed node cannot sign off; calls sent to it wait for their timeout until it is detected.
@@ -70,7 +70,7 @@ export function brokerOptions(settings: Config): BrokerOptions {
       redisConnection(settings),
       workerThreads,
       // Outside of the database's middleware, because it reads the errors which that one translates.
-      stepAside(),
+      rerouteCalls(),
       // Outside of the retries on other nodes: an upload is removed after the last one.
       uploads(),
       leave(),
@@ -80,7 +80,7 @@ export function brokerOptions(settings: Config): BrokerOptions {
 
 /**
  * A new node id for each start. A container restarted in place keeps its host name and process id; with the same id
- * other nodes would take it for the old node and keep waiting for calls that died with it.
+ * other nodes would consider it the old node and keep waiting for calls that died with it.
  */
 export const nodeIdOfThisStart = (): string =>
   `${hostname().toLowerCase()}-${process.pid}-${randomBytes(4).toString("hex")}`;

@@ -81,7 +81,7 @@ function textError(value: unknown, walked: Walked, depth = 0): string | undefine
   return undefined;
 }
 
-/** Of the fields that the schema knows; others are ignored, whatever they hold. */
+/** Errors of known fields; others are ignored, whatever their value. */
 function textErrors(params: unknown, known: string[], walked: Walked): FieldErrors {
   const fields: FieldErrors = {};
   if (typeof params !== "object" || params === null) return fields;
@@ -123,9 +123,9 @@ interface ActionLike {
 type Emit = (name: string, payload?: unknown, options?: unknown) => Promise<unknown>;
 
 /**
- * `events` maps names to schemas. An event whose payload breaks its schema is neither sent nor, where an older or newer
- * node sent it, handled: an error is logged and the sender goes on. Events are hints that a poll makes up for, and the
- * rows that this one announced are committed: failing its sender would invite the client to do the work twice.
+ * `events` maps names to schemas. An event with an invalid payload is neither sent nor handled (it may come from an
+ * older or newer node): the error is logged and the sender continues. Events are hints backed by polling, and the
+ * announced rows are committed: failing the sender would invite the client to repeat the work.
  */
 export class AjvValidator extends Validators.Fastest {
   readonly #events: ReadonlyMap<string, Validate>;

@@ -21,7 +21,9 @@ import { holdDirectory } from "../services/lib/processes/single-instance.ts";
 import { supervisedPostgres } from "../services/lib/processes/supervised-postgres.ts";
 import { READS_TRANSFERS } from "./nats-transporter.ts";
 
-/** From the end of the drain to that of an embedded database: whoever pressed Ctrl-C waits five seconds at most. */
+/**
+ * Time between the end of the drain and the end of an embedded database; a second Ctrl-C waits at most five seconds.
+ */
 const AFTER_DRAIN_MS = 1_500;
 const MIN_STOP_MS = 300;
 
@@ -31,7 +33,7 @@ const REASONS: Record<string, string> = {
   EEXIST: "it is no directory",
   ENOTDIR: "it is no directory",
   EROFS: "the file system is read-only",
-  // What Node says of making a directory on a file system that is read-only.
+  // Node's error for creating a directory on a read-only file system.
   ENOENT: "it cannot be created",
   ENOSPC: "the disk is full",
 };
@@ -47,7 +49,7 @@ async function ownDirectory(directory: string): Promise<() => Promise<void>> {
   }
 }
 
-/** A signal to stop ends the wait: what waits a minute would else be killed by whoever sent it. */
+/** A stop signal ends the wait; otherwise its sender would kill the process after a minute. */
 async function untilSignal<T>(wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
   const onSignal = () => stop.abort();
@@ -66,7 +68,7 @@ async function reach(url: string, variable: string, waiting: (text: string) => v
 }
 
 const CHECK_EVERY_MS = 1_000;
-/** Of the log's entries that say what is waited for. */
+/** Interval of log lines about the wait. */
 const LOG_EVERY_MS = 60_000;
 
 /** Until somebody else has applied all that this code needs; a job may take hours for large tables. */
@@ -112,7 +114,7 @@ export function database(config: Config): Middleware {
     name: "Database",
 
     localAction: (next: Handler) => forCompany(failAsUnavailable(next)),
-    // What follows from an event is the service's own work, whoever caused it.
+    // Work caused by an event belongs to the service itself.
     localEvent:
       (next: Handler): Handler =>
       (ctx) => {

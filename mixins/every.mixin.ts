@@ -1,18 +1,21 @@
 /**
- * Repeats an action of the service: through the broker, so that each run has a context and metrics, and a test can call
- * it. Runs never overlap within a node, however long one takes; the pause counts from the end of a run. A failed run is
- * logged and the next one comes as usual. While runs find nothing to do the pause may grow: an idle process then asks the
- * database less often.
+ * Repeats an action of the service through the broker, so that each run has a context and metrics, and a test can call
+ * it. Runs never overlap within a node; the pause counts from the end of a run. A failed run is logged, and the next
+ * one follows as usual. While runs find nothing to do, the pause may grow, so that an idle process queries the database
+ * less often.
  *
- * The action is protected: what a node repeats by itself nobody starts on it from elsewhere.
+ * The action is protected: other nodes cannot start it.
  */
 import type { Service, ServiceSchema } from "moleculer";
 
-// The broker's request time-out would end the wait and not the run, and the next one would start beside it. What a run
-// waits for (statements, calls to other services) has time-outs of its own.
+// No time-out: it would end the wait but not the run, and the next run would start in parallel. The statements and
+// calls of a run have their own time-outs.
 const NO_TIMEOUT = { timeout: 0 };
 const WARN_AFTER_MS = 60_000;
-/** What pauses for as long begins at different times: all at once, in all pods, each run would open a connection to the database. */
+/**
+ * Long intervals start at random offsets; otherwise every run in every pod would open a database connection at the same
+ * time.
+ */
 const SPREAD_FROM_MS = 60_000;
 
 interface Repetition {
@@ -69,7 +72,7 @@ export function every(
       this.repetitions.set(action, repetition);
       let waitMs = pauseMs;
       const run = () => {
-        // Where another part of the node cannot start, nothing here is registered, and never will be.
+        // If another part of the node fails to start, nothing is registered here.
         if (!this.broker.started) return next();
         repetition.run = runOnce(this, `${this.name}.${action}`, warnAfterMs).then(next);
       };

@@ -1,8 +1,8 @@
 /**
- * Broker middleware: /live, /ready and /metrics on a port of their own. /ready checks each dependency, and is false while
- * the process starts or drains, so that load balancers turn away before it stops listening. In a cluster a process starts
- * until it has heard of the services that it names as those it calls (`metadata.calls`), of each once, or for five seconds.
- * Operators' consoles ask every node for the same over the broker: `$node.ready`.
+ * Broker middleware: /live, /ready and /metrics on a port of their own. /ready checks each dependency, and is false
+ * while the process starts or drains, so that load balancers stop sending requests before it stops listening. In a
+ * cluster a process counts as starting until it has seen each service that it calls (`metadata.calls`), or for five
+ * seconds. Operators' consoles read the same from every node through the broker: `$node.ready`.
  */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
@@ -41,7 +41,7 @@ export interface NodeReport extends HealthReport {
   pid: number;
   uptime_seconds: number;
   memory_bytes: number;
-  /** Where it was asked for (`vitals`); so is the next. */
+  /** Present, like the next, if requested (`vitals`). */
   vitals?: Vitals;
   /** DATABASE_POOL of the node. */
   database_pool?: number;
@@ -138,11 +138,11 @@ async function listen(server: Server, host: string, port: number): Promise<void>
 
 const userServices = (broker: ServiceBroker) => broker.services.filter(({ name }) => !name.startsWith("$"));
 
-/** The services that those of this node call. */
+/** Services called by this node's services. */
 const calledServices = (broker: ServiceBroker): string[] =>
   userServices(broker).flatMap(({ metadata }) => (metadata.calls as string[] | undefined) ?? []);
 
-/** For one broker: the middleware, and the action `$node.ready`. */
+/** The middleware and the action `$node.ready` of one broker. */
 export function health(config: Config): {
   middleware: Middleware;
   internalServices: NonNullable<BrokerOptions["internalServices"]>;

@@ -1,8 +1,9 @@
 /**
- * Broker middleware: how a node leaves its cluster. Moleculer's DISCONNECT alone says too little: a node whose connection to
- * NATS broke sends it as well, so that others give up what they wait for, and what had begun there may still go on. A node
- * that stops says `left` in its metadata before it, once all its services have stopped and each call that it had begun has its
- * answer. Whatever still waits for it then was never begun, and may be asked of another node, also what may be done once only.
+ * Broker middleware: announces that a node leaves its cluster. Moleculer's DISCONNECT is ambiguous: a node whose NATS
+ * connection broke sends it as well, to make others give up their calls, although work there may continue. A stopping
+ * node therefore first sets `left` in its metadata, once all its services have stopped and every started call is
+ * answered. Calls that still wait for it were never started and may be sent to another node, even if they must run only
+ * once.
  */
 import type { Middleware, Service, ServiceBroker } from "moleculer";
 import type { NatsTransporter } from "./nats-transporter.ts";
@@ -58,7 +59,7 @@ export function leave(): Middleware {
     if (tookMs + 1 >= options.tracking.shutdownTimeout) return;
     metadata.left = true;
     registry.regenerateLocalRawInfo(true, true);
-    // While NATS is away nobody hears of it; the others miss this node's heartbeats.
+    // During a NATS outage nobody receives this; the others miss this node's heartbeats.
     await registry.discoverer.sendLocalNodeInfo().catch(() => {});
   };
 

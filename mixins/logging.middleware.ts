@@ -1,7 +1,7 @@
 /**
- * One JSON line per log entry. Entries written while an action or event runs carry the request, company and campaign they
- * belong to, on whichever node that is, and those of a recorded trace its ids. What must never be in a log (credentials, bodies
- * of mails) is blanked here, for every entry alike.
+ * Writes one JSON line per log entry. Entries of an action or event contain its request, company and campaign, on any
+ * node, and the ids of a recorded trace. Secrets and personal content (credentials, bodies of mails) are redacted here
+ * for every entry.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { BrokerOptions, Middleware } from "moleculer";

@@ -1,8 +1,8 @@
 /**
- * Broker middleware: what the nodes of a cluster do while NATS, or one of them, is away. A call to another node fails at once
- * where the connection is known to be broken, and not after its time-out: what is published then is lost, and a client is
- * better served by "503, try again" at once. A node that went silent is missed a quarter of a second after its heartbeats'
- * time-out (moleculer.config.ts), and calls that wait for it fail then.
+ * Broker middleware: handles outages of NATS and of other nodes. A call to another node fails at once if the connection
+ * is known to be broken: published messages would be lost, and an immediate 503 is better for a client than a time-out.
+ * A silent node is detected a quarter of a second after its heartbeat time-out (moleculer.config.ts), and calls waiting
+ * for it then fail.
  */
 import { type Context, Errors, type Middleware, type ServiceBroker } from "moleculer";
 import { connect } from "nats";
@@ -13,14 +13,14 @@ import { NatsTransporter } from "./nats-transporter.ts";
 type Handler = (ctx: Context) => Promise<unknown>;
 
 const CHECK_EVERY_MS = 250;
-/** A look that comes later than that comes from a process that was absent: the rest does not count. */
+/** A check that runs later than this means that the process was suspended: the extra time does not count. */
 const MAX_LATE_MS = 1_000;
 
 interface RemoteNode {
   id: string;
   local: boolean;
   available: boolean;
-  /** In whole seconds of this process' life; heartbeats are further apart. */
+  /** Whole seconds since the process started; heartbeats are further apart. */
   lastHeartbeatTime: number | null;
 }
 interface Registry {
@@ -29,9 +29,9 @@ interface Registry {
 }
 
 /**
- * Who went silent. Moleculer looks once per time-out and reckons in whole seconds, so that it takes up to twice as long; and
- * after a time in which this process itself got no CPU it would take all others for gone before it reads what they sent.
- * Here time counts only as far as this process was there to listen.
+ * Detects silent nodes. Moleculer checks once per time-out in whole seconds, which takes up to twice as long; and after
+ * a time without CPU it would consider all other nodes dead before reading their messages. Here only time in which this
+ * process was able to listen counts.
  */
 class Silence {
   readonly #registry: Registry;
@@ -61,7 +61,7 @@ class Silence {
   }
 }
 
-/** What time heals: the servers are not up yet, or not to be reached. */
+/** Temporary errors: the servers are not up yet, or unreachable. */
 const TRANSIENT = /^(CONNECTION_REFUSED|CONNECTION_TIMEOUT|TIMEOUT|DISCONNECT|E[A-Z_]+)$/;
 const isPermanent = (code: string | undefined) => code !== undefined && (!TRANSIENT.test(code) || /^ERR_/.test(code));
 

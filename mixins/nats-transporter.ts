@@ -1,10 +1,10 @@
 /**
- * Moleculer's transporter over NATS, made for servers and networks that vanish without a word. Moleculer's own leaves
- * a silent server after six minutes and reports to nobody what was lost meanwhile.
+ * Moleculer transporter over NATS for servers and networks that fail silently. Moleculer's own leaves a silent server
+ * only after six minutes and does not report lost messages.
  *
- * NATS delivers at most once: what was on its way when the connection broke is gone, calls and answers alike. So both sides
- * give up what they wait for at once: this node when it loses the connection, the others when it joins again, because it
- * takes leave first.
+ * NATS delivers at most once: messages in transit are lost when the connection breaks, calls and responses alike. So
+ * both sides fail their waiting calls at once: this node when it loses the connection, the others when it rejoins,
+ * because it first sends DISCONNECT.
  */
 import { buffer } from "node:stream/consumers";
 import { type ServiceBroker, Transporters } from "moleculer";
@@ -40,7 +40,7 @@ interface Registry {
   };
 }
 
-/** In a node's description of itself: it has the database. An operator's console does without. */
+/** Marker in a node's info: it has the database. An operator's console has none. */
 export const READS_TRANSFERS = "readsTransfers";
 
 interface Sent {
@@ -140,7 +140,8 @@ export class NatsTransporter extends Transporters.NATS {
   async #watch(client: NatsConnection): Promise<void> {
     let current = transportOf(client);
     for await (const { type } of client.status()) {
-      // It would first wait until all that was written has left, which takes a lost peer's system a quarter of an hour.
+      // Closing gracefully would first wait until all written data is sent, which takes a quarter of an hour if the
+      // peer is lost.
       if (type === DebugEvents.StaleConnection) transportOf(client)?.socket?.destroy();
       if (type === Events.Disconnect) this.#lost();
       if (type === Events.Reconnect) await this.#back();

@@ -1,12 +1,12 @@
 /**
- * Broker middleware: opens the connection to Redis where REDIS_URL is set. A node starts and serves without it, but not with
- * a server that could never count.
+ * Broker middleware: opens the connection to Redis where REDIS_URL is set. A node starts and serves without it, but not
+ * with a server that could never count.
  */
 import type { Middleware, ServiceBroker } from "moleculer";
 import type { Config } from "../services/lib/config.ts";
 import { connectRedis, keepRedis, redis, redisServer } from "../services/lib/redis.ts";
 
-/** Of sysexits.h, as with every other configuration that is refused. */
+/** Exit code of sysexits.h, as for every rejected configuration. */
 const EX_CONFIG = 78;
 
 const refusal = (text: string) => Object.assign(new Error(text), { exitCode: EX_CONFIG });
@@ -39,7 +39,7 @@ export function redisConnection(config: Config): Middleware {
         away = false;
         redisServer(client).then(
           ({ unusable, warning }) => {
-            // At start it is the reason not to.
+            // At start it prevents the start.
             const text = starting ? warning : (unusable ?? warning);
             if (text && text !== warned) broker.logger.warn(text);
             warned = text;

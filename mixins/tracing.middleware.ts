@@ -1,7 +1,7 @@
 /**
- * Broker middleware: a span for each action and event that runs on behalf of a recorded trace, on whichever node that is. The
- * trace travels in the headers of calls and events, not in `meta`: a header stays with its call, what is in `meta` goes on
- * with all that follows and comes back with the answer. Without a collector none of the hooks is there.
+ * Broker middleware: a span for each action and event that runs on behalf of a recorded trace, on whichever node that
+ * is. The trace travels in the headers of calls and events, not in `meta`: a header stays with its call, what is in
+ * `meta` goes on with all that follows and comes back with the answer. Without a collector none of the hooks is there.
  *
  * Moleculer's own tracing is not used: its traces are named by request ids, which callers choose, and it has no decision
  * that all nodes share.
@@ -28,11 +28,11 @@ interface Sending {
   headers?: Record<string, unknown>;
   groups?: string | string[];
 }
-/** Of an event: perhaps the groups alone. */
+/** Options of an event, possibly just its groups. */
 type Options = Sending | string | string[] | null | undefined;
 type Say = (name: string, payload: unknown, options?: Options) => unknown;
 
-/** Calls and events are sent with the span that runs now; those that belong to none are left as they are. */
+/** Adds the active span to calls and events; those without one are unchanged. */
 function marked(options: Options): Options {
   const traceparent = activeTraceparent();
   if (traceparent === undefined) return options;
@@ -90,7 +90,7 @@ export function tracing(settings: Config): NonNullable<BrokerOptions["middleware
       close = opened.close;
     },
 
-    // The last of a stop: what ended meanwhile is handed over, too. Two SIGTERMs run it twice.
+    // Runs last in a stop, to send all finished spans. Two SIGTERMs run it twice.
     async stopped() {
       setTracer(undefined);
       await close();

@@ -1,7 +1,7 @@
 /**
- * Broker middleware: an upload whose action runs on another node is stored by the caller and read by the other node from
- * PostgreSQL (models/statements/transfers.ts). Moleculer's own streams know no back-pressure, and would take the memory of both
- * nodes. Services see no difference: `ctx.stream` in an action. Within one process nothing is stored.
+ * Broker middleware: an upload whose action runs on another node is stored by the caller and read by the other node
+ * from PostgreSQL (models/statements/transfers.ts). Moleculer's own streams know no back-pressure, and would take the
+ * memory of both nodes. Services see no difference: `ctx.stream` in an action. Within one process nothing is stored.
  */
 import { Readable } from "node:stream";
 import { type CallingOptions, type Context, Errors, type Middleware, type ServiceBroker } from "moleculer";
@@ -21,7 +21,7 @@ const UPLOAD = "flockmail-upload";
 
 const stored = new WeakMap<Readable, Transfer>();
 
-/** Whether the upload can be read once more, by another node. */
+/** True if another node can read the upload again. */
 export const isStored = (stream: Readable): boolean => stored.has(stream);
 
 interface Registry {
@@ -39,7 +39,7 @@ const storedAsHeader =
     if (!stream) return next(ctx);
     const transfer = stored.get(stream) ?? (await storeTransfer(stream, ctx.meta.companyId));
     stored.set(stream, transfer);
-    // Nobody would answer, and the wait for it would only end with the call's time.
+    // Without this nobody would answer, and the wait would end only with the call's time-out.
     if (!isAvailable(ctx)) throw new Errors.RequestRejectedError({ action: ctx.action?.name, nodeID: ctx.nodeID });
     ctx.options = { ...ctx.options, stream: undefined };
     ctx.headers = { ...ctx.headers, [UPLOAD]: JSON.stringify(transfer) };
@@ -55,7 +55,7 @@ const readFromHeader =
       typeof header === "string" ? (JSON.parse(header) as Transfer) : ctx.stream && stored.get(ctx.stream);
     if (!transfer) return next(ctx);
     const stream = Readable.from(readTransfer(transfer), { objectMode: false });
-    // Nobody may listen to it yet, or any more.
+    // There may be no listener yet, or none any more.
     stream.on("error", () => {});
     ctx.stream = stream;
     return next(ctx).finally(() => stream.destroy());
@@ -79,7 +79,7 @@ export const uploads = (): Middleware =>
     call: removedAfterUse,
     remoteAction: storedAsHeader,
     localAction(this: ServiceBroker, next: Handler): Handler {
-      // Where there is no other node there is no layer: a promise on the way of each call.
+      // On a single node no layer is added: it would cost a promise per call.
       return this.options.transporter ? readFromHeader(next) : next;
     },
   }) as unknown as Middleware;

@@ -62,7 +62,7 @@ export class BounceMailbox extends Model<InferAttributes<BounceMailbox>, InferCr
     );
   }
 
-  /** Names a folder, whichever configuration says so: also one that is made anew finds what was read of it. */
+  /** Identifies a folder independently of the configuration: a re-created one finds what was already read. */
   static originOf(box: { companyId: string; host: string; username: string; folder: string }): string {
     const name = JSON.stringify([box.companyId, box.host.toLowerCase(), box.username, box.folder]);
     return uuidOf(createHash("sha256").update(name).digest().subarray(0, 16));

@@ -1,37 +1,37 @@
 /**
- * The states of a campaign and every way from one to another.
+ * Defines the states of a campaign and every transition between them.
  *
- * scheduled   Waits for its time. Nobody has been chosen yet: membership is evaluated when it starts. One that goes by the
- *             recipients' timezones waits for the first of them.
+ * scheduled   Waits for its time. Recipients are not selected yet: membership is evaluated at the start. A campaign by
+ *             recipients' time zones waits for the first of them.
  * pending     Will be sent: its recipients are being written, or wait for the first sender. Also after a resume.
- * sending     A sender has claimed recipients. Stays so while mail waits for another try, for room in the hour,
- *             for the hour of its recipients, or for the winner of the variants.
+ * sending     A sender has claimed recipients. Stays so while mail waits for a retry, a limit, the recipients' local
+ *             time, or the winner of the variants.
  * completed   Every recipient was sent to, or nobody was eligible.
- * partial     Every recipient is final, some were sent to and some failed (bounced, suppressed after the start and unknown are among
- *             these), or found no room in the month's quota; or somebody
- *             stopped it, or the guard did: what was not tried counts as failed; of one that a restored database stopped it is
- *             unknown.
+ * partial     Every recipient is final, some were sent to and some failed (including bounced, suppressed after the
+ *             start and unknown) or exceeded the monthly quota; or it was stopped by a person or the guard: untried
+ *             recipients count as failed, or as unknown after a database restore.
  * failed      Nobody was sent to, or an error stopped it (a refused login or sender address, 24 hours of a server that
  *             fails, 20 equal refusals in a row, the configuration, list or segment deleted, content or receivers that
- *             cannot be read): what was not tried counts as failed.
- * cancelled   Was called off before its time, or stopped by somebody before any mail of it was sent. Final.
+ *             cannot be read): untried recipients count as failed.
+ * cancelled   Cancelled before its time, or stopped by a person before any mail was sent. Final.
  *
- * completed, partial and failed are reached from pending as well: an empty audience, a resume that finds nobody to try
- * again, an error before the first claim. A failed campaign can be resumed only when a mail of it was sent or is in doubt.
- * partial and failed can be left once more without a resume: a sender that was cut off comes back and knows what became of
- * recipients in doubt, or evidence settles the doubt (`lateStatus`). A bounce that comes later moves nothing.
+ * completed, partial and failed are reached from pending as well: an empty audience, a resume without recipients to
+ * retry, an error before the first claim. A failed campaign can be resumed only when a mail of it was sent or is in
+ * doubt. partial and failed can change without a resume: a sender that was cut off returns with results of recipients
+ * in doubt, or evidence settles the doubt (`lateStatus`). Later bounces change nothing.
  *
- * | to                         | moved by                                                                          |
- * |----------------------------|-----------------------------------------------------------------------------------|
- * | (new) scheduled, pending   | services/campaigns/send/send.ts; confirmations: services/campaigns/expansion/write-confirmation.ts |
- * | pending, cancelled         | services/campaigns/lifecycle/schedule.ts, start-by-zone.ts, resume.ts             |
- * | sending                    | services/smtp-sender/claim/claim-statements.ts, with the first lease              |
+ * | to | moved by |
+ * |---|---|
+ * | (new) scheduled, pending | services/campaigns/send/send.ts; confirmations: services/campaigns/expansion/write-confirmation.ts |
+ * | pending, cancelled | services/campaigns/lifecycle/schedule.ts, start-by-zone.ts, resume.ts |
+ * | sending | services/smtp-sender/claim/claim-statements.ts, with the first lease |
  * | completed, partial, failed, cancelled (stopped) | services/campaigns/lifecycle/settle.ts (a stop writes an error, and this ends it); late: models/statements/record-late-outcomes.ts, settle-doubt.ts |
  *
- * One that is over may be deleted (`deleted_at`): it keeps its status, and nothing moves it any more, because it has an error.
+ * A finished campaign may be deleted (`deleted_at`): it keeps its status, and no transition applies any more, because
+ * it has an error.
  *
- * Each move is one conditional UPDATE, which takes the row's lock: of two that want the same move, one makes it and the
- * other learns that it did not.
+ * Each transition is one conditional UPDATE that locks the row: of two concurrent callers one succeeds and the other
+ * learns that it did not.
  */
 import { CAMPAIGN_STATUSES, type CampaignStatus } from "./campaign.ts";
 import { type Queryable, query } from "./database/db.ts";
@@ -62,7 +62,10 @@ export async function moveTo(client: Queryable, campaignId: string, to: Status):
   return (await moveAllTo(client, [campaignId], to)).length === 1;
 }
 
-/** The same for several campaigns in one statement; the ids of those that moved. Callers that lock several rows must lock them in the order of ids. */
+/**
+ * Moves several campaigns in one statement and returns the ids of those that moved. Callers that lock several rows must
+ * lock them in id order.
+ */
 export async function moveAllTo(client: Queryable, campaignIds: readonly string[], to: Status): Promise<string[]> {
   const moved = await query<{ id: string }>(
     `update campaigns set
@@ -94,29 +97,34 @@ interface FinalCounts {
   sent: number;
   failed: number;
   error: string | null;
-  /** By a person, a key, or the guard: `wasTried` says whether a mail of it may have been sent, or is why it was stopped. */
+  /**
+   * Stopped by a person, a key, or the guard. `wasTried`: whether a mail may have been sent, or the reason of the stop.
+   */
   stopped?: { wasTried: boolean };
 }
 
-/** What a campaign ends as, once each of its recipients is final. */
+/** Final status of a campaign, once each of its recipients is final. */
 export function finalStatus(counts: FinalCounts): Status {
   if (counts.stopped && (counts.failed > 0 || counts.sent === 0)) {
     return counts.sent > 0 || counts.stopped.wasTried ? "partial" : "cancelled";
   }
-  // An error with nobody failed came when nobody was left whom it could stop.
+  // An error without failed recipients came after the last recipient.
   if (counts.error !== null && (counts.failed > 0 || counts.sent === 0)) return "failed";
   if (counts.failed === 0) return "completed";
   return counts.sent === 0 ? "failed" : "partial";
 }
 
-/** SQL: recipients of campaign g may go back to the queue. One that ended for an error stays as it is until it is resumed. */
+/**
+ * SQL: recipients of campaign g may return to the queue. A campaign that ended with an error stays ended until it is
+ * resumed.
+ */
 export const MAY_SEND_AGAIN = (g: string) =>
   `(${g}.status in ('pending', 'sending') or (${g}.status in ('partial', 'failed') and ${g}.error is null))`;
 
 /**
- * SQL: the status of campaign c after counts n (sent, failed, queued: what is added) came late. The one move without a
- * transaction of its own: a campaign that had ended with recipients in doubt begins again for those who were not sent to,
- * or ends as its counts say now (as in finalStatus).
+ * SQL: status of campaign c after late counts n (sent, failed, queued: increments). The only transition without a
+ * transaction of its own: a campaign that ended with recipients in doubt restarts for those not sent to, or ends as its
+ * counts now say (as in finalStatus).
  */
 export const lateStatus = (n: string): string => `case
   when c.status not in ('partial', 'failed') or c.error is not null then c.status

@@ -2,8 +2,8 @@ export const WINNER_METRICS = ["opens", "clicks"] as const;
 export type WinnerMetric = (typeof WINNER_METRICS)[number];
 
 /**
- * Columns of campaign_contents in which the variants of a campaign may differ, and where they come from in a template (alias
- * t). Whatever else mails are made from is the campaign's.
+ * Columns of campaign_contents that may differ between variants, and their sources in a template (alias t). All other
+ * content belongs to the campaign.
  */
 export const VARIED_CONTENTS = {
   subject: "t.subject",

@@ -32,9 +32,9 @@ const UNDER_WAY: readonly CampaignStatus[] = ["scheduled", "pending", "sending"]
 export const isFinished = (status: CampaignStatus): boolean => !UNDER_WAY.includes(status);
 
 /**
- * One send: to a list, to receivers given with the request, or to receivers with a message of their own. What becomes of
- * `status`, and by whom: campaign-lifecycle.ts. The row is hot while mails go out (every flush of results counts on it), so
- * it is written by set-based SQL only; Sequelize reads it.
+ * One send: to a list, to receivers of the request, or to receivers with individual messages. Transitions of `status`:
+ * campaign-lifecycle.ts. The row is updated by every flush of results, so only set-based SQL writes it; Sequelize reads
+ * it.
  */
 export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttributes<Campaign>> {
   declare id: CreationOptional<string>;
@@ -48,9 +48,9 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
   /** Receivers who may not get it when it starts; not part of totalEmails (statements/write-audience-slice.ts). */
   declare suppressedCount: CreationOptional<number>;
   declare scheduledFor: CreationOptional<Date | null>;
-  /** Whose clock `scheduledFor` is; null: it is an instant (statements/recipient-zones.ts). */
+  /** Time zone of `scheduledFor`; null: it is an instant (statements/recipient-zones.ts). */
   declare timezone: CreationOptional<"recipient" | null>;
-  /** While it is scheduled by the recipients' timezones: before this nobody's hour can have come. */
+  /** Earliest possible local time of any recipient, for campaigns by recipients' time zones. */
   declare startsAt: CreationOptional<Date | null>;
   declare error: CreationOptional<string | null>;
   declare templateId: CreationOptional<string | null>;
@@ -58,7 +58,10 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
   declare listId: CreationOptional<string | null>;
   declare segmentId: CreationOptional<string | null>;
   declare isTransactional: CreationOptional<boolean>;
-  /** As the company had it when the campaign started. False: its links carry no person, and hits are only counted. */
+  /**
+   * The company's setting when the campaign started. False: links do not identify recipients, and hits are only
+   * counted.
+   */
   declare individualTracking: CreationOptional<boolean>;
   declare workerTaskId: string;
   declare expandCursor: CreationOptional<string | null>;
@@ -68,7 +71,7 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
   declare expandedAt: CreationOptional<Date | null>;
   declare requeueFrom: CreationOptional<number | null>;
   declare isInternal: CreationOptional<boolean>;
-  /** Of the key that sent it. */
+  /** Id of the API key that sent it. */
   declare apiKeyId: CreationOptional<string | null>;
   declare blocksInARow: CreationOptional<number>;
   declare repeatedRefusal: CreationOptional<string | null>;
@@ -81,10 +84,10 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
   declare finishedAt: CreationOptional<Date | null>;
   /** When somebody, or the guard, stopped it. */
   declare stoppedAt: CreationOptional<Date | null>;
-  /** What the guard counts since the last resume (statements/campaign-guard.ts). */
+  /** Counts of the guard since the last resume (statements/campaign-guard.ts). */
   declare hardBounces: CreationOptional<number>;
   declare complaints: CreationOptional<number>;
-  /** Tried, and neither accepted nor suppressed. */
+  /** Tried recipients that were neither accepted nor suppressed. */
   declare triedUnsent: CreationOptional<number>;
   /** How many had been tried by then. */
   declare guardFrom: CreationOptional<number>;
@@ -93,7 +96,7 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
   /** Stopped because the database was restored from a backup (statements/restored-database.ts). */
   declare restored: CreationOptional<boolean>;
   /**
-   * Whether its recipients are there, are there for their links alone, are going, or are gone
+   * State of its recipients: present, kept only for their links, being deleted, or deleted
    * (services/campaigns/lifecycle/delete.ts, services/campaigns/retention.ts).
    */
   declare recipientsState: CreationOptional<"kept" | "hidden" | "removing" | "removed">;
@@ -104,7 +107,7 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
 
-  /** Where it was asked for: `include: "company"`. */
+  /** Present with `include: "company"`. */
   declare company?: NonAttribute<Company>;
 
   static register(sequelize: Sequelize): void {
@@ -228,7 +231,7 @@ export interface CampaignRow {
   started_at: Date | null;
   finished_at: Date | null;
   subject: string;
-  /** Null where nobody knows whose they are. */
+  /** Null if hits are not attributed to recipients. */
   opens: number | null;
   clicks: number | null;
   variants: ShownVariant[] | null;
@@ -243,7 +246,7 @@ export type InsertedCampaign = Omit<
   "subject" | "opens" | "clicks" | "next_zone_at" | "variants" | "winner"
 > & { individual_tracking: boolean; starts_at: Date | null };
 
-/** A campaign without variants as it is read, right after it was stored. */
+/** A campaign without variants as it is read, built right after it was stored. */
 export function rowOfNew(inserted: InsertedCampaign, subject: string): CampaignRow {
   const noCount = inserted.individual_tracking ? 0 : null;
   const { starts_at: next_zone_at } = inserted;
@@ -251,9 +254,9 @@ export function rowOfNew(inserted: InsertedCampaign, subject: string): CampaignR
 }
 
 /**
- * What is wrong with a campaign (alias c): the error that stopped it, for how many recipients the month's quota left no room,
- * or what it waits for: a failing SMTP server and what that one says, Redis, warm-up, or the winner of its variants. Only the first is ever stored: senders leave a campaign with an error alone. Looks by primary key, and only for
- * campaigns under way.
+ * Error of a campaign (alias c): the error that stopped it, the number of recipients beyond the monthly quota, or what
+ * it waits for: a failing SMTP server and its reply, Redis, warm-up, or the winner of its variants. Only the first is
+ * stored, because senders skip campaigns with an error. Reads by primary key, and only for running campaigns.
  */
 export const CAMPAIGN_ERROR = `coalesce(c.error,
   case when c.unwritten > 0 then 'The monthly email quota left no room for ' || c.unwritten || ' of ' || c.total_emails || ' recipients.' end,
@@ -284,7 +287,7 @@ const NEXT_ZONE_AT = `case when c.timezone is not null then case
       select min(k.due_at) from send_chunks k where k.company_id = c.company_id and k.campaign_id = c.id and k.state = ${SEND_CHUNK_STATE.waiting})
     end end`;
 
-/** Of the campaign c, looked up by key. */
+/** Value of campaign c, looked up by key. */
 const VARIANTS = `(select json_agg(json_build_object('index', v.index, 'percent', v.percent,
       'subject', coalesce(v.content->>'subject', t.subject), 'template_id', coalesce(v.template_id, c.template_id)) order by v.index)
     from campaign_variants v
@@ -294,7 +297,7 @@ const WINNER = `(select json_build_object('metric', w.metric, 'after_minutes', w
       'due_at', w.due_at, 'decided_at', w.decided_at)
     from campaign_winners w where w.company_id = c.company_id and w.campaign_id = c.id)`;
 
-/** For a statement whose campaigns have the alias c. */
+/** Columns for a statement with campaigns c. */
 export const CAMPAIGN_COLUMNS = `c.id, c.name, c.campaign_type, c.status, c.total_emails, c.sent_count, c.failed_count, c.suppressed_count,
   c.scheduled_for, c.timezone, ${NEXT_ZONE_AT} as next_zone_at, ${CAMPAIGN_ERROR} as error, c.created_at, c.updated_at,
   c.template_id, c.list_id, c.segment_id, c.smtp_config_id, c.is_transactional, c.started_at, c.finished_at,

@@ -12,10 +12,10 @@ import { id, nullable, required } from "./database/columns.ts";
 import type { Plan } from "./plan.ts";
 import type { TrackingDomain } from "./tracking-domain.ts";
 
-/** For how many days rows are kept; missing: as the installation says. */
+/** Retention in days; missing: the installation's default. */
 export type RetentionDays = Partial<Record<"events" | "sent_emails" | "inbound", number>>;
 
-/** When a campaign stops by itself (statements/campaign-guard.ts). */
+/** Thresholds that stop a campaign automatically (statements/campaign-guard.ts). */
 export interface Guard {
   /** More of what was tried than this came back for good. */
   hard_bounce_percent: number;
@@ -28,7 +28,7 @@ export const GUARD: Readonly<Guard> = { hard_bounce_percent: 10, complaint_perce
 /** A tenant: the owner of everything else. */
 export class Company extends Model<InferAttributes<Company>, InferCreationAttributes<Company>> {
   declare id: CreationOptional<string>;
-  /** What rows that are many name it by (hit.ts). */
+  /** Short number of the company, used in large tables (hit.ts). */
   declare no: CreationOptional<number>;
   declare name: string;
   declare plan: string;
@@ -43,14 +43,14 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
   declare retentionDays: CreationOptional<RetentionDays>;
   declare retentionDoneAt: CreationOptional<Date | null>;
   declare requireAuthentication: CreationOptional<boolean>;
-  /** What differs from GUARD. */
+  /** Differences from GUARD. */
   declare guard: CreationOptional<Partial<Guard>>;
   /** An IANA name: when its days begin. */
   declare timezone: CreationOptional<string>;
-  /** Attributes that public forms may set, and hosts to which they may lead. */
+  /** Attributes that public forms may set, and hosts to which they may redirect. */
   declare formAttributes: CreationOptional<string[]>;
   declare formHosts: CreationOptional<string[]>;
-  /** What differs from the defaults. */
+  /** Differences from the defaults. */
   declare branding: CreationOptional<StoredBranding>;
   declare sendingPausedAt: CreationOptional<Date | null>;
   declare confirmationWarnedAt: CreationOptional<Date | null>;
@@ -59,7 +59,7 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;
 
-  /** Where it was asked for: `include: "planRow"`. */
+  /** Present with `include: "planRow"`. */
   declare planRow?: NonAttribute<Plan>;
 
   static register(sequelize: Sequelize): void {

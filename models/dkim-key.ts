@@ -12,8 +12,8 @@ export const DKIM_ALGORITHMS = ["rsa", "ed25519"] as const;
 export type DkimAlgorithm = (typeof DKIM_ALGORITHMS)[number];
 
 /**
- * A DKIM key of an SMTP configuration beside the first, which stands in the configuration's own row. The private key is an
- * envelope of services/lib/secrets.ts, sealed to the id. Of each algorithm one key signs at most, and one waits.
+ * A further DKIM key of an SMTP configuration; the first is stored in the configuration's row. The private key is an
+ * envelope of services/lib/secrets.ts, sealed to the id. Per algorithm at most one key is active and one waits.
  */
 export class DkimKey extends Model<InferAttributes<DkimKey>, InferCreationAttributes<DkimKey>> {
   declare id: CreationOptional<string>;
@@ -23,7 +23,7 @@ export class DkimKey extends Model<InferAttributes<DkimKey>, InferCreationAttrib
   declare selector: string;
   declare algorithm: DkimAlgorithm;
   declare keySealed: Buffer;
-  /** Of a key that was made here: the text of the record to publish. */
+  /** Text of the record to publish, for a generated key. */
   declare record: CreationOptional<string | null>;
   /** False: it signs once its record is seen. */
   declare active: boolean;

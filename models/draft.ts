@@ -18,9 +18,9 @@ export class Draft extends Model<InferAttributes<Draft>, InferCreationAttributes
   declare companyId: string;
   declare name: string;
   declare kind: DraftKind;
-  /** Whatever the client wrote: it is checked when it is sent. */
+  /** Unchecked client input, validated when it is sent. */
   declare body: CreationOptional<Record<string, unknown>>;
-  /** Of the body as JSON. */
+  /** Size of the body as JSON. */
   declare bytes: CreationOptional<number>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;

@@ -9,7 +9,7 @@ import {
 import { company, id, nullable, required } from "./database/columns.ts";
 
 export const EMAIL_EVENT_TYPES = ["delivered", "opened", "clicked", "bounced", "unsubscribed", "complained"] as const;
-/** What webhooks can get: events, and what is none: a recipient that failed, the end of a campaign, people who came by the public form. */
+/** Types of webhooks: events, plus a failed recipient, the end of a campaign, and sign-ups through the public form. */
 export const WEBHOOK_EVENT_TYPES = [
   ...EMAIL_EVENT_TYPES,
   "failed",
@@ -21,8 +21,8 @@ export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
 export type EmailEventType = (typeof EMAIL_EVENT_TYPES)[number];
 
 /**
- * What happened to a mail. `delivered` goes to webhooks only and is no row here. Written by SQL in the statement that changes
- * the mail's own row, many at a time.
+ * An event of a mail. `delivered` is sent only to webhooks and not stored here. Written by the SQL statement that
+ * changes the mail's own row, many at a time.
  */
 export class EmailEvent extends Model<InferAttributes<EmailEvent>, InferCreationAttributes<EmailEvent>> {
   declare id: CreationOptional<string>;
@@ -37,7 +37,7 @@ export class EmailEvent extends Model<InferAttributes<EmailEvent>, InferCreation
   declare isFirstOfLink: CreationOptional<boolean>;
   declare metadata: CreationOptional<Record<string, unknown>>;
   declare createdAt: CreationOptional<Date>;
-  /** Of an open or click: the variant of its recipient in an A/B test. */
+  /** Variant of the recipient in an A/B test, for an open or click. */
   declare variant: CreationOptional<number | null>;
 
   static register(sequelize: Sequelize): void {

@@ -8,34 +8,35 @@ import {
 } from "sequelize";
 import { nullable, primaryKey, required } from "./database/columns.ts";
 
-/** Bits of `flags`; above them stands the variant's index plus one, where the recipient has a variant. */
+/** Bits of `flags`; the higher bits contain the variant's index plus one, if the recipient has a variant. */
 export const HIT_FLAG = { machine: 1, first: 2, firstOfLink: 4 } as const;
 export const HIT_VARIANT_SHIFT = 3;
 
 /**
- * An open or click, one event of the list: in a part (table) for each month, written by SQL many at a time. Hits whose link
- * brings its address along, or whose IP address has a zone, are rows of email_events as all other events are. Eight columns at
- * most: a ninth makes the header of each row with a null eight bytes longer. Left out are
+ * An open or click, one event of the event list; stored in monthly partitions and written by SQL many at a time. Hits
+ * whose link includes its URL, or whose IP address has a zone, are stored in email_events like all other events. Has at
+ * most eight columns: a ninth would add eight bytes to the header of each row with a null. Omitted are
  *
- * | column                     | because                                                                                |
- * |----------------------------|----------------------------------------------------------------------------------------|
- * | created_at                 | the id is a UUIDv7 of that very millisecond (`hit_at(id)`)                             |
- * | company_id, campaign_id    | their numbers are here                                                                 |
- * | sent_email_id, recipient   | the recipient's row has them, or its id is computed; when that row goes, its hits become rows of email_events first (statements/move-hits.ts) |
- * | type                       | link 0 is the pixel, and what is above is the number of the link that was clicked       |
- * | metadata                   | the campaign has the addresses of its links                                            |
+ * | column | because |
+ * |---|---|
+ * | created_at | the id is a UUIDv7 of that very millisecond (`hit_at(id)`) |
+ * | company_id, campaign_id | their numbers are here |
+ * | sent_email_id, recipient | the recipient's row has them, or its id is computed; when that row goes, its hits become rows of email_events first (statements/move-hits.ts) |
+ * | type | link 0 is the pixel, and what is above is the number of the link that was clicked |
+ * | metadata | the campaign has the addresses of its links |
  *
- * Which index finds what the list of events filters by; the parts that a period leaves out are not looked at:
+ * Indexes for the filters of the event list; partitions outside the period are not read:
  *
- * | filter       | in hits                                                   | in email_events                                |
- * |--------------|-----------------------------------------------------------|------------------------------------------------|
- * | none         | (company_no, hit_stretch(id)), newest stretch first              | the key (company_id, id)                       |
- * | since, until | the same, within the stretches                                | the same                                       |
- * | type         | the same; none but opened and clicked are here             | the same; bounced, unsubscribed and complained by partial ones |
- * | campaign     | (campaign_no, hit_stretch(id))                               | (campaign_id, id)                              |
- * | recipient    | the recipient's mails (sent-email.ts), then (hit_mail(campaign_no, seq)) | (company_id, lower(recipient), id)        |
+ * | filter       | in hits                                                                  | in email_events                                                |
+ * |--------------|--------------------------------------------------------------------------|----------------------------------------------------------------|
+ * | none         | (company_no, hit_stretch(id)), newest stretch first                      | the key (company_id, id)                                       |
+ * | since, until | the same, within the stretches                                           | the same                                                       |
+ * | type         | the same; none but opened and clicked are here                           | the same; bounced, unsubscribed and complained by partial ones |
+ * | campaign     | (campaign_no, hit_stretch(id))                                           | (campaign_id, id)                                              |
+ * | recipient    | the recipient's mails (sent-email.ts), then (hit_mail(campaign_no, seq)) | (company_id, lower(recipient), id)                             |
  *
- * A stretch is 262,144 ms long (what the first 30 bits of an id count), and rows of one stretch share an entry of the index.
+ * A stretch is 262,144 ms long (what the first 30 bits of an id count), and rows of one stretch share an entry of the
+ * index.
  */
 export class Hit extends Model<InferAttributes<Hit>, InferCreationAttributes<Hit>> {
   declare id: string;
@@ -50,7 +51,7 @@ export class Hit extends Model<InferAttributes<Hit>, InferCreationAttributes<Hit
   static register(sequelize: Sequelize): void {
     Hit.init(
       {
-        // To Sequelize alone: no index has it.
+        // Only for Sequelize: no index has it.
         id: primaryKey(),
         companyNo: required(DataTypes.INTEGER),
         campaignNo: required(DataTypes.INTEGER),
@@ -65,11 +66,11 @@ export class Hit extends Model<InferAttributes<Hit>, InferCreationAttributes<Hit
   }
 }
 
-/** A month that has a table of hits. Detached: nobody reads it any more, and it is dropped once its hits are not counted any more. */
+/** A monthly partition of hits. Detached: no longer read, and dropped once its hits are uncounted. */
 export class HitPart extends Model<InferAttributes<HitPart>, InferCreationAttributes<HitPart>> {
   declare month: string;
   declare detachedAt: CreationOptional<Date | null>;
-  /** The number of the company up to which that is done. */
+  /** Company number up to which uncounting is done. */
   declare uncountedTo: CreationOptional<number>;
 
   static register(sequelize: Sequelize): void {

@@ -14,7 +14,7 @@ export type InboundResult = (typeof INBOUND_RESULTS)[number];
 
 export const BOUNCE_TYPES = ["hard", "soft", "block"] as const;
 
-/** What came back, one row for each recipient that a message reports. Written by statements/record-returns.ts. */
+/** An inbound message, one row per recipient it reports. Written by statements/record-returns.ts. */
 export class InboundMessage extends Model<InferAttributes<InboundMessage>, InferCreationAttributes<InboundMessage>> {
   declare id: CreationOptional<string>;
   declare companyId: string;
@@ -52,7 +52,7 @@ export class InboundMessage extends Model<InferAttributes<InboundMessage>, Infer
   }
 }
 
-/** A message as it came. Kept 30 days; the rows that were made of it stay. */
+/** A raw message. Kept 30 days; the rows derived from it stay. */
 export class InboundRaw extends Model<InferAttributes<InboundRaw>, InferCreationAttributes<InboundRaw>> {
   declare id: string;
   declare companyId: string;

@@ -11,7 +11,10 @@ import { company, id, nullable, required } from "./database/columns.ts";
 export const PROVIDERS = ["ses", "sendgrid", "mailgun", "postmark", "sparkpost", "brevo"] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
 
-/** Where a provider posts its reports to. Token and secret are envelopes of services/lib/secrets.ts, sealed to the id. */
+/**
+ * Endpoint to which a provider posts its reports. Token and secret are envelopes of services/lib/secrets.ts, sealed to
+ * the id.
+ */
 export class InboundSource extends Model<InferAttributes<InboundSource>, InferCreationAttributes<InboundSource>> {
   declare id: CreationOptional<string>;
   declare companyId: string;

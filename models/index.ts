@@ -1,9 +1,10 @@
 /**
- * Models of the tables whose rows are read and written one by one. Opening the database binds them (database/db.ts). Tables
- * that only set-based statements touch have none: models/schema.sql describes those.
+ * Models of the tables whose rows are read and written one by one. Opening the database binds them (database/db.ts).
+ * Tables that only set-based statements touch have none: models/schema.sql describes those.
  *
- * `associate` names how rows refer to each other, so that model files need not import each other in a circle. Foreign keys
- * belong to the database (`constraints: false`). An `include` joins by the id alone: give it `where: { companyId }` too.
+ * `associate` names how rows refer to each other, so that model files need not import each other in a circle. Foreign
+ * keys belong to the database (`constraints: false`). An `include` joins by the id alone: give it `where: { companyId
+ * }` too.
  */
 import type { Sequelize } from "sequelize";
 import { AccountToken } from "./account-token.ts";

@@ -9,7 +9,7 @@ import {
 import type { Role } from "../services/lib/rights.ts";
 import { company, id, nullable, required } from "./database/columns.ts";
 
-/** An address that may join a company. Open while it is neither accepted nor withdrawn, and not expired. */
+/** Invitation of an address to a company. Open until accepted, withdrawn or expired. */
 export class Invitation extends Model<InferAttributes<Invitation>, InferCreationAttributes<Invitation>> {
   declare id: CreationOptional<string>;
   declare companyId: string;

@@ -21,7 +21,7 @@ export class List extends Model<InferAttributes<List>, InferCreationAttributes<L
   declare visibility: CreationOptional<ListVisibility>;
   declare publicName: CreationOptional<string>;
   declare publicDescription: CreationOptional<string>;
-  /** Whether anybody may read what was sent to it; of public lists alone. */
+  /** True if the archive of this list is public; only for public lists. */
   declare archive: CreationOptional<boolean>;
   /** Null: as the company says. */
   declare doubleOptIn: CreationOptional<boolean | null>;

@@ -10,8 +10,8 @@ import { config } from "../services/lib/config.ts";
 import { company, id, nullable, required } from "./database/columns.ts";
 
 /**
- * An uploaded file; its bytes are rows of media_parts. `deletedAt` is set instead of deleting the row while a campaign still
- * attaches the file.
+ * An uploaded file; its bytes are rows of media_parts. `deletedAt` is set instead of deleting the row while a campaign
+ * still attaches the file.
  */
 export class Media extends Model<InferAttributes<Media>, InferCreationAttributes<Media>> {
   declare id: CreationOptional<string>;
@@ -52,5 +52,5 @@ export class Media extends Model<InferAttributes<Media>, InferCreationAttributes
   }
 }
 
-/** For a statement whose media have the alias m. */
+/** Columns for a statement with media m. */
 export const MEDIA_COLUMNS = "m.id, m.filename, m.content_type, m.size, m.sha256, m.created_at";

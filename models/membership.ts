@@ -19,9 +19,9 @@ export class Membership extends Model<InferAttributes<Membership>, InferCreation
   declare role: Role;
   declare createdAt: CreationOptional<Date>;
 
-  /** Where it was asked for: `include: "user"`. */
+  /** Present with `include: "user"`. */
   declare user?: NonAttribute<User>;
-  /** Where it was asked for: `include: "company"`. */
+  /** Present with `include: "company"`. */
   declare company?: NonAttribute<Company>;
 
   static register(sequelize: Sequelize): void {

@@ -8,7 +8,7 @@ import {
 } from "sequelize";
 import { nullable, primaryKey, required } from "./database/columns.ts";
 
-/** What a company may do and how much of it. Null is unlimited. */
+/** Limits and features of a company. Null is unlimited. */
 export class Plan extends Model<InferAttributes<Plan>, InferCreationAttributes<Plan>> {
   declare name: string;
   declare apiCallsPerDay: CreationOptional<number | null>;

@@ -8,7 +8,7 @@ import {
 } from "sequelize";
 import { nullable, primaryKey } from "./database/columns.ts";
 
-/** Stands in for a code of the second factor, once; only its SHA-256 is stored. */
+/** Replaces a code of the second factor once; only its SHA-256 is stored. */
 export class RecoveryCode extends Model<InferAttributes<RecoveryCode>, InferCreationAttributes<RecoveryCode>> {
   declare userId: string;
   declare codeHash: Buffer;

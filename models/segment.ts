@@ -9,7 +9,7 @@ import {
 import { company, id, required } from "./database/columns.ts";
 import type { Rules } from "./segment-rules/segment-sql.ts";
 
-/** Subscribers described by rules, found anew at each use. */
+/** Subscribers described by rules, evaluated at each use. */
 export class Segment extends Model<InferAttributes<Segment>, InferCreationAttributes<Segment>> {
   declare id: CreationOptional<string>;
   declare companyId: string;

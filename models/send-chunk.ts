@@ -9,19 +9,19 @@ import {
 import { company, nullable, primaryKey, required } from "./database/columns.ts";
 
 /**
- * send_chunks.state. Ready: any sender may take it. Leased: `owner` works on it until `lease_until`. Done: only a resume
- * opens it again. Waiting: becomes ready at `due_at`, the hour of its recipients
- * (services/campaigns/expansion/release-due-chunks.ts), or, without one, when the winner of its campaign's variants is known
- * (statements/decide-winner.ts).
+ * send_chunks.state. Ready: any sender may take it. Leased: `owner` works on it until `lease_until`. Done: only a
+ * resume opens it again. Waiting: becomes ready at `due_at`, the hour of its recipients
+ * (services/campaigns/expansion/release-due-chunks.ts), or, without one, when the winner of its campaign's variants is
+ * known (statements/decide-winner.ts).
  */
 export const SEND_CHUNK_STATE = { ready: 0, leased: 1, done: 2, waiting: 3 } as const;
 
 /**
- * A run of recipients of one campaign (`lo` to `hi`), taken whole by one sender under a lease: measured 190-260 thousand
- * rows/s instead of 25-120 thousand when rows are claimed one by one. Hot, so SQL only.
+ * A run of recipients of one campaign (`lo` to `hi`), leased as a whole by one sender, which is several times faster
+ * than claiming rows one by one. Updated often, so only by SQL.
  *
- * Recipients up to `markedTo` may have been handed to SMTP: those of them that are still queued when the lease runs out are
- * in doubt. `fence` grows with each lease; a sender that holds an older one can write nothing.
+ * Recipients up to `markedTo` may have been handed to SMTP: those still queued when the lease expires are in doubt.
+ * `fence` grows with each lease; a sender with an older one can write nothing.
  */
 export class SendChunk extends Model<InferAttributes<SendChunk>, InferCreationAttributes<SendChunk>> {
   declare campaignId: string;

@@ -10,33 +10,34 @@ import { nullable, primaryKey, required } from "./database/columns.ts";
 import { SENT_EMAIL_STATUS } from "./sent-email-status.ts";
 
 /**
- * One row per recipient, and the truth about every mail. The hottest table: no foreign key, no index on the status, and a
- * fillfactor that leaves room for the update with the server's reply on the same page (HOT). Senders and tracking write it by
- * set-based SQL; the model describes it.
+ * One row per recipient: the authoritative state of every mail. The busiest table: no foreign key, no index on the
+ * status, and a fillfactor that keeps the update with the server's reply on the same page (HOT). Senders and tracking
+ * write it with set-based SQL; the model describes it.
  *
- * Rows are found by their campaign's number and their own, which is negative for those who were left out from the beginning
- * (statements/write-audience-slice.ts). They stand in parts by the month in which their campaign's expansion began
- * (recipient_parts), and leave out what is computed or stands elsewhere:
+ * Rows are found by their campaign's number and their own, which is negative for recipients excluded from the start
+ * (statements/write-audience-slice.ts). They are partitioned by the month in which their campaign's expansion began
+ * (recipient_parts), and omit what is computed or stored elsewhere:
  *
- * | left out                      | because                                                                               |
- * |-------------------------------|---------------------------------------------------------------------------------------|
- * | id                            | it is computed from the two numbers (services/lib/tokens/mail-id.ts)                  |
- * | company, campaign, time       | the campaign has them (`expansion_began_at`)                                          |
- * | email                         | the subscriber has it; an address that is taken away is written here (triggers on subscribers) |
- * | opens, clicks                 | null until there is one                                                               |
+ * | omitted                 | because                                                                                        |
+ * |-------------------------|------------------------------------------------------------------------------------------------|
+ * | id                      | it is computed from the two numbers (services/lib/tokens/mail-id.ts)                           |
+ * | company, campaign, time | the campaign has them (`expansion_began_at`)                                                   |
+ * | email                   | the subscriber has it; an address that is taken away is written here (triggers on subscribers) |
+ * | opens, clicks           | null until there is one                                                                        |
  *
- * An empty email is an erased person's (statements/erasure-targets.ts): such a row is never sent, and nothing more is recorded of it.
+ * An empty email belongs to an erased person (statements/erasure-targets.ts): such a row is never sent, and nothing
+ * more is recorded for it.
  *
- * Which index finds what is asked for in the list of sent emails, and a mail by its Message-ID:
+ * Indexes for the filters of the list of sent emails, and for a Message-ID:
  *
- * | filter     | found by                                                                                            |
- * |------------|-----------------------------------------------------------------------------------------------------|
+ * | filter     | found by                                                                                             |
+ * |------------|------------------------------------------------------------------------------------------------------|
  * | none       | campaigns (company_id, no), newest first, then each campaign's rows by the key (campaign_no, seq)    |
- * | campaign   | the key (campaign_no, seq)                                                                          |
- * | status     | as none or campaign; but for `sent` only in campaigns with failed recipients, or bounces, by the    |
- * |            | indexes of those that bounced, and of those that failed, were suppressed or are in doubt            |
+ * | campaign   | the key (campaign_no, seq)                                                                           |
+ * | status     | as none or campaign; but for `sent` only in campaigns with failed recipients, or bounces, by the     |
+ * |            | indexes of those that bounced, and of those that failed, were suppressed or are in doubt             |
  * | recipient  | the subscriber by address, then (subscriber_id); rows with an address of their own by (lower(email)) |
- * | Message-ID | read back into the two numbers (MailIds.readMessageId), then the key                                |
+ * | Message-ID | read back into the two numbers (MailIds.readMessageId), then the key                                 |
  */
 export class SentEmail extends Model<InferAttributes<SentEmail>, InferCreationAttributes<SentEmail>> {
   declare campaignNo: number;

@@ -15,7 +15,7 @@ export const TLS_MODES = ["auto", "implicit", "starttls", "none"] as const;
 export type TlsMode = (typeof TLS_MODES)[number];
 
 /** A check of the deliverability report that failed, and what to do about it. */
-/** What receivers look at, as the deliverability report names it. */
+/** Checks of the deliverability report. */
 export const CHECK_NAMES = ["spf", "dkim", "dmarc", "alignment", "mx", "links", "bounce_address"] as const;
 
 export interface CheckFailure {
@@ -23,9 +23,9 @@ export interface CheckFailure {
   help: string;
 }
 
-/** What goes to one recipient domain at most; without a limit where there is none. */
+/** Limits of a recipient domain; a missing limit means unlimited. */
 export interface DomainLimit {
-  /** As it goes over the wire: lower case, A-labels. */
+  /** Domain in wire form: lower case, A-labels. */
   domain: string;
   max_per_minute?: number;
   max_connections?: number;
@@ -49,7 +49,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
   declare dkimDomain: CreationOptional<string | null>;
   declare dkimSelector: CreationOptional<string | null>;
   declare dkimKeySealed: CreationOptional<Buffer | null>;
-  /** Of a key that was made here: the text of the record to publish. */
+  /** Text of the record to publish, for a generated key. */
   declare dkimRecord: CreationOptional<string | null>;
   declare maxConnections: CreationOptional<number>;
   declare maxPerSecond: CreationOptional<number | null>;
@@ -60,7 +60,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
   declare backoffUntil: CreationOptional<Date | null>;
   declare backoffCount: CreationOptional<number>;
   declare lastError: CreationOptional<string | null>;
-  /** Set while its limits cannot be counted: its campaigns say so. */
+  /** Set while its limits cannot be counted; its campaigns report it. */
   declare limitsUnknownUntil: CreationOptional<Date | null>;
   declare lastErrorAt: CreationOptional<Date | null>;
   declare workedAt: CreationOptional<Date | null>;

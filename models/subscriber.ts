@@ -17,8 +17,8 @@ export type SubscriberStatus = (typeof SUBSCRIBER_STATUSES)[number];
 export const SEARCHED_TEXT = "s.email || ' ' || s.first_name || ' ' || s.last_name";
 
 /**
- * A person in a company's address book. Imports, bulk actions and the look-up by id are SQL: the look-up costs 24 µs of CPU
- * so, and 70 by a model. Its view, over rows of SQL, is in services/subscribers/subscriber.ts.
+ * A person in a company's address book. Imports, bulk actions and the look-up by id are SQL: the look-up costs 24 µs of
+ * CPU so, and 70 by a model. Its view, over rows of SQL, is in services/subscribers/subscriber.ts.
  */
 export class Subscriber extends Model<InferAttributes<Subscriber>, InferCreationAttributes<Subscriber>> {
   declare id: CreationOptional<string>;

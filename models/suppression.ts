@@ -23,8 +23,8 @@ export const SUPPRESSION_SENTENCES: Readonly<Record<string, string>> = {
 };
 
 /**
- * An address or a domain that a company does not write to: exactly one of `email` and `domain` is set. The domain is stored
- * as it goes over the wire (punycode), `domainUnicode` is the same in letters where they differ.
+ * An address or a domain that a company does not write to: exactly one of `email` and `domain` is set. The domain is
+ * stored as it goes over the wire (punycode), `domainUnicode` is the same in letters where they differ.
  */
 export class Suppression extends Model<InferAttributes<Suppression>, InferCreationAttributes<Suppression>> {
   declare id: CreationOptional<string>;

@@ -13,7 +13,7 @@ export class SystemMail extends Model<InferAttributes<SystemMail>, InferCreation
   declare id: CreationOptional<string>;
   declare kind: string;
   declare recipient: string;
-  /** What the text is made of; never a credential: links are signed when the mail is written. */
+  /** Data of the text; never a credential: links are signed when the mail is rendered. */
   declare data: Record<string, string>;
   declare attempts: CreationOptional<number>;
   declare nextAttemptAt: CreationOptional<Date | null>;

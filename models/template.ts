@@ -22,7 +22,7 @@ export class Template extends Model<InferAttributes<Template>, InferCreationAttr
   declare preheader: CreationOptional<string | null>;
   declare textBody: CreationOptional<string | null>;
   declare inlineCss: CreationOptional<boolean>;
-  /** What is sent in place of the body: made of it when it was saved (services/lib/made-html/). */
+  /** Sent instead of the body: made from it when it was saved (services/lib/made-html/). */
   declare html: CreationOptional<string | null>;
   declare templateMode: CreationOptional<TemplateMode>;
   declare templateType: CreationOptional<TemplateType>;

@@ -8,10 +8,12 @@ import {
 } from "sequelize";
 import { company, nullable, required } from "./database/columns.ts";
 
-/** The host that a company's mails link to in place of the service's own, once it is proved (services/accounts/tracking-domain/). */
+/**
+ * Host that a company's mails link to instead of the service's own, once verified (services/accounts/tracking-domain/).
+ */
 export class TrackingDomain extends Model<InferAttributes<TrackingDomain>, InferCreationAttributes<TrackingDomain>> {
   declare companyId: string;
-  /** In lower case, as it goes over the wire. */
+  /** Host in wire form: lower case, A-labels. */
   declare domain: string;
   declare token: string;
   declare claimedAt: CreationOptional<Date>;

@@ -14,10 +14,10 @@ export class User extends Model<InferAttributes<User>, InferCreationAttributes<U
   declare email: string;
   declare readonly emailKey: CreationOptional<string | null>;
   declare passwordHash: string;
-  /** When somebody showed that they read this mailbox; null: whoever registered it may be anybody. */
+  /** Time at which the mailbox was verified; null: the registrant may be anybody. */
   declare emailVerifiedAt: CreationOptional<Date | null>;
   declare totpSecretSealed: CreationOptional<Buffer | null>;
-  /** From then on a login needs a code. */
+  /** Time from which a login needs a code. */
   declare totpConfirmedAt: CreationOptional<Date | null>;
   declare totpLastStep: CreationOptional<number>;
   declare firstName: CreationOptional<string>;

@@ -1,4 +1,4 @@
-/** A ramp of mails a day for a server that nobody knows yet: `start_per_day`, times `factor` with each day, at most `until_per_day`. */
+/** A daily warm-up ramp for a new server: `start_per_day`, times `factor` with each day, at most `until_per_day`. */
 export interface Warmup {
   start_per_day: number;
   factor: number;

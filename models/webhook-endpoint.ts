@@ -9,7 +9,7 @@ import {
 import { company, id, nullable, required } from "./database/columns.ts";
 import type { WebhookEventType } from "./email-event.ts";
 
-/** Where a company receives its events. The secrets that sign them are sealed with the endpoint's id. */
+/** Endpoint that receives a company's events. Its signing secrets are sealed with the endpoint's id. */
 export class WebhookEndpoint extends Model<InferAttributes<WebhookEndpoint>, InferCreationAttributes<WebhookEndpoint>> {
   declare id: CreationOptional<string>;
   declare companyId: string;

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 
-/** For the rest of a transaction: a lock is waited for this long, so that nobody queues behind us for longer. */
+/** Limits lock waits for the rest of a transaction, so that others queue behind us only briefly. */
 export const WAIT_SHORTLY = "set local lock_timeout = '2s'";
 export const AGAIN_MS = 500;
 /** SQLSTATE lock_not_available, deadlock_detected. */

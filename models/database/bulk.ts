@@ -1,18 +1,19 @@
 /**
- * Concurrency limits for statements over many rows. They run on connections of their own, and wait before they take one: however many
- * of them a company starts, the requests of others find connections, and their statements over many rows are served in between.
+ * Concurrency limits for statements over many rows. They run on connections of their own, and wait before they take
+ * one: however many of them a company starts, the requests of others find connections, and their statements over many
+ * rows are served in between.
  *
- * | work                                       | at once in a process   | of one company | a statement takes at most |
- * |--------------------------------------------|------------------------|----------------|---------------------------|
- * | imports                                    | a third of bulk        | 1              | 14 minutes                |
- * | imports of small files                     | another third          | 1              | 14 minutes                |
- * | segments                                   | a third, with exports  | 1              | 5 s                       |
- * | searched, filtered and sorted lists        | the same               | 1              | 15 s, 2 s for the count   |
- * | exports, page by page                      | a third, with reads    | 1              | 30 s                      |
- * | expansion of campaigns                     | what the others leave  | half           | 60 s                      |
- * | recipients of stopped campaigns that fail  | a third                | 1              | 60 s                      |
- * | changes of thousands of rows by a request  | a third as many of sql | 1              | 60 s                      |
- * | newsletters that are begun                 | as sql allows          | 1              | 60 s                      |
+ * | work                                      | at once in a process   | of one company | a statement takes at most |
+ * |-------------------------------------------|------------------------|----------------|---------------------------|
+ * | imports                                   | a third of bulk        | 1              | 14 minutes                |
+ * | imports of small files                    | another third          | 1              | 14 minutes                |
+ * | segments                                  | a third, with exports  | 1              | 5 s                       |
+ * | searched, filtered and sorted lists       | the same               | 1              | 15 s, 2 s for the count   |
+ * | exports, page by page                     | a third, with reads    | 1              | 30 s                      |
+ * | expansion of campaigns                    | what the others leave  | half           | 60 s                      |
+ * | recipients of stopped campaigns that fail | a third                | 1              | 60 s                      |
+ * | changes of thousands of rows by a request | a third as many of sql | 1              | 60 s                      |
+ * | newsletters that are begun                | as sql allows          | 1              | 60 s                      |
  */
 import type pg from "pg";
 import { ConcurrencyLimit } from "../../services/lib/concurrency-limit.ts";
@@ -22,7 +23,7 @@ import { isQueryCanceled } from "./outage.ts";
 import type { Settings } from "./session-settings.ts";
 import { thirdOf } from "./shares.ts";
 
-/** Somebody waits for the answer, and nobody longer than this for one statement. */
+/** Maximum per statement of an interactive read. */
 const MAX_READ_MS = 5_000;
 const MAX_EXPORT_MS = 30_000;
 
@@ -66,9 +67,9 @@ const onBulk = <T>(owner: string | undefined, work: Work<T>, settings?: Settings
   transaction(work, { from: bulkPool(), owner, settings });
 
 interface ReadLimits {
-  /** Of each statement. */
+  /** Time-out of each statement. */
   statementMs?: number;
-  /** For other reads of the company; a request may have less time left. */
+  /** Maximum wait for other reads of the company; a request may have less time left. */
   waitMs?: number;
 }
 
@@ -93,8 +94,8 @@ export const exportRead = <T>(companyId: string, work: Work<T>, settings: Settin
   limits().reads.run(companyId, () => onBulk(companyId, work, { ...EXPORT, ...settings }));
 
 /**
- * A small file does not wait for the large ones of other companies. That of its own company it would meet at the company's lock,
- * holding a connection, so that it waits behind that one.
+ * A small file does not wait for the large ones of other companies. That of its own company it would meet at the
+ * company's lock, holding a connection, so that it waits behind that one.
  */
 export function importTransaction<T>(companyId: string, work: Work<T>, { isSmall = false } = {}): Promise<T> {
   const { imports, smallImports } = limits();
@@ -104,7 +105,7 @@ export function importTransaction<T>(companyId: string, work: Work<T>, { isSmall
 
 interface SlicedWrite {
   ids: readonly string[];
-  /** Of ids, in one statement. */
+  /** Ids per statement. */
   slice: number;
   /** Called slice after slice, in the order of the ids, so that two such requests do not wait for each other's rows. */
   write: (client: Client, ids: string[]) => Promise<void>;
@@ -120,16 +121,16 @@ export function writeManyRows(companyId: string, { ids, slice, write }: SlicedWr
 }
 
 /**
- * Writes a newsletter that is begun. It does not wait for those of other companies, because it may itself wait for rows that the
- * company's own work has locked.
+ * Writes recipients of a started newsletter. Does not wait for other companies' newsletters, because it may itself wait
+ * for rows that the company's own work has locked.
  */
 export const writeNewsletter = <T>(companyId: string, work: Work<T>): Promise<T> =>
   limits().newsletters.run(companyId, () => transaction(work));
 
-/** For a part of the recipients that a stopped campaign leaves: somebody may stop hundreds of campaigns at once. */
+/** For a slice of a stopped campaign's remaining recipients: somebody may stop hundreds of campaigns at once. */
 export const endTransaction = <T>(companyId: string, work: Work<T>): Promise<T> =>
   limits().ends.run(companyId, () => onBulk(companyId, work));
 
-/** For one slice of a campaign. Expansion limits how many run at once (expansion-queue.ts). */
+/** For one slice of a campaign. Expansion limits concurrency itself (expansion-queue.ts). */
 export const sliceTransaction = <T>(companyId: string | undefined, work: Work<T>): Promise<T> =>
   onBulk(companyId, work);

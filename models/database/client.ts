@@ -1,10 +1,10 @@
 /**
- * A connection to PostgreSQL as all parts of the service open it (pools, Sequelize, migrations): it has our settings from
- * its first statement on, directly and behind a pooler in transaction mode.
+ * Opens connections to PostgreSQL for all parts of the service (pools, Sequelize, migrations), with our settings from
+ * the first statement, directly or behind a pooler in transaction mode.
  *
- * Behind a pooler each transaction may run in another session, which others use, too. So nothing is set for the session:
- * settings go with each transaction, in the message that begins it or in front of the statement that is one by itself, and
- * cost no round trip. Named statements are the pooler's to prepare where they are needed (`pooler.ts` asks whether it does).
+ * Behind a pooler each transaction may run in another, shared session. So nothing is set for the session: settings are
+ * sent with each transaction, in the message that begins it or before a single statement, without a round trip. The
+ * pooler must prepare named statements where they are needed (checked by `pooler.ts`).
  */
 import pg from "pg";
 import { hostUrls, writableHost } from "../../services/lib/processes/postgres-hosts.ts";
@@ -17,7 +17,7 @@ const KEEPALIVE_MS = 5_000;
 const READ_ONLY = "25006";
 
 interface ClientOptions {
-  /** Instead of those of SESSION, or beside them. */
+  /** Settings that override or extend SESSION. */
   settings?: Settings;
   /** A connection on which the database says nothing for that long while it should is given up. */
   silentMs?: number;
@@ -45,12 +45,12 @@ interface ClientParts {
 const isPlain = (given: unknown) => typeof (given as { submit?: unknown }).submit !== "function";
 /** Several statements in one text, which only the simple protocol takes. */
 const SEVERAL = /;\s*\S/;
-/** What begins a transaction; it may be followed by settings for this one, which count for more than ours. */
+/** Start of a transaction, possibly followed by settings that override ours. */
 const BEGIN = /^\s*(?:begin|start transaction)\b[^;]*/i;
 
 const isIdle = (client: DatabaseClient) => (client as unknown as ClientParts)._txStatus === "I";
 
-/** A statement that is a transaction by itself, behind the settings for it: one message, one answer. */
+/** A single-statement transaction with its settings in front: one message, one answer. */
 class QueryWithSettings extends Query {
   readonly #client: DatabaseClient;
   readonly #settings: string;
@@ -143,7 +143,7 @@ export class DatabaseClient extends pg.Client {
     try {
       await this.apply(this.#settings);
     } catch (error) {
-      // Whoever asked for it never gets it, and so cannot close it.
+      // The caller never receives this connection and cannot close it.
       this.end().catch(() => {});
       throw error;
     }
@@ -153,7 +153,7 @@ export class DatabaseClient extends pg.Client {
     return this;
   }
 
-  /** Settings beside those that it has, for as long as it lives. */
+  /** Additional settings for the life of the connection. */
   async apply(settings: Settings): Promise<void> {
     this.#settings = { ...this.#settings, ...settings };
     const { processID } = this as unknown as ClientParts;
@@ -166,7 +166,7 @@ export class DatabaseClient extends pg.Client {
   }
 
   async #setWithEach(known: readonly string[]): Promise<void> {
-    // A plan that is kept is the session's, which is not ours to have it made anew when a table has grown.
+    // A kept plan belongs to the shared session and would not be renewed when a table has grown.
     const settings = {
       ...this.#settings,
       ...(this.#settings.plan_cache_mode ? { plan_cache_mode: "force_custom_plan" } : {}),

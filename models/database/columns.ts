@@ -1,6 +1,7 @@
 /**
- * Column definitions of the models. Functions, because Sequelize writes into the object it is given. The name in the table
- * is the attribute's in snake case (`underscored`); test/integration/models/models.test.ts compares both with the database.
+ * Column definitions of the models. Functions, because Sequelize writes into the object it is given. The name in the
+ * table is the attribute's in snake case (`underscored`); test/integration/models/models.test.ts compares both with the
+ * database.
  */
 import { type DataType, DataTypes } from "sequelize";
 import { newId } from "../../services/lib/ids.ts";

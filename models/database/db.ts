@@ -16,7 +16,7 @@ import { allowSilence, SILENT_MS } from "./silence.ts";
 
 export type Client = pg.PoolClient;
 export type Row = Record<string, unknown>;
-/** What runs a statement: the pool, or one client within a transaction. */
+/** Runs statements: the pool, or one client within a transaction. */
 export type Queryable = Pick<pg.Pool, "query">;
 
 // bigint (count, sum) as a number: exact up to 2^53, and no count here comes near it.
@@ -29,11 +29,11 @@ const PROBE_SILENT_MS = 3_000;
 interface Connections {
   pool: pg.Pool;
   /**
-   * For what takes long for one company (bulk.ts); the same pool where there are too few connections to divide. Its transactions
-   * of receivers have `prepared` statements, too.
+   * Pool for long work of one company (bulk.ts); the same pool if there are too few connections to divide. Its
+   * transactions of receivers use `prepared` statements, too.
    */
   bulk: pg.Pool;
-  /** For `prepared` statements: a plan is made once per connection, and is good for whatever values come. */
+  /** Pool for `prepared` statements, which each connection plans once for all values. */
   prepared: pg.Pool;
   sequelize: Sequelize;
   /** One connection, which nothing else uses: work that takes all others must not make the database look away. */
@@ -101,7 +101,7 @@ function current(): Connections {
 }
 
 const opened = (client: Client) => client as unknown as DatabaseClient;
-/** For as long as the client lives: it must not go back into the pool. */
+/** Settings for the client's life: it must not return to the pool. */
 export const applySettings = (client: Client, settings: Settings): Promise<void> => opened(client).apply(settings);
 /** Its session is another one in each transaction, or may be. */
 export const isPooled = (client: Client): boolean => opened(client).pooled;
@@ -110,7 +110,7 @@ export const pool = (): pg.Pool => current().pool;
 export const bulkPool = (): pg.Pool => current().bulk;
 export const sequelize = (): Sequelize => current().sequelize;
 
-/** Whether the database answers, asked over a connection of its own. */
+/** Checks over a separate connection whether the database answers. */
 export const askDatabase = async (): Promise<void> => void (await current().probe.query("select 1"));
 
 /** After an outage: connections whose statements will never be answered make room for others. */
@@ -132,8 +132,8 @@ export async function queryOne<T = Row>(
 }
 
 /**
- * The rows of a statement that each connection plans once. For what runs hundreds of times a second: planning a statement
- * of several parts costs more than running it. On a client of another pool its transaction must be `BY_KEY`.
+ * Runs a statement that each connection plans once, for statements that run hundreds of times per second: planning
+ * complex ones costs more than running them. On a client of another pool its transaction must be `BY_KEY`.
  */
 export async function prepared<T = Row>(
   name: string,
@@ -146,15 +146,15 @@ export async function prepared<T = Row>(
 
 interface TransactionOptions {
   from?: pg.Pool;
-  /** Whose share its connection is of, where that is not the caller's: a stranger's request that is about a company. */
+  /** Company whose share the connection uses, if not the caller's: for an anonymous request about a company. */
   owner?: string;
-  /** For this transaction alone. */
+  /** Settings for this transaction. */
   settings?: Settings;
 }
 
 /**
- * Somebody waits for the answer: a lock that is not free by then (an import at its merge, say) fails the request, which may
- * come again, instead of keeping the connection.
+ * Somebody waits for the answer: a lock that is not free by then (an import at its merge, say) fails the request, which
+ * may come again, instead of keeping the connection.
  */
 export const INTERACTIVE: TransactionOptions = { settings: { lock_timeout: 2_000 } };
 

@@ -1,18 +1,18 @@
 /**
- * Which history the database has. A replica that is promoted goes on without the last transactions of its primary if these
- * were not replicated (asynchronous replication): it begins a new timeline. A restored dump is another system.
+ * Reads which history the database has. A promoted replica continues without its primary's last transactions if they
+ * were not replicated (asynchronous replication), and starts a new timeline. A restored dump is another system.
  *
  * Both functions may be called by every role of PostgreSQL itself. Where they may not, or do not exist (some hosted
  * databases), the history is null: a lost one cannot be noticed there.
  */
 import { query } from "./db.ts";
 
-/** Of the control file the checkpoint's timeline could be read too, but that is the old one until the first checkpoint. */
+/** Not read from the control file, whose checkpoint still has the old timeline until the first new checkpoint. */
 const TIMELINE = "left(pg_walfile_name(pg_current_wal_lsn()), 8)";
 
 /**
- * The database within its server, and a table in it: a dump that is restored gets others, also where it is restored in place.
- * Both stay in a replica, and in a copy of the server's files.
+ * Ids of the database and of a table in it: a restored dump gets new ones, even if restored in place. Replicas and file
+ * copies keep them.
  */
 const DATABASE = `(select oid::text from pg_database where datname = current_database())
   || '.' || to_regclass('installation')::oid::text`;
@@ -21,7 +21,7 @@ const DATABASE = `(select oid::text from pg_database where datname = current_dat
 export const isOnTimeline = (param: string) =>
   `(${param}::text is null or (select ${TIMELINE} || '/' || ${DATABASE}) = ${param})`;
 
-/** For `isOnTimeline`. */
+/** Position for `isOnTimeline`. */
 export const positionOf = ({ history, database }: DatabaseState): string | null =>
   history && `${history.timeline}/${database}`;
 
@@ -74,8 +74,8 @@ export async function readDatabaseState(question = "null::boolean"): Promise<Dat
 export type Replication = "none" | "synchronous" | "asynchronous";
 
 /**
- * Whether what is committed is also on a replica. Undefined: this role may not see it (it is not a member of pg_monitor, and
- * synchronous replication is configured). A setting of the role or the database can undo the server's.
+ * Tells whether commits are also on a replica. Undefined: this role may not see it (it is not a member of pg_monitor,
+ * and synchronous replication is configured). Settings of the role or database can override the server's.
  */
 const REPLICATION = `
   select count(*)::int as replicas, count(sync_state)::int as visible,

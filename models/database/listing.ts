@@ -1,12 +1,12 @@
 /**
- * One page of a list: filter, search, order, count. The same rules for every resource.
+ * Reads one page of a list: filter, search, order, count. The same rules for every resource.
  *
- * Pages follow each other by keyset: `next` and `previous` name the sort key of the row where a page ends, and the next page begins
- * behind it. So each page costs the same, and a row whose key does not change is listed once, whatever is added or removed
- * in between. `page=` finds the row before that page by its offset, and goes on from there.
+ * Pages follow each other by keyset: `next` and `previous` contain the sort key of the row where a page ends, and the
+ * next page starts after it. So each page costs the same, and a row whose key does not change is listed once, whatever
+ * is added or removed in between. `page=` finds the row before that page by its offset and continues from there.
  *
- * `count` comes from a counter where there is one, else rows are counted. Where that takes more than COUNT_MS it is the
- * planner's estimate, and `count_estimated` says so.
+ * `count` comes from a counter if there is one, otherwise rows are counted. If that takes longer than COUNT_MS, it is
+ * the planner's estimate, marked by `count_estimated`.
  */
 import type { Model, ModelStatic } from "sequelize";
 import { invalid, invalidPage } from "../../services/lib/errors.ts";
@@ -41,7 +41,7 @@ export interface Listing {
   large?: boolean;
   /** Default "-created_at". */
   defaultOrdering?: string;
-  /** In place of `from` where rows are in the order of `id`: a source that reads no more of each of its parts than the page needs. */
+  /** Replaces `from` for rows in `id` order: a source that reads no more of each of its parts than the page needs. */
   nearest?: (page: PageRange) => string;
 }
 
@@ -49,15 +49,15 @@ export interface Listing {
 export const isOneOf = (column: string, given: unknown, values: unknown[]): string =>
   Array.isArray(given) ? `${column} = any($${values.push(given)})` : `${column} = $${values.push(given)}`;
 
-/** The rows of a page: the first ones in an order, behind a place in it. */
+/** Range of a page: the first rows in an order after a key. */
 export interface PageRange {
   direction: "asc" | "desc";
   limit: number;
-  /** Parameters that hold the place's key; left out at the beginning. */
+  /** Parameters with the key; absent at the start. */
   place?: readonly string[] | undefined;
 }
 
-/** SQL: whether a row with this key is behind the place. */
+/** SQL: true if a row's key comes after the given key. */
 export const isAfterKey = (key: readonly string[], { direction, place }: PageRange): string =>
   place ? `(${key.join()}) ${direction === "desc" ? "<" : ">"} (${place.join()})` : "true";
 
@@ -95,7 +95,7 @@ function sortKeyOf(listing: Listing, field: string): string[] {
 /** A list as it was asked for. */
 interface Reading {
   listing: Listing;
-  /** With the search. */
+  /** Including the search. */
   where: string[];
   values: unknown[];
   isSearched: boolean;
@@ -149,7 +149,7 @@ function select<R>(reading: Reading, { columns, cursor, offset = 0, limit }: Row
   return query<R & Keyed>(sql, values, on);
 }
 
-/** The place before the page with this number. */
+/** Key before the page with this number. */
 async function cursorOf(reading: Reading, page: number, size: number): Promise<Cursor> {
   const [last] = await select(reading, { offset: (page - 1) * size - 1, limit: 1 });
   if (!last) throw invalidPage();
@@ -186,7 +186,7 @@ async function readPage<T extends object>(reading: Reading, asked: ListQuery): P
   if (isBackward) rows.reverse();
   const counted = isFirst && !hasMore ? { count: rows.length } : await countRows(reading, cursor);
   const estimate = counted.count_estimated ? { estimate: counted.count } : {};
-  // All rows behind an empty page's place were removed: its cursors lead to the list's end, or its beginning.
+  // An empty page: all later rows were removed, so its cursors lead to the end or start of the list.
   const cursorAt = (row: Keyed | undefined, backward: boolean) =>
     sealCursor({ key: row?.page_key ?? null, isBackward: backward, ...estimate }, order);
   const [hasNext, hasPrevious] = isBackward ? [cursor?.key !== null, hasMore] : [hasMore, !isFirst];

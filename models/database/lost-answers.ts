@@ -1,7 +1,7 @@
 /**
- * After a network that swallowed bytes, statements wait for answers that were sent and lost: each takes a connection of a
- * pool until the database has been silent for too long, which is over a minute. PostgreSQL knows which of them it still
- * works at; the connections of the others are given up, and what waits for them fails as in any outage.
+ * Closes connections whose answers were lost. After a network failure, statements wait for answers that were sent and
+ * lost; each occupies a pooled connection for over a minute. PostgreSQL knows which of them it is still executing;
+ * other connections are closed, and their statements fail as in any outage.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DatabaseClient } from "./client.ts";
@@ -20,8 +20,8 @@ const partsOf = (client: DatabaseClient) => client as unknown as ClientParts;
 const WORKING = "select pid from pg_stat_activity where pid = any($1) and state = 'active'";
 
 /**
- * Of these connections gives up those that wait for a statement at which the database does not work. How many it was. It is
- * asked twice: a statement that was on its way to a backend without CPU time at the first question is at work at the second.
+ * Closes those of the connections that wait for a statement the database is not executing, and returns their number.
+ * Asks twice: a statement in transit to a backend without CPU time may only be visible the second time.
  */
 export async function giveUpLostAnswers(
   clients: Iterable<DatabaseClient>,

@@ -1,11 +1,11 @@
 /**
- * Migrations: numbered SQL files, forward only, never edited once released. They only add, so that nodes of the version
- * before go on beside them. Applied at start under an advisory lock, so any number of nodes may start at once.
+ * Applies migrations: numbered SQL files, forward only, never edited once released. They only add, so that nodes of the
+ * previous version keep working. Applied at start under an advisory lock, so any number of nodes may start at once.
  *
- * | first line of the file | is run                                                                             |
- * |------------------------|------------------------------------------------------------------------------------|
+ * | first line of the file | is run                                                                                            |
+ * |------------------------|---------------------------------------------------------------------------------------------------|
  * | `-- concurrently`      | one CREATE INDEX CONCURRENTLY each, between semicolons, outside of a transaction (build-index.ts) |
- * | anything else          | in one transaction together with its record                                        |
+ * | anything else          | in one transaction together with its record                                                       |
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -99,9 +99,9 @@ export async function migrate(url: string, folder = FOLDER): Promise<string[]> {
 const WAIT_MS = 200;
 
 /**
- * Begins a transaction that holds the lock and ends with it, so that it holds behind a pooler, too. The lock is tried again and
- * again: a statement that waited for it would keep a snapshot, and an index that another node builds concurrently waits for
- * every older snapshot, so both would wait for ever (a cycle that PostgreSQL does not see).
+ * Begins a transaction that holds the lock and ends with it, so that it holds behind a pooler, too. The lock is tried
+ * again and again: a statement that waited for it would keep a snapshot, and an index that another node builds
+ * concurrently waits for every older snapshot, so both would wait for ever (a cycle that PostgreSQL does not see).
  */
 async function beginLocked(client: pg.Client): Promise<void> {
   for (;;) {
@@ -117,7 +117,7 @@ async function beginLocked(client: pg.Client): Promise<void> {
 
 const RECORD = "insert into migrations (name, checksum) values ($1, $2)";
 
-/** True where it was applied before. */
+/** True if it was already applied. */
 async function isApplied(client: pg.Client, { name, checksum }: Migration): Promise<boolean> {
   const known = (await applied(client)).get(name);
   if (known && known !== checksum) throw new Error(`Migration ${name} was edited after it had been applied`);
@@ -125,8 +125,8 @@ async function isApplied(client: pg.Client, { name, checksum }: Migration): Prom
 }
 
 /**
- * False if it was applied before. Locks of the version at work are waited for shortly, and a deadlock with it only begins the
- * migration again: nothing of its transaction stays.
+ * False if it was applied before. Locks of the version at work are waited for shortly, and a deadlock with it only
+ * begins the migration again: nothing of its transaction stays.
  */
 async function apply(url: string, client: MigrationClient, migration: Migration): Promise<boolean> {
   if (migration.sql.startsWith("-- concurrently\n"))

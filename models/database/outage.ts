@@ -16,7 +16,7 @@ const CODES = new Set([
   ...["57014", "55P03", "40P01", "40001"],
 ]);
 
-/** What pg says without a code. */
+/** pg's messages without a code. */
 const SENTENCES =
   /^(timeout expired|timeout exceeded when trying to connect|Connection terminated|Client (has encountered a connection error|was closed) and is not queryable|The database has not answered)/;
 
@@ -24,14 +24,17 @@ interface DatabaseError {
   name?: unknown;
   code?: unknown;
   message?: unknown;
-  /** What Sequelize wraps. */
+  /** Errors wrapped by Sequelize. */
   parent?: DatabaseError;
 }
 
 /** It took longer than its statement time-out, or an operator cancelled it. */
 export const isQueryCanceled = (error: unknown): boolean => (error as DatabaseError | null)?.code === "57014";
 
-/** As long as a start waits for the first connection: twenty processes that start at once on two cores take longer than five tries. */
+/**
+ * As long as a start waits for its first connection: many processes starting at once on few cores take longer than five
+ * tries.
+ */
 const TRY_FOR_MS = 60_000;
 const PAUSE_MS = 1_000;
 

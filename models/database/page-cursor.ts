@@ -1,14 +1,14 @@
 /**
- * A place in an ordered list, as `next` and `previous` carry it. Sealed: keys may be addresses and names, which must not show in
- * access logs, and what anybody else made or altered is refused. It opens for the order that it was made for, and for no other.
+ * Seals the position in an ordered list for `next` and `previous`: keys may be addresses and names, which must not show
+ * in access logs, and forged cursors are refused. A cursor is valid only for its own order.
  */
 import { invalidPage } from "../../services/lib/errors.ts";
 import { seal, unseal } from "../../services/lib/secrets.ts";
 
 export interface Cursor {
-  /** Sort key of the row beside the page, as PostgreSQL's texts; null: the list's end, or its beginning. */
+  /** Sort key of the adjacent row, as PostgreSQL's texts; null: the start or end of the list. */
   key: string[] | null;
-  /** The page is the one before this place. */
+  /** The page precedes this position. */
   isBackward: boolean;
   /** An estimate that took its time is carried on instead of being made for each page. */
   estimate?: number;

@@ -1,7 +1,7 @@
 /**
- * Whether the service can work through what DATABASE_URL names. A pooler such as pgbouncer may give each transaction another
- * session: named statements must then be prepared by the pooler wherever they are run (pgbouncer from 1.21 on). One that
- * does not is refused at the start, in one line: it would send some mails, and then none.
+ * Checks whether the service works with the server or pooler of DATABASE_URL. A pooler such as pgbouncer may give each
+ * transaction another session: it must then prepare named statements wherever they run (pgbouncer from 1.21). Others
+ * are refused at start, because the service would send some mails and then none.
  */
 import pg from "pg";
 import { newId } from "../../services/lib/ids.ts";
@@ -35,8 +35,8 @@ async function begin(client: pg.Client): Promise<number> {
 }
 
 /**
- * Two clients begin and commit in turn: with sessions that are shared, the first to begin again gets the other's, whichever
- * end of its list the pooler takes them from.
+ * Two clients begin and commit alternately: with shared sessions the first gets the other's when it begins again,
+ * whichever end of its list the pooler takes sessions from.
  */
 async function keepsSession(one: pg.Client, other: pg.Client): Promise<boolean> {
   for (let round = 0; round < 2 * ROUNDS; round++) {

@@ -1,4 +1,4 @@
-/** What the service's own role may do to the schema: nothing, where another one owns the tables (models/database-roles.sql). */
+/** Rights of the service's role on the schema: none if another role owns the tables (models/database-roles.sql). */
 import { type Queryable, queryOne } from "./db.ts";
 
 export interface DatabaseRole {

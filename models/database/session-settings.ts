@@ -1,16 +1,17 @@
 /**
- * What is set for each of our connections, so that nothing it holds for us outlives us: a process that is
- * frozen or cut off says no goodbye, and by default TCP holds its connection, and that connection its locks, for two hours.
+ * Settings of all our connections, so that nothing they hold outlives us: a frozen or disconnected process does not
+ * close its connection, and by default TCP keeps it, with its locks, for two hours.
  *
- * | what is gone                                            | noticed by                                            | within |
- * |---------------------------------------------------------|-------------------------------------------------------|--------|
- * | frozen or cut off between two statements of a transaction | idle_in_transaction_session_timeout                  | 4 s    |
- * | cut off while a statement runs                          | keepalives, looked at by client_connection_check_interval | 10 s |
- * | cut off, or frozen, while it is sent an answer          | tcp_user_timeout                                      | 8 s    |
- * | anything else in a transaction                          | transaction_timeout (PostgreSQL 17)                   | 70 s   |
+ * | lost peer                                                 | noticed by                                              | within |
+ * |-----------------------------------------------------------|---------------------------------------------------------|--------|
+ * | frozen or cut off between two statements of a transaction | idle_in_transaction_session_timeout                     | 4 s    |
+ * | cut off while a statement runs                            | keepalives, checked by client_connection_check_interval | 10 s   |
+ * | cut off, or frozen, while it is sent an answer            | tcp_user_timeout                                        | 8 s    |
+ * | anything else in a transaction                            | transaction_timeout (PostgreSQL 17)                     | 70 s   |
  *
- * The first needs no network, so it also holds behind a proxy or a NAT that goes on acknowledging. A statement that runs by
- * itself is committed when it ends, whether anybody listens or not: what many wait for is therefore written as one statement.
+ * The first needs no network, so it also works behind a proxy or NAT that keeps acknowledging. A single statement is
+ * committed when it ends, whether or not its client is still connected: work that many wait for is therefore written as
+ * one statement.
  *
  * SESSION also fixes the formats and the isolation level that statements rely on.
  */
@@ -23,10 +24,10 @@ export const STATEMENT_TIMEOUT_MS = 60_000;
 export const GRACE_MS = 10_000;
 
 const IDLE_IN_TRANSACTION_MS = 4_000;
-/** Longer than any lock of one that is gone is held: whoever waits beyond it waits for somebody who is at work. */
+/** Longer than any lock of a lost peer is held: a longer wait is for an active transaction. */
 const LOCK_TIMEOUT_MS = 15_000;
 
-/** For all connections; a name that the server does not have yet is left out. */
+/** Settings of all connections; names unknown to the server are omitted. */
 export const SESSION: Settings = {
   statement_timeout: STATEMENT_TIMEOUT_MS,
   lock_timeout: LOCK_TIMEOUT_MS,
@@ -40,7 +41,7 @@ export const SESSION: Settings = {
   // Compiles what the planner calls expensive: 20 ms for five expressions (PostgreSQL 15), each time. Where its estimate is
   // too high, and for statements of thousands of rows that take milliseconds, that is longer than the statement.
   jit: "off",
-  // How texts are read and written, whatever the server, the database or the role has.
+  // Text formats, independent of the server, database and role.
   datestyle: "ISO, MDY",
   intervalstyle: "postgres",
   timezone: "UTC",
@@ -49,7 +50,7 @@ export const SESSION: Settings = {
   standard_conforming_strings: "on",
   transform_null_equals: "off",
   array_nulls: "on",
-  // A statement that waited for a lock reads the row as it is then; under stricter levels it would fail.
+  // A statement that waited for a lock must read the current row; it would fail under stricter levels.
   default_transaction_isolation: "read committed",
 };
 
@@ -59,7 +60,7 @@ export const MIGRATION: Settings = { statement_timeout: 0, lock_timeout: 0, tran
 /** The settings $1 (names) with the values $2, in their order. What the server does not have is left out. */
 const SET = `from unnest($1::text[], $2::text[]) s (name, value) where current_setting(name, true) is not null`;
 
-/** As statements, to go in one message with the one that begins a transaction. Only our own names and values. */
+/** As statements to be sent in one message with the start of a transaction. Only our own names and values. */
 export const localSettings = (settings: Settings): string =>
   Object.entries(settings)
     .map(([name, value]) => `set local ${name} = ${escapeLiteral(String(value))}`)
@@ -76,8 +77,8 @@ export const setLocally = (settings: readonly (readonly [string, string | number
 });
 
 /**
- * For the session, unless a pooler stands between (then the session is not ours). It gives its clients a process id of
- * its own: $3 is the one that this client got.
+ * For the session, unless a pooler is in between, whose sessions are shared. It gives its clients a process id of its
+ * own: $3 is the one this client got.
  */
 export const setForSession = (settings: Settings, processId: number) => ({
   text: `select pg_backend_pid() <> $3 as pooled, pg_is_in_recovery() as standby,

@@ -1,6 +1,6 @@
 /**
- * A pool of connections that companies share. A statement waits for its company's concurrency limit before it takes a connection, so
- * that one company's locks and long statements never take the last connection from the others.
+ * A pool of connections that companies share. A statement waits for its company's concurrency limit before it takes a
+ * connection, so that one company's locks and long statements never take the last connection from the others.
  */
 import pg from "pg";
 import { ConcurrencyLimit, type Release } from "../../services/lib/concurrency-limit.ts";

@@ -1,7 +1,7 @@
 /**
- * A database whose machine is gone without a word (power, network, a failover) leaves statements without an answer for as
- * long as TCP tries: a quarter of an hour, in which each connection of the pool is taken. PostgreSQL itself ends a
- * statement that takes too long, so a connection that is silent for longer than that is given up.
+ * Closes silent connections. A database host that disappears (power, network, failover) leaves statements unanswered
+ * for as long as TCP retries: a quarter of an hour, while each pooled connection is occupied. PostgreSQL itself ends
+ * statements that take too long, so a connection silent for longer is dead.
  */
 import type { Socket } from "node:net";
 import type { PoolClient } from "pg";
@@ -11,7 +11,7 @@ export const SILENT_MS = STATEMENT_TIMEOUT_MS + GRACE_MS;
 
 const streamOf = (client: object) => (client as { connection: { stream: Socket } }).connection.stream;
 
-/** Once for a connection, as soon as it is there. */
+/** Called once per new connection. */
 export function endInSilence(client: object, silentMs: number): void {
   const stream = streamOf(client);
   stream.on("timeout", () => stream.destroy(new Error("The database has not answered for too long.")));
@@ -22,7 +22,7 @@ export function allowSilence(client: object, silentMs: number): void {
   streamOf(client).setTimeout(silentMs);
 }
 
-/** For the rest of a transaction. When the client is given back, it is as before. */
+/** Applies to the rest of a transaction; reset when the client is released. */
 export async function allowLonger(client: PoolClient, statementMs: number): Promise<void> {
   const longer = [
     ["statement_timeout", statementMs],

@@ -1,11 +1,11 @@
-/** Work that may turn out to take too long for somebody who waits for it: it is given up, and its transaction goes on. */
+/** Runs work that is abandoned if it takes too long; its transaction continues. */
 import type { Client } from "./db.ts";
 import { isQueryCanceled } from "./outage.ts";
 import { localSettings } from "./session-settings.ts";
 
 const limit = (ms: number) => localSettings({ statement_timeout: ms });
 
-/** From here on each statement of the transaction may take so long. */
+/** Limits each further statement of the transaction. */
 export const limitStatements = async (client: Client, ms: number): Promise<void> =>
   void (await client.query(limit(ms)));
 

@@ -56,7 +56,7 @@ const negated = (operator: string) => (operator === "is_empty" ? "is_not_empty" 
 function shapes(type: FieldType, nullable: boolean, names: readonly string[]): object[] {
   const field =
     names.length > 0 ? { enum: names } : { type: "string", pattern: NAME_PATTERN.replace("^", "^attributes\\.") };
-  /** By the value that they take. */
+  /** Operators by the value they take. */
   const groups = new Map<string, { operators: string[]; value: object | undefined }>();
   for (const operator of operatorsOf(type, nullable).keys()) {
     const value = operator === "is_empty" ? undefined : valueFor(type, operator);

@@ -2,10 +2,10 @@
 import { isAttributeName } from "../../services/lib/attributes.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
 
-/** Keeps a value as a parameter and returns its place ($n). */
+/** Adds a parameter and returns its placeholder ($n). */
 export interface Bind {
   (value: unknown): string;
-  /** The place of the company's id. */
+  /** Placeholder of the company's id. */
   company: string;
 }
 
@@ -34,7 +34,7 @@ const lastTime = (column: string) => `(select max(e.${column}) from sent_emails 
 const COMPLAINED = `exists (
   select from email_events e where e.company_id = s.company_id and e.type = 'complained' and lower(e.recipient) = s.email_key)`;
 
-// As soft_bounces_in_a_row(): a delivery since the last one ends the row.
+// Like soft_bounces_in_a_row(): a later delivery ends the run.
 const SOFT_BOUNCES = `case when s.soft_bounces > 0 and not exists (
   select from sent_emails e
   where e.subscriber_id = s.id and e.status = ${SENT_EMAIL_STATUS.sent} and e.sent_at > s.soft_bounced_at)
@@ -46,8 +46,8 @@ const fixed = (type: FieldType, nullable: boolean, sql: string): FieldKind => ({
   expression: () => sql,
 });
 
-// An address or domain that is given whole is looked for by its key, parts of one in what was entered.
-// Texts in lower case: every operator compares them with a value in lower case.
+// Matches whole addresses and domains by their key, and parts in the text as entered. Texts are lower-cased, because
+// every operator compares with lower-case values.
 const FIELDS = new Map<string, FieldKind>([
   ["email", fixed("address", false, "s.email")],
   ["domain", fixed("domain", false, "split_part(s.email, '@', -1)")],

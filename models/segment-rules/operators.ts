@@ -16,10 +16,9 @@ import {
 } from "./values.ts";
 
 /**
- * How lists and campaigns are looked up. "each" for some people: each by itself, 3.4 µs with a list, because "offset 0" keeps the planner
- * from a join. Where it expects few people, as behind a comparison of rows, it would read the whole list, or all of a campaign's mails,
- * for each of them: of 9,000 people and 3,500 members a slice of a campaign took 3.5 s instead of 0.1. "joined" for everybody, whose
- * number it knows: 0.6 µs.
+ * How lists and campaigns are looked up. "each", for few people: individually, because "offset 0" prevents a join. If
+ * the planner expects few people it would otherwise read the whole list, or all mails of a campaign, for each of them.
+ * "joined", for everybody, whose number it knows.
  */
 export type LookUp = "each" | "joined";
 
@@ -31,7 +30,7 @@ export interface Test {
 }
 
 type Tests = Record<string, Test>;
-/** Of the person alone. */
+/** Test on the subscriber's own columns. */
 type Sql = (x: string, value: unknown, bind: Bind) => string;
 
 const none = () => undefined;
@@ -59,7 +58,7 @@ const texts: Tests = {
   in: test(manyOf(textError), text.in),
 };
 
-/** `x` is the address or its domain as entered, `key` what stands for it in all spellings. */
+/** `x` is the address or its domain as entered, `key` its canonical form. */
 const keyed = (key: string): Tests => {
   const parts =
     (sql: Sql): Sql =>
@@ -113,7 +112,7 @@ const times: Tests = {
   in_last_days: test(daysError, inLastDays),
 };
 
-/** One id or several, looked up in the rows that link a subscriber with lists or campaigns. */
+/** Looks up one or several ids in the rows that link subscribers with lists or campaigns. */
 function linked(exists: (ids: string, lookUp: LookUp) => string): Tests {
   const sql: Test["sql"] = (_x, value, bind, lookUp) => exists(`${bind([value].flat())}::uuid[]`, lookUp);
   return { equals: test(uuidError, sql), in: test(manyOf(uuidError), sql) };

@@ -1,29 +1,29 @@
 /**
- * Segments: rules → one SQL condition over `subscribers s`, with bound parameters only.
+ * Converts segment rules to one SQL condition over `subscribers s`, with bound parameters only.
  *
  * `match: "all"` (default) requires every condition, `"any"` one of them. Text is compared without regard to case. A
  * `not_` operator is the exact negation of its positive one, so that it also holds where the field is empty or missing.
  *
- * | field                              | operators                                                               | value |
- * |------------------------------------|-------------------------------------------------------------------------|-------|
- * | email, domain (any spelling whole) | equals, not_equals, contains, not_contains, starts_with, ends_with,     | text; in, not_in: array of texts |
- * |                                    | in, not_in                                                              | |
- * | first_name, last_name              | the same, is_empty, is_not_empty                                        | the same |
- * | status                             | equals, not_equals, in, not_in                                          | a status, or an array of them |
- * | created_at                         | before, after, gt, gte, lt, lte, in_last_days                           | date or date-time; number of days |
- * | last_opened_at, last_clicked_at    | the same, is_empty (never), is_not_empty                                | the same |
- * | last_bounced_at                    | the same                                                                | the same |
- * | complained                         | equals, not_equals                                                      | boolean |
- * | soft_bounces (in a row, no         | equals, not_equals, gt, gte, lt, lte                                    | number |
- * | delivery between)                  |                                                                         | |
- * | list                               | equals, not_equals, in, not_in, is_empty (on no list), is_not_empty     | uuid of a list, or an array of them |
- * | opened_campaign, clicked_campaign  | equals, not_equals, in, not_in                                          | uuid of a campaign, or an array of them |
- * | attributes.<name>                  | all of the above                                                        | text, number, boolean; number for gt … lte; date for before, after |
+ * | field | operators | value |
+ * |---|---|---|
+ * | email, domain (any spelling whole) | equals, not_equals, contains, not_contains, starts_with, ends_with, | text; in, not_in: array of texts |
+ * |  | in, not_in |  |
+ * | first_name, last_name | the same, is_empty, is_not_empty | the same |
+ * | status | equals, not_equals, in, not_in | a status, or an array of them |
+ * | created_at | before, after, gt, gte, lt, lte, in_last_days | date or date-time; number of days |
+ * | last_opened_at, last_clicked_at | the same, is_empty (never), is_not_empty | the same |
+ * | last_bounced_at | the same | the same |
+ * | complained | equals, not_equals | boolean |
+ * | soft_bounces (in a row, no | equals, not_equals, gt, gte, lt, lte | number |
+ * | delivery between) |  |  |
+ * | list | equals, not_equals, in, not_in, is_empty (on no list), is_not_empty | uuid of a list, or an array of them |
+ * | opened_campaign, clicked_campaign | equals, not_equals, in, not_in | uuid of a campaign, or an array of them |
+ * | attributes.<name> | all of the above | text, number, boolean; number for gt … lte; date for before, after |
  *
- * A date without a time is the whole day in the company's time zone; before is lt, after is gt. An attribute that is an array fits when one of its
- * texts does; `is_empty` holds for a missing attribute, "" and []. Numbers written as text (every CSV import) compare
- * as numbers with gt … lte and with a number after equals. Only opens and clicks by people count, on
- * mails sent to the subscriber. `in_last_days` counts from the moment of the query.
+ * A date without a time is the whole day in the company's time zone; before is lt, after is gt. An attribute that is an
+ * array fits when one of its texts does; `is_empty` holds for a missing attribute, "" and []. Numbers written as text
+ * (every CSV import) compare as numbers with gt … lte and with a number after equals. Only opens and clicks by people
+ * count, on mails sent to the subscriber. `in_last_days` counts from the moment of the query.
  */
 import { invalid } from "../../services/lib/errors.ts";
 import { type Bind, type FieldKind, fieldKind } from "./fields.ts";
@@ -57,7 +57,7 @@ function readOperator(operator: string): { positive: string; negated: boolean } 
     : { positive: operator, negated: false };
 }
 
-/** Those with a negated form. */
+/** Operators with a negated form. */
 export const OPPOSITES = ["equals", "contains", "in", "is_empty"];
 
 /** The condition parsed, or an error sentence. */

@@ -1,4 +1,4 @@
-/** What a condition's value may be: each function returns an error sentence for an invalid value, else undefined. */
+/** Validates values of conditions: each function returns an error sentence for an invalid value, else undefined. */
 import { isUuid } from "../../services/lib/ids.ts";
 import { SUBSCRIBER_STATUSES, type SubscriberStatus } from "../subscriber.ts";
 
@@ -33,7 +33,7 @@ export const statusError: Check = (value) =>
     ? undefined
     : `The value must be one of ${SUBSCRIBER_STATUSES.join(", ")}.`;
 
-/** A year of 0000 and a day that its month does not have are refused, too. */
+/** Also refuses the year 0000 and days that a month does not have. */
 export const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 
 /** A date without a time: a whole day. */
@@ -50,7 +50,7 @@ export function timeFrom(value: string): Date {
   return new Date(/T(?!.*(?:Z|[+-]\d{2}:?\d{2})$)/.test(iso) ? `${iso}Z` : iso);
 }
 
-// In UTC: an offset may lead out of the years that PostgreSQL and ISO 8601 write with four digits.
+// Compared in UTC: an offset may lead outside the years that PostgreSQL and ISO 8601 write with four digits.
 const FIRST_MS = Date.parse("0001-01-01T00:00:00Z");
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 

@@ -5,7 +5,7 @@
 import { type Client, query } from "../database/db.ts";
 import { SEND_CHUNK_STATE } from "../send-chunk.ts";
 
-/** About a second of work for a slow server, and few enough rows that a claim costs nothing beside it. */
+/** Chunk size: about a second of work for a slow server, and small enough that claims stay cheap. */
 const CHUNK = 500;
 /** A small campaign is shared by several senders, and the first mail of a large one does not wait for 500. */
 const FIRST_CHUNKS = [50, 50, 100, 100, 200];
@@ -60,8 +60,8 @@ export function runsByTime(lo: number, dues: readonly Due[]): TimedRun[] {
 }
 
 /**
- * The caller is the only one that expands this campaign, so the next chunk number is free. Held: nobody may be sent to before
- * the winner of the variants is known.
+ * Only the caller expands this campaign, so the next chunk number is free. Held: not sent before the winner of the
+ * variants is known.
  */
 export async function addChunks(
   client: Client,

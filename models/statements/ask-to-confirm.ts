@@ -1,25 +1,25 @@
 /**
- * Confirmations: whether a public request needs one from the mailbox, the queue of those to be mailed, and what one does. Stands
- * with the models because subscribers writes what campaigns mails, and each step is one transaction.
+ * Handles confirmations: whether a public request needs one from the mailbox, the queue of confirmation mails, and
+ * their effects. Part of the models because subscribers writes what campaigns mails, and each step is one transaction.
  *
- * Asks for a confirmation: the list that was asked for, or the company where the list leaves it to it (`double_opt_in`).
+ * Whether a confirmation is required is set by the requested list, or else by the company (`double_opt_in`).
  *
- * | who asks, by the public form                         | without double opt-in | with it                           |
- * |------------------------------------------------------|-----------------------|-----------------------------------|
- * | new, or unconfirmed                                  | active                | on the list; active once confirmed |
- * | active                                               | on the list           | on the list once confirmed        |
- * | unsubscribed, or with a suppression of that kind      | stays so until confirmed, and the list with it | the same |
- * | bounced, complained, blocked by the company          | nothing               | nothing                           |
+ * | subscriber in the public form                    | without double opt-in                          | with it                            |
+ * |--------------------------------------------------|------------------------------------------------|------------------------------------|
+ * | new, or unconfirmed                              | active                                         | on the list; active once confirmed |
+ * | active                                           | on the list                                    | on the list once confirmed         |
+ * | unsubscribed, or with a suppression of that kind | stays so until confirmed, and the list with it | the same                           |
+ * | bounced, complained, blocked by the company      | nothing                                        | nothing                            |
  *
- * Lists that an unconfirmed subscriber asked for are theirs in name: who becomes active by a list that asks for no confirmation
- * leaves them again until the others' link is used.
+ * Lists requested by an unconfirmed subscriber are provisional: a subscriber who becomes active through a list without
+ * confirmation is removed from them until the other lists' link is used.
  *
- * Names and attributes that a form gives for a known person wait in `form_values`, in every row but the last, and fill in what
- * is blank once a link of the latest mail is used: anybody may type any address into a form, and what they type would greet
- * its owner. They ask for a confirmation by themselves. The last request's values count.
+ * Names and attributes submitted for a known person wait in `form_values`, in every row but the last, and fill in
+ * blanks once a link of the latest mail is used: anybody can type any address into a form, and the typed text would
+ * greet its owner. They require a confirmation by themselves. The last request's values count.
  *
- * One mail at most goes to a mailbox in 24 hours, a change of address (change-address.ts) included. They end when it is
- * confirmed; its link confirms all that was asked for.
+ * A mailbox gets at most one mail in 24 hours, including changes of address (change-address.ts). The limit ends upon
+ * confirmation; the link confirms all requests.
  */
 
 import { type Attributes, MAX_BYTES } from "../../services/lib/attributes.ts";
@@ -85,7 +85,7 @@ interface Request {
   listId: string | null;
   doubleOptIn: boolean;
   acceptLanguage: string;
-  /** Nobody knew the address before. */
+  /** The address was unknown before. */
   isNew: boolean;
   values: FormValues;
 }
@@ -97,7 +97,7 @@ export interface FormValues {
   attributes: Attributes;
 }
 
-/** One statement, whoever it is: what differs is what it writes. */
+/** One statement in all cases, so that its timing does not reveal who exists; only its writes differ. */
 export async function askToConfirm(client: Client, request: Request): Promise<void> {
   const { companyId, subscriberId, listId, doubleOptIn, acceptLanguage, isNew, values } = request;
   await query(ASK, [companyId, subscriberId, listId, doubleOptIn, acceptLanguage, isNew, values], client);
@@ -131,7 +131,7 @@ export async function takeConfirmation(client: Client, row: UnsentConfirmationRo
   return taken.length > 0;
 }
 
-/** It was not mailed: the next request need not wait for a day. */
+/** The mail was not sent, so the next request need not wait for a day. */
 export const forgetAsking = (client: Client, { company_id, subscriber_id }: UnsentConfirmationRow) =>
   query(
     "update subscribers set confirm_mailed_at = null where company_id = $1 and id = $2",
@@ -143,7 +143,7 @@ export const forgetAsking = (client: Client, { company_id, subscriber_id }: Unse
 export const CONFIRM_WITHIN_DAYS = 7;
 const DAY_SECONDS = 86_400;
 
-/** To whole seconds, as a token has it. */
+/** Whole seconds, as in the token. */
 export const confirmableUntil = (askedAt: Date): Date =>
   new Date((Math.floor(askedAt.getTime() / 1_000) + CONFIRM_WITHIN_DAYS * DAY_SECONDS) * 1_000);
 
@@ -175,8 +175,8 @@ const WISHES = `
   select list_id from wished where asked_at > now() - interval '${CONFIRM_WITHIN_DAYS} days'`;
 
 /**
- * What a confirmation from the mailbox does. "unknown": there is no such subscriber. "void": an unsubscribe came after the
- * mail, or the address takes none any more. `joins`: the lists that the person is on now.
+ * Applies a confirmation from the mailbox. "unknown": no such subscriber. "void": unsubscribed after the mail, or the
+ * address no longer accepts mail. `joins`: the lists that the person is on now.
  */
 export async function confirmMailbox(
   client: Client,
@@ -193,7 +193,7 @@ export async function confirmMailbox(
   if (isLatest) await query(FILL_IN, [companyId, subscriberId], client);
   await query(CONFIRMED, [companyId, subscriberId], client);
   const joins = wishes.map(({ list_id }) => list_id);
-  // Not when the link is followed once more.
+  // Not when the link is used again.
   if (found.is_unsubscribed || status === "unconfirmed" || joins.length > 0) {
     const metadata = JSON.stringify({ subscriber_id: subscriberId, lists: joins });
     await query(webhookNotice(), [companyId, "confirmed", email, metadata], client);

@@ -1,6 +1,6 @@
 /**
- * Attributes by the names that somebody wrote. A name in another case stands for the attribute that people have, if only one
- * differs in nothing else. Mails find theirs by the same rule, person by person (services/renderer/program/scope.ts).
+ * Resolves attribute names as people write them. A name in different case means an existing attribute if exactly one
+ * matches case-insensitively. Mails resolve theirs by the same rule per person (services/renderer/program/scope.ts).
  */
 import { costlyRead, isTooCostly } from "../database/bulk.ts";
 import { query } from "../database/db.ts";
@@ -18,10 +18,10 @@ const KNOWN = `
   select name from unnest($2::text[]) name
   where exists (select from subscribers s where s.company_id = $1 and s.attributes ? name)`;
 
-/** A name that nobody has is looked for in all people; where that takes longer, every name stays as it is. */
+/** An unused name is searched in all people; if that takes longer, every name stays unchanged. */
 const READ_TIMEOUT_MS = 1_500;
 
-/** The attributes that these names stand for, where they are spelled differently. */
+/** The attributes meant by these names, if spelled differently. */
 export async function spellingsOf(companyId: string, names: readonly string[]): Promise<Map<string, string>> {
   const spellings = new Map<string, string>();
   if (names.length === 0) return spellings;

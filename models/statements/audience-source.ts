@@ -1,6 +1,6 @@
 /**
- * Where the recipients of a campaign come from: the members of a list, the people of a segment, the receivers that a request
- * names. Each is read by keyset, so many at a time (write-audience-slice.ts).
+ * Sources of a campaign's recipients: members of a list, people of a segment, receivers of a request. Each is read by
+ * keyset in slices (write-audience-slice.ts).
  */
 import { subscriberAt, subscriberOf } from "../database/row-at.ts";
 import { zoneOf } from "./recipient-zones.ts";
@@ -9,11 +9,11 @@ import { zoneOf } from "./recipient-zones.ts";
 export interface Source {
   /** The next rows after the cursor ($3), $4 of them at most; `at` is the cursor's value. */
   taken: string;
-  /** Those of `taken` who are meant, whatever their subscriber status. The cursor's next value is the `at` of `last`. */
+  /** The people of `taken`, with any subscriber status. The cursor's next value is the `at` of `last`. */
   person: string;
   /** Named by a request: with an address, variables and copies of their own, and a row that says why where they are left out. */
   areNamed: boolean;
-  /** The mails of the person p. Only inline receivers have copies. */
+  /** Number of mails of person p. Only inline receivers have copies. */
   mails: "1" | "1 + copies_of(p.cc, p.bcc)";
 }
 
@@ -21,16 +21,17 @@ const subscriber = (alias: string) =>
   `${alias}.id as subscriber_id, ${alias}.email, ${alias}.email_key, ${alias}.status`;
 const withZone = (alias: string) => `${subscriber(alias)}, ${zoneOf(alias)} as zone`;
 
-/** So many subscribers for each member that is wanted may stand between them: looked up one by one they cost as much. */
+/** Maximum subscribers per wanted member for reading side by side; beyond this, individual look-ups cost the same. */
 const DENSE = 4;
 
 /**
- * The subscribers of `taken`. Where many of them are members they are read side by side with the list: 1.6 µs a member, and
- * 6.0 looked up one by one. How many stand between the cursor and the last of the slice is counted before (0.3 µs), so that no
- * slice reads more than a few for each member: a list may have everybody of one year, and few of another.
+ * Reads the subscribers of `taken`. If many of them are members they are read side by side with the list, which is much
+ * faster than individual look-ups. The number of subscribers between the cursor and the end of the slice is counted
+ * first, so that no slice reads more than a few per member: a list may contain everybody of one year, and few of
+ * another.
  *
- * Order and limit keep the planner with the index of exactly these two columns, and coalesce() keeps it from making a join of IN,
- * which would be planned for one row.
+ * Order and limit keep the planner on the index of exactly these two columns, and coalesce() prevents IN from becoming
+ * a join planned for one row.
  */
 const subscribersOfTaken = (columns: (alias: string) => string) => {
   const between = `select * from subscribers
@@ -44,15 +45,15 @@ const subscribersOfTaken = (columns: (alias: string) => string) => {
 };
 
 /**
- * For the transaction of a slice of a list, before the statement: as long as a table that has grown is not analysed, the planner
- * would rather read all of it than a part of its index.
+ * Settings of a list slice's transaction: while a grown table is not analysed, the planner would rather read all of it
+ * than part of its index.
  */
 export const BY_INDEX = "set local enable_seqscan = off";
 
 /**
- * The whole key is compared, at both ends: beside `list_id = $8`, or `company_id = $1`, the scan begins at the first member whatever
- * is said of the next column, 0.06 s more for the last slice of a million. And ordered by the subscriber alone, the planner may walk
- * the index of list_members by subscriber, which holds every other list, too.
+ * Compares the whole key at both ends: with `list_id = $8` or `company_id = $1` the scan starts at the first member
+ * regardless of the next column. Ordered by the subscriber alone, the planner may scan the index of list_members by
+ * subscriber, which contains all other lists, too.
  */
 const listMembers = (columns: (alias: string) => string): Source => ({
   taken: `select m.subscriber_id as at, m.left_at from list_members m

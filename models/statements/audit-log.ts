@@ -1,6 +1,6 @@
 /**
- * Writes the audit log, in the transaction of what it reports, so that neither stands without the other. One statement:
- * the name of the actor is looked up by it, as it is at that moment.
+ * Writes the audit log in the transaction of the change it reports, so that neither exists without the other. One
+ * statement, which also looks up the actor's current name.
  */
 import { QueryTypes, type Transaction } from "sequelize";
 import type { AuditAction } from "../../services/lib/audit-actions.ts";
@@ -10,7 +10,7 @@ import { type Client, query, queryOne, sequelize, transaction } from "../databas
 
 export interface AuditedChange {
   action: AuditAction;
-  /** What it was done to: an id or an address. */
+  /** Target: an id or an address. */
   target?: string | null;
   /** Never a secret: names of changed fields, roles, counts. */
   detail?: Record<string, unknown>;
@@ -24,7 +24,7 @@ const INSERT = `
     $5, $6, $7, $8
   returning actor_type, actor_name`;
 
-/** Who does what nobody asked for at that moment. */
+/** Actor of automatic changes. */
 export const SYSTEM = "system";
 type Actor = Caller | typeof SYSTEM;
 
@@ -46,7 +46,7 @@ function valuesOf(companyId: string, actor: Actor, { action, target, detail }: A
   ];
 }
 
-/** For what is written through Sequelize. */
+/** For changes written through Sequelize. */
 export async function audit(
   companyId: string,
   meta: Caller,
@@ -56,13 +56,13 @@ export async function audit(
   await sequelize().query(INSERT, { bind: valuesOf(companyId, meta, audited), type: QueryTypes.RAW, transaction });
 }
 
-/** Who did it, as the log has it. */
+/** Actor as stored in the log. */
 export interface LoggedActor {
   actor_type: "user" | "api_key" | "operator" | typeof SYSTEM;
   actor_name: string;
 }
 
-/** For what is written as SQL. */
+/** For changes written as SQL. */
 export async function auditWithin(
   client: Client,
   companyId: string,
@@ -72,7 +72,7 @@ export async function auditWithin(
   return (await queryOne<LoggedActor>(INSERT, valuesOf(companyId, by, audited), client))!;
 }
 
-/** In every company of a user: a login is no single company's business. */
+/** Writes to every company of a user, because a login concerns all of them. */
 export async function auditUser(userId: string, meta: Caller, action: AuditAction): Promise<void> {
   await query(
     `insert into audit_log (id, company_id, actor_type, actor_id, actor_name, action, target, ip)
@@ -87,7 +87,10 @@ const EXPIRE = `
   delete from audit_log where id in (
     select id from audit_log where at < now() - make_interval(days => $1::int) order by at limit ${EXPIRED_AT_ONCE})`;
 
-/** Of all companies. The database lets a statement that says so take away entries of more than 30 days, and nothing else. */
+/**
+ * Deletes old entries of all companies. The database permits a statement with this setting to delete entries of more
+ * than 30 days, and nothing else.
+ */
 export async function expireAuditLog(days: number): Promise<void> {
   for (let gone = EXPIRED_AT_ONCE; gone === EXPIRED_AT_ONCE; ) {
     gone = await transaction(async (client) => {

@@ -1,9 +1,9 @@
 /**
- * The guard: a campaign whose mails come back for good, or are complained about, more often than its company allows stops by
- * itself, as if somebody had stopped it. It is counted where results and returns are written, and judged there: a campaign
- * that nothing has come back of costs no look at its company.
+ * Implements the guard: a campaign with more hard bounces or complaints than its company allows stops by itself, as if
+ * a person had stopped it. Evaluated where results and returns are written, so that a campaign without returns never
+ * reads its company's settings.
  *
- * Counted from the last resume on, and only what comes back of mails sent since: whoever resumes has seen the reason.
+ * Counts only returns of mails sent since the last resume: a person who resumes has seen the reason.
  */
 import { GUARD, type Guard } from "../company.ts";
 import { type Client, prepared, queryOne } from "../database/db.ts";
@@ -12,14 +12,14 @@ import { noticeToOwnersWithin } from "./queue-system-mail.ts";
 
 const allowed = (field: keyof Guard) => `coalesce((o.guard->>'${field}')::numeric, ${GUARD[field]})`;
 
-/** SQL: so many of campaign c were tried: accepted, refused, or in doubt; not those who wait, or were suppressed. */
+/** SQL: number of tried recipients of campaign c: accepted, refused, or in doubt; not waiting or suppressed ones. */
 const tried = (c: string) => `(${c}.sent_count + ${c}.tried_unsent - ${c}.guard_from)`;
 
 const exceeds = (c: string) => `${tried(c)} >= ${allowed("after")}
   and (100.0 * ${c}.hard_bounces > ${allowed("hard_bounce_percent")} * ${tried(c)}
     or 100.0 * ${c}.complaints > ${allowed("complaint_percent")} * ${tried(c)})`;
 
-/** SQL: campaign c is to be stopped, as far as its counts say. Scalar, so that no plan reads all companies for it. */
+/** SQL: true if the counts of campaign c exceed its limits. Scalar, so that no plan reads all companies. */
 export const isOverGuard = (
   c: string,
 ): string => `coalesce(${c}.error is null and ${c}.hard_bounces + ${c}.complaints > 0
@@ -28,7 +28,7 @@ export const isOverGuard = (
 export interface Returns {
   companyId: string;
   campaignId: string;
-  /** Of the mail; null: nobody knows, it was refused. */
+  /** Time of the mail; null: unknown, because it was refused. */
   sentAt: Date | null;
   hard: boolean;
 }
@@ -51,7 +51,7 @@ const LOCK = `
   select from unnest($1::uuid[], $2::uuid[]) w (company_id, id) join campaigns c on c.id = w.id and c.company_id = w.company_id
   order by c.id for no key update of c`;
 
-/** For a transaction that locks campaigns before it counts: all of them at once, in the order of ids, as senders do. */
+/** Locks campaigns before counting: all at once, in id order, like senders. */
 export async function lockCampaigns(
   client: Client,
   campaigns: readonly { company_id: string; campaign_id: string }[],
@@ -88,7 +88,7 @@ interface Over {
   complaint_percent: number;
 }
 
-// With nobody left to send to there is nothing to stop.
+// Without remaining recipients there is nothing to stop.
 const READ = `
   select c.name, o.name as company, ${tried("c")} as tried, c.hard_bounces, c.complaints,
     ${allowed("hard_bounce_percent")}::float8 as hard_bounce_percent, ${allowed("complaint_percent")}::float8 as complaint_percent
@@ -113,7 +113,10 @@ function reasonOf(over: Over): string {
   return `Stopped by the guard: ${found}. Check where the addresses come from before you resume; counting starts again then.`;
 }
 
-/** Its error, where it was stopped now. The caller's transaction holds no other campaign's row that comes later. */
+/**
+ * The error, if this call stopped it. The caller's transaction must not hold the row of a campaign that comes later in
+ * id order.
+ */
 export async function stopOverGuard(
   client: Client,
   companyId: string,

@@ -1,6 +1,6 @@
 /**
- * Tokens of links that say nothing of a person: they carry an id that stands for a whole campaign, made as those of mails are
- * (services/lib/tokens/mail-id.ts), with a number that no recipient has. Whoever reads it finds no mail by it.
+ * Makes anonymous link tokens: they contain an id for the whole campaign, made like those of mails
+ * (services/lib/tokens/mail-id.ts), with a number that no recipient has, so that no mail can be found by it.
  */
 import type { MailNumber } from "../../services/lib/tokens/mail-id.ts";
 import { mailIds } from "./mail-key.ts";
@@ -9,7 +9,7 @@ import { mailIds } from "./mail-key.ts";
 const CAMPAIGN = -(2 ** 31);
 const MAX_VARIANTS = 1_000;
 
-/** `variant`: its index, in the mails of an A/B test. */
+/** `variant`: index of the variant in an A/B test. */
 export const campaignTokenId = async (campaignNo: number, variant: number | null = null): Promise<string> =>
   (await mailIds()).of([{ campaign_no: campaignNo, seq: variant === null ? CAMPAIGN : CAMPAIGN + 1 + variant }])[0]!;
 

@@ -1,6 +1,6 @@
 /**
- * Which trace brought a campaign about: that of the request that sent it, where it was recorded. Batches, mails and webhooks
- * come minutes later and on other nodes: they are traces of their own with a link to it.
+ * Stores the trace of the request that sent a campaign, if recorded. Batches, mails and webhooks come minutes later and
+ * on other nodes: they are separate traces with a link to it.
  */
 import type { SpanContext } from "@opentelemetry/api";
 import { LRUCache } from "lru-cache";
@@ -11,7 +11,7 @@ import { type Client, query, queryOne } from "../database/db.ts";
 const STORE = "update campaign_contents set traceparent = $3 where company_id = $1 and campaign_id = $2";
 const READ = "select traceparent from campaign_contents where company_id = $1 and campaign_id = $2";
 
-/** In the transaction of a send; nothing where its request is not recorded. */
+/** Called in the transaction of a send; no effect if its request is not recorded. */
 export async function storeTraceWithin(client: Client, companyId: string, campaignId: string): Promise<void> {
   const traceparent = activeTraceparent();
   if (traceparent) await query(STORE, [companyId, campaignId, traceparent], client);
@@ -20,7 +20,7 @@ export async function storeTraceWithin(client: Client, companyId: string, campai
 /** It never changes once the campaign is stored. */
 const known = new LRUCache<string, { trace: SpanContext | undefined }>({ max: 1_000 });
 
-/** For webhooks, whose rows know the campaign alone: one look by key for each campaign. Only where webhooks are traced. */
+/** For webhooks, whose rows contain only the campaign: one look-up per campaign, only if webhooks are traced. */
 export async function traceOfCampaign(companyId: string, campaignId: string): Promise<SpanContext | undefined> {
   const key = `${companyId} ${campaignId}`;
   const before = known.get(key);

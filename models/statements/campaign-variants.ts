@@ -1,6 +1,6 @@
 /**
- * What the variants of a campaign say (campaign-variant.ts): written with the campaign, and fixed when it begins. Until then
- * a variant has only what is its own, so that an edit of the campaign is one of its variants, too.
+ * Writes the contents of a campaign's variants (campaign-variant.ts): stored with the campaign, and completed when it
+ * starts. Until then a variant stores only its own fields, so that edits of the campaign apply to its variants, too.
  */
 import { VARIED_CONTENTS } from "../campaign-variant.ts";
 import { type Client, query } from "../database/db.ts";
@@ -58,7 +58,7 @@ const SHOW = `
   from campaign_variants v, jsonb_populate_record(null::campaign_contents, v.content) n
   where t.company_id = $1 and t.campaign_id = $2 and v.company_id = $1 and v.campaign_id = $2 and v.index = $3`;
 
-/** The campaign's contents are this variant's from now on: what the rest gets, and what is shown of the campaign. */
+/** Makes this variant's contents the campaign's: for the remaining recipients, and for display. */
 export const showVariant = (client: Client, companyId: string, campaignId: string, index: number) =>
   query(SHOW, [companyId, campaignId, index], client);
 
@@ -82,8 +82,8 @@ export const countVariantRecipients = (
 ) => query(COUNT, [companyId, campaignId, given.map((_, index) => index), given], client);
 
 /**
- * SQL: counts mails of variants in `counted`, after which the campaign's row is locked: writers of one campaign come one
- * after the other. `rows`: what was written (campaign_id, company_id, variant), `n`: what each of them adds.
+ * SQL: counts mails of variants in `counted`; then the campaign's row is locked, so that its writers run one after
+ * another. `rows`: written rows (campaign_id, company_id, variant), `n`: increment of each.
  */
 export const variantsSent = (rows: string, n: string): string => `variants_sent as (
   insert into campaign_counts as k (company_id, campaign_id, metric, bucket, slot, n)

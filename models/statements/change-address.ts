@@ -1,18 +1,19 @@
 /**
- * A subscriber's change of address: asked for on the preferences page, mailed to the new mailbox, done by its confirmation.
- * Whoever holds a preferences link can ask for any address, so that the request changes nothing, and its answer says nothing.
+ * Changes a subscriber's address: requested on the preferences page, mailed to the new mailbox, and applied by its
+ * confirmation. Anybody with a preferences link can request any address, so the request changes nothing, and its
+ * response reveals nothing.
  *
- * | where                                                  | becomes                                                      |
- * |--------------------------------------------------------|--------------------------------------------------------------|
- * | id, names, attributes, lists, mails that were sent     | stay; mails keep the address that they went to               |
- * | suppressions of the old address                        | stay                                                         |
- * | who had unsubscribed                                   | stays so: the new address is suppressed, too                 |
- * | who is active, and the new mailbox had unsubscribed    | that is lifted: its owner asks for the mail                  |
- * | who bounced                                            | is active: it was the old mailbox                            |
- * | who complained, or whom the company blocked            | keeps the address: nobody gets round a block by changing it  |
- * | a new address that bounced, complained or is blocked   | is not taken, and nothing is mailed to it                    |
- * | a new address that is another subscriber's             | the same                                                     |
- * | the address of an erased person                        | is the person's again: they confirmed from that mailbox      |
+ * | data                                                 | effect                                                       |
+ * |------------------------------------------------------|--------------------------------------------------------------|
+ * | id, names, attributes, lists, sent mails             | stay; mails keep the address they were sent to               |
+ * | suppressions of the old address                      | stay                                                         |
+ * | unsubscribed subscriber                              | stays unsubscribed: the new address is suppressed, too       |
+ * | active subscriber whose new mailbox had unsubscribed | the suppression is lifted: its owner requests the mail       |
+ * | bounced subscriber                                   | becomes active: the old mailbox bounced                      |
+ * | subscriber who complained or was blocked             | keeps the address: a change does not circumvent a block      |
+ * | a new address that bounced, complained or is blocked | is refused, and nothing is mailed to it                      |
+ * | a new address that is another subscriber's           | the same                                                     |
+ * | the address of an erased person                      | belongs to the person again, who confirmed from that mailbox |
  */
 import { newId } from "../../services/lib/ids.ts";
 import { type Client, query, queryOne } from "../database/db.ts";
@@ -47,7 +48,7 @@ interface Wanted {
   acceptLanguage: string;
 }
 
-/** One statement, whoever it is and whosever the address: what differs is whether it writes. */
+/** One statement in all cases, so that its timing reveals nothing; only its writes differ. */
 export async function askToChangeAddress(client: Client, wanted: Wanted): Promise<void> {
   const { companyId, subscriberId, email, acceptLanguage } = wanted;
   await query(ASK, [companyId, subscriberId, newId(), email, acceptLanguage], client);
@@ -81,7 +82,7 @@ const TAKE = `
 export const takeChange = async (client: Client, row: UnsentChangeRow): Promise<boolean> =>
   (await query(TAKE, [row.company_id, row.email_key, row.id], client)).length > 0;
 
-/** It was not mailed: the next request need not wait for a day. */
+/** The mail was not sent, so the next request need not wait for a day. */
 export const forgetChange = (client: Client, { company_id, email_key, id }: UnsentChangeRow) =>
   query(
     "delete from address_changes where company_id = $1 and email_key = $2 and id = $3",
@@ -166,6 +167,6 @@ const FORMER = `
   where s.company_id = $1 and s.email_key = address_key($2)
     and not exists (select from subscribers t where t.company_id = $1 and t.email_key = f.email_key)`;
 
-/** Addresses that the subscriber with this one had before, and that are nobody else's now. */
+/** Earlier addresses of this subscriber that nobody else has now. */
 export const formerAddresses = async (companyId: string, email: string): Promise<string[]> =>
   (await query<{ email: string }>(FORMER, [companyId, email])).map((row) => row.email);

@@ -13,7 +13,7 @@ const OF_KEY = `
   select scopes from api_keys
   where company_id = $1 and id = $2 and (expires_at is null or expires_at > now()) for share`;
 
-/** No rights for whoever is a member no longer; throws for a key that is gone. An operator, who is neither, has the role given. */
+/** Current rights of the caller: none for a former member; throws for a deleted key. An operator has the given role. */
 export async function currentRights(meta: Caller, transaction: Transaction): Promise<Rights> {
   const { companyId, userId, apiKeyId, role } = meta;
   if (!userId && !apiKeyId) return { role };

@@ -1,18 +1,18 @@
 /**
- * The winner of a campaign's variants. Each recipient of the test is tried once; the time that the request gives runs from
- * then on, and at its end the variant with the most opens or clicks for each mail that was sent has won; of two alike the
- * first. The rest of the recipients stands in chunks that nobody looks at (`waiting`) until they are ready, all in the
- * transaction that writes who has won: a process that dies on the way leaves everything as it was, for any other.
+ * Decides the winner of a campaign's variants. Each recipient of the test is tried once; then the requested time
+ * starts, and at its end the variant with the most opens or clicks per sent mail wins; the first of two equal ones. The
+ * other recipients are in chunks that senders ignore (`waiting`) until the transaction that writes the winner makes
+ * them ready: a process that dies before changes nothing, and any other can repeat it.
  *
- * Only a campaign that is wholly written (`expanded_at`) is decided, under the lock of its row. So a slice of recipients, of
- * an expansion or a resume, comes before the decision or after it, and knows which.
+ * Only a fully expanded campaign (`expanded_at`) is decided, under its row lock, so that a slice of an expansion or
+ * resume is either before or after the decision.
  */
 import type { WinnerMetric } from "../campaign-variant.ts";
 import { type Client, query, queryOne } from "../database/db.ts";
 import { SEND_CHUNK_STATE } from "../send-chunk.ts";
 import { showVariant } from "./campaign-variants.ts";
 
-/** SQL: nobody has won yet, and somebody will. */
+/** SQL: true if the winner is still to be decided. */
 export const awaitsWinner = (company: string, campaign: string): string =>
   `exists (select from campaign_winners w where w.company_id = ${company} and w.campaign_id = ${campaign} and w.winner is null)`;
 
@@ -39,7 +39,7 @@ interface Undecided {
   campaign_id: string;
 }
 
-/** Those whose time has come. Tests that have just gone out begin to wait. */
+/** Campaigns due for a decision. Starts the waiting time of tests that have just been sent. */
 export async function dueForDecision(): Promise<Undecided[]> {
   await query(BEGIN_WAITING);
   return query<Undecided>(DUE);
@@ -52,7 +52,7 @@ const HOLD = `
 
 /** Kept with the events, machines left out: the people who opened or clicked. */
 const PEOPLE: Record<WinnerMetric, string> = { opens: "opened_unique_of_variant", clicks: "clicked_unique_of_variant" };
-/** Where nobody knows who they were. */
+/** Used if recipients are unknown. */
 const HITS: Record<WinnerMetric, string> = { opens: "opened_of_variant", clicks: "clicked_of_variant" };
 
 const BEST = `
@@ -71,7 +71,7 @@ const RELEASE = `
   update send_chunks k set state = ${SEND_CHUNK_STATE.ready}
   where k.campaign_id = $2 and k.company_id = $1 and k.state = ${SEND_CHUNK_STATE.waiting}`;
 
-/** Who has won; undefined where there is nothing to decide (any more). */
+/** The winner; undefined if there is nothing to decide. */
 export async function decideWinner(
   client: Client,
   { company_id, campaign_id }: Undecided,
@@ -87,7 +87,7 @@ export async function decideWinner(
   return index;
 }
 
-/** Of a campaign that is resumed: the test goes on, and is waited for anew. */
+/** Restarts the waiting time of a resumed campaign, whose test continues. */
 export const restartWait = (client: Client, companyId: string, campaignId: string) =>
   query(
     "update campaign_winners set due_at = null where company_id = $1 and campaign_id = $2 and winner is null",

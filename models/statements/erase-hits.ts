@@ -1,11 +1,13 @@
-/** Opens and clicks of a person who is erased. They hold no address, and are found by the person's mails. */
+/** Erases opens and clicks of a person. They contain no address and are found through the person's mails. */
 import { type ErasureTarget, inSteps, WRITTEN } from "./erase-steps.ts";
 import { companyNo, hitsOfMails } from "./hits.ts";
 
 /** The campaign's numbers stay. */
 export const KEEP_COUNTS = "select set_config('flockmail.erasing', 'on', true), $1::uuid";
 
-/** Found by the mails, so before these are emptied. What comes meanwhile goes with them. */
+/**
+ * Runs before the mails are emptied, by which hits are found. Hits that arrive in between are deleted with the mails.
+ */
 export const HITS: ErasureTarget[] = [
   {
     counted: "events",
@@ -28,7 +30,7 @@ export const HITS: ErasureTarget[] = [
   },
 ];
 
-/** Of mails $2 (JSON) that a step has emptied: what came since the hits were looked for. */
+/** Deletes hits of mails $2 (JSON) emptied by a step that arrived since the hits were searched. */
 export const HITS_OF_MAILS = `
   delete from hits h using json_to_recordset($2::json) m (campaign_no int, seq int)
   where h.company_no = ${companyNo("$1")} and hit_mail(h.campaign_no, h.seq) = hit_mail(m.campaign_no, m.seq)`;

@@ -1,10 +1,10 @@
 /**
- * Erases a person from a company, place by place (erasure-targets.ts), in steps of one transaction each: the step, what it
- * counted, and where the next one goes on are written together. So a process that dies loses nothing, of two that work on
- * the same person one waits for the other's step, and nothing is counted twice.
+ * Erases a person from a company, target by target (erasure-targets.ts), in steps of one transaction each: the changes,
+ * the counts and the next cursor are written together. So a crash loses nothing, concurrent workers on the same person
+ * wait for each other's step, and nothing is counted twice.
  *
- * Requests and deliveries that were under way may still write the address after their place was visited: all places are
- * visited once more when none of them can be left. A person who asked for mail again by then is left alone.
+ * Running requests and deliveries may still write the address after their target was processed: a second pass runs when
+ * none of them can be left. It skips a person who has asked for mail again by then.
  */
 
 import { addressVariants, domainOf } from "../../services/lib/address.ts";
@@ -39,7 +39,7 @@ export interface ErasedPerson {
   hash: Buffer;
 }
 
-// Asked again while it is done, it begins anew.
+// A repeated request restarts a running erasure.
 const BEGIN = `
   insert into erased_addresses as e (id, company_id, address_hash, address_sealed, due_at)
   values ($1, $2, $3, $4, now() + interval '${OWN_SECONDS} seconds')
@@ -52,7 +52,7 @@ export const erasedPerson = async (companyId: string, address: string): Promise<
   hash: (await addressHashes()).of(companyId, address),
 });
 
-/** From now on the address is refused; what there is goes by `eraseStep`. */
+/** Refuses the address from now on; `eraseStep` deletes existing data. */
 export async function beginErasure(client: Client, { companyId, hash }: ErasedPerson, address: string): Promise<void> {
   const id = newId();
   await query(BEGIN, [id, companyId, hash, seal(address.trim(), id)], client);
@@ -60,12 +60,12 @@ export async function beginErasure(client: Client, { companyId, hash }: ErasedPe
 
 const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 
-/** Parameters $2, $4 and $5 of a place. */
+/** Parameters $2, $4 and $5 of a target. */
 function spellingsOf(address: string): { keys: string[]; pattern: string; hint: string } {
   const keys = [...new Set(addressVariants(address).map((variant) => variant.toLowerCase()))];
   const local = keys[0]!.slice(0, keys[0]!.lastIndexOf("@"));
   const domains = [...new Set(keys.map(domainOf))].map(escaped).join("|");
-  // In a link the @ may be encoded. Not a part of a longer address.
+  // The @ may be encoded in links. Does not match a part of a longer address.
   const hint = /^[!-~]+$/.test(local) ? local : "";
   return { keys, hint, pattern: `(?<![\\w.+-])${escaped(local)}(?:@|%40)(?:${domains})(?![\\w-]|\\.\\w)` };
 }
@@ -91,7 +91,7 @@ interface Visited {
   next: string | null;
   /** Campaign's number and its own, of each mail that was emptied. */
   mails?: [number, number][] | null;
-  /** That went with these mails. */
+  /** Hits deleted with these mails. */
   hits: number;
 }
 
@@ -137,7 +137,7 @@ export function eraseStep({ companyId, hash }: ErasedPerson): Promise<{ over: bo
   });
 }
 
-/** Whoever works on a pass that is over for another process must not begin the next one. */
+/** A process that still works on a pass finished by another must not start the next one. */
 const isDue = async (client: Client, { company_id, address_hash }: Job): Promise<boolean> =>
   (await queryOne(
     "select from erased_addresses where company_id = $1 and address_hash = $2 and due_at <= now()",

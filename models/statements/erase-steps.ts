@@ -3,20 +3,20 @@ import { inAnyPart } from "../database/campaign-no.ts";
 
 /** Rows written in one step. */
 export const WRITTEN = 1_000;
-/** Rows looked at in one step where no index finds them. */
+/** Rows scanned per step if no index finds them. */
 export const SCAN_SIZE = 5_000;
 
 export interface ErasureTarget {
-  /** What its rows are counted as. */
+  /** Kind under which its rows are counted. */
   counted: ErasedKind;
   /** The cursor before the first row. */
   first?: string;
   /** Before `sql`, in the same transaction: $1 is the company. */
   before?: string;
   /**
-   * $1 company, $2 the address's spellings in lower case, $3 cursor, $4 the address as a regular expression, $5 the local part
-   * in lower case. Answers with `n`, and with `next`: the cursor of the next step, or null after the last. With `mails`: those that
-   * it emptied, whose hits go in the same transaction.
+   * $1 company, $2 the address's spellings in lower case, $3 cursor, $4 the address as a regular expression, $5 the
+   * local part in lower case. Returns `n`, and `next`: the cursor of the next step, or null after the last. With
+   * `mails`: emptied mails whose hits are deleted in the same transaction.
    */
   sql: string;
 }
@@ -47,7 +47,7 @@ const statement = (parts: string[], answer: string) => `with ${[TYPES, ...parts]
 export const inSteps = (parts: string[], rows: string) =>
   statement(parts, `select count(*)::int as n, case when count(*) >= ${WRITTEN} then '' end as next from ${rows}`);
 
-/** `page` has the rows that were looked at in order, `key` makes the cursor of one. */
+/** `page` has the scanned rows in order, `key` makes a row's cursor. */
 export const walk = (parts: string[], rows: string, key: string, order: string, scanned = SCAN_SIZE) =>
   statement(
     parts,
@@ -55,7 +55,7 @@ export const walk = (parts: string[], rows: string, key: string, order: string, 
        case when (select count(*) from page) >= ${scanned} then (select ${key} from page order by ${order} desc limit 1) end as next`,
   );
 
-// By bytes lower() takes a hundredth of the time; $5 is empty where it has letters beyond ASCII.
+// lower() by bytes is far faster; $5 is empty for non-ASCII letters.
 const quotes = (column: string) => `(strpos(lower(${column} collate "C"), $5) > 0 and ${column} ~* $4)`;
 export const without = (column: string) => `regexp_replace(${column}, $4, '[erased]', 'gi')`;
 export const anyQuotes = (...columns: string[]) => `coalesce(${columns.map(quotes).join(" or ")}, false)`;
@@ -63,7 +63,7 @@ export const unaddressed = (column: string) =>
   `nullif(array(select a from unnest(${column}) a where lower(a) <> all ($2)), '{}')`;
 
 const EMPTIED = `email = '', subscriber_id = null, variables = null, smtp_response = null, error = ${without("e.error")}`;
-/** In the order of the key, as senders lock recipients. */
+/** In key order, as senders lock recipients. */
 export const emptied = (found: string) => `locked as (
     select e.campaign_no, e.seq from ${found} f join sent_emails e on e.campaign_no = f.campaign_no and e.seq = f.seq
     order by e.campaign_no, e.seq for no key update of e),
@@ -72,8 +72,8 @@ export const emptied = (found: string) => `locked as (
     returning e.campaign_no, e.seq)`;
 
 /**
- * `inSteps` of mails that are emptied, and which. No hit of them comes any more, and one that was stored while this statement
- * waited for the mail's row is seen by the next statement alone: then it goes.
+ * `inSteps` for mails, returning those emptied. They get no further hits, and a hit stored while this statement waited
+ * for the mail's row is only visible to the next statement, which deletes it.
  */
 export const inMailSteps = (parts: string[]) =>
   statement(
@@ -85,7 +85,7 @@ export const inMailSteps = (parts: string[]) =>
 export const FIRST_UUID = "00000000-0000-0000-0000-000000000000";
 const LAST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
-/** Owners (campaigns, endpoints) looked at in one step, many of which may have no rows. */
+/** Owners (campaigns, endpoints) scanned per step, many of which may have no rows. */
 const OWNERS = 1_000;
 const RANGES = {
   int: { owner: "-2147483648", first: "-2147483648", last: "2147483647" },
@@ -93,8 +93,8 @@ const RANGES = {
 };
 
 /**
- * Walks through the rows of each owner of the company in turn. With a plain join the planner reads all rows of all companies
- * for each step where it knows little of the tables; a limit within LATERAL leaves it nothing but the index of each owner's.
+ * Walks through the rows of each owner of the company in turn. With a plain join and poor statistics the planner reads
+ * all rows of all companies in each step; a limit within LATERAL leaves only the index on the owner.
  */
 export function walkWithin(given: {
   owners: { table: string; key: string; type: keyof typeof RANGES; where?: string };
@@ -126,7 +126,7 @@ export function walkWithin(given: {
   return { first: `${owner.owner} ${row.first}`, sql };
 }
 
-/** Walks through a table with one key beside the company's. */
+/** Walks through a table keyed by company and one further key. */
 export function quotedIn(given: {
   counted: ErasedKind;
   table: string;

@@ -1,20 +1,20 @@
 /**
- * Who was erased may not come back by the company's doing: asked wherever an address comes in from outside, before it is
- * stored. Only the person can lift it, by a confirmation from that mailbox.
+ * Keeps erased people from being added again by the company: checked wherever an address enters, before it is stored.
+ * Only the person can lift it, by a confirmation from that mailbox.
  */
 import { type Queryable, query } from "../database/db.ts";
 import { addressHashes } from "./mail-key.ts";
 
 export const ERASED_ERROR = "This person was erased on request and can only return by subscribing again.";
-/** The hash is their suppression: a row beside it would bring the address back in plain text. */
+/** The hash acts as suppression: a suppression row would bring the address back in plain text. */
 export const ERASED_IS_SUPPRESSED =
   "This person was erased on request: the address already gets no mail and is not stored again.";
 
-// Most companies have erased nobody: they pay for one probe, and for no hash.
+// Most companies have erased nobody: these cost one probe and no hash.
 const ANY = "select exists (select from erased_addresses where company_id = $1) as found";
 const AMONG = "select address_hash from erased_addresses where company_id = $1 and address_hash = any ($2::bytea[])";
 
-/** Those of the addresses, as they were given, whose person was erased. */
+/** Returns the given addresses that belong to erased people. */
 export async function erasedAmong(
   companyId: string,
   addresses: readonly string[],
@@ -32,10 +32,10 @@ export async function erasedAmong(
 }
 
 const ALL = "select address_hash from erased_addresses where company_id = $1";
-/** Of a hash so many bytes distinguish it; a million take some 80 MB. */
+/** Bytes of a hash that are compared; a million take about 80 MB. */
 const COMPARED_BYTES = 9;
 
-/** For many addresses, one by one: all hashes of the company are read once. */
+/** For checking many addresses one by one: reads all hashes of the company once. */
 export async function erasedTest(companyId: string, on: Queryable): Promise<(address: string) => boolean> {
   const rows = await query<{ address_hash: Buffer }>(ALL, [companyId], on);
   if (rows.length === 0) return () => false;

@@ -1,21 +1,22 @@
 /**
- * Every place where a person's address may stand, as statements that take it away from one company in bounded steps. What is
- * about the person goes or is emptied; where others' rows merely quote the address it becomes `[erased]`. Texts that the
- * company wrote (templates, names of lists) are its own and are not searched.
+ * Lists every table that may contain a person's address, with statements that erase it from one company in bounded
+ * steps. Rows about the person are deleted or emptied; in other rows that merely quote the address it becomes
+ * `[erased]`. The company's own texts (templates, names of lists) are not searched.
  *
- * | kept                                               | why                                                               |
- * |----------------------------------------------------|-------------------------------------------------------------------|
- * | the mail's row: status and times, `email = ''`     | every recipient of a campaign is accounted for; it is never sent, and no hit, unsubscribe or bounce of it is recorded |
- * | the campaign's counts, events included             | numbers do not change after the fact; the events themselves go    |
- * | who did what and when in the audit log             | whom it was done to is `[erased]`                                 |
- * | a keyed hash of the address (erased_addresses)     | the address is refused until the person subscribes again (erased-addresses.ts); sealed beside it the address itself, until the work is done |
+ * | kept | why |
+ * |---|---|
+ * | the mail's row: status and times, `email = ''` | every recipient of a campaign stays accounted for; it is never sent, and no hit, unsubscribe or bounce is recorded for it |
+ * | the campaign's counts, events included | numbers do not change afterwards; the events themselves are deleted |
+ * | who did what and when in the audit log | the target is `[erased]` |
+ * | a keyed hash of the address (erased_addresses) | the address is refused until the person subscribes again (erased-addresses.ts); the address itself is kept sealed until the work is done |
  *
- * User agents of others hold no address from the beginning (withoutAddresses).
+ * User agents of other people are stored without addresses (withoutAddresses).
  *
- * All else goes: subscriber, lists, events, suppressions, copies, receivers, webhook deliveries, what came back, invitations.
+ * Everything else is deleted: subscriber, lists, events, suppressions, copies, receivers, webhook deliveries, inbound
+ * messages, invitations.
  *
- * A new table that may hold an address gets its place here; test/integration/subscribers/erase.test.ts looks for the address
- * in all columns of all tables.
+ * A new table that may contain an address must be added here; test/integration/subscribers/erase.test.ts searches all
+ * columns of all tables.
  */
 
 import { HITS, KEEP_COUNTS } from "./erase-hits.ts";
@@ -40,10 +41,10 @@ import {
 /** The campaigns whose recipients came with the request: only they have variables and copies. */
 const OF_REQUESTS = "o.campaign_type <> 'to_list'";
 const OF_LISTS = "o.campaign_type = 'to_list'";
-/** Contents looked at in one step: each may have a hundred kilobytes. */
+/** Contents scanned per step: each may have a hundred kilobytes. */
 const CONTENTS = 500;
 
-/** Others' mails that quote the address, in such campaigns `o`. */
+/** Other people's mails that quote the address, in campaigns `o`. */
 const mailsThatQuote = (campaigns: string, where = "true"): ErasureTarget => ({
   counted: "quotations",
   ...walkWithin({
@@ -92,7 +93,7 @@ const MAILS: ErasureTarget[] = [
     ]),
   },
   {
-    // What servers said of mails that were being delivered during the first pass.
+    // Replies to mails that were being delivered during the first pass.
     counted: "quotations",
     sql: inSteps(
       [
@@ -123,7 +124,7 @@ const MAILS: ErasureTarget[] = [
   },
   // Copies that never went out, and others' variables and diagnostics.
   mailsThatQuote(OF_REQUESTS),
-  // Recipients of a list have neither variables nor copies: only replies of servers that did not accept the mail may quote.
+  // Recipients of a list have neither variables nor copies: only replies of servers that refused the mail may quote.
   mailsThatQuote(OF_LISTS, "r.error is not null"),
 ];
 
@@ -189,7 +190,7 @@ const EVENTS: ErasureTarget[] = [
   },
 ];
 
-/** What came back about the person, and what it came in: the raw message goes whole, also where it reports others. */
+/** Inbound messages about the person: the raw message is deleted as a whole, even if it reports others. */
 const INBOUND: ErasureTarget[] = [
   {
     counted: "inbound",
@@ -208,7 +209,7 @@ const INBOUND: ErasureTarget[] = [
   {
     counted: "inbound",
     first: FIRST_UUID,
-    // The address as it stands in a message; one that is encoded there is found by the message's rows.
+    // Plain address in a message; encoded ones are found through the message's rows.
     sql: walk(
       [
         `page as materialized (
@@ -254,7 +255,8 @@ const PERSON: ErasureTarget[] = [
   },
   {
     counted: "subscribers",
-    // Whoever expands a campaign at this moment has written its rows when this is had, or reads the subscriber after it.
+    // A concurrent expansion has either written its rows when this lock is acquired, or reads the subscriber
+    // afterwards.
     before: "select lock_addresses($1)",
     sql: inSteps(
       [
@@ -284,11 +286,11 @@ const OTHER_RECEIVERS = `case when jsonb_typeof(x.body->'receivers') = 'array' t
     select jsonb_agg(r.one order by r.no) from jsonb_array_elements(x.body->'receivers') with ordinality r (one, no)
     where coalesce(lower(trim(r.one->>'email')) <> all ($2), true)), '[]')) else x.body end`;
 
-/** Parts of files looked at in one step: each has a megabyte. */
+/** Parts of files scanned per step: each has a megabyte. */
 const FILE_PARTS = 16;
 /**
- * A part of a file in any charset, with the beginning of the next one: bytes beyond ASCII are escaped, and without its zero
- * bytes UTF-16 reads as ASCII does.
+ * A part of a file in any charset, with the beginning of the next one: bytes beyond ASCII are escaped, and without its
+ * zero bytes UTF-16 reads as ASCII does.
  */
 const FILE_TEXT = String.raw`replace(encode(p.data || coalesce(substr(f.data, 1, 600), ''), 'escape'), '\000', '')`;
 
@@ -313,8 +315,8 @@ const QUOTED: ErasureTarget[] = [
     sets: `${jsonb("report")}, ${jsonb("form")}`,
   }),
   {
-    // A file that waits for its import goes whole: uploaded again, it is imported without the person. One that is being
-    // imported is gone by the second look.
+    // A file waiting for its import is deleted: uploaded again, it is imported without the person. One being imported
+    // is gone by the second pass.
     counted: "quotations",
     first: `${FIRST_UUID} -1`,
     sql: walk(
@@ -336,7 +338,7 @@ const QUOTED: ErasureTarget[] = [
     ),
   },
   {
-    // A key that names the person goes, also behind a prefix: whoever repeats that request sends to nobody.
+    // Deletes idempotency keys that contain the address, also after a prefix: a repeated request then sends to nobody.
     counted: "idempotency_keys",
     first: "",
     sql: walk(
@@ -418,7 +420,7 @@ const QUOTED: ErasureTarget[] = [
   },
 ];
 
-/** In this order: while there is a subscriber the mails are found by it. */
+/** Order matters: the mails are found through the subscriber. */
 export const ERASURE_TARGETS: readonly ErasureTarget[] = [
   ...HITS,
   ...MAILS,

@@ -1,6 +1,6 @@
 /**
- * Opens and clicks as the list of events has them, out of rows that leave out what stands elsewhere (models/hit.ts): the pieces of
- * SQL for whoever reads hits beside email_events.
+ * SQL fragments that turn stored hits, which omit derivable values (models/hit.ts), into rows like those of
+ * email_events.
  */
 
 import type { MailNumber } from "../../services/lib/tokens/mail-id.ts";
@@ -11,7 +11,7 @@ import { mailIds } from "./mail-key.ts";
 /** Nodes' clocks, and what a mail may have taken. */
 const BEFORE = "interval '1 hour'";
 
-/** SQL: a hit with this id can be one of this campaign's (its alias). Parts of the months before are not looked at. */
+/** SQL: true if a hit with this id can belong to this campaign (its alias). Skips partitions of earlier months. */
 export const sinceCampaign = (id: string, campaign: string): string =>
   `${id} >= first_hit_id(${campaign}.created_at - ${BEFORE})`;
 
@@ -20,8 +20,8 @@ export const companyNo = (company: string): string => `(select no from companies
 export const HIT_TYPE = "case h.link when 0 then 'opened' else 'clicked' end";
 
 /**
- * SQL: the hits `h` of each mail `k`, one look-up for each: "offset 0" keeps the planner from reading a month's table at once, which
- * looks cheap while it knows nothing of it.
+ * SQL: the hits `h` of each mail `k`, one look-up for each: "offset 0" keeps the planner from reading a month's table
+ * at once, which looks cheap while it knows nothing of it.
  */
 const hitsOfEach = (more = "true"): string => `
   cross join lateral (
@@ -29,7 +29,10 @@ const hitsOfEach = (more = "true"): string => `
     where hit_mail(h.campaign_no, h.seq) = hit_mail(k.campaign_no, k.seq) and ${sinceCampaign("h.id", "c")} and ${more}
     offset 0) h`;
 
-/** SQL: hits `h` of the company's mails, with their campaign `c`. `mails`: any source of campaign_no and seq, with the alias k. */
+/**
+ * SQL: hits `h` of the company's mails, with their campaign `c`. `mails`: any source of campaign_no and seq with the
+ * alias k.
+ */
 export const hitsOfMails = (mails: string, company: string): string => `
   ${mails}
   join campaigns c on c.no = k.campaign_no and c.company_id = ${company}
@@ -45,7 +48,7 @@ export const HIT_RECIPIENT = "coalesce(s.email, p.email)";
 
 const MACHINE = `(h.flags & ${HIT_FLAG.machine} = ${HIT_FLAG.machine})`;
 
-/** With the columns of email_events, as far as anybody reads them; `sent_email_id` is computed (asEvents). */
+/** Columns as in email_events, as far as they are read; `sent_email_id` is computed (asEvents). */
 export const HIT_AS_EVENT = `
   h.id, ${HIT_TYPE} as type, ${HIT_RECIPIENT} as recipient, h.campaign_no, h.seq, c.id as campaign_id,
   ${MACHINE} as machine,
@@ -67,7 +70,7 @@ interface HitEvent {
 /** A row of `HIT_AS_EVENT`. */
 export type HitRow = Omit<HitEvent, "sent_email_id"> & MailNumber;
 
-/** Of the company's hits by their keys, in any order. */
+/** Reads the company's hits by their keys, in any order. */
 const BY_KEY = `
   select ${HIT_AS_EVENT}
   from unnest($2::uuid[], $3::int[], $4::int[]) k (id, campaign_no, seq)
@@ -79,7 +82,7 @@ export interface HitKey extends MailNumber {
   id: string;
 }
 
-/** With their mails' ids, which are computed. */
+/** Adds the computed ids of their mails. */
 export async function asEvents(rows: readonly HitRow[]): Promise<HitEvent[]> {
   const ids = (await mailIds()).of(rows);
   return rows.map(({ campaign_no: _, seq: __, ...row }, n) => ({
@@ -99,7 +102,7 @@ const OF_MAILS = `
   from ${hitsOfMails("unnest($2::int[], $3::int[]) k (campaign_no, seq)", "$1")} ${HIT_LOOKUPS}
   order by h.id limit $4`;
 
-/** The first ones of these mails, in order. */
+/** The first hits of these mails, in order. */
 export const hitsOf = async (companyId: string, mails: readonly MailNumber[], limit: number): Promise<HitEvent[]> =>
   asEvents(
     await query<HitRow>(OF_MAILS, [

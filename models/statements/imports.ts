@@ -1,13 +1,13 @@
 /**
- * Imports that go on behind their answer, and the errors of all. SQL, because a claim is one statement: of any number of
- * nodes one gets a row, for as long as it renews its lease. A row's result is written in the transaction of the merge, so
- * that a file is imported once, whoever dies when.
+ * Manages background imports, and the errors of all imports. SQL, because each claim is one statement that gives a row
+ * to a single node for as long as it renews its lease. The result is written in the merge's transaction, so that a file
+ * is imported once even after a crash.
  */
 import type { Caller } from "../../services/lib/caller.ts";
 import { newId } from "../../services/lib/ids.ts";
 import { type Client, type Queryable, query, queryOne } from "../database/db.ts";
 
-/** Of a company's files that are read, or about to be; each may have a gigabyte. */
+/** Maximum running or waiting files of a company; each may have a gigabyte. */
 export const MAX_RUNNING = 5;
 export const KEPT = "greatest(created_at, started_at) > now() - interval '24 hours'";
 /** A node that dies with an import in hand keeps it this long. */
@@ -21,7 +21,7 @@ const KEEP = `
   insert into imports (id, company_id, status, form, bytes, bytes_read, report) values ($2, $1, 'done', $3, $4, $4, $5)
   on conflict (company_id, id) do update set status = 'done', form = excluded.form, report = excluded.report`;
 
-/** An import of the foreground, written with its rows. It has no caller, by which lists leave it out. */
+/** A foreground import, written with its rows. It has no caller; lists omit it for that. */
 export const keepImport = (
   client: Client,
   companyId: string,
@@ -90,7 +90,7 @@ export async function purgeImports(): Promise<void> {
   await query(PURGE);
 }
 
-/** A background import, as whoever works on it has it. */
+/** A background import as held by its worker. */
 export interface ImportTry extends OwnImport {
   form: Record<string, unknown>;
   caller: Caller;
@@ -131,7 +131,7 @@ export async function readPart(companyId: string, importId: string, no: number):
 
 const LEASED_UNTIL = `now() + make_interval(secs => ${LEASE_SECONDS})`;
 
-// The oldest of any company that has none in hand: one company's files wait for each other, and for nobody else's.
+// The oldest import of any company without a running one: a company's files only wait for each other.
 const CLAIM = `
   with due as (
     select i.id from imports i where i.next_attempt_at <= now() and not exists (

@@ -1,6 +1,6 @@
 /**
- * The installation's key: ids and tokens that live in mails are made with it. It is made once, sealed by SECRET_KEY and
- * never changed, because what was made with it is out in the world.
+ * Manages the installation's key for ids and tokens in mails. Generated once, sealed by SECRET_KEY and never changed,
+ * because sent mails depend on it.
  */
 import { randomBytes } from "node:crypto";
 import { seal, unseal } from "../../services/lib/secrets.ts";
@@ -13,7 +13,7 @@ const INSTALLATION = "00000000-0000-0000-0000-000000000001";
 const KEY_BYTES = 32;
 
 const READ = "select mail_key_sealed as sealed from installation";
-// Of two that make one at the same time the second finds the first one's.
+// If two generate one at the same time, the second gets the first one's.
 const MAKE = `update installation set mail_key_sealed = coalesce(mail_key_sealed, $1) returning mail_key_sealed as sealed`;
 
 interface MadeWithKey {
@@ -31,7 +31,7 @@ async function readKey(): Promise<MadeWithKey> {
   return { ids: new MailIds(key), bounceTokens: new BounceTokens(key), addressHashes: new AddressHashes(key) };
 }
 
-/** By the database that is open. */
+/** Cached per open database. */
 const known = new WeakMap<object, Promise<MadeWithKey>>();
 
 function madeWithKey(): Promise<MadeWithKey> {
@@ -49,7 +49,7 @@ export const mailIds = async (): Promise<MailIds> => (await madeWithKey()).ids;
 export const bounceTokens = async (): Promise<BounceTokens> => (await madeWithKey()).bounceTokens;
 export const addressHashes = async (): Promise<AddressHashes> => (await madeWithKey()).addressHashes;
 
-/** Sets each row's id and what stands before the "@" of its Message-ID: both are computed from the row's numbers. */
+/** Sets each row's id and the part of its Message-ID before the "@", both computed from the row's numbers. */
 export async function withIds<T extends MailNumber & { id: string; message_id?: string }>(rows: T[]): Promise<T[]> {
   const codec = await mailIds();
   const ids = codec.of(rows);
@@ -62,14 +62,14 @@ export async function withIds<T extends MailNumber & { id: string; message_id?: 
 }
 
 /**
- * The id of the mail that has this Message-ID, with or without angle brackets: before the "@" stands the id, enciphered. Null
- * for one that is not ours. It does not say that the mail is still there.
+ * Id of the mail with this Message-ID, with or without angle brackets: the part before the "@" is the enciphered id.
+ * Null if it is not ours. The mail may no longer exist.
  */
 export async function idOfMessage(messageId: string): Promise<string | null> {
   return (await mailIds()).readMessageId(messageId.replace(/^<|>$/g, "").split("@", 1)[0]!);
 }
 
-/** The numbers of the mails with these ids; ids that are not ours are left out. It does not say that the mails are still there. */
+/** Numbers of the mails with these ids, without foreign ids. The mails may no longer exist. */
 export async function mailsOf(ids: readonly string[]): Promise<(MailNumber & { id: string })[]> {
   const all = [...new Set(ids.map((id) => id.toLowerCase()))];
   const read = (await mailIds()).readAll(all);
@@ -78,5 +78,5 @@ export async function mailsOf(ids: readonly string[]): Promise<(MailNumber & { i
 
 const NOBODY: MailNumber = { campaign_no: -1, seq: 0 };
 
-/** The one mail that this id stands for; for an id that stands for none a number that no mail has. */
+/** Numbers of the mail with this id; for any other id a number that no mail has. */
 export const mailOf = async (id: string): Promise<MailNumber> => (await mailsOf([id]))[0] ?? NOBODY;

@@ -1,8 +1,8 @@
 /**
- * The monthly quota: mails, copies (cc, bcc) included. They are charged when recipients are written, to the month in which
- * that is (services/campaigns/expansion/expand.ts). A send is refused where what was charged to its month, and what admitted
- * campaigns have still to write in it, leaves no room: without the latter a second send right after the first would find the
- * quota untouched. Stands with the models because campaigns check it in the transaction that stores a campaign.
+ * Enforces the monthly quota of mails, including copies (cc, bcc). They are charged when recipients are written, to the
+ * current month (services/campaigns/expansion/expand.ts). A send is refused if the month's charges plus the unwritten
+ * recipients of admitted campaigns leave no capacity: without the latter a second send would find the quota untouched.
+ * Part of the models because campaigns check it in the transaction that stores a campaign.
  */
 import { emailQuotaExceeded } from "../../services/lib/errors.ts";
 import { type Client, type Queryable, query, queryOne } from "../database/db.ts";
@@ -53,7 +53,7 @@ export async function requireQuotaWithin(
   await requireQuota({ companyId, emails, due }, plan.limit, client);
 }
 
-/** What may still be written this month. */
+/** Remaining quota of this month. */
 export interface MonthRoom {
   limit: number | null;
   mails: number;
@@ -74,7 +74,7 @@ export async function roomThisMonth(client: Client, companyId: string): Promise<
   return { limit: plan.limit, mails: Math.max(0, plan.limit - plan.emails) };
 }
 
-/** Somebody else has charged mails since the room was read: what was written for it must be rolled back. */
+/** Another campaign has charged mails since the remaining quota was read: rows written for it must be rolled back. */
 export class RoomWasTaken extends Error {}
 
 export async function chargeMonth(client: Client, companyId: string, mails: number, room: MonthRoom): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Before recipients go, their hits become rows of email_events: those say by themselves whose they are, for as long as events are
- * kept. With the same ids, and counted as before.
+ * Moves hits to email_events before their recipients are deleted: those rows are complete and kept as long as events
+ * are. Ids and counts stay the same.
  */
 import { type Client, query } from "../database/db.ts";
 import { HIT_FLAG, HIT_VARIANT_SHIFT } from "../hit.ts";
@@ -28,7 +28,10 @@ const MOVE = `
     from h join campaigns c on c.no = h.campaign_no and c.company_id = $1 ${HIT_LOOKUPS}) h
   join unnest($3::int[], $4::uuid[]) m (seq, id) on m.seq = h.seq`;
 
-/** Those of the campaign's recipients from one number to another, whose rows the caller has locked: no hit comes meanwhile. */
+/**
+ * Moves hits of a range of the campaign's recipients, whose rows the caller has locked, so that no hit arrives
+ * meanwhile.
+ */
 export async function moveHits(
   client: Client,
   of: { companyId: string; campaignNo: number; from: number; to: number },

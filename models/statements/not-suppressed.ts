@@ -1,6 +1,6 @@
 /**
- * Which addresses are blocked, as SQL for sets of addresses. Measured over 1,000,000 subscribers: 0.1 s with no suppressions and with
- * 50,000 addresses (a look-up for each, if the company has suppressions at all).
+ * Which addresses are blocked, as SQL for sets of addresses. Measured over 1,000,000 subscribers: 0.1 s with no
+ * suppressions and with 50,000 addresses (a look-up for each, if the company has suppressions at all).
  *
  * A domain covers its subdomains. A join with each of an address's parent domains costs 54 µs a row, so both look-ups
  * go to hash tables that are made once per statement: first the last two labels, which every suppressed domain has and
@@ -25,7 +25,7 @@ export function notSuppressed({ key, company, transactional }: Addresses): strin
   const labels = `string_to_array(${domain}, '.')`;
   const blocked = `select x.domain as name from suppressions x
     where x.company_id = ${company} and x.domain is not null`;
-  // coalesce() keeps the planner from turning IN into a join, which it would build anew for each address.
+  // coalesce() prevents IN from becoming a join that is built for each address.
   const address = suppressionAt(company, key, `not ${transactional} or r.kind <> 'unsubscribed'`);
   const some = (kind: "email" | "domain") =>
     `exists (select from suppressions where company_id = ${company} and ${kind} is not null)`;

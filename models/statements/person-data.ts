@@ -5,7 +5,7 @@ import { SENT_EMAIL_STATUSES } from "../sent-email-status.ts";
 import { asEvents, HIT_AS_EVENT, HIT_LOOKUPS, type HitRow, hitsOfMails } from "./hits.ts";
 import { withIds } from "./mail-key.ts";
 
-/** Of each kind, the newest. */
+/** Maximum rows of each kind, newest first. */
 const MAX_ROWS = 10_000;
 
 interface MailRow extends Record<string, unknown> {
@@ -70,7 +70,7 @@ const EVENTS = `
   select id, type, recipient, campaign_id, sent_email_id, metadata, created_at as timestamp from email_events
   where company_id = $1 and lower(recipient) = ${PERSON} order by id desc ${NEWEST}`;
 
-/** Found by their mails: those of the subscriber, and those whose rows have the address. */
+/** Found through the mails of the subscriber and mails with the address. */
 const HITS = `
   select ${HIT_AS_EVENT}
   from ${hitsOfMails(

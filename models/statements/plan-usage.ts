@@ -1,12 +1,12 @@
 /**
- * What a company has used of its plan, read from counters where there are any. Tables of several services: subscribers, mails,
- * files and the month's usage.
+ * Reads a company's usage of its plan, from counters if available. Covers tables of several services: subscribers,
+ * mails, files and the monthly usage.
  */
 import { type Queryable, query, queryOne } from "../database/db.ts";
 
 /**
- * Adds mails, copies included, to the month's usage; a negative number returns what was not needed. False where that would
- * exceed the limit, and nothing was added.
+ * Adds mails, including copies, to the month's usage; a negative number returns unused ones. False if that would exceed
+ * the limit, and nothing was added.
  */
 export async function addEmails(
   client: Queryable,
@@ -40,7 +40,7 @@ export async function subscribersOf(companyId: string): Promise<number> {
   return (await queryOne<{ n: number }>("select count_of($1, 'subscribers', $1) n", [companyId]))!.n;
 }
 
-/** Of all files that are stored: also those that are being uploaded, and deleted ones that a campaign may still send. */
+/** Size of all stored files, including running uploads and deleted files that a campaign may still send. */
 export async function mediaBytesOf(companyId: string, client?: Queryable): Promise<number> {
   const sum = "select coalesce(sum(size), 0)::bigint n from media where company_id = $1";
   return (await queryOne<{ n: number }>(sum, [companyId], client))!.n;

@@ -18,7 +18,7 @@ export async function queueSystemMail<K extends SystemMailKind>(
   await SystemMail.create({ kind, recipient, data: { ...data }, nextAttemptAt: new Date() }, { transaction });
 }
 
-/** Beyond this many nobody reads it anyway. */
+/** Maximum number of owners to notify. */
 const MAX_OWNERS = 20;
 
 /** A notice to everybody who owns the company. */

@@ -1,5 +1,5 @@
 /**
- * A campaign of a company as its answers show it. Stands with the models because those that change one read it again within
+ * Reads a company's campaign as shown in responses. Part of the models because callers that change one read it again in
  * their transaction.
  */
 import { CAMPAIGN_COLUMNS, type CampaignRow, campaignView } from "../campaign.ts";
@@ -24,6 +24,6 @@ export async function findCampaign(
 const HOLD = `
   select * from campaigns where company_id = $1 and id = $2 and deleted_at is null for no key update`;
 
-/** Its row, locked to the end of the transaction: whoever would change its state waits. */
+/** Locks its row until the end of the transaction, so that state changes wait. */
 export const holdCampaign = <T>(client: Queryable, companyId: string, campaignId: string): Promise<T | undefined> =>
   queryOne(HOLD, [companyId, campaignId], client) as Promise<T | undefined>;

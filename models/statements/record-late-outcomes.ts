@@ -1,14 +1,14 @@
 /**
- * What a sender knows of recipients whose lease it has lost: it was frozen, or cut off from PostgreSQL, and recovery has
- * taken them for in doubt meanwhile; or the database has lost what was written. Nothing here needs a lease. Each statement changes only what nobody else has settled,
- * and run twice it changes nothing the second time.
+ * Records results of recipients whose lease the sender has lost: it was frozen or cut off from PostgreSQL and recovery
+ * put them in doubt, or the database lost written results. Nothing here needs a lease. Each statement changes only what
+ * nobody else has settled, and is idempotent.
  *
- * An accepted mail is accepted, whoever holds the recipient by now: queued, sending and unknown become sent. Anything else
- * a sender may say only of its own doubt: the row has recovery's sentence, and no lease that came after that recovery can
- * have put it there. A chunk's fence grows by one with each lease, recovery, release and resume, so with a fence of at most
- * two more than the sender's there were that recovery and perhaps one lease, which has not run out.
+ * An accepted mail is accepted regardless of the recipient's current owner: queued, sending and unknown become sent.
+ * Other results apply only to the sender's own doubt: the row has recovery's sentence, and no later lease can have put
+ * it there. A chunk's fence grows by one with each lease, recovery, release and resume, so a fence at most two above
+ * the sender's means that recovery and at most one lease, which has not expired.
  *
- * Recipients that come back to the queue are due at once by themselves: their chunk may be closed.
+ * Requeued recipients are due individually at once, because their chunk may be closed.
  */
 import { lateStatus, MAY_SEND_AGAIN } from "../campaign-lifecycle.ts";
 import { inAnyPart } from "../database/campaign-no.ts";
@@ -27,8 +27,8 @@ const isDoubtOf = (fence: string) => `e.status = ${unknown} and e.error = ${DOUB
   and c.fence between ${fence} + 1 and ${fence} + 2`;
 
 /**
- * From `counts` (campaign_id, sent, failed, tried_unsent, bounced, queued: what is added): each campaign's counters, and its status
- * where it had ended already.
+ * From `counts` (campaign_id, sent, failed, tried_unsent, bounced, queued: increments): updates each campaign's
+ * counters, and its status if it had ended already.
  */
 export const LATE_COUNTED = `locked as (
   select c.id, n.* from counts n join campaigns c on c.id = n.campaign_id
@@ -41,7 +41,10 @@ counted as (
   from locked n where c.id = n.id
   returning c.id)`;
 
-/** From `written` (campaign_id, company_id, variant, status, before): each campaign's counters, and its status where it had ended already. */
+/**
+ * From `written` (campaign_id, company_id, variant, status, before): updates each campaign's counters, and its status
+ * if it had ended already.
+ */
 const COUNTED = `counts as (
   select campaign_id, count(*) filter (where status = ${sent})::int as sent,
     (count(*) filter (where status > ${sent}) - count(*) filter (where before > ${sent}))::int as failed,
@@ -54,8 +57,9 @@ ${LATE_COUNTED},
 ${variantsSent("written", `case when w.status = ${sent} then 1 else 0 end`)}`;
 
 /**
- * `mayGet`: which row e (of chunk c) may still get its result r, where that is not "sent". LATERAL with a LIMIT keeps the ten
- * rows that the planner expects of arrays: for one it may as well read all of a part that was empty when last counted.
+ * `mayGet`: which row e (of chunk c) may still get its result r, where that is not "sent". LATERAL with a LIMIT keeps
+ * the ten rows that the planner expects of arrays: for one it may as well read all of a part that was empty when last
+ * counted.
  */
 const settled = (mayGet: string) => `result as (
   select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::int[], $5::int[], $6::int[], $7::int[], $8::int[],
@@ -90,7 +94,7 @@ const OF_OWN_DOUBT = `case
       when r.no is null then e.status = ${unknown} and e.error = ${DOUBT} and e.attempts = r.attempts
       else ${isDoubtOf("r.fence")} end`;
 
-/** As it was before the result, or before the claim. */
+/** State before the result, or before the claim. */
 const BACK_TO_QUEUE = `case
       when r.no is not null then e.status = ${queued} and e.next_attempt_at is null and e.attempts = r.attempts
       when e.status = ${sending} then e.attempts = r.attempts
@@ -113,9 +117,9 @@ export const RECORD_LATE = record(OF_OWN_DOUBT);
 export const RECORD_AGAIN = record(BACK_TO_QUEUE);
 
 /**
- * Of this lease (company, campaign, no, fence) all that was handed over has its result: who is still in doubt by it has not
- * left the sender. One lease: the values that its rows are found by are known before they are looked for, and no plan can
- * read an index from end to end instead.
+ * Requeues recipients of a lease (company, campaign, no, fence) whose handed-over recipients all have results: those
+ * still in doubt were not sent. One lease at a time: the values of the look-up are then known, and no plan can scan an
+ * index from end to end.
  */
 export const REQUEUE_UNSENT = `with chunk as (
   select c.company_id, c.campaign_id, g.no as campaign_no, c.no, c.lo, c.hi, c.fence, l.fence as held

@@ -1,18 +1,18 @@
 /**
- * Writes what became of recipients, in ONE statement: leases renewed, marks moved, chunks closed, rows written, campaigns
- * counted, bounces and webhooks stored. All of it or nothing; run twice it changes nothing the second time.
+ * Records outcomes of recipients in ONE statement: renews leases, moves marks, closes chunks, writes rows, counts
+ * campaigns, stores bounces and webhooks. Atomic and idempotent.
  *
- * Fences: rows of a chunk are written only while this owner holds its lease (`lease`), and only from queued; a row that was
- * claimed by itself only while its number of tries is the claim's. The UPDATE of the chunk takes its lock, so that the
- * recovery of an expired lease comes before or after, never between.
+ * Fences: rows of a chunk are written only while this owner holds its lease (`lease`), and only from queued; an
+ * individually claimed row only while its number of tries is the claim's. The UPDATE of the chunk takes its lock, so
+ * that recovery of an expired lease runs before or after, never in between.
  *
- * `result.no` null means: claimed by itself.
+ * `result.no` null means: claimed individually.
  *
  * Hard bounces suppress their address, and so does the soft bounce that is the fifth in a row (SOFT_BOUNCES_SUPPRESS_AT);
- * which replies are which: services/smtp-sender/delivery/outcome.ts. What comes back later: record-returns.ts.
+ * classification: services/smtp-sender/delivery/outcome.ts. Later bounces: record-returns.ts.
  *
- * Copies (cc, bcc) get their rows with the result of their mail, and only if that is written. Flushes without copies and bounces use
- * a statement that does not know of them.
+ * Copies (cc, bcc) get their rows with the result of their mail, and only if that is written. Flushes without copies
+ * and bounces use a statement that does not know of them.
  */
 import { sameCompany } from "../database/same-company.ts";
 import { SEND_CHUNK_STATE } from "../send-chunk.ts";
@@ -104,16 +104,17 @@ const DELIVERED = `delivered as (
   join campaign_contents cc on cc.campaign_id = w.campaign_id and cc.company_id = w.company_id
   where w.status in (${sent}, ${failed}) and exists (select from webhook_endpoints p where ${wants(NOTIFIED_AS, "w.company_id")}))`;
 
-/** The parameter behind those that every form of the statement has: bounces, or copies. */
+/** Parameter after those common to all forms of the statement: bounces, or copies. */
 const NEXT = 32;
 
 /**
- * This many soft bounces in a row (soft_bounces_in_a_row) count as a hard one, however long they take. The number is kept with
- * the subscriber, because events expire. A delivery writes nothing there: it is found when the number is needed.
+ * This many soft bounces in a row (soft_bounces_in_a_row) count as a hard one, however long they take. The number is
+ * kept with the subscriber, because events expire. A delivery writes nothing there: it is found when the number is
+ * needed.
  */
 export const SOFT_BOUNCES_SUPPRESS_AT = 5;
 
-/** $param: bounces of mails in `written`, by its `n`. `suppresses`: the address is dead, or may as well be. */
+/** $param: bounces of mails in `written`, by its `n`. `suppresses`: the address is treated as dead. */
 const bouncesWritten = (param: number) => `bounce as (
   select c.*, c.kind = 'hard' or coalesce(c.in_a_row >= ${SOFT_BOUNCES_SUPPRESS_AT}, false) as suppresses
   from (
@@ -169,7 +170,7 @@ export const copiesWritten = (first: number, claimed: string) => `copy_written a
     and ${sameCompany("c.company_id", "r.company_id")} and c.attempts = r.attempts and ${claimed}
   returning c.seq)`;
 
-/** Not "=": the planner must not take the index on those that are leased. */
+/** Not "=": the planner must not use the index of leased chunks. */
 const LEASED_COPY = `c.status is not distinct from ${sending}`;
 const copies = (first: number) => `${newCopies(first)},\n${copiesWritten(first + 1, LEASED_COPY)}`;
 
@@ -177,7 +178,7 @@ const LEASES = "(select json_agg(json_build_array(campaign_id, no)) from lease)"
 const STOPPED = "(select json_agg(json_build_array(id, error)) from counted where error is not null)";
 const OVER_GUARD = "(select json_agg(json_build_array(company_id, id)) from counted where is_over_guard)";
 
-/** `written`: how many of the results, those of copies included; the others were fenced off. */
+/** `written`: number of results written, including copies; the others were fenced off. */
 const answer = (webhooks: string, written = "(select count(*) from written)") => `select
   ${LEASES} as leases, ${STOPPED} as stopped, ${OVER_GUARD} as over_guard,
   ${webhooks} as webhook_company_ids, ${written}::int as written`;
@@ -196,7 +197,7 @@ export const RECORD = `with ${[LEASE, RESULT, WRITTEN, COUNTED, DELIVERED, outbo
 /** Rows and campaigns alone: for a result that PostgreSQL refuses together with its events and webhooks. */
 export const RECORD_ROW_ONLY = `with ${[LEASE, RESULT, WRITTEN, COUNTED, copies(NEXT)].join(",\n")}\n${answer("null", WITH_COPIES)}`;
 
-/** Bounces stand in $param; `event` has what webhooks get. */
+/** Bounces are in $param; `event` contains the data for webhooks. */
 export const eventsOf = (param: number): string[] => [
   DELIVERED,
   bouncesWritten(param),
@@ -207,5 +208,5 @@ export const eventsOf = (param: number): string[] => [
   outbox("event"),
 ];
 
-/** With bounces, copies, or both. */
+/** Results with bounces, copies, or both. */
 export const RECORD_ALL = `with ${[LEASE, RESULT, WRITTEN, COUNTED, ...eventsOf(NEXT), copies(NEXT + 1)].join(",\n")}\n${answer(QUEUED_WEBHOOKS, WITH_COPIES)}`;

@@ -1,9 +1,9 @@
 /**
- * What bounces and complaints that came in later change, in one transaction: mails' rows, copies, events with their
- * webhooks, suppressions, subscribers, and the list of what came in. services/bounces decides what; these are the statements.
+ * Applies later bounces and complaints in one transaction: mails, copies, events with their webhooks, suppressions,
+ * subscribers, and the inbound list. services/bounces decides; these are the statements.
  *
- * A mail is locked before the events that it has are read (LOCK_MAILS, then EARLIER): whoever comes second sees what the
- * first has written. Nothing rests on a unique index of the events.
+ * A mail is locked before its events are read (LOCK_MAILS, then EARLIER), so that concurrent reports see each other's
+ * writes without a unique index on events.
  */
 import { subscriberAt, subscriberOf } from "../database/row-at.ts";
 import { sameCompany } from "../database/same-company.ts";
@@ -42,9 +42,8 @@ export const FIND_BY_ADDRESS = `
     order by went desc limit 1) m`;
 
 /**
- * Of another company than the one that is named, none. In the order of their key, as all who lock several of them.
- * Materialized: joined with campaigns at once, the planner may look mails up by their campaign alone, and reads all of it
- * for each (measured in a campaign of 2,000: 6.4 ms for ten mails instead of 0.1).
+ * Only the named company's mails, locked in key order like everywhere. Materialized: in a direct join with campaigns
+ * the planner may look mails up by campaign alone and read all of it for each.
  */
 export const LOCK_MAILS = `
   with m as materialized (
@@ -70,7 +69,10 @@ export const EARLIER = `
   join email_events e on e.sent_email_id = m.id and ${sameCompany("e.company_id", "m.company_id")}
   where e.type in ('bounced', 'complained')`;
 
-/** The mails $1 to $4 become bounced, and the day of each has one delivered less. `bounced_at` says when we heard of it. */
+/**
+ * Marks mails $1 to $4 as bounced and subtracts them from their day's deliveries. `bounced_at` is the time of the
+ * report.
+ */
 export const WRITE_MAILS = `
   with m as materialized (
     select m.* from unnest($1::uuid[], $2::int[], $3::int[], $4::text[]) m (company_id, campaign_no, seq, error)
@@ -96,7 +98,7 @@ export const WRITE_EVENTS = `
   queued as (${outboxInsert("event")})
   select distinct company_id from queued`;
 
-/** Of two that bounce to one address at the same time the second counts the first. */
+/** Serializes concurrent bounces of one address, so that the second counts the first. */
 export const LOCK_SOFT = `
   select pg_advisory_xact_lock(key) from (
     select distinct hashtextextended('soft bounces:' || a.company_id || address_key(a.address), 0) as key
@@ -117,7 +119,8 @@ export const COUNT_SOFT = `
   select company_id, address from counted where in_a_row >= ${SOFT_BOUNCES_SUPPRESS_AT}`;
 
 /**
- * A stronger block stays: a complaint is stronger than a bounce, a bounce than an unsubscribe, the company's own than all.
+ * A stronger block stays: a complaint is stronger than a bounce, a bounce than an unsubscribe, the company's own than
+ * all.
  */
 export const SUPPRESS = `
   with wanted as (

@@ -1,9 +1,9 @@
 /**
- * Takes away all rows of companies that were deleted, in steps of some thousand rows and one transaction each. Nothing is
- * remembered between them: a step takes what it finds, so a process that dies leaves the rest to the next one, and any number
- * of nodes may work on it at once.
+ * Deletes all rows of deleted companies, in steps of some thousand rows and one transaction each. Steps are stateless:
+ * each deletes what it finds, so that after a crash the next one continues, and any number of nodes may run in
+ * parallel.
  *
- * Campaigns go first, one after the other with their recipients; then what is found by the company; its own row goes last.
+ * Campaigns are deleted first, one by one with their recipients; then rows found by the company; its own row last.
  */
 import { type Client, query, queryOne, transaction } from "../database/db.ts";
 import { SEND_CHUNK_STATE } from "../send-chunk.ts";
@@ -12,7 +12,7 @@ import { companyNo } from "./hits.ts";
 const ROWS = 5_000;
 /** Files are large: each takes up to 25 MB with its parts. */
 const FILES = 5;
-/** With up to 10,000 receivers in each. */
+/** Each has up to 10,000 receivers. */
 const DRAFTS = 50;
 const CAMPAIGNS = 200;
 
@@ -40,7 +40,7 @@ const byCompany = (table: string, rows = ROWS) =>
   `delete from ${table} where ctid = any (array(select ctid from ${table} where company_id = $1 limit ${rows})) and company_id = $1`;
 
 const OF_COMPANY = [
-  // Without mails no hit comes any more.
+  // Without mails no further hits arrive.
   `delete from hits h using (
      select id, campaign_no, seq from hits where company_no = ${companyNo("$1")} limit ${ROWS}) g
    where hit_mail(h.campaign_no, h.seq) = hit_mail(g.campaign_no, g.seq) and h.id = g.id`,
@@ -79,7 +79,7 @@ const OF_COMPANY = [
     "counters",
     "company_days",
   ].map((table) => byCompany(table)),
-  // Whatever else refers to it goes along by its foreign key.
+  // All other references are deleted by foreign keys.
   "delete from companies where id = $1 and deleted_at is not null",
 ];
 

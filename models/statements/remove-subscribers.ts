@@ -1,6 +1,6 @@
 /**
- * Deletes subscribers for good. Stands with the models because sent mail must lose its link to them in the same
- * transaction, so that none ever refers to a subscriber that no longer exists.
+ * Deletes subscribers permanently. Part of the models because sent mail must lose its link to them in the same
+ * transaction, so that none ever refers to a missing subscriber.
  */
 import { type Queryable, query } from "../database/db.ts";
 

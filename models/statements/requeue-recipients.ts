@@ -1,6 +1,6 @@
 /**
- * Puts a resumed campaign's failed and unknown recipients back into the queue, in slices. Stands with the models because
- * the senders' rows (recipients, chunks) and the campaign's counts and cursor must change in one transaction.
+ * Requeues a resumed campaign's failed and unknown recipients in slices. Part of the models because the senders' rows
+ * (recipients, chunks) and the campaign's counts and cursor must change in one transaction.
  */
 import { campaignNo } from "../database/campaign-no.ts";
 import { type Client, query, queryOne } from "../database/db.ts";
@@ -10,7 +10,7 @@ import { awaitsWinner } from "./decide-winner.ts";
 
 const { queued, failed, unknown } = SENT_EMAIL_STATUS;
 
-/** Whether a mail of it may have been sent. */
+/** True if a mail of it may have been sent. */
 export async function hasUnknown(client: Client, companyId: string, campaignId: string): Promise<boolean> {
   const sql = `select from sent_emails where campaign_no = ${campaignNo("$2", "$1")} and status = ${unknown} limit 1`;
   return (await query(sql, [companyId, campaignId], client)).length > 0;
@@ -26,10 +26,8 @@ interface RequeueingCampaign {
 }
 
 /**
- * The rest of a campaign whose variants have no winner yet goes on waiting for it. Decided is only what is expanded
- * (`expanded_at`), so nothing is decided while this runs.
- *
- * The new fence voids whatever the holder of an older lease still tries to write.
+ * The remaining recipients of a campaign without a winner keep waiting for it. Only expanded campaigns (`expanded_at`)
+ * are decided, so nothing is decided while this runs. The new fence voids any later writes of an older lease.
  */
 const REQUEUE = `
   with chunk as (

@@ -1,8 +1,8 @@
 /**
- * A database that was restored from a backup does not know what left after the backup was made: recipients that got the mail since
- * look as if they waited. Senders record which database they work on. If it is another one, all newsletters that are being sent, and
- * scheduled ones whose time has come, are stopped before anything is claimed; their recipients end as unknown, and only a resume
- * sends again. Transactional mail continues, as it does whenever nobody knows (a receipt twice beats no receipt).
+ * Detects and handles a database restored from a backup, which does not know what was sent after the backup: recipients
+ * look as if they waited. Senders record the database they work on. If it is another one, all running newsletters, and
+ * scheduled ones that are due, are stopped before anything is claimed; their recipients end as unknown, and only a
+ * resume sends again. Transactional mail continues, as in any doubt (two receipts are better than none).
  */
 import { moveAllTo } from "../campaign-lifecycle.ts";
 import { type Client, query, queryOne, transaction } from "../database/db.ts";
@@ -54,7 +54,7 @@ export const MARK_RESTORED = "update installation set worked_on = 'restored', wo
 /** Bounds how long their rows stay locked. */
 const CAMPAIGNS_AT_ONCE = 500;
 
-/** Newsletters; those that are scheduled once their time has come. */
+/** Newsletters, including scheduled ones that are due. */
 export const WOULD_BE_RESENT = `
   select c.id, c.company_id, c.name, c.status, o.name as company
   from campaigns c join companies o on o.id = c.company_id

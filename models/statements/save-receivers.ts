@@ -1,9 +1,9 @@
 /**
- * Saves the receivers of a send as subscribers, in the transaction that writes its recipients and before their mail leaves: the
- * links of a mail, an unsubscribe and a bounce then find the person.
+ * Saves the receivers of a send as subscribers, in the transaction that writes its recipients and before their mail is
+ * sent, so that links, unsubscribes and bounces find the person.
  *
- * Mail never waits for it: if an import holds the company or one of its rows for longer than WAIT_MS, nobody of the slice is
- * saved, and if the plan is full, nobody beyond its limit is. Both get their mail. People who were erased are never saved.
+ * Mail never waits for it: if an import locks the company or one of its rows for longer than WAIT_MS, none of the slice
+ * is saved, and nobody beyond the plan's limit is. All still get their mail. Erased people are never saved.
  */
 import { isAddress } from "../../services/lib/address.ts";
 import { toOneLine } from "../../services/lib/one-line.ts";

@@ -1,10 +1,10 @@
 /**
- * Evidence settles doubt: an open, click, unsubscribe, bounce or complaint shows that an `unknown` mail was handed over. It
- * becomes `sent`, its campaign counts it so and ends as its counts say, and `resume` leaves it alone. Run again it changes
- * nothing. The caller's transaction holds the mails' rows, in the order of their key.
+ * Settles doubt by evidence: an open, click, unsubscribe, bounce or complaint shows that an `unknown` mail was handed
+ * over. It becomes `sent`, its campaign's counts and final status follow, and `resume` skips it. Idempotent. The
+ * caller's transaction holds the mails' rows, locked in key order.
  *
- * When it was handed over nobody knows: `sent_at` is when its campaign ended or began, and not now, because an open within
- * seconds of it would count as a machine's.
+ * The time of the hand-over is unknown: `sent_at` becomes the end or start of its campaign, not the current time,
+ * because an open within seconds of it would count as a machine's.
  */
 import { type Client, prepared } from "../database/db.ts";
 import { SENT_EMAIL_STATUS } from "../sent-email-status.ts";
@@ -20,7 +20,7 @@ interface DoubtfulMail {
   company_id: string;
   campaign_no: number;
   seq: number;
-  /** What stands before the "@" of its Message-ID. */
+  /** The part of its Message-ID before the "@". */
   message_id: string;
   /** False: it came back, and webhooks are notified of that instead. */
   delivered: boolean;

@@ -1,7 +1,7 @@
 /**
- * Copies what every mail of a campaign is made from, when the campaign is created: a later edit or delete of the
- * template, the SMTP configuration or the company's settings changes nothing in an existing campaign. Stands with the
- * models because one statement reads five services' tables and holds the attachments while it writes.
+ * Copies the contents of a campaign's mails when it is created, so that later edits or deletions of the template, the
+ * SMTP configuration or the company's settings do not affect it. Part of the models because one statement reads five
+ * services' tables and locks the attachments while it writes.
  */
 import { asciiDomain, domainOf } from "../../services/lib/address.ts";
 import { type Client, query, queryOne } from "../database/db.ts";
@@ -71,8 +71,8 @@ interface NewContents {
   attachment_ids?: string[] | undefined;
 }
 
-// What is null stays as it was; a segment's mails name the company, as at the send. A body of its own has no text part of
-// its own: the one before would say something else.
+// Null fields stay unchanged; a segment's mails name the company, as at the send. A new body without a text part
+// removes the old one, whose text would differ.
 const REWRITE = `
   with attached as (
     select id from media where company_id = $1 and id = any($8) and deleted_at is null for share
@@ -99,12 +99,12 @@ const INLINES_CSS = `
     (select inline_css from templates where company_id = $1 and id = $3),
     (select inline_css from campaign_contents where company_id = $1 and campaign_id = $2), false) as inlines`;
 
-/** Whether styles are written into the elements of a body that takes the place of this campaign's, or of that template's. */
+/** True if CSS is inlined in a body that replaces this campaign's, or that template's. */
 export async function inlinesCssOf(companyId: string, campaignId: string, templateId?: string): Promise<boolean> {
   return (await queryOne<{ inlines: boolean }>(INLINES_CSS, [companyId, campaignId, templateId]))!.inlines;
 }
 
-/** Of a campaign that has not started: nothing was made from its contents yet. False if something new was deleted in the meantime. */
+/** Rewrites the contents of a campaign that has not started. False if a new reference was deleted in the meantime. */
 export async function rewriteContents(
   client: Client,
   companyId: string,
@@ -118,8 +118,8 @@ export async function rewriteContents(
 }
 
 /**
- * Stores the sender's address with its domain as it goes over the wire. SQL builds Message-IDs from this column (for
- * webhooks, with each result), and they must equal those in the mails, whose headers have the domain in lower-case ASCII.
+ * Stores the sender's address with its domain in wire form. SQL builds Message-IDs from this column (for webhooks, with
+ * each result), and they must equal those in the mails, whose headers have the domain in lower-case ASCII.
  */
 export async function storeWireSender(client: Client, companyId: string, campaignId: string, sender: string) {
   const domain = domainOf(sender);

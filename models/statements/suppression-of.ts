@@ -4,7 +4,7 @@ import type { SuppressionKind } from "../suppression.ts";
 /** Why an address gets no mail, as SQL gives it. */
 export interface SuppressionRow {
   kind: SuppressionKind;
-  /** As JSON has it. */
+  /** Time as in JSON. */
   created_at: string;
 }
 
@@ -15,7 +15,8 @@ const ANY_DOMAIN = `s.company_id = (
 
 /**
  * SQL: the suppression of the subscriber `s` as JSON, or null; also that of their domain. Of several the one that
- * blocked_by() names. The key's own collation, which domains_of() hands on, would keep the index of domains from being used.
+ * blocked_by() names. The key's own collation, which domains_of() hands on, would keep the index of domains from being
+ * used.
  */
 export const SUPPRESSION_OF = `(
   select json_build_object('kind', b.kind, 'created_at', b.created_at) from (

@@ -1,12 +1,12 @@
 /**
- * Time zones. PostgreSQL's table decides everything: slices of recipients' hours, days of statistics and filters are statements,
- * and one server answers all nodes, while Node's own table differs from version to version. Nothing else turns a clock into an
- * instant; Node only writes clocks that it was given.
+ * Converts clocks and instants in time zones. PostgreSQL's zone table is authoritative: slices by recipients' time,
+ * days of statistics and filters are statements, and one server answers all nodes, while Node's own table varies by
+ * version. Nothing else converts a clock to an instant.
  */
 import { query, queryOne } from "../database/db.ts";
 import { isDay } from "../segment-rules/values.ts";
 
-/** Names by which a company's time zone can be set, sorted. An abbreviation or an offset is none. */
+/** Sorted names allowed as a company's time zone, without abbreviations and offsets. */
 export const zoneNames = async (): Promise<string[]> =>
   (await query<{ name: string }>("select n as name from time_zone_names() n order by n")).map(({ name }) => name);
 
@@ -27,8 +27,8 @@ export const clocksAt = (
   );
 
 /**
- * The instant at which the company's clocks show this. A clock that a change to summer time leaves out is moved on by what is
- * left out; of one that comes twice the second counts.
+ * The instant at which the company's clocks show this. A clock that a change to summer time leaves out is moved on by
+ * what is left out; of one that comes twice the second counts.
  */
 export async function instantOf(companyId: string, clock: string): Promise<Date | undefined> {
   const sql = "select $2::timestamp at time zone zone_rule(timezone) as at from companies where id = $1";
@@ -36,8 +36,8 @@ export async function instantOf(companyId: string, clock: string): Promise<Date 
 }
 
 /**
- * The instant of a filter's bound: the time itself, or for a date without a time the beginning of that day at the company; of the
- * day after it for a bound that excludes what came before, such as `created_after`.
+ * The instant of a filter's bound: the time itself, or for a date without a time the beginning of that day at the
+ * company; of the day after it for a bound that excludes what came before, such as `created_after`.
  */
 export async function boundOf(companyId: string, given: string, { isAfter = false } = {}): Promise<Date> {
   if (!isDay(given)) return new Date(given);

@@ -1,7 +1,7 @@
-/** Which company a host belongs to, which host a company's mails link to, and which of them are due to be looked at. */
+/** Maps tracking hosts to companies and back, and selects the domains to check. */
 import { query, queryOne } from "../database/db.ts";
 
-/** Who asked for a host and does not prove it within this time must give way to somebody else. */
+/** A claim of a host that is not verified within this time no longer blocks others. */
 const CLAIM_DAYS = 7;
 /** Proof that was lost for longer ends the use of a host: shorter is a name server's or a web server's bad day. */
 const LOST_HOURS = 24;
@@ -32,7 +32,7 @@ export interface Claim {
   is_active: boolean;
 }
 
-// Marked before it is looked at: of several nodes one looks at each.
+// Marked before the check, so that only one node checks each.
 const DUE = `
   update tracking_domains t set checked_at = now()
   where company_id in (
@@ -43,7 +43,7 @@ const DUE = `
     order by checked_at nulls first limit $1 for update skip locked)
   returning company_id, domain, token, proved_at is not null as is_active`;
 
-/** Young claims are due each minute; those in use, and those that nobody proves, each hour. */
+/** New claims are due every minute; active and unverified old ones every hour. */
 export const dueClaims = (limit: number): Promise<Claim[]> => query(DUE, [limit]);
 
 const PROVED = `
@@ -57,13 +57,13 @@ const LOST = `
 const wrote = async (sql: string, { company_id, domain, token }: Claim): Promise<boolean> =>
   (await queryOne(sql, [company_id, domain, token])) !== undefined;
 
-/** False where the claim was changed meanwhile. */
+/** False if the claim has changed. */
 export const markProved = (claim: Claim): Promise<boolean> => wrote(PROVED, claim);
 
 /** True where it is not used any more from now on. */
 export const markLost = (claim: Claim): Promise<boolean> => wrote(LOST, claim);
 
-/** For the claim of somebody else: one that nobody proved in time is no claim any more. */
+/** Deletes expired, unverified claims, for a new claim of the host. */
 export const FORGET_STALE = `
   delete from tracking_domains
   where domain = $1 and company_id <> $2 and proved_at is null and claimed_at < now() - interval '${CLAIM_DAYS} days'`;

@@ -1,7 +1,7 @@
 /**
- * Bytes on their way between two nodes that are too many for a message: uploads, and large requests and answers. The sender
- * writes them as parts and passes the transfer's name; at most one part is in memory. They are removed after use, and orphans
- * of a node that died by a sweep.
+ * Bytes on their way between two nodes that are too many for a message: uploads, and large requests and answers. The
+ * sender writes them as parts and passes the transfer's name; at most one part is in memory. They are removed after
+ * use, and orphans of a node that died by a sweep.
  */
 import { unavailable } from "../../services/lib/errors.ts";
 import { firstIdAt, newId } from "../../services/lib/ids.ts";
@@ -11,7 +11,7 @@ import { query, queryOne } from "../database/db.ts";
 const PART_BYTES = 48 * 1024;
 /** Longer than any call that takes an upload. */
 const KEPT_MS = 3_600_000;
-/** For what belongs to no company. */
+/** Company id of transfers without a company. */
 const NOBODY = "00000000-0000-0000-0000-000000000000";
 
 export interface Transfer {

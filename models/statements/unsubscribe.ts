@@ -1,11 +1,11 @@
 /**
- * Unsubscribing and resubscribing, by one-click, page, preferences or confirmation. Stands with the models because the
+ * Unsubscribes and resubscribes people, by one-click, page, preferences or confirmation. Part of the models because the
  * suppression and the subscriber must change together with the event that tracking records.
  */
 import { type Queryable, queryOne } from "../database/db.ts";
 
-// A stronger block stays as it is. A repetition changes nothing. A mail to the address that a subscriber had before is still
-// theirs, unless the address is somebody else's now.
+// A stronger block is kept. Idempotent. A mail to a subscriber's former address still belongs to them, unless the
+// address is somebody else's now.
 const UNSUBSCRIBE = `
   with addresses as (
     select $2::text as email, address_key($2) as email_key

@@ -1,20 +1,21 @@
 /**
- * What happens to webhook deliveries many at a time: claimed, recorded, queued again, ended, deleted. SQL, because each is
- * one statement over sets that any number of nodes may run at once. Single deliveries go by the model
- * (services/webhooks/deliveries.ts), and they come into being in webhook-outbox.ts.
+ * Handles webhook deliveries in bulk: claims, records, requeues, ends and deletes them. SQL, because each is one
+ * statement over sets that any number of nodes may run concurrently. Single deliveries use the model
+ * (services/webhooks/deliveries.ts); webhook-outbox.ts creates them.
  *
- * Each event is delivered at least once, always under the same id: what a process that dies had claimed is claimed again
- * when its lease ends, 30 seconds later, and the lost attempt does not count.
+ * Each event is delivered at least once, always with the same id: deliveries of a process that dies are claimed again
+ * when their lease ends, 30 seconds later, and the lost attempt does not count.
  *
- * | status of a delivery | when                                                                                        |
- * |----------------------|---------------------------------------------------------------------------------------------|
- * | pending              | new; tried again after each failure by RETRY_AFTER_SECONDS (services/webhooks/attempt.ts): 8 attempts, some 18 hours |
- * | succeeded            | a 2xx                                                                                       |
+ * | status of a delivery | when                                                                                                                       |
+ * |----------------------|----------------------------------------------------------------------------------------------------------------------------|
+ * | pending              | new; tried again after each failure by RETRY_AFTER_SECONDS (services/webhooks/attempt.ts): 8 attempts, some 18 hours       |
+ * | succeeded            | a 2xx                                                                                                                      |
  * | dead                 | the last attempt failed (anything but 2xx, nothing within 10 s, a host that is not permitted), or its endpoint is disabled |
  *
- * An endpoint is disabled by a failure more than three days after the first one since its last success (DISABLE_AFTER_DAYS), or by its company. Redelivery makes
- * any delivery of an endpoint that is enabled pending again (services/webhooks/deliveries.ts), an operator's all dead ones, and enables the
- * endpoint (`requeueDeadDeliveries`).
+ * An endpoint is disabled by a failure more than three days after the first one since its last success
+ * (DISABLE_AFTER_DAYS), or by its company. Redelivery makes a delivery of an enabled endpoint pending again
+ * (services/webhooks/deliveries.ts); an operator's does so for all dead ones, and enables the endpoint
+ * (`requeueDeadDeliveries`).
  */
 import { pool, prepared, query, queryOne, transaction } from "../database/db.ts";
 import type { EmailEventType } from "../email-event.ts";
@@ -82,18 +83,18 @@ const dueOf = (rows: readonly ScannedEndpoint[]): DueEndpoint[] =>
 
 export interface EndpointScan {
   due: DueEndpoint[];
-  /** The last endpoint that was looked at; undefined where none is left behind it. */
+  /** Last endpoint scanned; undefined if no more follow. */
   last: string | undefined;
 }
 
-/** Of all companies: the endpoints behind `after`, at most `slice` of those that have anything waiting. */
+/** Scans endpoints of all companies after `after`, at most `slice` of those with waiting deliveries. */
 export async function scanEndpoints(after: string, slice: number): Promise<EndpointScan> {
   // Not prepared: every idle process asks it, and would keep a connection for it alone.
   const rows = await query<ScannedEndpoint>(SCAN_ENDPOINTS, [after, slice]);
   return { due: dueOf(rows), last: rows.length < slice ? undefined : rows.at(-1)!.endpoint_id };
 }
 
-// Endpoints and not deliveries are counted: a company with a million waiting costs as much as one with one.
+// Scans endpoints, not deliveries, so that a company with a million waiting costs as much as one with one.
 const SCAN_COMPANIES = `
   select w.id as endpoint_id, w.company_id, w.failing_since is not null as failing,
     w.disabled_at is null and exists (
@@ -105,7 +106,7 @@ const SCAN_COMPANIES = `
     where company_id = o.company_id and id > o.after order by company_id, id limit $3) w
   order by w.company_id, w.id`;
 
-/** Of each of these companies at most `slice` endpoints, behind the one that is named beside it. `last` by company. */
+/** Scans at most `slice` endpoints of each company, after the one given for it. `last` by company. */
 export async function scanCompanies(
   companies: ReadonlyMap<string, string>,
   slice: number,
@@ -125,7 +126,7 @@ export async function scanCompanies(
   return { due: dueOf(rows), last };
 }
 
-/** What may be taken of one endpoint. */
+/** Number of deliveries that may be claimed for an endpoint. */
 export interface Grant {
   companyId: string;
   endpointId: string;
@@ -217,8 +218,8 @@ const REQUEUE_DEAD = `
   where company_id = $1 and endpoint_id = $2 and status = 'dead'`;
 
 /**
- * Dead deliveries begin their schedule anew, with the same ids: receivers recognise what they had. For operators, who name
- * the endpoint alone. Undefined: there is no such endpoint.
+ * Restarts the schedule of dead deliveries with the same ids, by which receivers recognise repetitions. For operators,
+ * who name only the endpoint. Undefined: no such endpoint.
  */
 export function requeueDeadDeliveries(
   endpointId: string,

@@ -1,6 +1,7 @@
 /**
- * The outbox: a webhook delivery is a row, written in the transaction (best: the statement) of its event, so that no delivery
- * reports what did not happen, and nothing that happened goes unreported. Delivered later: webhook-deliveries.ts.
+ * The outbox: a webhook delivery is a row, written in the transaction (best: the statement) of its event, so that no
+ * delivery reports what did not happen, and nothing that happened goes unreported. Delivered later:
+ * webhook-deliveries.ts.
  *
  * A company without an endpoint costs one probe of an index that holds no row for it.
  */
@@ -13,12 +14,14 @@ export const webhookNotice = (): string => `
   ${outboxInsert("event")}`;
 
 /**
- * A data-modifying statement over `source`, a CTE or table of the caller's own SQL with these columns of email_events: id,
- * company_id, type, recipient, sent_email_id, campaign_id, metadata, created_at. (`delivered` events are never rows there.)
+ * A data-modifying statement over `source`, a CTE or table of the caller's own SQL with these columns of email_events:
+ * id, company_id, type, recipient, sent_email_id, campaign_id, metadata, created_at. (`delivered` events are never rows
+ * there.)
  *
  *     with event as (insert into email_events … returning *), queued as (${outboxInsert("event")}) select …
  *
- * Returns the company id of each delivery: emit `webhook.queued` for them after the commit (emitWebhookQueued in services/call.ts).
+ * Returns the company id of each delivery: emit `webhook.queued` for them after the commit (emitWebhookQueued in
+ * services/call.ts).
  */
 export const outboxInsert = (source: string) => `
   insert into webhook_deliveries (company_id, endpoint_id, event_id, event_type, payload)

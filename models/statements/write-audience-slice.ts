@@ -1,18 +1,19 @@
 /**
- * Turns one slice of a campaign's audience into rows of sent_emails, in one statement: the next members by keyset, those
- * of them that may get mail, numbered without gaps. It stands with the models because it reads the subscribers' tables
- * and writes the senders' in the transaction that moves the campaign's cursor: a crash loses and doubles nobody.
+ * Turns one slice of a campaign's audience into rows of sent_emails, in one statement: the next members by keyset,
+ * those of them that may get mail, numbered without gaps. Part of the models because it reads the subscribers' tables
+ * and writes the senders' in the transaction that moves the campaign's cursor, so that a crash neither loses nor
+ * duplicates anybody.
  *
- * Eligible (`is_reached` in `sliceSql`, `reachableStatuses`) are active subscribers who have not left the list. Transactional mail also reaches unsubscribed ones, and an
- * inline receiver who has not confirmed a subscription yet; an address that bounced never gets any. Suppressed addresses
- * are left out, too. All who are left out are counted (`suppressed_count`), and are not part of the campaign's recipients.
- * Receivers that a request names have a row all the same, which says why; its number is theirs, negated, so that it is in no
- * chunk. Who is suppressed later, up to the moment of sending, is a recipient and becomes `suppressed`
- * (services/smtp-sender/delivery/suppression.ts).
+ * Eligible (`is_reached` in `sliceSql`, `reachableStatuses`) are active subscribers who have not left the list.
+ * Transactional mail also reaches unsubscribed ones, and an inline receiver who has not confirmed a subscription yet;
+ * an address that bounced never gets any. Suppressed addresses are skipped, too. All skipped people are counted
+ * (`suppressed_count`) and are not recipients. Receivers named by a request still get a row with the reason; its number
+ * is negated, so that it is in no chunk. A recipient suppressed later, up to the moment of sending, becomes
+ * `suppressed` (services/smtp-sender/delivery/suppression.ts).
  *
- * A list member that a filter leaves out still moves the cursor, so that a slice reads a bounded number of rows.
+ * A list member that a filter skips still moves the cursor, so that a slice reads a bounded number of rows.
  *
- * The month's quota may leave room for some of the slice only. Those behind are counted, and neither written nor charged.
+ * The monthly quota may allow only part of the slice. The others are counted, and neither written nor charged.
  */
 
 import type { CampaignType } from "../campaign.ts";
@@ -45,7 +46,7 @@ export interface ExpandingCampaign {
   segment_id: string | null;
   is_transactional: boolean;
   expand_cursor: string | null;
-  /** Set while the rest of the audience, for which the month has no room, is counted. */
+  /** Set while the rest of the audience, beyond the monthly quota, is counted. */
   unwritten_cursor: string | null;
   next_seq: number;
   /** Each recipient gets it when the clock of `scheduled_for` is reached where they are (recipient-zones.ts). */
@@ -55,7 +56,7 @@ export interface ExpandingCampaign {
   requeue_from: number | null;
   /** The campaign whose recipients without an open are the audience (non-openers.ts). */
   resend_of: string | null;
-  /** Of an A/B test that has no winner yet: each with the recipients that it has already. */
+  /** For an A/B test without a winner: each variant with its current number of recipients. */
   variants: { percent: number; recipients: number }[] | null;
 }
 
@@ -64,11 +65,11 @@ export interface Slice {
   taken: number;
   /** Rows written. */
   kept: number;
-  /** Mails of these rows: recipients and their copies. */
+  /** Number of mails of these rows: recipients and their copies. */
   mails: number;
   /** Recipients that there was no room for. */
   left: number;
-  /** Who may not get this mail; while the rest is counted only, none. */
+  /** People who may not get this mail; none while the rest is only counted. */
   suppressed: number;
   cursor: string | null;
   /** The cursor's value of the last row that was written; asked for where there was no room for more only. */
@@ -88,7 +89,10 @@ function insertRows({ areNamed }: Source, more: "" | ", variant", from: string):
     select ${campaignNo("$2", "$1")}, $6 - 1 + n, subscriber_id${values}${more} from ${from}`;
 }
 
-/** $param: a variant for each place. Places are taken in the order of a hash; recipients are numbered by variant. */
+/**
+ * $param: a variant for each position. Positions are assigned in the order of a hash; recipients are numbered by
+ * variant.
+ */
 const assignedBy = (param: number, columns: readonly string[]) => `
   assigned as (
     select f.*, ($${param}::smallint[])[row_number() over (order by md5($2::uuid::text || f.at::text), f.at)] as variant from fitting f
@@ -104,8 +108,8 @@ const SENTENCE_OF = (kind: string) =>
     .join(" ")} end`;
 
 /**
- * Why p gets no mail, in the words in which senders say it. Behind the last recipient for whom there is room nobody is
- * noted: a resumed campaign comes there again.
+ * Reason why p gets no mail, in the senders' wording. Not recorded after the last recipient within the quota, because a
+ * resumed campaign gets there again.
  */
 const noteSuppressed = (transactional: boolean) => `
   noted as (
@@ -120,8 +124,8 @@ const noteSuppressed = (transactional: boolean) => `
     returning 1
   )`;
 
-// Nobody's number may be missing, so numbers are given once it is known who fits; who fits goes by the cursor as always, or a
-// resumed campaign would not know where to go on.
+// Numbers must have no gaps, so they are assigned once it is known who fits; who fits follows the cursor, so that a
+// resumed campaign can continue.
 const fittingByTime = (clock: string, fits: string) => `${dueTables("$1", clock)},
   fitting as (
     select f.*, row_number() over (order by f.due nulls first, f.at) as n
@@ -136,10 +140,10 @@ const countSuppressed = `case when $7::bigint <= ${COUNTING_ONLY} then 0
         - (select fit from counted) end`;
 
 /**
- * $7: room for so many mails; COUNTING_ONLY while nothing is written any more. `clock`: the parameter that has it, where each
- * recipient is due in a timezone of their own. `assigned`: the number of the parameter that has a variant for each place.
+ * $7: remaining mails; COUNTING_ONLY when nothing is written any more. `clock`: parameter with the local time, if each
+ * recipient is due in their own time zone. `dealt`: number of the parameter with a variant for each position.
  *
- * From one CTE to the next rows are copied, a million times: they have no column that is not asked for.
+ * Rows are copied from one CTE to the next, so they have no unused columns.
  */
 export function sliceSql(
   source: Source,
@@ -180,7 +184,7 @@ export function sliceSql(
   from counted c`;
 }
 
-/** Of subscribers that such a mail goes to. */
+/** Statuses of subscribers that such a mail is sent to. */
 export function reachableStatuses(type: CampaignType, isTransactional: boolean): SubscriberStatus[] {
   if (!isTransactional) return ["active"];
   return type === "to_list" ? ["active", "unsubscribed"] : ["active", "unsubscribed", "unconfirmed"];
@@ -192,7 +196,7 @@ interface From {
   first: string;
   /** Parameters from $8 on. */
   values: unknown[];
-  /** Where one plan is good for all, and known: what the statement is prepared as. */
+  /** Name of the prepared statement, if one known plan serves all values. */
   name?: string;
 }
 
@@ -200,9 +204,9 @@ interface From {
 export interface SliceSize {
   /** Members or receivers read. */
   limit: number;
-  /** Mails that may be written; undefined while the rest of the audience is counted only. */
+  /** Mails that may be written; undefined while the rest of the audience is only counted. */
   room: number | undefined;
-  /** A variant for each place, where there are variants; null is the rest. */
+  /** A variant for each position, if there are variants; null for the remainder. */
   assigned?: readonly (number | null)[] | undefined;
 }
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceBroker } from "moleculer";
 import { connect } from "nats";
 import { natsLink } from "../../../mixins/nats-link.middleware.ts";
-import { stepAside } from "../../../mixins/step-aside.middleware.ts";
+import { rerouteCalls } from "../../../mixins/reroute.middleware.ts";
 import { uploads } from "../../../mixins/uploads.middleware.ts";
 import { closeDatabase, openDatabase } from "../../../models/database/db.ts";
 import { brokerOptions } from "../../../moleculer.config.ts";
@@ -84,7 +84,7 @@ beforeAll(async () => {
   caller = new ServiceBroker({
     ...brokerOptions(settings),
     // In the order of moleculer.config.ts.
-    middlewares: [natsLink(settings), stepAside(), uploads()],
+    middlewares: [natsLink(settings), rerouteCalls(), uploads()],
     skipProcessEventRegistration: true,
   });
   await caller.start();
