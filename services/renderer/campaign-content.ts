@@ -1,6 +1,6 @@
 /**
- * What a campaign says, for those who look at its results: with all variables of a person empty, and each tracked link as the
- * counts of clicks name it.
+ * Renders a campaign's content for its results: personal variables are empty, and tracked links are named as in the
+ * click counts.
  */
 import { findCampaign } from "../../models/statements/read-campaign.ts";
 import type { ReturnsOf } from "../contracts.ts";
@@ -45,7 +45,7 @@ export async function campaignContent(companyId: string, id: string, variant: nu
       html: run(htmlProgram(nodes, NO_BASE), nobody(content, NOWHERE)),
     };
   } catch (error) {
-    // What cannot be made was never sent.
+    // Content that cannot be rendered was never sent.
     if (error instanceof Unrenderable) throw notFound();
     throw error;
   }

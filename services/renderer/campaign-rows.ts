@@ -1,4 +1,4 @@
-/** Reads the rows that a campaign's mails are made from. */
+/** Reads the rows from which a campaign's mails are rendered. */
 import { prepared, query, queryOne } from "../../models/database/db.ts";
 import { campaignTokenId } from "../../models/statements/campaign-tokens.ts";
 import { unseal } from "../lib/secrets.ts";
@@ -36,24 +36,24 @@ interface Row extends KeyRow {
   is_transactional: boolean;
   media_ids: string[];
   links: string[] | null;
-  /** By index: columns of this row that are the variant's own. */
+  /** Variant's own columns of this row, by index. */
   variants: Partial<Row>[] | null;
 }
 
 export interface LoadedContent {
   content: Content;
-  /** Before every subject, whatever the template says. */
+  /** Prefix of every subject. */
   subjectPrefix?: string;
-  /** Of a campaign with variants: all that its mails may be made from. */
+  /** Contents of all variants. */
   variants: Content[];
   smtpConfigId: string;
-  /** By their numbers, once a mail has been made. */
+  /** Links by number, once a mail has been rendered. */
   storedLinks: string[] | null;
 }
 
-/** As that of other public pages. */
+/** Language as for other public pages. */
 const DEFAULT_LANGUAGE = "en";
-/** For a statement whose SMTP configuration has the alias s. */
+/** Columns for a statement with the SMTP configuration s. */
 export const FURTHER_KEYS = `(select json_agg(json_build_object('id', k.id, 'domain', k.domain, 'selector', k.selector,
        'sealed', encode(k.key_sealed, 'base64')))
      from dkim_keys k where k.company_id = s.company_id and k.smtp_config_id = s.id and k.active)`;
@@ -128,7 +128,7 @@ const contentOf = (row: Row, further: Pick<Content, "attachments" | "dkim" | "ca
 
 interface Asked {
   toSend: boolean;
-  /** Of the campaign's variants; null is the campaign itself. */
+  /** Variant of the campaign; null: the campaign itself. */
   variant: number | null;
 }
 

@@ -50,7 +50,7 @@ const prefixed = (bodies: Bodies, text: string): Bodies => ({
   subject: [{ kind: "text", text }, ...bodies.subject],
 });
 
-/** The links of all variants have numbers of one list: a number says where it leads, whatever mail it stands in. */
+/** All variants share one list of links: a number always means the same URL. */
 async function numberLinks(variants: readonly Content[]): Promise<void> {
   const links = new Set<string>();
   for (const source of variants) {
@@ -60,7 +60,7 @@ async function numberLinks(variants: readonly Content[]): Promise<void> {
   await storeLinks(companyId, campaignId, [...links]);
 }
 
-/** Throws Unrenderable if no mail can ever be made of it. */
+/** Throws Unrenderable if no mail can be rendered from it. */
 export async function compile(loaded: LoadedContent): Promise<CompiledCampaign> {
   const { content, smtpConfigId, variants, subjectPrefix } = loaded;
   const here = installation(content.trackingDomain);
@@ -82,7 +82,7 @@ export async function compile(loaded: LoadedContent): Promise<CompiledCampaign> 
       }
     : null;
   const fallback = companyVariables(content);
-  // Made once where all mails have the same.
+  // Rendered once if it is the same for all mails.
   const shared = content.campaignTokenId === null ? null : new LinkTokens(key, content.campaignTokenId);
   return permanently(() => {
     const skeleton = skeletonOf(content, bodies, here, key, tracking);
@@ -113,7 +113,7 @@ interface Loaded {
   startedMs: number;
 }
 
-/** What is compiled by itself: a campaign, or one of its variants. */
+/** Unit of compilation: a campaign, or one of its variants. */
 const keyOf = (campaignId: string, variant: number | null) =>
   variant === null ? campaignId : `${campaignId} ${variant}`;
 
@@ -124,15 +124,15 @@ async function load(campaignId: string, variant: number | null): Promise<Loaded>
   const { content } = found;
   const campaign = await compile(found);
   const text = BYTES_PER_CHARACTER * (content.body.length + content.subject.length + (content.textBody?.length ?? 0));
-  // Signing keeps the attachments a second time, as bytes.
+  // Signing keeps a second copy of the attachments, as bytes.
   const attached = (campaign.skeleton.tail?.length ?? 0) * (campaign.sign ? 2 : 1);
   return { campaign, bytes: OVERHEAD_BYTES + text + attached, startedMs };
 }
 
 /**
  * The compiled campaigns of one node. Contents are snapshots and never change; the DKIM keys and the host of the links
- * can: smtpConfig.changed and trackingDomain.changed report it, and after MAX_AGE_MS they are read again in case that event
- * was lost.
+ * can: smtpConfig.changed and trackingDomain.changed report it, and after MAX_AGE_MS they are read again in case that
+ * event was lost.
  */
 export class CompiledCampaigns {
   readonly #cache = new LRUCache<string, CompiledCampaign>({
@@ -141,7 +141,7 @@ export class CompiledCampaigns {
     ttlAutopurge: true,
   });
   readonly #loading = new Map<string, Promise<Loaded>>();
-  /** To find this out again for every batch would keep a thread busy for as long as the campaign has recipients. */
+  /** Cached because repeating this for every batch would occupy a thread for the whole campaign. */
   readonly #tooHeavy = new LRUCache<string, TooHeavy>({ max: 1_000, ttl: MAX_AGE_MS });
   readonly #onDefect: (campaignId: string, cause: unknown) => void;
   /** Grows when a configuration changes: what began to load before must not be cached. */
@@ -172,7 +172,7 @@ export class CompiledCampaigns {
     return this.#cache.size;
   }
 
-  /** Drops campaigns of which something may have changed, and whatever is being loaded as it was. */
+  /** Drops campaigns that may have changed, and ignores loads in progress. */
   drop(applies: (campaign: CompiledCampaign) => boolean): void {
     this.#generation++;
     this.#loading.clear();

@@ -13,7 +13,7 @@ export interface Dkim {
   privateKey: string;
 }
 
-/** What a campaign's mails are made from. */
+/** Data from which a campaign's mails are rendered. */
 export interface Content {
   campaignId: string;
   companyId: string;
@@ -27,12 +27,12 @@ export interface Content {
   listName: string;
   listId: string;
   companyName: string;
-  /** Of the company's pages. */
+  /** Language of the company's pages. */
   pageLanguage?: string;
   footerText: string;
   isTransactional: boolean;
   trackingEnabled: boolean;
-  /** What its links carry in place of each mail's id; null where they carry that. */
+  /** Id in its links that replaces the mail's id; null: the mail's own. */
   campaignTokenId: string | null;
   /** The company's own host, where it is proved. */
   trackingDomain: string | null;
@@ -47,7 +47,7 @@ export const companyVariables = (content: { companyName: string; footerText: str
   "company.footer_text": content.footerText,
 });
 
-/** What is the same for all campaigns of this installation. */
+/** Settings common to all campaigns of this installation. */
 export interface Installation {
   baseUrl: string;
   serviceName: string;
@@ -66,7 +66,7 @@ export class UnusableTemplate extends Unrenderable {
   }
 }
 
-/** What a template's error says is for whoever wrote it. Any other error is a defect, and its cause is for the log. */
+/** A template's error is shown to its author. Any other error is a defect, and its cause is logged. */
 export function unrenderable(error: unknown): Unrenderable {
   if (error instanceof Unrenderable) return error;
   if (error instanceof UnusableAddress) return new Unrenderable(error.message);

@@ -1,4 +1,4 @@
-/** What is looked at in a template before it is used. */
+/** Contract of the checks of a template before its use. */
 import { Described, Nullable, OneOf, Type } from "../lib/shapes.ts";
 import { MAX_LINKS } from "./check/check-links.ts";
 

@@ -47,7 +47,7 @@ export const versions = {
   getVersion: { summary: "Get a version of a template", params: OfTemplate, returns: FullVersion },
 } as const satisfies ServiceContract;
 
-/** What restoring one takes; it answers with the template. */
+/** Parameters of restoring a version; the response is the template. */
 export const RESTORE = {
   summary: "Restore a version of a template",
   description:

@@ -7,7 +7,7 @@ const Data = Type.Record(Type.String(), Type.Unknown());
 const Recipient = Type.Object({
   /** The sent email's id. */
   id: Uuid,
-  /** What stands before the "@" of the Message-ID; the id where it is not given. */
+  /** The part of the Message-ID before the "@"; default: the id. */
   message_id: Type.Optional(Type.String()),
   seq: Type.Optional(Type.Integer()),
   email: Type.String(),
@@ -28,7 +28,7 @@ export const Rendered = Type.Union([
     ok: Type.Literal(true),
     /** The message as latin1 characters: CRLF lines, none beginning with ".", the last one ended, no final dot. */
     raw: Type.String(),
-    /** For cc and bcc: the same mail untracked. Only if the recipient has copies. */
+    /** The same mail without tracking, for cc and bcc. Only if the recipient has copies. */
     copy: Type.Optional(Type.String()),
     /**
      * Attachments and the end of the message, to be written directly after `raw` and after `copy`. One string for every
@@ -46,7 +46,7 @@ export type Rendered = Static<typeof Rendered>;
 /** Makes the mail when a connection asks for it: what waits takes little memory. */
 export type MakeMail = () => Rendered;
 
-/** What a test send is made of; all of it was checked by whoever asks. */
+/** Content of a test send, already validated by the caller. */
 export const TestContent = Type.Object({
   smtp_config_id: Uuid,
   to: Type.Array(Type.String()),
@@ -58,10 +58,10 @@ export const TestContent = Type.Object({
 });
 export type TestContent = Static<typeof TestContent>;
 
-/** What a draft would send; all of it was checked by whoever asks. */
+/** Content of a draft, already validated by the caller. */
 export const DraftContent = Type.Object({
   template_id: Type.Optional(Uuid),
-  /** In place of the template's. */
+  /** Replaces the template's. */
   subject: Type.Optional(Type.String()),
   body: Type.Optional(Type.String()),
   preheader: Type.Optional(Nullable(Type.String())),

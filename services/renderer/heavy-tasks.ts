@@ -1,6 +1,6 @@
 /**
- * What may take long with a large template: runs in a worker thread (heavy.ts), and knows neither database nor secrets. An
- * error loses its class on the way out, so that what is wrong with the template is a result.
+ * Tasks that may take long for a large template. They run in a worker thread (heavy.ts) without access to database or
+ * secrets. Errors lose their class in transport, so template errors are returned as results.
  */
 import type { FieldErrors } from "../lib/errors.ts";
 import type { Node } from "../lib/template/parser.ts";

@@ -1,4 +1,4 @@
-/** What may take long with a large template, in a worker thread; a small one is worked on here and now. */
+/** Runs work on large templates in a worker thread, and on small ones directly. */
 import { LARGE_BODY } from "../lib/template/template-errors.ts";
 import { TaskLimitExceeded, workers } from "../lib/workers/workers.ts";
 import { type Bodies, bodiesOf, type Source } from "./bodies/bodies.ts";
@@ -10,7 +10,7 @@ import { type Convertible, convertContent } from "./repair/convert.ts";
 
 const FILE = new URL("heavy-tasks.ts", import.meta.url).href;
 
-/** Ended for taking too much; the message is for whoever wrote the template. */
+/** The work exceeded its limits; the message is for the template's author. */
 export class TooHeavy extends UnusableTemplate {
   constructor(cause: TaskLimitExceeded) {
     super({ body: [`Too much work: ${cause.message}.`] });
@@ -29,7 +29,7 @@ async function inThread<T>(companyId: string, name: string, input: unknown, char
   return outcome.made;
 }
 
-/** What the thread is given is copied: no more than it needs. */
+/** Input is copied to the thread, so it contains no more than needed. */
 const sourceOf = (source: Source): Source => {
   const { subject, body, preheader, textBody, language, companyName, footerText, isTransactional } = source;
   return { subject, body, preheader, textBody, language, companyName, footerText, isTransactional };
@@ -45,14 +45,14 @@ export async function pageBodies(companyId: string, source: Source): Promise<Pag
     : inThread<PageNodes>(companyId, "pageNodes", sourceOf(source), sizeOf(source));
 }
 
-/** The bodies of a campaign's mails. */
+/** Compiles the bodies of a campaign's mails. */
 export async function mailBodies(companyId: string, source: Source): Promise<Bodies> {
   if (isSmall(source)) return bodiesOf(source);
   const made = await inThread<MailNodes>(companyId, "mailNodes", sourceOf(source), sizeOf(source));
   return { ...made, text: () => made.text };
 }
 
-/** For warnings: what cannot be looked through in time is nothing to warn of. */
+/** For warnings: a body that cannot be checked in time gives none. */
 export const bodyFacts = (companyId: string, source: Source): Promise<Facts> | Facts =>
   isSmall(source) ? factsOf(source) : inThread<Facts>(companyId, "facts", sourceOf(source), sizeOf(source));
 
@@ -63,7 +63,7 @@ export const converted = (companyId: string, content: Convertible): Promise<Conv
     : inThread<Convertible>(companyId, "converted", content, characters);
 };
 
-/** So much that 20 of a company may wait: whoever asked for the 21st would not see it in time. */
+/** Size of a preview in the queue, so that 20 of a company may wait: the 21st would not be finished in time. */
 const PREVIEW_CHARACTERS = 500_000;
 
 /** Always in a thread: with its variables a small template may become a large mail. */

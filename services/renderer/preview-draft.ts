@@ -1,4 +1,4 @@
-/** What a draft would send to somebody: a template, its subject replaced by a variant's, or a text that no template holds. */
+/** Previews a draft for a recipient: a template, its subject replaced by a variant's, or a text without a template. */
 import { queryOne } from "../../models/database/db.ts";
 import { subscriberOf } from "../../models/database/row-at.ts";
 import type { DraftContent } from "./contract.ts";
@@ -13,7 +13,7 @@ interface Person {
   attributes: Data;
 }
 
-/** What the subscriber has who has the address. */
+/** Values of the subscriber with the address. */
 async function valuesOf(companyId: string, email: string): Promise<Data> {
   const person = await queryOne<Person>(PERSON, [companyId, email]);
   return { ...person?.attributes, first_name: person?.first_name, last_name: person?.last_name, email };

@@ -1,6 +1,6 @@
 /**
- * Mails for a group of recipients of one campaign: signed ones are made here, any other when it is asked for. A recipient
- * that cannot be rendered gets an error of its own.
+ * Renders mails for a group of recipients of one campaign: signed ones here, others on demand. A recipient that cannot
+ * be rendered gets an individual error.
  */
 import { setImmediate } from "node:timers/promises";
 import type { CompiledCampaign, CompiledCampaigns } from "./compiled-campaign.ts";
@@ -48,7 +48,7 @@ async function signed(campaign: CompiledCampaign, recipient: Recipient, sign: Si
   }
 }
 
-/** A group of ordinary mails takes 3 ms. If each takes long, other work of the process runs in between. */
+/** Time slice of rendering: if mails take long, other work of the process runs in between. */
 const SLICE_MS = 20;
 
 async function allSigned(

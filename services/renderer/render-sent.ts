@@ -19,7 +19,7 @@ interface Sent extends Recipient {
   campaign_id: string;
   company_id: string;
   variant: number | null;
-  /** What the rest of a campaign with variants got; null before that is decided. */
+  /** Content for the remaining recipients of a campaign with variants; null before the decision. */
   winner: number | null;
 }
 type Company = Pick<Content, "companyId" | "companyName" | "footerText">;
@@ -42,7 +42,7 @@ function scopeFor(sent: Sent, company: Company, baseUrl: string): Scope {
   });
 }
 
-/** Mails with the same content have the same. */
+/** Equal for mails with the same content. */
 const contentKey = ({ campaign_id, variant, winner }: Sent): string => `${campaign_id} ${variant ?? winner ?? ""}`;
 
 interface Page extends Company {
@@ -54,7 +54,7 @@ interface Page extends Company {
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_AGE_MS = 5 * 60_000;
-/** As measured for compiled campaigns, which hold three programs of the same body. */
+/** Estimate as for compiled campaigns, which hold three programs of the same body. */
 const OVERHEAD_BYTES = 16 * 1024;
 const BYTES_PER_CHARACTER = 4;
 
@@ -71,20 +71,20 @@ async function makePage({ campaign_id, variant }: Sent): Promise<Page | undefine
   return { companyId, companyName, footerText, baseUrl, subject, html, characters };
 }
 
-/** Renders mails as web pages. Programs are cached by campaign, and made once for all who ask meanwhile. */
+/** Renders mails as web pages. Programs are cached by campaign and shared by concurrent callers. */
 export class WebViews {
   readonly #pages = new LRUCache<string, Page, Sent>({
     maxSize: MAX_BYTES,
     ttl: MAX_AGE_MS,
     sizeCalculation: ({ characters }) => Math.min(MAX_BYTES, OVERHEAD_BYTES + BYTES_PER_CHARACTER * characters),
     fetchMethod: (_key, _old, { context }) => makePage(context),
-    // Who waits for a page that is dropped meanwhile gets it; it is not kept.
+    // Callers waiting for a dropped page still get it; it is not cached.
     ignoreFetchAbort: true,
   });
 
   /**
-   * The id is the credential: whoever holds it sees this mail, whichever company sent it. A mail that holds a credential itself,
-   * the link of a confirmation, has no such page.
+   * The id is the credential: anybody who has it sees this mail of any company. A mail that contains a credential
+   * itself, the link of a confirmation, has no such page.
    */
   async render(sentEmailId: string): Promise<{ subject: string; html: string; companyId: string }> {
     const { campaign_no, seq } = await mailOf(sentEmailId);

@@ -1,6 +1,6 @@
 /**
- * Mails of a test send: made as those of a campaign, of what stands in the database now. Nothing is tracked, and their ids
- * belong to no mail that is stored, so that nobody is unsubscribed by trying the links.
+ * Renders the mails of a test send like those of a campaign, from current data. Nothing is tracked, and their ids
+ * belong to no stored mail, so that trying the links unsubscribes nobody.
  */
 import { query, queryOne } from "../../models/database/db.ts";
 import { subscriberOf } from "../../models/database/row-at.ts";
@@ -30,7 +30,7 @@ interface Row extends KeyRow {
   tracking_domain: string | null;
 }
 
-// As a campaign's snapshot takes it (models/statements/snapshot-contents.ts); a test names the company as its list.
+// Sender as in a campaign's snapshot (models/statements/snapshot-contents.ts); a test names the company as its list.
 const SELECT = `
   select s.id as smtp_config_id, t.subject, coalesce(t.html, t.body) as body, t.preheader, t.text_body,
     coalesce(t.template_type = 'transactional', false) as is_transactional,

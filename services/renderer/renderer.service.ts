@@ -1,4 +1,4 @@
-/** Templates, and everything that turns a template and a recipient into a message. Input to output: it sends nothing. */
+/** Manages templates and renders messages from a template and a recipient. It sends nothing. */
 import type { Service } from "moleculer";
 import { audit } from "../../models/statements/audit-log.ts";
 import { defineService } from "../define.ts";

@@ -1,4 +1,4 @@
-/** What a template holds, checked and made ready to be sent: as it is after a request, whichever of its fields that names. */
+/** Validates a template's content and prepares it for sending, merging the request's fields with the stored ones. */
 import type { Template } from "../../models/template.ts";
 import { invalid } from "../lib/errors.ts";
 import { htmlOf, isMade, type Recipe } from "../lib/made-html/make-html.ts";
@@ -19,7 +19,7 @@ const recipeOf = (before: Before, { body, template_mode, inline_css }: Input): R
 
 const isMadeOf = (recipe: Recipe) => isMade(recipe) && recipe.body.trim() !== "";
 
-/** Whether the request changes what is sent for the body. */
+/** True if the request changes the HTML sent for the body. */
 export const concernsBody = ({ body, template_mode, inline_css }: Input): boolean =>
   body !== undefined || template_mode !== undefined || inline_css !== undefined;
 
@@ -30,7 +30,7 @@ export async function bodyErrorsAfter(companyId: string, before: Before | null, 
   return input.body === undefined && before?.templateMode !== "mjml" ? [] : bodyErrors(companyId, recipe.body);
 }
 
-/** What is sent in place of the body; null for a body that is sent as it stands. Throws 400. */
+/** HTML to send instead of the body; null if the body is sent as it is. Throws 400. */
 export async function htmlAfter(companyId: string, before: Before | null, input: Input): Promise<string | null> {
   const recipe = recipeOf(before ?? NOTHING, input);
   if (!isMadeOf(recipe)) return null;

@@ -1,4 +1,4 @@
-/** What a template was: the versions that its saves left (services/renderer/version-rows.ts writes them). */
+/** Reads earlier versions of templates (written by services/renderer/version-rows.ts). */
 
 import { notFound } from "../lib/errors.ts";
 import type { Static } from "../lib/shapes.ts";

@@ -38,7 +38,7 @@ export const syntaxErrors: Validate<Contract["createTemplate"]> &
   return Object.fromEntries(Object.entries(errors).filter(([, sentences]) => sentences.length > 0));
 };
 
-/** What is not there is reported as 404 later. */
+/** A missing template is reported as 404 later. */
 async function bodyErrors(companyId: string, id: string | undefined, changes: Input): Promise<string[]> {
   const before = id === undefined ? null : await Template.findOne({ where: { id, companyId } });
   return bodyErrorsAfter(companyId, before, changes);
@@ -106,7 +106,7 @@ const change = (
     return template;
   });
 
-/** The template as it is now, and what should be known of it. */
+/** The current template with its warnings. */
 async function saved(template: Template): Promise<View & { warnings: string[] }> {
   const { companyId, subject, preheader, textBody, templateType } = template;
   const body = template.html ?? template.body;
@@ -159,7 +159,7 @@ export async function updateTemplate(
 ): Promise<View & { warnings: string[] }> {
   const given = Object.fromEntries(Object.entries(attributes(input)).filter(([, value]) => value !== undefined));
   return saved(
-    // Held, so that the HTML is made of the very body, mode and styles that it is stored with.
+    // Locked, so that the HTML is made from exactly the stored body, mode and styles.
     await change(companyId, id, caller, async (held) => {
       if (unchanged_since !== undefined && held.updatedAt > new Date(unchanged_since)) throw conflict(SAVED_SINCE);
       const html = concernsBody(input) ? { html: await htmlAfter(companyId, held, input) } : {};

@@ -1,7 +1,7 @@
 /**
- * The versions of a template, numbered from 1. A writer holds the template's row, so that two saves at a time have two
- * numbers and none is left out. The content is whatever columns a template has, less those that are not its content: a new
- * column comes along by itself.
+ * Stores versions of a template, numbered from 1. A writer locks the template's row, so that concurrent saves get
+ * different numbers without gaps. The content consists of all columns of a template except those listed, so that new
+ * columns are included automatically.
  */
 import { QueryTypes, type Transaction } from "sequelize";
 import { query, queryOne, sequelize } from "../../models/database/db.ts";
@@ -37,7 +37,7 @@ const KEEP = `
 const run = (sql: string, bind: unknown[], transaction: Transaction) =>
   sequelize().query(sql, { bind, type: QueryTypes.RAW, transaction });
 
-/** Before a change, with the template's row held: what it is now has a version. */
+/** Called before a change with the template's row locked: stores the current state as a version. */
 export const keepUnkept = ({ companyId, id }: Template, transaction: Transaction) =>
   run(KEEP_UNKEPT, [companyId, id], transaction);
 
@@ -56,7 +56,7 @@ export interface VersionRow {
   created_by: { id: string; name: string } | null;
 }
 
-// Who is gone, or was never known, is null. A template without versions is its own first one.
+// A deleted or unknown author is null. A template without versions is its own first one.
 const VERSIONS = `
   from (
     select version, content, created_at, saved_by_user, saved_by_key from template_versions

@@ -1,20 +1,20 @@
-/** Sentences for those who write a template. Nothing here refuses anything. */
+/** Warns authors of templates. Nothing here refuses anything. */
 import { costlyRead, isTooCostly } from "../../models/database/bulk.ts";
 import { type Client, query, queryOne } from "../../models/database/db.ts";
 import { nearestField } from "../lib/unknown-fields.ts";
 import type { Facts } from "./bodies/facts.ts";
 import { isBuiltIn } from "./program/scope.ts";
 
-/** Gmail shows so much of a mail, and a link to the rest. */
+/** Size at which Gmail clips a mail and shows a link to the rest. */
 const CLIPPED_BYTES = 102 * 1024;
-/** Nobody reads on, and each costs a look through the subscribers. */
+/** Maximum names, because each costs a scan of the subscribers. */
 const MAX_NAMES = 20;
 const READ_TIMEOUT_MS = 1_500;
 
 const COMPANY_VARIABLES = ["company.name", "company.footer_text"];
 const PERSON = ["email", "first_name", "last_name", "unsubscribe_url", "view_in_browser_url", "preferences_url"];
 
-// Of a name that many have, the first one found ends the look; one that nobody has costs 0.4 s among a million.
+// Stops at the first subscriber with the name; an unused name scans all of them.
 const ATTRIBUTES = `
   select
     array(select name from unnest($2::text[]) name
@@ -24,9 +24,9 @@ const ATTRIBUTES = `
       jsonb_object_keys(s.attributes) name limit 500) as in_use`;
 
 interface Attributes {
-  /** Of the names that were asked for. */
+  /** Requested names. */
   known: readonly string[];
-  /** Of the newest subscribers. */
+  /** Sample of the newest subscribers. */
   in_use: readonly string[];
 }
 
@@ -43,7 +43,7 @@ async function inTime<T>(companyId: string, read: (client: Client) => Promise<T>
 const attributesOf = (companyId: string, names: readonly string[]) =>
   inTime(companyId, (client) => queryOne<Attributes>(ATTRIBUTES, [companyId, names], client));
 
-/** The spelling that a name without case stands for; a mail finds it by the same rule (program/scope.ts). */
+/** Spelling of a case-insensitive name; mails resolve it by the same rule (program/scope.ts). */
 const spellingIn = (names: readonly string[], name: string): string | undefined =>
   names.includes(name) ? name : names.find((other) => other.toLowerCase() === name.toLowerCase());
 
@@ -73,7 +73,7 @@ async function unknownVariables(
     });
 }
 
-// A name with a dot is a whole name, or a path into an attribute. Each person is read once, whatever the number of names.
+// A name with a dot is a whole name, or a path into an attribute. Each person is read once for all names.
 const WITHOUT = `
   select n.name, count(*)::int as without from subscribers s cross join unnest($2::text[]) n (name)
   where s.company_id = $1 and s.status = 'active'
@@ -85,7 +85,7 @@ const WITHOUT = `
 
 const OF_PERSON = ["first_name", "last_name"];
 
-/** Variables that leave a gap in the mails of some subscribers, with their number where it can be counted in time. */
+/** Variables without a value for some subscribers, with their number if it can be counted in time. */
 async function gapWarnings(companyId: string, { facts, given = [], audience = {} }: Described): Promise<string[]> {
   const { listId = null } = audience;
   const ownNames = facts.bare
@@ -122,7 +122,7 @@ async function gapWarnings(companyId: string, { facts, given = [], audience = {}
   });
 }
 
-/** Nobody reads on. */
+/** Maximum listed in a warning. */
 const MAX_NAMED = 10;
 
 function linkWarnings({ brokenLinks }: Facts): string[] {

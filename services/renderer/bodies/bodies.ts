@@ -25,7 +25,7 @@ export interface Source {
   preheader?: string | null;
   /** Null or blank: derived from the body. */
   textBody?: string | null;
-  /** Of a page in a browser, in place of a mail: it has a title, but neither preheader nor text part. */
+  /** For a web page instead of a mail: has a title, but neither preheader nor text part. */
   language?: string | undefined;
   companyName: string;
   footerText: string;

@@ -1,4 +1,4 @@
-/** Facts about a subject and a body, from which warnings to their author are made. */
+/** Collects facts about a subject and a body, used for warnings to the author. */
 import { compileTemplate } from "../../lib/template/compile.ts";
 import type { Node, Path } from "../../lib/template/parser.ts";
 import { textWarnings } from "../../lib/template/text-warnings.ts";
@@ -11,7 +11,7 @@ import { showsAlways } from "./visible.ts";
 export interface Facts {
   /** The variables of the recipient that it names, each once, in order. */
   variables: string[];
-  /** Those of them that leave a gap in the mail of a person without a value: no default, and in no condition on them. */
+  /** Variables that leave a gap for people without a value: no default, and not within a condition on them. */
   bare: string[];
   /** Everybody who gets it can unsubscribe without the footer. */
   showsUnsubscribe: boolean;

@@ -1,7 +1,7 @@
 /**
- * What a browser takes for tags in a template's HTML, and what nobody sees of it: comments, the text of `<style>` and
- * its like, attributes (HTML Living Standard, 13.2.5, as far as mail needs it). One pass, in linear time, over the
- * source with its `[[…]]` still in it.
+ * Scans a template's HTML for tags as a browser sees them, and for invisible parts: comments, the text of `<style>` and
+ * similar elements, attributes (HTML Living Standard, 13.2.5, as far as mail needs it). A single linear pass over the
+ * source including its `[[…]]`.
  */
 import { type AddressUse, addressUse, CSS_URL, MAY_HOLD_ADDRESS } from "./address-uses.ts";
 
@@ -29,7 +29,7 @@ interface DocumentTag {
 }
 
 interface HtmlOutline {
-  /** By the list in address-uses.ts, in order; also within conditional comments. */
+  /** URLs by the list in address-uses.ts, in order; also in conditional comments. */
   addresses: Address[];
   /** Start tags of the document, outside of comments. */
   opens: DocumentTag[];
@@ -37,7 +37,7 @@ interface HtmlOutline {
   closes: DocumentTag[];
   /** The texts of `<title>`. */
   titles: Span[];
-  /** Places with `[[…]]` in them that no reader sees, in order: all markup but the addresses of `<a>`. */
+  /** Invisible parts that contain `[[…]]`, in order: all markup except the URLs of `<a>`. */
   unseen: Span[];
   /** Behind the last character that is seen: before a comment, tag or raw text that is never closed, else the length. */
   end: number;
@@ -48,7 +48,7 @@ const MAX_ADDRESSES = 10_000;
 /** Longer than any `[[…]]` that compiles (lexer.ts). */
 const MAX_TEMPLATE_TAG = 300;
 
-/** Elements whose content is text to a browser, whatever it looks like, and up to where. */
+/** Elements whose content a browser treats as text, and their ends. */
 const RAW_TEXT = new Map(
   ["style", "script", "title", "textarea", "xmp", "iframe", "noembed", "noframes"].map((name) => [
     name,
@@ -193,7 +193,7 @@ class Outliner implements HtmlOutline {
 
 export const outlineOf = (html: string): HtmlOutline => new Outliner(html);
 
-/** Whether `at` lies in one of these, which are in order and apart from each other. */
+/** True if `at` is within one of these ordered, disjoint ranges. */
 export function spanAt(spans: readonly Span[], at: number): Span | undefined {
   let [low, high] = [0, spans.length];
   while (low < high) {

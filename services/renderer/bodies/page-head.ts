@@ -1,4 +1,4 @@
-/** What a mail's HTML lacks as a page in a browser: a title, the language that a screen reader speaks it in. */
+/** Adds what a mail's HTML lacks as a web page: a title, and the language for screen readers. */
 import { escapeHtml } from "../../lib/escape-html.ts";
 import { type Change, changed, insertion } from "../../lib/text-changes.ts";
 import { outlineOf } from "./html-outline.ts";
@@ -14,7 +14,7 @@ function declared(tag: string): boolean {
   return language !== "" && language.toLowerCase() !== "und";
 }
 
-/** The body with PLACE where its title goes, unless it has one; `language` holds where it declares none. */
+/** Inserts PLACE for the title, unless there is one; `language` applies if none is declared. */
 export function withPageHead(body: string, language: string): string {
   const { opens, titles } = outlineOf(body);
   const changes: Change[] = [];

@@ -1,6 +1,7 @@
 /**
- * The preheader: what mail programs show behind the subject in their lists, at the very beginning of the body and hidden
- * there. Blanks that have no width or do not end a line follow it, so that none of the body's own text is shown behind it.
+ * The preheader: what mail programs show behind the subject in their lists, at the very beginning of the body and
+ * hidden there. Blanks that have no width or do not end a line follow it, so that none of the body's own text is shown
+ * behind it.
  */
 import { changed, insertion } from "../../lib/text-changes.ts";
 import { PLACE } from "./text-in-html.ts";
@@ -13,7 +14,7 @@ const FILLER = "&#847;&zwnj;&nbsp;".repeat(100);
 
 const BLOCK = `<div style="${STYLE}">${PLACE}${FILLER}</div>`;
 
-/** The body with PLACE where the preheader goes. */
+/** Inserts PLACE at the position of the preheader. */
 export const withPreheader = (body: string): string =>
   changed(
     body,

@@ -7,7 +7,7 @@ import type { MarkToken } from "../../lib/template/parser.ts";
 import { unescapeHtml } from "../program/escape.ts";
 
 interface Place {
-  /** How the address begins, up to what names its scheme; a value at its beginning stands as VALUE. */
+  /** Start of the URL, up to its scheme; a value at its start is represented by VALUE. */
   start: string;
   inQuery: boolean;
   /** False in text outside of any address. */
@@ -34,10 +34,7 @@ const behind = ({ start, inQuery }: Place, text: string): Place => ({
 
 type AnyToken = Token | MarkToken;
 
-/**
- * Marks the values. `[[[raw]]]` ones are not marked, nor is the one that an address begins with: it may be a whole address
- * itself.
- */
+/** Marks the values, except `[[[raw]]]` ones and one at the start of a URL, which may be a whole URL itself. */
 function marked<T extends AnyToken>(
   tokens: readonly T[],
   first: Place,
@@ -95,7 +92,7 @@ function tailOf(text: string): string | undefined {
   return at === 0 ? undefined : text.slice(at);
 }
 
-/** The tokens of a text, or of HTML, in which addresses stand that begin with a scheme. */
+/** Tokens of a text or HTML in which URLs start with a scheme. */
 export const withValuesInAddresses = <T extends AnyToken>(tokens: readonly T[], decode = (text: string) => text): T[] =>
   marked(tokens, OUTSIDE, (place, text) => {
     const tail = tailOf(text);

@@ -1,12 +1,12 @@
 /**
- * What images say in the text part: their alternative text, once, and nothing where it adds nothing. An image that is
- * there for the eye alone says nothing; a link of such images alone has no words, and its bare address would be noise.
+ * Renders images in the text part: their alternative text, once, and only if it adds something. A decorative image is
+ * omitted; a link of such images alone has no words, and its bare URL would be noise.
  */
 import type { FormatCallback, DomNode as Node } from "html-to-text";
 
 type DomNode = Node & { parent?: DomNode; prev?: DomNode | null; children?: DomNode[] };
 
-/** What is looked at of one link: more is no caption, and no markup may make this slow. */
+/** Limits of what is read of a link: more is not a caption, and no markup may make this slow. */
 const MAX_NODES = 500;
 const MAX_WORDS = 1_000;
 
@@ -25,7 +25,7 @@ interface Content {
 
 const contents = new WeakMap<DomNode, Content>();
 
-/** The words within an element, those of its images left out, and these images, each up to a limit. */
+/** Words in an element without those of its images, and these images, each up to a limit. */
 function contentOf(element: DomNode): Content {
   const known = contents.get(element);
   if (known) return known;
@@ -54,7 +54,7 @@ function says(words: string, alt: string): boolean {
   return words.length <= MAX_WORDS && ` ${words.toLowerCase()} `.includes(` ${alt.toLowerCase()} `);
 }
 
-/** Of a size of at most one pixel, in either spelling. */
+/** Size of at most one pixel, in either spelling. */
 function isPixel(image: DomNode): boolean {
   const style = attribute(image, "style") ?? "";
   return ["width", "height"].some((side) =>
@@ -71,10 +71,10 @@ const isHidden = (image: DomNode) =>
   attribute(image, "aria-hidden") === "true" ||
   /display\s*:\s*none/i.test(attribute(image, "style") ?? "");
 
-/** For the eye alone: marked as such, or counting opens. */
+/** Decorative: marked as such, or a tracking pixel. */
 const isDecorative = (image: DomNode) => attribute(image, "alt")?.trim() === "" || isPixel(image) || isHidden(image);
 
-/** What an image says by itself, wherever it stands. */
+/** Text of an image, independent of its context. */
 function ownAlt(image: DomNode): string {
   const alt = normalized(attribute(image, "alt") ?? "");
   return ADDRESS.test(alt) || isDecorative(image) ? "" : alt;
@@ -111,7 +111,7 @@ function wordsOfLinksTo(href: string, within: DomNode): string {
   return words.get(href)?.trim() ?? "";
 }
 
-/** What an image says where it stands: nothing that the link or figure around it, or the image before, says anyway. */
+/** Text of an image in context: empty if the surrounding link or figure, or the previous image, already says it. */
 function altOf(image: DomNode): string {
   const alt = ownAlt(image);
   if (!alt) return "";
@@ -132,7 +132,7 @@ export const formatImage: FormatCallback = (image: DomNode, _walk, builder) => {
   if (alt) builder.addInline(alt);
 };
 
-/** A link's words, and its address in brackets behind them where it says something else. */
+/** A link's words, followed by its URL in brackets if that differs. */
 export const formatLink: FormatCallback = (link: DomNode, walk, builder) => {
   const href = attribute(link, "href")?.replace(/^mailto:/, "") ?? "";
   const { words, images } = contentOf(link);

@@ -1,9 +1,9 @@
-/** Puts a template that is text, such as a subject, into one that is HTML: neither it nor a value can be markup there. */
+/** Inserts a text template, such as a subject, into an HTML one: neither it nor a value can become markup there. */
 import { escapeHtml } from "../../lib/escape-html.ts";
 import type { Token } from "../../lib/template/lexer.ts";
 import type { MarkToken } from "../../lib/template/parser.ts";
 
-/** Stands in the HTML where the text is to be: a private-use character. */
+/** Placeholder for the text in the HTML: a private-use character. */
 export const PLACE = "\ue0f4";
 
 export const withoutPlaces = (body: string): string => body.replaceAll(PLACE, "");
@@ -13,7 +13,7 @@ const asHtml = (token: Token): Token => {
   return token.type === "value" ? { ...token, raw: false } : token;
 };
 
-/** The tokens of the HTML, with those of the text in each place. */
+/** Tokens of the HTML, with those of the text at each placeholder. */
 export function textInHtml(body: readonly (Token | MarkToken)[], text: readonly Token[]): (Token | MarkToken)[] {
   const escaped = text.map(asHtml);
   return body.flatMap((token) => {

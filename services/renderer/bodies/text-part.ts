@@ -1,6 +1,6 @@
 /**
- * The plain text of an HTML body, as a template: made once per campaign. Tags pass through html-to-text as private-use
- * characters and come out in place, so that each recipient's values can be inserted later.
+ * Converts an HTML body to plain text as a template, once per campaign. Tags pass through html-to-text as private-use
+ * characters and keep their positions, so that each recipient's values can be inserted later.
  */
 import { convert, type HtmlToTextOptions } from "html-to-text";
 import type { Tag, Token } from "../../lib/template/lexer.ts";
@@ -18,7 +18,7 @@ const ownLine = { options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } };
 const heading = { options: { uppercase: false } };
 const options: HtmlToTextOptions = {
   wordwrap: false,
-  // All of it, not the first `<body>` alone: the footer may stand behind one that only a condition closes.
+  // Converts everything, not only the first `<body>`: the footer may follow one that is closed within a condition.
   baseElements: { selectors: [], returnDomByDefault: true },
   limits: { maxInputLength: 1_100_000, maxDepth: 200 },
   formatters: {
@@ -33,14 +33,14 @@ const options: HtmlToTextOptions = {
     { selector: "style", format: "skip" },
     { selector: "script", format: "skip" },
     { selector: "title", format: "skip" },
-    // Most tables in mails are layout, so columns are not aligned with spaces; the rows of a receipt stay rows.
+    // Most tables in mails are layout, so columns are not aligned with spaces; table rows stay separate lines.
     ...["td", "th"].map((selector) => ({ selector, format: "cell" })),
     ...["tr", "caption", "dt", "dd"].map((selector) => ({ selector, format: "block", ...ownLine })),
     ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({ selector, ...heading })),
   ],
 };
 
-/** What is left of a layout's empty rows and paragraphs. */
+/** Remains of a layout's empty rows and paragraphs. */
 const SPACERS = /\n(?:[ \u00a0]*\n){3,}/g;
 
 /** Numbers the tags. Equal values share a number, so that a link whose text is its address is written once. */

@@ -1,10 +1,10 @@
 /**
- * Finds what is tracked in a body: its links, by the list in address-uses.ts, and the place of the open pixel.
+ * Finds the tracked links of a body, by the list in address-uses.ts, and the position of the open pixel.
  *
- * A static http(s) address is stored once with the campaign and looked up by its number. An address with variables
+ * A static http(s) URL is stored once with the campaign and looked up by its number. A URL with variables
  * ("[[this.url]]" in a loop of products) is tracked as well: its number identifies the template, so that its clicks are
- * counted together, and the address itself is part of the signed token. Addresses of Flockmail's own pages, mailto:, tel:
- * and # are not tracked.
+ * counted together, and the URL itself is part of the signed token. URLs of Flockmail's own pages, mailto:, tel: and #
+ * are not tracked.
  */
 
 import { type Token, tokenize } from "../../lib/template/lexer.ts";
@@ -17,7 +17,7 @@ import { bodyEnd } from "./visible.ts";
 type LinkNode = Extract<Node, { kind: "link" }>;
 
 const OWN_PAGES = /\[\[\[?\s*(?:unsubscribe_url|view_in_browser_url|preferences_url)\s*[|\]]/i;
-/** What still fits into a token (link-token.ts), and into what servers and proxies take for an address. */
+/** Maximum URL length that fits into a token (link-token.ts), and into the URLs that servers and proxies accept. */
 export const MAX_URL_LENGTH = 2_000;
 
 /** A block that begins within an href and ends elsewhere cannot be taken as one address. */
@@ -40,7 +40,7 @@ const mayBecomeOne = (template: string) =>
 const trackable = ({ template, body }: LinkNode) =>
   body.every(({ kind }) => kind === "text") ? isWebAddress(template) : mayBecomeOne(template);
 
-/** The address as it is redirected to and counted: the HTML attribute decoded as a browser does. */
+/** The URL for redirects and counts: the HTML attribute decoded as in a browser. */
 function templateOf(source: string, within: readonly Token[]): string {
   const fixed = within.every(({ type }) => type === "text");
   const text = fixed ? within.map((token) => (token.type === "text" ? token.text : "")).join("") : source;
@@ -48,13 +48,13 @@ function templateOf(source: string, within: readonly Token[]): string {
   return fixed && /[^\x21-\x7e]/.test(url) && isWebAddress(url) ? new URL(url).href : url;
 }
 
-/** Tokens of an HTML body with its links marked, and the pixel's place before `</body>` (or at the end). */
+/** Tokens of an HTML body with its links marked, and the pixel before `</body>` (or at the end). */
 export function markLinks(html: string): (Token | MarkToken)[] {
   const outline = outlineOf(html);
   const pixelAt = bodyEnd(html, outline);
   const tokens: (Token | MarkToken)[] = [];
   let position = 0;
-  // One by one: the arguments of a call stand on the stack, and 140,000 tags of a body are too many for it.
+  // Added one by one: call arguments are on the stack, and a body may have 140,000 tags.
   const takeText = (end: number) => {
     for (const token of tokenize(html.slice(position, end)).tokens) tokens.push(token);
     position = end;

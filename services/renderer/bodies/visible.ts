@@ -1,4 +1,4 @@
-/** What every recipient of a body gets to see, whatever the own values are, and where more of it can be added. */
+/** Determines what every recipient sees of a body, independent of values, and where content can be added. */
 import { type Token, tokenize } from "../../lib/template/lexer.ts";
 import { type Node, parse } from "../../lib/template/parser.ts";
 import { outlineOf, spanAt } from "./html-outline.ts";
@@ -9,7 +9,7 @@ const ALWAYS_SET = new Set(["email", "unsubscribe_url", "view_in_browser_url", "
 const isVariable = (node: Node, isOne: (name: string) => boolean): boolean =>
   "path" in node && node.path.from === "variables" && isOne(node.path.name);
 
-/** Whether each recipient gets to read this variable, in what is text alone. */
+/** True if every recipient sees this variable in a text template. */
 export function writesAlways(nodes: readonly Node[], name: string): boolean {
   return nodes.some((node) => {
     // Encoded it is the part of another address, and nothing that can be followed.
@@ -20,8 +20,8 @@ export function writesAlways(nodes: readonly Node[], name: string): boolean {
 }
 
 /**
- * True when each recipient can see this variable as text or follow it as a link: not in a comment (a conditional one is
- * for Outlook alone), nor in other attributes, nor only where a condition holds or a list has items.
+ * True if every recipient can see this variable as text or follow it as a link: not in a comment (conditional ones are
+ * for Outlook only), nor in other attributes, nor within a condition or loop.
  */
 export function showsAlways(body: string, name: string): boolean {
   if (!body.toLowerCase().includes(name)) return false;
@@ -33,7 +33,7 @@ export function showsAlways(body: string, name: string): boolean {
   return writesAlways(parse(tokens).nodes, name);
 }
 
-/** The conditions and loops that stand in no other, in order. */
+/** Outermost conditions and loops, in order. */
 function outermostBlocks(html: string): { start: number; end: number }[] {
   const blocks: { start: number; end: number }[] = [];
   let depth = 0;
@@ -45,8 +45,8 @@ function outermostBlocks(html: string): { start: number; end: number }[] {
 }
 
 /**
- * Where what is added to a mail goes, so that all see it: before the last `</body>` that is one and in no block, else
- * `</html>`, else at the end.
+ * Position for added content that everybody sees: before the last real `</body>` outside a block, else `</html>`, else
+ * at the end.
  */
 export function bodyEnd(html: string, { closes, end } = outlineOf(html)): number {
   const blocks = outermostBlocks(html);
@@ -58,8 +58,8 @@ export function bodyEnd(html: string, { closes, end } = outlineOf(html)): number
 }
 
 /**
- * Where what is shown first in a mail goes: behind `<body>`, of several that conditions choose from behind each, else behind
- * the head, else at the beginning.
+ * Positions for content at the start of a mail: after `<body>` (after each, if conditions choose between several), else
+ * after the head, else at the start.
  */
 export function bodyStarts(html: string): number[] {
   const { opens, closes } = outlineOf(html);

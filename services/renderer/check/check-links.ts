@@ -1,7 +1,6 @@
 /**
- * Whether the links of a template lead somewhere. Each hop goes through the guard and nothing of a body is read: what a
- * company writes into a template must neither reach a private network nor cost memory. A link that could not be asked in
- * time has no status, like one that did not answer.
+ * Checks the links of a template. Each hop goes through the SSRF guard and no body is read: a company's template must
+ * neither reach a private network nor use memory. A link without an answer in time has no status.
  */
 import type { IncomingMessage } from "node:http";
 import { ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
@@ -9,14 +8,14 @@ import { config } from "../../lib/config.ts";
 import { resolvePublic } from "../../lib/ssrf/guard.ts";
 import { pinnedRequest } from "../../lib/ssrf/pinned-request.ts";
 
-/** Beyond these nobody reads on, and they are other people's servers. */
+/** Limits, because the results stay readable and the servers belong to others. */
 export const MAX_LINKS = 100;
 const MAX_REDIRECTS = 5;
 const LINK_MS = 10_000;
 
 interface CheckedLink {
   url: string;
-  /** Of the last answer; null without one. */
+  /** Status of the last response; null without one. */
   status: number | null;
   ok: boolean;
 }
@@ -33,7 +32,7 @@ async function head(url: URL, method: "GET" | "HEAD", signal: AbortSignal): Prom
   return response;
 }
 
-/** Some servers know no HEAD, and say so in many ways. */
+/** Some servers do not support HEAD, and answer in many ways. */
 async function answerOf(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
   const answer = await head(url, "HEAD", signal).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ECONNRESET" || error.code?.startsWith("HPE_")) return undefined;
@@ -66,6 +65,6 @@ async function check(companyId: string, url: string, end: AbortSignal): Promise<
   return requests.run(companyId, ask, { budget: {} }).catch(() => none);
 }
 
-/** In their order, each address once. Ends with `end`, whatever was not asked until then. */
+/** Checks each URL once, in order. Stops with `end`, even if URLs remain. */
 export const checkLinks = (companyId: string, links: readonly string[], end: AbortSignal): Promise<CheckedLink[]> =>
   Promise.all([...new Set(links)].slice(0, MAX_LINKS).map((url) => check(companyId, url, end)));

@@ -11,14 +11,14 @@ import { checkLinks } from "./check-links.ts";
 import { sampleMail } from "./sample-mail.ts";
 import { type SpamScore, spamScore } from "./spam-score.ts";
 
-/** Of a call's 30 seconds: the answers take the rest. */
+/** Shares of a call's 30 seconds; the rest is for the response. */
 const LINKS_MS = 20_000;
 const FILTER_MS = 15_000;
 
 /** Addresses of these alone can be asked. */
 const isWholeAddress = (link: string) => /^https?:\/\//i.test(link) && !link.includes("[[");
 
-/** As saving a template without MJML would find them. */
+/** Errors as when saving a template without MJML. */
 export const checkErrors = async (
   ctx: Ctx<{ subject: string; body: string }>,
   isValid: (field: "subject" | "body") => boolean,
@@ -49,7 +49,7 @@ export async function checkTemplate(
   onFilterFailure: Log,
 ): Promise<Static<typeof TemplateCheck>> {
   const end = AbortSignal.timeout(LINKS_MS);
-  // What is added below the body is ours.
+  // Content added below the body is ours.
   const source = { subject, body, companyName: "", footerText: "", isTransactional: true };
   const size = Buffer.byteLength(body);
   try {

@@ -1,4 +1,4 @@
-/** A template as the mail that one sample recipient would get, for a filter to look at: unsigned and untracked. */
+/** Renders a template as a sample recipient's mail for a spam filter: unsigned and untracked. */
 import { Company } from "../../../models/company.ts";
 import { SmtpConfig } from "../../../models/smtp-config.ts";
 import { activeTrackingDomain } from "../../../models/statements/tracking-domains.ts";
@@ -11,7 +11,7 @@ import { mailBodies } from "../heavy.ts";
 import { skeletonOf } from "../mime/skeleton.ts";
 import { scopeOf } from "../program/scope.ts";
 
-/** Where the company has no SMTP configuration yet. */
+/** Used if the company has no SMTP configuration yet. */
 const NO_SENDER = { senderName: "", senderEmail: "sender@example.com", replyToEmail: null, host: "mail.example.com" };
 const TO = "subscriber@example.com";
 

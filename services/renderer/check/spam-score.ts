@@ -1,4 +1,7 @@
-/** What a filter says of a mail: rspamd's HTTP protocol. It is the operator's own and may stand on a private address. */
+/**
+ * Gets a mail's spam score over rspamd's HTTP protocol. The filter is the operator's own and may have a private
+ * address.
+ */
 import { config } from "../../lib/config.ts";
 import type { SampleMail } from "./sample-mail.ts";
 
@@ -8,7 +11,7 @@ const MAX_SYMBOLS = 200;
 
 export interface SpamScore {
   score: number;
-  /** By name: what each rule that applies adds to the score. */
+  /** Score of each matching rule, by name. */
   symbols: Record<string, { score: number; description: string }>;
 }
 
@@ -18,8 +21,8 @@ interface Answer {
 }
 
 /**
- * What a mail server would say of the mail; addresses that no header of HTTP can hold are left out. Of what is asked for
- * its score alone the filter is to remember nothing.
+ * Request headers that a mail server would send; addresses that are invalid in HTTP headers are omitted. The filter
+ * must not learn from these mails.
  */
 const headersOf = ({ from, to, hostname }: SampleMail) => {
   const envelope = Object.entries({ from, rcpt: to, hostname }).filter(([, value]) => /^[\x21-\x7e]+$/.test(value));

@@ -21,11 +21,16 @@ const percent = (char: string) =>
 /** Many readers decode encoded words within quotes (against RFC 2047 section 5), and would see another name. */
 const looksEncoded = (text: string) => text.includes("=?");
 
-/** For readers that know the old parameter alone. Of a name that looks encoded only what cannot be misread is left. */
+/**
+ * For mail programs that only know the old parameter. Names that look encoded are reduced to unambiguous characters.
+ */
 const contentTypeName = (filename: string) =>
   parameter("name", looksEncoded(filename) ? filename.replace(/[^A-Za-z0-9._-]+/g, "_") : filename);
 
-/** A parameter (RFC 2231): plain ASCII if possible, else UTF-8 in numbered pieces that split no character. */
+/**
+ * Formats a parameter (RFC 2231): plain ASCII if possible, otherwise UTF-8 in numbered sections that split no
+ * character.
+ */
 function parameter(name: string, value: string): string {
   const text = line(value).toWellFormed().trim() || "attachment";
   if (/^[\x20-\x7e]*$/.test(text) && text.length <= MAX_PARAMETER && !looksEncoded(text)) {
@@ -61,8 +66,8 @@ function partOf({ filename, contentType, data }: Attachment): string {
 }
 
 /**
- * The parts after the text of the mail, and the end of the message, as latin1 characters. Flattened here: V8 would flatten
- * a string concatenated by "+" again for every mail.
+ * The parts after the text of the mail, and the end of the message, as latin1 characters. Flattened here: V8 would
+ * flatten a string concatenated by "+" again for every mail.
  */
 export function attachmentParts(attachments: readonly Attachment[], boundary: string): string {
   const parts = attachments.map((attachment) => `--${boundary}\r\n${partOf(attachment)}`);

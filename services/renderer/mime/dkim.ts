@@ -1,10 +1,10 @@
 /**
- * DKIM (RFC 6376, Ed25519 by RFC 8463), relaxed/simple, over the bytes that are sent. Signing is asynchronous: an
- * RSA-2048 signature takes 230 µs of CPU, on the thread pool instead of the event loop. Of two signatures the body is
- * hashed, and the fields are made canonical, once.
+ * Signs with DKIM (RFC 6376, Ed25519 by RFC 8463), relaxed/simple, over the bytes that are sent. Signing is
+ * asynchronous, on the thread pool instead of the event loop. Two signatures share the body hash and the canonical
+ * fields.
  *
- * The body is signed as it is. Relaxed would forgive a relay that changes white space; quoted-printable and base64 have none
- * that one may change, and making it canonical took more of the event loop than everything else about a mail.
+ * The body uses "simple". Relaxed would tolerate relays that change white space, which quoted-printable and base64 do
+ * not contain, and its canonicalization costs more CPU than everything else about a mail.
  */
 import { createHash, createPrivateKey, type KeyObject, sign } from "node:crypto";
 import { promisify } from "node:util";
@@ -33,8 +33,8 @@ const COVERED = new Set([
 ]);
 
 /**
- * Named once more than they occur, Cc also where there is none: one that is added on the way, and that a reader may show
- * instead of ours, breaks the signature (RFC 6376 section 8.15).
+ * Oversigned fields, listed once more than they occur (Cc even if absent): adding one on the way, which a mail program
+ * might show instead of ours, breaks the signature (RFC 6376 section 8.15).
  */
 const OVERSIGNED = [
   "from",
@@ -97,7 +97,7 @@ async function signatureOf({ key, isEd25519, tags }: Signatory, covered: string,
   return `${start}${folded(signature.toString("base64"))}\r\n`;
 }
 
-/** One signature for each key; that of RSA, which all verifiers know, stands first. None covers another. */
+/** One signature per key; RSA's, which all verifiers know, comes first. None covers another. */
 export function signer(keys: readonly Dkim[], tail: string | null): Sign {
   const signatories = keys.map(signatoryOf).sort((a, b) => Number(a.isEd25519) - Number(b.isEd25519));
   const tailBytes = tail ? Buffer.from(tail, "latin1") : null;

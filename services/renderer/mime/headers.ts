@@ -1,6 +1,6 @@
 /**
- * Header fields (RFC 5322, 2047, 6532): folded, in ASCII, and safe against injection. Whatever the input, a line break in
- * the output only ever starts a folded line of the same field.
+ * Formats header fields (RFC 5322, 2047, 6532): folded, in ASCII, and safe against injection. For any input, a line
+ * break in the output only starts a folded line of the same field.
  */
 import { asciiDomain, domainOf, isAddress } from "../../lib/address.ts";
 import { line } from "../program/escape.ts";
@@ -12,7 +12,7 @@ const PRINTABLE = /^[\x20-\x7e]*$/;
 
 /** "=?utf-8?Q?" and "?=" around a word. */
 const WORD_FRAME = 12;
-// Characters that need no encoding in a phrase (RFC 2047 section 5, rule 3), the strictest place for an encoded word.
+// Characters that need no encoding in a phrase (RFC 2047 section 5, rule 3), the strictest context of an encoded word.
 const Q_LITERAL = /[A-Za-z0-9!*+/-]/;
 
 const qCodes = Array.from({ length: 256 }, (_, byte) => {
@@ -133,7 +133,7 @@ export function copiesField(emails: readonly string[], utf8: boolean): string {
 let dateSecond = 0;
 let dateText = "";
 
-/** The Date field; formatted once a second. */
+/** The Date field, formatted once per second. */
 export function dateField(now = Date.now()): string {
   const second = Math.floor(now / 1000);
   if (second !== dateSecond) {

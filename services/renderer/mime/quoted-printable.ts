@@ -1,6 +1,6 @@
 /**
- * Quoted-printable (RFC 2045 section 6.7) in pieces: static text is encoded once, values on the fly, and both can be
- * joined because each piece knows the column it starts in. A "." or "From " never begins a line, so that no dot needs
+ * Encodes quoted-printable (RFC 2045 section 6.7) in parts: static text is encoded once, values on the fly, and both
+ * can be joined because each part knows its start column. A "." or "From " never begins a line, so that no dot needs
  * stuffing and no mailbox format escapes anything (which would break a DKIM signature).
  */
 const MAX_COLUMN = 75;

@@ -1,7 +1,7 @@
 /**
- * The skeleton of a campaign's mails: headers and parts whose static text is already encoded for the wire. Per recipient
- * only the own values are encoded: 20 µs, where nodemailer composes the same message in 600 (test/bench/render.ts). A part
- * that is mostly non-ASCII is base64, because quoted-printable would triple it.
+ * Builds the skeleton of a campaign's mails: headers and parts whose static text is already encoded for the wire, so
+ * that only values are encoded per recipient. A part that is mostly non-ASCII is base64, because quoted-printable would
+ * triple it.
  */
 import { createHmac } from "node:crypto";
 import { asciiDomain, domainOf } from "../../lib/address.ts";

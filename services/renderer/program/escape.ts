@@ -1,4 +1,4 @@
-/** Escapes a value for the place it is written to; for HTML that is services/lib/escape-html.ts. */
+/** Escapes a value for its context; for HTML that is services/lib/escape-html.ts. */
 export type Escape = (text: string) => string;
 
 export const asIs: Escape = (text) => text;
@@ -13,7 +13,7 @@ const ENTITIES: Record<string, string> = {
   quot: '"',
   apos: "'",
   nbsp: "\u00a0",
-  // In an address these serve only to hide its scheme.
+  // In a URL these only serve to hide its scheme.
   colon: ":",
   tab: "\t",
   newline: "\n",

@@ -1,6 +1,6 @@
 /**
- * A compiled template: a flat list of pieces, static text merged and encoded beforehand, everything else small functions.
- * One program per use of a body (tracked mail, copy for cc, web view, text part), all from the same tree.
+ * Compiles a template to a program: a flat list of parts, with static text merged and pre-encoded, and small functions
+ * for the rest. One program per use of a body (tracked mail, copy for cc, web view, text part), all from the same tree.
  */
 
 import type { Node, Path } from "../../lib/template/parser.ts";
@@ -16,7 +16,7 @@ export interface Uses {
   /** Base address of the public pages, without a trailing slash. */
   baseUrl: string;
   escape: Escape;
-  /** For `[[[raw]]]`. */
+  /** Escape function for `[[[raw]]]`. */
   escapeRaw: Escape;
   /** Number of a tracked link, undefined for one that is not tracked. If absent: no tracking at all, and no pixel. */
   numberOf?: (template: string) => number | undefined;
@@ -63,7 +63,7 @@ function readerOf({ path, defaultText, urlEncoded: encoded }: Extract<Node, { ki
   return encoded ? urlEncoded(given, encoded === "mailbox") : given;
 }
 
-/** An href that cannot become code whatever its values are: it begins with a safe scheme or one of our own pages. */
+/** True for an href that cannot become code for any values: it begins with a safe scheme or one of our own pages. */
 function isHarmless([first]: readonly Node[]): boolean {
   if (first === undefined) return true;
   if (first.kind === "text") return /^\s*(?:(?:https?|mailto|tel|sms):|[#/?])/i.test(first.text);
@@ -87,7 +87,7 @@ export function build(nodes: readonly Node[], writer: Writer, uses: Uses): Progr
     if (typeof piece === "string" && typeof pieces[last] === "string") pieces[last] += piece;
     else pieces.push(piece);
   };
-  // Text is buffered until another piece follows: how a space is encoded depends on the next character.
+  // Text is buffered until another part follows: how a space is encoded depends on the next character.
   const flush = () => {
     if (pending) add(writer.text(pending));
     pending = "";
@@ -210,7 +210,7 @@ function dynamicHref(node: Extract<Node, { kind: "link" }>, uses: Uses, link: nu
       return `${uses.baseUrl}/api/emails/public/click/${uses.tokenFor(scope.id, link!, href)}/`;
     }
     const html = run(asHtml, scope, item, index);
-    // In an unquoted attribute a space would end the value, and the rest would become attributes.
+    // A space would end an unquoted attribute value, and the rest would become attributes.
     return node.quoted ? html : html.replace(/[\s`]/g, (char) => `&#${char.charCodeAt(0)};`);
   };
 }

@@ -1,4 +1,4 @@
-/** One recipient's data as a template sees it. Paths are looked up in own properties only. */
+/** Provides one recipient's data to a template. Paths are looked up in own properties only. */
 
 import type { Path } from "../../lib/template/parser.ts";
 import type { LinkTokens } from "../../lib/tokens/link-token.ts";
@@ -9,7 +9,7 @@ export type Data = Record<string, unknown>;
 /** The recipient of a mail; `id` is the sent email's. */
 export interface Recipient {
   id: string;
-  /** What stands before the "@" of the Message-ID; the id where it is not given. */
+  /** The part of the Message-ID before the "@"; default: the id. */
   message_id?: string;
   email: string;
   first_name?: string | null;
@@ -19,7 +19,7 @@ export interface Recipient {
   bcc?: string[] | null;
   /** The subscriber's attributes (sends to a list); both also as JSON. */
   attributes?: Data | string | null;
-  /** Of the campaign's variants; none: what the campaign itself says. */
+  /** Variant of the campaign; none: the campaign's own content. */
   variant?: number | null;
   /** The receiver's own fields (inline receivers); they take precedence over the subscriber's. */
   variables?: Data | string | null;
@@ -35,11 +35,11 @@ export interface Scope {
   /** Values for variables that the recipient does not have: the company's. */
   fallback: Data;
   preferencesUrl: () => string;
-  /** Of the tracked links by number; 0 is the open pixel. Null where nothing is tracked. */
+  /** Tokens of the tracked links by number; 0 is the open pixel. Null if nothing is tracked. */
   tokens: Pick<LinkTokens, "text"> | null;
   /** Characters that may still be written: nested loops multiply the output. */
   charactersLeft: number;
-  /** Pieces that may still be evaluated: a loop may do much and write nothing. */
+  /** Remaining evaluations: a loop may do much work and write nothing. */
   stepsLeft: number;
 }
 
@@ -56,7 +56,7 @@ export function spendCharacters(scope: Scope, characters: number): void {
   if (scope.charactersLeft < 0) throw new Unrenderable(`The message is longer than ${MAX_OUTPUT} characters.`);
 }
 
-/** Counts evaluated pieces, whether they write anything or not. */
+/** Counts evaluated parts, even if they write nothing. */
 export function spendSteps(scope: Scope, steps: number): void {
   scope.stepsLeft -= steps;
   if (scope.stepsLeft < 0) throw new Unrenderable(`The message takes more than ${MAX_STEPS} steps.`);

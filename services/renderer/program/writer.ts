@@ -10,16 +10,16 @@ export type Piece = string | ((scope: Scope, item: unknown, index: number) => st
 
 export interface Writer {
   text(text: string): string;
-  /** What must precede a piece of `length` characters that need no encoding and are written as they are. */
+  /** Output required before an unencoded part of `length` characters. */
   slot(length: number): string;
   value(read: Read, guard: Escape): Piece;
-  /** Starts a new line, because the next piece may occur any number of times. */
+  /** Starts a new line, because the next part may be repeated any number of times. */
   settle(): string;
 }
 
 const unchanged = (text: string) => text;
 
-/** `form` is applied last to every piece. */
+/** `form` is applied last to every part. */
 export function plainWriter(form: (text: string) => string = unchanged): Writer {
   return {
     text: form,
@@ -70,7 +70,7 @@ export function quotedPrintableWriter(): Writer {
       return text;
     },
 
-    // A value ends its line, so that the static text after it is encoded the same whatever the value is.
+    // A value ends its line, so that the static text after it is encoded independently of the value.
     value(read, guard) {
       const before = column === 0 ? "" : SOFT_BREAK;
       const charactersLeft = 75 - column;

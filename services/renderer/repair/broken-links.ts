@@ -7,13 +7,13 @@ import { outlineOf } from "../bodies/html-outline.ts";
 import { unescapeHtml } from "../program/escape.ts";
 
 export interface BrokenLink {
-  /** As it is written. */
+  /** The URL as written. */
   address: string;
-  /** Undefined where nobody can tell. */
+  /** Undefined if unknown. */
   meant?: string;
 }
 
-/** What stands before the host, with what people type in place of "://". */
+/** Text before the host, including mistyped variants of "://". */
 const BEGINNING = /^([a-z]{2,7})(?:\s*[:;]\s*\/{0,3}|\s*[.,]?\/{2,3})\s*(?=[^\s/:;])/i;
 const WHOLE = /^https?:\/\/[^\s/]/i;
 const HAS_SCHEME = /^[a-z][a-z0-9+.-]+:/i;
@@ -30,7 +30,7 @@ function webScheme(word: string): string | undefined {
   return secure! <= 2 ? "https" : undefined;
 }
 
-/** By the public suffix list: `readme.html` is the name of a file, `shop.example.com` one of a host. */
+/** By the public suffix list: `readme.html` is a file name, `shop.example.com` a host. */
 function isHost(address: string): boolean {
   const host = HOST.exec(address)?.[0];
   if (host === undefined) return false;
@@ -38,7 +38,7 @@ function isHost(address: string): boolean {
   return isIcann === true && domain !== null;
 }
 
-/** Undefined for an address that may open something. `[[…]]` may stand in it. */
+/** Undefined for a URL that may work. It may contain `[[…]]`. */
 export function brokenLink(address: string): BrokenLink | undefined {
   const text = address.trim();
   if (text === "" || SOMETHING_ELSE.test(text)) return undefined;
@@ -55,7 +55,7 @@ export function brokenLink(address: string): BrokenLink | undefined {
 interface Found extends BrokenLink {
   start: number;
   end: number;
-  /** What to write there: names within tags must not be escaped. */
+  /** Replacement text: names within tags must not be escaped. */
   source: string | undefined;
 }
 
