@@ -1,4 +1,4 @@
-/** Broker middleware: warns at start if links in mails would only work on this machine. */
+/** Broker middleware: warns at start if links in emails would only work on this machine. */
 import type { Middleware, ServiceBroker } from "moleculer";
 import type { Config } from "../services/lib/config.ts";
 import { isLoopbackHost } from "../services/lib/ssrf/local-host.ts";

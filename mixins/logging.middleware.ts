@@ -1,6 +1,6 @@
 /**
  * Writes one JSON line per log entry. Entries of an action or event contain its request, company and campaign, on any
- * node, and the ids of a recorded trace. Secrets and personal content (credentials, bodies of mails) are redacted here
+ * node, and the ids of a recorded trace. Secrets and personal content (credentials, bodies of emails) are redacted here
  * for every entry.
  */
 import { AsyncLocalStorage } from "node:async_hooks";

@@ -16,7 +16,7 @@
  * cancelled   Cancelled before its time, or stopped by a person before any mail was sent. Final.
  *
  * completed, partial and failed are reached from pending as well: an empty audience, a resume without recipients to
- * retry, an error before the first claim. A failed campaign can be resumed only when a mail of it was sent or is in
+ * retry, an error before the first claim. A failed campaign can be resumed only when an email of it was sent or is in
  * doubt. partial and failed can change without a resume: a sender that was cut off returns with results of recipients
  * in doubt, or evidence settles the doubt (`lateStatus`). Later bounces change nothing.
  *
@@ -98,7 +98,7 @@ interface FinalCounts {
   failed: number;
   error: string | null;
   /**
-   * Stopped by a person, a key, or the guard. `wasTried`: whether a mail may have been sent, or the reason of the stop.
+   * Stopped by a person, a key, or the guard. `wasTried`: whether an email may have been sent, or the reason of the stop.
    */
   stopped?: { wasTried: boolean };
 }

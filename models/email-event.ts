@@ -21,8 +21,8 @@ export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
 export type EmailEventType = (typeof EMAIL_EVENT_TYPES)[number];
 
 /**
- * An event of a mail. `delivered` is sent only to webhooks and not stored here. Written by the SQL statement that
- * changes the mail's own row, many at a time.
+ * An event of an email. `delivered` is sent only to webhooks and not stored here. Written by the SQL statement that
+ * changes the email's own row, many at a time.
  */
 export class EmailEvent extends Model<InferAttributes<EmailEvent>, InferCreationAttributes<EmailEvent>> {
   declare id: CreationOptional<string>;

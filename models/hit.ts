@@ -27,13 +27,13 @@ export const HIT_VARIANT_SHIFT = 3;
  *
  * Indexes for the filters of the event list; partitions outside the period are not read:
  *
- * | filter       | in hits                                                                  | in email_events                                                |
- * |--------------|--------------------------------------------------------------------------|----------------------------------------------------------------|
- * | none         | (company_no, hit_stretch(id)), newest stretch first                      | the key (company_id, id)                                       |
- * | since, until | the same, within the stretches                                           | the same                                                       |
- * | type         | the same; none but opened and clicked are here                           | the same; bounced, unsubscribed and complained by partial ones |
- * | campaign     | (campaign_no, hit_stretch(id))                                           | (campaign_id, id)                                              |
- * | recipient    | the recipient's mails (sent-email.ts), then (hit_mail(campaign_no, seq)) | (company_id, lower(recipient), id)                             |
+ * | filter       | in hits                                                                   | in email_events                                                |
+ * |--------------|---------------------------------------------------------------------------|----------------------------------------------------------------|
+ * | none         | (company_no, hit_stretch(id)), newest stretch first                       | the key (company_id, id)                                       |
+ * | since, until | the same, within the stretches                                            | the same                                                       |
+ * | type         | the same; none but opened and clicked are here                            | the same; bounced, unsubscribed and complained by partial ones |
+ * | campaign     | (campaign_no, hit_stretch(id))                                            | (campaign_id, id)                                              |
+ * | recipient    | the recipient's emails (sent-email.ts), then (hit_mail(campaign_no, seq)) | (company_id, lower(recipient), id)                             |
  *
  * A stretch is 262,144 ms long (what the first 30 bits of an id count), and rows of one stretch share an entry of the
  * index.

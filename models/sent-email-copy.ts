@@ -5,7 +5,7 @@ export interface CopyAddress {
   kind: "cc" | "bcc";
 }
 
-/** Copies of a mail. An address in both fields gets one. */
+/** Copies of an email. An address in both fields gets one. */
 export function copyAddresses({ cc, bcc }: { cc: string[] | null; bcc: string[] | null }): CopyAddress[] {
   const kinds = new Map<string, "cc" | "bcc">();
   for (const email of cc ?? []) kinds.set(email, "cc");

@@ -17,7 +17,7 @@
  * | bounced    | the recorder: the address does not exist              | queued, sending       | null                                    |
  * |            | a later bounce; for a failed recipient a hard one     | sent, unknown, failed | null                                    |
  * | suppressed | expansion: a receiver of a request who may not get it | new row, of no chunk  | null                                    |
- * |            | the recorder: may not get the mail (any more)         | queued, sending       | null                                    |
+ * |            | the recorder: may not get the email (any more)        | queued, sending       | null                                    |
  * | unknown    | the recorder: no reply to the end of a newsletter     | queued, sending       | null                                    |
  * |            | recovery: handed over, and its sender died            | queued, sending       | null                                    |
  * |            | campaigns: after the restore of a database            | queued                | null                                    |
@@ -27,7 +27,7 @@
  * chunk that is being delivered stays queued until its result is written: `send_chunks.marked_to` says up to which seq
  * rows may have been handed to SMTP.
  *
- * Copies (sent_email_copies) use the same states. Their rows are written with the mail's own result: with the outcome
+ * Copies (sent_email_copies) use the same states. Their rows are written with the email's own result: with the outcome
  * of the copies' first transaction, or queued. A deferred copy is then a retry like any other; in a stopped campaign it
  * fails when claimed, and is never resumed.
  */

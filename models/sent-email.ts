@@ -10,7 +10,7 @@ import { nullable, primaryKey, required } from "./database/columns.ts";
 import { SENT_EMAIL_STATUS } from "./sent-email-status.ts";
 
 /**
- * One row per recipient: the authoritative state of every mail. The busiest table: no foreign key, no index on the
+ * One row per recipient: the authoritative state of every email. The busiest table: no foreign key, no index on the
  * status, and a fillfactor that keeps the update with the server's reply on the same page (HOT). Senders and tracking
  * write it with set-based SQL; the model describes it.
  *

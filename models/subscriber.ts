@@ -33,7 +33,7 @@ export class Subscriber extends Model<InferAttributes<Subscriber>, InferCreation
   declare importId: CreationOptional<string | null>;
   /** Names and attributes of the public form that count once the person has confirmed. */
   declare formValues: CreationOptional<Record<string, unknown> | null>;
-  /** Soft bounces in a row at the last one; a mail that was delivered since makes it 0 (soft_bounces_in_a_row). */
+  /** Soft bounces in a row at the last one; an email that was delivered since makes it 0 (soft_bounces_in_a_row). */
   declare softBounces: CreationOptional<number>;
   declare softBouncedAt: CreationOptional<Date | null>;
   declare confirmMailedAt: CreationOptional<Date | null>;

@@ -8,12 +8,12 @@ import {
 } from "sequelize";
 import { id, nullable, required } from "./database/columns.ts";
 
-/** A mail of the service itself (an invitation, a reset), from when it is wanted until its server has it. */
+/** An email of the service itself (an invitation, a reset), from when it is wanted until its server has it. */
 export class SystemMail extends Model<InferAttributes<SystemMail>, InferCreationAttributes<SystemMail>> {
   declare id: CreationOptional<string>;
   declare kind: string;
   declare recipient: string;
-  /** Data of the text; never a credential: links are signed when the mail is rendered. */
+  /** Data of the text; never a credential: links are signed when the email is rendered. */
   declare data: Record<string, string>;
   declare attempts: CreationOptional<number>;
   declare nextAttemptAt: CreationOptional<Date | null>;

@@ -9,7 +9,7 @@ import {
 import { company, nullable, required } from "./database/columns.ts";
 
 /**
- * Host that a company's mails link to instead of the service's own, once verified (services/accounts/tracking-domain/).
+ * Host that a company's emails link to instead of the service's own, once verified (services/accounts/tracking-domain/).
  */
 export class TrackingDomain extends Model<InferAttributes<TrackingDomain>, InferCreationAttributes<TrackingDomain>> {
   declare companyId: string;

@@ -1,7 +1,7 @@
 /**
  * Checks whether the service works with the server or pooler of DATABASE_URL. A pooler such as pgbouncer may give each
  * transaction another session: it must then prepare named statements wherever they run (pgbouncer from 1.21). Others
- * are refused at start, because the service would send some mails and then none.
+ * are refused at start, because the service would send some emails and then none.
  */
 import pg from "pg";
 import { newId } from "../../services/lib/ids.ts";

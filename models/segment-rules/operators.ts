@@ -17,7 +17,7 @@ import {
 
 /**
  * How lists and campaigns are looked up. "each", for few people: individually, because "offset 0" prevents a join. If
- * the planner expects few people it would otherwise read the whole list, or all mails of a campaign, for each of them.
+ * the planner expects few people it would otherwise read the whole list, or all emails of a campaign, for each of them.
  * "joined", for everybody, whose number it knows.
  */
 export type LookUp = "each" | "joined";

@@ -23,7 +23,7 @@
  * A date without a time is the whole day in the company's time zone; before is lt, after is gt. An attribute that is an
  * array fits when one of its texts does; `is_empty` holds for a missing attribute, "" and []. Numbers written as text
  * (every CSV import) compare as numbers with gt … lte and with a number after equals. Only opens and clicks by people
- * count, on mails sent to the subscriber. `in_last_days` counts from the moment of the query.
+ * count, on emails sent to the subscriber. `in_last_days` counts from the moment of the query.
  */
 import { invalid } from "../../services/lib/errors.ts";
 import { type Bind, type FieldKind, fieldKind } from "./fields.ts";

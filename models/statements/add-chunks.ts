@@ -7,7 +7,7 @@ import { SEND_CHUNK_STATE } from "../send-chunk.ts";
 
 /** Chunk size: about a second of work for a slow server, and small enough that claims stay cheap. */
 const CHUNK = 500;
-/** A small campaign is shared by several senders, and the first mail of a large one does not wait for 500. */
+/** A small campaign is shared by several senders, and the first email of a large one does not wait for 500. */
 const FIRST_CHUNKS = [50, 50, 100, 100, 200];
 
 export interface Run {

@@ -1,6 +1,6 @@
 /**
- * Handles confirmations: whether a public request needs one from the mailbox, the queue of confirmation mails, and
- * their effects. Part of the models because subscribers writes what campaigns mails, and each step is one transaction.
+ * Handles confirmations: whether a public request needs one from the mailbox, the queue of confirmation emails, and
+ * their effects. Part of the models because subscribers writes what campaigns emails, and each step is one transaction.
  *
  * Whether a confirmation is required is set by the requested list, or else by the company (`double_opt_in`).
  *
@@ -18,7 +18,7 @@
  * blanks once a link of the latest mail is used: anybody can type any address into a form, and the typed text would
  * greet its owner. They require a confirmation by themselves. The last request's values count.
  *
- * A mailbox gets at most one mail in 24 hours, including changes of address (change-address.ts). The limit ends upon
+ * A mailbox gets at most one email in 24 hours, including changes of address (change-address.ts). The limit ends upon
  * confirmation; the link confirms all requests.
  */
 
@@ -131,7 +131,7 @@ export async function takeConfirmation(client: Client, row: UnsentConfirmationRo
   return taken.length > 0;
 }
 
-/** The mail was not sent, so the next request need not wait for a day. */
+/** The email was not sent, so the next request need not wait for a day. */
 export const forgetAsking = (client: Client, { company_id, subscriber_id }: UnsentConfirmationRow) =>
   query(
     "update subscribers set confirm_mailed_at = null where company_id = $1 and id = $2",
@@ -168,14 +168,14 @@ interface Link {
   expiresAt: Date | null;
 }
 
-// A wish that is older than its mail's link was given up.
+// A wish that is older than its email's link was given up.
 const WISHES = `
   with wished as (
     delete from list_wishes where company_id = $1 and subscriber_id = $2 returning list_id, asked_at)
   select list_id from wished where asked_at > now() - interval '${CONFIRM_WITHIN_DAYS} days'`;
 
 /**
- * Applies a confirmation from the mailbox. "unknown": no such subscriber. "void": unsubscribed after the mail, or the
+ * Applies a confirmation from the mailbox. "unknown": no such subscriber. "void": unsubscribed after the email, or the
  * address no longer accepts mail. `joins`: the lists that the person is on now.
  */
 export async function confirmMailbox(

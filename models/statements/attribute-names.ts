@@ -1,6 +1,6 @@
 /**
  * Resolves attribute names as people write them. A name in different case means an existing attribute if exactly one
- * matches case-insensitively. Mails resolve theirs by the same rule per person (services/renderer/program/scope.ts).
+ * matches case-insensitively. Emails resolve theirs by the same rule per person (services/renderer/program/scope.ts).
  */
 import { costlyRead, isTooCostly } from "../database/bulk.ts";
 import { query } from "../database/db.ts";

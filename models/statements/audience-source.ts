@@ -13,7 +13,7 @@ export interface Source {
   person: string;
   /** Named by a request: with an address, variables and copies of their own, and a row that says why where they are left out. */
   areNamed: boolean;
-  /** Number of mails of person p. Only inline receivers have copies. */
+  /** Number of emails of person p. Only inline receivers have copies. */
   mails: "1" | "1 + copies_of(p.cc, p.bcc)";
 }
 

@@ -3,7 +3,7 @@
  * a person had stopped it. Evaluated where results and returns are written, so that a campaign without returns never
  * reads its company's settings.
  *
- * Counts only returns of mails sent since the last resume: a person who resumes has seen the reason.
+ * Counts only returns of emails sent since the last resume: a person who resumes has seen the reason.
  */
 import { GUARD, type Guard } from "../company.ts";
 import { type Client, prepared, queryOne } from "../database/db.ts";
@@ -28,7 +28,7 @@ export const isOverGuard = (
 export interface Returns {
   companyId: string;
   campaignId: string;
-  /** Time of the mail; null: unknown, because it was refused. */
+  /** Time of the email; null: unknown, because it was refused. */
   sentAt: Date | null;
   hard: boolean;
 }

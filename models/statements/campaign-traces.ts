@@ -1,5 +1,5 @@
 /**
- * Stores the trace of the request that sent a campaign, if recorded. Batches, mails and webhooks come minutes later and
+ * Stores the trace of the request that sent a campaign, if recorded. Batches, emails and webhooks come minutes later and
  * on other nodes: they are separate traces with a link to it.
  */
 import type { SpanContext } from "@opentelemetry/api";

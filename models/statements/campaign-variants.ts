@@ -82,7 +82,7 @@ export const countVariantRecipients = (
 ) => query(COUNT, [companyId, campaignId, given.map((_, index) => index), given], client);
 
 /**
- * SQL: counts mails of variants in `counted`; then the campaign's row is locked, so that its writers run one after
+ * SQL: counts emails of variants in `counted`; then the campaign's row is locked, so that its writers run one after
  * another. `rows`: written rows (campaign_id, company_id, variant), `n`: increment of each.
  */
 export const variantsSent = (rows: string, n: string): string => `variants_sent as (

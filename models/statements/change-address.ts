@@ -5,10 +5,10 @@
  *
  * | data                                                 | effect                                                       |
  * |------------------------------------------------------|--------------------------------------------------------------|
- * | id, names, attributes, lists, sent mails             | stay; mails keep the address they were sent to               |
+ * | id, names, attributes, lists, sent emails            | stay; emails keep the address they were sent to              |
  * | suppressions of the old address                      | stay                                                         |
  * | unsubscribed subscriber                              | stays unsubscribed: the new address is suppressed, too       |
- * | active subscriber whose new mailbox had unsubscribed | the suppression is lifted: its owner requests the mail       |
+ * | active subscriber whose new mailbox had unsubscribed | the suppression is lifted: its owner requests the email      |
  * | bounced subscriber                                   | becomes active: the old mailbox bounced                      |
  * | subscriber who complained or was blocked             | keeps the address: a change does not circumvent a block      |
  * | a new address that bounced, complained or is blocked | is refused, and nothing is mailed to it                      |
@@ -82,7 +82,7 @@ const TAKE = `
 export const takeChange = async (client: Client, row: UnsentChangeRow): Promise<boolean> =>
   (await query(TAKE, [row.company_id, row.email_key, row.id], client)).length > 0;
 
-/** The mail was not sent, so the next request need not wait for a day. */
+/** The email was not sent, so the next request need not wait for a day. */
 export const forgetChange = (client: Client, { company_id, email_key, id }: UnsentChangeRow) =>
   query(
     "delete from address_changes where company_id = $1 and email_key = $2 and id = $3",
@@ -132,7 +132,7 @@ const CHANGE = `
   current as (delete from former_addresses where company_id = $1 and subscriber_id = $2 and email_key = $4)
   select email from former`;
 
-// The rows stay: another mail to one of those mailboxes waits for its day.
+// The rows stay: another email to one of those mailboxes waits for its day.
 const VOID = "update address_changes set id = null where company_id = $1 and subscriber_id = $2";
 const DONE = "delete from address_changes where company_id = $1 and email_key = $2";
 

@@ -1,6 +1,6 @@
 /**
  * Decides the winner of a campaign's variants. Each recipient of the test is tried once; then the requested time
- * starts, and at its end the variant with the most opens or clicks per sent mail wins; the first of two equal ones. The
+ * starts, and at its end the variant with the most opens or clicks per sent email wins; the first of two equal ones. The
  * other recipients are in chunks that senders ignore (`waiting`) until the transaction that writes the winner makes
  * them ready: a process that dies before changes nothing, and any other can repeat it.
  *

@@ -1,4 +1,4 @@
-/** Erases opens and clicks of a person. They contain no address and are found through the person's mails. */
+/** Erases opens and clicks of a person. They contain no address and are found through the person's emails. */
 import { type ErasureTarget, inSteps, WRITTEN } from "./erase-steps.ts";
 import { companyNo, hitsOfMails } from "./hits.ts";
 
@@ -6,7 +6,7 @@ import { companyNo, hitsOfMails } from "./hits.ts";
 export const KEEP_COUNTS = "select set_config('flockmail.erasing', 'on', true), $1::uuid";
 
 /**
- * Runs before the mails are emptied, by which hits are found. Hits that arrive in between are deleted with the mails.
+ * Runs before the emails are emptied, by which hits are found. Hits that arrive in between are deleted with the emails.
  */
 export const HITS: ErasureTarget[] = [
   {
@@ -30,7 +30,7 @@ export const HITS: ErasureTarget[] = [
   },
 ];
 
-/** Deletes hits of mails $2 (JSON) emptied by a step that arrived since the hits were searched. */
+/** Deletes hits of emails $2 (JSON) emptied by a step that arrived since the hits were searched. */
 export const HITS_OF_MAILS = `
   delete from hits h using json_to_recordset($2::json) m (campaign_no int, seq int)
   where h.company_no = ${companyNo("$1")} and hit_mail(h.campaign_no, h.seq) = hit_mail(m.campaign_no, m.seq)`;

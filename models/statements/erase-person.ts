@@ -89,9 +89,9 @@ const DONE = `
 interface Visited {
   n: number;
   next: string | null;
-  /** Campaign's number and its own, of each mail that was emptied. */
+  /** Campaign's number and its own, of each email that was emptied. */
   mails?: [number, number][] | null;
-  /** Hits deleted with these mails. */
+  /** Hits deleted with these emails. */
   hits: number;
 }
 

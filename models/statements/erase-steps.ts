@@ -16,7 +16,7 @@ export interface ErasureTarget {
   /**
    * $1 company, $2 the address's spellings in lower case, $3 cursor, $4 the address as a regular expression, $5 the
    * local part in lower case. Returns `n`, and `next`: the cursor of the next step, or null after the last. With
-   * `mails`: emptied mails whose hits are deleted in the same transaction.
+   * `mails`: emptied emails whose hits are deleted in the same transaction.
    */
   sql: string;
 }
@@ -72,8 +72,8 @@ export const emptied = (found: string) => `locked as (
     returning e.campaign_no, e.seq)`;
 
 /**
- * `inSteps` for mails, returning those emptied. They get no further hits, and a hit stored while this statement waited
- * for the mail's row is only visible to the next statement, which deletes it.
+ * `inSteps` for emails, returning those emptied. They get no further hits, and a hit stored while this statement waited
+ * for the email's row is only visible to the next statement, which deletes it.
  */
 export const inMailSteps = (parts: string[]) =>
   statement(

@@ -5,7 +5,7 @@
  *
  * | kept | why |
  * |---|---|
- * | the mail's row: status and times, `email = ''` | every recipient of a campaign stays accounted for; it is never sent, and no hit, unsubscribe or bounce is recorded for it |
+ * | the email's row: status and times, `email = ''` | every recipient of a campaign stays accounted for; it is never sent, and no hit, unsubscribe or bounce is recorded for it |
  * | the campaign's counts, events included | numbers do not change afterwards; the events themselves are deleted |
  * | who did what and when in the audit log | the target is `[erased]` |
  * | a keyed hash of the address (erased_addresses) | the address is refused until the person subscribes again (erased-addresses.ts); the address itself is kept sealed until the work is done |
@@ -44,7 +44,7 @@ const OF_LISTS = "o.campaign_type = 'to_list'";
 /** Contents scanned per step: each may have a hundred kilobytes. */
 const CONTENTS = 500;
 
-/** Other people's mails that quote the address, in campaigns `o`. */
+/** Other people's emails that quote the address, in campaigns `o`. */
 const mailsThatQuote = (campaigns: string, where = "true"): ErasureTarget => ({
   counted: "quotations",
   ...walkWithin({
@@ -93,7 +93,7 @@ const MAILS: ErasureTarget[] = [
     ]),
   },
   {
-    // Replies to mails that were being delivered during the first pass.
+    // Replies to emails that were being delivered during the first pass.
     counted: "quotations",
     sql: inSteps(
       [
@@ -124,7 +124,7 @@ const MAILS: ErasureTarget[] = [
   },
   // Copies that never went out, and others' variables and diagnostics.
   mailsThatQuote(OF_REQUESTS),
-  // Recipients of a list have neither variables nor copies: only replies of servers that refused the mail may quote.
+  // Recipients of a list have neither variables nor copies: only replies of servers that refused the email may quote.
   mailsThatQuote(OF_LISTS, "r.error is not null"),
 ];
 
@@ -369,7 +369,7 @@ const QUOTED: ErasureTarget[] = [
     sets: `${text("name")}, ${text("error")}, ${text("repeated_refusal")}`,
   }),
   {
-    // A mail that was written for this person alone says more of them than the address.
+    // An email that was written for this person alone says more of them than the address.
     counted: "quotations",
     first: FIRST_UUID,
     sql: walk(
@@ -420,7 +420,7 @@ const QUOTED: ErasureTarget[] = [
   },
 ];
 
-/** Order matters: the mails are found through the subscriber. */
+/** Order matters: the emails are found through the subscriber. */
 export const ERASURE_TARGETS: readonly ErasureTarget[] = [
   ...HITS,
   ...MAILS,

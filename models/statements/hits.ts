@@ -8,7 +8,7 @@ import { type Queryable, query } from "../database/db.ts";
 import { HIT_FLAG } from "../hit.ts";
 import { mailIds } from "./mail-key.ts";
 
-/** Nodes' clocks, and what a mail may have taken. */
+/** Nodes' clocks, and what an email may have taken. */
 const BEFORE = "interval '1 hour'";
 
 /** SQL: true if a hit with this id can belong to this campaign (its alias). Skips partitions of earlier months. */
@@ -20,7 +20,7 @@ export const companyNo = (company: string): string => `(select no from companies
 export const HIT_TYPE = "case h.link when 0 then 'opened' else 'clicked' end";
 
 /**
- * SQL: the hits `h` of each mail `k`, one look-up for each: "offset 0" keeps the planner from reading a month's table
+ * SQL: the hits `h` of each email `k`, one look-up for each: "offset 0" keeps the planner from reading a month's table
  * at once, which looks cheap while it knows nothing of it.
  */
 const hitsOfEach = (more = "true"): string => `
@@ -30,7 +30,7 @@ const hitsOfEach = (more = "true"): string => `
     offset 0) h`;
 
 /**
- * SQL: hits `h` of the company's mails, with their campaign `c`. `mails`: any source of campaign_no and seq with the
+ * SQL: hits `h` of the company's emails, with their campaign `c`. `mails`: any source of campaign_no and seq with the
  * alias k.
  */
 export const hitsOfMails = (mails: string, company: string): string => `
@@ -82,7 +82,7 @@ export interface HitKey extends MailNumber {
   id: string;
 }
 
-/** Adds the computed ids of their mails. */
+/** Adds the computed ids of their emails. */
 export async function asEvents(rows: readonly HitRow[]): Promise<HitEvent[]> {
   const ids = (await mailIds()).of(rows);
   return rows.map(({ campaign_no: _, seq: __, ...row }, n) => ({
@@ -102,7 +102,7 @@ const OF_MAILS = `
   from ${hitsOfMails("unnest($2::int[], $3::int[]) k (campaign_no, seq)", "$1")} ${HIT_LOOKUPS}
   order by h.id limit $4`;
 
-/** The first hits of these mails, in order. */
+/** The first hits of these emails, in order. */
 export const hitsOf = async (companyId: string, mails: readonly MailNumber[], limit: number): Promise<HitEvent[]> =>
   asEvents(
     await query<HitRow>(OF_MAILS, [

@@ -1,6 +1,6 @@
 /**
- * Manages the installation's key for ids and tokens in mails. Generated once, sealed by SECRET_KEY and never changed,
- * because sent mails depend on it.
+ * Manages the installation's key for ids and tokens in emails. Generated once, sealed by SECRET_KEY and never changed,
+ * because sent emails depend on it.
  */
 import { randomBytes } from "node:crypto";
 import { seal, unseal } from "../../services/lib/secrets.ts";
@@ -62,14 +62,14 @@ export async function withIds<T extends MailNumber & { id: string; message_id?: 
 }
 
 /**
- * Id of the mail with this Message-ID, with or without angle brackets: the part before the "@" is the enciphered id.
- * Null if it is not ours. The mail may no longer exist.
+ * Id of the email with this Message-ID, with or without angle brackets: the part before the "@" is the enciphered id.
+ * Null if it is not ours. The email may no longer exist.
  */
 export async function idOfMessage(messageId: string): Promise<string | null> {
   return (await mailIds()).readMessageId(messageId.replace(/^<|>$/g, "").split("@", 1)[0]!);
 }
 
-/** Numbers of the mails with these ids, without foreign ids. The mails may no longer exist. */
+/** Numbers of the emails with these ids, without foreign ids. The emails may no longer exist. */
 export async function mailsOf(ids: readonly string[]): Promise<(MailNumber & { id: string })[]> {
   const all = [...new Set(ids.map((id) => id.toLowerCase()))];
   const read = (await mailIds()).readAll(all);
@@ -78,5 +78,5 @@ export async function mailsOf(ids: readonly string[]): Promise<(MailNumber & { i
 
 const NOBODY: MailNumber = { campaign_no: -1, seq: 0 };
 
-/** Numbers of the mail with this id; for any other id a number that no mail has. */
+/** Numbers of the email with this id; for any other id a number that no mail has. */
 export const mailOf = async (id: string): Promise<MailNumber> => (await mailsOf([id]))[0] ?? NOBODY;

@@ -1,5 +1,5 @@
 /**
- * Enforces the monthly quota of mails, including copies (cc, bcc). They are charged when recipients are written, to the
+ * Enforces the monthly quota of emails, including copies (cc, bcc). They are charged when recipients are written, to the
  * current month (services/campaigns/expansion/expand.ts). A send is refused if the month's charges plus the unwritten
  * recipients of admitted campaigns leave no capacity: without the latter a second send would find the quota untouched.
  * Part of the models because campaigns check it in the transaction that stores a campaign.
@@ -74,7 +74,7 @@ export async function roomThisMonth(client: Client, companyId: string): Promise<
   return { limit: plan.limit, mails: Math.max(0, plan.limit - plan.emails) };
 }
 
-/** Another campaign has charged mails since the remaining quota was read: rows written for it must be rolled back. */
+/** Another campaign has charged emails since the remaining quota was read: rows written for it must be rolled back. */
 export class RoomWasTaken extends Error {}
 
 export async function chargeMonth(client: Client, companyId: string, mails: number, room: MonthRoom): Promise<void> {

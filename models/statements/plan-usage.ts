@@ -1,11 +1,11 @@
 /**
  * Reads a company's usage of its plan, from counters if available. Covers tables of several services: subscribers,
- * mails, files and the monthly usage.
+ * emails, files and the monthly usage.
  */
 import { type Queryable, query, queryOne } from "../database/db.ts";
 
 /**
- * Adds mails, including copies, to the month's usage; a negative number returns unused ones. False if that would exceed
+ * Adds emails, including copies, to the month's usage; a negative number returns unused ones. False if that would exceed
  * the limit, and nothing was added.
  */
 export async function addEmails(

@@ -3,7 +3,7 @@
  * put them in doubt, or the database lost written results. Nothing here needs a lease. Each statement changes only what
  * nobody else has settled, and is idempotent.
  *
- * An accepted mail is accepted regardless of the recipient's current owner: queued, sending and unknown become sent.
+ * An accepted email is accepted regardless of the recipient's current owner: queued, sending and unknown become sent.
  * Other results apply only to the sender's own doubt: the row has recovery's sentence, and no later lease can have put
  * it there. A chunk's fence grows by one with each lease, recovery, release and resume, so a fence at most two above
  * the sender's means that recovery and at most one lease, which has not expired.

@@ -85,7 +85,7 @@ counted as (
   returning c.id, c.company_id, c.error, ${isOverGuard("c")} as is_over_guard),
 ${variantsSent("written", `case when w.status = ${sent} then 1 else 0 end`)}`;
 
-/** SQL: of the mail w, whose sender is in cc (campaign_contents). */
+/** SQL: of the email w, whose sender is in cc (campaign_contents). */
 export const MESSAGE_ID = `'<' || w.message_id || '@' || split_part(cc.sender_email, '@', -1) || '>'`;
 
 /** SQL: it is subscribed to this type, of what goes to webhooks and is no event. Alias p = webhook_endpoints. */
@@ -114,7 +114,7 @@ const NEXT = 32;
  */
 export const SOFT_BOUNCES_SUPPRESS_AT = 5;
 
-/** $param: bounces of mails in `written`, by its `n`. `suppresses`: the address is treated as dead. */
+/** $param: bounces of emails in `written`, by its `n`. `suppresses`: the address is treated as dead. */
 const bouncesWritten = (param: number) => `bounce as (
   select c.*, c.kind = 'hard' or coalesce(c.in_a_row >= ${SOFT_BOUNCES_SUPPRESS_AT}, false) as suppresses
   from (
@@ -144,7 +144,7 @@ gone as (
 
 const COPY_RESULT_TYPES = ["uuid", "uuid", "int", "int", "int", "int", "int", "float8", "text", "text"];
 
-/** $param: copies of mails in `result`, by its `n`. */
+/** $param: copies of emails in `result`, by its `n`. */
 export const newCopies = (param: number) => `copies as (
   insert into sent_email_copies (company_id, campaign_id, seq, no, email, kind, status, attempts, next_attempt_at, error,
     smtp_response, sent_at)

@@ -1,8 +1,8 @@
 /**
- * Applies later bounces and complaints in one transaction: mails, copies, events with their webhooks, suppressions,
+ * Applies later bounces and complaints in one transaction: emails, copies, events with their webhooks, suppressions,
  * subscribers, and the inbound list. services/bounces decides; these are the statements.
  *
- * A mail is locked before its events are read (LOCK_MAILS, then EARLIER), so that concurrent reports see each other's
+ * An email is locked before its events are read (LOCK_MAILS, then EARLIER), so that concurrent reports see each other's
  * writes without a unique index on events.
  */
 import { subscriberAt, subscriberOf } from "../database/row-at.ts";
@@ -13,7 +13,7 @@ import { outboxInsert } from "./webhook-outbox.ts";
 
 const { sent, bounced, unknown } = SENT_EMAIL_STATUS;
 
-/** How long a report without a token or a Message-ID may come after its mail. */
+/** How long a report without a token or a Message-ID may come after its email. */
 const DAYS = 14;
 
 const SENT_AT = `(case when s.status in (${sent}, ${bounced}) then s.sent_at
@@ -42,8 +42,8 @@ export const FIND_BY_ADDRESS = `
     order by went desc limit 1) m`;
 
 /**
- * Only the named company's mails, locked in key order like everywhere. Materialized: in a direct join with campaigns
- * the planner may look mails up by campaign alone and read all of it for each.
+ * Only the named company's emails, locked in key order like everywhere. Materialized: in a direct join with campaigns
+ * the planner may look emails up by campaign alone and read all of it for each.
  */
 export const LOCK_MAILS = `
   with m as materialized (
@@ -70,7 +70,7 @@ export const EARLIER = `
   where e.type in ('bounced', 'complained')`;
 
 /**
- * Marks mails $1 to $4 as bounced and subtracts them from their day's deliveries. `bounced_at` is the time of the
+ * Marks emails $1 to $4 as bounced and subtracts them from their day's deliveries. `bounced_at` is the time of the
  * report.
  */
 export const WRITE_MAILS = `

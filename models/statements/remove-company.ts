@@ -21,7 +21,7 @@ const DELETED = "select id from companies where deleted_at is not null order by 
 export const deletedCompanies = async (): Promise<string[]> =>
   (await query<{ id: string }>(DELETED)).map(({ id }) => id);
 
-// A mail that is being delivered has its row until what became of it is recorded, or its sender is gone.
+// An email that is being delivered has its row until what became of it is recorded, or its sender is gone.
 const IN_FLIGHT = `select from send_chunks where company_id = $1 and state = ${SEND_CHUNK_STATE.leased} and lease_until > now() limit 1`;
 
 /** $2: campaigns in the order of ids. Every statement of these deletes at most ROWS. */
@@ -40,7 +40,7 @@ const byCompany = (table: string, rows = ROWS) =>
   `delete from ${table} where ctid = any (array(select ctid from ${table} where company_id = $1 limit ${rows})) and company_id = $1`;
 
 const OF_COMPANY = [
-  // Without mails no further hits arrive.
+  // Without emails no further hits arrive.
   `delete from hits h using (
      select id, campaign_no, seq from hits where company_no = ${companyNo("$1")} limit ${ROWS}) g
    where hit_mail(h.campaign_no, h.seq) = hit_mail(g.campaign_no, g.seq) and h.id = g.id`,

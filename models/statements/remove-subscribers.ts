@@ -1,5 +1,5 @@
 /**
- * Deletes subscribers permanently. Part of the models because sent mail must lose its link to them in the same
+ * Deletes subscribers permanently. Part of the models because sent email must lose its link to them in the same
  * transaction, so that none ever refers to a missing subscriber.
  */
 import { type Queryable, query } from "../database/db.ts";

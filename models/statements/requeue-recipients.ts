@@ -10,7 +10,7 @@ import { awaitsWinner } from "./decide-winner.ts";
 
 const { queued, failed, unknown } = SENT_EMAIL_STATUS;
 
-/** True if a mail of it may have been sent. */
+/** True if an email of it may have been sent. */
 export async function hasUnknown(client: Client, companyId: string, campaignId: string): Promise<boolean> {
   const sql = `select from sent_emails where campaign_no = ${campaignNo("$2", "$1")} and status = ${unknown} limit 1`;
   return (await query(sql, [companyId, campaignId], client)).length > 0;

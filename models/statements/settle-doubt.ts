@@ -1,7 +1,7 @@
 /**
  * Settles doubt by evidence: an open, click, unsubscribe, bounce or complaint shows that an `unknown` mail was handed
  * over. It becomes `sent`, its campaign's counts and final status follow, and `resume` skips it. Idempotent. The
- * caller's transaction holds the mails' rows, locked in key order.
+ * caller's transaction holds the emails' rows, locked in key order.
  *
  * The time of the hand-over is unknown: `sent_at` becomes the end or start of its campaign, not the current time,
  * because an open within seconds of it would count as a machine's.

@@ -1,5 +1,5 @@
 /**
- * Copies the contents of a campaign's mails when it is created, so that later edits or deletions of the template, the
+ * Copies the contents of a campaign's emails when it is created, so that later edits or deletions of the template, the
  * SMTP configuration or the company's settings do not affect it. Part of the models because one statement reads five
  * services' tables and locks the attachments while it writes.
  */
@@ -71,7 +71,7 @@ interface NewContents {
   attachment_ids?: string[] | undefined;
 }
 
-// Null fields stay unchanged; a segment's mails name the company, as at the send. A new body without a text part
+// Null fields stay unchanged; a segment's emails name the company, as at the send. A new body without a text part
 // removes the old one, whose text would differ.
 const REWRITE = `
   with attached as (
@@ -119,7 +119,7 @@ export async function rewriteContents(
 
 /**
  * Stores the sender's address with its domain in wire form. SQL builds Message-IDs from this column (for webhooks, with
- * each result), and they must equal those in the mails, whose headers have the domain in lower-case ASCII.
+ * each result), and they must equal those in the emails, whose headers have the domain in lower-case ASCII.
  */
 export async function storeWireSender(client: Client, companyId: string, campaignId: string, sender: string) {
   const domain = domainOf(sender);

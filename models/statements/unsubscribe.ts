@@ -4,7 +4,7 @@
  */
 import { type Queryable, queryOne } from "../database/db.ts";
 
-// A stronger block is kept. Idempotent. A mail to a subscriber's former address still belongs to them, unless the
+// A stronger block is kept. Idempotent. An email to a subscriber's former address still belongs to them, unless the
 // address is somebody else's now.
 const UNSUBSCRIBE = `
   with addresses as (

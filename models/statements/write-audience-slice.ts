@@ -65,11 +65,11 @@ export interface Slice {
   taken: number;
   /** Rows written. */
   kept: number;
-  /** Number of mails of these rows: recipients and their copies. */
+  /** Number of emails of these rows: recipients and their copies. */
   mails: number;
   /** Recipients that there was no room for. */
   left: number;
-  /** People who may not get this mail; none while the rest is only counted. */
+  /** People who may not get this email; none while the rest is only counted. */
   suppressed: number;
   cursor: string | null;
   /** The cursor's value of the last row that was written; asked for where there was no room for more only. */
@@ -140,7 +140,7 @@ const countSuppressed = `case when $7::bigint <= ${COUNTING_ONLY} then 0
         - (select fit from counted) end`;
 
 /**
- * $7: remaining mails; COUNTING_ONLY when nothing is written any more. `clock`: parameter with the local time, if each
+ * $7: remaining emails; COUNTING_ONLY when nothing is written any more. `clock`: parameter with the local time, if each
  * recipient is due in their own time zone. `dealt`: number of the parameter with a variant for each position.
  *
  * Rows are copied from one CTE to the next, so they have no unused columns.
@@ -184,7 +184,7 @@ export function sliceSql(
   from counted c`;
 }
 
-/** Statuses of subscribers that such a mail is sent to. */
+/** Statuses of subscribers that such an email is sent to. */
 export function reachableStatuses(type: CampaignType, isTransactional: boolean): SubscriberStatus[] {
   if (!isTransactional) return ["active"];
   return type === "to_list" ? ["active", "unsubscribed"] : ["active", "unsubscribed", "unconfirmed"];
@@ -204,7 +204,7 @@ interface From {
 export interface SliceSize {
   /** Members or receivers read. */
   limit: number;
-  /** Mails that may be written; undefined while the rest of the audience is only counted. */
+  /** Emails that may be written; undefined while the rest of the audience is only counted. */
   room: number | undefined;
   /** A variant for each position, if there are variants; null for the remainder. */
   assigned?: readonly (number | null)[] | undefined;

@@ -1,5 +1,5 @@
 /**
- * Validates a subscriber's custom fields: free names and plain values, limited in size because every mail carries them.
+ * Validates a subscriber's custom fields: free names and plain values, limited in size because every email carries them.
  */
 export type AttributeValue = string | number | boolean | string[];
 export type Attributes = Record<string, AttributeValue>;

@@ -11,7 +11,7 @@ export type { Role };
 /** Over the limit: a pixel is answered with 429, and a click redirects as always. */
 export interface OverLimit {
   retryAfterSeconds: number;
-  /** False if this address also exceeds the limit for this mail. */
+  /** False if this address also exceeds the limit for this email. */
   isRecorded: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Redacts log entries: returns a copy without secrets, bodies of mails and additional properties of errors. */
+/** Redacts log entries: returns a copy without secrets, bodies of emails and additional properties of errors. */
 
 const MAX_DEPTH = 6;
 const MAX_TEXT = 2_000;
@@ -6,7 +6,7 @@ const BLANK = "[redacted]";
 
 const SECRET_NAME =
   /pass(word|wd)?$|password|secret|authorization|cookie|token|api[-_]?key$|private_?key|otlp_headers$|sealed|^key$|^access$|^refresh$/i;
-/** Content of people's mails and data: in a log it is a leak, and it is long. */
+/** Content of people's emails and data: in a log it is a leak, and it is long. */
 const CONTENT_NAME = /^(body|html|text|raw|copy|tail|variables|attributes|receivers|payload|parameters|sql|bind)$/i;
 
 const IN_TEXT: readonly [RegExp, string][] = [

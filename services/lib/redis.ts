@@ -5,7 +5,7 @@
  * | content                                           | during an outage                                      | where, in services/                          |
  * |---------------------------------------------------|-------------------------------------------------------|----------------------------------------------|
  * | throttles, API calls of a day, logins, test sends | each process counts for itself, requests pass         | lib/limits/api-limiter.ts                    |
- * | mails per company and hour                        | companies with a limit wait, others continue          | smtp-sender/limits/sender-limiter.ts         |
+ * | emails per company and hour                       | companies with a limit wait, others continue          | smtp-sender/limits/sender-limiter.ts         |
  * | max_per_second, max_per_minute of a domain        | their mail waits                                      | smtp-sender/limits/sender-limiter.ts         |
  * | connections of an SMTP configuration              | each sender keeps its connections and opens no others | smtp-sender/limits/connection-slots-redis.ts |
  *

@@ -1,4 +1,4 @@
-/** Defines the kinds of system mail and their data; ids become signed links when the mail is rendered. */
+/** Defines the kinds of system mail and their data; ids become signed links when the email is rendered. */
 export interface SystemMailData {
   invitation: { invitationId: string; company: string; inviter: string; role: string };
   verify: { tokenId: string };

@@ -1,4 +1,4 @@
-/** Reads the rows from which a campaign's mails are rendered. */
+/** Reads the rows from which a campaign's emails are rendered. */
 import { prepared, query, queryOne } from "../../models/database/db.ts";
 import { campaignTokenId } from "../../models/statements/campaign-tokens.ts";
 import { unseal } from "../lib/secrets.ts";
@@ -47,7 +47,7 @@ export interface LoadedContent {
   /** Contents of all variants. */
   variants: Content[];
   smtpConfigId: string;
-  /** Links by number, once a mail has been rendered. */
+  /** Links by number, once an email has been rendered. */
   storedLinks: string[] | null;
 }
 

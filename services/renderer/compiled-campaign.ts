@@ -82,7 +82,7 @@ export async function compile(loaded: LoadedContent): Promise<CompiledCampaign> 
       }
     : null;
   const fallback = companyVariables(content);
-  // Rendered once if it is the same for all mails.
+  // Rendered once if it is the same for all emails.
   const shared = content.campaignTokenId === null ? null : new LinkTokens(key, content.campaignTokenId);
   return permanently(() => {
     const skeleton = skeletonOf(content, bodies, here, key, tracking);

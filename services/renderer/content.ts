@@ -13,7 +13,7 @@ export interface Dkim {
   privateKey: string;
 }
 
-/** Data from which a campaign's mails are rendered. */
+/** Data from which a campaign's emails are rendered. */
 export interface Content {
   campaignId: string;
   companyId: string;
@@ -32,12 +32,12 @@ export interface Content {
   footerText: string;
   isTransactional: boolean;
   trackingEnabled: boolean;
-  /** Id in its links that replaces the mail's id; null: the mail's own. */
+  /** Id in its links that replaces the email's id; null: the email's own. */
   campaignTokenId: string | null;
   /** The company's own host, where it is proved. */
   trackingDomain: string | null;
   attachments: Attachment[];
-  /** Each signs; none: the mail is not signed. */
+  /** Each signs; none: the email is not signed. */
   dkim: Dkim[];
 }
 

@@ -18,7 +18,7 @@ const Recipient = Type.Object({
   /** Without it `[[preferences_url]]` is the unsubscribe page. */
   subscriber_id: Type.Optional(Nullable(Uuid)),
   variant: Type.Optional(Nullable(Type.Integer())),
-  /** Also as JSON, which is then read when the mail is made. */
+  /** Also as JSON, which is then read when the email is made. */
   attributes: Type.Optional(Nullable(Type.Union([Data, Type.String()]))),
   variables: Type.Optional(Nullable(Type.Union([Data, Type.String()]))),
 });
@@ -28,14 +28,14 @@ export const Rendered = Type.Union([
     ok: Type.Literal(true),
     /** The message as latin1 characters: CRLF lines, none beginning with ".", the last one ended, no final dot. */
     raw: Type.String(),
-    /** The same mail without tracking, for cc and bcc. Only if the recipient has copies. */
+    /** The same email without tracking, for cc and bcc. Only if the recipient has copies. */
     copy: Type.Optional(Type.String()),
     /**
      * Attachments and the end of the message, to be written directly after `raw` and after `copy`. One string for every
      * recipient of the campaign, so that it is never copied. If absent, `raw` is the whole message.
      */
     tail: Type.Optional(Type.String()),
-    /** The mail can only be handed to a server with SMTPUTF8 (and then as 8BITMIME). */
+    /** The email can only be handed to a server with SMTPUTF8 (and then as 8BITMIME). */
     smtputf8: Bool,
     eightBit: Bool,
   }),
@@ -43,7 +43,7 @@ export const Rendered = Type.Union([
 ]);
 export type Rendered = Static<typeof Rendered>;
 
-/** Makes the mail when a connection asks for it: what waits takes little memory. */
+/** Makes the email when a connection asks for it: what waits takes little memory. */
 export type MakeMail = () => Rendered;
 
 /** Content of a test send, already validated by the caller. */

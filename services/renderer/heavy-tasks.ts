@@ -27,7 +27,7 @@ function outcomeOf<T>(make: () => T): Outcome<T> {
 
 export interface PageNodes extends Pick<Bodies, "subject" | "html" | "links"> {}
 
-/** A sent mail as a page. */
+/** A sent email as a page. */
 export const pageNodes = (source: Source): Outcome<PageNodes> =>
   outcomeOf(() => {
     const { subject, html, links } = bodiesOf(source);
@@ -58,7 +58,7 @@ export const converted = (content: Convertible): Outcome<Convertible> => outcome
 
 export const facts = (source: Source): Outcome<Facts> => outcomeOf(() => factsOf(source));
 
-/** A template with the given variables: rendered like a mail, for a sample recipient. */
+/** A template with the given variables: rendered like an email, for a sample recipient. */
 export const previewOf = (input: { source: Source; variables: Data; baseUrl: string }): Outcome<Preview> =>
   outcomeOf(() => {
     const { source, variables, baseUrl } = input;

@@ -45,7 +45,7 @@ export async function pageBodies(companyId: string, source: Source): Promise<Pag
     : inThread<PageNodes>(companyId, "pageNodes", sourceOf(source), sizeOf(source));
 }
 
-/** Compiles the bodies of a campaign's mails. */
+/** Compiles the bodies of a campaign's emails. */
 export async function mailBodies(companyId: string, source: Source): Promise<Bodies> {
   if (isSmall(source)) return bodiesOf(source);
   const made = await inThread<MailNodes>(companyId, "mailNodes", sourceOf(source), sizeOf(source));
@@ -66,6 +66,6 @@ export const converted = (companyId: string, content: Convertible): Promise<Conv
 /** Size of a preview in the queue, so that 20 of a company may wait: the 21st would not be finished in time. */
 const PREVIEW_CHARACTERS = 500_000;
 
-/** Always in a thread: with its variables a small template may become a large mail. */
+/** Always in a thread: with its variables a small template may become a large email. */
 export const previewInThread = (companyId: string, source: Source, variables: Data, baseUrl: string) =>
   inThread<Preview>(companyId, "previewOf", { source: sourceOf(source), variables, baseUrl }, PREVIEW_CHARACTERS);

@@ -1,4 +1,4 @@
-/** Templates with the given variables, saved or not: rendered like a mail, for a sample recipient. */
+/** Templates with the given variables, saved or not: rendered like an email, for a sample recipient. */
 import { queryOne } from "../../models/database/db.ts";
 import { Template } from "../../models/template.ts";
 import { invalid, notFound } from "../lib/errors.ts";

@@ -34,7 +34,7 @@ interface Addresses {
   own: string;
 }
 
-/** Target of links that are personal in the mail: nobody can be unsubscribed through the archive. */
+/** Target of links that are personal in the email: nobody can be unsubscribed through the archive. */
 export function withAddresses(nodes: readonly Node[], addresses: Addresses): Node[] {
   const texts: Record<string, string> = {
     unsubscribe_url: addresses.archive,
@@ -81,7 +81,7 @@ const MAX_AGE_MS = 5 * 60_000;
 const MAX_SUBJECTS = 20_000;
 const BYTES_PER_CHARACTER = 2;
 
-/** Undefined for a mail that cannot be made, which was never sent. */
+/** Undefined for an email that cannot be made, which was never sent. */
 async function ifRenderable<T>(make: () => Promise<T>): Promise<T | undefined> {
   try {
     return await make();

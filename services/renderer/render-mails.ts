@@ -1,5 +1,5 @@
 /**
- * Renders mails for a group of recipients of one campaign: signed ones here, others on demand. A recipient that cannot
+ * Renders emails for a group of recipients of one campaign: signed ones here, others on demand. A recipient that cannot
  * be rendered gets an individual error.
  */
 import { setImmediate } from "node:timers/promises";
@@ -48,7 +48,7 @@ async function signed(campaign: CompiledCampaign, recipient: Recipient, sign: Si
   }
 }
 
-/** Time slice of rendering: if mails take long, other work of the process runs in between. */
+/** Time slice of rendering: if emails take long, other work of the process runs in between. */
 const SLICE_MS = 20;
 
 async function allSigned(

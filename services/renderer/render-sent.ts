@@ -1,4 +1,4 @@
-/** Sent mail, rendered again from the campaign's snapshot and the recipient's variables: rendered mail is not stored. */
+/** Sent mail, rendered again from the campaign's snapshot and the recipient's variables: rendered email is not stored. */
 import { LRUCache } from "lru-cache";
 import { query, queryOne } from "../../models/database/db.ts";
 import { mailOf, mailsOf } from "../../models/statements/mail-key.ts";
@@ -42,7 +42,7 @@ function scopeFor(sent: Sent, company: Company, baseUrl: string): Scope {
   });
 }
 
-/** Equal for mails with the same content. */
+/** Equal for emails with the same content. */
 const contentKey = ({ campaign_id, variant, winner }: Sent): string => `${campaign_id} ${variant ?? winner ?? ""}`;
 
 interface Page extends Company {
@@ -71,7 +71,7 @@ async function makePage({ campaign_id, variant }: Sent): Promise<Page | undefine
   return { companyId, companyName, footerText, baseUrl, subject, html, characters };
 }
 
-/** Renders mails as web pages. Programs are cached by campaign and shared by concurrent callers. */
+/** Renders emails as web pages. Programs are cached by campaign and shared by concurrent callers. */
 export class WebViews {
   readonly #pages = new LRUCache<string, Page, Sent>({
     maxSize: MAX_BYTES,
@@ -83,7 +83,7 @@ export class WebViews {
   });
 
   /**
-   * The id is the credential: anybody who has it sees this mail of any company. A mail that contains a credential
+   * The id is the credential: anybody who has it sees this email of any company. An email that contains a credential
    * itself, the link of a confirmation, has no such page.
    */
   async render(sentEmailId: string): Promise<{ subject: string; html: string; companyId: string }> {
@@ -104,7 +104,7 @@ export class WebViews {
         companyId: page.companyId,
       };
     } catch (error) {
-      // A mail that cannot be made was never sent.
+      // An email that cannot be made was never sent.
       if (error instanceof Unrenderable) throw notFound();
       throw error;
     }

@@ -1,5 +1,5 @@
 /**
- * Renders the mails of a test send like those of a campaign, from current data. Nothing is tracked, and their ids
+ * Renders the emails of a test send like those of a campaign, from current data. Nothing is tracked, and their ids
  * belong to no stored mail, so that trying the links unsubscribes nobody.
  */
 import { query, queryOne } from "../../models/database/db.ts";

@@ -5,7 +5,7 @@ import { nearestField } from "../lib/unknown-fields.ts";
 import type { Facts } from "./bodies/facts.ts";
 import { isBuiltIn } from "./program/scope.ts";
 
-/** Size at which Gmail clips a mail and shows a link to the rest. */
+/** Size at which Gmail clips an email and shows a link to the rest. */
 const CLIPPED_BYTES = 102 * 1024;
 /** Maximum names, because each costs a scan of the subscribers. */
 const MAX_NAMES = 20;
@@ -43,7 +43,7 @@ async function inTime<T>(companyId: string, read: (client: Client) => Promise<T>
 const attributesOf = (companyId: string, names: readonly string[]) =>
   inTime(companyId, (client) => queryOne<Attributes>(ATTRIBUTES, [companyId, names], client));
 
-/** Spelling of a case-insensitive name; mails resolve it by the same rule (program/scope.ts). */
+/** Spelling of a case-insensitive name; emails resolve it by the same rule (program/scope.ts). */
 const spellingIn = (names: readonly string[], name: string): string | undefined =>
   names.includes(name) ? name : names.find((other) => other.toLowerCase() === name.toLowerCase());
 

@@ -70,7 +70,7 @@ export const SmtpConfig = Type.Object({
   sender_email: Described(Type.String(), "Sender address (From).", "news@lantern.example"),
   reply_to_email: Described(Nullable(Type.String()), "Reply-To address.", "hello@lantern.example"),
   /**
-   * Bounce address: each mail's envelope sender is this address with a token before the @. Null: `sender_email` is
+   * Bounce address: each email's envelope sender is this address with a token before the @. Null: `sender_email` is
    * used.
    */
   bounce_address: Described(

@@ -1,4 +1,4 @@
-/** Defines and validates the branding of a company's public pages and confirmation mails. */
+/** Defines and validates the branding of a company's public pages and confirmation emails. */
 import { contrast, isColour, TEXT_CONTRAST } from "./colours.ts";
 
 export interface Branding {

@@ -1,5 +1,5 @@
 /**
- * Defines rate limits over a period: mails of a company per hour, mails of an SMTP configuration per second, requests
+ * Defines rate limits over a period: emails of a company per hour, emails of an SMTP configuration per second, requests
  * per address, daily API calls. Counted in Redis for all nodes together if configured, else in the process.
  *
  * Never more than `limit` in any rolling window, counted in buckets. A bucket counts until all of it is older than the
@@ -77,7 +77,7 @@ export const oldestBucket = (window: Window, now: number): number =>
 export const tokenLifeMs = (windowSeconds: number): number => Math.max(1_000, Math.ceil((windowSeconds * 1_000) / 60));
 
 /**
- * One-minute buckets, kept for the window plus a token's life: a mail counts when it is sent, up to that much later.
+ * One-minute buckets, kept for the window plus a token's life: an email counts when it is sent, up to that much later.
  */
 export const hourWindow = (companyId: string, limit: number | null, windowSeconds: number): Window => ({
   key: `hour:${companyId}`,

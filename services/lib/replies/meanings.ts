@@ -1,11 +1,11 @@
 /**
- * Why a mail was refused or came back, in stable words, and the kind of each. One table for live SMTP answers, delivery
+ * Why an email was refused or came back, in stable words, and the kind of each. One table for live SMTP answers, delivery
  * reports and the events of providers; what each kind does stands in smtp-sender/delivery/outcome.ts and
  * bounces/plan-effect.ts.
  *
  *   hard    the mailbox does not exist
- *   soft    the mailbox exists and did not take this mail
- *   block   the server refuses us, this mail or this sender; never suppresses
+ *   soft    the mailbox exists and did not take this email
+ *   block   the server refuses us, this email or this sender; never suppresses
  *   other   the way to the mailbox failed: says nothing about it
  */
 export type RefusalKind = "hard" | "soft" | "block" | "other";

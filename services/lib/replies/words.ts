@@ -4,7 +4,7 @@
  * customer lost, one kept by mistake bounces again.
  *
  * Sources of the phrases: RFC 5321, 3463, 7372; the sources of Postfix, Exim, sendmail, qmail and OpenSMTPD; the pages
- * named in the tables of texts/; and half of the mails of the public collections that docs/measurements.md names.
+ * named in the tables of texts/; and half of the emails of the public collections that docs/measurements.md names.
  */
 import type { Meaning } from "./meanings.ts";
 import * as filters from "./texts/filters.ts";
@@ -31,7 +31,7 @@ const ROWS: readonly Row[] = [
   filters.SENDER,
   filters.RELAY,
   filters.RATE,
-  // The mail, the domain, the mailbox.
+  // The email, the domain, the mailbox.
   transport.TOO_LARGE,
   transport.NO_MAIL,
   transport.DOMAIN,

@@ -1,7 +1,7 @@
 /**
  * Compiles a template: text in, a tree or error sentences out. Pure, never throws.
  *
- * Not nunjucks: a mail is assembled from static text that was encoded for the wire once per campaign (the renderer's
+ * Not nunjucks: an email is assembled from static text that was encoded for the wire once per campaign (the renderer's
  * mime/skeleton.ts), which needs the pieces of a template, and a nunjucks template is one opaque function that returns a
  * string. It is also slower, and everything it can do beyond `[[…]]` would have to be disabled.
  */
@@ -18,7 +18,7 @@ type Compiled = { template: Template; errors?: undefined } | { template?: undefi
 
 export const MAX_BODY_LENGTH = 1_000_000;
 export const MAX_SUBJECT_LENGTH = 998;
-/** Maximum tags. A mail has about a dozen; each costs time per recipient and memory per program. */
+/** Maximum tags. An email has about a dozen; each costs time per recipient and memory per program. */
 const MAX_TAGS = 10_000;
 
 /** A line (subject, preheader), HTML, or text without markup. */

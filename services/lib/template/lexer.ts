@@ -38,7 +38,7 @@ const MAX_STEPS = 16;
 // A column name as people write it ("Größe", "Price (€)", "opt-in?"), with single spaces inside. Quotes, "=", "<" and
 // similar belong to other engines and HTML and are reported as mistakes.
 const PATH = /^@?[\p{L}\p{M}\p{N}\p{Sc}_()%&+:?!/*#°-]+(?:[ .][\p{L}\p{M}\p{N}\p{Sc}_()%&+:?!/*#°-]+)*$/u;
-/** Links of every mail, normalized to one spelling. */
+/** Links of every email, normalized to one spelling. */
 const OWN_LINK = /^(?:unsubscribe_url|view_in_browser_url|preferences_url)$/i;
 const spelled = (path: string) => (OWN_LINK.test(path) ? path.toLowerCase() : path);
 

@@ -1,5 +1,5 @@
 /**
- * The token in a mail's envelope sender, `{local}+{token}@{domain}` (VERP): which mail a bounce is about. One AES block
+ * The token in an email's envelope sender, `{local}+{token}@{domain}` (VERP): which mail a bounce is about. One AES block
  * of campaign number, number, whether it went to the copies (cc, bcc), and 63 zero bits, enciphered under a key of its
  * own: of what was made up nothing is read but with a chance of 2^-63, and a token reveals nothing.
  *
@@ -19,7 +19,7 @@ const MAX_LOCAL = 64;
 const MAX_ADDRESS = 254;
 
 interface BouncedMail extends MailNumber {
-  /** The bounce is about one of the mail's copies; which of them, its report says. */
+  /** The bounce is about one of the email's copies; which of them, its report says. */
   copy: boolean;
 }
 
@@ -78,7 +78,7 @@ export class BounceTokens {
   }
 }
 
-/** Envelope sender of a mail with this token. */
+/** Envelope sender of an email with this token. */
 export function tokenAddress(bounceAddress: string, token: string): string {
   const at = bounceAddress.lastIndexOf("@");
   return `${bounceAddress.slice(0, at)}+${token}${bounceAddress.slice(at)}`;

@@ -2,11 +2,11 @@
  * Makes the credential in the URL of an open pixel or tracked link: mail, link number, and a tag that requires the key.
  * Link 0 is the open pixel, n > 0 the n-th tracked link of the campaign.
  *
- * Tags of one mail are slices of SHAKE256(key ‖ mail id ‖ block), a keyed sponge (FIPS 202; unlike SHA-2 it needs no HMAC
- * around it), so that one call serves 16 links.
+ * Tags of one email are slices of SHAKE256(key ‖ mail id ‖ block), a keyed sponge (FIPS 202; unlike SHA-2 it needs no
+ * HMAC around it), so that one call serves 16 links.
  *
  * A URL that differs per recipient is included in its token and signed (addressToken), so that nobody can redirect
- * through us to a URL that was not in a mail.
+ * through us to a URL that was not in an email.
  */
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { uuidBytes, uuidOf } from "../ids.ts";
@@ -20,7 +20,7 @@ const MAX_TOKEN_LENGTH = 4096;
 
 /** Length of a token without a URL. */
 export const TOKEN_LENGTH = ((ID_BYTES + 2 + TAG_BYTES) / 3) * 4;
-/** The first characters of a token that are the same for all links of a mail, and of no other mail. */
+/** The first characters of a token that are the same for all links of an email, and of no other mail. */
 export const MAIL_CHARACTERS = 21;
 const TOKEN = /^[A-Za-z0-9_-]{36,}$/;
 
@@ -46,7 +46,7 @@ const tagIn = (block: Buffer, link: number): Buffer => {
 
 const blockOf = (link: number): number => Math.floor(link / TAGS_PER_BLOCK);
 
-/** Tokens of one mail by link number; 0 is the pixel. */
+/** Tokens of one email by link number; 0 is the pixel. */
 export class LinkTokens {
   readonly #key: Buffer;
   readonly #id: Buffer;
@@ -68,7 +68,7 @@ export class LinkTokens {
 const addressTag = (key: Buffer, head: Buffer, url: Buffer) =>
   createHmac("sha256", key).update("address").update(head).update(url).digest().subarray(0, ADDRESS_TAG_BYTES);
 
-/** Token of a link whose URL was made for this mail; `link` is the number it is counted by. */
+/** Token of a link whose URL was made for this email; `link` is the number it is counted by. */
 export function addressToken(key: Buffer, sentEmailId: string, link: number, url: string): string {
   const head = Buffer.concat([uuidBytes(sentEmailId), Buffer.of(link >> 8, link & 0xff)]);
   const address = Buffer.from(url);

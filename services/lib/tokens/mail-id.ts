@@ -1,5 +1,5 @@
 /**
- * Computes the id of a mail from its campaign's number and its own, so that rows need no column and no index for it. 58
+ * Computes the id of an email from its campaign's number and its own, so that rows need no column and no index for it. 58
  * of its 122 free bits are a tag of the two numbers, which requires the key, and 64 are the numbers themselves, masked
  * by what the key makes of the tag (the order of SIV, RFC 5297: the tag is also the nonce). The same numbers always
  * give the same id, and foreign ids are rejected. It is a UUID of version 8 (RFC 9562 section 5.8).
@@ -7,7 +7,7 @@
  * The part of a Message-ID before the "@" is the id enciphered with another key: many people see it, and it opens no
  * page.
  *
- * Ids are made and read for many mails at once. A cipher is created once per key, because creating it is far slower
+ * Ids are made and read for many emails at once. A cipher is created once per key, because creating it is far slower
  * than using it.
  */
 import { type Cipheriv, createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
@@ -110,7 +110,7 @@ export class MailIds {
     return ids.map((_, n) => blocks.subarray(n * BLOCK, (n + 1) * BLOCK).toString("base64url"));
   }
 
-  /** The id behind a Message-ID; null if it cannot be ours. It proves nothing: the caller must look for the mail. */
+  /** The id behind a Message-ID; null if it cannot be ours. It proves nothing: the caller must look for the email. */
   readMessageId(opaque: string): string | null {
     const block = Buffer.from(opaque, "base64url");
     if (block.length !== BLOCK || block.toString("base64url") !== opaque) return null;

@@ -31,7 +31,7 @@ const TOKEN = new RegExp(`^(?:[A-Za-z0-9_-]{${WITHOUT_SUBJECT}}|[A-Za-z0-9_-]{${
 const tag = (key: Buffer, body: Buffer): Buffer =>
   createHmac("sha256", key).update(body).digest().subarray(0, TAG_BYTES);
 
-/** Without `expiresAt` it never expires: a preferences link in an old mail must still work. */
+/** Without `expiresAt` it never expires: a preferences link in an old email must still work. */
 export function personToken(
   kind: PersonTokenKind,
   companyId: string,

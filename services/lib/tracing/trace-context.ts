@@ -21,7 +21,7 @@ export function readTraceparent(header: unknown): SpanContext | undefined {
 export const traceparentOf = ({ traceId, spanId }: SpanContext): string => `00-${traceId}-${spanId}-01`;
 
 /**
- * Computes the trace of a mail and the span of its first transaction from its Message-ID, so that a retrying sender,
+ * Computes the trace of an email and the span of its first transaction from its Message-ID, so that a retrying sender,
  * its webhooks and an operator know the trace without storing it. `id`: the part before the "@"
  * (models/statements/mail-key.ts), 16 bytes in base64url or a UUID.
  */

@@ -1,8 +1,8 @@
 /**
  * Decides which spans this process records. Without OTEL_EXPORTER_OTLP_ENDPOINT there is no tracer.
  *
- * The decision is made at the start of a trace: a request, a batch, a mail, or a webhook without a mail. An unrecorded
- * trace adds no header to calls and events, so that later steps need no decision.
+ * The decision is made at the start of a trace: a request, a batch, an email, or a webhook without an email. An
+ * unrecorded trace adds no header to calls and events, so that later steps need no decision.
  *
  * A `traceparent` with the sampled flag requests recording. Anybody on the internet can send one with every request, so
  * the flag is honoured ten times per second; beyond that the ratio of OTEL_TRACES_SAMPLER_ARG applies, drawn at random
@@ -35,7 +35,7 @@ export interface SpanStart {
   links?: readonly (SpanContext | undefined)[];
   /**
    * Must not contain addresses, query strings, tokens, bodies or foreign servers' texts: more people read traces than
-   * mails.
+   * emails.
    */
   attributes?: Attributes;
   /** Start time by the monotonic clock (performance.now()). */
@@ -54,7 +54,7 @@ export class Tracer {
   readonly ratio: number;
   readonly #spans: Spans;
   readonly #flagged: Allowance;
-  /** Campaigns whose request was recorded, so that their mails and webhooks are, too. */
+  /** Campaigns whose request was recorded, so that their emails and webhooks are, too. */
   readonly #following: Allowance;
 
   /** `ratio`: share of the traces that begin here, from 0 (none, also if asked for) to 1. */
@@ -88,7 +88,7 @@ export class Tracer {
     return campaignTrace ? this.#isFollowed(this.#following) : this.#isDrawn();
   }
 
-  /** The trace of a mail if it is recorded: equally on all nodes, except for those that only follow their campaign. */
+  /** The trace of an email if it is recorded: equally on all nodes, except for those that only follow their campaign. */
   mail(messageId: string, campaignTrace: SpanContext | undefined): SpanContext | undefined {
     const wanted = this.isChosen(messageId) || (campaignTrace !== undefined && this.#mayFollow(this.#following));
     return wanted ? contextOf(messageId) : undefined;

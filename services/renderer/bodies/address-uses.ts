@@ -1,5 +1,5 @@
 /**
- * The one list of addresses in a mail's HTML, and what is done with them:
+ * The one list of addresses in an email's HTML, and what is done with them:
  *
  * | where | tracked and tagged (utm) | checked | values encoded |
  * |---|---|---|---|

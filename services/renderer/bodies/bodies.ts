@@ -25,7 +25,7 @@ export interface Source {
   preheader?: string | null;
   /** Null or blank: derived from the body. */
   textBody?: string | null;
-  /** For a web page instead of a mail: has a title, but neither preheader nor text part. */
+  /** For a web page instead of an email: has a title, but neither preheader nor text part. */
   language?: string | undefined;
   companyName: string;
   footerText: string;
@@ -64,7 +64,7 @@ export function bodiesOf(source: Source): Bodies {
 
 const isBlank = (text: string | null | undefined) => !text || text.trim() === "";
 
-/** The tokens of the body with the title of a page, or with the preheader of a mail. */
+/** The tokens of the body with the title of a page, or with the preheader of an email. */
 function withHiddenText(
   tokens: readonly (Token | MarkToken)[],
   body: string,

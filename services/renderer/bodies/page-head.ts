@@ -1,4 +1,4 @@
-/** Adds what a mail's HTML lacks as a web page: a title, and the language for screen readers. */
+/** Adds what an email's HTML lacks as a web page: a title, and the language for screen readers. */
 import { escapeHtml } from "../../lib/escape-html.ts";
 import { type Change, changed, insertion } from "../../lib/text-changes.ts";
 import { outlineOf } from "./html-outline.ts";

@@ -1,6 +1,6 @@
 /**
  * Finds the values within addresses, where "&", "+" or "#" would mean something: behind "?" or "#" of any address, and
- * everywhere in `mailto:`, where "?" and "&" would add fields to the mail (RFC 6068).
+ * everywhere in `mailto:`, where "?" and "&" would add fields to the email (RFC 6068).
  */
 import type { Token } from "../../lib/template/lexer.ts";
 import type { MarkToken } from "../../lib/template/parser.ts";

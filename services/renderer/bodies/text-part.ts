@@ -33,7 +33,7 @@ const options: HtmlToTextOptions = {
     { selector: "style", format: "skip" },
     { selector: "script", format: "skip" },
     { selector: "title", format: "skip" },
-    // Most tables in mails are layout, so columns are not aligned with spaces; table rows stay separate lines.
+    // Most tables in emails are layout, so columns are not aligned with spaces; table rows stay separate lines.
     ...["td", "th"].map((selector) => ({ selector, format: "cell" })),
     ...["tr", "caption", "dt", "dd"].map((selector) => ({ selector, format: "block", ...ownLine })),
     ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({ selector, ...heading })),

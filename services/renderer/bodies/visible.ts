@@ -58,7 +58,7 @@ export function bodyEnd(html: string, { closes, end } = outlineOf(html)): number
 }
 
 /**
- * Positions for content at the start of a mail: after `<body>` (after each, if conditions choose between several), else
+ * Positions for content at the start of an email: after `<body>` (after each, if conditions choose between several), else
  * after the head, else at the start.
  */
 export function bodyStarts(html: string): number[] {

@@ -1,4 +1,4 @@
-/** Renders a template as a sample recipient's mail for a spam filter: unsigned and untracked. */
+/** Renders a template as a sample recipient's email for a spam filter: unsigned and untracked. */
 import { Company } from "../../../models/company.ts";
 import { SmtpConfig } from "../../../models/smtp-config.ts";
 import { activeTrackingDomain } from "../../../models/statements/tracking-domains.ts";

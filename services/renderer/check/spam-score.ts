@@ -1,5 +1,5 @@
 /**
- * Gets a mail's spam score over rspamd's HTTP protocol. The filter is the operator's own and may have a private
+ * Gets an email's spam score over rspamd's HTTP protocol. The filter is the operator's own and may have a private
  * address.
  */
 import { config } from "../../lib/config.ts";
@@ -22,7 +22,7 @@ interface Answer {
 
 /**
  * Request headers that a mail server would send; addresses that are invalid in HTTP headers are omitted. The filter
- * must not learn from these mails.
+ * must not learn from these emails.
  */
 const headersOf = ({ from, to, hostname }: SampleMail) => {
   const envelope = Object.entries({ from, rcpt: to, hostname }).filter(([, value]) => /^[\x21-\x7e]+$/.test(value));

@@ -1,4 +1,4 @@
-/** Attachments encoded for the wire: once per campaign, then the same bytes in every mail. */
+/** Attachments encoded for the wire: once per campaign, then the same bytes in every email. */
 import { isUtf8 } from "node:buffer";
 import type { Attachment } from "../content.ts";
 import { line } from "../program/escape.ts";
@@ -66,8 +66,8 @@ function partOf({ filename, contentType, data }: Attachment): string {
 }
 
 /**
- * The parts after the text of the mail, and the end of the message, as latin1 characters. Flattened here: V8 would
- * flatten a string concatenated by "+" again for every mail.
+ * The parts after the text of the email, and the end of the message, as latin1 characters. Flattened here: V8 would
+ * flatten a string concatenated by "+" again for every email.
  */
 export function attachmentParts(attachments: readonly Attachment[], boundary: string): string {
   const parts = attachments.map((attachment) => `--${boundary}\r\n${partOf(attachment)}`);

@@ -4,7 +4,7 @@
  * fields.
  *
  * The body uses "simple". Relaxed would tolerate relays that change white space, which quoted-printable and base64 do
- * not contain, and its canonicalization costs more CPU than everything else about a mail.
+ * not contain, and its canonicalization costs more CPU than everything else about an email.
  */
 import { createHash, createPrivateKey, type KeyObject, sign } from "node:crypto";
 import { promisify } from "node:util";

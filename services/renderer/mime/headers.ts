@@ -107,7 +107,7 @@ export function addressSpec(email: string): string {
   return `${Buffer.from(local).toString("latin1")}@${asciiDomain(domainOf(email))}`;
 }
 
-/** True if the text (bytes as characters) is not ASCII: the mail then needs SMTPUTF8. */
+/** True if the text (bytes as characters) is not ASCII: the email then needs SMTPUTF8. */
 export const isNonAscii = (text: string) => /[\u0080-\u00ff]/.test(text);
 
 /** A display name and an address, after `before` characters of the field's name. */
@@ -120,7 +120,7 @@ export function mailbox(name: string, email: string, before: number): string {
 
 /**
  * The Cc field. An address that cannot be written must not fail the primary recipient: an invalid one is left out, and
- * one with a non-ASCII local part becomes an empty group in a mail that is otherwise ASCII (RFC 6857 section 3.1.8).
+ * one with a non-ASCII local part becomes an empty group in an email that is otherwise ASCII (RFC 6857 section 3.1.8).
  */
 export function copiesField(emails: readonly string[], utf8: boolean): string {
   const specs = emails.filter(isAddress).map((email) => {

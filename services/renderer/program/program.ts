@@ -175,7 +175,7 @@ export function build(nodes: readonly Node[], writer: Writer, uses: Uses): Progr
 
 /**
  * The same text as a flat string. V8 keeps a string that was concatenated character by character as a tree of thousands
- * of nodes, and would walk it again for every mail: 60 µs instead of 4.
+ * of nodes, and would walk it again for every email: 60 µs instead of 4.
  */
 const flat = (text: string): string => Buffer.from(text).toString();
 

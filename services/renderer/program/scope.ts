@@ -6,7 +6,7 @@ import { Unrenderable } from "../content.ts";
 
 export type Data = Record<string, unknown>;
 
-/** The recipient of a mail; `id` is the sent email's. */
+/** The recipient of an email; `id` is the sent email's. */
 export interface Recipient {
   id: string;
   /** The part of the Message-ID before the "@"; default: the id. */

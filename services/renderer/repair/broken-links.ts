@@ -1,4 +1,4 @@
-/** Addresses that open nothing in a mail, because they have no scheme or a misspelled one, and what they were meant to be. */
+/** Addresses that open nothing in an email, because they have no scheme or a misspelled one, and what they were meant to be. */
 import { parse } from "tldts";
 import { isAddress } from "../../lib/address.ts";
 import { type Change, changed } from "../../lib/text-changes.ts";

@@ -179,7 +179,7 @@ export const campaignsWithDueRetries = (
   connection.run<ClaimableCampaign>("campaigns-with-due-retries", CAMPAIGNS_WITH_DUE_RETRIES, values(excluded));
 
 // Finds campaigns with copies that are due, including finished ones, which are too many to check: skips from campaign
-// to campaign in the index of waiting copies. The company's hourly limit does not apply, because the main mails have
+// to campaign in the index of waiting copies. The company's hourly limit does not apply, because the main emails have
 // been sent. Copies of a stopped campaign are claimed too, and end as failed.
 export const CAMPAIGNS_WITH_DUE_COPIES = `
   with recursive waiting as (

@@ -47,7 +47,7 @@ export function giveUpLeases(leases: readonly AskedLease[], held: Held): GivenUp
     (lease) => [lease, lease.no === null ? rowState(lease, held) : chunkState(lease, held)] as const,
   );
   const answer: GivenUp = { owner: held.owner, settled: [], unsettled: [], results: [] };
-  // Ready mails get their result here and return to the queue.
+  // Ready emails get their result here and return to the queue.
   const unwritten = held.unwritten();
   for (const [lease, state] of states) {
     const isIt = isOf(lease);

@@ -268,7 +268,7 @@ export async function updateConfig(ctx: Ctx<ConfigPatch>): Promise<View> {
   });
 }
 
-/** Notifies owners that mail now goes through another server. */
+/** Notifies owners that email now goes through another server. */
 async function noticeOfHost(
   { userId, apiKeyId }: Caller,
   { companyId, name, host }: SmtpConfig,

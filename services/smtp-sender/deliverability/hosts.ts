@@ -1,4 +1,4 @@
-/** Checks the hosts that mail depends on: MX of the sender and bounce addresses, and the host of links. */
+/** Checks the hosts that email depends on: MX of the sender and bounce addresses, and the host of links. */
 import { isIP } from "node:net";
 import type { Lookups } from "../../lib/dns-lookups.ts";
 import { isLoopbackOnly } from "../../lib/ssrf/local-host.ts";

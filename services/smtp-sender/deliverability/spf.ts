@@ -168,7 +168,7 @@ class Walk {
       return this.#relay.some((address) => within(address, value!, term)) ? qualifier : undefined;
     }
     this.lookups++;
-    // A macro depends on the address and sender of a mail, which do not exist here.
+    // A macro depends on the address and sender of an email, which do not exist here.
     if (mechanism === "ptr" || (value && hasMacro(value))) return undefined;
     const target = (value ?? domain).replace(/\.$/, "");
     if (mechanism === "exists") return (await this.addresses(target, true)).length > 0 ? qualifier : undefined;

@@ -5,11 +5,11 @@
  * |---------------------------------------------------|--------------------------------------------------------------|
  * | a recipient that was deferred (4xx, not accepted) | 1 minute, doubling to 8 hours, each a fifth more or less,    |
  * |                                                   | 12 tries: about 24 hours (`deferredForMs`, MAX_TRIES)        |
- * | a mail whose session ended early                  | the next connection, up to 3 sessions, if that session had   |
- * |                                                   | accepted mail; otherwise like a deferred one                 |
+ * | an email whose session ended early                | the next connection, up to 3 sessions, if that session had   |
+ * |                                                   | accepted email; otherwise like a deferred one                |
  * | a copy (cc, bcc)                                  | like a recipient; it does not wait for a server: a copy that |
- * |                                                   | cannot follow its mail is queued individually, untried       |
- * | a server that accepts no mail for now             | 2 seconds, doubling to 5 minutes, then one mail as a         |
+ * |                                                   | cannot follow its email is queued individually, untried      |
+ * | a server that accepts no mail for now             | 2 seconds, doubling to 5 minutes, then one email as a        |
  * | (server/health.ts)                                | probe; stored in its row, so that all nodes know. After      |
  * |                                                   | 24 hours its campaigns are stopped                           |
  * | a session that has reached the server's limit     | the next connection, not counted as a try                    |
@@ -22,7 +22,7 @@
  *
  * | sign | then |
  * |---|---|
- * | session limit: 4.5.3 or "too many messages" at MAIL, after accepted mail (`isSessionUsedUp`) | retried at once in the next session; not counted |
+ * | session limit: 4.5.3 or "too many messages" at MAIL, after accepted email (`isSessionUsedUp`) | retried at once in the next session; not counted |
  * | domain: its fifth in a row with the same text, or a further one while the domain is backed off (domains/domain-back-off.ts) | deferred as in the first row, and the domain is throttled |
  * | server: at MAIL in a session that has accepted nothing, for a probe, or the fifth in a row with the same text and nothing accepted in between (`ServerHealth.reasonToPause`) | retried after the server's pause; not counted |
  * | recipient: any other, such as a single 451 to RCPT, DATA or the end of data, and at RCPT anything about the recipient itself (`isRecipientsOwnWait`: its mailbox, greylisting) | deferred as in the first row |
@@ -61,7 +61,7 @@ const GIVE_UP_AFTER = "24 hours";
 const STATE_EXPIRES_AFTER = "1 hour";
 
 /**
- * $4: milliseconds since this node last saw it accept a mail; null: never. $8: this node's probe failed, and the pause
+ * $4: milliseconds since this node last saw it accept an email; null: never. $8: this node's probe failed, and the pause
  * in the row is the probe's own. A failure during another node's pause does not extend it.
  */
 const RECORD_FAILURE = `
@@ -82,7 +82,7 @@ interface ServerRow {
 }
 
 /**
- * Records that the server accepts no mail, and until when no sender may use it. Its mail stays queued. `hopeless`:
+ * Records that the server accepts no mail, and until when no sender may use it. Its email stays queued. `hopeless`:
  * every try of every node has failed for a day.
  */
 export async function recordServerFailure(
@@ -126,7 +126,7 @@ export async function recordServerOpened({ id, companyId }: ServerRow): Promise<
   ]);
 }
 
-/** Records that the server accepted a mail. */
+/** Records that the server accepted an email. */
 export async function recordServerWorks({ id, companyId }: ServerRow): Promise<void> {
   await query(
     `update smtp_configs
@@ -148,7 +148,7 @@ const CLAIM_PROBE = `
     extract(epoch from backoff_until - now())::float8 * 1000 as wait_ms
   from smtp_configs where id = $1 and company_id = $2`;
 
-/** Claims the right to send one mail as a probe to a paused server; only one node at a time gets it. */
+/** Claims the right to send one email as a probe to a paused server; only one node at a time gets it. */
 export async function claimProbe({ id, companyId }: ServerRow): Promise<"probe" | "works" | { waitMs: number }> {
   const row = await queryOne<{ claimed: boolean; works: boolean; wait_ms: number | null }>(CLAIM_PROBE, [
     id,

@@ -1,15 +1,15 @@
 /**
- * Delivers the recipients of a lease: reads rows from a source, makes mails with permits, marks them in the database,
- * and offers them as ready. The server asks for preparation and takes mails one at a time with `next`, so a slow server
- * never holds more than it asks for. A mail is rendered when it is taken.
+ * Delivers the recipients of a lease: reads rows from a source, makes emails with permits, marks them in the database,
+ * and offers them as ready. The server asks for preparation and takes emails one at a time with `next`, so a slow server
+ * never holds more than it asks for. An email is rendered when it is taken.
  *
  *   open     prepares groups while there are rows
- *   ending   prepares nothing more; waits for handed-over mails, then releases the lease
+ *   ending   prepares nothing more; waits for handed-over emails, then releases the lease
  *   over     nothing of the batch is left in this process
  *
- * Each mail gets a permit before it is marked and keeps it until its result is written (MAX_IN_DOUBT). Mails of a chunk
+ * Each email gets a permit before it is marked and keeps it until its result is written (MAX_IN_DOUBT). Emails of a chunk
  * may reuse the budget of results that are being written (`promised`): their mark is written in the same statement as
- * those results, which halves the statements. A mail that is put back keeps its permit (`#reserved`) until the mark in
+ * those results, which halves the statements. An email that is put back keeps its permit (`#reserved`) until the mark in
  * the database no longer covers it, or the lease is released.
  */
 import { performance } from "node:perf_hooks";
@@ -101,7 +101,7 @@ export class Batch implements MailBatch {
     return this.source.kind;
   }
 
-  /** Number of mails that connections hold. */
+  /** Number of emails that connections hold. */
   get handedOver(): number {
     return this.#handedOver.size;
   }
@@ -134,7 +134,7 @@ export class Batch implements MailBatch {
     this.#server.noteMailBytes(bytes);
   }
 
-  /** Prepares up to `n` more mails within the budget. Resolves with the time to wait before it is called again. */
+  /** Prepares up to `n` more emails within the budget. Resolves with the time to wait before it is called again. */
   async prepare(n: number, connections: number): Promise<number> {
     // Reserved recipients come first from the source and already have permits.
     const reused = [...this.#reserved.keys()].sort((a, b) => a - b).slice(0, n);
@@ -196,7 +196,7 @@ export class Batch implements MailBatch {
     this.#endsWhenEmpty = true;
   }
 
-  /** Returns mails that were not handed over to the chunk, or to the queue of deferred recipients. */
+  /** Returns emails that were not handed over to the chunk, or to the queue of deferred recipients. */
   putBack(mails: readonly Mail[]): void {
     Permit.giveBack(mails.map(({ permit }) => permit));
     if (!this.source.putBack(mails.map(({ row }) => row))) {
@@ -210,7 +210,7 @@ export class Batch implements MailBatch {
     }
   }
 
-  /** Takes and renders the next mail. `pipelined`: its connection has another mail in progress. */
+  /** Takes and renders the next email. `pipelined`: its connection has another email in progress. */
   next(pipelined: boolean): Mail | undefined {
     const { domains } = this.#granters;
     for (let mail = domains.next(this.ready, pipelined); mail; mail = domains.next(this.ready, pipelined)) {
@@ -223,7 +223,7 @@ export class Batch implements MailBatch {
         this.putBack([mail]);
         continue;
       }
-      // The lease may expire while a mail waits for a slow connection.
+      // The lease may expire while an email waits for a slow connection.
       if (!this.source.leaseIsOurs(mail.row)) {
         this.putBack([mail]);
         this.leaseLost();
@@ -240,7 +240,7 @@ export class Batch implements MailBatch {
   }
 
   /**
-   * Rechecks waiting mails for suppressions, also those waiting for replies to their envelopes and to the mails of
+   * Rechecks waiting emails for suppressions, also those waiting for replies to their envelopes and to the emails of
    * copies; called a few times per second.
    */
   recheck(): void {
@@ -274,7 +274,7 @@ export class Batch implements MailBatch {
     }
   }
 
-  /** A connection took the mail and did not send it. */
+  /** A connection took the email and did not send it. */
   again(mail: Mail): void {
     this.#handedOver.delete(mail);
     const unsent = outcomeUnsent(mail.row, this.campaign);
@@ -325,7 +325,7 @@ export class Batch implements MailBatch {
     this.endIfDone();
   }
 
-  /** Returns ready mails to the source, so that a hanging server holds none of the budget for them. */
+  /** Returns ready emails to the source, so that a hanging server holds none of the budget for them. */
   returnReady(): void {
     this.#returnsWhenPrepared = this.#preparing;
     if (this.#preparing || this.ready.length + this.#reserved.size === 0) return;

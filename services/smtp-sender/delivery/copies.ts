@@ -1,9 +1,9 @@
 /**
- * Decides who gets a copy (cc, bcc) of a mail, in which transactions, and what each result means. Pure.
+ * Decides who gets a copy (cc, bcc) of an email, in which transactions, and what each result means. Pure.
  *
- * Once the mail is accepted, its copies go out in a transaction of their own: in several if the server accepts fewer
+ * Once the email is accepted, its copies go out in a transaction of their own: in several if the server accepts fewer
  * recipients at a time, and in a separate one for addresses that need SMTPUTF8, so that a server without it refuses no
- * other copy. Results are recorded together with the mail. A deferred copy is retried individually, as a recipient of
+ * other copy. Results are recorded together with the email. A deferred copy is retried individually, as a recipient of
  * its own.
  */
 import { type CopyAddress, copyAddresses } from "../../../models/sent-email-copy.ts";
@@ -23,7 +23,7 @@ export interface CopyOutcome extends CopyAddress {
   delayMs: number | null;
 }
 
-/** Splits a mail's copies into those that may be sent, as of its row's last check, and outcomes for the others. */
+/** Splits an email's copies into those that may be sent, as of its row's last check, and outcomes for the others. */
 export function allowedCopies(
   row: RecipientRow,
   copies: readonly CopyAddress[] = copyAddresses(row),
@@ -41,7 +41,7 @@ export function allowedCopies(
   return { allowed, suppressed };
 }
 
-/** Number of mails for a recipient: its own and its copies. */
+/** Number of emails for a recipient: its own and its copies. */
 export const mailsOf = (row: RecipientRow): number => (row.cc || row.bcc ? 1 + allowedCopies(row).allowed.length : 1);
 
 /** Not tried, or failed for an unrelated reason: due at once. */
@@ -58,8 +58,8 @@ interface Tried {
 }
 
 /**
- * A copy's result never affects its mail or the campaign: no bounce event, no suppression, and a sender address refused
- * now was accepted for the mail itself.
+ * A copy's result never affects its email or the campaign: no bounce event, no suppression, and a sender address refused
+ * now was accepted for the email itself.
  */
 export function copyOutcome(result: TransactionResult, tried: Tried): Outcome {
   const { status, error, reply, stops } = outcomeOf(result, tried);
@@ -74,7 +74,7 @@ interface FirstTransaction {
   retryBaseMs: number;
 }
 
-/** Outcomes of the copies in a mail's first transaction. `rest`: copies to send again at once. */
+/** Outcomes of the copies in an email's first transaction. `rest`: copies to send again at once. */
 export function copyOutcomes(
   result: TransactionResult,
   { to, copies, isTransactional, retryBaseMs }: FirstTransaction,

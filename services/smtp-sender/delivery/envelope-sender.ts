@@ -25,10 +25,10 @@ export function wireAddress(address: string): WireAddress {
   return { text: Buffer.from(text, "utf8").toString("latin1"), smtpUtf8: true };
 }
 
-/** `copy`: the sender used for a mail's copies. */
+/** `copy`: the sender used for an email's copies. */
 export type EnvelopeSender = (mail: MailNumber, copy: boolean) => WireAddress;
 
-/** Envelope senders of one campaign: one per mail with a bounce address, otherwise the campaign's sender. */
+/** Envelope senders of one campaign: one per email with a bounce address, otherwise the campaign's sender. */
 export function envelopeSender(
   { sender_email, bounce_address }: Pick<ClaimableCampaign, "sender_email" | "bounce_address">,
   tokens: BounceTokens,

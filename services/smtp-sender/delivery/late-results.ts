@@ -56,7 +56,7 @@ interface Flush {
 /**
  * Keeps the results written within the last minute, to rewrite them after a failover (engine/database-history.ts).
  * Keeps them as objects, about 350 bytes each and 7 MB at most, and builds the statement's columns only when needed. A
- * replica is behind by less than ten seconds, which is what fits at 2,000 mails per second.
+ * replica is behind by less than ten seconds, which is what fits at 2,000 emails per second.
  */
 export class RecentResults {
   #flushes: Flush[] = [];

@@ -1,4 +1,4 @@
-/** One recipient's mail, from its row to its result. It is rendered when a connection asks for it. */
+/** One recipient's email, from its row to its result. It is rendered when a connection asks for it. */
 import type { CopyAddress } from "../../../models/sent-email-copy.ts";
 import type { MakeMail, Rendered } from "../../renderer/contract.ts";
 import type { HourGrant } from "../limits/hour-limit.ts";
@@ -13,7 +13,7 @@ import type { LeasedChunk } from "./recorded-result.ts";
 import type { BatchKind, ClaimableCampaign, RecipientRow } from "./rows.ts";
 import { outcomeUnsent } from "./suppression.ts";
 
-/** The batch (batch.ts) as seen by its mails and by the delivery steps. */
+/** The batch (batch.ts) as seen by its emails and by the delivery steps. */
 export interface MailBatch {
   readonly kind: BatchKind;
   readonly campaign: ClaimableCampaign;
@@ -21,11 +21,11 @@ export interface MailBatch {
   readonly source: RecipientSource;
   readonly sender: EnvelopeSender;
   readonly state: "open" | "ending" | "over";
-  /** The campaign was stopped, or the company paused: mails that have not started go back. */
+  /** The campaign was stopped, or the company paused: emails that have not started go back. */
   readonly isStopped: boolean;
-  /** Prepared mails that wait for a connection. */
+  /** Prepared emails that wait for a connection. */
   readonly ready: Mail[];
-  /** Records the result. Queued: retried after `delayMs`. `isUsed`: the mail was accepted, or may have been. */
+  /** Records the result. Queued: retried after `delayMs`. `isUsed`: the email was accepted, or may have been. */
   record(
     mail: Mail,
     outcome: Outcome,
@@ -33,31 +33,31 @@ export interface MailBatch {
     isUsed?: boolean,
     copies?: readonly CopyOutcome[],
   ): void;
-  /** A connection took the mail and did not send it. */
+  /** A connection took the email and did not send it. */
   again(mail: Mail): void;
   putBack(mails: readonly Mail[]): void;
   waitForTokens(grant: HourGrant): void;
-  /** Notes the size of a rendered mail. */
+  /** Notes the size of a rendered email. */
   noteMailBytes(bytes: number): void;
-  /** Prepares nothing more and waits for handed-over mails. */
+  /** Prepares nothing more and waits for handed-over emails. */
   end(): void;
   /** Another sender has the lease or will get it: nothing more may be handed over or written. */
   leaseLost(): void;
 }
 
-/** A transaction with copies of a mail, and their addresses (in the order of `to`). */
+/** A transaction with copies of an email, and their addresses (in the order of `to`). */
 type CopyMessage = OutgoingMessage & { addresses: readonly CopyAddress[] };
 
-/** The copies of one mail. */
+/** The copies of one email. */
 interface MailCopies {
   suppressed: readonly CopyOutcome[];
   messages: readonly CopyMessage[];
 }
 
-/** The copies of an accepted mail, while they are being sent. */
+/** The copies of an accepted email, while they are being sent. */
 export interface CopyDelivery {
   readonly primary: Mail;
-  /** The reply that accepted the mail itself. */
+  /** The reply that accepted the email itself. */
   readonly accepted: Reply;
   readonly outcomes: CopyOutcome[];
   /** Unfinished transactions. */
@@ -72,10 +72,10 @@ export const notRendered = (reason: string): Outcome => ({
   reply: null,
 });
 
-/** Memory of a rendered mail; attachments are one string shared by all recipients. */
+/** Memory of a rendered email; attachments are one string shared by all recipients. */
 export const memoryOf = (mail: Rendered): number => (mail.ok ? mail.raw.length + (mail.copy?.length ?? 0) : 0);
 
-/** A message for one transaction with a rendered mail. */
+/** A message for one transaction with a rendered email. */
 export function outgoingMessage(
   sender: WireAddress,
   to: readonly string[],
@@ -95,7 +95,7 @@ export function outgoingMessage(
 
 const needsSmtpUtf8 = ({ email }: CopyAddress): boolean => wireAddress(email).smtpUtf8;
 
-/** Builds the transactions for copies of a mail. `copy`: any message with their body. */
+/** Builds the transactions for copies of an email. `copy`: any message with their body. */
 export function copyMessages(copy: OutgoingMessage, copies: readonly CopyAddress[]): CopyMessage[] {
   const groups = [copies.filter((one) => !needsSmtpUtf8(one)), copies.filter(needsSmtpUtf8)];
   return groups.flatMap((addresses, group) => {
@@ -117,7 +117,7 @@ export class Mail implements OutgoingMessage {
   readonly permit: Permit;
   /** Time of the last suppression check, by the monotonic clock. */
   checkedAtMs: number;
-  /** The function that renders it; signed mails are rendered as a group. */
+  /** The function that renders it; signed emails are rendered as a group. */
   rendered: Rendered | MakeMail | undefined;
   /** Time at which a connection last took it. */
   handedAtMs = 0;
@@ -125,7 +125,7 @@ export class Mail implements OutgoingMessage {
   bodyBegan = false;
   /** Number of sessions that ended before sending it. */
   endedSessions = 0;
-  /** Copies (cc, bcc), sent once the mail is accepted. */
+  /** Copies (cc, bcc), sent once the email is accepted. */
   copies: MailCopies | undefined;
   /** Set on a transaction with copies. */
   copyOf: CopyDelivery | undefined;

@@ -1,10 +1,10 @@
 /**
- * Holds everything granted to one recipient before its mail may be sent. Grants are returned only here.
+ * Holds everything granted to one recipient before its email may be sent. Grants are returned only here.
  *
  * | grant | from | until | returned |
  * |---|---|---|---|
  * | a unit of MAX_IN_DOUBT | before it is marked | its result is written, or no mark in the database covers it | always (`end`) |
- * | hourly token, and daily token of a warm-up | before it is marked | the answer | unless the mail was accepted, or may have been |
+ * | hourly token, and daily token of a warm-up | before it is marked | the answer | unless the email was accepted, or may have been |
  * | domain token | before it is marked | the hand-over | if it was not handed over |
  * | domain connection slot | the hand-over | the answer | always |
  */
@@ -57,7 +57,7 @@ export class Permit {
     return this.#domainToken;
   }
 
-  /** True while more than half of the token's life is left: enough to write the body of the mail. */
+  /** True while more than half of the token's life is left: enough to write the body of the email. */
   get isFresh(): boolean {
     return this.#hour === undefined || this.#granters.hour.isFresh(this.#hour);
   }
@@ -67,7 +67,7 @@ export class Permit {
     return this.#hour === undefined || this.#granters.hour.isValid(this.#hour);
   }
 
-  /** Called when a connection takes the mail: the domain token is used, whatever the reply. */
+  /** Called when a connection takes the email: the domain token is used, whatever the reply. */
   handedOver(): void {
     const token = this.#domainToken;
     if (!token) return;
@@ -84,13 +84,13 @@ export class Permit {
     this.#connections = undefined;
   }
 
-  /** Ends the grants of this try. `isUsed`: the mail was accepted, or may have been. A second call has no effect. */
+  /** Ends the grants of this try. `isUsed`: the email was accepted, or may have been. A second call has no effect. */
   settle(isUsed: boolean): void {
     if (isUsed) this.#hour = undefined;
     else if (this.#hour || this.#domainToken) Permit.giveBack([this]);
   }
 
-  /** Returns the permits of mails of one batch that are not sent now. Grouped, because a return may be a statement. */
+  /** Returns the permits of emails of one batch that are not sent now. Grouped, because a return may be a statement. */
   static giveBack(permits: readonly Permit[]): void {
     const domainTokens: DomainToken[] = [];
     const hourTokens = new Map<string, HourToken[]>();

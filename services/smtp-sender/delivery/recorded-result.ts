@@ -26,7 +26,7 @@ export interface LeasedChunk extends ChunkLease {
   historyIsLost?: boolean;
 }
 
-/** Values of a mail that its row may not contain. */
+/** Values of an email that its row may not contain. */
 export interface RecordedMail {
   campaignNo: number;
   id: string;
@@ -47,7 +47,7 @@ export interface RecordedResult {
   /** Set if the result belongs to an individually claimed copy. */
   copyNo: number | null;
   outcome: Outcome;
-  /** Set for accepted mail. */
+  /** Set for accepted email. */
   copies: readonly CopyOutcome[];
   /** Deferred: delay until the next try. Queued and claimed individually: 0. */
   delayMs: number | null;
@@ -116,7 +116,7 @@ function triesMade({ chunk, outcome }: RecordedResult): number {
   return untried ? -1 : 0;
 }
 
-/** Columns common to mails and copies. */
+/** Columns common to emails and copies. */
 const outcomeColumns = (results: readonly RecordedResult[]): unknown[][] => [
   results.map(({ attempts }) => attempts),
   results.map(statusOf),
@@ -137,7 +137,7 @@ export function resultColumns(results: readonly RecordedResult[]): unknown[] {
   ];
 }
 
-/** Columns of the results of mails. */
+/** Columns of the results of emails. */
 export function mailColumns(results: readonly RecordedResult[]): unknown[] {
   return [
     results.map(({ mail }) => mail.campaignNo),
@@ -156,12 +156,12 @@ interface Run {
 }
 
 /**
- * Updates a campaign's run of equal refusals with results in order. An accepted mail, or another text, ends a run;
+ * Updates a campaign's run of equal refusals with results in order. An accepted email, or another text, ends a run;
  * results that do not concern the server (deferred, dead mailbox) change nothing.
  */
 interface Refusals {
   companyId: string;
-  /** Continues the stored run; empty if the first relevant result is an accepted mail. */
+  /** Continues the stored run; empty if the first relevant result is an accepted email. */
   head: Run;
   ended: boolean;
   /** The last run after the head, or one long enough to stop the campaign. */
@@ -239,7 +239,7 @@ export function bouncesOf(results: readonly RecordedResult[]): BounceRow[] {
   });
 }
 
-/** Copies of these mails, by mail number. */
+/** Copies of these emails, by mail number. */
 export const copyRows = (results: readonly RecordedResult[]) =>
   results.flatMap(({ copies }, n) =>
     copies.map((copy) => ({

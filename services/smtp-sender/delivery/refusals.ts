@@ -25,7 +25,7 @@ export function isRecipientsOwnWait({ enhanced, text }: Reply): boolean {
 export const isMailboxRefusal = (reply: Reply): boolean => refusalKind(reply) === "soft";
 
 /**
- * True for a 4xx after accepted mail that ends the session's allowance (OpenSMTPD says `452 4.5.3 Too many messages`
+ * True for a 4xx after accepted email that ends the session's allowance (OpenSMTPD says `452 4.5.3 Too many messages`
  * after 100); the next session can continue.
  */
 export const isSessionUsedUp = ({ stage, reply }: { stage: RefusedStage; reply: Reply }): boolean =>

@@ -14,7 +14,7 @@ export interface RecipientRow {
   first_name: string | null;
   last_name: string | null;
   /**
-   * JSON, parsed when the mail is rendered: hundreds of rows are read ahead, and every garbage collection would move
+   * JSON, parsed when the email is rendered: hundreds of rows are read ahead, and every garbage collection would move
    * their parsed values.
    */
   attributes: string | null;
@@ -22,7 +22,7 @@ export interface RecipientRow {
   /** Variant number; null if all recipients get the same, and for the remainder, which gets the winner. */
   variant: number | null;
   attempts: number;
-  /** Null if there never was a subscriber, or it was deleted, which unlinks its mails. */
+  /** Null if there never was a subscriber, or it was deleted, which unlinks its emails. */
   subscriber_status: string | null;
   /** Kind of the suppression that blocks the address. */
   blocked: string | null;

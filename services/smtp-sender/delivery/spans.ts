@@ -1,5 +1,5 @@
 /**
- * Records spans of batches and mails. A mail's span is created when its transaction is answered, so unrecorded mails
+ * Records spans of batches and emails. An email's span is created when its transaction is answered, so unrecorded emails
  * cost one check of their Message-ID. The span contains no address and no server text, because servers quote addresses.
  */
 import { type Attributes, type Span, SpanKind } from "@opentelemetry/api";
@@ -60,11 +60,11 @@ function attributesOf(mail: Mail, result: TransactionResult, newSession: boolean
   };
 }
 
-/** The mail's first transaction is the root of its trace. */
+/** The email's first transaction is the root of its trace. */
 const isFirst = ({ batch, row, copyOf, endedSessions }: Mail): boolean =>
   batch.chunk !== null && row.attempts === 0 && copyOf === undefined && endedSessions === 0;
 
-/** Called when a transaction with a mail or its copies ends. `newSession`: its session had accepted no mail before. */
+/** Called when a transaction with an email or its copies ends. `newSession`: its session had accepted no mail before. */
 export function mailAnswered(mail: Mail, result: TransactionResult, newSession: boolean): void {
   const recorder = tracer();
   if (!recorder) return;

@@ -1,6 +1,6 @@
 /**
- * Defines the steps of a mail from its row to its recorded outcome. BEFORE_SMTP runs per group of mails, because each
- * group costs two statements; AFTER_SMTP decides what happens to a mail when its transaction ends. In between the mail
+ * Defines the steps of an email from its row to its recorded outcome. BEFORE_SMTP runs per group of emails, because each
+ * group costs two statements; AFTER_SMTP decides what happens to an email when its transaction ends. In between the email
  * waits in `batch.ready` until a connection asks for it (server/server.ts).
  */
 import { performance } from "node:perf_hooks";
@@ -25,7 +25,7 @@ interface Group {
   readonly context: EngineContext;
   /** Number of open connections of the server. */
   readonly connections: number;
-  /** Mails that passed the previous steps. */
+  /** Emails that passed the previous steps. */
   mails: Mail[];
 }
 
@@ -53,7 +53,7 @@ const suppressIneligible: GroupStep = (group) => {
   });
 };
 
-/** Takes hourly and daily tokens; mails without one go back to the source. */
+/** Takes hourly and daily tokens; emails without one go back to the source. */
 const takeHourTokens: GroupStep = async (group) => {
   const { batch, granters, context, mails } = group;
   const grant = await granters.hour.take(rowsOf(mails).map(mailsOf)).catch((error) => {
@@ -70,7 +70,7 @@ const takeHourTokens: GroupStep = async (group) => {
   batch.waitForTokens(grant);
 };
 
-/** Takes domain tokens; mails without one are postponed in their rows and do not count as tried. */
+/** Takes domain tokens; emails without one are postponed in their rows and do not count as tried. */
 const takeDomainTokens: GroupStep = async (group) => {
   const { batch, granters, mails } = group;
   if (!granters.domains.active) return;
@@ -87,7 +87,7 @@ const takeDomainTokens: GroupStep = async (group) => {
 };
 
 /**
- * Marks mails in the database before any is handed over. Meanwhile the renderer compiles the campaign and renders mails
+ * Marks emails in the database before any is handed over. Meanwhile the renderer compiles the campaign and renders emails
  * that are signed.
  */
 const markAndRender: GroupStep = async (group) => {
@@ -114,7 +114,7 @@ const markAndRender: GroupStep = async (group) => {
 };
 
 /**
- * Rendering never throws for a single recipient: a mail that cannot be rendered has a reason, here or when it is
+ * Rendering never throws for a single recipient: an email that cannot be rendered has a reason, here or when it is
  * rendered later.
  */
 const makeReady: GroupStep = ({ batch, mails }) => {
@@ -153,13 +153,13 @@ interface Answer {
   readonly retryBaseMs: number;
 }
 
-/** The next thing to happen to the mail. */
+/** The next thing to happen to the email. */
 type Fate =
   /** Sent by another session, at once or after the server's `pause`. */
   | { kind: "again"; pause?: string }
   /** Accepted: its copies are sent before that is recorded. */
   | { kind: "sendCopies"; reply: Reply }
-  /** The transaction carried copies of a mail. */
+  /** The transaction carried copies of an email. */
   | { kind: "copyAnswered" }
   /** Final result. `isUsed`: accepted, or possibly accepted. */
   | { kind: "record"; outcome: Outcome; delayMs: number | null; isUsed: boolean };
@@ -186,7 +186,7 @@ const giveToAnotherConnection: AnswerStep = (answer) => {
 const replaceUsedUpSession: AnswerStep = (answer) => {
   const { mail, result } = answer;
   if (result.kind !== "refused" || !hadAccepted(answer) || !isSessionUsedUp(result)) return undefined;
-  // A mail is not recorded while its copies are in progress, so copies must not wait indefinitely for another session.
+  // An email is not recorded while its copies are in progress, so copies must not wait indefinitely for another session.
   if (mail.copyOf && ++mail.endedSessions >= MAX_SESSIONS_PER_MAIL) return undefined;
   return { kind: "again", endsSession: true };
 };
@@ -201,7 +201,7 @@ const slowDownDomain: AnswerStep = (answer) => {
   return { ...recordOutcome(answer)!, endsSession: !hadAccepted(answer) };
 };
 
-/** Not counted as a try: the mail only revealed the server's state. */
+/** Not counted as a try: the email only revealed the server's state. */
 const pauseUnavailableServer: AnswerStep = ({ result, health }) => {
   const reason = health.reasonToPause(result);
   return reason === undefined ? undefined : { kind: "again", pause: reason };

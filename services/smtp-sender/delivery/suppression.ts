@@ -1,6 +1,6 @@
 /**
- * Checks suppressions when a recipient's row is read, and again while the mail or a copy waits. A suppressed or
- * unsubscribed person gets no mail whose envelope starts more than 2 seconds later, however slow the server. Mails for
+ * Checks suppressions when a recipient's row is read, and again while the email or a copy waits. A suppressed or
+ * unsubscribed person gets no mail whose envelope starts more than 2 seconds later, however slow the server. Emails for
  * a fast server wait less than RECHECK_AFTER_MS and are checked once. List membership is not rechecked: a person who
  * only leaves the list after the row was written still gets the campaign.
  */
@@ -11,9 +11,9 @@ import type { Outcome } from "./outcome.ts";
 import { RECHECK, RECHECK_COPIES } from "./recipient-statements.ts";
 import type { ClaimableCampaign, RecipientRow } from "./rows.ts";
 
-/** Mails that wait longer are rechecked together, a few times per second. */
+/** Emails that wait longer are rechecked together, a few times per second. */
 export const RECHECK_AFTER_MS = 700;
-/** Maximum age of the last check when a mail is handed over. */
+/** Maximum age of the last check when an email is handed over. */
 export const MAX_CHECK_AGE_MS = 1_250;
 
 /** `kind`: the suppression's kind, or the subscriber's status. */
@@ -26,7 +26,7 @@ type Campaign = Pick<ClaimableCampaign, "is_transactional" | "campaign_type">;
 function suppressionOf(row: RecipientRow, campaign: Campaign): string | undefined {
   const { is_transactional: isTransactional, campaign_type } = campaign;
   if (row.blocked && !(isTransactional && row.blocked === "unsubscribed")) return suppressionSentence(row.blocked);
-  // The mail itself was sent, so its subscriber's status does not matter any more.
+  // The email itself was sent, so its subscriber's status does not matter any more.
   if (row.copy_no !== undefined) return undefined;
   const { subscriber_status: status } = row;
   // Members of a list or segment are or were subscribers; receivers named by a request need not be.
@@ -37,7 +37,7 @@ function suppressionOf(row: RecipientRow, campaign: Campaign): string | undefine
 }
 
 /**
- * Outcome of a mail that may not be sent, as of its row's last check; undefined if it may. Recipients of a stopped
+ * Outcome of an email that may not be sent, as of its row's last check; undefined if it may. Recipients of a stopped
  * campaign are failed by the campaigns service, its copies here.
  */
 export function outcomeUnsent(row: RecipientRow, campaign: Campaign): Outcome | undefined {
@@ -61,7 +61,7 @@ export async function checkAgain(
   if (rows[0]?.copy_no !== undefined) {
     const values = [campaign_id, company_id, seqs, rows.map((row) => row.copy_no)];
     const checks = await reads.run<CopyCheck>("recheck-copies", RECHECK_COPIES, values);
-    // A copy has its mail's number, and an address of its own.
+    // A copy has its email's number, and an address of its own.
     const byKey = new Map(rows.map((row) => [`${row.seq} ${row.copy_no}`, row]));
     for (const check of checks) Object.assign(byKey.get(`${check.seq} ${check.copy_no}`)!, check);
     return;

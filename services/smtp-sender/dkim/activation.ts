@@ -50,7 +50,7 @@ export async function activate(
     const seen = keys.filter(({ id, isActive }) => !isActive && keyIds.includes(id));
     if (seen.length === 0) return undefined;
     const before = config.updatedAt;
-    // Another key signs from now on: the mail is checked again before the next send.
+    // Another key signs from now on: the email is checked again before the next send.
     config.changed("updatedAt", true);
     await config.update({ checkedAt: null }, { transaction });
     await saveKeys(config, withActive(keys, seen), transaction);

@@ -7,12 +7,12 @@
  * |---|---|
  * | the fifth 4xx in a row with the same text within a minute | none for 10 seconds (`FIRST_PAUSE`), in which mail of other domains shows whether the server works; then one every half second (`FIRST_INTERVAL`) |
  * | a further 4xx with nothing accepted since the last change | the interval doubles, up to 5 minutes (`MAX_INTERVAL`) |
- * | the fifth 4xx since mail was accepted, among at most fifteen mails | the same |
+ * | the fifth 4xx since mail was accepted, among at most fifteen emails | the same |
  * | accepted, a minute or more after the last change | the interval halves; below 60 ms the back-off ends (`MIN_INTERVAL`) |
  * | no change for an hour | the back-off ends |
  * | a further 4xx, and the server has accepted no mail since the back-off began | the back-off ends: the whole server accepts nothing (server/health.ts) |
  *
- * Refusals that concern the recipient alone (mailbox, greylisting) or the sender, and replies to mails handed over
+ * Refusals that concern the recipient alone (mailbox, greylisting) or the sender, and replies to emails handed over
  * before the last change, do not count. Nor do a few deferrals among many accepted mails: if one of a domain's servers
  * fails, sending less does not help.
  */
@@ -27,7 +27,7 @@ const FIRST_INTERVAL = 1 / 120;
 const MAX_INTERVAL = 5;
 const MIN_INTERVAL = 1 / 1_000;
 const EXPIRES_AFTER = 60;
-/** Unused mails of this duration may be sent at once. */
+/** Unused emails of this duration may be sent at once. */
 const BURST = 1 / 60;
 const MAX_DOMAINS = 1_000;
 
@@ -43,7 +43,7 @@ interface BackOff {
   intervalMs: number;
   /** Deferrals since mail was accepted after the last change; before that, all in a row. */
   deferred: number;
-  /** Accepted mails since the last change. */
+  /** Accepted emails since the last change. */
   accepted: number;
   beganMs: number;
   changedAtMs: number;
@@ -80,12 +80,12 @@ export class DomainBackOffs {
     }));
   }
 
-  /** Interval between mails; undefined: the domain is not throttled. */
+  /** Interval between emails; undefined: the domain is not throttled. */
   intervalMs(domain: string): number | undefined {
     return this.#backOffs.get(domain)?.intervalMs;
   }
 
-  /** Grants up to `n` mails now. */
+  /** Grants up to `n` emails now. */
   take(domain: string, n: number): { granted: number; retryAfterMs: number } {
     const backOff = this.#backOffs.get(domain);
     if (!backOff) return { granted: n, retryAfterMs: 0 };
@@ -103,7 +103,7 @@ export class DomainBackOffs {
     if (backOff) backOff.nextAtMs -= n * backOff.intervalMs;
   }
 
-  /** Called for every mail that is accepted. */
+  /** Called for every email that is accepted. */
   accepted(domain: string): void {
     const now = performance.now();
     this.#acceptedAtMs = now;
@@ -161,7 +161,7 @@ export class DomainBackOffs {
 
   /**
    * True while the server itself may be the cause: a server that accepts nothing looks like a deferring domain if all
-   * its mail goes to one domain.
+   * its email goes to one domain.
    */
   #isUnproven({ beganMs }: BackOff): boolean {
     return this.#acceptedAtMs < beganMs;

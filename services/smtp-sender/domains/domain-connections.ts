@@ -1,12 +1,12 @@
 /**
- * Enforces `max_connections` of a recipient domain: its mails held by connections, over all nodes, counted like the
- * connections of an SMTP configuration (limits/connection-slots.ts). A slot is kept for the next mail while more wait.
+ * Enforces `max_connections` of a recipient domain: its emails held by connections, over all nodes, counted like the
+ * connections of an SMTP configuration (limits/connection-slots.ts). A slot is kept for the next email while more wait.
  */
 import type { ConnectionSlots } from "../limits/connection-slots.ts";
 
 /** Pause after no slot was granted or the count is unavailable. */
 const ASK_AGAIN_MS = 500;
-/** Mails kept ready for a slot: 250 ms worth, with a minimum. */
+/** Emails kept ready for a slot: 250 ms worth, with a minimum. */
 const READY_MS = 250;
 const MAX_READY = 20;
 /** Weight of the last transaction in the moving average. */
@@ -21,7 +21,7 @@ interface Options {
 
 export class DomainConnections {
   max = 1;
-  /** Prepared mails that no connection holds. */
+  /** Prepared emails that no connection holds. */
   ready = 0;
   #options: Options;
   #slots: ConnectionSlots;
@@ -36,12 +36,12 @@ export class DomainConnections {
     this.#slots = options.slots(() => this.ready + this.#used.length > 0);
   }
 
-  /** Mean time between mails. */
+  /** Mean time between emails. */
   get intervalMs(): number {
     return this.#meanMs / this.max;
   }
 
-  /** Number of mails that may still be prepared. */
+  /** Number of emails that may still be prepared. */
   get capacity(): number {
     const wanted = Math.min(MAX_READY, Math.max(2 * this.max, Math.ceil(READY_MS / this.intervalMs)));
     return Math.max(0, wanted - this.ready);
@@ -51,7 +51,7 @@ export class DomainConnections {
     return this.ready + this.#used.length + this.#free.length === 0 && !this.#asking;
   }
 
-  /** True if a mail may be handed over now; otherwise `wake` is called later. */
+  /** True if an email may be handed over now; otherwise `wake` is called later. */
   isFree(): boolean {
     if (this.#free.length > 0) return this.#used.length < this.max;
     if (!this.#asking && this.#used.length < this.max) void this.#ask();
@@ -73,13 +73,13 @@ export class DomainConnections {
     this.#options.wake();
   }
 
-  /** Called when a mail is handed over, after `isFree`. */
+  /** Called when an email is handed over, after `isFree`. */
   begin(): void {
     this.ready--;
     this.#used.push(this.#free.pop()!);
   }
 
-  /** Called when the mail's transaction ends. */
+  /** Called when the email's transaction ends. */
   end(ms: number): void {
     this.#meanMs += WEIGHT * (ms - this.#meanMs);
     const slot = this.#used.pop()!;

@@ -1,6 +1,6 @@
 /**
  * Decides which mail may be sent to its recipient domain now, for one SMTP configuration on this node, by
- * `domain_limits` and by domain back-offs (domain-back-off.ts). Mails get a domain token before they are marked: one
+ * `domain_limits` and by domain back-offs (domain-back-off.ts). Emails get a domain token before they are marked: one
  * without a token is postponed in its row, where it blocks no other mail and uses no memory. One with a token must be
  * handed over within the token's life or ask again.
  *
@@ -18,7 +18,7 @@ import { DomainBacklog } from "./domain-backlog.ts";
 import { DomainConnections } from "./domain-connections.ts";
 import { recipientDomain, wireDomain } from "./recipient-domain.ts";
 
-/** A mail's permission to be sent within the limits of its domain. */
+/** An email's permission to be sent within the limits of its domain. */
 export interface DomainToken {
   readonly domain: string;
   readonly isBackedOff: boolean;
@@ -47,19 +47,19 @@ interface Wait {
   blockedUntilMs: number;
 }
 
-/** Minimum pause between checks for due postponed mails. */
+/** Minimum pause between checks for due postponed emails. */
 const CHECK_PAUSE_MS = 100;
 /** Pause while the limiter is unavailable. */
 const OUTAGE_PAUSE_MS = 1_000;
 /**
- * Maximum of prepared mails, over all domains, that wait for a connection slot of their domain: they are marked in the
+ * Maximum of prepared emails, over all domains, that wait for a connection slot of their domain: they are marked in the
  * database.
  */
 const MAX_READY = 40;
 /** Maximum of domains whose back-off state is kept; a forgotten one starts fresh. */
 const MAX_WAITS = 1_000;
 
-/** Mails as batches and transports hold them, before and after rendering. */
+/** Emails as batches and transports hold them, before and after rendering. */
 interface Waiting {
   readonly row: RecipientRow;
   readonly permit: { readonly domainToken: DomainToken | undefined };
@@ -77,7 +77,7 @@ export class DomainGate {
     this.#options = options;
   }
 
-  /** False: every mail may be sent. */
+  /** False: every email may be sent. */
   get active(): boolean {
     return this.#limits.size > 0 || this.#options.backOffs.size > 0;
   }
@@ -171,7 +171,7 @@ export class DomainGate {
     return Array.from({ length: n }, () => ({ domain, isBackedOff, taken, connections, untilMs }));
   }
 
-  /** Delay until the mail is retried. Transactional mails do not queue: they take the first free token. */
+  /** Delay until the email is retried. Transactional emails do not queue: they take the first free token. */
   #postponedMs(domain: string, isTransactional: boolean): number {
     const { windowSeconds, backOffs } = this.#options;
     const limit = this.#limits.get(domain);
@@ -228,12 +228,12 @@ export class DomainGate {
   }
 
   /**
-   * Takes the first mail whose domain has a free connection slot. `pipelined`: the connection has another mail in
+   * Takes the first email whose domain has a free connection slot. `pipelined`: the connection has another email in
    * progress.
    */
   next<T extends Waiting>(ready: T[], pipelined: boolean): T | undefined {
     if (this.#connections.size === 0) return ready.shift();
-    // Pipelined behind another mail it would occupy a domain slot without progress.
+    // Pipelined behind another email it would occupy a domain slot without progress.
     const isAllowed = ({ permit: { domainToken: token } }: T) =>
       !token?.connections || (!pipelined && token.connections.isFree());
     const at = ready.findIndex(isAllowed);

@@ -9,6 +9,6 @@ export function wireDomain(address: string): string {
   return ASCII.test(domain) ? domain.toLowerCase() : (asciiDomain(domain) ?? domain.toLowerCase());
 }
 
-/** Domain of the mail, or of an individually claimed copy. */
+/** Domain of the email, or of an individually claimed copy. */
 export const recipientDomain = ({ email, copy_email }: Pick<RecipientRow, "email" | "copy_email">): string =>
   wireDomain(copy_email ?? email);

@@ -1,8 +1,8 @@
 /**
  * Detects that the database has lost its last transactions, because a lagging replica was promoted. Results of this
- * sender may then be missing, so that sent mails look unsent. It stops claiming on an unknown history (each claim names
+ * sender may then be missing, so that sent emails look unsent. It stops claiming on an unknown history (each claim names
  * the timeline), ends its batches, and rewrites the results of the last minute. Claiming continues once all running
- * senders have done the same, so that none claims mails another one knows to be sent.
+ * senders have done the same, so that none claims emails another one knows to be sent.
  */
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -20,7 +20,7 @@ const POLL_MS = 100;
 interface Options {
   log: Log;
   peers: Peers | undefined;
-  /** Ends all batches after their handed-over mails. */
+  /** Ends all batches after their handed-over emails. */
   endBatches(): void;
   hasBatches(): boolean;
   /** Rewrites results that the database may have lost; returns how many it checked. */

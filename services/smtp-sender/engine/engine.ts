@@ -201,8 +201,8 @@ export class Engine implements EngineContext {
   }
 
   /**
-   * Stops claiming, waits a limited time for mails in progress, writes their results, returns the others, and sends
-   * QUIT. Mails without a reply by then are recorded as in doubt.
+   * Stops claiming, waits a limited time for emails in progress, writes their results, returns the others, and sends
+   * QUIT. Emails without a reply by then are recorded as in doubt.
    */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
@@ -212,7 +212,7 @@ export class Engine implements EngineContext {
   async #stop(): Promise<void> {
     this.stopping = true;
     for (const timer of this.#timers) clearInterval(timer);
-    // Leases are renewed during the drain, which may outlast them: others would put handed-over mails in doubt.
+    // Leases are renewed during the drain, which may outlast them: others would put handed-over emails in doubt.
     const renewing = setInterval(() => this.#renewAll(), TICK_MS);
     await this.claims.stop();
     const until = performance.now() + this.settings.stopMs;

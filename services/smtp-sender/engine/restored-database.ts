@@ -1,6 +1,6 @@
 /**
  * Decides, before anything is claimed, whether the database was restored from a backup. A restored database does not
- * know which mails were sent after the backup, so running newsletters are stopped
+ * know which emails were sent after the backup, so running newsletters are stopped
  * (models/statements/restored-database.ts).
  *
  * | what happened                 | what shows it                               | running newsletters                   |

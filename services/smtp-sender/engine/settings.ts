@@ -12,13 +12,13 @@ export interface EngineSettings {
   windowSeconds: number;
   /** The minute of `max_per_minute`; only tests shorten it. */
   domainWindowSeconds: number;
-  /** Pause until a company at its hourly limit is checked again: unsent mails return their tokens. */
+  /** Pause until a company at its hourly limit is checked again: unsent emails return their tokens. */
   hourRetryMs: number;
   allowPrivate: boolean;
   ehloName: string | undefined;
   /** Idle time after which a connection is closed. */
   idleMs: number;
-  /** Time for mails in flight when the process stops. */
+  /** Time for emails in flight when the process stops. */
   stopMs: number;
   /** Maximum batches of a node (claim/batch-admission.ts). */
   maxBatches: number;

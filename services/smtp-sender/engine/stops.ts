@@ -1,5 +1,5 @@
 /**
- * Stops campaigns before their last mail: for an error that only the user can fix, by the guard, by an action, by
+ * Stops campaigns before their last email: for an error that only the user can fix, by the guard, by an action, by
  * another node or by an operator's statement.
  */
 import { performance } from "node:perf_hooks";
@@ -10,7 +10,7 @@ import type { Batch } from "../delivery/batch.ts";
 import type { EngineContext } from "./context.ts";
 import type { Log } from "./dependency-outage.ts";
 
-/** No mail of a stopped campaign starts more than 2 s later: half of that is for the mail being sent. */
+/** No mail of a stopped campaign starts more than 2 s later: half of that is for the email being sent. */
 const CHECK_PAUSE_MS = 750;
 
 /** Senders do not claim a campaign with an error; the campaigns service fails its remaining recipients. */

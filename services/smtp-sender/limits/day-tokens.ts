@@ -1,6 +1,6 @@
 /**
  * Takes the tokens of a batch: from the company's hourly limit and, during warm-up, from the configuration's daily
- * limit. A recipient needs one of each for the mail and for each copy. Copies that are retried individually need daily
+ * limit. A recipient needs one of each for the email and for each copy. Copies that are retried individually need daily
  * tokens, too: on another day they would exceed its limit.
  */
 import { performance } from "node:perf_hooks";
@@ -36,7 +36,7 @@ export class DayTokens implements HourTokens {
   async take(mails: readonly number[]): Promise<HourGrant> {
     const warmup = this.#warmup();
     if (!warmup) return this.#hour.take(mails);
-    // A mail with more copies than a whole day allows takes the full day, because it would otherwise wait forever.
+    // An email with more copies than a whole day allows takes the full day, because it would otherwise wait forever.
     const wanted = mails.map((n) => Math.min(n, warmup.until_per_day));
     const atMs = performance.now();
     const day = await takeOfDay(this.#campaign, sum(wanted));

@@ -1,6 +1,6 @@
 /**
- * Enforces a company's mails per rolling hour (its plan's `smtp_per_hour`): tokens that batches take and return, and
- * the remaining capacity. A recipient needs one token for the mail and one for each copy (cc, bcc), all or none,
+ * Enforces a company's emails per rolling hour (its plan's `smtp_per_hour`): tokens that batches take and return, and
+ * the remaining capacity. A recipient needs one token for the email and one for each copy (cc, bcc), all or none,
  * because copies follow their mail at once.
  */
 import { performance } from "node:perf_hooks";
@@ -45,7 +45,7 @@ export interface HourGrant {
 
 /** The hourly limit as a batch uses it. */
 export interface HourTokens {
-  /** Takes tokens for recipients with the given numbers of mails, in order. */
+  /** Takes tokens for recipients with the given numbers of emails, in order. */
   take(mails: readonly number[]): Promise<HourGrant>;
   give(...tokens: readonly HourToken[]): Promise<void>;
   /** With half of the token's life left, the body is written in time. */
@@ -53,7 +53,7 @@ export interface HourTokens {
   isValid(token: HourToken): boolean;
 }
 
-/** Tokens for mails that are not counted: retried copies, like copies that follow their mail. */
+/** Tokens for emails that are not counted: retried copies, like copies that follow their mail. */
 export const UNCOUNTED: HourTokens = {
   take: async (mails) => ({ tokens: mails.map(() => ({ bucket: 0, mails: 0, until: undefined })), retryAfterMs: 0 }),
   give: async () => {},
@@ -77,7 +77,7 @@ export class HourLimit implements HourTokens {
   }
 
   async take(mails: readonly number[]): Promise<HourGrant> {
-    // A mail with more copies than a whole hour allows takes the full hour, because it would otherwise wait forever.
+    // An email with more copies than a whole hour allows takes the full hour, because it would otherwise wait forever.
     const most = this.#window.limit === null ? Number.POSITIVE_INFINITY : Math.max(1, this.#window.limit);
     const wanted = mails.map((n) => Math.min(n, most));
     const all = wanted.reduce((sum, n) => sum + n, 0);
@@ -111,7 +111,7 @@ export class HourLimit implements HourTokens {
   }
 }
 
-/** Number of mails the company may still send within the rolling hour. */
+/** Number of emails the company may still send within the rolling hour. */
 export async function hourRoom(companyId: string, limiter: Limiter) {
   const plan = await queryOne<{ smtp_per_hour: number | null }>(
     "select p.smtp_per_hour from companies c join plans p on p.name = c.plan where c.id = $1",

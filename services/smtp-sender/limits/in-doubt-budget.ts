@@ -5,12 +5,12 @@
  * - a server's share follows its throughput (Preparation.#allowance);
  * - slow servers share at most half;
  * - a tenth is reserved for transactional mail, which never waits for newsletters;
- * - mails that are marked together with the results of others may reuse their budget before it is returned;
+ * - emails that are marked together with the results of others may reuse their budget before it is returned;
  * - a refused client is served before one that holds more than its fair share.
  */
 export interface BudgetClient {
   held: number;
-  /** Estimated memory of one mail. */
+  /** Estimated memory of one email. */
   mailBytes: number;
   slow: boolean;
   /** Called after a refusal when budget was returned. */
@@ -35,7 +35,7 @@ export class InDoubtBudget {
     return this.total - this.#free;
   }
 
-  /** Estimated memory of all held mails. */
+  /** Estimated memory of all held emails. */
   get bytes(): number {
     let bytes = 0;
     for (const { held, mailBytes } of this.#clients) bytes += held * mailBytes;

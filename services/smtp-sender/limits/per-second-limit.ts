@@ -1,5 +1,5 @@
 /**
- * Enforces `max_per_second` of an SMTP configuration over all nodes. Mails and copies use credit, which is requested
+ * Enforces `max_per_second` of an SMTP configuration over all nodes. Emails and copies use credit, which is requested
  * from the limiter in small amounts and expires soon.
  */
 import { performance } from "node:perf_hooks";
@@ -24,7 +24,7 @@ export class PerSecondLimit {
     this.#options = options;
   }
 
-  /** Takes credit for one mail. False: none now, `onCredit` is called later. */
+  /** Takes credit for one email. False: none now, `onCredit` is called later. */
   take(perSecond: number | null): boolean {
     if (perSecond === null) return true;
     if (this.#credit > 0 && performance.now() < this.#creditUntil) {

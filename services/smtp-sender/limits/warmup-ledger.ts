@@ -1,16 +1,16 @@
 /**
  * Counts the warm-up days of SMTP configurations in PostgreSQL: one row each, whose lock serializes all senders.
- * Volumes are small at first and one statement serves a group of mails, so no faster counter is needed, and only
+ * Volumes are small at first and one statement serves a group of emails, so no faster counter is needed, and only
  * PostgreSQL can lose the count.
  *
- * Tokens of unsent mails are returned. Those of a killed sender stay used, because its mails may have been sent.
+ * Tokens of unsent emails are returned. Those of a killed sender stay used, because its emails may have been sent.
  */
 import type { Transaction } from "sequelize";
 import { query, queryOne, sequelize } from "../../../models/database/db.ts";
 import type { SmtpConfig } from "../../../models/smtp-config.ts";
 import type { Day } from "./hour-limit.ts";
 
-/** Nothing is granted in the last moments of a day: a mail counts on the day on which its server accepts it. */
+/** Nothing is granted in the last moments of a day: an email counts on the day on which its server accepts it. */
 const LAST_MS = 10_000;
 /** Minimum life of a token. */
 const TRANSFER_MS = 5_000;
@@ -73,7 +73,7 @@ const FIRST = `
   where s.company_id = $1 and s.id = $2 and s.warmup is not null
   on conflict do nothing`;
 
-/** Takes up to `n` tokens of the current day. Undefined: the warm-up has ended, and every mail may be sent. */
+/** Takes up to `n` tokens of the current day. Undefined: the warm-up has ended, and every email may be sent. */
 export async function takeOfDay(
   { company_id, smtp_config_id }: Configuration,
   n: number,
@@ -104,7 +104,7 @@ export async function giveOfDay(
 }
 
 /**
- * Called when the warm-up settings change: clears the waiting note until a sender finds the limit reached again. Mails
+ * Called when the warm-up settings change: clears the waiting note until a sender finds the limit reached again. Emails
  * sent today stay counted; without a warm-up nothing is counted, and a later one starts with its first day.
  */
 export async function warmupChanged(

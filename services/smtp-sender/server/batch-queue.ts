@@ -10,7 +10,7 @@ import type { Mail } from "../delivery/mail.ts";
 const GROUPS_PER_SHARE = 4;
 /** Maximum group size for preparing and marking recipients; each group costs two statements. */
 const MAX_GROUP = 100;
-/** A batch with more ready mails prepares no further group yet: larger groups need fewer statements. */
+/** A batch with more ready emails prepares no further group yet: larger groups need fewer statements. */
 const REFILL_BELOW = MAX_GROUP / 2;
 
 interface Capacity {
@@ -18,7 +18,7 @@ interface Capacity {
   window: number;
   /** Recipients held by all batches, except those whose results are promised. */
   held: number;
-  /** Ready mails that wait for connection slots of their domain. */
+  /** Ready emails that wait for connection slots of their domain. */
   waiting: number;
   /** A connection is idle, and the batch has nothing ready for it. */
   connectionIdle: boolean;
@@ -95,7 +95,7 @@ export class BatchQueue {
   }
 
   /**
-   * `pipelined`: its connection has another mail in progress. `refill`: called with batches that have few ready mails.
+   * `pipelined`: its connection has another email in progress. `refill`: called with batches that have few ready emails.
    */
   next(pipelined: boolean, refill: (batch: Batch) => void): Mail | undefined {
     for (const batches of [this.#urgent, this.all]) {

@@ -68,7 +68,7 @@ export class Connections {
     if (stale.length > 0 && !isFree && hasWork()) for (const connection of stale) connection.ask();
   }
 
-  /** Number of connections to open now for the given number of waiting mails. */
+  /** Number of connections to open now for the given number of waiting emails. */
   missing(work: number, maxConnections: number): number {
     if (this.#closed || this.#attempts.size > 0) return 0;
     const now = performance.now();
@@ -171,7 +171,7 @@ export class Connections {
     }
   }
 
-  /** Closes all connections: waits for mails in progress and sends QUIT, for at most `withinMs`. */
+  /** Closes all connections: waits for emails in progress and sends QUIT, for at most `withinMs`. */
   async close(withinMs: number): Promise<void> {
     this.#closed = true;
     this.quitAll();

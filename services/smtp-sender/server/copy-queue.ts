@@ -1,7 +1,7 @@
 /**
- * Queues copies (cc, bcc) that follow their accepted mail; the mail is recorded together with their outcomes. Copies
+ * Queues copies (cc, bcc) that follow their accepted email; the email is recorded together with their outcomes. Copies
  * therefore never wait for long: when the server is paused, or their batch or the transport ends, they are recorded as
- * queued and any node sends them as retries. At a slow server they are rechecked before they are sent, as mails are
+ * queued and any node sends them as retries. At a slow server they are rechecked before they are sent, as emails are
  * (delivery/suppression.ts).
  */
 import { performance } from "node:perf_hooks";
@@ -115,7 +115,7 @@ export class CopyQueue {
     this.#over(copyOf!);
   }
 
-  /** Records their mails as sent and the copies as queued. */
+  /** Records their emails as sent and the copies as queued. */
   giveUp(): void {
     for (const copy of this.#waiting.splice(0)) this.#leaveToRetries(copy);
   }

@@ -4,7 +4,7 @@
  *
  * working    Mail is sent over all permitted connections.
  * paused     Nothing is sent until the pause in the configuration's row is over (delivery/back-off.ts).
- * probing    One connection with one mail. Accepted: working. Refused for now: paused again, for twice as long.
+ * probing    One connection with one email. Accepted: working. Refused for now: paused again, for twice as long.
  *
  * A working server is paused if no connection can be opened, or one ends before it accepted any mail; on the first 4xx
  * to MAIL in a session that has accepted no mail (otherwise the session limit is reached); and if DATA, the end of data
@@ -83,7 +83,7 @@ export class ServerPauses {
   readonly health: ServerHealth;
   readonly #options: Options;
   #claimingProbe = false;
-  /** The probe: one mail that shows whether the server accepts mail again. */
+  /** The probe: one email that shows whether the server accepts mail again. */
   #probe: object | undefined;
   #acceptedAt: number | undefined;
 
@@ -145,7 +145,7 @@ export class ServerPauses {
   }
 
   /**
-   * Claims the probe; only while `mayProbe`. "sends": mail, or one mail as a probe, may be sent now; "away": database
+   * Claims the probe; only while `mayProbe`. "sends": mail, or one email as a probe, may be sent now; "away": database
    * outage.
    */
   async claimProbe(): Promise<"sends" | "away" | { waitMs: number }> {

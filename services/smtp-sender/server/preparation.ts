@@ -1,4 +1,4 @@
-/** Keeps mails of a server's batches ready for its connections: decides which batch prepares how many, and when. */
+/** Keeps emails of a server's batches ready for its connections: decides which batch prepares how many, and when. */
 import { performance } from "node:perf_hooks";
 import type { Batch, BatchServer } from "../delivery/batch.ts";
 import type { DomainGate } from "../domains/domain-gate.ts";
@@ -10,7 +10,7 @@ import type { ServerPauses } from "./health.ts";
 import { ThroughputMeter } from "./throughput-meter.ts";
 
 const SLOW_MS = 1_000;
-/** Maximum memory of rendered mails in the process. Any server may hold one mail of any size. */
+/** Maximum memory of rendered emails in the process. Any server may hold one email of any size. */
 const MAX_MAIL_BYTES = 48 * 1024 * 1024;
 
 interface Parts {
@@ -44,7 +44,7 @@ export class Preparation implements BudgetClient, BatchServer {
     if (this.#parts.connections.size > 0) for (const batch of this.queue.inTurn) this.fill(batch);
   }
 
-  /** Lets the batch prepare its next mails if the limits allow some. */
+  /** Lets the batch prepare its next emails if the limits allow some. */
   readonly fill = (batch: Batch): void => {
     if (!batch.mayPrepare) return;
     const allowed = this.#allowance(batch);
@@ -73,7 +73,7 @@ export class Preparation implements BudgetClient, BatchServer {
     return this.queue.allowance(batch, { window, held, waiting, connectionIdle });
   }
 
-  /** Limits mails of a megabyte to dozens instead of hundreds. */
+  /** Limits emails of a megabyte to dozens instead of hundreds. */
   get #memoryAllows(): number {
     const free = MAX_MAIL_BYTES - this.#context.budget.bytes;
     return Math.max(1, this.held + Math.floor(free / this.mailBytes));
@@ -95,7 +95,7 @@ export class Preparation implements BudgetClient, BatchServer {
     }
   }
 
-  /** Called a few times per second. A server that does not answer keeps no ready mails. */
+  /** Called a few times per second. A server that does not answer keeps no ready emails. */
   tick(): void {
     this.throughput.tick();
     const now = performance.now();

@@ -1,6 +1,6 @@
 /**
  * Sends mail through one SMTP configuration, connecting its batches with its connections. `#work` is the path of each
- * mail over a connection: copies of accepted mails first, then mails from the batches in rotation. delivery/steps.ts
+ * mail over a connection: copies of accepted emails first, then emails from the batches in rotation. delivery/steps.ts
  * decides what a reply means, health.ts whether the server accepts mail.
  */
 import { performance } from "node:perf_hooks";
@@ -39,7 +39,7 @@ const AFTER_PAUSE_MS = 10;
 const MAX_REFUSED_IN_A_ROW = 4;
 
 export class Server {
-  /** The configuration is gone: mails in progress finish, and nothing starts. */
+  /** The configuration is gone: emails in progress finish, and nothing starts. */
   deleted = false;
   readonly connections: Connections;
   readonly preparation: Preparation;
@@ -94,7 +94,7 @@ export class Server {
     return this.#pauses.lastError;
   }
 
-  /** Earliest time of the next mail, by the monotonic clock. */
+  /** Earliest time of the next email, by the monotonic clock. */
   get backingOffUntil(): number {
     return this.#pauses.until;
   }
@@ -108,7 +108,7 @@ export class Server {
     return this.batches.length === 0 && this.#copies.size === 0 && this.connections.size === 0 && !slowed;
   }
 
-  /** Limits that apply to the campaign's mails. Copies that are retried individually do not count in the hour. */
+  /** Limits that apply to the campaign's emails. Copies that are retried individually do not count in the hour. */
   granters(campaign: ClaimableCampaign, kind: BatchKind): Granters {
     const { limiter, settings, budget } = this.#context;
     const hour = kind === "copies" ? UNCOUNTED : new HourLimit(limiter, campaign, settings.windowSeconds);
@@ -131,7 +131,7 @@ export class Server {
     return !this.#closed && this.#pauses.maySend;
   }
 
-  /** Mails that could be sent now. None while the server is paused: copies wait, too. */
+  /** Emails that could be sent now. None while the server is paused: copies wait, too. */
   get #waiting(): number {
     if (!this.#maySend) return 0;
     const waiting = this.#copies.size + this.#queue.work;
@@ -149,7 +149,7 @@ export class Server {
     this.preparation.fillAll();
     if (this.#growing) return;
     this.#growing = true;
-    // Runs after connections that check for a mail now: the work is for them.
+    // Runs after connections that check for an email now: the work is for them.
     queueMicrotask(() => {
       this.#growing = false;
       this.#grow();
@@ -180,7 +180,7 @@ export class Server {
     for (let n = 0; n < connection.maxUnderWay; n++) void this.#work(connection);
   }
 
-  /** The path of each mail. Runs concurrently, once for each mail that the connection may have in progress. */
+  /** The path of each email. Runs concurrently, once for each email that the connection may have in progress. */
   async #work(connection: Connection): Promise<void> {
     while (connection.isOpen) {
       const mail = connection.mayBegin ? this.#next(connection) : undefined;
@@ -198,7 +198,7 @@ export class Server {
     }
   }
 
-  /** The next mail for a connection, marked and rendered. */
+  /** The next email for a connection, marked and rendered. */
   #next(connection: Connection): Mail | undefined {
     if (!this.#maySend || this.#context.recorder.stalled) return undefined;
     const anyReady = this.#copies.size > 0 || this.#queue.anyReady;
@@ -246,7 +246,7 @@ export class Server {
     this.#copiesAdded();
   }
 
-  /** Copies wait only for a free connection, because their mails are not recorded until then. */
+  /** Copies wait only for a free connection, because their emails are not recorded until then. */
   #copiesAdded(): void {
     if (this.#copies.size === 0) return;
     if (this.#maySend && this.#pauses.working) this.#wakeConnections();
@@ -265,7 +265,7 @@ export class Server {
     }
     this.#pauses.sessionBroke();
     const others = this.connections.size > 0;
-    // A server that ends a session at its first mail has a connection limit if other connections are working.
+    // A server that ends a session at its first email has a connection limit if other connections are working.
     if (others && connection.accepted === 0 && connection.tried > 0) this.connections.limitToOpen();
     // The connection worked before: a limit per connection, an idle time-out or a restart. It is replaced.
     if (connection.accepted > 0 || others || (connection.tried === 0 && this.#waiting === 0)) {
@@ -301,7 +301,7 @@ export class Server {
     void this.#pause(`The SMTP server accepts no mail at the moment: ${reason}`);
   }
 
-  /** Pauses the server; the leases are released and its mail stays queued. */
+  /** Pauses the server; the leases are released and its email stays queued. */
   async #pause(error: string): Promise<void> {
     if (this.#pauses.paused) return;
     const pausing = this.#pauses.pause(error);

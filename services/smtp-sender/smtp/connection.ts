@@ -1,6 +1,6 @@
 /**
- * Sends mail over one open SMTP session. `send` writes a mail and resolves with the server's reply. If the server
- * offers PIPELINING, a second mail may start while the first is unanswered: the body of one message, its final dot, and
+ * Sends mail over one open SMTP session. `send` writes an email and resolves with the server's reply. If the server
+ * offers PIPELINING, a second email may start while the first is unanswered: the body of one message, its final dot, and
  * MAIL, RCPT, DATA of the next are one write (RFC 2920 section 3.1), so that a message costs one round trip. Without
  * PIPELINING every command waits for the previous reply.
  *
@@ -12,8 +12,8 @@
  * next MAIL with 503 and add the next RCPT to the old transaction.
  *
  * An envelope is pipelined behind a message only while the server accepts messages quickly: a written envelope cannot
- * be withdrawn, and a slow server would start that mail long after its campaign was stopped. If a quick server becomes
- * slow, a mail that may no longer be sent is withdrawn at its 354 by ending the session.
+ * be withdrawn, and a slow server would start that email long after its campaign was stopped. If a quick server becomes
+ * slow, an email that may no longer be sent is withdrawn at its 354 by ending the session.
  */
 import type { Socket } from "node:net";
 import { performance } from "node:perf_hooks";
@@ -63,11 +63,11 @@ export class Connection {
   readonly session: Session;
   readonly openedAtMs = performance.now();
   /**
-   * Resolves after the replies to all mails. The reason is "QUIT" if the session ended in order, or was closed while
+   * Resolves after the replies to all emails. The reason is "QUIT" if the session ended in order, or was closed while
    * idle.
    */
   readonly ended: Promise<SessionEnd>;
-  /** Mails passed to the connection. */
+  /** Emails passed to the connection. */
   tried = 0;
   accepted = 0;
   /** Messages that were written completely and answered. */
@@ -90,7 +90,7 @@ export class Connection {
   /** Mail whose envelope was written and whose DATA is not answered. */
   #open: Transaction | undefined;
   /**
-   * Mail whose body the server expects. It is written in the next microtask, with the envelope of the next mail if
+   * Mail whose body the server expects. It is written in the next microtask, with the envelope of the next email if
    * there is one.
    */
   #due: Transaction | undefined;
@@ -128,12 +128,12 @@ export class Connection {
     return this.#end === undefined;
   }
 
-  /** Maximum mails in progress. */
+  /** Maximum emails in progress. */
   get maxUnderWay(): number {
     return this.session.pipelining ? 2 : 1;
   }
 
-  /** True if the next mail may be sent now. */
+  /** True if the next email may be sent now. */
   get mayBegin(): boolean {
     if (this.#open || this.#ending || this.#end || this.#isProbing || this.isStale) return false;
     return this.session.pipelining ? this.#isQuick || !this.#isBehindMessage : !this.#isUnderWay;
@@ -161,23 +161,23 @@ export class Connection {
     return this.#unanswered.length > 0 || this.#open !== undefined || this.#due !== undefined;
   }
 
-  /** Resolves when there may be something to send: on wake-up, when it may start another mail, or when it ends. */
+  /** Resolves when there may be something to send: on wake-up, when it may start another email, or when it ends. */
   wait(): Promise<void> {
     return this.#end ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Wakes one waiting caller to look for a mail. */
+  /** Wakes one waiting caller to look for an email. */
   wake(): void {
     if (this.mayBegin) this.#waiting.shift()?.();
   }
 
-  /** Probes the server of a stale connection with NOOP. It may start mails again upon the reply, or has ended. */
+  /** Probes the server of a stale connection with NOOP. It may start emails again upon the reply, or has ended. */
   ask(): void {
     if (this.#end || this.#ending || this.#isUnderWay || !this.isStale) return;
     this.#write([{ stage: "noop", text: "NOOP\r\n", transaction: undefined }]);
   }
 
-  /** Sends a mail; only while `mayBegin`. */
+  /** Sends an email; only while `mayBegin`. */
   send(message: OutgoingMessage): Promise<TransactionResult> {
     this.tried++;
     const error = messageError(message, this.session);
@@ -201,7 +201,7 @@ export class Connection {
     if (!this.#isUnderWay) this.#sendQuit();
   }
 
-  /** Ends the session now, even with mails in progress. */
+  /** Ends the session now, even with emails in progress. */
   abort(reason: string): void {
     this.#finish(reason);
   }
@@ -335,7 +335,7 @@ export class Connection {
   }
 
   /**
-   * The body is written a microtask later: a waiting caller takes the next mail first, so that its envelope is sent in
+   * The body is written a microtask later: a waiting caller takes the next email first, so that its envelope is sent in
    * the same write.
    */
   async #bodyIsDue(transaction: Transaction): Promise<void> {

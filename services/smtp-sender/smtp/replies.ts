@@ -23,7 +23,7 @@ const MAX_REPLY = 65_536;
 const MAX_TEXT = 500;
 
 /**
- * Cache of parsed single-line replies: four of the five replies to a mail are always the same. Cleared as a whole,
+ * Cache of parsed single-line replies: four of the five replies to an email are always the same. Cleared as a whole,
  * because the fifth (with its queue id) is always new.
  */
 const known = new Map<string, Reply>();

@@ -1,5 +1,5 @@
 /**
- * Sends test mails one after another over a session of its own; every mail has a result when the time is up, whatever
+ * Sends test emails one after another over a session of its own; every email has a result when the time is up, whatever
  * the server does. Nothing is leased, recorded or retried. It takes no connection slot, because a campaign may hold all
  * of them for hours.
  */
@@ -119,7 +119,7 @@ async function inOneSession(delivery: Delivery): Promise<Results> {
   return converse(session, delivery);
 }
 
-/** A server may end a session after each mail: the others use further sessions, as long as each yields a result. */
+/** A server may end a session after each email: the others use further sessions, as long as each yields a result. */
 async function deliver(delivery: Delivery): Promise<Map<number, TestResult>> {
   const results = new Map<number, TestResult>();
   let left = delivery.messages;
@@ -156,7 +156,7 @@ interface Room {
   tokens: readonly HourToken[];
 }
 
-/** Takes hourly and warm-up tokens for all mails or none. Throws 429. */
+/** Takes hourly and warm-up tokens for all emails or none. Throws 429. */
 async function takeTokens(limiter: Limiter, transport: TransportConfig, row: Row, mails: number): Promise<Room> {
   const companyId = transport.companyId;
   if (mails === 0) return { tokens: [], give: async () => {} };
@@ -175,7 +175,7 @@ async function takeTokens(limiter: Limiter, transport: TransportConfig, row: Row
   throw smtpRateLimited(message, Math.ceil(retryAfterMs / 1_000));
 }
 
-/** Renders the mails; returns results for those that failed. */
+/** Renders the emails; returns results for those that failed. */
 function messagesOf(mails: readonly (Rendered | MakeMail)[], to: readonly string[], sender: WireAddress) {
   const failed = new Map<number, TestResult>();
   const messages: TestMail[] = [];

@@ -1,4 +1,4 @@
-/** Phrases about the sender, its server and the mail: refusals that say nothing about the mailbox. */
+/** Phrases about the sender, its server and the email: refusals that say nothing about the mailbox. */
 import { row } from "./phrases.ts";
 
 /**
@@ -177,7 +177,7 @@ export const CONTENT = row("content-refused", [
   "syntax",
 ]);
 
-/** The fields of the mail, as Exim complains of them; the address named is not the recipient's. */
+/** The fields of the email, as Exim complains of them; the address named is not the recipient's. */
 export const HEADERS = row("content-refused", ["malformed address", "may not follow"]);
 
 export const POLICY = row("policy", [
