@@ -129,7 +129,7 @@ describe("a limiter in Redis", () => {
   });
 });
 
-/** In memory, with the interface of the ledger in PostgreSQL. */
+/** In-memory stand-in for the ledger in PostgreSQL. */
 function memoryLedger() {
   const taken = new Map<number, number>();
   let current = 0;
@@ -182,7 +182,7 @@ describe.each<[string, () => Counter]>([
     const limiters = counters.map((counter) => new LedgerLimiter(counter, ledger));
     let granted = 0;
     for (let n = 0; n < 40; n++) {
-      // Makes this node forget what the other one counted.
+      // The other limiter's count is unknown here.
       if (counters[0] instanceof RedisLimiter) await counters[0].forget(hour(100, key));
       granted += (await limiters[n % 2]!.take(hour(100, key), 3)).granted;
     }
@@ -226,7 +226,7 @@ describe("while Redis is away", () => {
     const startedAt = performance.now();
     expect((await limiter.take(window, 1)).used).toBe(1);
     for (let n = 0; n < 50; n++) expect((await limiter.take({ ...window, limit: 100 }, 1)).granted).toBe(1);
-    // Half a second per attempt would be 25.
+    // 25 s if each took half a second.
     expect(performance.now() - startedAt).toBeLessThan(12_000);
 
     redis = await startRedis({ own: true, port });
@@ -251,7 +251,7 @@ describe("while Redis is away", () => {
     await until(async () => (await connection.ping()) === "PONG");
     connection.disconnect();
     await redis.stop();
-    // Half a second per attempt would be 50; this process may get no CPU for a while.
+    // 50 s if each took half a second; this process may get no CPU for a while.
     expect(tookMs).toBeLessThan(25_000);
   });
 });

@@ -1,4 +1,4 @@
-/** What a sender must learn from the database as an ordinary role. */
+/** What a sender reads from the database as an ordinary role. */
 import pg from "pg";
 import { closeDatabase, openDatabase } from "../../../models/database/db.ts";
 import { readDatabaseState, readReplication } from "../../../models/database/history.ts";

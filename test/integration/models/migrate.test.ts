@@ -1,4 +1,4 @@
-/** Migrations are applied beside nodes of the version before, once each, and never to a database that they do not fit. */
+/** Migrations run while nodes of the previous version work, once each, and never on an incompatible database. */
 import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -64,7 +64,7 @@ test("nodes that start at the same moment apply each migration once", async () =
   expect(await migrate(database.url, folder)).toEqual([]);
 });
 
-test("an index is built while the table is written, and again where a build was interrupted", async () => {
+test("an index is built while the table is written, and again if a build was interrupted", async () => {
   addIndex();
   const client = await connected();
   await client.query("create index campaigns_later on campaigns (name)");

@@ -85,7 +85,7 @@ test("a model has exactly the columns of its table, their types, and its key wit
   expect(Object.fromEntries(actual)).toEqual(Object.fromEntries(expected));
 });
 
-test("what is left out at the creation gets the value that the table would give", async () => {
+test("omitted fields get the table's default at creation", async () => {
   const columns = (await query<Column>(COLUMNS)).filter(
     ({ table, required, has_default }) => modelOf(table) && required && has_default,
   );

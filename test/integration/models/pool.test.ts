@@ -71,7 +71,7 @@ test("one company has half of the connections at most, and who asks last need no
   expect(done.indexOf("quiet")).toBeLessThanOrEqual(SHARE.sql / 2);
 });
 
-test("what keeps a connection counts for nobody, whoever caused it to be opened", async () => {
+test("a kept connection counts for nobody, whoever caused it to be opened", async () => {
   const lines = [new PinnedConnection(), new PinnedConnection()];
   await asOwner("noisy", () => Promise.all(lines.map((line) => line.run("one", "select 1", []))));
   const held = () => transaction((client) => query("select 1", [], client));
@@ -79,7 +79,7 @@ test("what keeps a connection counts for nobody, whoever caused it to be opened"
   for (const line of lines) line.close();
 });
 
-test("a connection that breaks or is refused gives its turn back", async () => {
+test("a broken or refused connection releases its slot", async () => {
   const broken = each(() => asOwner("noisy", () => query("select pg_terminate_backend(pg_backend_pid())")));
   for (const { status } of await Promise.allSettled(broken)) expect(status).toBe("rejected");
   expect(await asOwner("noisy", () => Promise.all(each(() => query(SLEEP))))).toHaveLength(CONNECTIONS);
@@ -98,7 +98,7 @@ test("a transaction's own settings end with it", async () => {
   expect(new Set(after)).toEqual(new Set(["1min"]));
 });
 
-test("of a company's bulk changes one runs at a time, and who cannot wait for a turn is asked to come again", async () => {
+test("a company's bulk changes run one at a time, and requests that cannot wait are asked to retry", async () => {
   const write = async (client: Queryable) => void (await query(SLEEP, [], client));
   const ofNoisy = each(() => writeManyRows("noisy", { ids: ["some"], slice: 1, write }));
   expect(await mostDuring(Promise.all(ofNoisy), "state = 'active'")).toBe(1);

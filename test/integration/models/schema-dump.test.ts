@@ -4,7 +4,7 @@ import pg from "pg";
 import { schemaOf } from "../../../scripts/schema-dump.ts";
 import { createDatabase } from "../../support/database.ts";
 
-test("models/schema.sql is what the migrations make (else: npm run schema:dump)", async () => {
+test("models/schema.sql matches the migrations (else: npm run schema:dump)", async () => {
   const database = await createDatabase();
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();

@@ -20,8 +20,8 @@ describe("the schema", () => {
     expect(ids.toSorted()).toEqual(ids);
   });
 
-  // It stands in place of a credential in public links: nothing but its time may be known of it.
-  test("uuid_v7() and newId() leave 74 bits to chance, also within one statement", async () => {
+  // It acts as a credential in public links: only its time may be predictable.
+  test("uuid_v7() and newId() have 74 random bits, also within one statement", async () => {
     const made = (await query<{ id: string }>("select uuid_v7() id from generate_series(1, 4000)")).map(({ id }) => id);
     for (const ids of [made, Array.from({ length: 4_000 }, newId)]) {
       const bits = ids.map((id) =>

@@ -16,7 +16,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The backend gets the CPU in short turns, as on a busy machine, until `work` is done. */
+/** Gives the backend the CPU in short slices, as on a busy machine, until `work` is done. */
 async function inTurns(pid: number, work: () => Promise<void>): Promise<void> {
   let isDone = false;
   const working = work().finally(() => (isDone = true));
@@ -29,7 +29,7 @@ async function inTurns(pid: number, work: () => Promise<void>): Promise<void> {
   await working;
 }
 
-test("work that takes too long is given up on a busy machine, too, and its transaction goes on", async () => {
+test("work that takes too long is abandoned on a busy machine, too, and its transaction continues", async () => {
   await transaction(async (client) => {
     const { pid, limit } = (await queryOne<{ pid: number; limit: string }>(BACKEND, [], client))!;
     await inTurns(pid, async () => {

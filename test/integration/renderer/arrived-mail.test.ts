@@ -1,4 +1,4 @@
-/** The mail as it arrives over SMTP from a request over HTTP, and what its links do. */
+/** The email as it arrives over SMTP from a request over HTTP, and what its links do. */
 import { generateKeyPairSync } from "node:crypto";
 import { dkimVerify } from "mailauth/lib/dkim/verify.js";
 import { type App, startApp } from "../../support/app.ts";
@@ -97,7 +97,7 @@ describe("a custom email", () => {
     expect(fieldOf(bytes(copy()), "Message-ID")).toBe(fieldOf(bytes(primary()), "Message-ID"));
   });
 
-  test("has tracked links, static and from variables, in the primary recipient's mail only", async () => {
+  test("has tracked links, static and from variables, in the primary recipient's email only", async () => {
     const { html } = await read(bytes(primary()));
     const tracked = [...html.matchAll(/href="([^"]*\/click\/[^"]*)"/g)].map((match) => match[1]!);
     const locations = [];
@@ -106,7 +106,7 @@ describe("a custom email", () => {
     expect((await read(bytes(copy()))).html).not.toMatch(/\/click\/|\/open\//);
   });
 
-  test("has a pixel, a web view, a subject in the list of mails, and an unsubscribe link", async () => {
+  test("has a pixel, a web view, a subject in the list of emails, and an unsubscribe link", async () => {
     const { html } = await read(bytes(primary()));
     expect((await visit(/src="([^"]*\/open\/[^"]*)"/.exec(html)![1]!)).headers.get("content-type")).toBe("image/gif");
     const unsubscribe = fieldOf(bytes(primary()), "List-Unsubscribe")!.slice(1, -1);
@@ -127,7 +127,7 @@ describe("a custom email", () => {
   });
 });
 
-describe("a mail with a preheader, a text part and styles of its own", () => {
+describe("an email with a preheader, a text part and styles of its own", () => {
   const body = `<html lang="fr"><head><style>.a{color:red} @media print{.a{color:blue}}</style></head>
     <body><p class="a">Bonjour [[first_name]] <a href="https://example.org/">x</a></p></body></html>`;
   const texts = {
@@ -184,7 +184,7 @@ describe("a mail with a preheader, a text part and styles of its own", () => {
     expect(text).toMatch(/^Bonjour Zo\u00eb <b>\s/);
   });
 
-  test("is refused as a whole where one of its texts is no template", async () => {
+  test("is refused as a whole if one of its texts is not a valid template", async () => {
     const wrong = { ...texts, preheader: "[[", text_body: "[[#if]]", body: "[[/if]]" };
     const params = { name: "C", smtp_config_id: smtpConfigId, receivers, ...wrong };
     const { status, body: errors } = await company.api.post("/api/emails/send/custom/", params);

@@ -1,4 +1,4 @@
-/** What a node keeps of the campaigns that it sent a while ago. */
+/** Tests which compiled campaigns a node keeps. */
 import { CompiledCampaigns } from "../../../services/renderer/compiled-campaign.ts";
 import { type App, startApp } from "../../support/app.ts";
 import { campaign } from "../../support/campaign-rows.ts";

@@ -79,7 +79,7 @@ describe("renderer.renderMails", () => {
     expect(mails.every(({ ok }) => ok)).toBe(true);
   });
 
-  test("slow mails that are signed let other work of the process run in between", async () => {
+  test("slow emails that are signed let other work of the process run in between", async () => {
     const body = `[[#each x]]${"[[#if y]][[/if]]".repeat(400)}[[/each]]`;
     const attributes = { x: Array.from({ length: 150 }, () => 1) };
     const dkim = { domain: "example.com", selector: "s1", privateKey: keyPair().privateKey };
@@ -93,7 +93,7 @@ describe("renderer.renderMails", () => {
     );
     clearInterval(others);
     expect(mails.every(({ ok }) => ok)).toBe(true);
-    // Without a pause between mails there would be one, at the end.
+    // Without a pause between emails there would be one, at the end.
     expect(ticks).toBeGreaterThan(2);
   });
 
@@ -124,7 +124,7 @@ describe("links", () => {
   const links = async (id: string) =>
     (await query<{ links: string[] }>("select links from campaign_contents where campaign_id = $1", [id]))[0]?.links;
 
-  test("are kept with the campaign at its first mail", async () => {
+  test("are kept with the campaign at its first email", async () => {
     const body = '<a href="https://example.com/1?a=1&amp;b=2">1</a><a href="https://example.com/[[x]]">2</a>';
     const id = await campaign({ companyId: COMPANY, body });
     await render(id, [recipient()]);
@@ -200,7 +200,7 @@ describe("copies and attachments", () => {
 });
 
 describe("DKIM", () => {
-  test("signs each mail and copy with the configuration's key, and uses a changed key immediately", async () => {
+  test("signs each email and copy with the configuration's key, and uses a changed key immediately", async () => {
     const [first, second] = [keyPair(), keyPair()];
     const configId = await smtpConfig(COMPANY, { domain: "example.com", selector: "s1", privateKey: first.privateKey });
     const mediaIds = [await media(COMPANY, "a.pdf", [Buffer.alloc(5_000, 7)])];

@@ -29,7 +29,7 @@ async function subscriber(): Promise<string> {
 describe("renderer.renderView", () => {
   const body = '<body><a href="https://example.com/1">[[first_name]]</a> [[city]] [[email]]</body>';
 
-  test("is the recipient's own mail, untracked and without pixel, with the footer", async () => {
+  test("is the recipient's own email, untracked and without pixel, with the footer", async () => {
     const id = await sentEmail(COMPANY, await campaign({ companyId: COMPANY, body }), {
       subscriberId: await subscriber(),
     });

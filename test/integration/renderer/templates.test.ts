@@ -90,7 +90,7 @@ describe("templates", () => {
     expect(otherCase.warnings).toEqual([]);
   });
 
-  test("saving and preview warn of a large mail and of a missing way to unsubscribe, but of none in a receipt", async () => {
+  test("saving and preview warn of a large email and of a missing way to unsubscribe, but of none in a receipt", async () => {
     const large = await create({ body: `<!-- ${LINK} --><p>${"x".repeat(105_000)}</p>` });
     expect(large.warnings).toEqual([expect.stringMatching(/^The HTML has 103 KB\. Gmail/), NO_UNSUBSCRIBE]);
     const shown = await company.api.post(`${PATH}${large.id}/preview/`, {});
@@ -100,7 +100,7 @@ describe("templates", () => {
   });
 
   describe("warn at save, in previews and at the check", () => {
-    /** Of all four, which say the same. */
+    /** Summary of all four, which agree. */
     async function warningsOf(subject: string, body: string, more: object = {}): Promise<string[]> {
       const given = { subject, body: body + LINK, ...more };
       const made = await create(given);
@@ -145,7 +145,7 @@ describe("templates", () => {
       ]);
     });
 
-    test("of addresses that open nothing, with what they were meant to be", async () => {
+    test("of broken URLs, with the intended ones", async () => {
       const html =
         '<a href="www.shop.example.com">x</a><area href="htps://shop.example.com/"><img src="//img.example.com/a.png"><a href="page.html">y</a>';
       expect(await warningsOf("Hi", html)).toEqual([
@@ -163,7 +163,7 @@ describe("templates", () => {
       expect((await create({ subject: "Hi", body: `Hello${LINK}` })).warnings).toEqual([]);
     });
 
-    test("of people without a value, with their number, where the mail would have a gap", async () => {
+    test("of people without a value, with their number, if the email would have a gap", async () => {
       await query(
         `insert into subscribers (company_id, email, first_name, status, attributes)
          select $1, n || '@gap.example', case when n < 3 then 'Bo' else '' end, case when n = 9 then 'unsubscribed' else 'active' end,
@@ -190,7 +190,7 @@ describe("templates", () => {
     });
   });
 
-  test("a preview of what is not saved is what the saved template would show, MJML and inlined styles included", async () => {
+  test("a preview of unsaved content equals the saved template's, including MJML and inlined styles", async () => {
     const given = {
       subject: "Hi [[first_name]]",
       body: "<mjml><mj-body><mj-section><mj-column><mj-text>Hello [[nick]]</mj-text></mj-column></mj-section></mj-body></mjml>",
@@ -216,7 +216,7 @@ describe("templates", () => {
     });
   });
 
-  test("a change of what was saved after it was read is refused and changes nothing, whoever comes second", async () => {
+  test("a change of a template that was saved since it was read is refused and changes nothing", async () => {
     const { id, updated_at } = await create();
     const save = (name: string, unchanged_since = updated_at) =>
       company.api.patch(`${PATH}${id}/`, { name, unchanged_since });
@@ -317,7 +317,7 @@ describe("versions of a template", () => {
     });
   });
 
-  test("each column of a template that is content comes along", async () => {
+  test("versions include each content column of a template", async () => {
     const { id } = await create();
     const columns = await query<{ column_name: string }>(
       "select column_name from information_schema.columns where table_name = 'templates'",
@@ -342,7 +342,7 @@ describe("versions of a template", () => {
     expect(await numbers(id)).toEqual(Array.from({ length: 13 }, (_, n) => 13 - n));
   });
 
-  test("a template of before there were versions is its own first one, and so is what another release saved", async () => {
+  test("a template from before versions existed is its own first one, and so is one saved by another release", async () => {
     const { id, updated_at } = await create({ subject: "Old" });
     await query("delete from template_versions where template_id = $1", [id]);
     const old = { version: 1, subject: "Old", created_at: updated_at, created_by: null };
@@ -372,7 +372,7 @@ describe("versions of a template", () => {
     expect((await company.api.post(`${PATH}${id}/versions/1/restore/`)).status).toBe(404);
   });
 
-  test("what does not exist, or is another company's, is not found", async () => {
+  test("missing templates, and other companies' ones, are not found", async () => {
     const { id } = await create();
     const unknown = [`${newId()}/versions/`, `${newId()}/versions/1/`, `${id}/versions/2/`, `${id}/versions/x/`];
     for (const path of [...unknown, `${id}/versions/0/`, `${id}/versions/99999999999/`]) {
@@ -402,7 +402,7 @@ describe("the check of a template", () => {
   });
   const link = (path: string) => `<a href="${web.url}${path}">x</a>`;
 
-  test("has the warnings of saving, the size, what the filter says of the mail, and saves nothing", async () => {
+  test("returns the warnings of saving, the size and the spam score, and saves nothing", async () => {
     const count = (await company.api.get(PATH)).body.count;
     const { status, body } = await check("<p>Grüße, [[nobody]]</p>", "Ünsere [[email]]");
     expect([status, body]).toEqual([
@@ -420,7 +420,7 @@ describe("the check of a template", () => {
     expect(asked!.body).toMatch(/^From: [\s\S]*List-Unsubscribe: [\s\S]*Content-Type: multipart\/alternative/);
   });
 
-  test("a filter that fails, or answers what is no score, gives null", async () => {
+  test("a filter that fails, or returns no score, gives null", async () => {
     for (const answer of [
       { status: 500, body: "" },
       { body: "{}" },
@@ -435,7 +435,7 @@ describe("the check of a template", () => {
     expect(web.asked).toEqual([]);
   });
 
-  test("asks each link once, by GET where HEAD fails, and follows five redirects", async () => {
+  test("requests each link once, with GET if HEAD fails, and follows five redirects", async () => {
     web.on = ({ method, url }) => {
       const [, hops] = /^\/hops\/(\d)/.exec(url) ?? [];
       if (hops) return { status: 302, headers: { location: hops === "1" ? "/ok" : `/hops/${Number(hops) - 1}` } };
@@ -456,7 +456,7 @@ describe("the check of a template", () => {
     expect(whole.map(({ method, url }) => `${method} ${url}`)).toEqual(["HEAD /ok?a=1&b=2"]);
   });
 
-  test("asks areas, images and backgrounds, too, and says what is what", async () => {
+  test("checks areas, images and backgrounds, too, and names their kinds", async () => {
     web.on = ({ url }) => ({ status: url.startsWith("/ok") ? 200 : 404 });
     const { body } = await check(
       `<td background="${web.url}/ok.png" style="background:url('${web.url}/style.png')"><img src="${web.url}/gone.png" usemap="#m"><img src="${web.url}/[[email]].png"><img src="cid:x"><img src="data:image/png;base64,AA"><map name="m"><area href="${web.url}/ok?x=1&amp;y=2"><area href="mailto:a@b.example"></map><!--[if mso]><v:fill src="${web.url}/ok.gif"/><![endif]-->`,
@@ -489,7 +489,7 @@ describe("the check of a template", () => {
     await hidden.stop();
   });
 
-  test("a server that does not answer has no status, and holds up nobody beyond the end", async () => {
+  test("a server that does not answer has no status, and delays nothing beyond the deadline", async () => {
     const ending = new AbortController();
     web.on = ({ url }) => {
       if (url !== "/silent") return {};
@@ -582,7 +582,7 @@ describe("MJML and styles", () => {
     expect(plain).toMatch(/^Hi <Ann> Unsubscribe/);
   });
 
-  test("what is wrong with MJML is said with its line, at a change of the mode alone, too", async () => {
+  test("MJML errors name their line, even if only the mode changes", async () => {
     const answer = await company.api.post(PATH, {
       ...input,
       subject: "[[",
@@ -604,7 +604,7 @@ describe("MJML and styles", () => {
     });
   });
 
-  test("mj-include reads and fetches nothing, wherever it stands", async () => {
+  test("mj-include never reads or fetches anything", async () => {
     for (const path of [
       "/etc/passwd",
       "../../../package.json",
@@ -631,7 +631,7 @@ describe("MJML and styles", () => {
     });
   });
 
-  test("inline_css writes styles into elements, follows each change, and goes with it again", async () => {
+  test("inline_css inlines styles, follows each change, and is undone when switched off", async () => {
     const body = `<style>.a{color:red} @media print{.a{color:blue}}</style><p class="a">x ${LINK}</p>`;
     const inlined = '<p style="color: red;" class="a">';
     const { id, ...made } = await create({ body, inline_css: true });
@@ -664,7 +664,7 @@ describe("MJML and styles", () => {
     );
   });
 
-  test("text_body stands in the preview as it is, and null derives it again", async () => {
+  test("text_body is shown unchanged in the preview, and null derives it again", async () => {
     const { id } = await create({ text_body: "Dear [[first_name]] & all", template_type: "transactional" });
     expect((await shown(id)).text).toBe("Dear <Ann> & all");
     const { body } = await company.api.patch(`${PATH}${id}/`, { text_body: null, preheader: null });
@@ -677,7 +677,7 @@ describe("preview", () => {
   const preview = (id: string, variables?: unknown) =>
     company.api.post(`${PATH}${id}/preview/`, variables === undefined ? {} : { variables });
 
-  test("shows what a recipient with these variables gets, untracked", async () => {
+  test("shows the email of a recipient with these variables, untracked", async () => {
     const body =
       '<p>[[first_name]] &amp; [[#each items]]<a href="https://example.com/[[this]]">[[this]]</a>[[/each]]</p>[[[raw]]]';
     const { id } = await create({ body, template_type: "transactional" });
@@ -691,7 +691,7 @@ describe("preview", () => {
     });
   });
 
-  test("of a marketing template shows the footer that its mails get", async () => {
+  test("of a marketing template shows the footer that its emails get", async () => {
     const { body } = await preview((await create()).id);
     expect(body).toMatchObject({
       subject: "Hi",

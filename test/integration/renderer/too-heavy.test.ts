@@ -1,4 +1,4 @@
-/** A template that takes a worker thread too long: whoever wrote it gets an error, and nothing waits for it. */
+/** A template that exceeds a worker thread's limit: its author gets an error, and nothing waits for it. */
 import { query } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
 import { newId } from "../../../services/lib/ids.ts";
@@ -45,7 +45,7 @@ test("MJML and styles that take it too long are refused", async () => {
   }
 });
 
-test("its mails fail with the reason, and the next batch does not try again", async () => {
+test("its emails fail with the reason, and the next batch does not try again", async () => {
   const campaignId = await campaign({ companyId: company.id, body: HEAVY });
   const recipients = [{ id: newId(), email: "a@example.com" }];
   const failed = { mails: [{ ok: false, error: `The template cannot be rendered: Too much work: ${SENTENCE}.` }] };

@@ -1,4 +1,4 @@
-/** What servers answer, and what becomes of recipients, campaigns and addresses. */
+/** Tests servers' replies and their effects on recipients, campaigns and addresses. */
 import { query } from "../../../models/database/db.ts";
 import { resume } from "../../../services/campaigns/lifecycle/resume.ts";
 import type { Ctx } from "../../../services/lib/caller.ts";
@@ -23,7 +23,7 @@ const campaign = (recipients: Parameters<Sending["campaign"]>[0]["recipients"], 
 
 const isTo = (n: number, to: string) => Number(/\d+/.exec(to)?.[0]) % 10 === n;
 
-test("deferred recipients are tried again until they are accepted, and delay nobody else", async () => {
+test("deferred recipients are retried until accepted, and delay nobody else", async () => {
   const seen = new Map<string, number>();
   await start({
     answer: ({ verb, to }) => {
@@ -157,7 +157,7 @@ describe("the same refusal to 20 recipients in a row stops the campaign and supp
     await none();
   });
 
-  test("whatever the server does afterwards, also within the same moment; resumed, it is counted anew", async () => {
+  test("whatever the server replies afterwards, even at the same moment; after a resume the count restarts", async () => {
     let n = 0;
     let refused: [from: number, to: number] = [11, 40];
     await start({
@@ -252,7 +252,7 @@ test("a refused sender address stops the campaign at once", async () => {
   expect((await sending.recipients(id)).every(({ attempts }) => attempts === 0)).toBe(true);
 });
 
-test("TLS is required and not offered: the campaign stops, nothing goes out in the clear", async () => {
+test("TLS is required and not offered: the campaign stops, nothing is sent in the clear", async () => {
   await start({}, { useTls: true });
   const id = await campaign(5);
   sending.engine();
@@ -262,7 +262,7 @@ test("TLS is required and not offered: the campaign stops, nothing goes out in t
   expect(server.accepted).toBe(0);
 });
 
-test("a deleted configuration fails what is left", async () => {
+test("a deleted configuration fails the remaining recipients", async () => {
   await start();
   const id = await campaign(10);
   await query("delete from smtp_configs where id = $1", [smtpConfigId]);
@@ -348,7 +348,7 @@ test.each([
   expect(server.messages[0]!.raw).toMatch(/\r\n\.dots\r\n\.\.\r\n$/);
 });
 
-test("an address that needs SMTPUTF8 fails where the server does not offer it, and goes out where it does", async () => {
+test("an address that needs SMTPUTF8 fails without the server's support, and is sent with it", async () => {
   await start({ extensions: ["8BITMIME"] });
   const people = [{ email: "jörg@bücher.example" }, { email: "plain@bücher.example" }];
   const id = await campaign(people);

@@ -50,7 +50,10 @@ const call = <T>(action: string, params: object) =>
   app.broker.call<T, object>(`smtp-sender.${action}`, params, { meta });
 type View = { id: string } & Record<string, unknown>;
 const create = (more: object = {}) => call<View>("createConfig", { ...given, ...more });
-/** By itself and in the list. The DNS is asked behind the answer that made it, whose result is left out. */
+/**
+ * Reads it individually and in the list. The DNS is queried after the response that created it, whose result is
+ * ignored.
+ */
 async function expectShown(created: View): Promise<void> {
   const settled = (view: View) => ({ ...view, checked_at: null, check_failures: [] });
   expect(settled(await call<View>("getConfig", { id: created.id }))).toEqual(created);
@@ -75,7 +78,7 @@ async function somebodyWaits(): Promise<void> {
   }
 }
 
-describe("the stored password goes nowhere else", () => {
+describe("the stored password is not sent to another server", () => {
   const REFUSED = { password: [expect.stringMatching(/^Enter the password again/)] };
   const changes: [string, object][] = [
     ["host", { host: "smtp.attacker.example" }],
@@ -110,7 +113,7 @@ describe("the stored password goes nowhere else", () => {
     expect(await queryOne("select host from smtp_configs where id = $1", [id])).toEqual({ host: given.host });
   });
 
-  test("and is reported together with what else is wrong", async () => {
+  test("and is reported together with other errors", async () => {
     const { id } = await create();
     const wrong = { id, host: "smtp.attacker.example", sender_email: "nobody" };
     expect(await errorsOf(call("updateConfig", wrong))).toEqual({
@@ -119,7 +122,7 @@ describe("the stored password goes nowhere else", () => {
     });
   });
 
-  test("is not asked for where nothing of it changes, TLS is switched on, or none is stored", async () => {
+  test("is not required if its target is unchanged, TLS is switched on, or none is stored", async () => {
     const { id } = await create({ use_tls: false });
     const same = { host: "SMTP.example.com", port: given.port, username: given.username, use_tls: true };
     expect(await call("updateConfig", { id, ...same, name: "Renamed", tls_mode: "starttls" })).toMatchObject({
@@ -132,7 +135,7 @@ describe("the stored password goes nowhere else", () => {
   });
 });
 
-test("owners are mailed that a host was changed, whoever did it, and about no other change", async () => {
+test("owners are notified of a changed host, by any user, and of no other change", async () => {
   const settings = config();
   settings.SYSTEM_SMTP_URL = "smtp://127.0.0.1:9";
   try {
@@ -150,7 +153,7 @@ test("owners are mailed that a host was changed, whoever did it, and about no ot
   }
 });
 
-test("gives back what was stored, and never the login", async () => {
+test("returns stored values, and never the login", async () => {
   const created = await create({ sender_name: "Acme", reply_to_email: "hello@example.com" });
   expect(created).toEqual({
     backing_off_until: null,
@@ -226,7 +229,7 @@ test("all errors are reported at once", async () => {
   });
 });
 
-test("limits of domains: stored as the domain goes over the wire, shown, taken away by null", async () => {
+test("limits of domains: stored in wire form, shown, removed by null", async () => {
   const created = await create({
     domain_limits: [
       { domain: "Limited.Example.", max_per_minute: 100 },
@@ -243,7 +246,7 @@ test("limits of domains: stored as the domain goes over the wire, shown, taken a
   expect(await call("updateConfig", { id, domain_limits: null })).toMatchObject({ domain_limits: [] });
 });
 
-test("limits of domains: no domain, one that stands there twice, and neither of the limits are errors", async () => {
+test("limits of domains: invalid domains, duplicates and entries without limits are errors", async () => {
   const domain_limits = [
     { domain: "no domain", max_per_minute: 1 },
     { domain: "a.example", max_per_minute: 1 },
@@ -298,7 +301,7 @@ describe("the mailbox of bounces", () => {
     expect(await row(created.id)).toBeUndefined();
   });
 
-  test("a PATCH changes what it names; the mailbox is looked at anew", async () => {
+  test("a PATCH changes only named fields; the mailbox is read again", async () => {
     const { id } = await create();
     expect(await patch(id, { ...box, port: 143 })).toMatchObject({ bounce_mailbox: { ...shown, port: 143 } });
     await query(
@@ -433,7 +436,7 @@ describe("two DKIM keys", () => {
     expect((await patch([])).dkim).toBeNull();
   });
 
-  test("one that is left takes the place of the first", async () => {
+  test("a remaining key becomes the first", async () => {
     const [rsa, ed] = [key("rsa", "r1"), key("ed25519", "e1")];
     const { id } = await create({ dkim: [rsa, ed] });
     await call("updateConfig", { id, dkim: named("e1") });
@@ -487,7 +490,7 @@ test.each([
   });
 });
 
-test("a new default takes the place of the old one", async () => {
+test("a new default replaces the old one", async () => {
   const first = await create({ is_default: true });
   const second = await create({ is_default: true });
   expect(await call("getConfig", { id: first.id })).toMatchObject({ is_default: false });
@@ -517,7 +520,7 @@ test("deleted is deleted", async () => {
   await expect(call("getConfig", { id })).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
-test("private networks are refused where they are not permitted", async () => {
+test("private networks are refused unless permitted", async () => {
   const { config } = await import("../../../services/lib/config.ts");
   Object.assign(config(), { ALLOW_PRIVATE_NETWORKS: false });
   try {
@@ -536,7 +539,7 @@ test("private networks are refused where they are not permitted", async () => {
   }
 });
 
-test("the hour's room of a company without a limit", async () => {
+test("the hourly capacity of a company without a limit", async () => {
   expect(await call("hourRoom", {})).toEqual({ limit: null, used: 0, room: null, retry_after_seconds: 0 });
 });
 
@@ -610,7 +613,7 @@ describe("validate", () => {
     });
   });
 
-  test("a server that talks on in plain where TLS begins: reported in words, without the library's innards", async () => {
+  test("a server that continues in plain text when TLS starts: reported without library internals", async () => {
     const plain = createServer((socket) => {
       socket.write("220 plain\r\n");
       socket.on("data", (data) => {
@@ -659,7 +662,7 @@ describe("validate", () => {
     ),
   );
 
-  test("a login by the mechanism that the server has, of those that it offers", async () => {
+  test("a login with the one offered mechanism that works", async () => {
     const auth = { user: login.username, pass: login.password, has: ["LOGIN"], offers: ["PLAIN", "LOGIN"] };
     expect(await validate({ auth }, { use_tls: false })).toMatchObject({ valid: true, stage: "ok" });
   });
@@ -734,7 +737,7 @@ describe("validate", () => {
     await expect(tryIt()).resolves.toMatchObject({ valid: false });
   });
 
-  test("a server that greets nobody: the answer comes within 10 seconds", async () => {
+  test("a server that never greets: the response arrives within 10 seconds", async () => {
     const result = await validate(
       { answer: ({ verb }) => (verb === "CONNECT" ? { hang: true } : undefined) },
       { use_tls: false },

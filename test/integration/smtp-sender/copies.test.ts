@@ -1,6 +1,6 @@
 /**
- * Every copy (cc, bcc) has an outcome, and none changes anything for its mail. A copy that cannot be sent keeps nothing
- * waiting: its mail was accepted, and is recorded.
+ * Every copy (cc, bcc) has an outcome, and none changes anything for its email. A copy that cannot be sent keeps nothing
+ * waiting: its email was accepted, and is recorded.
  */
 import { query } from "../../../models/database/db.ts";
 import { SENT_EMAIL_STATUSES } from "../../../models/sent-email-status.ts";
@@ -51,7 +51,7 @@ async function start(
 
 const isCopy = (to: string) => /^b?cc/.test(to);
 
-/** The connection ends behind the first mail that is accepted, before its copy. */
+/** The connection ends behind the first email that is accepted, before its copy. */
 async function dropsAfterFirst(after: (verb: string) => string | undefined) {
   let accepted = 0;
   server = await sending.startServer({
@@ -98,7 +98,7 @@ test("the server does not come back: the primary counts as sent all the same", a
   expect(copy).toMatchObject({ email: "c@to.example", kind: "cc", status: "queued", attempts: 0, sent_at: null });
 });
 
-test("max_per_second holds for mails and their copies together", async () => {
+test("max_per_second holds for emails and their copies together", async () => {
   const PER_SECOND = 20;
   server = await sending.startServer();
   const companyId = await sending.company();
@@ -110,7 +110,7 @@ test("max_per_second holds for mails and their copies together", async () => {
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 25 });
   expect(server.messages).toHaveLength(50);
   expect((await copiesOf(id)).map(({ status }) => status)).toEqual(Array(25).fill("sent"));
-  // From the beginning, and not between two mails: on a busy machine the server reads late what left in time.
+  // Measured from the start, not between two emails: on a busy machine the server may read late what was sent in time.
   const firstAfter = (seconds: number) => server.messages[PER_SECOND * seconds]!.at - began;
   expect(firstAfter(1)).toBeGreaterThanOrEqual(950);
   expect(firstAfter(2)).toBeGreaterThanOrEqual(1_900);
@@ -190,7 +190,7 @@ describe.each([true, false])("outcomes (pipelining %s)", (pipelining) => {
   });
 });
 
-test("copies that no session has room for are deferred, and their mails are recorded", async () => {
+test("copies that no session accepts are deferred, and their emails are recorded", async () => {
   const id = await start(
     { answer: ({ verb, to }) => (verb === "RCPT" && isCopy(to) ? "452 4.5.3 Too many recipients" : undefined) },
     Array.from({ length: 10 }, (_, n) => ({ email: `r${n}@to.example`, cc: [`cc${n}@to.example`] })),
@@ -201,7 +201,7 @@ test("copies that no session has room for are deferred, and their mails are reco
   expect((await copiesOf(id)).map(({ status }) => status)).toEqual(Array(10).fill("queued"));
 });
 
-test("a copy that needs SMTPUTF8 fails alone where the server has none", async () => {
+test("only the copy that needs SMTPUTF8 fails at a server without it", async () => {
   const id = await start({ extensions: ["SIZE 20000000", "8BITMIME"] }, [
     { email: "a@to.example", cc: ["cc1@to.example", "用户@to.example"], bcc: ["bcc@to.example"] },
   ]);
@@ -317,7 +317,7 @@ test("copies that wait for a configuration that is deleted fail", async () => {
   expect(await sending.counts(id)).toMatchObject({ status: "completed", sent_count: 1, error: null });
 });
 
-test("300 mails with three copies each, a third of which is deferred, over two senders: none lost, none twice", async () => {
+test("300 emails with three copies each, a third of which is deferred, over two senders: none lost, none twice", async () => {
   const seen = new Set<string>();
   const recipients = Array.from({ length: 300 }, (_, n) => ({
     email: `r${n}@to.example`,

@@ -1,4 +1,4 @@
-/** Sender processes that are killed, paused and stopped in the middle of it: everyone is accounted for, nobody gets two. */
+/** Kills, pauses and stops sender processes during a send: every recipient is accounted for, and nobody gets two. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -78,7 +78,7 @@ async function accountFor(id: string): Promise<void> {
   }
 }
 
-test("kill -9 again and again: nobody is lost or gets two, few are in doubt, and resume sends to those that did not get it", async () => {
+test("repeated kill -9: nobody is lost or gets two, few are in doubt, and resume sends to the others", async () => {
   server = await startSmtpServer({ delayMs: { DOT: 6 } });
   const { id, companyId } = await campaign(2_500);
   const senders = [await sender(), await sender()];
@@ -102,7 +102,7 @@ test("kill -9 again and again: nobody is lost or gets two, few are in doubt, and
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 2_500, failed_count: 0 });
   const reached = new Set(server.messages.map(({ to }) => to[0]));
   expect(reached.size).toBe(2_500);
-  // Only those in doubt may have got a second one, and it has the same Message-ID.
+  // Only recipients in doubt may have got a second one, with the same Message-ID.
   expect(server.doubled.length).toBeLessThanOrEqual(unknown);
 }, 240_000);
 
@@ -124,7 +124,7 @@ const unknownOf = (id: string) =>
     [id],
   );
 
-/** Who was in doubt is sent to or sent again, and the campaign has no failures, whether it had ended or not. */
+/** Recipients in doubt are sent to or sent again, and the campaign has no failures, whether or not it had ended. */
 async function expectNobodyInDoubt(id: string, recipients: number): Promise<void> {
   await sending.until(
     () => unknownOf(id),
@@ -140,7 +140,7 @@ async function expectNobodyInDoubt(id: string, recipients: number): Promise<void
   await accountFor(id);
 }
 
-test("a sender that is paused past its lease sends nothing more when it wakes, and says what became of those in doubt", async () => {
+test("a sender paused past its lease sends nothing more when it resumes, and reports results of recipients in doubt", async () => {
   server = await startSmtpServer({ delayMs: { DOT: 5 } });
   const { id } = await campaign(1_500);
   const paused = await sender();
@@ -175,7 +175,7 @@ test("a campaign that has ended with recipients in doubt is taken up again for t
   await end(cutOff, "SIGTERM");
 }, 180_000);
 
-test("no database for three leases, without a word, and no other sender to ask: nobody is in doubt when it is back", async () => {
+test("a silent database outage of three leases without other senders: nobody is in doubt afterwards", async () => {
   server = await startSmtpServer({ delayMs: { DOT: 5 } });
   const { id } = await campaign(2_000);
   const { proxy, env } = await databaseProxy();
@@ -186,7 +186,7 @@ test("no database for three leases, without a word, and no other sender to ask: 
     proxy.hold();
     await sleep(6_000);
     await proxy.pass();
-    // Until it is sent on, whoever recovered a lease has done it.
+    // Until the process continues, its leases are recovered by others.
     await server.received(server.accepted + 100);
     doubts.push((await unknownOf(id))!.n);
   }
@@ -212,7 +212,7 @@ async function copiesOf(id: string): Promise<Copy[]> {
 
 const arrivals = (id: string, to: string) => server.counts.get(`${messageId(id)} ${to}`) ?? 0;
 
-test("kill -9 between mails and their copies, and while copies are tried again: none is lost, none doubled", async () => {
+test("kill -9 between emails and their copies, and while copies are tried again: none is lost, none doubled", async () => {
   const seen = new Set<string>();
   const isDeferred = (to: string) => /^cc\d*[02468]@/.test(to) && seen.size < seen.add(to).size;
   server = await startSmtpServer({
@@ -240,7 +240,7 @@ test("kill -9 between mails and their copies, and while copies are tried again: 
     (rows) => rows.length === 2 * counts.sent_count && rows.every(({ status }) => status > 1),
     60_000,
   );
-  // Of a newsletter nothing goes out twice, and whatever may have arrived is in doubt.
+  // Nothing of a newsletter is sent twice, and everything that may have arrived is in doubt.
   expect(server.doubled).toEqual([]);
   for (const copy of copies) {
     const arrived = arrivals(copy.id, copy.email);
@@ -249,7 +249,7 @@ test("kill -9 between mails and their copies, and while copies are tried again: 
   }
   const doubtful = copies.filter(({ status }) => status === 6).length;
   expect(doubtful).toBeLessThanOrEqual(IN_DOUBT * kills);
-  // A mail in doubt has no rows for its copies: they share its doubt.
+  // An email in doubt has no rows for its copies: they share its doubt.
   const unknown = (await sending.recipients(id)).filter(({ status }) => status === 6).length;
   expect(2 * (counts.sent_count + unknown)).toBe(1_600);
 }, 240_000);
@@ -307,7 +307,7 @@ longTest(
   180_000,
 );
 
-test("the database cuts all connections, again and again: the sender waits, goes on, and forgets nothing", async () => {
+test("the database repeatedly cuts all connections: the sender waits, continues, and loses nothing", async () => {
   server = await startSmtpServer({ delayMs: { DOT: 6 } });
   const { id } = await campaign(2_000);
   await sender();
@@ -327,7 +327,7 @@ test("the database cuts all connections, again and again: the sender waits, goes
   expect(server.doubled).toEqual([]);
 }, 180_000);
 
-test("the database answers nothing for longer than a lease: who was not handed over is sent to afterwards, nobody is in doubt", async () => {
+test("the database hangs for longer than a lease: remaining recipients are sent to afterwards, nobody is in doubt", async () => {
   server = await startSmtpServer({ delayMs: { DOT: 20 } });
   const { id } = await campaign(600);
   await sender();

@@ -47,7 +47,7 @@ const configuration = async (given: object = {}): Promise<string> => {
 const report = async (id: string) => company.api.get(`${CONFIGS}${id}/deliverability/`);
 const statuses = (checks: Named[]) => Object.fromEntries(checks.map(({ name, status }) => [name, status]));
 
-test("what is missing is shown as the records to publish; published as shown, every check passes", async () => {
+test("missing records are shown for publishing; once published, every check passes", async () => {
   server.zones.clear();
   const id = await configuration({
     bounce_address: "bounce@acme.example",
@@ -147,7 +147,7 @@ describe("before the first send of a day", () => {
     server.zones.set("shop.example.com", { txt: ["v=spf1 -all", "v=spf1 ~all"], mx: [[1, "mx.shop.example.com"]] });
   };
 
-  test("what fails is a warning, looked up once; after a change of the configuration it is looked up again", async () => {
+  test("a failure is a warning, checked once, and again after a change of the configuration", async () => {
     broken();
     const id = await configuration(SENDER);
     await untilChecked(id);

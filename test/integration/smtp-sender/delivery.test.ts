@@ -11,7 +11,7 @@ async function start(options: SmtpServerOptions = {}) {
   return sending.smtpConfig(companyId, server);
 }
 
-test("every recipient of a campaign gets one mail", async () => {
+test("every recipient of a campaign gets one email", async () => {
   const smtpConfigId = await start();
   const id = await sending.campaign({ companyId, smtpConfigId, recipients: 1_234, chunk: 100 });
   sending.engine();

@@ -1,4 +1,4 @@
-/** DKIM keys that are made here, over HTTP: a name server, a mail server and a verifier that nobody here wrote. */
+/** Generated DKIM keys, over HTTP, with an independent name server, mail server and verifier. */
 import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dkimVerify } from "mailauth/lib/dkim/verify.js";
@@ -85,7 +85,7 @@ async function report(id: string): Promise<{ name: string; status: string; found
 }
 const dkimIn = (checks: Awaited<ReturnType<typeof report>>) => checks.filter(({ name }) => name === "dkim");
 
-/** One round of what each node does twice a minute. */
+/** One round of the check that each node runs twice per minute. */
 async function look(): Promise<void> {
   await query("update dkim_keys set next_look_at = now()");
   await app.broker.call("smtp-sender.activateDkimKeys", {});
@@ -178,7 +178,7 @@ test("the report activates a key whose record it sees, and says so at once", asy
   const alignment = checks.find(({ name }) => name === "alignment");
   expect(alignment!.found).toMatchObject({ dkim: ["acme.example"] });
   expect(await shown(id)).toMatchObject([{ active: true }, { active: true }]);
-  // Its failures hold for the configuration as it is now: they are not looked up again before the next send.
+  // The stored failures are valid for the current configuration and not checked again before the next send.
   expect(await queryOne("select checked_at from smtp_configs where id = $1", [id])).toEqual({
     checked_at: expect.any(Date),
   });
@@ -205,7 +205,7 @@ test("the private key is sealed, and in no answer; the audit log says who made i
   ]);
 });
 
-test("the same request gives the same key; another one of the algorithm takes the place of the one that waits", async () => {
+test("the same request returns the same key; another one of the algorithm replaces the waiting key", async () => {
   const id = await configuration();
   const first = await make(id, "ed25519", "fm1");
   expect((await make(id, "ed25519", "FM1")).body).toEqual(first.body);
@@ -249,7 +249,7 @@ test("another company's configuration gets no key", async () => {
   expect(await shown(id)).toBeNull();
 });
 
-test("null takes away all keys, also one that waits; others than null leave it waiting", async () => {
+test("null removes all keys, also a waiting one; other values keep it waiting", async () => {
   const id = await configuration({ dkim: given("rsa", "s1") });
   const made: Made = (await make(id, "rsa", "fm1")).body;
   const s1 = { domain: "acme.example", selector: "s1" };
@@ -262,7 +262,7 @@ test("null takes away all keys, also one that waits; others than null leave it w
   expect(await query("select from dkim_keys where smtp_config_id = $1", [id])).toEqual([]);
 });
 
-test("a key is rotated in mid-campaign: every mail has signatures that hold, by the key that signed then", async () => {
+test("a key is rotated in mid-campaign: every email has signatures that hold, by the key that signed then", async () => {
   const keys = [given("rsa", "old"), given("ed25519", "e1")];
   const id = await configuration({ dkim: keys, max_connections: 2 });
   for (const { expected } of dkimIn(await report(id))) {
@@ -294,7 +294,7 @@ test("a key is rotated in mid-campaign: every mail has signatures that hold, by 
   }
   const [byOld, byNew] = ["old", "new"].map((name) => [`${name}: pass`, "e1: pass"]);
   expect(early.map((email) => found.get(email))).toEqual(early.map(() => byOld));
-  // Those that were signed ahead of the change and not tried yet go out as they are; the old record is still there.
+  // Emails signed before the change and not tried yet are sent as they are; the old record still exists.
   const others = late.map((email) => found.get(email)!.join());
   expect(others.filter((one) => one !== byOld!.join() && one !== byNew!.join())).toEqual([]);
   expect(others).toContain(byNew!.join());

@@ -8,12 +8,12 @@ const sending = useSending();
 
 /** The minute of these tests. */
 const WINDOW_SECONDS = 2;
-/** Counted at the server, where a mail arrives a little after it was counted here. */
+/** Counted at the server, where an email arrives a little after it was counted here. */
 const ROLLING_MS = WINDOW_SECONDS * 1_000 - 500;
 const LIMIT = 20;
 const LIMITED = "limited.example";
 
-/** In turn for each of the domains. */
+/** Alternates between the domains. */
 const recipientsOf = (domains: string[], each: number): Recipient[] =>
   Array.from({ length: each * domains.length }, (_, n) => ({ email: `r${n}@${domains[n % domains.length]}` }));
 
@@ -32,7 +32,7 @@ async function configuration(server: SmtpServer, limit: Omit<DomainLimit, "domai
   return { companyId, smtpConfigId: await sending.smtpConfig(companyId, server, { domainLimits }) };
 }
 
-test("max_per_minute holds in any rolling window over all campaigns; the rest goes at once, and no try counts twice", async () => {
+test("max_per_minute holds in any rolling window over all campaigns; other mail is sent at once, and no try counts twice", async () => {
   const server = await sending.startServer();
   const from = await configuration(server, { max_per_minute: LIMIT });
   const others = ["one.example", "two.example", "three.example", "four.example"];
@@ -49,7 +49,7 @@ test("max_per_minute holds in any rolling window over all campaigns; the rest go
   expect(rows.filter(({ attempts }) => attempts !== 1)).toEqual([]);
 });
 
-test("copies count, wherever their mail goes", async () => {
+test("copies count for their own domain", async () => {
   const server = await sending.startServer();
   const from = await configuration(server, { max_per_minute: 4 });
   const recipients = [1, 2, 3].map((n) => ({
@@ -82,7 +82,7 @@ test("max_connections: no more transactions with a domain at a time, and its slo
     },
   });
   const from = await configuration(server, { max_connections: 2 });
-  // Those of the domain stand before all others.
+  // Recipients of the domain come before all others.
   const id = await sending.campaign({
     ...from,
     recipients: [...recipientsOf([LIMITED], 30), ...recipientsOf(["one.example"], 200)],
@@ -99,7 +99,7 @@ test("max_connections: no more transactions with a domain at a time, and its slo
   expect(server.doubled).toEqual([]);
 });
 
-test("a limit that is lifted lets what waits go, and one that is set holds for mails that are ready", async () => {
+test("lifting a limit releases waiting emails, and a new one applies to ready emails", async () => {
   const server = await sending.startServer({ delayMs: { DOT: 20 } });
   const from = await configuration(server, { max_per_minute: 5 });
   const id = await sending.campaign({ ...from, recipients: recipientsOf([LIMITED], 20) });
@@ -120,7 +120,7 @@ test("a limit that is lifted lets what waits go, and one that is set holds for m
     await engine.servers.reload(from.smtpConfigId);
   };
   await setLimits([]);
-  // They come back when they were to; a minute is too long for a test.
+  // They are retried at their time; a minute is too long for a test.
   await query("update sent_emails set next_attempt_at = now() where next_attempt_at > now()");
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 20 });
   const second = await sending.campaign({ ...from, recipients: recipientsOf([LIMITED], 300) });
@@ -137,6 +137,6 @@ test("a limit that is lifted lets what waits go, and one that is set holds for m
     async () => (await all())[0]!.n,
     (untouched) => untouched === 0,
   );
-  // Those in the hands of connections, and one.
+  // Emails held by connections, plus one.
   expect(server.accepted - before).toBeLessThanOrEqual(2 * 10 + 1);
 });

@@ -45,7 +45,7 @@ test("a server that failed at every try for 24 hours stops its campaigns", async
   expect((await sending.finished(id)).error).toMatch(/could not be used for 24 hours/);
 });
 
-test("a server that failed a day ago and was not tried since begins anew", async () => {
+test("a server that failed a day ago and was not tried since starts fresh", async () => {
   const { id, smtpConfigId } = await tenantOf(await nobodyThere());
   await fails(smtpConfigId, "-25 hours", "-3 hours");
   sending.engine();
@@ -71,7 +71,7 @@ test("a server that accepts mail here has not been failing, whatever another nod
   );
 });
 
-test("a server that stops working after it accepted mail has been failing since then at the most", async () => {
+test("a server that stops working after it accepted email has been failing since then at the most", async () => {
   const server = await sending.startServer({ delayMs: { DOT: 20 } });
   const { id, smtpConfigId } = await tenantOf(server, 5_000);
   sending.engine();
@@ -119,7 +119,7 @@ test.each([
   expect(await getCampaign(asOwner(companyId, { id }))).toMatchObject({ error: null });
 });
 
-test("a stored password that is damaged stops its campaign and nobody else's", async () => {
+test("a damaged stored password stops only its own campaign", async () => {
   const server = await sending.startServer();
   const broken = await tenantOf(server);
   await query("update smtp_configs set password_sealed = substr(password_sealed, 1, 9) where id = $1", [

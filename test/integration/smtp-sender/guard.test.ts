@@ -1,4 +1,4 @@
-/** The guard: a campaign of which too much bounces for good stops by itself. Counted at the server. */
+/** The guard stops a campaign with too many hard bounces. Counted at the server. */
 import { query, queryOne } from "../../../models/database/db.ts";
 import { resume } from "../../../services/campaigns/lifecycle/resume.ts";
 import type { Ctx } from "../../../services/lib/caller.ts";
@@ -15,8 +15,8 @@ let companyId: string;
 const numberOf = (address: string) => Number(/^r(\d+)@/.exec(address)![1]);
 
 /**
- * The server takes its time: between the count that is too much and the stop a few mails go, and never all of them, also
- * where that takes seconds.
+ * The server is slow: a few emails are sent between the threshold and the stop, but never all, even if it takes
+ * seconds.
  */
 const SLOW_MS = 50;
 let acceptedAfterMs: number;
@@ -89,20 +89,20 @@ test("just as much as is allowed stops nothing, and the defaults are 10 percent 
   expect(await auditOf(id)).toEqual([]);
 });
 
-test("one of which every mail bounces can be resumed, too", async () => {
+test("a campaign whose every email bounces can be resumed, too", async () => {
   const id = await campaign(300, () => true, { after: 30 });
   sending.engine({ maxInDoubt: 10 });
   expect(await sending.finished(id)).toMatchObject({ status: "partial", sent_count: 0, failed_count: 300 });
   await expect(resumed(id)).resolves.toMatchObject({ status: "pending" });
 });
 
-test("after a resume it goes on, and what bounced before counts no more; what bounces from then on does", async () => {
+test("after a resume it continues, and only later bounces count", async () => {
   const id = await campaign(530, (n) => n <= 30 || n > 230, { after: 50 });
   sending.engine({ maxInDoubt: 10 });
   const first = await sending.finished(id);
   expect(first).toMatchObject({ status: "partial", error: expect.stringContaining("guard") });
   expect(first.sent_count).toBeLessThan(200);
-  // Another one: the first leaves what it has stopped alone for some seconds.
+  // A second engine: the first skips a campaign it has stopped for some seconds.
   await sending.stopEngines();
   await resumed(id);
   acceptedAfterMs = 2;
@@ -121,7 +121,7 @@ test("after a resume it goes on, and what bounced before counts no more; what bo
   ]);
 });
 
-test("suppressed recipients were not tried, and nobody stops a campaign that has nobody left", async () => {
+test("suppressed recipients were not tried, and a campaign without remaining recipients is not stopped", async () => {
   acceptedAfterMs = 0;
   const id = await campaign(120, (n) => n > 108, { after: 100, hard_bounce_percent: 5 });
   await query(

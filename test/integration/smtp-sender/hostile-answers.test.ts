@@ -1,4 +1,4 @@
-/** What a tenant's own server says is stored and shown: none of it may hold up the results of others on the node. */
+/** Replies of a tenant's own server are stored and shown: none may delay the results of others on the node. */
 import { useSending } from "../../support/sending.ts";
 import type { startSmtpServer } from "../../support/smtp-server.ts";
 

@@ -81,7 +81,7 @@ test("no statement of a sender at full speed leaves more in doubt", async () => 
   for (const id of ids) expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 400 });
   const seen = (await query<{ n: number }>("select n from seen")).map(({ n }) => n);
   expect(seen.length).toBeGreaterThan(20);
-  // Nearly all of it is used: those whose results come with the mark make room for others at once.
+  // Nearly all of it is used: recipients whose results are written with the mark free budget at once.
   expect(Math.max(...seen)).toBeGreaterThan(MAX_IN_DOUBT / 2);
   expect(Math.max(...seen)).toBeLessThanOrEqual(MAX_IN_DOUBT);
   await sending.until(
@@ -107,7 +107,7 @@ test("recovery says of each campaign how many of its own recipients are in doubt
   expect([few, many, none].map(doubtfulOf)).toEqual([2, 7, 0]);
 });
 
-/** As a failover leaves it whose lost results nobody could write again: two of these recipients, and every chunk closed. */
+/** State after a failover whose lost results cannot be rewritten: two of these recipients, and every chunk closed. */
 async function leftInClosedChunks(transactional: boolean) {
   const server = await sending.startServer();
   const companyId = await sending.company();
@@ -127,7 +127,7 @@ async function leftInClosedChunks(transactional: boolean) {
   return { id, server };
 }
 
-test("newsletter recipients left queued in closed chunks become unknown, those that wait for a try do not", async () => {
+test("newsletter recipients left queued in closed chunks become unknown, those waiting for a retry do not", async () => {
   const { id, server } = await leftInClosedChunks(false);
   sending.engine({ leaseMs: 400 });
   await sending.until(

@@ -44,7 +44,7 @@ async function campaign(recipients: number) {
   return sending.campaign({ companyId, smtpConfigId, recipients, chunk: 50 });
 }
 
-/** The most mails that any rolling window holds. */
+/** Maximum emails in any rolling window. */
 const mostInAWindow = () =>
   Math.max(
     ...server.messages.map(
@@ -52,7 +52,7 @@ const mostInAWindow = () =>
     ),
   );
 
-test("never one mail over the limit in any rolling window; what does not fit waits and arrives", async () => {
+test("never one email over the limit in any rolling window; the others wait and arrive", async () => {
   const id = await campaign(250);
   sending.engine();
   await server.received(LIMIT);
@@ -80,7 +80,7 @@ test("copies count: with two each, a third as many recipients get theirs in a ro
   expect(Math.max(...mails)).toBeLessThanOrEqual(LIMIT);
 });
 
-test("a mail with more copies than the hour has room takes all of it, and waits for no more", async () => {
+test("an email with more copies than the hourly limit takes all of it and is sent", async () => {
   await query("insert into plans (name, smtp_per_hour) values ('two', 2)");
   const companyId = await sending.company("two");
   const smtpConfigId = await sending.smtpConfig(companyId, server);
@@ -90,7 +90,7 @@ test("a mail with more copies than the hour has room takes all of it, and waits 
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 1 });
 });
 
-test("the last room of an hour is used at once, also where it is less than a group of mails", async () => {
+test("the last tokens of an hour are used at once, even if fewer than a group", async () => {
   const companyId = await sending.company("tight");
   const smtpConfigId = await sending.smtpConfig(companyId, server);
   const first = await sending.campaign({ companyId, smtpConfigId, recipients: LIMIT - 5 });
@@ -102,7 +102,7 @@ test("the last room of an hour is used at once, also where it is less than a gro
   expect(await sending.counts(second)).toMatchObject({ status: "sending", failed_count: 0 });
 });
 
-test("room that refused mails give back is used soon, not when the hour is over", async () => {
+test("tokens returned by refused emails are used soon, not only after the hour", async () => {
   const refusing = await startSmtpServer({
     answer: ({ verb }) => (verb === "DOT" ? { reply: "554 5.6.0 No", delayMs: 1_000 } : undefined),
   });
@@ -115,13 +115,13 @@ test("room that refused mails give back is used soon, not when the hour is over"
     async () => engine.budget.held,
     (held) => held > 0,
   );
-  // It finds less room than it needs: the rest is in the hands of the server that refuses.
+  // It gets fewer tokens than it needs: the server that refuses holds the rest.
   const id = await through(server, LIMIT);
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: LIMIT });
   await refusing.stop();
 });
 
-test("a transactional mail in doubt keeps its place in the window, and is sent again when there is room", async () => {
+test("a transactional mail in doubt keeps its token in the window, and is sent again when one is free", async () => {
   await query("insert into plans (name, smtp_per_hour) values ('single', 1)");
   await server.stop();
   let first = true;
@@ -154,7 +154,7 @@ test("three senders share one limit in Redis", async () => {
   for (const client of clients) client.disconnect();
 });
 
-test("Redis is emptied again and again during a send: all of the hour's room is used, and no more", async () => {
+test("Redis is emptied repeatedly during a send: the hourly limit is used exactly", async () => {
   await query("insert into plans (name, smtp_per_hour) values ('whole', 300)");
   await server.stop();
   server = await startSmtpServer({ delayMs: { DOT: 30 } });
@@ -176,7 +176,7 @@ test("Redis is emptied again and again during a send: all of the hour's room is 
   for (const client of clients) client.disconnect();
 });
 
-test("a company that has no ledger yet begins with what went out within the window, copies included", async () => {
+test("a company without a ledger starts with emails sent within the window, copies included", async () => {
   const companyId = await sending.company("tight");
   const smtpConfigId = await sending.smtpConfig(companyId, server);
   const recipients = Array.from({ length: 3 }, (_, n) => ({
@@ -191,7 +191,7 @@ test("a company that has no ledger yet begins with what went out within the wind
   expect(taken.reduce((sum, [, n]) => sum + n, 0)).toBe(9);
 });
 
-test("a restart does not forget what the window holds", async () => {
+test("a restart keeps the window's count", async () => {
   const id = await campaign(150);
   const first = sending.engine({ limiter: ownLimiter() });
   await server.received(60);

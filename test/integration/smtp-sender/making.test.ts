@@ -1,4 +1,4 @@
-/** A mail is made when a connection asks for it, not before: what waits is only what it is made from. */
+/** An email is rendered when a connection asks for it, not before: waiting recipients hold only its inputs. */
 import { plainMail, useSending } from "../../support/sending.ts";
 import type { SmtpServerOptions } from "../../support/smtp-server.ts";
 
@@ -32,7 +32,7 @@ test("of a hundred that wait for a slow server no more are made than its connect
   expect([made, server.doubled]).toEqual([160, []]);
 });
 
-test("each is made once for each session that it is given to, and not again for what the server says", async () => {
+test("each email is rendered once per session, and not again for a reply", async () => {
   const refusedOnce = new Set<string>();
   const { server, id } = await start(40, {
     answer: ({ verb, to, accepted }) => {
@@ -60,7 +60,7 @@ test("each is made once for each session that it is given to, and not again for 
   expect(again).toBeLessThanOrEqual(1 + 2 * server.connections);
 });
 
-test("mails that take long to make let other work of the process run in between", async () => {
+test("emails that take long to make let other work of the process run in between", async () => {
   const { id } = await start(60);
   const SLOW_US = 15_000;
   let [madeInTurn, most, turns] = [0, 0, 0];
@@ -84,7 +84,7 @@ test("mails that take long to make let other work of the process run in between"
   });
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 60 });
   clearInterval(others);
-  // A turn makes mails for 20 ms, so two; timers come once in a turn, or two.
+  // Rendering runs for 20 ms per event-loop turn, so two; timers run once per turn, or every second one.
   expect(most).toBeLessThanOrEqual(4);
   expect(turns).toBeGreaterThan(60 / 4);
 });

@@ -1,4 +1,6 @@
-/** What doubled or lost mail elsewhere: more senders, settings that are edited while they send, pauses in between. */
+/**
+ * Tests situations that duplicated or lost mail in other products: more senders, settings edited during a send, pauses.
+ */
 import { query } from "../../../models/database/db.ts";
 import { useSending } from "../../support/sending.ts";
 import type { SmtpServer } from "../../support/smtp-server.ts";
@@ -29,14 +31,14 @@ async function expectEachOnce(id: string): Promise<void> {
   expect([to.length, new Set(to).size]).toEqual([RECIPIENTS, RECIPIENTS]);
 }
 
-test("three senders on one campaign: each recipient gets one mail, and all of them had a part in it", async () => {
+test("three senders on one campaign: each recipient gets one email, and all of them had a part in it", async () => {
   const { id } = await campaign(await server());
   const engines = Array.from({ length: 3 }, () => sending.engine());
   await expectEachOnce(id);
   expect(engines.filter(({ counts }) => counts.sent > 0).length).toBeGreaterThan(1);
 });
 
-test("a configuration that is edited again and again while it sends: nobody is lost or doubled", async () => {
+test("a configuration edited repeatedly during a send: nobody is lost or duplicated", async () => {
   const [first, second] = [await server(), await server()];
   const { id, smtpConfigId } = await campaign(first, 2);
   const engines = [sending.engine(), sending.engine()];
@@ -52,7 +54,7 @@ test("a configuration that is edited again and again while it sends: nobody is l
   expect(second.accepted).toBeGreaterThan(0);
 });
 
-test("a company that is paused and let go on again and again: nobody is lost or doubled", async () => {
+test("a company paused and continued repeatedly: nobody is lost or duplicated", async () => {
   const { id, companyId } = await campaign(await server(), 2);
   sending.engine();
   sending.engine();

@@ -1,4 +1,4 @@
-/** What one company's mails take of a sender's memory has its bounds, or all companies would go down with it. */
+/** The memory of one company's emails in a sender is bounded; otherwise all companies would fail with it. */
 import { query } from "../../../models/database/db.ts";
 import { type plainMails, useSending } from "../../support/sending.ts";
 import type { SmtpServer, SmtpServerOptions } from "../../support/smtp-server.ts";
@@ -54,7 +54,7 @@ test.each([
   expect([server.accepted, server.doubled]).toEqual([450, []]);
 });
 
-test("mails of a megabyte are held by the dozen, not by the hundred", async () => {
+test("emails of a megabyte are held by the dozen, not by the hundred", async () => {
   await start({ delayMs: { DOT: 1_500 } });
   const text = `${"x".repeat(76)}\r\n`.repeat(26_000);
   const render: typeof plainMails = async (_id, rows) =>
@@ -69,7 +69,7 @@ test("mails of a megabyte are held by the dozen, not by the hundred", async () =
     },
     (accepted) => accepted >= 60,
   );
-  // 48 MB, beside the first group of each, whose size nobody knew.
+  // 48 MB, plus the first group of each, whose size was unknown.
   expect(most * text.length).toBeLessThan(100 * MB);
   expect(most).toBeGreaterThanOrEqual(12);
 });

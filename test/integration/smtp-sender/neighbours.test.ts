@@ -1,4 +1,4 @@
-/** What one company's servers do, or how many companies there are, costs the others next to nothing. */
+/** The behaviour of one company's servers, and the number of companies, hardly affect others. */
 import { createServer, type Server, type Socket } from "node:net";
 import { query, transaction } from "../../../models/database/db.ts";
 import { leaseChunks } from "../../../services/smtp-sender/claim/claim-statements.ts";
@@ -46,7 +46,7 @@ async function sendsBeside(engine: ReturnType<Sending["engine"]>, batches: numbe
   expect(await sending.finished(id!, 5_000)).toMatchObject({ status: "completed", sent_count: 100 });
 }
 
-test("dozens of campaigns for a server that never says a word hold up nobody", async () => {
+test("dozens of campaigns for a silent server delay nobody", async () => {
   const silent = await mute();
   await campaigns(40, 5, silent);
   await sendsBeside(sending.engine({ maxBatches: 20 }), 10);
@@ -54,7 +54,7 @@ test("dozens of campaigns for a server that never says a word hold up nobody", a
   await silent.stop();
 });
 
-test("nor do dozens that may be sent one mail a second", async () => {
+test("nor do dozens limited to one email per second", async () => {
   const slow = await sending.startServer();
   await campaigns(40, 5, slow, 1);
   await sendsBeside(sending.engine({ maxBatches: 20 }), 10);
@@ -124,7 +124,7 @@ test("leases lock campaigns in the order of their ids, as results do", async () 
       () => sending.waitingForLocks(),
       (n) => n > 0,
     );
-    // Whoever has the first one must be able to go on to the second.
+    // The holder of the first one must be able to get the second.
     await lock(first, ids[1]!, "nowait");
   });
   expect(await leasing).toHaveLength(2);

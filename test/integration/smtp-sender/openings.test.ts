@@ -1,4 +1,7 @@
-/** Sessions that cannot be opened: a hiccup stops no campaign, and what only the user can change is tried anew once it is changed. */
+/**
+ * Sessions that cannot be opened: a temporary failure stops no campaign, and an error that only the user can fix is
+ * tried again once it is fixed.
+ */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
@@ -22,7 +25,10 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });
 
-/** In front of a server: connection n is passed on, or treated otherwise. `open`: how many are passed on at the moment. */
+/**
+ * Proxy in front of a server: connection n is passed on, or handled differently. `open`: number of connections passed
+ * on now.
+ */
 async function doorOf(port: number, treat: (n: number, socket: Socket, open: number) => boolean): Promise<number> {
   let n = 0;
   let open = 0;

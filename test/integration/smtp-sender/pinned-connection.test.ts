@@ -26,7 +26,7 @@ test("statements run in order, and one that fails holds up none behind it", asyn
   line.close();
 });
 
-test("a database that does not answer any more is asked anew, over another connection", async () => {
+test("a database that stops answering is queried again over another connection", async () => {
   const line = new PinnedConnection(200);
   // Longer than the test may take.
   await expect(line.run("silent", "select pg_sleep(100)", [])).rejects.toThrow(/terminated/);
@@ -34,7 +34,7 @@ test("a database that does not answer any more is asked anew, over another conne
   line.close();
 });
 
-test("what waits when it is closed takes no connection any more: the database can be closed behind it", async () => {
+test("waiting statements open no connection after it is closed, so that the database can be closed", async () => {
   const line = new PinnedConnection();
   await line.run("open", "select 1", []);
   const waiting = Promise.allSettled([

@@ -1,6 +1,6 @@
 /**
- * The engine's statements are planned again and again while tables grow, long before PostgreSQL has counted them anew. A
- * plan that finds recipients by anything but their campaign and place reads a whole company for each one.
+ * The engine's statements are planned repeatedly while tables grow, long before PostgreSQL analyses them again. A plan
+ * that finds recipients by anything but their campaign and seq reads a whole company for each one.
  */
 import pg from "pg";
 import { BY_KEY } from "../../../models/database/by-key.ts";
@@ -45,7 +45,7 @@ const STATEMENTS = {
   ...Object.fromEntries(Object.entries(WRITE).map(([to, statement]) => [`write hits to ${to}`, statement])),
   MARK_HITS,
 };
-/** Of each part. */
+/** Indexes of each partition. */
 const HITS_OF_MAIL = /^hits_\d{4}_\d\d_hit_mail_idx$/;
 const MAY_USE = [
   ...["0", "1"].map((part) => `sent_emails_${part}_unsent`),
@@ -55,7 +55,7 @@ const MAY_USE = [
   "sent_email_copies_due",
 ];
 
-/** The campaign alone is not enough: what looks for one recipient would read all of its campaign. */
+/** The campaign alone is not enough: a look-up of one recipient would read all of its campaign. */
 const PLACE = /campaign_(id|no)\b.*\b(seq|next_attempt_at)\b|\b(seq|next_attempt_at)\b.*campaign_(id|no)\b/;
 
 describe("plans of tables that grew", () => {
@@ -118,7 +118,7 @@ describe("plans of tables that grew", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("the search for campaigns with due copies reads nothing but the index of those that wait", async () => {
+  test("the search for campaigns with due copies reads only the index of waiting copies", async () => {
     await client.query(
       `${company}; ${mails(1, 1_000)}; update sent_email_copies set next_attempt_at = null where seq > 5`,
     );

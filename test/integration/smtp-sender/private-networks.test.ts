@@ -1,4 +1,4 @@
-/** A host that was public when it was saved, and is not when its mail is due: what a change of its DNS amounts to. */
+/** A host that was public when it was saved, and is not when its email is due: what a change of its DNS amounts to. */
 import { createServer, type Server } from "node:net";
 import { type Sending, startSending } from "../../support/sending.ts";
 

@@ -1,4 +1,4 @@
-/** What the statement that records accepted mails leaves behind. */
+/** Reads the state after the statement that records accepted emails. */
 import { query, queryOne } from "../../../models/database/db.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { recordStatement } from "../../../services/smtp-sender/delivery/record-statement.ts";
@@ -110,11 +110,11 @@ const addWebhook = (of: string, events: string[], disabled = false) =>
     [newId(), of, events, disabled],
   );
 
-test("it writes rows, counters, leases and marks where the lease is held, and nothing the second time", async () => {
+test("it writes rows, counters, leases and marks if the lease is held, and nothing the second time", async () => {
   const campaign = await leased(4);
   const { id, chunks } = campaign;
   await query("update campaigns set repeated_refusal = '550 no', blocks_in_a_row = 7 where id = $1", [id]);
-  // Somebody else has leased the third chunk; one recipient is settled, one waits by itself.
+  // Another owner has leased the third chunk; one recipient is settled, one waits individually.
   await query("update send_chunks set fence = 4, owner = 'other' where campaign_id = $1 and no = 3", [id]);
   await query(`update sent_emails set status = 5 where campaign_no = ${NO} and seq = 2`, [id]);
   await query(`update sent_emails set next_attempt_at = '2030-01-01Z' where campaign_no = ${NO} and seq = 3`, [id]);

@@ -1,4 +1,7 @@
-/** A result that PostgreSQL refuses for ever: it is reported, its recipient accounted for, and nobody else waits for it. */
+/**
+ * A result that PostgreSQL refuses permanently is reported, its recipient accounted for, and no other result waits for
+ * it.
+ */
 import { query } from "../../../models/database/db.ts";
 import { readDatabaseState } from "../../../models/database/history.ts";
 import { recoverLeases } from "../../../services/smtp-sender/claim/recover-leases.ts";
@@ -10,7 +13,7 @@ const RECIPIENTS = 100;
 const sending = useSending();
 afterEach(() => query("alter table sent_emails drop constraint refused"));
 
-/** A campaign of which one result breaks the constraint, and an engine that reports. */
+/** A campaign with one result that violates the constraint, and an engine that reports. */
 async function sendAgainst(condition: string, recipients = RECIPIENTS) {
   await query(`alter table sent_emails add constraint refused check (seq <> ${REFUSED_SEQ} or ${condition}) not valid`);
   const server = await sending.startServer();

@@ -1,4 +1,4 @@
-/** Servers as they are: limits, drops, slowness, outages. Everything arrives in the end, and nobody twice. */
+/** Realistic servers: limits, drops, slowness, outages. Everything arrives in the end, and nobody gets it twice. */
 import { query, queryOne } from "../../../models/database/db.ts";
 import { useSending } from "../../support/sending.ts";
 import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from "../../support/smtp-server.ts";
@@ -39,7 +39,7 @@ test.each<[string, SmtpServerOptions]>([
   expect(to.protocolErrors).toEqual([]);
 });
 
-test("dropped connections: what may have been accepted is unknown, all else arrives, and resume sends the rest", async () => {
+test("dropped connections: possibly accepted emails are unknown, all others arrive, and resume sends the rest", async () => {
   let dots = 0;
   let mails = 0;
   const to = await server({
@@ -78,7 +78,7 @@ test("a transactional mail in doubt is sent again, with the same Message-ID", as
   expect(to.messages[0]!.messageId).toBe(to.messages[1]!.messageId);
 });
 
-test("a server that is away is left alone and its mail not touched; when it is back all arrives", async () => {
+test("a server that is away is left alone and its email not touched; when it is back all arrives", async () => {
   const gone = await startSmtpServer();
   await gone.stop();
   const { id, smtpConfigId } = await tenant(gone, 100);
@@ -112,7 +112,7 @@ test("a server that turns everyone away for now is left alone before the list is
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 1_000 });
 });
 
-test("a server that hangs holds nobody else up, and stopping does not wait for it", async () => {
+test("a hanging server delays nobody else, and stopping does not wait for it", async () => {
   const hung = await server({ answer: ({ verb }) => (verb === "DOT" ? { hang: true } : undefined) });
   const silent = await server({ answer: ({ verb }) => (verb === "CONNECT" ? { hang: true } : undefined) });
   const quick = await server();
@@ -128,7 +128,7 @@ test("a server that hangs holds nobody else up, and stopping does not wait for i
   expect(engine.budget.held).toBeLessThanOrEqual(20);
   // Bounded, although neither server ever answers.
   await engine.stop();
-  // What had no answer when the sender stopped is in doubt; all else of the hung tenant is as it was.
+  // Emails without a reply when the sender stopped are in doubt; everything else of the hung tenant is unchanged.
   const { unknown = 0, queued } = await sending.states(first.id);
   expect(unknown).toBeLessThanOrEqual(10);
   expect(unknown + queued!).toBe(500);
@@ -165,7 +165,7 @@ test("transactional mail overtakes a newsletter on the same configuration", asyn
   expect((await sending.counts(bulk)).status).toBe("sending");
 });
 
-test("a paused company is left out until it goes on", async () => {
+test("a paused company is skipped until it continues", async () => {
   const to = await server();
   const { id, companyId } = await tenant(to, 10);
   await query("update companies set sending_paused_at = now() where id = $1", [companyId]);
@@ -186,7 +186,7 @@ test("max_per_second and max_connections are kept", async () => {
   sending.engine();
   await sending.finished(id);
   expect(to.peakConnections).toBeLessThanOrEqual(2);
-  // Counted from the start: a machine that stalls lets mails arrive together, but none before its second.
+  // Counted from the start: a stalled machine lets emails arrive together, but none before its second.
   const secondsTaken = to.messages.map(({ at }) => (at - startedAt) / 1_000).sort((a, b) => a - b);
   for (const [n, seconds] of secondsTaken.entries()) expect(seconds).toBeGreaterThan(Math.floor(n / 20) - 0.05);
 });

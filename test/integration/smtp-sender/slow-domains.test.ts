@@ -1,4 +1,4 @@
-/** A recipient domain that defers gets its mail more slowly, and no other mail waits for it. */
+/** A recipient domain that defers gets its email more slowly, and no other mail waits for it. */
 import { queryOne } from "../../../models/database/db.ts";
 import { answersFor, deferringDomain } from "../../support/deferring-domain.ts";
 import { type Recipient, useSending } from "../../support/sending.ts";
@@ -43,7 +43,7 @@ test.each([
       async () => slow.taken,
       (taken) => taken >= 20,
     );
-    // Five that show it, those under way meanwhile, and a few to find out what it takes.
+    // Five that reveal it, those in progress meanwhile, and a few to probe the rate.
     expect(slow.deferred).toBeLessThan(EACH);
     slow.limit = Number.POSITIVE_INFINITY;
     expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 5 * EACH });

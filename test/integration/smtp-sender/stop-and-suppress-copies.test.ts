@@ -1,6 +1,6 @@
 /**
- * Copies (cc, bcc) that wait behind a slow server, in their first transaction or as due retries: whoever is suppressed, or
- * whose campaign is stopped, gets none whose envelope begins 2 s later.
+ * Copies (cc, bcc) that wait for a slow server, following their email or as due retries: after a suppression, or a stop
+ * of the campaign, none starts its envelope more than 2 s later.
  */
 import { query } from "../../../models/database/db.ts";
 import { SENT_EMAIL_STATUSES } from "../../../models/sent-email-status.ts";
@@ -16,7 +16,7 @@ const COPIES = 15;
 const TO_COPY = /@copy\.example$/;
 
 interface Copies {
-  /** Copies of one mail, or a mail for each. */
+  /** Copies of one email, or an email for each. */
   of: "one mail" | "many mails";
   /** The server defers each copy once, and is slow from then on. */
   deferred: boolean;
@@ -62,7 +62,7 @@ async function start({ of, deferred, transactional = false }: Copies) {
     id,
     companyId,
     mails: recipients.length,
-    /** By the server's own count. */
+    /** Counted by the server. */
     accepted: () => server.messages.flatMap(({ to }) => to.filter((one) => TO_COPY.test(one))).sort(),
     begunCopies: (n: number) =>
       sending.until(
@@ -83,7 +83,7 @@ const copyOutcomes = async (campaignId: string) =>
 
 const isFinal = ({ status }: { status: string }) => !["queued", "sending"].includes(status);
 
-/** Until each copy has its last state: those that came to the wanted one. */
+/** Waits until each copy is final; returns the copies in the wanted state. */
 async function settled(campaignId: string, n = COPIES) {
   const outcomes = await sending.until(
     () => copyOutcomes(campaignId),
@@ -112,13 +112,13 @@ async function suppressed(sql: string) {
     expect(those("suppressed").length).toBe(COPIES - those("sent").length);
     expect(those("suppressed").length).toBeGreaterThan(3);
     for (const { error } of those("suppressed")) expect(error).toMatch(/is suppressed|has unsubscribed/);
-    // None of that is a matter of the mails they are copies of.
+    // None of that affects the emails they are copies of.
     expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: mails, failed_count: 0 });
   };
   await Promise.all(campaigns.map(check));
 }
 
-/** The server is quick until its last mail, and takes seconds for that one: copies of the others are begun behind it. */
+/** The server is quick until its last email, and takes seconds for that one: copies of the others are begun behind it. */
 async function suppressedBehindSlowMail() {
   let holds = () => {};
   const held = new Promise<void>((done) => {
@@ -164,7 +164,7 @@ async function paused() {
 async function stopped() {
   const campaigns = await Promise.all([FIRST_OF_ONE, RETRIES].map(start));
   const check = async ({ id, accepted, begunCopies, lateOnes }: (typeof campaigns)[number]) => {
-    // One more recipient, so that the campaign is not over when its mails are out.
+    // One more recipient, so that the campaign is not finished when its emails are sent.
     await query(
       `insert into sent_emails (campaign_no, seq, email, next_attempt_at)
        select no, total_emails + 1, 'later@to.example', now() + interval '1 hour' from campaigns where id = $1`,
@@ -174,7 +174,7 @@ async function stopped() {
     await begunCopies(2);
     await query("update campaigns set error = 'Stopped by a person' where id = $1", [id]);
     const since = Date.now();
-    // A mail that had not left by then has no copies either.
+    // An email that had not left by then has no copies either.
     const those = await settled(id, 4);
     expect(lateOnes(since)).toEqual([]);
     expect(accepted()).toHaveLength(those("sent").length);
@@ -186,7 +186,7 @@ async function stopped() {
   await Promise.all(campaigns.map(check));
 }
 
-/** With one engine for all, so that a server with one connection has one. */
+/** One engine for all, so that a server with one connection has one. */
 const beside = (run: () => Promise<void>) => () => {
   if (sending.engines.length === 0) sending.engine({ retryBaseMs: 500 });
   return run();

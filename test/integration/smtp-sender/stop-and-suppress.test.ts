@@ -1,4 +1,4 @@
-/** Who is suppressed, or whose campaign is stopped, while a slow server is at work: no envelope begins 2 s later. */
+/** Suppressions and stops while a slow server is sending: no envelope starts more than 2 s later. */
 import { query } from "../../../models/database/db.ts";
 import { useSending } from "../../support/sending.ts";
 import type { SmtpServer } from "../../support/smtp-server.ts";
@@ -22,7 +22,7 @@ async function slowCampaign(
   let mailAt = 0;
   server = await sending.startServer({
     answer: ({ verb, to, accepted }) => {
-      // Quick at first: many mails are prepared, and then wait.
+      // Quick at first: many emails are prepared, and then wait.
       if (verb === "DOT" && accepted >= quick) return { reply: "250 2.0.0 Ok", delayMs: SLOW_MS };
       if (verb === "MAIL") mailAt = Date.now();
       if (verb === "RCPT") mine.set(to, mailAt);
@@ -67,7 +67,7 @@ test.each([
   );
 });
 
-test("someone who unsubscribes; transactional mail still goes out", async () => {
+test("an unsubscribe; transactional mail is still sent", async () => {
   const news = await slowCampaign();
   const [newsServer, newsBegun] = [server, begun];
   const receipts = await slowCampaign({ transactional: true, recipients: 10 });
@@ -104,7 +104,7 @@ test.each([
   const since = Date.now();
   await sleep(MAX_LATE_MS + 2 * SLOW_MS + 500);
   expect(lateOnes(since)).toEqual([]);
-  // What was not handed over is back: nobody is in doubt, and no lease is held.
+  // Emails not handed over are back: nobody is in doubt, and no lease is held.
   expect(
     await query("select from send_chunks where campaign_id = $1 and owner is not null and state = 1", [other]),
   ).toEqual([]);
@@ -143,11 +143,13 @@ const ENDS = {
   unsubscription: (id: string) => query(SUPPRESS_ALL, [id, "unsubscribed"]),
 };
 
-/** Longer than a mail may begin late. */
+/** Longer than an email may begin late. */
 const VERY_SLOW_MS = 3_500;
 const VERY_SLOW_MAILS = 8;
 
-/** A campaign whose server accepts `quick` mails at once, and takes seconds for each of the others until it is `cured`. */
+/**
+ * A campaign whose server accepts `quick` emails at once, and takes seconds for each of the others until it is `cured`.
+ */
 async function verySlowCampaign(what: keyof typeof ENDS, quick: number) {
   const lateBegun: string[] = [];
   let since = Number.POSITIVE_INFINITY;
@@ -196,14 +198,14 @@ test.each([
   await Promise.all(campaigns.map(({ end }) => end()));
   for (const { what, id, server: itsServer, lateBegun } of campaigns) {
     expect([what, itsServer.accepted]).toEqual([what, quick + 1]);
-    // An envelope that is written behind a message cannot be taken back where the server turns slow at that message.
+    // A pipelined envelope cannot be withdrawn if the server becomes slow at the message before it.
     expect(lateBegun.length).toBeLessThanOrEqual(quick > 0 ? 1 : 0);
     const unsent = VERY_SLOW_MAILS - quick - 1;
     const after = { stop: "failed", pause: "queued", suppression: "suppressed", unsubscription: "suppressed" };
     if (what !== "pause") await sending.finished(id);
     expect([what, await sending.states(id)]).toEqual([what, { sent: quick + 1, [after[what]]: unsent }]);
   }
-  // The hour of the company has room for each mail once.
+  // The hour of the company has room for each email once.
   const paused = campaigns.find(({ what }) => what === "pause")!;
   expect(await paused.resume()).toMatchObject({ status: "completed", sent_count: VERY_SLOW_MAILS });
   expect([paused.server.accepted, paused.server.doubled]).toEqual([VERY_SLOW_MAILS, []]);
@@ -220,7 +222,7 @@ function slowClock() {
   return jest.spyOn(performance, "now").mockImplementation(() => fromMs + (now() - fromMs) / 100);
 }
 
-test("mails of a fast server are not checked again", async () => {
+test("emails of a fast server are not checked again", async () => {
   server = await sending.startServer();
   companyId = await sending.company();
   const smtpConfigId = await sending.smtpConfig(companyId, server, { maxConnections: 4 });

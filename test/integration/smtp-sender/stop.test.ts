@@ -1,4 +1,4 @@
-/** An orderly stop leaves no lease and nobody in doubt, wherever it comes. */
+/** An orderly stop at any point leaves no lease and nobody in doubt. */
 import { query, queryOne } from "../../../models/database/db.ts";
 import { plainMails, useSending } from "../../support/sending.ts";
 import type { SmtpServer } from "../../support/smtp-server.ts";
@@ -10,7 +10,7 @@ beforeEach(async () => {
   server = await sending.startServer();
 });
 
-test("in the midst of rendering, what was marked meanwhile is given back", async () => {
+test("during rendering, marked recipients are returned", async () => {
   const companyId = await sending.company();
   const smtpConfigId = await sending.smtpConfig(companyId, server);
   const id = await sending.campaign({ companyId, smtpConfigId, recipients: 50 });
@@ -32,7 +32,7 @@ test("in the midst of rendering, what was marked meanwhile is given back", async
   expect(server.doubled).toEqual([]);
 });
 
-test("a mail server that takes longer than a lease for its answer: the sender waits for it, and nobody takes its recipient", async () => {
+test("a mail server that replies later than a lease: the sender waits, and no other takes its recipient", async () => {
   const { promise: handedOver, resolve } = Promise.withResolvers<void>();
   const slow = await sending.startServer({
     delayMs: { DOT: 5_000 },

@@ -10,7 +10,7 @@ import { type Child, startChild } from "../../support/child.ts";
 import { useSending } from "../../support/sending.ts";
 
 const NODE = join(import.meta.dirname, "../../support/sender-node.ts");
-/** What it holds must be free after 10 s; the rest is for a busy machine. */
+/** Its locks must be released after 10 s; the rest is for a busy machine. */
 const FREE_WITHIN_MS = 20_000;
 /** 1 of 15 was within a transaction when claims were one of several statements. */
 const TRIES = 60;
@@ -43,7 +43,7 @@ const openTransactions = (name: string) =>
 async function freeze(child: Child, name: string): Promise<string | undefined> {
   for (let tried = 1; ; tried++) {
     child.signal("SIGSTOP");
-    // What was under way when it stopped ends meanwhile.
+    // Work that was running when it stopped ends meanwhile.
     await sleep(15);
     const [open] = await openTransactions(name);
     if (open || tried === TRIES) return open?.query;
@@ -52,7 +52,7 @@ async function freeze(child: Child, name: string): Promise<string | undefined> {
   }
 }
 
-test("a sender frozen within a transaction, or at any other moment, stops no other: their mails go on", async () => {
+test("a sender frozen within a transaction, or at any other moment, stops no other: their emails go on", async () => {
   const server = await sending.startServer({ delayMs: { DOT: 2 } });
   const ids: string[] = [];
   for (let n = 0; n < 4; n++) {

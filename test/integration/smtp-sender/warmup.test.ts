@@ -1,4 +1,4 @@
-/** Warm-up: the mails of a day, counted at the server. Days go by as their row is made a day older. */
+/** Warm-up: emails per day, counted at the server. Days pass by making their row a day older. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ afterEach(async () => {
   await Promise.all([...processes].map(kill));
 });
 
-/** Where it is about noon now: no day ends while a test runs. */
+/** A time zone where it is about noon: no day ends during a test. */
 function noonZone(): string {
   const east = 12 - new Date().getUTCHours();
   return `Etc/GMT${east > 0 ? "-" : "+"}${Math.abs(east)}`;
@@ -72,7 +72,7 @@ const nobodySends = () =>
   );
 const mails = () => server.messages.reduce((sum, { to }) => sum + to.length, 0);
 
-test("a day's mails are those of the day before times the factor, up to the last number; what waits says so", async () => {
+test("a day's limit is the previous day's times the factor, up to the final number; waiting campaigns say so", async () => {
   await warmedUp({ start_per_day: 20, factor: 1.5, until_per_day: 50 });
   const id = await campaign(180);
   engine();
@@ -90,7 +90,7 @@ test("a day's mails are those of the day before times the factor, up to the last
   expect(await errorOf(id)).toBeNull();
 });
 
-test("days without mail do not count, and a day that had room left is the next one's measure all the same", async () => {
+test("days without mail do not count, and a day with unused capacity still sets the next one's limit", async () => {
   await warmedUp({ start_per_day: 10, factor: 3, until_per_day: 100 });
   const first = await campaign(4);
   engine();
@@ -114,7 +114,7 @@ test("two senders at once: exactly the day's number together, of any number of c
   expect(server.doubled).toEqual([]);
 });
 
-test("of one day twenty takes of 30 at once get exactly its number, and what goes back is there again", async () => {
+test("twenty concurrent takes of 30 get exactly the day's limit, and returned tokens are available again", async () => {
   await warmedUp({ start_per_day: 200, factor: 2, until_per_day: 1_000 });
   const of = { company_id: companyId, smtp_config_id: smtpConfigId };
   const grants = await Promise.all(Array.from({ length: 20 }, () => takeOfDay(of, 30)));
@@ -124,7 +124,7 @@ test("of one day twenty takes of 30 at once get exactly its number, and what goe
   expect((await takeOfDay(of, 30))!.granted).toBe(12);
 });
 
-test("copies count as mails, also those that are tried again by themselves", async () => {
+test("copies count as emails, also when retried individually", async () => {
   let isFirstDay = true;
   await warmedUp(
     { start_per_day: 9, factor: 1, until_per_day: 9 },
@@ -157,7 +157,7 @@ test("copies count as mails, also those that are tried again by themselves", asy
   expect(await sending.finished(id)).toMatchObject({ status: "completed", sent_count: 6 });
 });
 
-test("what is refused or deferred gives its room back; without warm-up the rest goes at once", async () => {
+test("refused or deferred emails return their tokens; without warm-up the rest is sent at once", async () => {
   await warmedUp(
     { start_per_day: 10, factor: 2, until_per_day: 10 },
     { answer: ({ verb, to }) => (verb === "RCPT" && /^r[1-5]@/.test(to) ? "550 5.7.1 Not you" : undefined) },
@@ -171,12 +171,12 @@ test("what is refused or deferred gives its room back; without warm-up the rest 
   await sending.until(ledger, (row) => row?.full_until != null);
   expect(server.accepted).toBeLessThanOrEqual(10);
   await change(null);
-  // As the event of the change does; without it the pause ends by itself.
+  // Same as the event of the change; without it the pause ends by itself.
   await sender.configChanged(smtpConfigId);
   expect(await sending.finished(id)).toMatchObject({ sent_count: 55, failed_count: 5 });
 });
 
-test("in the last seconds of a day nothing leaves", async () => {
+test("nothing is sent in the last seconds of a day", async () => {
   await warmedUp({ start_per_day: 10, factor: 2, until_per_day: 100 });
   // A zone whose midnight is four seconds from now.
   const { zone, midnight } = (await queryOne<{ zone: string; midnight: Date }>(
@@ -215,7 +215,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-test("two sender processes, killed in mid-day: never more than the day's number, and those in doubt count", async () => {
+test("two sender processes, killed during a day: never more than the day's limit, and recipients in doubt count", async () => {
   await warmedUp({ start_per_day: 150, factor: 2, until_per_day: 10_000 }, { delayMs: { DOT: 10 } });
   const id = await campaign(600, 40);
   const killed = [await senderProcess(), await senderProcess()];
@@ -225,7 +225,7 @@ test("two sender processes, killed in mid-day: never more than the day's number,
   await dayIsFull(1);
   const first = server.accepted;
   expect(first).toBeLessThanOrEqual(150);
-  // What the killed ones had taken is lost to the day, and no more.
+  // Tokens of the killed ones are lost for the day, and no more.
   expect(first).toBeGreaterThanOrEqual(40);
   await nextDay();
   await dayIsFull(2, first + 300);

@@ -1,6 +1,6 @@
 /**
- * Senders without Redis: all of them, one of them, or with one that was emptied. What they share still holds, counted at the
- * mail server, and what needs no count goes on.
+ * Senders without Redis: all of them, one of them, or with one that was emptied. What they share still holds, counted
+ * at the mail server, and what needs no count goes on.
  */
 import { CAMPAIGN_ERROR } from "../../../models/campaign.ts";
 import { query, queryOne } from "../../../models/database/db.ts";
@@ -80,7 +80,7 @@ const untilShared = (engines: Engine[], open: (engine: Engine) => number) =>
     (sizes) => sizes[0]! + sizes[1]! === MAX_CONNECTIONS && Math.min(...sizes) > 0,
   );
 
-test("Redis goes away for good: the campaign ends, over no more connections than before", async () => {
+test("a permanent Redis outage: the campaign finishes over the connections it had", async () => {
   const { id, server, open } = await campaign(700);
   await untilShared(await startSenders(), open);
   await redis.stop();
@@ -89,7 +89,7 @@ test("Redis goes away for good: the campaign ends, over no more connections than
   expect(server.doubled).toEqual([]);
 });
 
-test("Redis comes back without its data: nobody gets a connection before all have said which they have", async () => {
+test("Redis returns without its data: no sender gets a connection before all have reported theirs", async () => {
   const { id, server, open } = await campaign(1_000);
   await untilShared(await startSenders(), open);
   for (let n = 0; n < 3; n++) {

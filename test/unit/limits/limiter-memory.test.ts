@@ -10,7 +10,7 @@ function clocked(maxKeys?: number) {
 }
 
 describe("a rolling window in buckets", () => {
-  test("grants what is left of the limit, and says when there may be more", async () => {
+  test("grants the rest of the limit, and reports when more may be available", async () => {
     const { limiter } = clocked();
     expect(await limiter.take(window, 400)).toMatchObject({ granted: 400, retryAfterMs: 0, used: 400 });
     const second = await limiter.take(window, 400);
@@ -37,7 +37,7 @@ describe("a rolling window in buckets", () => {
     expect(all).toBeGreaterThan(((clock.now - 1_000_000_000) / 62_000) * 500 * 0.95);
   });
 
-  test("what is given back goes to the bucket it came from, and can be taken again", async () => {
+  test("returned tokens go to their bucket and can be taken again", async () => {
     const { limiter, clock } = clocked();
     const { bucket } = await limiter.take(window, 500);
     clock.now += 30_000;
@@ -48,7 +48,7 @@ describe("a rolling window in buckets", () => {
     expect((await limiter.take(window, 500)).granted).toBe(450);
   });
 
-  test("what is given back late is nobody's: its bucket counts no more", async () => {
+  test("tokens returned late have no effect: their bucket has expired", async () => {
     const { limiter, clock } = clocked();
     const { bucket } = await limiter.take(window, 500);
     clock.now += 62_000;
@@ -57,7 +57,7 @@ describe("a rolling window in buckets", () => {
     expect(await limiter.used(window)).toMatchObject({ used: 10 });
   });
 
-  test("says when there is more room also where some is left", async () => {
+  test("reports when more is available, even if some is left", async () => {
     const { limiter, clock } = clocked();
     expect(await limiter.used(window)).toEqual({ used: 0, retryAfterMs: 0 });
     await limiter.take(window, 1);
@@ -72,7 +72,7 @@ describe("a rolling window in buckets", () => {
     expect(await limiter.used({ ...window, limit: null })).toEqual({ used: 1_000, retryAfterMs: 0 });
   });
 
-  test("begins with what was taken before, and again with what is known then", async () => {
+  test("starts with earlier grants, and restarts with those known then", async () => {
     const { limiter, clock } = clocked();
     const bucket = Math.floor((clock.now - 20_000) / 1_000);
     expect(await limiter.takeKnown(window, 100)).toBeUndefined();
@@ -115,7 +115,7 @@ describe("an exact window", () => {
     expect(await take(110)).toBe(1);
   });
 
-  test("says to the millisecond when there is room again, and a refused one does not push that away", async () => {
+  test("reports to the millisecond when capacity is free, and refusals do not delay it", async () => {
     const { limiter, clock } = clocked();
     const began = clock.now;
     const one = exactWindow("throttle:a", 1, 60);
@@ -174,7 +174,7 @@ describe("memory", () => {
     expect((await limiter.used(lasting("calls:key", 86_400))).used).toBe(7);
   });
 
-  test("asking what is used of a key that nobody took from holds nothing", async () => {
+  test("reading the usage of an unused key stores nothing", async () => {
     const { limiter } = clocked();
     await limiter.used(window);
     await limiter.give(window, 1, 1);

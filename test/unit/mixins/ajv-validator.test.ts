@@ -13,7 +13,7 @@ const Params = Type.Object({
 const errorsOf = compileValidator({ ...Params });
 
 describe("the validator", () => {
-  // A process compiles them as they are needed, and would find a mistake no earlier.
+  // Schemas are compiled on first use, so a mistake would be found late.
   test("compiles the schema of every action and every event", () => {
     const actions: Record<string, { params: object }>[] = Object.values(contracts);
     const schemas = [...actions.flatMap((service) => Object.values(service).map(({ params }) => params))];
@@ -33,7 +33,7 @@ describe("the validator", () => {
     expect(errorsOf({ email: "ann@example.com", note: null })).toEqual({});
   });
 
-  test("refuses what PostgreSQL cannot store, at any depth", () => {
+  test("refuses values that PostgreSQL cannot store, at any depth", () => {
     expect(errorsOf({ email: "a@example.com", note: "a\0" })).toEqual({ note: ["Null characters are not allowed."] });
     expect(errorsOf({ email: "a@example.com", receivers: [{ "k\0": 1 }] })).toHaveProperty("receivers");
     expect(errorsOf({ email: "a@example.com", receivers: [[["\ud800"]]] })).toEqual({

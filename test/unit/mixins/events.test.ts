@@ -45,7 +45,7 @@ describe("events", () => {
   });
 
   test("a listener refuses an invalid payload of another node with a logged error", async () => {
-    // As the transit does it: past the sender's check.
+    // Emits like the transit: bypasses the sender's check.
     const ctx = broker.ContextFactory.create(broker as never, null as never, {}, {});
     Object.assign(ctx, { eventName: "campaign.pending", eventType: "emit", eventGroups: ["listener"] });
     await (broker as unknown as { emitLocalServices(ctx: unknown): Promise<unknown> }).emitLocalServices(ctx);

@@ -36,7 +36,7 @@ async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await sleep(2);
 }
 
-test("runs do not overlap, also where one takes longer than the broker's request time-out", async () => {
+test("runs do not overlap, even if one takes longer than the broker's request time-out", async () => {
   const { runs, broker } = startWorker();
   await broker.start();
   await until(() => runs.begun === 1);
@@ -65,7 +65,7 @@ test("a stop waits for the run that is under way, and no other follows", async (
   expect(runs).toMatchObject({ begun: 1, atOnce: 0 });
 });
 
-test("what pauses for a minute or more begins at another time in each process, within the second half of the pause", async () => {
+test("intervals of a minute or more start at different times in each process, within the second half of the pause", async () => {
   const timers = jest.spyOn(globalThis, "setTimeout");
   const brokers = Array.from({ length: 20 }, () => brokerWith(async () => {}, {}, every(100_000, "work")));
   await Promise.all(brokers.map((broker) => broker.start()));

@@ -17,7 +17,7 @@ const BREAKS = [
   "\u007f",
 ];
 
-/** Whatever of a request comes to stand in a header of a mail. */
+/** Every request field that is written to a mail header. */
 const FIELDS: [ActionOf, string, before?: string, behind?: string][] = [
   ["smtp-sender.createConfig", "sender_name"],
   ["smtp-sender.updateConfig", "sender_name"],

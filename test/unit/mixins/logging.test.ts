@@ -54,7 +54,7 @@ describe("logging", () => {
     expect(lineOf("cannot connect:")).toMatchObject({ error: { message: "refused", code: "ECONNREFUSED" } });
   });
 
-  test("what a call has begun and goes on after it logs without the call's ids", async () => {
+  test("work that continues after its call logs without the call's ids", async () => {
     await broker.call("outer.begin", {}, { meta: { requestId: "r2", companyId: "k2" } });
     later();
     expect(lineOf("a loop that goes on")).not.toHaveProperty("requestId");

@@ -84,7 +84,7 @@ describe("calls and events of a recorded trace", () => {
     expect(first!.resource).toMatchObject({ "service.name": "flockmail", "service.instance.id": broker.nodeID });
   });
 
-  test("leave no mark in meta, which would come back and go on", () => {
+  test("leave no trace in meta, which would be returned and passed on", () => {
     expect(seen.map(({ name }) => name)).toEqual(["send", "after"]);
     expect(JSON.stringify(seen)).not.toContain("traceparent");
   });
@@ -107,7 +107,7 @@ describe("calls and events of a recorded trace", () => {
     expect(collector.text()).not.toContain("ann@");
   });
 
-  test("end with it: what was begun and goes on later is not of the trace, nor is what belongs to none", async () => {
+  test("end with it: work that continues later is not part of the trace, nor is work without one", async () => {
     await request("beginning", "outer.begin");
     lines.length = 0;
     await loop();

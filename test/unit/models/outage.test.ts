@@ -2,7 +2,7 @@ import pg from "pg";
 import { isDatabaseOutage, retryInOutage } from "../../../models/database/outage.ts";
 import { startSilentProxy } from "../../support/silent-proxy.ts";
 
-/** As a busy machine looks: connections are taken, and nothing is answered. */
+/** Simulates a busy machine: connections are accepted, and nothing is answered. */
 async function lateConnection(): Promise<Error> {
   const proxy = await startSilentProxy(1);
   proxy.hold();
@@ -28,7 +28,7 @@ test("a connection that PostgreSQL is too slow to take is an outage, and a start
   expect(await retryInOutage(work, { pauseMs: 1 })).toBe("served");
 });
 
-test("a start gives up once outages have lasted for so long, and at once where PostgreSQL refuses", async () => {
+test("a start fails after a long outage, and at once if PostgreSQL refuses", async () => {
   const tried: string[] = [];
   const failing = (code: string) => () => {
     tried.push(code);

@@ -1,7 +1,7 @@
 import { Sequelize } from "sequelize";
 import { bindModels } from "../../../models/index.ts";
 
-test("what is written for one instance of a tenant's model names the company", () => {
+test("writes of one instance of a tenant's model name the company", () => {
   const sequelize = new Sequelize({ dialect: "postgres", logging: false });
   bindModels(sequelize);
   const tenants = Object.values(sequelize.models).filter(

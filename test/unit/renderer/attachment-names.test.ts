@@ -1,4 +1,4 @@
-/** An attachment's name is read as it is, also where it looks like an encoded word (RFC 2047). */
+/** An attachment's name is read literally, even if it looks like an encoded word (RFC 2047). */
 import { hasPython, readByPython } from "../../support/python-policy.ts";
 import { makeMail } from "../../support/render.ts";
 

@@ -1,4 +1,4 @@
-/** Addresses without a scheme, or with a mistyped one, open nothing in a mail. */
+/** Addresses without a scheme, or with a mistyped one, open nothing in an email. */
 import { brokenLink, brokenLinks, withoutBrokenLinks } from "../../../services/renderer/repair/broken-links.ts";
 
 test.each([
@@ -54,7 +54,7 @@ test.each([
   "",
 ])("%s is left alone", (address) => expect(brokenLink(address)).toBeUndefined());
 
-test("are found and mended wherever an address stands, and only there", () => {
+test("are found and fixed in every URL, and only there", () => {
   const html = `<a href="www.a.com/?x=1&amp;y=2">www.a.com</a> <area href='//b.com'><img src=//c.com/x.png>
 <td background="http:/d.com/y.png" style="background:url(//e.com/z.png)"><a href="page.html">p</a><a href="www.a.com/[[R&D]]">q</a>
 <!--[if mso]><v:fill src="//f.com/"/><![endif]--><a href="https://ok.com">ok</a><!-- <a href="www.no.com"> -->`;

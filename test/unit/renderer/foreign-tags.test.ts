@@ -82,7 +82,7 @@ test.each<[string, string, string]>([
   expect(found(ours)).toEqual([]);
 });
 
-test("what nothing here says is found, and stays", () => {
+test("placeholders without an equivalent are found and kept", () => {
   for (const source of ["{% for item in items %}", "{{ 1 | plus: 2 }}", '{{ strftime "%Y" }}', "*|IF:X > 3|*"]) {
     expect(found(source)).toEqual([source]);
     expect(converted(source)).toBe(source);

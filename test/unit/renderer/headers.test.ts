@@ -5,7 +5,7 @@ const COMPANY = "018f0000-0000-7000-8000-000000000002";
 const LIST = "018f0000-0000-7000-8000-000000000003";
 const CAMPAIGN = "018f0000-0000-7000-8000-000000000001";
 
-describe("the headers of every mail", () => {
+describe("the headers of every email", () => {
   test.each([
     ["From", "Ann <ann@example.org>"],
     ["Reply-To", "ann@example.org"],
@@ -30,7 +30,7 @@ describe("the headers of every mail", () => {
   });
 
   test("Date is now, in the form of RFC 5322", async () => {
-    // In whole seconds.
+    // Whole seconds.
     const beforeMs = Math.floor(Date.now() / 1_000) * 1_000;
     const date = fieldOf((await makeMail()).message, "Date")!;
     expect(date).toMatch(/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} \+0000$/);
@@ -44,7 +44,7 @@ describe("the headers of every mail", () => {
     );
   });
 
-  test("the same mail made twice differs in nothing but its Date", async () => {
+  test("the same email made twice differs in nothing but its Date", async () => {
     const without = ({ message }: { message: Buffer }) => message.toString("latin1").replace(/^Date:.*$/m, "");
     expect(without(await makeMail())).toBe(without(await makeMail()));
   });

@@ -1,6 +1,6 @@
 /**
- * Values that were put into the database past the checks of the API, in every place that reaches a header or a boundary:
- * the mail has the fields of a harmless one, and no way out of its DATA.
+ * Values written to the database without the API's checks, everywhere that reaches a header or a boundary: the email
+ * has the fields of a harmless one, and cannot break out of its DATA.
  */
 import { generateKeyPairSync } from "node:crypto";
 import type { Content } from "../../../services/renderer/content.ts";
@@ -67,7 +67,7 @@ function make(place: Place, value: string, copy = false) {
   return makeMail({ subject: "[[x]]", attachments: [file], dkim, ...content }, { ...data, ...to }, { copy });
 }
 
-/** Names of the fields of the mail and of each of its parts, in order. */
+/** Names of the fields of the email and of each of its parts, in order. */
 function fieldNames(message: Buffer): string[][] {
   const text = message.toString("latin1");
   const heads = [text.slice(0, text.indexOf("\r\n\r\n"))];

@@ -12,7 +12,7 @@ describe("inlining styles", () => {
     );
   });
 
-  test("an element's own style wins, but over what is !important", () => {
+  test("an element's own style wins, except over !important", () => {
     const html = withInlinedCss(
       `<style>${sheet} .b{color:red !important}</style><p class="a" style="color:blue">x</p><i class="b" style="color:blue">y</i>`,
     );
@@ -38,14 +38,14 @@ describe("inlining styles", () => {
     expect(withInlinedCss(body)).toBe(body);
   });
 
-  test("conditional comments stay, and what is in them is Outlook's alone", () => {
+  test("conditional comments stay, and their content is only for Outlook", () => {
     const mso = `<!--[if mso]><style>.a{color:mso}</style><table class="a"><tr><td><![endif]-->`;
     const other = `<!--[if !mso]><!--><p class="a">z</p><!--<![endif]-->`;
     const html = withInlinedCss(`<style>.a{color:red}</style>${mso}${other}`);
     expect(html).toBe(`<style></style>${mso}${other.replace("<p", '<p style="color: red;"')}`);
   });
 
-  test("conditions, loops and values survive wherever they stand, also around half an element", () => {
+  test("conditions, loops and values survive everywhere, also around half an element", () => {
     const body = [
       '[[#if vip]]<div class="a">[[#else]]<div>[[/if]]<p [[attr]] title="[[t|default:"q"]]">Hi [[[raw]]] \\[[x]]</p></div>',
       '<table>[[#each rows]]<tr><td class="a">[[this.x]]</td></tr>[[/each]]</table>',
@@ -55,7 +55,7 @@ describe("inlining styles", () => {
     expect(styles(html)).toEqual(["color: [[brand]];", "top: 0;", "color: [[brand]];"]);
   });
 
-  test("a condition in an element's own style stays behind what the sheets say", () => {
+  test("a condition in an element's own style stays after the sheets' declarations", () => {
     const html = withInlinedCss('<style>p{color:red}</style><p style="top:1px;[[#if x]]color:blue[[/if]]">x</p>');
     expect(styles(html)).toEqual(["color: red; top:1px;[[#if x]]color:blue[[/if]]"]);
   });
@@ -68,7 +68,7 @@ describe("inlining styles", () => {
   });
 
   test.each([
-    // What a variable class may set is left to the sheet, so that it still wins there.
+    // Properties that a variable class may set are left to the sheet, so that it still wins there.
     [".box{padding:8px;color:red} .vip{color:gold}", "box [[kind]]", "padding: 8px;"],
     [".box{padding:8px;color:red} .vip{color:gold}", "box [[#if vip]]vip[[/if]]", "padding: 8px;"],
     [".vip{color:gold} .box{padding:8px;color:red}", "box [[kind]]", "padding: 8px; color: red;"],
@@ -93,7 +93,7 @@ describe("inlining styles", () => {
     expect(withInlinedCss(conditional)).toBe(conditional);
   });
 
-  test("quotes and ampersands cannot end the attribute, nor change what it says", () => {
+  test("quotes and ampersands cannot end the attribute or change its value", () => {
     const css = `p{background:url("a?b=1&c=2");font-family:"A B"}`;
     const html = withInlinedCss(`<style>${css}</style><p style='content:&quot;x&quot;;top:0'>x</p>`);
     expect(styles(html)).toEqual([expect.stringContaining("background: url('a?b=1&amp;c=2');")]);
@@ -105,7 +105,7 @@ describe("inlining styles", () => {
     expect(withInlinedCss(once)).toBe(once);
   });
 
-  test("nothing is fetched: links to sheets and imports are left where they are", () => {
+  test("nothing is fetched: links to sheets and imports stay unchanged", () => {
     const body =
       '<link rel="stylesheet" href="file:///etc/passwd"><style>@import "http://127.0.0.1:1/x.css";</style><p>x</p>';
     expect(withInlinedCss(body).replace(/\n/g, "")).toBe(body);

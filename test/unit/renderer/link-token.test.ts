@@ -5,7 +5,7 @@ const key = randomBytes(32);
 const id = "018f0000-0000-7000-8000-0123456789ab";
 
 describe("tokens of tracked links", () => {
-  test("each holds its mail and its number, also beyond one character", () => {
+  test("each holds its email and its number, also beyond one character", () => {
     const made = new LinkTokens(key, id);
     const tokens = Array.from({ length: 4201 }, (_, link) => made.text(link));
     for (const link of [0, 1, 7, 8, 63, 64, 4095, 4096, 4097, 4200]) {

@@ -16,7 +16,7 @@ describe("an MJML template", () => {
     expect(html(inColumn(`<mj-text>${text}</mj-text>`))).toContain(`>${text}</div>`);
   });
 
-  test("conditions and loops may stand between components, at every level", () => {
+  test("conditions and loops are allowed between components, at every level", () => {
     const made = html(
       `<mjml><mj-body>[[#each items]]<mj-section>[[#if a]]<mj-column>[[#if b]]<mj-text>[[this.x]]</mj-text>[[#else]]
        <mj-button href="[[this.url]]?a=1&amp;b=[[c|urlencode]]" color="[[color]]">Go</mj-button>[[/if]]</mj-column>[[/if]]</mj-section>[[/each]]
@@ -38,7 +38,7 @@ describe("an MJML template", () => {
     expect(html(mjml)).toContain(">x</div>");
   });
 
-  test("attributes keep quotes, backslashes and characters that nobody sees", () => {
+  test("attributes keep quotes, backslashes and invisible characters", () => {
     expect(html(inColumn(`<mj-image src="a" title='say "hi" \\ \u200b' />`))).toContain(
       'title="say &quot;hi&quot; \\ \u200b"',
     );
@@ -54,7 +54,7 @@ describe("an MJML template", () => {
     expect(made).not.toContain(".b p{");
   });
 
-  test("declares no language that nobody named", () => {
+  test("declares no language that was not given", () => {
     expect(html(inColumn("<mj-text>x</mj-text>"))).not.toContain('"und"');
     expect(html(inColumn("<mj-text>x</mj-text>").replace("<mjml", '<mjml lang="fr"'))).toContain('<html lang="fr"');
   });
@@ -138,7 +138,7 @@ describe("hostile MJML", () => {
     expect(html(inColumn(attributes))).toContain(">x</div>");
   });
 
-  test("values of tags in attributes are escaped in the mail as in any HTML template", () => {
+  test("values of tags in attributes are escaped in the email as in any HTML template", () => {
     expect(html(inColumn('<mj-image src="[[src]]" alt="[[alt]]" />'))).toContain('alt="[[alt]]"');
   });
 });

@@ -4,7 +4,7 @@ import { say } from "../../support/render.ts";
 const errorsOf = (body: string) => compileTemplate(body, "body").errors;
 const closes = "</i>".repeat(600);
 
-describe("elements may stand in each other 500 deep", () => {
+describe("elements may be nested 500 deep", () => {
   test.each([
     ["in order", "<i>".repeat(500) + closes],
     ["beside each other", "<i></i>".repeat(2_000)],
@@ -39,7 +39,7 @@ describe("elements may stand in each other 500 deep", () => {
     expect(errorsOf("<i>\n".repeat(501))).toEqual(["Elements nested deeper than 500 levels at line 501, column 1."]);
   });
 
-  test("what is accepted has a text part", () => {
+  test("accepted bodies have a text part", () => {
     expect(say(`${"<i>".repeat(190)}[[a]]${closes}`, { a: "here" }).text).toContain("here");
   });
 });

@@ -50,7 +50,7 @@ describe("the preheader", () => {
     expect(html.replace(/<div style="display:none[^>]*>P[^<]*<\/div>/g, "{P}")).toContain(expected);
   });
 
-  test("costs a mail without one nothing, and a blank one is none", async () => {
+  test("costs an email without one nothing, and a blank one is none", async () => {
     const { html } = await parts({ preheader: " " });
     expect(html).not.toContain("display:none");
     expect((await parts({})).html).toBe(html);
@@ -63,7 +63,7 @@ describe("the preheader", () => {
 });
 
 describe("a text part of its own", () => {
-  test("stands in place of the derived one, with its values as they are", async () => {
+  test("replaces the derived one, with its values unchanged", async () => {
     const textBody =
       "Dear [[name]] & [[[name]]],\n\n\\[[x]] <b> [[#each items]]- [[this]]\n[[/each]]Out: [[unsubscribe_url]]";
     const { text, html } = await parts({ textBody }, { name: "<i>&</i>", items: ["a", "b"] });
@@ -73,7 +73,7 @@ describe("a text part of its own", () => {
     expect(html).toContain("<p>Hello</p>");
   });
 
-  test("gets the footer where it has no way to unsubscribe that all see, in the language of the HTML", async () => {
+  test("gets the footer if it has no visible unsubscribe link, in the language of the HTML", async () => {
     const text = async (textBody: string, content = {}) =>
       (await parts({ textBody, companyName: "Café [[x]]", footerText: "Street 1", ...content })).text.trimEnd();
     const footer = /\n\nCafé \[\[x\]\]\nStreet 1\nUnsubscribe: https:\/\/\S+\nPreferences: https:\/\/\S+$/;
@@ -96,7 +96,7 @@ describe("a text part of its own", () => {
   });
 });
 
-describe("a mail as a page", () => {
+describe("an email as a page", () => {
   const page = (body: string, given = {}) => {
     const source = { ...contentOf({ isTransactional: true }), subject: "News <for> [[name]]", language: "fr", body };
     const scope = scopeOf(

@@ -4,11 +4,14 @@ import { encodeQuotedPrintable } from "../../../services/renderer/mime/quoted-pr
 import { faultsOfBytes, fieldOf, read } from "../../support/message.ts";
 import { makeMail, say } from "../../support/render.ts";
 
-/** A third of them here, all with FUZZ=long; the values are drawn anew each time. */
+/** Runs a third of them, all with FUZZ=long; values are newly drawn each time. */
 const SHARE = process.env.FUZZ === "long" ? 1 : 3;
 const runs = (all: number) => ({ numRuns: Math.ceil(all / SHARE), endOnFailure: true });
 
-/** Texts that break naive encoders: every plane, controls, line ends of all kinds, dots and spaces in bad places. */
+/**
+ * Texts that break naive encoders: every Unicode plane, controls, all kinds of line ends, dots and spaces in bad
+ * positions.
+ */
 const nasty = fc.oneof(
   { weight: 3, arbitrary: fc.string({ unit: "binary", maxLength: 120 }) },
   { weight: 2, arbitrary: fc.string({ unit: "grapheme", maxLength: 120 }) },
@@ -88,7 +91,7 @@ describe("whatever the template and the data", () => {
     );
   });
 
-  test("random bytes as a template make a mail or are refused", async () => {
+  test("random bytes as a template make an email or are refused", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (bytes) => {
         const body = Buffer.from(bytes).toString("latin1");
@@ -125,7 +128,7 @@ describe("whatever the template and the data", () => {
   test("MIME decodes to exactly what was rendered", async () => {
     await fc.assert(
       fc.asyncProperty(tagged, data, fc.boolean(), async (body, given, cyrillic) => {
-        // Line breaks are normalized piece by piece: a CR in one piece and an LF in the next count as two.
+        // Line breaks are normalized part by part: a CR in one part and an LF in the next count as two.
         const attributes = withoutCr(given) as Record<string, unknown>;
         const source = withoutCr(cyrillic ? `${"Здравствуйте ".repeat(9)}${body}` : body) as string;
         if (compileTemplate(source, "body").errors) return;

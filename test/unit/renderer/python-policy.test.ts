@@ -1,6 +1,6 @@
 /**
- * A second independent reader, by the rules of Python's strict policy. Where there is no python3 this file checks
- * nothing and says so; mailparser reads the same messages in the other tests, always.
+ * A second independent parser with Python's strict policy. Without python3 this file checks nothing and says so;
+ * mailparser reads the same messages in the other tests.
  */
 import { createHash } from "node:crypto";
 import { hasPython, readByPython } from "../../support/python-policy.ts";
@@ -37,7 +37,7 @@ async function mailWith(name: string): Promise<Buffer> {
   return (await makeMail(given, { first_name: name })).message;
 }
 
-test("Python's strict policy reads mails with names of many scripts unchanged", async () => {
+test("Python's strict policy reads emails with names of many scripts unchanged", async () => {
   if (!hasPython) return console.info("No python3 here: not checked against Python's email policy.");
   const expected = names.map((name) => ({
     defects: [],

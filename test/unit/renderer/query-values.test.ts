@@ -1,4 +1,4 @@
-/** A value in the query of a link is one value, whatever characters it has; and Outlook's buttons are links, too. */
+/** A value in the query of a link stays one value with any characters; and Outlook's buttons are links, too. */
 import { readLinkToken } from "../../../services/lib/tokens/link-token.ts";
 import { read } from "../../support/message.ts";
 import { BASE_URL, KEY, makeMail, RECIPIENT, say } from "../../support/render.ts";
@@ -75,7 +75,7 @@ describe("a value in the address of a link", () => {
   });
 
   test.each([false, true])(
-    "arrives where the link leads (in a mail that is mostly not ASCII: %s)",
+    "arrives where the link leads (in an email that is mostly not ASCII: %s)",
     async (cyrillic) => {
       const body = `${cyrillic ? "Здравствуйте ".repeat(40) : ""}<a href="https://x.example/?e=[[email]]&n=[[name]]&t=[[t]]">x</a>`;
       const attributes = { ...data, t: "a b" };
@@ -150,7 +150,7 @@ describe("a value in any other address", () => {
     ]);
   });
 
-  test("is written once in the text part where a link shows its own address", () => {
+  test("is written once in the text part if a link shows its own URL", () => {
     const { text } = say(
       '<a href="mailto:[[mail]]">[[mail]]</a> <a href="https://x.example/?n=[[name]]">https://x.example/?n=[[name]]</a>',
       {
@@ -188,7 +188,7 @@ describe("buttons for Outlook", () => {
     expect(html).toContain('href="#"');
   });
 
-  test("links in a comment that nobody reads are none", async () => {
+  test("links in comments do not count", async () => {
     const { links } = await makeMail({
       body: '<!-- <a href="https://a.example/">x</a> --><a href="https://b.example/">x</a>',
     });

@@ -18,7 +18,7 @@ const scripts = {
   emoji: { name: "👩‍👩‍👧 Family 🏳️‍🌈", text: "🎉 Done! 🇺🇦 👍🏽 1️⃣", file: "🎂 invitation.pdf" },
 };
 
-describe.each(Object.entries(scripts))("a mail in %s", (_script, { name, text, file }) => {
+describe.each(Object.entries(scripts))("an email in %s", (_script, { name, text, file }) => {
   const data = Buffer.from(Array.from({ length: 3_000 }, (_, i) => i % 256));
   const mail = () =>
     makeMail(

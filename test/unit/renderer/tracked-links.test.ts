@@ -4,7 +4,7 @@ import { BASE_URL, KEY, makeMail, RECIPIENT } from "../../support/render.ts";
 
 const CLICK = new RegExp(`^${BASE_URL}/api/emails/public/click/([\\w-]+)/$`);
 
-/** The hrefs of the delivered HTML: a tracked one as what its token stands for. */
+/** The hrefs of the delivered HTML; tracked ones as their targets. */
 async function hrefs(
   body: string,
   attributes: Record<string, unknown> = {},
@@ -25,7 +25,7 @@ async function hrefs(
 
 const link = (no: number) => ({ sentEmailId: RECIPIENT.id, link: no });
 
-/** As the issue gave it. */
+/** Example from the issue. */
 const IMAGE_MAP = `<p><a href="https://shop.example.com/all">Everything</a></p>
 <img src="https://img.example.com/map.png" width="600" height="200" usemap="#offers" alt="Two offers">
 <map name="offers">

@@ -1,4 +1,6 @@
-/** What a mail adds (footer, pixel) stands where readers see it, and only what they see counts as a way out. */
+/**
+ * Added content (footer, pixel) is placed where readers see it, and only visible links count as a way to unsubscribe.
+ */
 import { bodyEnd, showsAlways } from "../../../services/renderer/bodies/visible.ts";
 import { read } from "../../support/message.ts";
 import { makeMail } from "../../support/render.ts";
@@ -9,7 +11,7 @@ const html = async (body: string, attributes: Record<string, unknown> = {}) =>
 const FOOTER = /<div style="margin:32px[^>]*>.*?<\/div>\n<img [^>]*\/open\/[^>]*>/s;
 const PLACE = "¦";
 
-describe("footer and pixel stand at the end that is seen", () => {
+describe("footer and pixel are placed at the visible end", () => {
   test.each([
     ["a comment behind the document", "<html><body><p>x</p>¦</body></html><!-- </body> end -->"],
     ["a comment between the end tags", "<html><body>x¦</body><!-- </body> --></html>"],

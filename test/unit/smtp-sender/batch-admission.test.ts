@@ -31,7 +31,7 @@ function transportAt({ lefts, connections, recent }: At) {
 const campaign = (nextRecipients: number, more: Partial<ClaimableCampaign> = {}): ClaimableCampaign =>
   ({ company_id: "a", is_transactional: false, next_recipients: nextRecipients, ...more }) as ClaimableCampaign;
 
-/** Of a thousand campaigns that wait. */
+/** A thousand waiting campaigns. */
 function admitted(at: At, nextRecipients: number): number {
   const { admission, transport } = transportAt(at);
   let n = 0;
@@ -44,7 +44,7 @@ function admitted(at: At, nextRecipients: number): number {
   return n;
 }
 
-/** Ten campaigns' chunks come to their ends at the same time, at 3,400 mails per second. */
+/** Ten campaigns' chunks end at the same time, at 3,400 emails per second. */
 const BUSY: At = { lefts: Array(10).fill(10), connections: 10, recent: 170 };
 
 test.each([
@@ -70,7 +70,7 @@ test("a transport that has enough gets receipts all the same, and is named as su
   expect(admission.admit(campaign(1, { is_transactional: true }), transport)).toBe(true);
 });
 
-test("a company that has all it may have leaves room for the others, and gets its receipts all the same", () => {
+test("a company at its limit leaves batches for others, and still gets transactional mail", () => {
   const { admission, transport } = transportAt({ lefts: Array(49).fill(1), connections: 10, recent: 170 });
   const of = (company_id: string, is_transactional = false) => campaign(1, { company_id, is_transactional });
   expect(admission.mayServe(of("a")) && admission.admit(of("a"), transport)).toBe(true);

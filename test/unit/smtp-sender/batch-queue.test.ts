@@ -12,7 +12,7 @@ function campaigns(n: number, window: number) {
   });
   for (const batch of batches) queue.add(batch);
   const held = () => batches.reduce((sum, { unrecorded }) => sum + unrecorded, 0);
-  /** As a server does: each is asked, and prepares what it may. */
+  /** Like a server: asks each batch, which prepares as many as allowed. */
   const fill = () => {
     const groups: [batch: number, mails: number][] = [];
     for (const batch of queue.inTurn) {
@@ -36,7 +36,7 @@ describe("the campaigns of one server", () => {
     expect(fill()).toEqual([0, 1, 2, 3].map((batch) => [batch, 25]));
   });
 
-  test("take turns where the server may hold less than one mail of each", () => {
+  test("rotate if the server may hold less than one email of each", () => {
     const { fill, record } = campaigns(3, 1);
     const turns = Array.from({ length: 6 }, () => {
       const groups = fill();
@@ -46,7 +46,7 @@ describe("the campaigns of one server", () => {
     expect(turns).toEqual([0, 1, 2, 0, 1, 2].map((batch) => [[batch, 1]]));
   });
 
-  test("keep their turns when transactional mail goes between them", () => {
+  test("keep their order when transactional mail is sent in between", () => {
     const { queue, batches, fill, record } = campaigns(3, 1);
     fill();
     record();

@@ -13,7 +13,7 @@ const message = (connection: number, no: number) => `${`${connection} ${no} `.re
 
 const CERTIFICATE = selfMadeCertificate();
 
-/** Reads nothing until it is told to, and then everything. */
+/** Reads nothing until released, and then everything. */
 async function startSlowReader(connections: number, { encrypted = false } = {}) {
   const pause = (socket: Socket) => void socket.pause();
   const server = encrypted ? tls.createServer(CERTIFICATE, pause) : createServer(pause);
@@ -52,7 +52,7 @@ test.each([
       const writers = pairs.map(({ ours }) => new BodyWriter(ours, () => {}));
       for (let no = 0; no < MESSAGES; no++) {
         for (const [n, writer] of writers.entries()) writer.write([message(n, no)], COMMANDS);
-        // What is written by now makes room for the next mails.
+        // Written data frees capacity for the next emails.
         await setImmediate();
       }
       // Else this would show nothing.
@@ -62,7 +62,7 @@ test.each([
       const expected = pairs.map((_, n) =>
         Array.from({ length: MESSAGES }, (_, no) => `${message(n, no)}.\r\n${COMMANDS}`).join(""),
       );
-      // Lengths first: a difference of megabytes helps nobody.
+      // Compares lengths first: a diff of megabytes is useless.
       expect(received.map(({ length }) => length)).toEqual(expected.map(({ length }) => length));
       expect(received.map((text, n) => text === expected[n])).toEqual(pairs.map(() => true));
     } finally {

@@ -1,4 +1,6 @@
-/** The certificate must be the configured host's, whatever another tenant's configuration connected to before. */
+/**
+ * The certificate must be the configured host's, regardless of earlier connections of another tenant's configuration.
+ */
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { openSession } from "../../../services/smtp-sender/smtp/session.ts";
 import { selfMadeCertificate } from "../../support/certificate.ts";

@@ -9,7 +9,7 @@ function outage() {
   return { outage: new DependencyOutage(log), lines };
 }
 
-test("what must not be forgotten is repeated for as long as it fails", async () => {
+test("essential work is repeated until it succeeds", async () => {
   const { outage: away } = outage();
   let tries = 0;
   await away.retryUntilDone(

@@ -58,7 +58,7 @@ const script = fc.record({
   cuts: fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 }),
 });
 
-test("results agree with what the server did, whatever it does", async () => {
+test("results agree with the server's actions, however it behaves", async () => {
   await fc.assert(
     fc.asyncProperty(script, async ({ pipelining, refusals, dropAt, cuts }) => {
       const numberOf = (command: Command) => /s(\d+)@/.exec(command.from)?.[1] ?? "";

@@ -46,7 +46,7 @@ const answering =
     socket.on("data", () => socket.write(lines.shift() ?? "500 what\r\n"));
   };
 
-test("a 421 in plain text where TLS should begin (Exim beyond smtp_accept_max_per_host) is temporary", async () => {
+test("a plain-text 421 instead of a TLS handshake (Exim beyond smtp_accept_max_per_host) is temporary", async () => {
   const port = await plain((socket) =>
     socket.end("421 Too many concurrent SMTP connections; please try again later\r\n"),
   );
@@ -66,7 +66,7 @@ test("a handshake that is reset, or never answered, is temporary", async () => {
   expect((await failure(afterStartTls, "starttls")).mayRecover).toBe("yes");
 });
 
-test("a server without STARTTLS is given up only where it never worked, and the error names the setting", async () => {
+test("a server without STARTTLS fails permanently only if it never worked, and the error names the setting", async () => {
   const notOffered = /offers no STARTTLS.* set `tls_mode` to "none"/;
   for (const [says, ...lines] of [
     [notOffered, "250 test\r\n", "500 what\r\n"],
@@ -80,7 +80,7 @@ test("a server without STARTTLS is given up only where it never worked, and the 
   }
 });
 
-test("a server that speaks no version of TLS that we do is given up only where it never worked", async () => {
+test("a server without a common TLS version fails permanently only if it never worked", async () => {
   const { cert, key } = selfMadeCertificate({});
   const port = await listen(
     createTlsServer({ cert, key, minVersion: "TLSv1.1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" }),

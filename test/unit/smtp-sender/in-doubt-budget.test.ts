@@ -35,7 +35,7 @@ test("slow transports share half of it", () => {
   expect(budget.take(slower, 100, false)).toBeLessThanOrEqual(40);
 });
 
-test("a transport that became slow counts as such with what it holds", () => {
+test("a transport that became slow counts as slow with its held units", () => {
   const budget = new InDoubtBudget(100);
   const [one, two] = [client(), client()];
   budget.take(one, 50, false);
@@ -59,7 +59,7 @@ test("a client that got nothing is called when something is returned, and served
   expect(taken).toEqual([10]);
 });
 
-test("what is promised may be taken in advance, beside what is kept for transactional mail, and never more than all of it", () => {
+test("promised units may be taken in advance, except those reserved for transactional mail, and never more than all", () => {
   const budget = new InDoubtBudget(100);
   const bulk = client();
   expect(budget.take(bulk, 1_000, false)).toBe(90);

@@ -1,6 +1,6 @@
 /**
- * smtp/session.ts takes the socket over from nodemailer's SMTPConnection by its private fields. An update that renames one
- * must fail here, with its name, and not as a connection that two readers share.
+ * smtp/session.ts takes the socket over from nodemailer's SMTPConnection by its private fields. An update that renames
+ * one must fail here, with its name, and not as a connection that two readers share.
  */
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import { openSession } from "../../../services/smtp-sender/smtp/session.ts";
@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.stop());
 
-test("its socket, the listeners on it and the lines of EHLO are where they are taken from", async () => {
+test("its socket, listeners and EHLO lines are where we read them", async () => {
   const connection = new SMTPConnection({ host: server.host, port: server.port, ignoreTLS: true });
   try {
     await new Promise<void>((opened, failed) => {
@@ -38,7 +38,7 @@ test("its socket, the listeners on it and the lines of EHLO are where they are t
   }
 });
 
-test("the answer to EHLO before TLS is where it is taken from", async () => {
+test("the EHLO reply before TLS is where we read it", async () => {
   const connection = new SMTPConnection({ host: server.host, port: server.port, requireTLS: true });
   await new Promise((failed) => connection.once("error", failed).connect());
   expect((connection as unknown as Record<string, unknown>)._plaintextEhlo).toMatch(/^250-test.*PIPELINING/s);

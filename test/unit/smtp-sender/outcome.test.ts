@@ -11,9 +11,9 @@ const refused = (stage: Stage, text: string): TransactionResult => {
 };
 const first = { tries: 1, isTransactional: false };
 
-// Which refusal is of which kind: test/unit/replies.test.ts.
+// Kinds of refusals: test/unit/replies.test.ts.
 test.each<[Stage, string, string, string | undefined]>([
-  // What the answer says, what becomes of the recipient, how the bounce is recorded.
+  // Reply, recipient's status, recorded bounce.
   ["rcpt", "550 5.1.1 User unknown", "bounced", "hard"],
   ["rcpt", "552 5.2.2 Mailbox full", "failed", "soft"],
   ["rcpt", "550 5.7.1 Relay access denied", "failed", "block"],
@@ -35,7 +35,7 @@ test.each<[Stage, string, string, string | undefined]>([
   expect(outcome.bounce).toBe(bounce);
 });
 
-test("refusals that differ only by addresses and ids have one text in common, those of a mailbox have none", () => {
+test("refusals that differ only by addresses and ids share one text, mailbox refusals have none", () => {
   const repeated = (text: string) => outcomeOf(refused("rcpt", text), first).repeated;
   expect(repeated("550 <ann@example.org>: prohibited, id 4fX3Jk2")).toBe(
     repeated("550 <bob@example.net>: prohibited, id 9aB1Zz7"),
@@ -89,6 +89,6 @@ test("no answer to the final dot: a newsletter is in doubt, a transactional mail
   expect(outcomeOf(result, { tries: 1, isTransactional: true }).status).toBe("deferred");
 });
 
-test("what certainly was not accepted is deferred", () => {
+test("certainly unaccepted emails are deferred", () => {
   expect(outcomeOf({ kind: "unsent", reason: "The connection was closed" }, first).status).toBe("deferred");
 });

@@ -1,4 +1,4 @@
-/** All that is granted for a mail is used or given back, once (services/smtp-sender/delivery/permit.ts). */
+/** All that is granted for an email is used or given back, once (services/smtp-sender/delivery/permit.ts). */
 import { type Granters, Permit } from "../../../services/smtp-sender/delivery/permit.ts";
 import type { DomainToken } from "../../../services/smtp-sender/domains/domain-gate.ts";
 import type { HourToken } from "../../../services/smtp-sender/limits/hour-limit.ts";
@@ -35,7 +35,7 @@ test("no more permits than the budget in doubt allows; each gives its unit back 
   expect(budget.held).toBe(0);
 });
 
-test("a mail that was accepted, or may have been, has used its hour; one that was not gives it back, once", () => {
+test("an email that was accepted, or may have been, has used its hour; one that was not gives it back, once", () => {
   const { given, take } = granting();
   const [used, unused] = take(2);
   for (const permit of [used!, unused!]) permit.grantHour(token(1));
@@ -47,7 +47,7 @@ test("a mail that was accepted, or may have been, has used its hour; one that wa
   expect(given).toEqual(["hour 1: 1"]);
 });
 
-test("the room of its domain is used with the hand-over, whatever the answer, and its connection until the answer", () => {
+test("the domain token is used with the hand-over, whatever the reply, and its connection slot until the reply", () => {
   const { given, take } = granting();
   const [permit] = take(1);
   const held: string[] = [];
@@ -60,7 +60,7 @@ test("the room of its domain is used with the hand-over, whatever the answer, an
   expect([held, given]).toEqual([["begun", "ended"], []]);
 });
 
-test("mails that go back together give back together, by the bucket that each was granted from", () => {
+test("emails that go back together give back together, by the bucket that each was granted from", () => {
   const { given, take } = granting();
   const permits = take(4);
   for (const [n, permit] of permits.entries()) {

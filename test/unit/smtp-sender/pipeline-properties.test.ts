@@ -1,8 +1,8 @@
 /**
- * The SMTP pipeline against a server that answers anything legal at any time: whatever happens, nobody is lost, nobody
- * gets a mail twice, no mail goes out but ours to its own recipients, and every result is what the server did.
- * A failed dialogue names its seed: `SEED=123 npx jest pipeline-properties`. FUZZ=long (`npm run test:fuzz`)
- * has ten thousand of them.
+ * Tests the SMTP pipeline with a server that gives any legal reply at any time: nobody is lost, nobody gets an email
+ * twice, only our emails are sent to their own recipients, and every result matches the server's action. A failed
+ * dialogue names its seed: `SEED=123 npx jest pipeline-properties`. FUZZ=long (`npm run test:fuzz`) has ten thousand of
+ * them.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Message, openPipeline, type Pipeline, type Result } from "../../support/mta/pipeline.ts";
@@ -14,7 +14,7 @@ const FIRST_SEED = 1;
 const MESSAGES = 8;
 const MAX_TRIES = 4;
 const MAX_CONNECTIONS = 100;
-/** Turns of the event loop without any progress, after which a dialogue is stuck. */
+/** Event-loop turns without progress after which a dialogue is stuck. */
 const MAX_TURNS = 5_000;
 
 interface Note extends Message {
@@ -39,7 +39,7 @@ function note(no: number, random: Random): Note {
   return { no, tries: 0, from: `s${no}@ours`, to, body: [text], bytes: text.length, smtpUtf8: false, eightBit: false };
 }
 
-/** What the server accepted: all ours, and to whom it should go. */
+/** Checks that the server accepted only our messages, for the right recipients. */
 function checkAccepted({ faults, got }: Dialogue, server: ScriptedServer): void {
   for (const { from, to, text } of server.accepted) {
     const [, id] = /^Message-ID: <(\d+)@ours>/.exec(text) ?? [];
@@ -51,7 +51,7 @@ function checkAccepted({ faults, got }: Dialogue, server: ScriptedServer): void 
   }
 }
 
-/** Whether the result of one message is what the server did with it on this connection. */
+/** True if the result of a message matches the server's action on this connection. */
 function checkResult({ faults }: Dialogue, { no, to }: Note, result: Result, server: ScriptedServer): void {
   const filed = server.accepted.filter(({ text }) => text.startsWith(idLine(no))).length;
   const said = JSON.stringify(result);
@@ -106,7 +106,7 @@ async function connection(dialogue: Dialogue, server: ScriptedServer, pipelining
   return over;
 }
 
-/** What went wrong in the dialogue of this seed; empty when nothing did. */
+/** Errors in the dialogue of this seed; empty if none. */
 async function dialogueOf(seed: number, ignoresReset: boolean): Promise<{ faults: string[]; transcript: string[] }> {
   const random = randomOf(seed);
   const habits = {
@@ -132,7 +132,7 @@ async function dialogueOf(seed: number, ignoresReset: boolean): Promise<{ faults
   return dialogue;
 }
 
-/** Runs the dialogues of these seeds, and describes those that went wrong: how many of each kind, and one whole. */
+/** Runs the dialogues of these seeds and describes failed ones: how many of each kind, and one in full. */
 async function failures(count: number, ignoresReset: boolean): Promise<string> {
   const given = Number(process.env.SEED ?? 0);
   const seeds = given ? [given] : Array.from({ length: count }, (_, i) => FIRST_SEED + i);
@@ -150,7 +150,7 @@ async function failures(count: number, ignoresReset: boolean): Promise<string> {
   return `${counts.join("\n")}\n\n${failed.join("\n\n")}`.trim();
 }
 
-test("random dialogues: nobody lost, nobody twice, no blank mail, every result as it was", async () => {
+test("random dialogues: nobody lost, nobody twice, no empty message, every result correct", async () => {
   expect(await failures(DIALOGUES, false)).toBe("");
 }, 300_000);
 

@@ -37,7 +37,7 @@ async function sendAll(messages: Note[], session?: Session, timeouts = RFC_TIMEO
         answered: (message, result) => {
           if (results.has(message.no)) throw new Error(`${message.no} was answered twice`);
           results.set(message.no, result);
-          // Whoever is notified may wake all connections: no message may be begun twice or forgotten for it.
+          // A notification may wake all connections: no message may be started twice or forgotten.
           pipeline.wake();
           if (results.size === messages.length) pipeline.quit();
         },
@@ -112,7 +112,7 @@ describe.each([true, false])("with PIPELINING offered: %s", (pipelining) => {
     expect(server.messages[0]!.to).toEqual(["yes@x.y"]);
   });
 
-  test("354 although every recipient was refused: an empty message, and the next one goes through", async () => {
+  test("354 although every recipient was refused: an empty message, and the next one succeeds", async () => {
     await start({
       pipelining,
       answer: ({ verb, to }) =>
@@ -214,7 +214,7 @@ test("with PIPELINING each message behind the first ends in one write with the e
   expect(verbs.slice(0, 6)).toEqual(["MAIL DATA", ".", "MAIL DATA", ". MAIL DATA", ". MAIL DATA", ". MAIL DATA"]);
 });
 
-test("a large message goes out in pieces and arrives whole", async () => {
+test("a large message is written in slices and arrives whole", async () => {
   await start();
   const big = note(1, undefined, 3_000_000);
   const { kinds } = await sendAll([note(0), big, note(2)]);
@@ -239,7 +239,7 @@ test.each([
   expect(server.messages.map(({ raw }) => raw)).toEqual(messages.map(({ body }) => ended(body)));
 });
 
-test("what the server cannot take is reported, and the next one goes out", async () => {
+test("an email that the server cannot accept is reported, and the next one is sent", async () => {
   await start({ extensions: ["SIZE 1000"] });
   const { results } = await sendAll([
     note(1, undefined, 2_000),

@@ -49,7 +49,7 @@ const recorderOver = (
     ...callbacks,
   });
 
-test("a mark that goes back while a flush is tried again is not written before the results that came meanwhile", async () => {
+test("a mark moved back during a retried flush is not written before the results added meanwhile", async () => {
   const written: { mark: number; seqs: number[] }[] = [];
   let away = true;
   const recorder = recorderOver(async (name, _text, values) => {
@@ -72,7 +72,7 @@ test("a mark that goes back while a flush is tried again is not written before t
   expect(written.at(-1)).toEqual({ mark: 3, seqs: [7] });
 });
 
-test("a mark that goes forward while a flush is tried again is written with the results that came before it, not sooner", async () => {
+test("a mark moved forward during a retried flush is written with the earlier results, not sooner", async () => {
   const written: { mark: number; seqs: number[] }[] = [];
   let away = true;
   const recorder = recorderOver(async (name, _text, values) => {
@@ -85,7 +85,7 @@ test("a mark that goes forward while a flush is tried again is written with the 
   await new Promise((done) => setTimeout(done, 20));
   for (const seq of [1, 2, 3]) recorder.add(sent(leased, seq));
   expect(recorder.promised).toBe(3);
-  // 11 to 13 are marked in their place.
+  // 11 to 13 use their budget.
   const second = recorder.mark(leased, 13);
   away = false;
   expect(await Promise.all([first, second])).toEqual([true, true]);
@@ -117,7 +117,7 @@ test("a mark that goes forward waits for the last part of a flush that is writte
   ]);
 });
 
-test("an error of those who are notified is reported; what is written is not written again", async () => {
+test("an error in a callback is reported, and written results are not written again", async () => {
   const errors: string[] = [];
   const notified: string[] = [];
   let written = 0;
@@ -145,7 +145,7 @@ test("an error of those who are notified is reported; what is written is not wri
   expect(notified).toEqual(["recorded", "flushed"]);
 });
 
-test("a refused result is written in halves until it stands alone; a mark never goes out before its results", async () => {
+test("a refused flush is split in halves until the result is isolated; a mark is never written before its results", async () => {
   const written: { mark: number; seqs: number[]; done: boolean }[] = [];
   const refused: number[] = [];
   const recorder = recorderOver(
@@ -211,7 +211,7 @@ describe("gathering", () => {
     expect(sizes).toEqual([1]);
   });
 
-  test("a full group goes at once, and so does what an urgent mark waits for", async () => {
+  test("a full group is written at once, and so are results that an urgent mark waits for", async () => {
     const { recorder, sizes } = gathering(4);
     const leased = chunk();
     for (let seq = 1; seq <= 4; seq++) recorder.add(sent(leased, seq));
@@ -234,7 +234,7 @@ describe("gathering", () => {
     await recorder.drain();
   });
 
-  test("a mark that is not urgent waits 5 ms for half of a group, or where nothing comes", async () => {
+  test("a mark that is not urgent waits 5 ms for half a group, or if nothing is added", async () => {
     const { recorder, sizes } = gathering(10);
     const leased = chunk();
     const marked = [recorder.mark(leased, 10, false)];
@@ -247,7 +247,7 @@ describe("gathering", () => {
     expect(sizes).toEqual([5, 3, 0]);
   });
 
-  test("the end of a chunk goes along with what comes next", async () => {
+  test("the end of a chunk is written with the next group", async () => {
     const { recorder, sizes } = gathering(100);
     const leased = chunk();
     const closed = recorder.close(leased);

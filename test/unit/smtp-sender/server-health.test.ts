@@ -33,7 +33,7 @@ test("greylisting and full mailboxes are recipients' own waits, however many", (
   expect(pausesAfter("rcpt", Array(50).fill("451 4.1.8 Domain of sender address does not resolve"))).toBeUndefined();
 });
 
-test("an accepted message, or a permanent answer, begins the count anew", () => {
+test("an accepted message, or a permanent reply, restarts the count", () => {
   const health = new ServerHealth("working");
   const later = refused("endOfData", "451 4.3.0 later");
   for (let n = 0; n < 4; n++) expect(health.reasonToPause(later)).toBeUndefined();

@@ -1,4 +1,4 @@
-/** The records that the report proposes, read by mailauth, which nobody here wrote, and then by the report itself. */
+/** Records proposed by the report, read by mailauth, an independent implementation, and then by the report itself. */
 import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import getDmarcRecord from "mailauth/lib/dmarc/get-dmarc-record.js";
 import { spf as verifySpf } from "mailauth/lib/spf/index.js";
@@ -26,7 +26,7 @@ afterEach(() => dns.close());
 const DOMAIN = "acme.example";
 const ADDRESS = "192.0.2.4";
 
-/** As mailauth asks the DNS: rows of strings. */
+/** DNS interface of mailauth: rows of strings. */
 const resolverOf =
   (txt: Record_, a: string[] = []) =>
   async (name: string, type: string) => {

@@ -23,7 +23,7 @@ function domains() {
   return { backOffs, defer };
 }
 
-test("five deferrals with an equal text slow their domain, also with mails of others between; the sixth says nothing of the server", () => {
+test("five deferrals with an equal text slow their domain, also with emails of others between; the sixth says nothing of the server", () => {
   const { backOffs, defer } = domains();
   expect(defer(4)).toBe(false);
   backOffs.accepted("other.example");
@@ -51,7 +51,7 @@ test("each further deferral doubles the interval up to five minutes, and each mi
   expect(minutes).toBe(13);
 });
 
-test("a domain with a limit of a hundred a minute gets most of that, and defers less than one mail in five", () => {
+test("a domain with a limit of a hundred a minute gets most of that, and defers less than one email in five", () => {
   const { backOffs, defer } = domains();
   let taken: number[] = [];
   const all = { accepted: 0, deferred: 0 };
@@ -73,7 +73,7 @@ test("a domain with a limit of a hundred a minute gets most of that, and defers 
   expect(all.deferred).toBeLessThan(all.accepted / 4);
 });
 
-test("what was granted and not used goes back", () => {
+test("unused grants are returned", () => {
   const { backOffs, defer } = domains();
   defer(5);
   now += 20_000;
@@ -94,7 +94,7 @@ test.each<[string, (n: number) => string, RefusedStage]>([
   expect(backOffs.size).toBe(0);
 });
 
-test("where the server has accepted nothing since, the next deferral is the server's; answers to earlier mails are not", () => {
+test("if the server has accepted nothing since, the next deferral is the server's; replies to earlier emails are not", () => {
   const { backOffs, defer } = domains();
   defer(5);
   expect(backOffs.deferred(SLOW, refused(limited(6)), now - 1)).toBe(true);
@@ -127,7 +127,7 @@ test("one that defers every fourth mail whatever it gets is slowed no further, a
   expect(minutes).toBeLessThan(5);
 });
 
-test("what deferred long ago is forgotten, and thousands of domains that deferred once are not all kept", () => {
+test("old deferrals are forgotten, and not all of thousands of domains that deferred once are kept", () => {
   const { backOffs, defer } = domains();
   defer(5);
   now += 61 * MINUTE;

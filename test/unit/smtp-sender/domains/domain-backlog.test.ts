@@ -2,7 +2,7 @@ import { DomainBacklog } from "../../../../services/smtp-sender/domains/domain-b
 
 const MINUTE = 60_000;
 
-/** Mails that wait for a domain with a limit in any rolling minute: how often they are looked at, and what goes when. */
+/** Emails waiting for a domain with a limit per rolling minute: how often they are checked, and when they are sent. */
 function run(mails: number, limit: number, minutes: number) {
   const backlog = new DomainBacklog();
   const due: number[] = [];
@@ -33,13 +33,13 @@ test("a few thousand that wait are sent at the limit, and each is looked at a fe
   expect(looks).toBeLessThan(1_000 * 6);
 });
 
-test("many that wait cost no more than some two hundred looks a second, and the limit is used all the same", () => {
+test("many waiting emails cost at most about 200 checks per second, and the limit is still used fully", () => {
   const { sent, looks } = run(20_000, 600, 5);
   expect(sent).toBeGreaterThanOrEqual(0.95 * 600 * 5);
   expect((looks - 20_000) / 300).toBeLessThan(250);
 });
 
-test("what waits is looked at within two minutes, also where its turn comes in an hour", () => {
+test("waiting emails are checked within two minutes, even if they are due in an hour", () => {
   const backlog = new DomainBacklog();
   const delays = Array.from({ length: 6_000 }, () => backlog.postpone(0, { tokenInMs: 0, intervalMs: 600 }));
   expect(Math.max(...delays)).toBeLessThanOrEqual(120_000);
