@@ -62,7 +62,7 @@ async function untilSignal<T>(wait: (signal: AbortSignal) => Promise<T>): Promis
 }
 
 /** Once it takes connections what the service cannot work through is refused. */
-async function reach(url: string, variable: string, waiting: (text: string) => void): Promise<void> {
+async function awaitReachable(url: string, variable: string, waiting: (text: string) => void): Promise<void> {
   await untilSignal((signal) => awaitPostgres(url, { variable, waiting, signal }));
   await retryInOutage(() => refuseUnusable(url, { variable }));
 }
@@ -132,10 +132,10 @@ export function database(config: Config): Middleware {
         url = embedded.url;
       } else {
         const own = url;
-        await reach(own, "DATABASE_URL", waiting);
+        await awaitReachable(own, "DATABASE_URL", waiting);
         if (config.MIGRATIONS === "wait") await untilSignal((signal) => migrated(own, waiting, signal));
         else if (config.MIGRATION_DATABASE_URL) {
-          await reach(config.MIGRATION_DATABASE_URL, "MIGRATION_DATABASE_URL", waiting);
+          await awaitReachable(config.MIGRATION_DATABASE_URL, "MIGRATION_DATABASE_URL", waiting);
         }
       }
       const owner = config.MIGRATION_DATABASE_URL ?? url;

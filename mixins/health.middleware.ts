@@ -62,7 +62,7 @@ async function answers(question: Promise<unknown> | undefined): Promise<Answered
 }
 
 /** Moleculer's transit says "connected" all through an outage; only a round trip shows one. */
-function roundTrip(broker: ServiceBroker): Promise<number> | undefined {
+function measureRoundTrip(broker: ServiceBroker): Promise<number> | undefined {
   const { transit } = broker as unknown as { transit?: { tx: { client?: { rtt(): Promise<number> } } } };
   if (!transit) return undefined;
   return transit.tx.client?.rtt() ?? Promise.reject(new Error("not connected"));
@@ -78,7 +78,7 @@ async function measuredHealth(broker: ServiceBroker, state: State): Promise<[Hea
   const [database, redisAnswer, nats] = await Promise.all([
     answers(askDatabase()),
     answers(works),
-    answers(roundTrip(broker)),
+    answers(measureRoundTrip(broker)),
   ]);
   // Without Redis the API goes on (limits are counted per process): it is reported, and does not make the node unready.
   const ready = state === "started" && database.state === "ok" && nats.state !== "away";

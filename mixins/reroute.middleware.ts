@@ -16,7 +16,7 @@
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type CallingOptions, type Context, type Middleware, type ServiceBroker, Strategies } from "moleculer";
-import { askDatabase, giveUpLostConnections } from "../models/database/db.ts";
+import { askDatabase, closeLostConnections } from "../models/database/db.ts";
 import { availableElsewhere, isServiceError } from "../services/lib/errors.ts";
 import { LeftNodes } from "./leave.middleware.ts";
 import { isStored } from "./uploads.middleware.ts";
@@ -159,7 +159,7 @@ export function rerouteCalls(): Middleware {
     // During a NATS outage nobody receives this and nobody calls; the next heartbeat announces the change.
     parts!.registry.discoverer.sendLocalNodeInfo().catch(() => {});
     if (isCutOff) for (const giveBack of [...waiting]) giveBack();
-    else giveUpLostConnections().catch(() => {});
+    else closeLostConnections().catch(() => {});
   };
   const watch = new DatabaseWatch(changed);
 

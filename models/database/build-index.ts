@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 
 /** Limits lock waits for the rest of a transaction, so that others queue behind us only briefly. */
-export const WAIT_SHORTLY = "set local lock_timeout = '2s'";
-export const AGAIN_MS = 500;
+export const SHORT_LOCK_TIMEOUT = "set local lock_timeout = '2s'";
+export const RETRY_MS = 500;
 /** SQLSTATE lock_not_available, deadlock_detected. */
 const BUSY = /^(55P03|40P01)$/;
 export const isBusy = (error: unknown): boolean => BUSY.test((error as { code?: string }).code ?? "");
@@ -30,7 +30,7 @@ export async function buildIndex(client: MigrationClient, sql: string): Promise<
     } catch (error) {
       // A deadlock leaves an index that is not valid.
       if ((error as { code?: string }).code !== EXISTS && !isBusy(error)) throw error;
-      await sleep(AGAIN_MS);
+      await sleep(RETRY_MS);
     }
   }
 }

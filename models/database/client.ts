@@ -44,7 +44,7 @@ interface ClientParts {
 
 const isPlain = (given: unknown) => typeof (given as { submit?: unknown }).submit !== "function";
 /** Several statements in one text, which only the simple protocol takes. */
-const SEVERAL = /;\s*\S/;
+const MULTIPLE_STATEMENTS = /;\s*\S/;
 /** Start of a transaction, possibly followed by settings that override ours. */
 const BEGIN = /^\s*(?:begin|start transaction)\b[^;]*/i;
 
@@ -64,7 +64,7 @@ class QueryWithSettings extends Query {
   }
 
   override requiresPreparation(): boolean {
-    return super.requiresPreparation() || (isIdle(this.#client) && !SEVERAL.test(this.text));
+    return super.requiresPreparation() || (isIdle(this.#client) && !MULTIPLE_STATEMENTS.test(this.text));
   }
 
   override prepare(wire: Wire): void {

@@ -8,7 +8,7 @@ import { asOwner, currentOwner } from "../../services/lib/owner.ts";
 import { bindModels } from "../index.ts";
 import { BY_KEY } from "./by-key.ts";
 import { CONNECT_TIMEOUT_MS, DatabaseClient } from "./client.ts";
-import { giveUpLostAnswers } from "./lost-answers.ts";
+import { closeUnanswered } from "./lost-answers.ts";
 import { localSettings, type Settings } from "./session-settings.ts";
 import { SharedPool } from "./shared-pool.ts";
 import { shareConnections } from "./shares.ts";
@@ -114,8 +114,8 @@ export const sequelize = (): Sequelize => current().sequelize;
 export const askDatabase = async (): Promise<void> => void (await current().probe.query("select 1"));
 
 /** After an outage: connections whose statements will never be answered make room for others. */
-export const giveUpLostConnections = (): Promise<number> =>
-  giveUpLostAnswers(DatabaseClient.open, (text, values) => query(text, values, current().probe));
+export const closeLostConnections = (): Promise<number> =>
+  closeUnanswered(DatabaseClient.open, (text, values) => query(text, values, current().probe));
 
 /** The rows of one statement. `$1`-style parameters only; values are never concatenated. */
 export async function query<T = Row>(text: string, values: unknown[] = [], on: Queryable = pool()): Promise<T[]> {

@@ -23,7 +23,7 @@ const WORKING = "select pid from pg_stat_activity where pid = any($1) and state 
  * Closes those of the connections that wait for a statement the database is not executing, and returns their number.
  * Asks twice: a statement in transit to a backend without CPU time may only be visible the second time.
  */
-export async function giveUpLostAnswers(
+export async function closeUnanswered(
   clients: Iterable<DatabaseClient>,
   ask: (text: string, values: unknown[]) => Promise<{ pid: number }[]>,
 ): Promise<number> {

@@ -12,7 +12,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import { AGAIN_MS, buildIndex, isBusy, type MigrationClient, WAIT_SHORTLY } from "./build-index.ts";
+import { buildIndex, isBusy, type MigrationClient, RETRY_MS, SHORT_LOCK_TIMEOUT } from "./build-index.ts";
 import { DatabaseClient } from "./client.ts";
 import { UnusableDatabase } from "./pooler.ts";
 import { MIGRATION } from "./session-settings.ts";
@@ -136,7 +136,7 @@ async function apply(url: string, client: MigrationClient, migration: Migration)
       return await tryOnce(client, migration);
     } catch (error) {
       if (!isBusy(error)) throw error;
-      await sleep(AGAIN_MS);
+      await sleep(RETRY_MS);
     }
   }
 }
@@ -147,7 +147,7 @@ async function tryOnce(client: pg.Client, migration: Migration): Promise<boolean
     await client.query(TABLE);
     const isFresh = !(await isApplied(client, migration));
     if (isFresh) {
-      await client.query(WAIT_SHORTLY);
+      await client.query(SHORT_LOCK_TIMEOUT);
       await client.query(migration.sql);
       await client.query(RECORD, [migration.name, migration.checksum]);
     }

@@ -3,7 +3,7 @@ import { type ErasureTarget, inSteps, WRITTEN } from "./erase-steps.ts";
 import { companyNo, hitsOfMails } from "./hits.ts";
 
 /** The campaign's numbers stay. */
-export const KEEP_COUNTS = "select set_config('flockmail.erasing', 'on', true), $1::uuid";
+export const SKIP_COUNTING = "select set_config('flockmail.erasing', 'on', true), $1::uuid";
 
 /**
  * Runs before the emails are emptied, by which hits are found. Hits that arrive in between are deleted with the emails.
@@ -11,7 +11,7 @@ export const KEEP_COUNTS = "select set_config('flockmail.erasing', 'on', true), 
 export const HITS: ErasureTarget[] = [
   {
     counted: "events",
-    before: KEEP_COUNTS,
+    before: SKIP_COUNTING,
     sql: inSteps(
       [
         `mail as materialized (
@@ -31,6 +31,6 @@ export const HITS: ErasureTarget[] = [
 ];
 
 /** Deletes hits of emails $2 (JSON) emptied by a step that arrived since the hits were searched. */
-export const HITS_OF_MAILS = `
+export const DELETE_HITS_OF_MAILS = `
   delete from hits h using json_to_recordset($2::json) m (campaign_no int, seq int)
   where h.company_no = ${companyNo("$1")} and hit_mail(h.campaign_no, h.seq) = hit_mail(m.campaign_no, m.seq)`;

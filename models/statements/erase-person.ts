@@ -11,7 +11,7 @@ import { addressVariants, domainOf } from "../../services/lib/address.ts";
 import { newId } from "../../services/lib/ids.ts";
 import { seal, unseal } from "../../services/lib/secrets.ts";
 import { type Client, query, queryOne, transaction } from "../database/db.ts";
-import { HITS_OF_MAILS } from "./erase-hits.ts";
+import { DELETE_HITS_OF_MAILS } from "./erase-hits.ts";
 import { ERASED_KINDS, type ErasedKind } from "./erase-steps.ts";
 import { ERASURE_TARGETS } from "./erasure-targets.ts";
 import { addressHashes } from "./mail-key.ts";
@@ -103,7 +103,7 @@ async function visit(client: Client, job: Job, address: string): Promise<Visited
   const visited = (await queryOne<Omit<Visited, "hits">>(place.sql, values, client))!;
   if (!visited.mails?.length) return { ...visited, hits: 0 };
   const mails = JSON.stringify(visited.mails.map(([campaign_no, seq]) => ({ campaign_no, seq })));
-  return { ...visited, hits: (await client.query(HITS_OF_MAILS, [job.company_id, mails])).rowCount ?? 0 };
+  return { ...visited, hits: (await client.query(DELETE_HITS_OF_MAILS, [job.company_id, mails])).rowCount ?? 0 };
 }
 
 const isNextPass = ({ pass, place, cursor }: Job): boolean => pass === 2 && place === 0 && cursor === null;

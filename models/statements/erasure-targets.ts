@@ -19,7 +19,7 @@
  * columns of all tables.
  */
 
-import { HITS, KEEP_COUNTS } from "./erase-hits.ts";
+import { HITS, SKIP_COUNTING } from "./erase-hits.ts";
 import {
   anyQuotes,
   type ErasureTarget,
@@ -75,7 +75,7 @@ const mailsThatQuote = (campaigns: string, where = "true"): ErasureTarget => ({
 const MAILS: ErasureTarget[] = [
   {
     counted: "sent_emails",
-    before: KEEP_COUNTS,
+    before: SKIP_COUNTING,
     sql: inMailSteps([
       `found as (select e.campaign_no, e.seq from subscribers p join sent_emails e on e.subscriber_id = p.id
           where p.company_id = $1 and p.email_key = any ($2) limit ${WRITTEN})`,
@@ -84,7 +84,7 @@ const MAILS: ErasureTarget[] = [
   },
   {
     counted: "sent_emails",
-    before: KEEP_COUNTS,
+    before: SKIP_COUNTING,
     sql: inMailSteps([
       `found as (
           select e.campaign_no, e.seq from sent_emails e join campaigns c on c.no = e.campaign_no and c.company_id = $1
@@ -160,7 +160,7 @@ const RECEIVERS: ErasureTarget[] = [
 const EVENTS: ErasureTarget[] = [
   {
     counted: "events",
-    before: KEEP_COUNTS,
+    before: SKIP_COUNTING,
     sql: inSteps(
       [
         `gone as (delete from email_events where company_id = $1 and id in (

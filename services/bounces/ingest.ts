@@ -147,7 +147,7 @@ export function startIngester(
       if (companyIds.length > 0) webhooksQueued([...new Set(companyIds)]);
       return answers;
     },
-    { maxBatch: MAX_BATCH, maxWaiting: MAX_WAITING, mayBeOneItem: isRefusal },
+    { maxBatch: MAX_BATCH, maxWaiting: MAX_WAITING, isItemError: isRefusal },
   );
   // Copy the report: results are keyed by object, and callers may pass the same object twice.
   return { ingest: (incoming) => group.add({ ...incoming }), idle: () => group.idle() };

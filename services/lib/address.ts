@@ -66,7 +66,7 @@ const UNSEEN = "[\\s\\p{Cf}\\p{Cc}\\p{Default_Ignorable_Code_Point}]";
 const UNSEEN_START = new RegExp(`^${UNSEEN}+`, "u");
 const IS_UNSEEN = new RegExp(`^${UNSEEN}$`, "u");
 const UNSEEN_INSIDE = new RegExp(`(?! )${UNSEEN}`, "u");
-const MAY_HAVE_UNSEEN = /^\s|\s$|[^\x20-\x7e]/;
+const UNSEEN_HINT = /^\s|\s$|[^\x20-\x7e]/;
 
 /** Length without invisible characters at the end. A loop: a pattern takes quadratic time on a long run of blanks before a letter. */
 function seenLength(text: string): number {
@@ -81,7 +81,7 @@ function seenLength(text: string): number {
 
 /** Trims white space and invisible characters from a pasted address. */
 export function addressText(given: string): string {
-  if (!MAY_HAVE_UNSEEN.test(given)) return given;
+  if (!UNSEEN_HINT.test(given)) return given;
   const text = given.replace(UNSEEN_START, "");
   return text.slice(0, seenLength(text));
 }

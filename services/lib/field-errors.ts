@@ -93,7 +93,7 @@ function sentence(error: ErrorObject): string {
 }
 
 /** Paths that have errors other than a type error, at or within them. */
-function placesOfOthers(errors: readonly ErrorObject[]): Set<string> {
+function pathsOfOtherErrors(errors: readonly ErrorObject[]): Set<string> {
   const places = new Set<string>();
   for (const { instancePath, keyword } of errors) {
     if (keyword !== "type" && keyword !== "anyOf") places.add(instancePath);
@@ -144,7 +144,7 @@ export function addFieldError(fields: FieldErrors, field: string, text: string):
 /** All errors by top-level field. A body that is not an object is reported as non_field_errors. */
 export function fieldErrors(errors: readonly ErrorObject[]): FieldErrors {
   const fields: FieldErrors = {};
-  const others = placesOfOthers(errors);
+  const others = pathsOfOtherErrors(errors);
   for (const error of errors) {
     if (isNoise(error, others)) continue;
     const path = steps(error.instancePath);

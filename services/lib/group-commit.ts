@@ -22,13 +22,13 @@ interface Options {
   /** Batches stored concurrently: with two, this process works while the store does. */
   atOnce?: number;
   /** True for an error that a single item may cause: the batch is stored again in halves. */
-  mayBeOneItem?: (error: unknown) => boolean;
+  isItemError?: (error: unknown) => boolean;
 }
 
 /** `store` gets at most `maxBatch` items and returns one result each, in order. It stores all of them or none. */
 export function groupCommit<Item, Result>(
   store: (items: Item[]) => Promise<Result[]>,
-  { maxBatch, maxWaiting, atOnce = 1, mayBeOneItem = () => false }: Options,
+  { maxBatch, maxWaiting, atOnce = 1, isItemError = () => false }: Options,
 ): GroupCommit<Item, Result> {
   const waiting: Waiting<Item, Result>[] = [];
   const inFlight = new Set<Promise<void>>();
@@ -43,7 +43,7 @@ export function groupCommit<Item, Result>(
         resolve(results[at]!);
       });
     } catch (error) {
-      if (batch.length > 1 && mayBeOneItem(error)) {
+      if (batch.length > 1 && isItemError(error)) {
         const half = batch.length >> 1;
         await storeBatch(batch.slice(0, half));
         await storeBatch(batch.slice(half));

@@ -12,7 +12,7 @@ const MAX_UNANSWERED = 2;
 /** Handshake time-out. A frozen server accepts connections and says nothing. */
 const CONNECT_TIMEOUT_MS = 2_000;
 const AGAIN_MS = 250;
-const AGAIN_JITTER_MS = 100;
+const RECONNECT_JITTER_MS = 100;
 
 export interface NatsServers {
   /** `host:port`, or a host alone. */
@@ -111,8 +111,8 @@ export function natsOptions(settings: NatsSettings, name: string): ConnectionOpt
     timeout: CONNECT_TIMEOUT_MS,
     maxReconnectAttempts: -1,
     reconnectTimeWait: AGAIN_MS,
-    reconnectJitter: AGAIN_JITTER_MS,
-    reconnectJitterTLS: AGAIN_JITTER_MS,
+    reconnectJitter: RECONNECT_JITTER_MS,
+    reconnectJitterTLS: RECONNECT_JITTER_MS,
     // Otherwise two refusals in a row end the client, even if the servers' users changed only for a moment.
     ignoreAuthErrorAbort: true,
   };

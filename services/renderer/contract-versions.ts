@@ -3,7 +3,7 @@
 import type { ServiceContract } from "../define.ts";
 import { ById, Described, Id, Nullable, Time, Type } from "../lib/shapes.ts";
 import { ContentView } from "../lib/template/content-shapes.ts";
-import { VERSIONS_KEPT } from "./version-rows.ts";
+import { MAX_VERSIONS } from "./version-rows.ts";
 
 const VERSION = {
   version: Type.Integer({ minimum: 1, description: "Numbered from 1 for each template, without gaps.", examples: [3] }),
@@ -40,7 +40,7 @@ const OfTemplate = Type.Object({
 export const versions = {
   listVersions: {
     summary: "List the versions of a template",
-    description: `Extension. Newest first, without paging. Each save and each restore creates a version; the newest ${VERSIONS_KEPT} are kept.`,
+    description: `Extension. Newest first, without paging. Each save and each restore creates a version; the newest ${MAX_VERSIONS} are kept.`,
     params: ById,
     returns: Type.Array(Version),
   },

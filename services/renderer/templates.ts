@@ -12,7 +12,7 @@ import { Unrenderable } from "./content.ts";
 import type { contract, EmailTemplate } from "./contract-templates.ts";
 import { bodyFacts } from "./heavy.ts";
 import { bodyErrorsAfter, concernsBody, htmlAfter, type Input } from "./template-content.ts";
-import { contentOf, keepUnkept, keepVersion } from "./version-rows.ts";
+import { contentOf, storeMissingVersion, storeVersion } from "./version-rows.ts";
 import { templateWarnings } from "./warnings.ts";
 
 type Contract = typeof contract;
@@ -100,9 +100,9 @@ const change = (
 ): Promise<Template> =>
   sequelize().transaction(async (transaction) => {
     const template = await find(companyId, id, { transaction, lock: transaction.LOCK.NO_KEY_UPDATE });
-    await keepUnkept(template, transaction);
+    await storeMissingVersion(template, transaction);
     await template.update(await attributesOf(template, transaction), { transaction });
-    await keepVersion(template, caller, transaction);
+    await storeVersion(template, caller, transaction);
     return template;
   });
 
@@ -143,7 +143,7 @@ export async function createTemplate(
   };
   const template = await sequelize().transaction(async (transaction) => {
     const template = await Template.create(made, { transaction });
-    await keepVersion(template, caller, transaction);
+    await storeVersion(template, caller, transaction);
     return template;
   });
   return saved(template);

@@ -9,7 +9,7 @@ import { Template } from "../../models/template.ts";
 import type { Caller } from "../lib/caller.ts";
 
 /** A body has up to a megabyte; older versions of a template than these go. */
-export const VERSIONS_KEPT = 100;
+export const MAX_VERSIONS = 100;
 
 const NO_CONTENT = ["id", "company_id", "created_at", "updated_at"];
 const CONTENT = `(to_jsonb(t) - array[${NO_CONTENT.map((column) => `'${column}'`).join(", ")}])`;
@@ -20,7 +20,7 @@ const LATEST = `left join lateral (
 
 // A template of before there were versions, or saved by a node of that release. Columns that a version does not know make
 // no difference.
-const KEEP_UNKEPT = `
+const STORE_MISSING_VERSION = `
   insert into template_versions (company_id, template_id, version, content, created_at)
   select $1, $2, coalesce(l.version, 0) + 1, ${CONTENT}, t.updated_at from templates t ${LATEST}
   where t.company_id = $1 and t.id = $2 and (l.content is null or not ${CONTENT} @> l.content)`;
@@ -32,17 +32,17 @@ const KEEP = `
     where t.company_id = $1 and t.id = $2
     returning version)
   delete from template_versions v using kept
-  where v.company_id = $1 and v.template_id = $2 and v.version <= kept.version - ${VERSIONS_KEPT}`;
+  where v.company_id = $1 and v.template_id = $2 and v.version <= kept.version - ${MAX_VERSIONS}`;
 
 const run = (sql: string, bind: unknown[], transaction: Transaction) =>
   sequelize().query(sql, { bind, type: QueryTypes.RAW, transaction });
 
 /** Called before a change with the template's row locked: stores the current state as a version. */
-export const keepUnkept = ({ companyId, id }: Template, transaction: Transaction) =>
-  run(KEEP_UNKEPT, [companyId, id], transaction);
+export const storeMissingVersion = ({ companyId, id }: Template, transaction: Transaction) =>
+  run(STORE_MISSING_VERSION, [companyId, id], transaction);
 
 /** After a change. */
-export const keepVersion = ({ companyId, id }: Template, { userId, apiKeyId }: Caller, transaction: Transaction) =>
+export const storeVersion = ({ companyId, id }: Template, { userId, apiKeyId }: Caller, transaction: Transaction) =>
   run(KEEP, [companyId, id, apiKeyId ? null : (userId ?? null), apiKeyId ?? null], transaction);
 
 export interface VersionRow {

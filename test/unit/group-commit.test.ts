@@ -72,7 +72,7 @@ test("an item that is refused fails alone, also in the middle of a batch; any ot
       if (items.includes(13)) throw new Error(error);
       return items;
     },
-    { maxBatch: 100, maxWaiting: 100, mayBeOneItem: (cause) => (cause as Error).message === "refused" },
+    { maxBatch: 100, maxWaiting: 100, isItemError: (cause) => (cause as Error).message === "refused" },
   );
   const outcomes = async () => {
     const items = Array.from({ length: 32 }, (_, n) => n);

@@ -9,7 +9,7 @@ import { MemoryLimiter } from "./limiter-memory.ts";
 import { RedisLimiter } from "./limiter-redis.ts";
 
 // Time for which the fallback counts after a failure, so that one request waits for Redis instead of each.
-const AWAY_MS = 1_000;
+const FALLBACK_MS = 1_000;
 
 /** Uses the shared limiter, and the fallback while it does not answer. */
 export class FallbackLimiter implements Limiter {
@@ -43,7 +43,7 @@ export class FallbackLimiter implements Limiter {
     try {
       return await question(this.#shared);
     } catch {
-      this.#awayUntilMs = performance.now() + AWAY_MS;
+      this.#awayUntilMs = performance.now() + FALLBACK_MS;
       return question(this.#fallback);
     }
   }

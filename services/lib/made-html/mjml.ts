@@ -22,7 +22,7 @@ interface Prepared {
   /** Content of `<mj-style inline="inline">`: applied to elements and not kept in a sheet. */
   inlineCss: string;
   /** Maps a position of the prepared text to `source`. */
-  placeOf(at: number): number;
+  positionOf(at: number): number;
 }
 
 /** Prepares the text for mrml. Never throws: text that is not allowed between components is reported. */
@@ -33,10 +33,10 @@ function prepared(
 ): Prepared {
   const { text } = tags;
   const styles = raws.filter(({ name, tag }) => name === "mj-style" && IS_INLINE.test(tag));
-  const isGone = ({ start }: { start: number }) =>
+  const isMissing = ({ start }: { start: number }) =>
     styles.some(({ element }) => element.start < start && start < element.end);
   const changes = [
-    ...ends.filter((end) => !isGone(end)),
+    ...ends.filter((end) => !isMissing(end)),
     ...raws.flatMap((raw) => {
       if (styles.includes(raw)) return [{ ...raw.element, by: "" }];
       const written = text.slice(raw.start, raw.end);
@@ -48,7 +48,7 @@ function prepared(
       const words = text.slice(start, end);
       if (tags.withoutWords(words).trim() !== "") {
         const at = start + words.search(/\S/);
-        errors.push({ sentence: "Text outside of <mj-text> or a similar element", at: tags.placeOf(at) });
+        errors.push({ sentence: "Text outside of <mj-text> or a similar element", at: tags.positionOf(at) });
       }
       // mrml treats some white space as text.
       if (words.trim() === "") return { start, end, by: "" };
@@ -57,7 +57,7 @@ function prepared(
     }),
     ...withoutAlt.map((at) => ({ start: at, end: at, by: ' alt=""' })),
     ...values
-      .filter((value) => !isGone(value))
+      .filter((value) => !isMissing(value))
       .map(({ start, end }) => ({ start, end, by: tags.keep(text.slice(start, end).replaceAll('"', "&quot;")) })),
   ].toSorted((a, b) => a.start - b.start);
   let source = "";
@@ -72,7 +72,7 @@ function prepared(
   return {
     source,
     inlineCss: styles.map(({ start, end }) => text.slice(start, end)).join("\n"),
-    placeOf: (at) => at + (moves.findLast((move) => move.at <= at)?.by ?? 0),
+    positionOf: (at) => at + (moves.findLast((move) => move.at <= at)?.by ?? 0),
   };
 }
 
@@ -114,9 +114,9 @@ export function htmlOfMjml(template: string): MadeHtml {
   if (compiled.errors) return { errors: compiled.errors };
   const tags = new TagsAside(template);
   const outline = mjmlOutlineOf(tags.text);
-  const errors = outline.errors.map(({ sentence, at }) => ({ sentence, at: tags.placeOf(at) }));
+  const errors = outline.errors.map(({ sentence, at }) => ({ sentence, at: tags.positionOf(at) }));
   if (errors.length > 0) return placed(errors, template);
-  const { source, inlineCss, placeOf } = prepared(tags, outline, errors);
+  const { source, inlineCss, positionOf } = prepared(tags, outline, errors);
   if (errors.length > 0) return placed(errors, template);
   const result = mrmlOf(source);
   if (!result) return { errors: ["The template is too large: compiling it takes too much memory."] };
@@ -125,7 +125,7 @@ export function htmlOfMjml(template: string): MadeHtml {
     const sentence = sentenceOf(result);
     return at === undefined
       ? { errors: [`${sentence}.`] }
-      : placed([{ sentence, at: tags.placeOf(placeOf(at)) }], template);
+      : placed([{ sentence, at: tags.positionOf(positionOf(at)) }], template);
   }
   // An unknown language is not declared, so that readers' programs detect it.
   const content = result.content.replace(COMMENT, "$1").replaceAll(' lang="und"', "");

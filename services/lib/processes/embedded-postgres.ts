@@ -55,7 +55,7 @@ const asNonRoot = (command: string[]): string[] =>
   process.getuid?.() === 0 ? ["unshare", "--user", ...command] : command;
 
 /** setpriv goes innermost: entering a user namespace would clear the signal it sets. */
-const diesWithParent = (command: string[]): string[] =>
+const killOnParentExit = (command: string[]): string[] =>
   process.platform === "linux" && has("setpriv") ? ["setpriv", "--pdeathsig", "INT", ...command] : command;
 
 const run = (command: string[]) =>
@@ -152,7 +152,7 @@ export async function startEmbeddedPostgres(
     ...overrides,
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const [program, ...args] = asNonRoot(diesWithParent([bin.postgres, "-D", dataDir, ...flags]));
+  const [program, ...args] = asNonRoot(killOnParentExit([bin.postgres, "-D", dataDir, ...flags]));
   // Detached: Ctrl-C signals the whole process group, and our own drain must come before the database's end.
   const child = spawn(program!, args, {
     detached: true,

@@ -26,7 +26,7 @@ function hangupIsIgnored(): boolean {
 }
 
 /** npm does not pass on its process id; its death shows as a change of the parent. */
-function whenNpmDies(stop: () => void): void {
+function onParentExit(stop: () => void): void {
   if (!process.env.npm_lifecycle_event) return;
   const parent = process.ppid;
   const timer = setInterval(() => {
@@ -77,7 +77,7 @@ function takeOver(broker: ServiceBroker, drainMs: number): void {
   };
   process.on("SIGTERM", orderly).on("SIGINT", interrupted);
   if (!hangupIsIgnored()) process.on("SIGHUP", orderly);
-  whenNpmDies(orderly);
+  onParentExit(orderly);
 }
 
 /** Only for separate processes: tests start and stop many brokers in one. */

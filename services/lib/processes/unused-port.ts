@@ -12,15 +12,15 @@ const TO = 32_000;
 const PARTS = 16;
 const PART = (TO - FROM) / PARTS;
 
-const givenOut = new Set<number>();
+const issuedPorts = new Set<number>();
 
 export async function unusedPort(): Promise<number> {
   const from = FROM + (process.pid % PARTS) * PART;
   for (;;) {
     const port = from + Math.floor(Math.random() * PART);
-    if (givenOut.has(port)) continue;
-    if (givenOut.size >= PART / 2) givenOut.clear();
-    givenOut.add(port);
+    if (issuedPorts.has(port)) continue;
+    if (issuedPorts.size >= PART / 2) issuedPorts.clear();
+    issuedPorts.add(port);
     const server = createServer().listen(port, "127.0.0.1");
     try {
       await once(server, "listening");

@@ -11,7 +11,7 @@
  *                                            asked: it may be the sender's domain
  */
 import { meaningOf, meaningOfReply, replyCodeIn, type StatusCode, statusCodeIn } from "./codes.ts";
-import { isOfMailbox, MEANINGS, type Meaning } from "./meanings.ts";
+import { concernsMailbox, MEANINGS, type Meaning } from "./meanings.ts";
 import { meaningOfText } from "./words.ts";
 
 export interface Refusal {
@@ -106,7 +106,7 @@ function certain(meaning: Meaning, { words, enhanced, reply, isFiltered }: Evide
   if (meaning === "mailbox-unavailable" && enhanced && /^5\.[34]\./.test(enhanced)) return "server-error";
   const isServers = reply !== undefined && reply !== 556 && !/name server/i.test(words);
   if (isServers && OF_DOMAIN.has(meaning) && !/^5\.[14]\./.test(enhanced ?? "")) return "unknown-reason";
-  return isFiltered && isOfMailbox(meaning) ? "filtered" : meaning;
+  return isFiltered && concernsMailbox(meaning) ? "filtered" : meaning;
 }
 
 /** The most specific code: the server's own text often holds the real code while the Status field has 5.0.0. */

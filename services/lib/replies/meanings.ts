@@ -59,4 +59,4 @@ export function bounceKindOf(meaning: Meaning): BounceKind {
 }
 
 /** True if the meaning concerns the mailbox itself, so that other recipients need not meet the same refusal. */
-export const isOfMailbox = (meaning: Meaning | undefined): boolean => meaning?.startsWith("mailbox-") ?? false;
+export const concernsMailbox = (meaning: Meaning | undefined): boolean => meaning?.startsWith("mailbox-") ?? false;

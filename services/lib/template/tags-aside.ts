@@ -68,7 +68,7 @@ export class TagsAside {
   }
 
   /** Maps a position in `text` to the template. */
-  placeOf(at: number): number {
+  positionOf(at: number): number {
     return at + (this.#moves.findLast((move) => move.at <= at)?.by ?? 0);
   }
 

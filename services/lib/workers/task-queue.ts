@@ -10,8 +10,8 @@ const RETRY_SECONDS = 2;
 interface Bounds {
   threads: number;
   /** Maximum waiting size per company, in the unit of the sizes given to `run`. */
-  waitingPerCompany: number;
-  waitingInTotal: number;
+  maxWaitingPerCompany: number;
+  maxWaitingTotal: number;
 }
 
 interface Waiting {
@@ -47,10 +47,11 @@ export class TaskQueue {
   }
 
   #refuseTooMuch(companyId: string, size: number): void {
-    const { waitingPerCompany, waitingInTotal } = this.#bounds;
+    const { maxWaitingPerCompany, maxWaitingTotal } = this.#bounds;
     const all = [...this.#waiting];
     const own = all.filter((one) => one.companyId === companyId);
-    if (sizeOf(own) + size > waitingPerCompany || sizeOf(all) + size > waitingInTotal) throw throttled(RETRY_SECONDS);
+    if (sizeOf(own) + size > maxWaitingPerCompany || sizeOf(all) + size > maxWaitingTotal)
+      throw throttled(RETRY_SECONDS);
   }
 
   async #waitForThread(waiting: Waiting): Promise<Release> {

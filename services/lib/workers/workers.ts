@@ -31,10 +31,10 @@ interface Task {
 
 const GIB = 1024 ** 3;
 /** Memory limit of the container; 0 or more than available if there is none. The manifests give most pods 512 MiB. */
-const hasRoomForTwo = process.constrainedMemory() === 0 || process.constrainedMemory() >= GIB;
+const hasMemoryForTwo = process.constrainedMemory() === 0 || process.constrainedMemory() >= GIB;
 
 const DEFAULTS: WorkerSettings = {
-  threads: availableParallelism() > 2 && hasRoomForTwo ? 2 : 1,
+  threads: availableParallelism() > 2 && hasMemoryForTwo ? 2 : 1,
   maxSeconds: 10,
   // A million characters of the smallest elements take 130 MB, a newsletter of 100 KB less than 48.
   maxMegabytes: 160,
@@ -97,8 +97,8 @@ export class Workers {
     const { threads, waitingCharactersPerCompany, waitingCharacters } = this.#settings;
     this.#queue = new TaskQueue({
       threads,
-      waitingPerCompany: waitingCharactersPerCompany,
-      waitingInTotal: waitingCharacters,
+      maxWaitingPerCompany: waitingCharactersPerCompany,
+      maxWaitingTotal: waitingCharacters,
     });
   }
 

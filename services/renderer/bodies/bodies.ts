@@ -14,7 +14,7 @@ import { withFooter, withTextFooter } from "./footer.ts";
 import { withPageHead } from "./page-head.ts";
 import { withPreheader } from "./preheader.ts";
 import { withValuesInAddresses } from "./query-values.ts";
-import { textInHtml, withoutPlaces } from "./text-in-html.ts";
+import { textInHtml, withoutPlaceholders } from "./text-in-html.ts";
 import { textNodes } from "./text-part.ts";
 import { markLinks, trackedLinks } from "./tracked-links.ts";
 import { showsAlways, writesAlways } from "./visible.ts";
@@ -72,8 +72,9 @@ function withHiddenText(
   subject: Template,
   preheader: Template,
 ): readonly (Token | MarkToken)[] {
-  if (language !== undefined) return textInHtml(markLinks(withPageHead(withoutPlaces(body), language)), subject.tokens);
-  return isBlank(words) ? tokens : textInHtml(markLinks(withPreheader(withoutPlaces(body))), preheader.tokens);
+  if (language !== undefined)
+    return textInHtml(markLinks(withPageHead(withoutPlaceholders(body), language)), subject.tokens);
+  return isBlank(words) ? tokens : textInHtml(markLinks(withPreheader(withoutPlaceholders(body))), preheader.tokens);
 }
 
 /** A text part of its own: nothing in it is markup. */

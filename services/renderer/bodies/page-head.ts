@@ -2,7 +2,7 @@
 import { escapeHtml } from "../../lib/escape-html.ts";
 import { type Change, changed, insertion } from "../../lib/text-changes.ts";
 import { outlineOf } from "./html-outline.ts";
-import { PLACE } from "./text-in-html.ts";
+import { PLACEHOLDER } from "./text-in-html.ts";
 
 const DOCTYPE = /^\s*<!doctype[^>]*>/i;
 const LANG = /\slang\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]*))/i;
@@ -30,8 +30,8 @@ export function withPageHead(body: string, language: string): string {
       changes.push({ start, end: start + (found?.[0].length ?? 0), text: lang });
     }
   }
-  const ownTitle = `<title>${PLACE}</title>`;
-  if (title && body.slice(title.start, title.end).trim() === "") changes.push({ ...title, text: PLACE });
+  const ownTitle = `<title>${PLACEHOLDER}</title>`;
+  if (title && body.slice(title.start, title.end).trim() === "") changes.push({ ...title, text: PLACEHOLDER });
   else if (!title && head) changes.push(insertion(head.end, ownTitle));
   else if (!title && page) changes.push(insertion(page.end, `<head>${ownTitle}</head>`));
   if (!page) {

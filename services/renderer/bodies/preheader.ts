@@ -4,7 +4,7 @@
  * behind it.
  */
 import { changed, insertion } from "../../lib/text-changes.ts";
-import { PLACE } from "./text-in-html.ts";
+import { PLACEHOLDER } from "./text-in-html.ts";
 import { bodyStarts } from "./visible.ts";
 
 const STYLE =
@@ -12,7 +12,7 @@ const STYLE =
 /** Lists show some 150 characters at most. */
 const FILLER = "&#847;&zwnj;&nbsp;".repeat(100);
 
-const BLOCK = `<div style="${STYLE}">${PLACE}${FILLER}</div>`;
+const BLOCK = `<div style="${STYLE}">${PLACEHOLDER}${FILLER}</div>`;
 
 /** Inserts PLACE at the position of the preheader. */
 export const withPreheader = (body: string): string =>

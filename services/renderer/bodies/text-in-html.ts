@@ -4,9 +4,9 @@ import type { Token } from "../../lib/template/lexer.ts";
 import type { MarkToken } from "../../lib/template/parser.ts";
 
 /** Placeholder for the text in the HTML: a private-use character. */
-export const PLACE = "\ue0f4";
+export const PLACEHOLDER = "\ue0f4";
 
-export const withoutPlaces = (body: string): string => body.replaceAll(PLACE, "");
+export const withoutPlaceholders = (body: string): string => body.replaceAll(PLACEHOLDER, "");
 
 const asHtml = (token: Token): Token => {
   if (token.type === "text") return { ...token, text: escapeHtml(token.text) };
@@ -17,8 +17,8 @@ const asHtml = (token: Token): Token => {
 export function textInHtml(body: readonly (Token | MarkToken)[], text: readonly Token[]): (Token | MarkToken)[] {
   const escaped = text.map(asHtml);
   return body.flatMap((token) => {
-    if (token.type !== "text" || !token.text.includes(PLACE)) return [token];
-    return token.text.split(PLACE).flatMap((part, i): Token[] => {
+    if (token.type !== "text" || !token.text.includes(PLACEHOLDER)) return [token];
+    return token.text.split(PLACEHOLDER).flatMap((part, i): Token[] => {
       const own: Token[] = part === "" ? [] : [{ ...token, text: part }];
       return i === 0 ? own : [...escaped, ...own];
     });

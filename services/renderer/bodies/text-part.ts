@@ -11,7 +11,7 @@ import { formatImage, formatLink } from "./text-images.ts";
 /** Private-use characters around a tag's number. Removed from the source first. */
 const OPEN = "\ue0f0";
 const CLOSE = "\ue0f1";
-const PLACE = /\ue0f0(\d+)\ue0f1/;
+const PLACEHOLDER = /\ue0f0(\d+)\ue0f1/;
 const RESERVED = /[\ue0f0\ue0f1]/g;
 
 const ownLine = { options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } };
@@ -67,7 +67,7 @@ function readable(tag: Tag): Tag {
 /** Removes the indent that the conversion gives to tags between the items of a list. */
 function flushTags(text: string, tags: readonly Tag[]): string {
   const isTagLine = (line: string) => {
-    const parts = line.split(PLACE);
+    const parts = line.split(PLACEHOLDER);
     return parts.every((part, i) => (i % 2 === 1 ? tags[Number(part)]!.type !== "value" : part.trim() === ""));
   };
   return text.replace(/^[ \t]*\ue0f0.*\ue0f1[ \t]*$/gm, (line) =>
@@ -99,7 +99,7 @@ export function textNodes(body: readonly (Token | MarkToken)[]): Node[] {
       return `${OPEN}${numberOf(readable(token))}${CLOSE}`;
     })
     .join("");
-  const parts = flushTags(convert(marked, options), tags).replace(SPACERS, "\n\n\n").split(PLACE);
+  const parts = flushTags(convert(marked, options), tags).replace(SPACERS, "\n\n\n").split(PLACEHOLDER);
   const tokens = parts.map(
     (part, i): Token => (i % 2 === 1 ? tags[Number(part)]! : { type: "text", text: part, at: 0 }),
   );

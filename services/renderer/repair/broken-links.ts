@@ -17,10 +17,10 @@ export interface BrokenLink {
 const BEGINNING = /^([a-z]{2,7})(?:\s*[:;]\s*\/{0,3}|\s*[.,]?\/{2,3})\s*(?=[^\s/:;])/i;
 const WHOLE = /^https?:\/\/[^\s/]/i;
 const HAS_SCHEME = /^[a-z][a-z0-9+.-]+:/i;
-const OPENS_NOTHING = /^(?:https?|file):/i;
+const NOT_OPENABLE = /^(?:https?|file):/i;
 const HOST = /^[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)+(?=[/?#:]|$)/iu;
 /** A value, a part of this page, or a placeholder of another product, which has a warning of its own. */
-const SOMETHING_ELSE = /^(?:#|\\?\[|\*\||\{[{%$!]|%|\$\{|<%)/;
+const OTHER_SCHEME = /^(?:#|\\?\[|\*\||\{[{%$!]|%|\$\{|<%)/;
 
 /** `https` or `http` where the word is one of them, or nearly; names of other schemes that look alike begin with other letters. */
 function webScheme(word: string): string | undefined {
@@ -41,7 +41,7 @@ function isHost(address: string): boolean {
 /** Undefined for a URL that may work. It may contain `[[…]]`. */
 export function brokenLink(address: string): BrokenLink | undefined {
   const text = address.trim();
-  if (text === "" || SOMETHING_ELSE.test(text)) return undefined;
+  if (text === "" || OTHER_SCHEME.test(text)) return undefined;
   if (WHOLE.test(text)) return text.includes("[[") || URL.canParse(text) ? undefined : { address };
   const beginning = BEGINNING.exec(text);
   const scheme = beginning && webScheme(beginning[1]!);
@@ -49,7 +49,7 @@ export function brokenLink(address: string): BrokenLink | undefined {
   if (text.startsWith("//")) return { address, meant: `https:${text}` };
   if (isAddress(text)) return { address, meant: `mailto:${text}` };
   if (/^www\d?\./i.test(text) || isHost(text)) return { address, meant: `https://${text}` };
-  return HAS_SCHEME.test(text) && !OPENS_NOTHING.test(text) ? undefined : { address };
+  return HAS_SCHEME.test(text) && !NOT_OPENABLE.test(text) ? undefined : { address };
 }
 
 interface Found extends BrokenLink {

@@ -23,9 +23,9 @@ const serialized = ({ chunk, by: _, permit: __, ...result }: RecordedResult): Se
 type State = "settled" | "unsettled" | "not held";
 
 function chunkState(lease: AskedLease, { batches, ending }: Held): State {
-  const isIt = isOf(lease);
-  const batch = [...batches()].find(({ chunk }) => isIt(chunk));
-  const chunk = batch?.chunk ?? [...ending].find(isIt);
+  const isAsked = isOf(lease);
+  const batch = [...batches()].find(({ chunk }) => isAsked(chunk));
+  const chunk = batch?.chunk ?? [...ending].find(isAsked);
   // A result could not be stored: only recovery may put its recipient in doubt.
   if (!chunk || chunk.abandonedTo !== undefined) return "not held";
   batch?.leaseLost();
@@ -50,7 +50,7 @@ export function giveUpLeases(leases: readonly AskedLease[], held: Held): GivenUp
   // Ready emails get their result here and return to the queue.
   const unwritten = held.unwritten();
   for (const [lease, state] of states) {
-    const isIt = isOf(lease);
+    const isAsked = isOf(lease);
     const results = unwritten.filter(({ chunk, campaignId, seq, attempts, copyNo }) =>
       lease.no === null
         ? chunk === null &&
@@ -58,7 +58,7 @@ export function giveUpLeases(leases: readonly AskedLease[], held: Held): GivenUp
           campaignId === lease.campaign_id &&
           seq === lease.seq &&
           attempts === lease.fence
-        : isIt(chunk),
+        : isAsked(chunk),
     );
     const isSettled = lease.no === null ? results.length > 0 : state === "settled";
     if (isSettled) {

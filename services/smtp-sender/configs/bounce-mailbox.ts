@@ -17,19 +17,19 @@ const isGiven = (text: string | undefined) => text !== undefined && text.trim() 
 export const mailboxOf = (companyId: string, id: string, transaction: Transaction | null = null) =>
   BounceMailbox.findOne({ where: { companyId, id }, transaction });
 
-const orUsual = <T>(given: T | null | undefined, stored: T | undefined, usual: T): T =>
-  given === null ? usual : (given ?? stored ?? usual);
+const withDefaults = <T>(given: T | null | undefined, stored: T | undefined, defaults: T): T =>
+  given === null ? defaults : (given ?? stored ?? defaults);
 
 /** Merges the request, the stored row and the defaults, without the password. */
 function merged(given: Given, stored: BounceMailbox | null) {
-  const useTls = orUsual(given.use_tls, stored?.useTls, true);
+  const useTls = withDefaults(given.use_tls, stored?.useTls, true);
   return {
     host: (given.host ?? stored?.host ?? "").trim(),
-    port: orUsual(given.port, stored?.port, useTls ? IMPLICIT_TLS_PORT : PLAIN_PORT),
+    port: withDefaults(given.port, stored?.port, useTls ? IMPLICIT_TLS_PORT : PLAIN_PORT),
     username: given.username ?? stored?.username ?? "",
     useTls,
-    folder: orUsual(given.folder, stored?.folder, "INBOX"),
-    processedFolder: orUsual(given.processed_folder, stored?.processedFolder, "Processed"),
+    folder: withDefaults(given.folder, stored?.folder, "INBOX"),
+    processedFolder: withDefaults(given.processed_folder, stored?.processedFolder, "Processed"),
   };
 }
 
@@ -79,6 +79,13 @@ export async function saveMailbox(
     return;
   }
   const now = sequelize().literal("now()") as unknown as Date;
-  const anew = { reader: null, leaseUntil: null, failures: 0, lastError: null, lastErrorAt: null, nextAttemptAt: now };
-  await stored.update({ ...values, ...anew, revision: stored.revision + 1 }, { transaction });
+  const isNewSource = {
+    reader: null,
+    leaseUntil: null,
+    failures: 0,
+    lastError: null,
+    lastErrorAt: null,
+    nextAttemptAt: now,
+  };
+  await stored.update({ ...values, ...isNewSource, revision: stored.revision + 1 }, { transaction });
 }

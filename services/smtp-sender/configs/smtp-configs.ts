@@ -157,7 +157,7 @@ export async function createConfig(ctx: Ctx<NewConfig>): Promise<View> {
 }
 
 /** Resets what is known about the server: another server, or other connection settings, is tried at once. */
-const FORGOTTEN = {
+const RESET_STATE = {
   failingSince: null,
   backoffUntil: null,
   backoffCount: 0,
@@ -236,7 +236,7 @@ export async function patchErrors(
     : errors;
 }
 
-const OF_THE_SERVER = ["host", "port", "username", "password", "use_tls", "tls_mode"] as const;
+const SERVER_FIELDS = ["host", "port", "username", "password", "use_tls", "tls_mode"] as const;
 
 export async function updateConfig(ctx: Ctx<ConfigPatch>): Promise<View> {
   const companyId = companyOf(ctx);
@@ -251,10 +251,10 @@ export async function updateConfig(ctx: Ctx<ConfigPatch>): Promise<View> {
       ...(await errorsOfDkim(found, given.dkim, transaction)),
     };
     if (Object.keys(errors).length > 0) throw invalid(errors);
-    const forgotten = OF_THE_SERVER.some((field) => given[field] !== undefined) ? FORGOTTEN : {};
+    const resetState = SERVER_FIELDS.some((field) => given[field] !== undefined) ? RESET_STATE : {};
     const before = found.host;
     // Any change triggers a new deliverability check before the next send.
-    await found.update({ ...columns(given, id), ...forgotten, checkedAt: null }, { transaction });
+    await found.update({ ...columns(given, id), ...resetState, checkedAt: null }, { transaction });
     if (given.dkim !== undefined) {
       await saveKeys(found, keysFrom(given.dkim, await keysOf(found, transaction)), transaction);
     }

@@ -56,7 +56,7 @@ function ask({ socket }: Session, command: string): Promise<Reply> {
 }
 
 /** Default sender address: the login if it is an address, else the host's postmaster. */
-function likelySender({ username, host }: TryServerParams): string {
+function defaultSender({ username, host }: TryServerParams): string {
   if (/^[^\s@<>]+@[^\s@<>]+$/.test(username)) return username;
   const version = isIP(host);
   return `postmaster@${version ? `[${version === 6 ? "IPv6:" : ""}${host}]` : host}`;
@@ -131,7 +131,7 @@ export async function tryServer(given: TryServerParams): Promise<TryServerResult
       loginTimeoutMs: STEP_MS,
     },
   );
-  const sender = (given.sender_email && addressText(given.sender_email)) ?? likelySender({ ...given, host });
+  const sender = (given.sender_email && addressText(given.sender_email)) ?? defaultSender({ ...given, host });
   try {
     const late = () => new OpenError("connect", "yes", `No answer from ${host}:${port} within 10 seconds.`);
     const work = opening.then((session) => senderRefusal(session, sender));

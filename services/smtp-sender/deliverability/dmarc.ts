@@ -71,7 +71,7 @@ export async function checkDmarc(dns: Lookups, from: string): Promise<{ check: C
   return { check: { name: "dmarc", status: "warn", found: null, expected: expectedRecord(from), help } };
 }
 
-interface AlignmentAsked {
+interface AlignmentInput {
   from: string;
   envelope: string;
   spf: Check;
@@ -83,7 +83,7 @@ const aligned = (domain: string, from: string, isStrict: boolean) =>
   domain === from || (!isStrict && organisationalDomain(domain) === organisationalDomain(from));
 
 /** Either alignment is enough (RFC 7489 section 3.1); refused or missing records align nothing. */
-export function checkAlignment({ from, envelope, spf, signatures, policy }: AlignmentAsked): Check {
+export function checkAlignment({ from, envelope, spf, signatures, policy }: AlignmentInput): Check {
   const serves = ({ status, found }: Check) => status !== "fail" && found !== null;
   const spfAligned = aligned(envelope, from, policy?.isStrictSpf ?? false);
   const dkimAligned = signatures.filter(({ domain }) => aligned(domain, from, policy?.isStrictDkim ?? false));

@@ -32,14 +32,14 @@ const late = (name: Check["name"]): Check => ({
   help: "DNS did not answer in time. Try again later.",
 });
 
-interface KeyChecked {
+interface KeyCheck {
   key: ConfigKey;
   check: Check;
   /** The key was waiting for its record, which has been found. */
   isNew: boolean;
 }
 
-async function checked(dns: Lookups, key: ConfigKey): Promise<KeyChecked> {
+async function checked(dns: Lookups, key: ConfigKey): Promise<KeyCheck> {
   let privateKey: string;
   try {
     privateKey = privateKeyOf(key);

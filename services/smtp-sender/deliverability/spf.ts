@@ -93,7 +93,7 @@ function within(address: string, network: string, { cidr4, cidr6 }: Term): boole
   return one.kind() === other.kind() && one.match(other, one.kind() === "ipv4" ? cidr4 : cidr6);
 }
 
-class Walk {
+class SpfEvaluation {
   lookups = 0;
   readonly voids = new Set<string>();
   readonly findings: Finding[] = [];
@@ -210,7 +210,7 @@ class Walk {
   }
 }
 
-interface SpfAsked {
+interface SpfInput {
   /** Domain of the envelope sender. */
   domain: string;
   relayHost: string;
@@ -218,7 +218,7 @@ interface SpfAsked {
   relayAddresses: readonly string[];
 }
 
-function judgeRelay(walk: Walk, named: Qualifier | undefined, { relayHost }: SpfAsked): void {
+function judgeRelay(walk: SpfEvaluation, named: Qualifier | undefined, { relayHost }: SpfInput): void {
   if (named === "-") walk.fail(`The record forbids ${relayHost} to send: remove that part.`);
   if (named === "~" || named === "?") {
     walk.findings.push({ status: "warn", help: `The record names ${relayHost} without allowing it: write "+" there.` });
@@ -226,14 +226,14 @@ function judgeRelay(walk: Walk, named: Qualifier | undefined, { relayHost }: Spf
 }
 
 /** Addresses to put in a record for the relay; undefined if its public DNS name can be used. */
-function addressesOf({ relayHost, relayAddresses }: SpfAsked): readonly string[] | undefined {
+function addressesOf({ relayHost, relayAddresses }: SpfInput): readonly string[] | undefined {
   const literal = literalAddress(relayHost);
   if (literal !== null) return [ipaddr.process(literal).toString()];
   return isLocalHost(relayHost) || asciiDomain(relayHost) === null ? relayAddresses : undefined;
 }
 
 /** Record to publish if there is none; null if the relay has neither a public name nor an address. */
-function expectedRecord(asked: SpfAsked): { name: string; value: string } | null {
+function expectedRecord(asked: SpfInput): { name: string; value: string } | null {
   const addresses = addressesOf(asked);
   const terms = addresses?.map((address) => `${isIPv6(address) ? "ip6" : "ip4"}:${address}`) ?? [
     `a:${asciiDomain(asked.relayHost)}`,
@@ -241,7 +241,7 @@ function expectedRecord(asked: SpfAsked): { name: string; value: string } | null
   return terms.length === 0 ? null : { name: asked.domain, value: `v=spf1 ${terms.join(" ")} ~all` };
 }
 
-function noRecordHelp(asked: SpfAsked): string {
+function noRecordHelp(asked: SpfInput): string {
   const help = `${asked.domain} has no SPF record. Publish one that names your relay: its provider says what to write (often an include).`;
   const local = addressesOf(asked)?.find((address) => !isPublicAddress(address));
   return local === undefined
@@ -250,9 +250,9 @@ function noRecordHelp(asked: SpfAsked): string {
 }
 
 /** `found`: null or `{record, lookups}`. */
-export async function checkSpf(dns: Lookups, asked: SpfAsked): Promise<Check> {
+export async function checkSpf(dns: Lookups, asked: SpfInput): Promise<Check> {
   const { domain } = asked;
-  const walk = new Walk(dns, asked.relayAddresses);
+  const walk = new SpfEvaluation(dns, asked.relayAddresses);
   const record = await walk.record(domain, []);
   if (record !== undefined) {
     const named = await walk.domain(domain, record, []);

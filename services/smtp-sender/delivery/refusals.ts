@@ -1,6 +1,12 @@
 /** Interprets live refusals of SMTP servers for the mailbox and the session (lib/replies/classify.ts). Pure. */
 import { type Classified, classify } from "../../lib/replies/classify.ts";
-import { type BounceKind, isOfMailbox, MEANINGS, type Meaning, type RefusalKind } from "../../lib/replies/meanings.ts";
+import {
+  type BounceKind,
+  concernsMailbox,
+  MEANINGS,
+  type Meaning,
+  type RefusalKind,
+} from "../../lib/replies/meanings.ts";
 import { meaningOfText } from "../../lib/replies/words.ts";
 import type { Reply } from "../smtp/replies.ts";
 import type { RefusedStage } from "../smtp/transaction.ts";
@@ -18,7 +24,7 @@ export const refusalKind = (reply: Reply): RefusalKind => MEANINGS[classified(re
 export function isRecipientsOwnWait({ enhanced, text }: Reply): boolean {
   if (/^4\.[12]\./.test(enhanced)) return true;
   const meaning = meaningOfText(text);
-  return meaning === "greylisted" || (!enhanced && isOfMailbox(meaning));
+  return meaning === "greylisted" || (!enhanced && concernsMailbox(meaning));
 }
 
 /** True for a 4xx that becomes a soft bounce after the last try: the mailbox accepted nothing. */
@@ -61,7 +67,7 @@ const MAX_TEXT = 200;
  * (queue ids, times). Undefined if the text is about the mailbox, which does not stop a campaign.
  */
 export function repeatedText({ code, text }: Reply): string | undefined {
-  if (isOfMailbox(meaningOfText(text))) return undefined;
+  if (concernsMailbox(meaningOfText(text))) return undefined;
   const words = text
     .slice(3)
     .toLowerCase()

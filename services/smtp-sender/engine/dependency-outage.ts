@@ -12,7 +12,7 @@ export interface Log {
 }
 
 const RETRY_PAUSE_MS = 500;
-const FORGOTTEN_MS = 10_000;
+const LOG_AGAIN_AFTER_MS = 10_000;
 
 export class DependencyOutage {
   #log: Log;
@@ -26,7 +26,7 @@ export class DependencyOutage {
 
   /** Reason why nothing can be sent now; null: no known outage. */
   get current(): string | null {
-    return this.#last !== "" && performance.now() - this.#at < FORGOTTEN_MS ? this.#last : null;
+    return this.#last !== "" && performance.now() - this.#at < LOG_AGAIN_AFTER_MS ? this.#last : null;
   }
 
   /** Called with null when it works again. */
@@ -36,7 +36,8 @@ export class DependencyOutage {
       return;
     }
     const text = error.message || error.name;
-    if (text !== this.#last || performance.now() - this.#at > FORGOTTEN_MS) this.#log.warn(`sending waits: ${text}`);
+    if (text !== this.#last || performance.now() - this.#at > LOG_AGAIN_AFTER_MS)
+      this.#log.warn(`sending waits: ${text}`);
     this.#last = text;
     this.#at = performance.now();
   }

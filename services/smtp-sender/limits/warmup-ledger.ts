@@ -11,7 +11,7 @@ import type { SmtpConfig } from "../../../models/smtp-config.ts";
 import type { Day } from "./hour-limit.ts";
 
 /** Nothing is granted in the last moments of a day: an email counts on the day on which its server accepts it. */
-const LAST_MS = 10_000;
+const CLOSED_BEFORE_MIDNIGHT_MS = 10_000;
 /** Minimum life of a token. */
 const TRANSFER_MS = 5_000;
 
@@ -57,7 +57,7 @@ const TAKE = `
     cross join lateral (select day_start(d.day + 1, w.timezone) as ends) t
     cross join lateral (select ${NUMBER_OF_DAY} as of_day) n),
   granted as (
-    select r.*, case when r.left_ms < ${LAST_MS} then 0 else greatest(0, least($3, r.of_day - r.taken)) end as granted
+    select r.*, case when r.left_ms < ${CLOSED_BEFORE_MIDNIGHT_MS} then 0 else greatest(0, least($3, r.of_day - r.taken)) end as granted
     from room r)
   update warmup_ledgers l
   set day = g.day, step = g.step, taken = g.taken + g.granted,

@@ -46,20 +46,20 @@ export class CopyQueue {
   next(): Mail | undefined {
     for (let copy = this.#waiting.shift(); copy; copy = this.#waiting.shift()) {
       if (copy.batch.state !== "open" || !this.#domains.mayCopyTo(copy.addresses!)) {
-        this.#leaveToRetries(copy);
+        this.#queueAsRetries(copy);
       } else if (performance.now() - copy.checkedAtMs > MAX_CHECK_AGE_MS) {
         this.#waiting.unshift(copy);
         this.recheck();
         return undefined;
       } else {
-        const allowed = this.#withoutSuppressed(copy);
+        const allowed = this.#removeSuppressed(copy);
         if (allowed) return allowed;
       }
     }
     return undefined;
   }
 
-  #withoutSuppressed(copy: Mail): Mail | undefined {
+  #removeSuppressed(copy: Mail): Mail | undefined {
     const { allowed, suppressed } = allowedCopies(copy.row, copy.addresses);
     if (suppressed.length === 0) return copy;
     copy.copyOf!.outcomes.push(...suppressed);
@@ -110,13 +110,13 @@ export class CopyQueue {
     primary.batch.record(primary, { status: "sent", error: null, reply: accepted }, null, true, outcomes);
   }
 
-  #leaveToRetries({ copyOf, addresses }: Mail): void {
+  #queueAsRetries({ copyOf, addresses }: Mail): void {
     copyOf!.outcomes.push(...addresses!.map(untriedCopy));
     this.#over(copyOf!);
   }
 
   /** Records their emails as sent and the copies as queued. */
   giveUp(): void {
-    for (const copy of this.#waiting.splice(0)) this.#leaveToRetries(copy);
+    for (const copy of this.#waiting.splice(0)) this.#queueAsRetries(copy);
   }
 }

@@ -277,7 +277,7 @@ export class Connection {
     }
     if (!command) throw new NotSmtp(`The server spoke without being asked: ${reply.text}`);
     // Bytes after the last expected reply: an earlier one was not a reply, and it is unknown which.
-    if (this.#unanswered.length === 0 && this.#reader.midway && command.stage !== "quit") {
+    if (this.#unanswered.length === 0 && this.#reader.isIncomplete && command.stage !== "quit") {
       this.#unanswered.unshift(command);
       throw new NotSmtp(`The server gave more answers than it was asked for: ${reply.text}`);
     }

@@ -45,7 +45,7 @@ export class ReplyReader {
   #size = 0;
 
   /** True while a reply is incomplete. */
-  get midway(): boolean {
+  get isIncomplete(): boolean {
     return this.#from < this.#input.length || this.#lines.length > 0;
   }
 

@@ -62,7 +62,7 @@ export class HitRecorder {
       if (companyIds.length > 0) onQueued(companyIds);
       return results;
     };
-    const bounds = { maxBatch: MAX_BATCH, maxWaiting: MAX_WAITING, mayBeOneItem: isRefusal };
+    const bounds = { maxBatch: MAX_BATCH, maxWaiting: MAX_WAITING, isItemError: isRefusal };
     this.#groups = groupCommit(store, { ...bounds, atOnce: 2 });
     this.#unrecorded = groupCommit(countUnrecorded, { ...bounds, atOnce: 1 });
   }

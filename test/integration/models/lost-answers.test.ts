@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { DatabaseClient } from "../../../models/database/client.ts";
-import { closeDatabase, giveUpLostConnections, openDatabase, query } from "../../../models/database/db.ts";
-import { giveUpLostAnswers } from "../../../models/database/lost-answers.ts";
+import { closeDatabase, closeLostConnections, openDatabase, query } from "../../../models/database/db.ts";
+import { closeUnanswered } from "../../../models/database/lost-answers.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { type SilentProxy, startSilentProxy } from "../../support/silent-proxy.ts";
 
@@ -49,7 +49,7 @@ test("a statement whose answer is lost fails as an outage, one that PostgreSQL w
   await direct.end();
   await proxy.pass();
   // The connections that lost bytes stay mute, so this one is asked over another.
-  expect(await giveUpLostConnections()).toBe(1);
+  expect(await closeLostConnections()).toBe(1);
   await Promise.all([slow, lost]);
   expect(settled).toEqual(["the lost one: The database has not answered: it is lost.", "the slow one is answered"]);
 });
@@ -58,7 +58,7 @@ test("a statement that had not begun when PostgreSQL was asked, and is at work l
   const destroy = jest.fn();
   const client = { pooled: false, _activeQuery: {}, processID: 7, connection: { stream: { destroy } } };
   const answers = [[], [{ pid: 7 }]];
-  const given = await giveUpLostAnswers([client as unknown as DatabaseClient], async () => answers.shift()!);
+  const given = await closeUnanswered([client as unknown as DatabaseClient], async () => answers.shift()!);
   expect({ given, asked: 2 - answers.length, destroyed: destroy.mock.calls.length }).toEqual({
     given: 0,
     asked: 2,
