@@ -141,7 +141,7 @@ const countSuppressed = `case when $7::bigint <= ${COUNTING_ONLY} then 0
 
 /**
  * $7: remaining emails; COUNTING_ONLY when nothing is written any more. `clock`: parameter with the local time, if each
- * recipient is due in their own time zone. `dealt`: number of the parameter with a variant for each position.
+ * recipient is due in their own time zone. `assigned`: number of the parameter with a variant for each position.
  *
  * Rows are copied from one CTE to the next, so they have no unused columns.
  */
