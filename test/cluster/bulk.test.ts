@@ -135,7 +135,7 @@ describe("an import whose process dies in the middle", () => {
   });
 });
 
-test("an import is whole, takes little memory on both sides, and calls and heartbeats beside it go on", async () => {
+test("an import is complete, uses little memory on both sides, and other calls and heartbeats continue", async () => {
   const nats = await connect({ servers: stage.nats.url });
   const silence = watchHeartbeats(nats);
   const ready = watchApi(`${processNamed("gateway").healthUrl}/ready`, {});

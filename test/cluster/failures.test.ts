@@ -111,7 +111,7 @@ test("Redis away for a while: senders wait, nothing fails", async () => {
   await expectAllAccounted(id, { unknownAtMost: 0 });
 });
 
-test("NATS away for a while: senders go on without it", async () => {
+test("NATS away for a while: senders continue without it", async () => {
   const id = await startCampaign(stage, RECIPIENTS);
   await leftFor(0.1);
   await stage.nats.stop();
@@ -124,7 +124,7 @@ test("NATS away for a while: senders go on without it", async () => {
 });
 
 if (long) {
-  test("kill -9 of every process while a campaign is written by timezone, and in the hour of each: none twice, none left", async () => {
+  test("kill -9 of every process while a campaign by time zone is written and in each zone's hour: nothing sent twice or left out", async () => {
     const zones = ["Etc/GMT-9", "UTC", "Etc/GMT+3", "Etc/GMT+6"];
     const names = [...stage.cluster.processes.keys()];
     const killAll = async () => {
@@ -185,7 +185,7 @@ if (long) {
     ["silent", true, () => stage.databaseProxy.hold(), () => stage.databaseProxy.pass()],
   ];
   test.each(OUTAGES)(
-    "PostgreSQL %s for 90 s (transactional: %s): senders that live leave nobody in doubt, and nobody gets it twice",
+    "PostgreSQL %s for 90 s (transactional: %s): living senders leave nobody in doubt, and nobody gets it twice",
     async (_how, isTransactional, begin, end) => {
       const id = await startCampaign(stage, RECIPIENTS, { isTransactional });
       await leftFor(0.3);
@@ -207,7 +207,7 @@ if (long) {
     await expectResumeReachesAll(id, unknown);
   });
 
-  test("SIGTERM to one sender after the other: nothing is in doubt, nothing doubled", async () => {
+  test("SIGTERM to one sender after the other: nothing in doubt, nothing sent twice", async () => {
     const id = await startCampaign(stage, RECIPIENTS);
     await leftFor(0.1);
     for (const name of senders) {

@@ -138,7 +138,7 @@ test.each(long ? FAULTS : [EMPTIED])("Redis is $what, again and again", async ({
   expect(server.doubled).toEqual([]);
 });
 
-test("Redis that fails over to a replica which is behind by most of a window", async () => {
+test("Redis fails over to a replica that lags by most of a window", async () => {
   const id = await campaign(WINDOWS * LIMIT);
   const behind = async () => {
     const replica = await startRedis({ own: true });
@@ -167,7 +167,7 @@ test("Redis that fails over to a replica which is behind by most of a window", a
 });
 
 if (long) {
-  test("two Redis servers that both believe to be the first: one sender counts here, the others there", async () => {
+  test("two Redis servers that both act as primary, each used by one sender", async () => {
     const other = await startRedis({ own: true });
     others.push(other);
     const id = await campaign(2 * LIMIT);

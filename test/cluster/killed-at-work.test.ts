@@ -82,7 +82,7 @@ describe("a node that is killed", () => {
   }
 
   // No node runs yet; this test is the one that dies.
-  test("has a system mail in hand that is nobody else's while its lease lasts, and then another one's", async () => {
+  test("keeps a system mail for itself during its lease; afterwards another node takes it", async () => {
     const id = newId();
     await query(
       `insert into system_mails (id, kind, recipient, data) values ($1, 'password_changed', 'u@example.com', '{"at": "now"}')`,
@@ -102,7 +102,7 @@ describe("a node that is killed", () => {
     await query("delete from system_mails where id = $1", [id]);
   });
 
-  test("has an erasure finished by another one, and nothing is counted twice", async () => {
+  test("leaves an erasure to another node, which counts nothing twice", async () => {
     const company = await newCompany();
     await query(
       `insert into email_events (company_id, type, recipient) select $1, 'opened', $2 from generate_series(1, $3::int)`,
@@ -134,7 +134,7 @@ describe("a node that is killed", () => {
   const CASES = process.env.FAILURES === "long" ? [...PHASES.map((phase) => [phase]), PHASES] : [["test"]];
 
   test.each(CASES.map((phases) => [phases]))(
-    "leaves an A/B test to another one, killed in %j: shares and winner are as they would have been, nobody gets two",
+    "leaves an A/B test, killed in %j, to another node: same shares and winner, nobody gets two mails",
     async (phases) => {
       await node?.child.stop();
       const ab = await newVariantTest(await newCompany(), server.port);
@@ -182,7 +182,7 @@ describe("a node that is killed", () => {
   );
 
   if (process.env.FAILURES === "long") {
-    test("loses none of the service's own mails; twice goes what was in the air, under the same Message-ID", async () => {
+    test("loses no system mail; those in flight are repeated under the same Message-ID", async () => {
       await query(
         `insert into system_mails (id, kind, recipient, data)
          select uuid_v7(), 'password_changed', 'u' || n || '@example.com', '{"at": "now"}' from generate_series(1, $1::int) n`,
@@ -199,7 +199,7 @@ describe("a node that is killed", () => {
       expect(arrived.length - MAILS).toBeLessThanOrEqual(AT_ONCE);
     });
 
-    test("has a background import carried out by another one, once and whole, killed while it reads and while it writes", async () => {
+    test("leaves a background import to another node, which completes it once, killed while reading and while writing", async () => {
       const company = await newCompany();
       const id = newId();
       const rows = Array.from({ length: IMPORTED }, (_, n) => `i${n}@import.example,Person ${n}`);
@@ -247,7 +247,7 @@ describe("a node that is killed", () => {
       expect([counted!.n, log.length, errors.length, parts.length]).toEqual([IMPORTED, 1, 1, 0]);
     });
 
-    test("has a company's removal finished by another one", async () => {
+    test("leaves the removal of a company to another node", async () => {
       const [company, other] = [await newCompany(), await newCompany()];
       for (const id of [company, other]) {
         await query(

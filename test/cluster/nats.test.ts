@@ -115,13 +115,13 @@ async function watched(fault: Fault): Promise<Watched> {
   return seen;
 }
 
-test.each(long ? FAULTS : FAULTS.slice(0, 1))("%s: the API goes on", async (_what, faultOf) => {
+test.each(long ? FAULTS : FAULTS.slice(0, 1))("%s: the API continues", async (_what, faultOf) => {
   const { longestFailureMs } = await watched(await faultOf());
   expect(longestFailureMs).toBeLessThan(FAILS_AT_MOST_MS);
 });
 
 if (long) {
-  test("all NATS servers are cut off: what needs no other process is answered, and the rest again once they are back", async () => {
+  test("all NATS servers cut off: local answers continue, all others return with the servers", async () => {
     const pages = watchApi(`${cluster.url}/openapi.json`, {});
     const { longestFailureMs } = await watched({
       begin: () => {

@@ -81,7 +81,7 @@ const CASES = Array.from({ length: long ? 5 : 1 }, (_, n) =>
   (long ? Object.keys(WAYS) : SHORT).map((way) => [way, n + 1] as const),
 ).flat();
 
-test.each(CASES)("%s between one of two nodes and PostgreSQL: the API goes on (round %i)", async (way) => {
+test.each(CASES)("%s between one of two nodes and PostgreSQL: the API continues (round %i)", async (way) => {
   const over = new AbortController();
   const asking = [ask("read", over.signal), ask("read", over.signal), ask("write", over.signal)];
   await sleep(1_000);

@@ -88,7 +88,7 @@ async function stallOf(server: SmtpServer, least: number): Promise<number> {
   }
 }
 
-test(`${FAULTS} freezes and ${FAULTS} cuts: the others' rate is back above half, nothing is lost or doubled`, async () => {
+test(`${FAULTS} freezes and ${FAULTS} cuts: the other senders regain half the rate, nothing is lost or sent twice`, async () => {
   const server = await sending.startServer({ delayMs: { DOT: DOT_MS }, keep: false });
   const ids: string[] = [];
   for (let n = 0; n < COMPANIES; n++) {

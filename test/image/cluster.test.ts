@@ -103,7 +103,7 @@ const admits = (pod: Pod, port: number, localAddress: string): Promise<boolean> 
 
 const one = (name: string): Pod => cluster.of(name)[0]!;
 
-test("every process runs as nobody in particular, without rights, in a file system that it cannot write to", async () => {
+test("every process runs unprivileged, without capabilities, on a read-only file system", async () => {
   for (const pod of cluster.pods) {
     expect(pod.status()).toMatch(/^Uid:\t1000\t1000\t1000\t1000$/m);
     expect(pod.status()).toMatch(/^CapEff:\t0{16}$/m);
@@ -115,7 +115,7 @@ test("every process runs as nobody in particular, without rights, in a file syst
   await expect(one("gateway").exec(["touch", "/app/added"])).rejects.toThrow("Read-only file system");
 });
 
-test("pods reach their servers and what their policies name, and nothing else", async () => {
+test("pods reach their servers and the targets of their policies, and nothing else", async () => {
   const [sender, subscribers] = [one("smtp-sender"), one("subscribers")];
   expect(await reaches(sender, ADDRESS.postgres, 5432)).toBe(true);
   expect(await reaches(sender, ADDRESS.internet, 443)).toBe(true);
@@ -141,7 +141,7 @@ test("operators' commands work as docs/kubernetes.md says, from within a pod", a
   expect(queues).toMatchObject([{ name: "Image" }]);
 });
 
-test("a rollout of everything during a campaign and uploads: none lost, none twice, nobody in doubt, no answer of 5xx", async () => {
+test("a rollout of everything during a campaign and uploads: nothing lost, sent twice or in doubt, no 5xx", async () => {
   const { list } = await upload(customer, csv("reader", READERS));
   backends.mail.options.delayMs = { DOT: SLOW_ANSWER_MS };
   const campaign = await sendTo(customer, list);
@@ -231,7 +231,7 @@ test("1.2 million rows are imported with less than 250 MiB in every pod", async 
   expect(peaks.filter(({ peak }) => peak.anonymousMib >= 250)).toEqual([]);
 });
 
-test("a container that is killed and starts again in its pod keeps no call waiting for more than 7 s", async () => {
+test("a container killed and restarted in its pod delays no call by more than 7 s", async () => {
   const [tally, over] = [new Tally(), new AbortController()];
   const meanwhile = Promise.all([asking(tally, over.signal, calls()), asking(tally, over.signal, calls())]);
   for (const name of ["campaigns", "accounts", "subscribers"]) {
@@ -250,7 +250,7 @@ test("a container that is killed and starts again in its pod keeps no call waiti
   expect(longestMs).toBeLessThan(7_000 + lateMs);
 });
 
-test("through all of that no container ended by itself, was killed for its memory or failed its liveness probe", () => {
+test("afterwards no container has ended by itself, been killed for its memory or failed its liveness probe", () => {
   expect(cluster.died).toEqual([]);
   expect(cluster.peaks().filter(({ peak }) => peak.kills > 0)).toEqual([]);
   for (const pod of cluster.pods) {

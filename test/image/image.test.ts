@@ -42,10 +42,10 @@ afterAll(async () => {
   await database?.drop();
 });
 
-describe("what is in it", () => {
+describe("contents", () => {
   const installed = () => packagesIn(join(root, "app/node_modules"));
 
-  test("the packages of the lock file that the service needs, in its versions, and no other", () => {
+  test("exactly the packages of the lock file that the service needs, in its versions", () => {
     const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
       packages: Record<string, { version: string; dev?: boolean; optional?: boolean; devOptional?: boolean }>;
     };
@@ -59,7 +59,7 @@ describe("what is in it", () => {
     ).toEqual(wanted.sort());
   });
 
-  test("of the repository the folders that the service runs from; outside of /app only tini is added", () => {
+  test("exactly the folders of the repository that the service needs; outside of /app only tini is added", () => {
     const tracked = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: ROOT })
       .toString()
       .trim()
@@ -81,7 +81,7 @@ describe("what is in it", () => {
     expect([...ours].filter(isChanged).map(([path]) => path)).toEqual([]);
   });
 
-  test("nothing that installs packages", () => {
+  test("no package manager", () => {
     const programs = [...filesIn(root, "/usr/local/bin").keys(), ...filesIn(root, "/opt").keys()];
     expect(programs).toEqual(["/usr/local/bin/node"]);
     expect(existsSync(join(root, "usr/local/lib/node_modules"))).toBe(false);
@@ -106,7 +106,7 @@ describe("what is in it", () => {
   });
 });
 
-test("it says what it is, and runs as a user by number", () => {
+test("has labels and runs as a numeric user", () => {
   expect(described.Labels).toMatchObject({
     "org.opencontainers.image.title": "Flockmail",
     "org.opencontainers.image.licenses": "Apache-2.0",
@@ -162,7 +162,7 @@ async function stop(name: string): Promise<number> {
   return Number(await podman(["inspect", "--format={{.State.ExitCode}}", name]));
 }
 
-test("its health check fails until it is ready and passes then; process 1 leaves no dead process behind; SIGTERM ends it with 0", async () => {
+test("its health check fails until it is ready; process 1 reaps dead processes; SIGTERM ends it with 0", async () => {
   await start("alone");
   expect(await isHealthy("alone")).toBe(false);
   const deadline = Date.now() + HEALTHY_WITHIN_MS;
@@ -179,7 +179,7 @@ test("its health check fails until it is ready and passes then; process 1 leaves
   expect(await stop("alone")).toBe(0);
 });
 
-test("a SIGTERM in its first tenth of a second ends it with 0, as one that comes later", async () => {
+test("a SIGTERM within its first tenth of a second also ends it with 0", async () => {
   await start("short");
   await sleep(100);
   expect(await stop("short")).toBe(0);

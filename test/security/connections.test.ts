@@ -95,7 +95,7 @@ async function newSegment(company: TestCompany): Promise<string> {
   return made.body.id;
 }
 
-test("reads that take long: one of a company runs, the rest waits without connections, and others go on", async () => {
+test("slow reads: one per company runs, its others wait without connections, and other companies continue", async () => {
   const id = await newSegment(noisy);
   const { reads } = await whileHeld(["lock table subscribers in access exclusive mode"], async () => {
     const ask = [
@@ -116,7 +116,7 @@ test("reads that take long: one of a company runs, the rest waits without connec
   });
 });
 
-test("imports, writes and strangers that wait for a lock of the company leave connections to others, and none is lost", async () => {
+test("imports, writes and public requests that wait for a company's lock leave connections to others, and none is lost", async () => {
   await call(app.broker, "accounts.setPlan", { company_id: noisy.id, plan: "starter" });
   const importing = (company: TestCompany, email: string) =>
     call(app.broker, "subscribers.import", {}, {
@@ -148,7 +148,7 @@ test("imports, writes and strangers that wait for a lock of the company leave co
   expect((await noisy.api.get(`${API}/subscribers/`)).body.count).toBe(stored);
 });
 
-test("a small file is imported while large ones of other companies take all turns, and behind that of its own company", async () => {
+test("a small import runs while large ones of other companies occupy all slots, and waits behind one of its own company", async () => {
   const large = Promise.withResolvers<void>();
   const isOver = { large: false, behind: false };
   const owners = [noisy.id, ...Array.from({ length: MANY }, newId)];
@@ -197,7 +197,7 @@ async function newServer(company: TestCompany): Promise<string> {
   return body.id;
 }
 
-test("one newsletter to many receivers of a company is written at a time; small ones and those of others go on", async () => {
+test("one newsletter to many receivers per company is written at a time; small ones and other companies' continue", async () => {
   const servers = new Map([
     [noisy, await newServer(noisy)],
     [quiet, await newServer(quiet)],
@@ -222,7 +222,7 @@ test("one newsletter to many receivers of a company is written at a time; small 
   expect((await sent).map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 201));
 });
 
-test("mail to receivers leaves while an import holds the company; they are not saved as subscribers", async () => {
+test("mail to receivers is sent while an import locks the company; they are not saved as subscribers", async () => {
   const smtp_config_id = await newServer(noisy);
   const receivers = Array.from({ length: 1_200 }, (_, n) => ({ email: `P${n}@x.org`, first_name: `N${n}` }));
   const recipients = async (condition: string) =>

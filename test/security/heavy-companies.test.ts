@@ -77,7 +77,7 @@ test.each([
     () => ask(`/api/emails/public/subscribe/${A}/`),
     () => ask(`/api/emails/public/subscribe/${B}/`),
   ],
-])("a company at full speed %s waits for itself, another is answered at once", async (_how, askA, askB) => {
+])("a company at full speed %s delays only itself, another is answered at once", async (_how, askA, askB) => {
   const asked = times(LIMIT + 5, askA);
   while ((await waiting()) < 5) await sleep(5);
   expect(begun[A]).toBe(LIMIT);
@@ -88,7 +88,7 @@ test.each([
   expect(new Set(await Promise.all(asked))).toEqual(new Set([200]));
 });
 
-test("a request that has waited for 5 seconds is throttled, and what has waited says how long it still may", async () => {
+test("a request that has waited for 5 seconds is throttled, and the remaining wait budget is passed on", async () => {
   const asked = times(LIMIT, sendA);
   while ((begun[A] ?? 0) < LIMIT) await sleep(5);
   const beganMs = performance.now();
@@ -104,7 +104,7 @@ test("a request that has waited for 5 seconds is throttled, and what has waited 
   expect(waitsLeft.at(-1)).toBeLessThan(4_850);
 });
 
-test("an upload more than a company may have at once waits for one of them to end, and is not refused", async () => {
+test("an upload above a company's limit waits for another to end instead of being refused", async () => {
   const upload = () => ask("/api/emails/media/", "fm_good", fileForm(new Uint8Array(10), "a.png"));
   const uploads = times(5, upload);
   while ((begun[A] ?? 0) < 4) await sleep(5);
@@ -112,7 +112,7 @@ test("an upload more than a company may have at once waits for one of them to en
   expect(new Set(await Promise.all(uploads))).toEqual(new Set([200]));
 });
 
-test("an upload counts once its body is there", async () => {
+test("an upload counts once its body has arrived", async () => {
   const body = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\n\r\nbytes\r\n--x--\r\n';
   const headers = {
     "X-API-Key": "fm_good",

@@ -103,7 +103,7 @@ async function costOf(work: () => Promise<unknown>): Promise<{ ownMs: number; al
   return { ownMs: ownMs() - own, allMs: msOf(process.cpuUsage(all)) };
 }
 
-describe("nesting beyond 500 elements, and more than 10,000 tags, are refused with a sentence on the body", () => {
+describe("nesting beyond 500 elements, and more than 10,000 tags, are refused with an error on the body", () => {
   test.each([
     ["open elements", TOO_DEEP, deep(2_501)],
     ["lists in lists", TOO_DEEP_LISTS, deep(2_251)],
@@ -131,7 +131,7 @@ describe("nesting beyond 500 elements, and more than 10,000 tags, are refused wi
   });
 });
 
-test("a campaign that was stored too deep fails with the reason, and another tenant's receipts go out meanwhile", async () => {
+test("a campaign with a stored template that is too deep fails with the reason, and another tenant's receipts are sent meanwhile", async () => {
   const campaign = (await custom(attacker, "<p>Hello</p>", "late@example.net")).body;
   await ended(campaign.id);
   await query("update campaign_contents set body = $2 where campaign_id = $1", [campaign.id, TOO_DEEP]);
@@ -175,7 +175,7 @@ test("a campaign that was stored too deep fails with the reason, and another ten
   expect(cost.ownMs).toBeLessThan(3_000);
 });
 
-test("a large template is checked, previewed and sent in another thread: the one that serves everybody goes on", async () => {
+test("a large template is checked, previewed and sent in a worker thread without blocking the main thread", async () => {
   // Loading and compiling at first use does not count.
   await attacker.api.post(`${TEMPLATES}${(await save(MANY_LINKS)).body.id}/preview/`, {});
   const before = smtp.messages.length;
@@ -197,7 +197,7 @@ test("a large template is checked, previewed and sent in another thread: the one
 const ALL = [MANY_PARAGRAPHS, TOO_DEEP, MANY_LINKS, TOO_MANY_TAGS, TOO_DEEP_LISTS];
 const SHORT = [TOO_DEEP_LISTS, MANY_PARAGRAPHS];
 
-describe("a process as an image starts it", () => {
+describe("a process started like an image", () => {
   let database: TestDatabase;
   let service: ServiceProcess;
   beforeAll(async () => {
@@ -223,7 +223,7 @@ describe("a process as an image starts it", () => {
     return Number(new RegExp(`^${name} (.*)$`, "m").exec(text)?.[1]);
   };
 
-  test("goes on serving others, within its memory, while two companies send it the worst templates they can", async () => {
+  test("serves others within its memory limit while two companies send it the worst templates", async () => {
     const companies = [await newCompany(service), await newCompany(service), await newCompany(service)];
     const [other] = companies;
     const configOf = new Map<TestCompany, string>();
@@ -254,7 +254,7 @@ describe("a process as an image starts it", () => {
     expect(await metric("process_resident_memory_bytes")).toBeLessThan(500 * 1024 ** 2);
   });
 
-  test("and ends in order when it is asked to, its thread still warm", async () => {
+  test("stops gracefully with its worker thread still warm", async () => {
     const company = await newCompany(service);
     const { id } = (await save("<p>small</p>", company)).body;
     expect((await company.api.post(`${TEMPLATES}${id}/preview/`, {})).status).toBe(200);

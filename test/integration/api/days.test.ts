@@ -59,7 +59,7 @@ test("segments and their exports: whole days for created_at, and for attributes 
   expect(exported.text.match(/@example\.com/g)).toHaveLength(3);
 });
 
-test("a segment and a preview over a date attribute say how many values are no dates", async () => {
+test("a segment and a preview on a date attribute report how many values are not dates", async () => {
   const rules = { conditions: [{ field: "attributes.birthday", operator: "before", value: DAY }] };
   const not_dates = [{ field: "attributes.birthday", count: 1 }];
   const preview = await company.api.post("/api/emails/segments/preview/", { rules });
@@ -93,7 +93,7 @@ test("campaigns: created_after excludes the whole day, created_before begins wit
   expect(await count("/api/emails/campaigns/", { created_after: "2026-02" })).toBe(400);
 });
 
-test("events: since begins with the day, until stays exclusive; days of statistics are the company's", async () => {
+test("events: since includes the day, until stays exclusive; statistics use the company's days", async () => {
   const id = await campaign({ companyId: company.id });
   const mail = await sentEmail(company.id, id);
   for (const at of [BEFORE, BEGIN, LAST, AFTER]) {

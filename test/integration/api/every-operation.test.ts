@@ -97,7 +97,7 @@ describe("every operation", () => {
     await call("DELETE /api/companies/:id/members/:user_id/", { id, user_id: user.id });
   });
 
-  test("one's own account", async () => {
+  test("the person's own account", async () => {
     const { email, password } = company;
     const login = await client(app, { ip: someIp() }).post("/api/auth/login/", { email, password });
     await call("GET /api/auth/me/");
@@ -317,7 +317,7 @@ describe("every operation", () => {
     things.mail = body.results[0].id;
   });
 
-  test("what readers do", async () => {
+  test("hits and requests of readers", async () => {
     const mail = { sent_email_id: things.mail! };
     const pixel = new LinkTokens(keysFor("link")[0]!, things.mail!).text(0);
     const link = /\/api\/emails\/public\/click\/([\w-]+)\//.exec(
@@ -387,7 +387,7 @@ describe("every operation", () => {
     expect(body.results.map(({ type }: { type: string }) => type)).toEqual(expect.arrayContaining(["unsubscribed"]));
   });
 
-  test("and away with it all; then none of the routes is left that was not called", async () => {
+  test("deletes everything; afterwards every route has been called", async () => {
     await call(`DELETE ${E}/subscribers/:id/`, { id: things.subscriber! });
     await call(`DELETE ${E}/lists/:id/`, { id: things.list! });
     await call(`DELETE ${E}/templates/:id/`, { id: things.template! });

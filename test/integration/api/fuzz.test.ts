@@ -30,7 +30,7 @@ const described = routes
   .filter(({ upload, answer }) => !upload && answer !== "events")
   .toSorted((a, b) => Number(a.method === "DELETE") - Number(b.method === "DELETE"));
 
-describe(`requests made from the document, FUZZ_SEED=${seed}`, () => {
+describe(`requests generated from the document, FUZZ_SEED=${seed}`, () => {
   let app: App;
   let company: TestCompany;
   let owned: Owned;
@@ -74,7 +74,7 @@ describe(`requests made from the document, FUZZ_SEED=${seed}`, () => {
     };
   })();
 
-  test("segments: what the document allows is saved and read again, and what it forbids is refused", async () => {
+  test("segments: valid ones are saved and read back, invalid ones are refused", async () => {
     const { schema } = requests.bodyOf("POST", `${E}/segments/`)!;
     const isAllowed = validator(schema);
     // References to missing things, and impossible dates, are refused beyond the schema.
@@ -121,7 +121,7 @@ describe(`requests made from the document, FUZZ_SEED=${seed}`, () => {
     }
   });
 
-  test("lists are ordered by what the document lists, and by nothing else", async () => {
+  test("lists accept exactly the documented orderings", async () => {
     for (const route of routes.filter(({ answer }) => answer === "list")) {
       const { parameters } = requests.operation(route.method, route.path);
       const { schema } = parameters.find(({ name }) => name === "ordering")!;

@@ -182,7 +182,7 @@ describe("hostile input", () => {
     }
   });
 
-  test("an array that fills the whole body limit: refused for what it would cost, before it is parsed", async () => {
+  test("an array that fills the whole body limit is refused for its cost before it is parsed", async () => {
     for (const item of ["1", '"x"', "{}", "[]"]) {
       const items = `${item},`.repeat(Math.floor(16_000_000 / (item.length + 1)));
       for (const [path, field] of [
@@ -195,7 +195,7 @@ describe("hostile input", () => {
     }
   });
 
-  test("after all of it the process is as it was: no prototype is polluted, the company is served", async () => {
+  test("afterwards no prototype is polluted, and the company is served", async () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
     expect((await company.api.get(`/api/companies/${company.id}/`)).status).toBe(200);
   });

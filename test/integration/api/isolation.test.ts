@@ -9,7 +9,7 @@ const E = "/api/emails";
 /** Isolation of companies; people are covered by test/integration/accounts/people.test.ts. */
 const withIds = routes.filter(({ path, access }) => (access === "company" || access === "user") && path.includes("/:"));
 
-describe("one company and another's things", () => {
+describe("access to another company's resources", () => {
   let app: App;
   let ours: TestCompany;
   let theirs: TestCompany;
@@ -46,7 +46,7 @@ describe("one company and another's things", () => {
   });
   afterAll(() => app.stop());
 
-  test("their own key and token reach every one of these routes, so that a 404 below means something", async () => {
+  test("the owner's key and token reach all of these routes, so that the following 404s are meaningful", async () => {
     const statuses = Object.entries(before as Record<string, { status: number }>).map(([path, { status }]) => [
       path,
       status,
@@ -193,7 +193,7 @@ describe("one company and another's things", () => {
   });
 
   // Concurrent reads are combined into one statement, but each caller must get only its own rows.
-  test("many who read at the same time each see their own company only", async () => {
+  test("concurrent readers each see only their own company", async () => {
     const mine = await mineOnce();
     const their = client(app, { key: theirs.key });
     const ask = async (caller: Client, { subscriber }: Owned) =>
@@ -231,7 +231,7 @@ describe("one company and another's things", () => {
     }
   });
 
-  test("after all of it nothing of theirs has changed", async () => {
+  test("afterwards nothing of the other company has changed", async () => {
     expect(await everything()).toEqual(before);
   });
 });

@@ -61,7 +61,7 @@ describe("every list", () => {
     return api.get(target, { query: path.startsWith("/api/companies/") ? query : { ...query, company } });
   };
 
-  test.each(lists.map(({ path }) => path))("%s is sorted by its own few fields and by nothing else", async (path) => {
+  test.each(lists.map(({ path }) => path))("%s sorts by its documented fields only", async (path) => {
     for (const ordering of ["created_at", "-created_at"]) {
       expect([ordering, (await ask(path, { ordering })).status]).toEqual([ordering, 200]);
     }
@@ -75,12 +75,12 @@ describe("every list", () => {
     const named = /Sortable: ([\w, ]+)\./.exec(contractOf(action).description ?? "")?.[1];
     return named === undefined ? [] : [[path, named.split(", ").toSorted().join(", ")]];
   });
-  test.each(describing)("%s is described as what it is: sortable by %s", async (path, fields) => {
+  test.each(describing)("%s documents its orderings: %s", async (path, fields) => {
     const { body } = await ask(path, { ordering: "nothing" });
     expect(body.ordering).toEqual([`"nothing" is not a sortable field. Choose one of: ${fields}.`]);
   });
 
-  test.each(lists.map(({ path }) => path))("%s is searched by text, whatever the text is", async (path) => {
+  test.each(lists.map(({ path }) => path))("%s can be searched for any text", async (path) => {
     for (const search of ["' or 1=1 --", "%", "_", "\\", "$1", "zz'); select pg_sleep(9); --", "(?:(((((", "\u202e"]) {
       expect([search, (await ask(path, { search })).status]).toEqual([search, 200]);
     }

@@ -49,7 +49,7 @@ async function follow(first: Page, link: "next" | "previous", by?: Client): Prom
 
 const expectOnce = (ids: string[]) => expect(ids).toHaveLength(new Set(ids).size);
 
-test("every filtered list is read to its end, and back to its beginning, also with more than 10,000 entries", async () => {
+test("every filtered list is complete in both directions, even with more than 10,000 entries", async () => {
   const owner = client(app, { token: company.token });
   const lists: [path: string, by?: Client][] = [
     ["subscribers/?search=example"],
@@ -80,7 +80,7 @@ test("every filtered list is read to its end, and back to its beginning, also wi
   }
 }, 300_000);
 
-test("several lists, campaigns and addresses list what each of them lists, once", async () => {
+test("several lists, campaigns or addresses return the union of their entries, without duplicates", async () => {
   const campaigns = await read("/api/emails/campaigns/?page_size=3");
   const [mail] = (await read("/api/emails/sent-emails/?page_size=1")).results as unknown as { recipient: string }[];
   const other = (await read("/api/emails/sent-emails/?page_size=1&page=7")).results[0] as unknown as {
@@ -114,7 +114,7 @@ test("several lists, campaigns and addresses list what each of them lists, once"
   }
 }, 300_000);
 
-test("a filter that is given several times lists what each of its values lists", async () => {
+test("a repeated filter returns the union of its values", async () => {
   for (const [path, name, values] of [
     ["sent-emails", "status", ["failed", "bounced", "queued"]],
     ["sent-emails", "status", ["queued", "sending"]],
@@ -147,7 +147,7 @@ const addPeople = (names: string[]) =>
 const CHANGE_EVERY = 5;
 
 test.each(["-created_at", "created_at", "email", "-first_name"])(
-  "who stays is listed once while others come and go, by %s",
+  "unchanged entries are listed once while others are added and removed, by %s",
   async (ordering) => {
     const tag = `walk${ordering.replaceAll(/\W|_/g, "")}`;
     const names = Array.from({ length: WALKED }, (_, n) => `${tag}${String((n * 7_919) % WALKED).padStart(5, "0")}`);
@@ -201,7 +201,7 @@ test("a page whose rows were all removed leads back", async () => {
   expect(idsOf(await read(pathOf(second.previous!)))).toEqual(idsOf(first));
 });
 
-test("a cursor is good for the order that it was made for alone, and nobody can make one", async () => {
+test("a cursor works only for its own ordering and cannot be forged", async () => {
   const { next } = await read("/api/emails/subscribers/?ordering=email");
   const cursor = new URL(next!).searchParams.get("cursor")!;
   expect(Buffer.from(cursor, "base64url").toString("latin1")).not.toContain("example");
@@ -225,7 +225,7 @@ test("a cursor is good for the order that it was made for alone, and nobody can 
   });
 });
 
-describe("counting that takes more than 2 seconds", () => {
+describe("a count that takes more than 2 seconds", () => {
   const slow = (): Listing => ({
     from: "subscribers s",
     columns: "s.id",
@@ -237,7 +237,7 @@ describe("counting that takes more than 2 seconds", () => {
     large: true,
   });
 
-  test("is given up for an estimate, which the pages that follow repeat without counting", async () => {
+  test("is replaced by an estimate, which later pages repeat without counting", async () => {
     const first = await listPage<{ id: string }>(slow(), {});
     expect(first).toMatchObject({ count: expect.any(Number), count_estimated: true, previous: null });
     expect(first.results).toHaveLength(20);

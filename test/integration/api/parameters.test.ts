@@ -42,24 +42,24 @@ describe("a repeated parameter", () => {
     [`${E}/events/?since=2026-01-01&since=2026-02-01`, "since"],
     [`${E}/stats/domains/?campaign=${NOBODY}&campaign=x`, "campaign"],
     [`${E}/stats/?days=1&days=2`, "days"],
-  ])("that is no filter is refused: %s", async (path, name) => {
+  ])("of a non-filter is refused: %s", async (path, name) => {
     expect(await company.api.get(path)).toMatchObject({ status: 400, body: { [name]: ONCE } });
   });
 
-  test("with one value, or blank ones beside it, is that value", async () => {
+  test("with one distinct non-blank value counts as that value", async () => {
     await company.api.post(`${E}/subscribers/`, { email: "ann@example.com" });
     const { body } = await company.api.get(`${E}/subscribers/?status=active&status=&status=active&page=1&page=1`);
     expect(body.count).toBe(1);
   });
 
-  test("names each value that a filter does not have", async () => {
+  test("reports each invalid value of a filter", async () => {
     const { status, body } = await company.api.get(`${E}/subscribers/?status=active&status=gone`);
     expect([status, body]).toEqual([400, { status: ['Item at index 1: "gone" is not a valid choice.'] }]);
     const one = await company.api.get(`${E}/subscribers/?status=gone`);
     expect(one.body).toEqual({ status: ['"gone" is not a valid choice.'] });
   });
 
-  test("of an export takes those with any of the values", async () => {
+  test("of an export returns entries with any of the values", async () => {
     for (const email of ["bob@example.com", "cleo@example.com"]) await company.api.post(`${E}/subscribers/`, { email });
     await company.api.post(`${E}/suppressions/`, { email: "bob@example.com", kind: "unsubscribed" });
     await company.api.post(`${E}/suppressions/`, { email: "cleo@example.com", kind: "complained" });
@@ -74,7 +74,7 @@ describe("a repeated parameter", () => {
   });
 });
 
-test("a send names all its faults at once, and a draft of it the same ones", async () => {
+test("a send reports all its errors at once, and so does its draft", async () => {
   const body = { template_id: NOBODY, smtp_config_id: NOBODY, list_id: NOBODY, send_at: "now", colour: "red" };
   const sent = await company.api.post(`${E}/send/to-list/`, { name: "N", ...body });
   expect([sent.status, Object.keys(sent.body).toSorted()]).toEqual([

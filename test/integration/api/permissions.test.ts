@@ -90,7 +90,7 @@ describe("the table of permissions", () => {
   const pathAction = (method: string, path: string) =>
     walked.find((one) => one.method === method && one.path === path)!.action;
 
-  test("a key with the scope send reads the campaigns that it made, and no others", async () => {
+  test("a key with the scope send reads only the campaigns that it created", async () => {
     const relay = { name: "Relay", host: "127.0.0.1", port: 9, username: "", password: "", use_tls: false };
     const smtp = await callers.full.post("/api/emails/smtp-configs/", { ...relay, sender_email: "news@example.com" });
     const mail = {
@@ -113,7 +113,7 @@ describe("the table of permissions", () => {
     expect((await callers.read.get("/api/emails/campaigns/")).body.count).toBe(2);
   });
 
-  test("a key may be bound to addresses, and a company holds at most 20", async () => {
+  test("a key may be bound to addresses, and a company has at most 20 keys", async () => {
     const owner = client(app, { token: company.token });
     const path = `/api/companies/${company.id}/api-keys/`;
     const wrong = await owner.post(path, { name: "Wrong", scopes: ["all"], allowed_ips: ["10.0.0.0/33", "::1"] });
@@ -140,7 +140,7 @@ describe("the table of permissions", () => {
 
   const everybody: Who[] = [...ROLES, ...SCOPES];
 
-  test("has a line for every route of a company, and no other one", () => {
+  test("contains exactly the routes of companies", () => {
     for (const { action } of walked) expect([action, permissionOf(action)]).toEqual([action, expect.anything()]);
     const open = routes.filter(({ access }) => access === "public");
     for (const { action } of open) expect([action, permissionOf(action)]).toEqual([action, undefined]);

@@ -58,7 +58,7 @@ const get = async (path: string, query: Record<string, string> = {}) => {
 const found = async (path: string, query: Record<string, string>) => (await get(path, query)).body;
 const E = "/api/emails";
 
-test("what is rare is counted and found exactly", async () => {
+test("rare values are counted and found exactly", async () => {
   const statuses = { failed: 1, unknown: 1, suppressed: 1, queued: 7, bounced: SIZE.mails / 10 / 5 };
   for (const [status, count] of Object.entries(statuses)) {
     const page = await found(`${E}/sent-emails/`, { status });
@@ -78,7 +78,7 @@ test("what is rare is counted and found exactly", async () => {
   expect(await found(`${E}/suppressions/`, { search: ".gonea777@" })).toMatchObject({ count: 1 });
 });
 
-test("what is frequent is counted exactly, and read on by `next`", async () => {
+test("frequent values are counted exactly and paged by `next`", async () => {
   const deliveries = `${E}/webhook-endpoints/${large.endpoint}/deliveries/`;
   const first = await found(deliveries, { event_type: "delivered" });
   expect(first).not.toHaveProperty("count_estimated");
@@ -125,7 +125,7 @@ const FURTHER: [action: string, query: (of: Large) => Record<string, string>][] 
   ["subscribers.export", ({ segment, smallList }) => ({ segment, list: smallList })],
 ];
 
-test("of a company that the statistics do not know no read reads all rows for each of some, nor does a campaign to a segment", async () => {
+test("for a company unknown to the statistics, no read or campaign to a segment scans a table once per row", async () => {
   await stopAutovacuum();
   const own = await newCompany(app, { plan: "unlimited" });
   const unknown = await makeLarge(own.id, "c", UNKNOWN_SIZE);

@@ -29,7 +29,7 @@ const LEFT_OUT = "/stream/$|/api-keys/|/members/|/sessions/|/logout/|/auth/passw
 
 jest.setTimeout(3_600_000);
 
-describe("requests that Schemathesis makes from the document", () => {
+describe("requests that Schemathesis generates from the document", () => {
   let app: App;
   let company: TestCompany;
   /** Keeps the output of the run for inspection. */
@@ -82,7 +82,7 @@ describe("requests that Schemathesis makes from the document", () => {
     ["an API key, on what a company has", () => `X-API-Key: ${company.key}`, "^/api/emails/"],
     ["a person, on accounts and companies", () => `Authorization: Bearer ${company.token}`, "^/api/(auth|companies)/"],
   ] as const;
-  test.each(ways)("%s: no 5xx, and every answer is in the document", async (name, credentials, paths) => {
+  test.each(ways)("%s: no 5xx and no undocumented answer", async (name, credentials, paths) => {
     const { code, output, cases } = await run(name.replace(/\W+/g, "-"), credentials(), paths);
     expect(output).toContain("Test cases:");
     expect(cases).toBeGreaterThan(0);

@@ -60,7 +60,7 @@ const samples: Record<string, Sample> = {
   ),
 };
 
-describe("answers that are no JSON", () => {
+describe("answers other than JSON", () => {
   let gateway: TestGateway;
   beforeAll(async () => {
     gateway = await startGateway(samples);
@@ -72,7 +72,7 @@ describe("answers that are no JSON", () => {
       headers: { "X-API-Key": "fm_good", ...(init.headers as Record<string, string>) },
     });
 
-  test("a CSV is a download with a name and a date", async () => {
+  test("a CSV download has a name with a date", async () => {
     const response = await ask("/api/emails/subscribers/export/");
     expect(response.headers.get("content-type")).toBe("text/csv; charset=utf-8");
     expect(response.headers.get("content-disposition")).toMatch(
@@ -81,7 +81,7 @@ describe("answers that are no JSON", () => {
     expect(await response.text()).toBe("email\r\na@example.com\r\n");
   });
 
-  test("a download that fails before its first byte is a 500 in JSON, one that fails later is cut off, not completed", async () => {
+  test("a download that fails before its first byte is a 500 in JSON; a later failure cuts it off", async () => {
     const early = await ask("/api/emails/campaigns/export/");
     expect([early.status, await early.json()]).toMatchObject([500, { detail: "Internal server error." }]);
     expect(early.headers.get("content-disposition")).toBeNull();
@@ -90,7 +90,7 @@ describe("answers that are no JSON", () => {
     await expect(late.text()).rejects.toThrow();
   });
 
-  test("a download whose client leaves is ended", async () => {
+  test("a download ends when its client disconnects", async () => {
     const leave = new AbortController();
     const response = await ask("/api/emails/lists/export/", { signal: leave.signal });
     await response.body!.getReader().read();
@@ -125,20 +125,20 @@ describe("answers that are no JSON", () => {
     expect([json.status, await json.json()]).toEqual([404, { detail: "Not found." }]);
   });
 
-  test("bytes go out as they are, with their own headers", async () => {
+  test("bytes are sent unchanged with their own headers", async () => {
     const response = await ask(`${publicPath}/media/a.png`);
     expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.from([0x89, 0x50, 0, 0xff]));
     expect(response.headers.get("cache-control")).toContain("immutable");
     expect(response.headers.get("x-content-type-options")).toBe("nosniff");
   });
 
-  test("a value in a path that the schema refuses names nothing that exists", async () => {
+  test("a path value that the schema refuses is a 404", async () => {
     expect((await ask(`${publicPath}/media/${"x".repeat(30)}`)).status).toBe(404);
     expect((await ask(`${publicPath}/media/a%00b`)).status).toBe(404);
     expect((await ask(`${publicPath}/media/a%ff`)).status).toBe(200);
   });
 
-  describe("one-click unsubscribe takes whatever a mailbox provider sends (RFC 8058)", () => {
+  describe("one-click unsubscribe accepts any body of mailbox providers (RFC 8058)", () => {
     const form = new FormData();
     form.set("List-Unsubscribe", "One-Click");
     test.each<[string, RequestInit, object]>([
@@ -164,7 +164,7 @@ describe("answers that are no JSON", () => {
     });
   });
 
-  test("a page's form may name a field many times; its status is the document's", async () => {
+  test("a page's form may repeat a field; its status is the document's", async () => {
     const body = new URLSearchParams([
       ["list", "a"],
       ["list", "b"],

@@ -9,13 +9,13 @@ describe("the conventions of the API", () => {
   afterAll(() => gateway.stop());
   const fetchIt: Things["ask"] = (path, init) => gateway.ask(path, init);
 
-  test("a path without its slash is a 308 to the path with it, query kept", async () => {
+  test("a path without its slash is redirected with 308, keeping the query", async () => {
     const response = await fetchIt("/api/emails/things?page=2", { method: "POST" });
     expect([response.status, response.headers.get("location")]).toEqual([308, "/api/emails/things/?page=2"]);
     expect((await fetchIt(`/api/emails/things/${A}`)).headers.get("location")).toBe(`/api/emails/things/${A}/`);
   });
 
-  test("what does not exist is 404, with and without a slash, also outside of the API", async () => {
+  test("unknown paths are 404, with and without a slash, also outside of the API", async () => {
     for (const path of [
       "/api/emails/",
       "/api/emails/nothing",
@@ -39,7 +39,7 @@ describe("the conventions of the API", () => {
     expect(Number(head.headers.get("content-length"))).toBeGreaterThan(10);
   });
 
-  test("pages of other sites may use public endpoints, with JSON too, and no others", async () => {
+  test("pages of other sites may use public endpoints only, including JSON", async () => {
     const asked = async (path: string) => {
       const { headers, status } = await fetchIt(path, { method: "OPTIONS" });
       return [status, headers.get("access-control-allow-origin"), headers.get("access-control-allow-methods")];
@@ -52,7 +52,7 @@ describe("the conventions of the API", () => {
     expect((await fetchIt("/api/emails/things/")).headers.has("access-control-allow-origin")).toBe(false);
   });
 
-  test("a path that is itself a route is no id of another: 405 with what it takes", async () => {
+  test("a path that is itself a route is never an id: 405 with the allowed methods", async () => {
     for (const method of ["GET", "PATCH", "DELETE"]) {
       const answer = await fetchIt("/api/emails/things/bulk/", { method });
       expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST, OPTIONS"]);
@@ -60,7 +60,7 @@ describe("the conventions of the API", () => {
     expect((await fetchIt("/api/emails/things/bulk/", json({}))).status).toBe(200);
   });
 
-  test("a change of what does not exist is 404, whatever the body", async () => {
+  test("changing a missing resource is 404, whatever the body", async () => {
     const change = (id: string, body: object) =>
       fetchIt(`/api/emails/things/${id}/`, { ...json(body), method: "PATCH" }).then(statusAndBody);
     expect(await change(MISSING, { n: "x" })).toEqual([404, { detail: "Not found." }]);
@@ -68,7 +68,7 @@ describe("the conventions of the API", () => {
     expect((await change(A, { n: 1 }))[0]).toBe(200);
   });
 
-  test("a body that is not JSON is 415, or 400 when it says it is", async () => {
+  test("a body of another media type is 415; invalid JSON is 400", async () => {
     const plain = await fetchIt("/api/emails/things/", json("hello", { "Content-Type": "text/plain; charset=utf-8" }));
     expect(await statusAndBody(plain)).toEqual([415, { detail: 'Unsupported media type "text/plain" in request.' }]);
     const malformed = await fetchIt("/api/emails/things/", json('{"note": '));
@@ -79,7 +79,7 @@ describe("the conventions of the API", () => {
     expect(zipped.status).toBe(415);
   });
 
-  test("a body that is no object is reported as non_field_errors, no body is an object without fields", async () => {
+  test("a body that is not an object is reported as non_field_errors; a missing body is an empty object", async () => {
     const list = await fetchIt("/api/emails/things/", json([1]));
     expect(await statusAndBody(list)).toEqual([
       400,
@@ -114,7 +114,7 @@ describe("the conventions of the API", () => {
     expect(params).toEqual({ note: "a", data: { x: {}, constructor: { prototype: 2 } } });
   });
 
-  test("a uuid that is none is 404 in a path and 400 in a query; an id of the path wins over the body and the query", async () => {
+  test("an invalid uuid is 404 in a path and 400 in a query; an id in the path overrides body and query", async () => {
     expect(await statusAndBody(await fetchIt("/api/emails/things/17/"))).toEqual([404, { detail: "Not found." }]);
     expect(await statusAndBody(await fetchIt("/api/emails/things/?campaign=17"))).toEqual([
       400,
@@ -123,7 +123,7 @@ describe("the conventions of the API", () => {
     expect(await (await fetchIt(`/api/emails/things/${A}/?id=${B}`)).json()).toMatchObject({ params: { id: A } });
   });
 
-  test("query values become what the contract says, and what cannot is a field error", async () => {
+  test("query values are converted to the contract's types, or are field errors", async () => {
     const { results } = (await (await fetchIt("/api/emails/things/?flag=true&search=a%20b&unknown=1")).json()) as {
       results: unknown[];
     };
@@ -145,14 +145,14 @@ describe("the conventions of the API", () => {
     ]);
   });
 
-  test("a parameter without a value asks for nothing", async () => {
+  test("a parameter without a value is ignored", async () => {
     const [status, body] = await statusAndBody(
       await fetchIt("/api/emails/things/?page=&page_size=&search=&flag=&ordering="),
     );
     expect([status, (body as { results: unknown[] }).results]).toEqual([200, [{}]]);
   });
 
-  test("page_size over 100 is cut and nonsense is the default", async () => {
+  test("page_size over 100 is capped, and an invalid one is the default", async () => {
     const sizeOf = async (size: string) =>
       ((await (await fetchIt(`/api/emails/things/?page_size=${size}`)).json()) as { results: { page_size?: number }[] })
         .results[0]!.page_size;
@@ -176,18 +176,18 @@ describe("the conventions of the API", () => {
     expect(await page("?page=1&cursor=here")).toMatchObject({ previous: `${base}?page=1&cursor=back` });
   });
 
-  test("a defect of ours is a 500 with the request's id and nothing of what happened", async () => {
+  test("a defect is a 500 with the request's id and no details", async () => {
     const response = await fetchIt("/api/emails/broken/", { headers: { "X-Request-Id": "abc-1" } });
     expect(await statusAndBody(response)).toEqual([500, { detail: "Internal server error.", request_id: "abc-1" }]);
   });
 
-  test("an actor that does not answer in time, or is not there, is 503 with Retry-After", async () => {
+  test("an actor that times out or is missing is 503 with Retry-After", async () => {
     const slow = await fetchIt("/api/emails/slow/");
     expect(await statusAndBody(slow)).toEqual([503, { detail: expect.any(String) }]);
     expect(slow.headers.get("retry-after")).toBe("5");
   });
 
-  test("a request's id is the caller's when it is sane, else a new one; actions get it", async () => {
+  test("a valid request id of the caller is used, else a new one; actions get it", async () => {
     const response = await fetchIt(`/api/emails/things/${A}/`, { headers: { "X-Request-Id": "trace-17" } });
     expect(response.headers.get("x-request-id")).toBe("trace-17");
     expect(await response.json()).toMatchObject({ meta: { requestId: "trace-17" } });
@@ -195,7 +195,7 @@ describe("the conventions of the API", () => {
     expect(insane.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test("every answer carries the security headers, errors too, and none sets a cookie", async () => {
+  test("every answer has the security headers, including errors, and none sets a cookie", async () => {
     for (const path of [`/api/emails/things/${A}/`, "/nothing/", "/api/emails/broken/", "/docs/", "/openapi.json"]) {
       const { headers, body } = await fetchIt(path);
       await body?.cancel();

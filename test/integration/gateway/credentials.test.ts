@@ -11,7 +11,7 @@ describe("credentials", () => {
   afterAll(() => gateway.stop());
   const fetchIt: Things["ask"] = (path, init) => gateway.ask(path, init);
 
-  test("no credentials, a malformed one and a wrong one are 401 with WWW-Authenticate", async () => {
+  test("missing, malformed and wrong credentials are 401 with WWW-Authenticate", async () => {
     const without = await fetch(`${gateway.url}/api/emails/things/`);
     expect(await statusAndBody(without)).toEqual([401, { detail: "Authentication credentials were not provided." }]);
     expect(without.headers.get("www-authenticate")).toContain("Bearer");
@@ -62,14 +62,14 @@ describe("credentials", () => {
       expect([sent.status, await sent.json()]).toMatchObject([201, { meta: { companyId: A } }]);
     });
 
-    test("company paths name it themselves", async () => {
+    test("company paths already contain it", async () => {
       expect(await (await bearer(`/api/companies/${A}/`)).json()).toMatchObject({ meta: { companyId: A } });
       expect((await bearer(`/api/companies/${B}/`)).status).toBe(404);
       expect((await bearer(`/api/companies/${A}/keys/`)).status).toBe(200);
     });
   });
 
-  test("a key speaks for its company only: another one in `company` is 400, in a company path 404", async () => {
+  test("a key works for its own company only: another `company` is 400, another company path 404", async () => {
     // The action refuses a body that contradicts its key, together with all other errors.
     const named = await fetchIt("/api/emails/send/thing/", json({ company: B, name: "x" }));
     expect(await named.json()).toMatchObject({ meta: { companyId: A } });
@@ -78,7 +78,7 @@ describe("credentials", () => {
     expect((await fetchIt(`/api/companies/${A}/`)).status).toBe(200);
   });
 
-  test("a key cannot do what only people may", async () => {
+  test("a key may not do what is reserved for people", async () => {
     expect((await fetchIt(`/api/companies/${A}/keys/`)).status).toBe(403);
   });
 
@@ -92,7 +92,7 @@ describe("credentials", () => {
     expect(((await without.json()) as { params: object }).params).toEqual({ name: "x" });
   });
 
-  test("many who come at once with one key ask for it once, and again when it was deleted", async () => {
+  test("concurrent requests with one key look it up once, and again after it was deleted", async () => {
     let before: number;
     let tookMs: number;
     // A key still in use is looked up again; a busy machine may need longer for fifty requests.

@@ -10,7 +10,7 @@ const raise = (code: string) => `do $$ begin raise exception 'x' using errcode =
 const EXHAUST = "set local statement_timeout = 50; select pg_sleep(5)";
 const DISCONNECT = "select pg_terminate_backend(pg_backend_pid())";
 
-describe("what PostgreSQL ends for the sake of others is a 503 that says when to come back", () => {
+describe("a statement that PostgreSQL cancels is a 503 with Retry-After", () => {
   let app: App;
   beforeAll(async () => {
     // Sequelize warns about rollbacks on a lost connection.
@@ -50,12 +50,12 @@ describe("what PostgreSQL ends for the sake of others is a 503 that says when to
     expect(problemOf(error, "r").reason).toEqual(expect.any(String));
   });
 
-  test("what is wrong with a statement itself stays a 500", async () => {
+  test("an error of the statement itself stays a 500", async () => {
     const error = await app.broker.call("work.pg", { sql: "select 1/0" }).catch((thrown: unknown) => thrown);
     expect(problemOf(error, "r").status).toBe(500);
   });
 
-  test("a request that waits for a row's lock longer than allowed", async () => {
+  test("a request that waits too long for a row's lock", async () => {
     const company = await newCompany(app);
     const path = `/api/companies/${company.id}/`;
     await query(`alter database "${new URL(app.databaseUrl).pathname.slice(1)}" set lock_timeout = '100ms'`);

@@ -23,7 +23,7 @@ describe("the documents of the gateway", () => {
   });
   afterAll(() => app.stop());
 
-  test.each(["/", "/api/"])("GET %s says what this is and where the documents are", async (path) => {
+  test.each(["/", "/api/"])("GET %s describes the service and links to its documents", async (path) => {
     const { version } = JSON.parse(readFileSync(join(import.meta.dirname, "../../../package.json"), "utf8"));
     const base = config().BASE_URL;
     const { status, body, headers } = await client(app).get(path);
@@ -67,23 +67,26 @@ describe("the documents of the gateway", () => {
     expect(body.paths["/api/auth/login/"].post.requestBody.content["application/json"].example).toBeDefined();
   });
 
-  test.each(["/openapi.json", "/docs/"])("GET %s is compressed, and 304 for who has it", async (path) => {
-    const plain = await fetch(`${app.url}${path}`, { headers: { "Accept-Encoding": "identity" } });
-    const text = await plain.text();
-    for (const encoding of ["br", "gzip"]) {
-      const first = await fetch(`${app.url}${path}`, { headers: { "Accept-Encoding": encoding } });
-      expect([first.headers.get("content-encoding"), await first.text()]).toEqual([encoding, text]);
-      expect(first.headers.get("cache-control")).toMatch(/public, max-age=\d+/);
-      expect(first.headers.get("vary")).toContain("Accept-Encoding");
-      const tag = first.headers.get("etag")!;
-      const again = await fetch(`${app.url}${path}`, {
-        // Otherwise fetch asks for a new copy.
-        headers: { "Accept-Encoding": encoding, "If-None-Match": tag, "Cache-Control": "max-age=0" },
-      });
-      expect([again.status, await again.text()]).toEqual([304, ""]);
-      expect(tag).not.toBe(plain.headers.get("etag"));
-    }
-  });
+  test.each(["/openapi.json", "/docs/"])(
+    "GET %s is compressed, and 304 for a client with the current version",
+    async (path) => {
+      const plain = await fetch(`${app.url}${path}`, { headers: { "Accept-Encoding": "identity" } });
+      const text = await plain.text();
+      for (const encoding of ["br", "gzip"]) {
+        const first = await fetch(`${app.url}${path}`, { headers: { "Accept-Encoding": encoding } });
+        expect([first.headers.get("content-encoding"), await first.text()]).toEqual([encoding, text]);
+        expect(first.headers.get("cache-control")).toMatch(/public, max-age=\d+/);
+        expect(first.headers.get("vary")).toContain("Accept-Encoding");
+        const tag = first.headers.get("etag")!;
+        const again = await fetch(`${app.url}${path}`, {
+          // Otherwise fetch asks for a new copy.
+          headers: { "Accept-Encoding": encoding, "If-None-Match": tag, "Cache-Control": "max-age=0" },
+        });
+        expect([again.status, await again.text()]).toEqual([304, ""]);
+        expect(tag).not.toBe(plain.headers.get("etag"));
+      }
+    },
+  );
 
   test("operation ids are unique and each schema in the document compiles", async () => {
     const { body } = await client(app).get("/openapi.json");
@@ -97,7 +100,7 @@ describe("the documents of the gateway", () => {
     }
   });
 
-  test("GET /docs/ is a page that loads nothing from elsewhere and runs no inline script", async () => {
+  test("GET /docs/ loads nothing from other hosts and runs no inline script", async () => {
     const page = await client(app).get("/docs/");
     expect(page.headers.get("content-security-policy")).toMatch(/default-src 'none'; script-src 'self';/);
     const sources = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, source]) => source!);
@@ -109,7 +112,7 @@ describe("the documents of the gateway", () => {
     expect((await client(app).get("/docs")).headers.get("location")).toBe("/docs/");
   });
 
-  test("a company registers, makes a key, and pages through its lists, by the client made from the document", async () => {
+  test("a company registers, creates a key and pages through its lists with the generated client", async () => {
     const { key, id } = await newCompany(app);
     const api = createClient({ baseUrl: app.url, apiKey: key });
     expect(await api.getPlan({ path: { id } })).toMatchObject({ plan: "unlimited" });

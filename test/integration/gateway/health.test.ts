@@ -25,7 +25,7 @@ describe("the health port", () => {
     return `${response.status} ${await response.text()}`;
   };
 
-  test("/live answers, /ready reports each dependency and stays true without Redis, other paths do not exist", async () => {
+  test("/live answers, /ready reports each dependency and succeeds without Redis, other paths are 404", async () => {
     expect(await ask("/live")).toMatchObject({ status: 200 });
     const ready = await ask("/ready");
     expect(ready.status).toBe(200);
@@ -40,7 +40,7 @@ describe("the health port", () => {
     expect(await ask("/secrets")).toMatchObject({ status: 404 });
   });
 
-  test("/ready stays true while every connection for work is busy: it has one of its own", async () => {
+  test("/ready succeeds while all connections are busy, because it has its own", async () => {
     const busy = await Promise.all(Array.from({ length: pool().options.max }, () => pool().connect()));
     try {
       expect(JSON.parse((await ask("/ready")).text)).toMatchObject({ ready: true, database: "ok" });
@@ -59,14 +59,14 @@ describe("the health port", () => {
     expect(text.endsWith("\n")).toBe(true);
   });
 
-  test("/metrics reports what is out of reach, so that an alert can", async () => {
+  test("/metrics reports unreachable dependencies for alerts", async () => {
     const { text } = await ask("/metrics");
     expect(text).toMatch(/^flockmail_dependency_up\{dependency="database"\} 1$/m);
     expect(text).toMatch(/^flockmail_dependency_up\{dependency="redis"\} 0$/m);
     expect(text).not.toContain('dependency="nats"');
   });
 
-  test("/ready on the API's port says the same without detail, and asks no more than once a second", async () => {
+  test("/ready on the API's port gives the same status without details, and checks at most once a second", async () => {
     const asking = jest.spyOn(app.broker, "call");
     const answers = await Promise.all(Array.from({ length: 50 }, askApi));
     const asked = asking.mock.calls.filter(([action]) => action === "$node.ready").length;

@@ -57,7 +57,7 @@ const samples: Record<string, Sample> = {
   remove: sample({ method: "DELETE", path: "/api/emails/things/:id/" }, ById, Any, fine),
 };
 
-describe("throttles and the daily quota", () => {
+describe("rate limits and the daily quota", () => {
   let gateway: TestGateway;
   beforeAll(async () => {
     gateway = await startGateway(samples, { callsPerDay: (company) => (company === A ? null : 3) });
@@ -72,7 +72,7 @@ describe("throttles and the daily quota", () => {
     return seen;
   };
 
-  test("sign in: 5 a minute per address, over its routes together; then a sentence and Retry-After", async () => {
+  test("sign in: 5 a minute per address over all routes; then 429 with a sentence and Retry-After", async () => {
     const ip = someIp();
     expect(await statuses(3, () => ask("POST", "/api/auth/login/", ip))).toEqual([200, 200, 200]);
     expect(await statuses(2, () => ask("POST", "/api/auth/refresh/", ip))).toEqual([200, 200]);
@@ -87,7 +87,7 @@ describe("throttles and the daily quota", () => {
     expect((await ask("POST", "/api/auth/login/", someIp())).status).toBe(200);
   });
 
-  test("an address cannot be made up to the left of what the trusted proxy wrote", async () => {
+  test("addresses to the left of the trusted proxy's are ignored", async () => {
     const ip = someIp();
     const seen = await statuses(6, () => ask("POST", "/api/auth/login/", `${someIp()}, ${ip}`));
     expect(seen).toEqual([200, 200, 200, 200, 200, 429]);
@@ -123,7 +123,7 @@ describe("throttles and the daily quota", () => {
     "Mozilla/5.0",
     "Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)",
     "YahooMailProxy; https://help.yahoo.com/kb/yahoo-mail-proxy-SLN28749.html",
-  ])("an image proxy counts per address and message, as many people read through it: %s", async (userAgent) => {
+  ])("an image proxy, which serves many readers, counts per address and message: %s", async (userAgent) => {
     const ip = someIp();
     const seen = await Promise.all(
       Array.from({ length: 61 }, (_, i) =>
@@ -143,7 +143,7 @@ describe("throttles and the daily quota", () => {
     expect([...response.headers.keys()].filter((name) => name.startsWith("x-ratelimit"))).toEqual([]);
   });
 
-  test("the plan's daily calls: headers count down, the next is the structured 429, another company's are its own", async () => {
+  test("the plan's daily calls: headers count down, the next call is the structured 429, other companies are unaffected", async () => {
     const call = (key: string) => ask("GET", "/api/emails/things/", someIp(), { "X-API-Key": key });
     const left = [];
     for (let i = 0; i < 3; i++) left.push((await call("fm_other")).headers.get("x-ratelimit-remaining"));
@@ -161,7 +161,7 @@ describe("throttles and the daily quota", () => {
     }
   });
 
-  test("a call that is refused for its path or body is counted and gets its error all the same", async () => {
+  test("a call with an invalid path or body is counted and still gets its error", async () => {
     const refused = (method: string, path: string) =>
       ask(method, path, someIp(), { "X-API-Key": "fm_third", "Content-Type": "application/json" }, "{");
     const malformed = await refused("POST", "/api/emails/things/");

@@ -1,7 +1,7 @@
 import { A } from "../../support/gateway.ts";
 import { MISSING, startThings, type Things } from "./things.ts";
 
-describe("the log of requests that fail", () => {
+describe("the log of failed requests", () => {
   let gateway: Things;
   let info: jest.SpyInstance;
   beforeAll(async () => {
@@ -30,7 +30,7 @@ describe("the log of requests that fail", () => {
     ]);
   });
 
-  test("says of a 503 what is away, which the client does not learn", async () => {
+  test("names the unavailable dependency of a 503, which the client does not learn", async () => {
     const response = await gateway.ask("/api/emails/slow/");
     expect(await response.text()).not.toContain("timed out");
     expect(info.mock.calls).toMatchObject([
@@ -38,7 +38,7 @@ describe("the log of requests that fail", () => {
     ]);
   });
 
-  test("holds no path, no query and no credentials", async () => {
+  test("contains no path, query or credentials", async () => {
     await gateway.ask("/api/emails/public/open/s3cret.gif?token=s3cret", { headers: { "X-API-Key": "fm_s3cret" } });
     await gateway.ask("/api/emails/things/?search=s3cret", { headers: { "X-API-Key": "fm_s3cret" } });
     expect(info.mock.calls.map(([{ route, status }]) => [route, status])).toEqual([
@@ -48,7 +48,7 @@ describe("the log of requests that fail", () => {
     expect(JSON.stringify(info.mock.calls)).not.toContain("s3cret");
   });
 
-  test("has none of what succeeds", async () => {
+  test("has no entry for successful requests", async () => {
     await (await gateway.ask("/api/emails/things/")).text();
     expect(info).not.toHaveBeenCalled();
   });

@@ -104,7 +104,7 @@ async function until(holds: () => boolean): Promise<void> {
   throw new Error("It did not happen in time");
 }
 
-test("begins with progress at once, goes on about once a second, ends with the campaign, and is never stored", async () => {
+test("starts with progress at once, continues about once a second, ends with the campaign, and is never cached", async () => {
   const id = campaign();
   const viewer = await watch(id);
   expect([viewer.status, viewer.headers.get("content-type"), viewer.headers.get("cache-control")]).toEqual([
@@ -125,7 +125,7 @@ test("begins with progress at once, goes on about once a second, ends with the c
   ]);
 });
 
-test("of a campaign that is over both events come at once; one that does not exist is a 404", async () => {
+test("a finished campaign sends both events at once; a missing one is a 404", async () => {
   const id = campaign({ status: "partial", sent_count: 3 });
   const viewer = await watch(id);
   await viewer.closed;
@@ -138,7 +138,7 @@ test("of a campaign that is over both events come at once; one that does not exi
   expect(wrong.status).toBe(401);
 });
 
-test(`${VIEWERS} viewers of a campaign cost one reading a second, and none when they have left`, async () => {
+test(`${VIEWERS} viewers of a campaign share one read a second, and none remain after they left`, async () => {
   const id = campaign();
   const viewers = await Promise.all(Array.from({ length: VIEWERS }, () => watch(id)));
   const before = asked.get(id)!;
@@ -155,7 +155,7 @@ test(`${VIEWERS} viewers of a campaign cost one reading a second, and none when 
   expect(asked.get(id)! - left).toBeLessThanOrEqual(1);
 });
 
-test("a key that is deleted sees no more within ten seconds, and others go on", async () => {
+test("a deleted key loses its stream within ten seconds, others continue", async () => {
   const id = campaign();
   const [theirs, ours] = [await watch(id, "fm_third"), await watch(id)];
   await until(() => theirs.events.length >= 2);
@@ -168,7 +168,7 @@ test("a key that is deleted sees no more within ten seconds, and others go on", 
   ours.leave();
 });
 
-test("a campaign that is deleted while it is watched closes its stream", async () => {
+test("deleting a campaign closes its streams", async () => {
   const id = campaign();
   const viewer = await watch(id);
   moments.delete(id);
@@ -176,14 +176,14 @@ test("a campaign that is deleted while it is watched closes its stream", async (
   expect(viewer.events.map(({ name }) => name)).not.toContain("end");
 });
 
-test("a process that stops closes its streams first, instead of waiting for them", async () => {
+test("a stopping process closes its streams first instead of waiting for them", async () => {
   const viewers = await Promise.all([watch(campaign()), watch(campaign())]);
   await gateway.drain();
   await Promise.all(viewers.map(({ closed }) => closed));
   expect(viewers.flatMap(({ events }) => events).every(({ name }) => name === "progress")).toBe(true);
 });
 
-test("who does not read is dropped after some events", async () => {
+test("a client that does not read is disconnected after some events", async () => {
   let closed = false;
   const context = { set() {}, body: undefined as unknown } as unknown as Context;
   const stream = new EventStream(context, () => {

@@ -32,7 +32,7 @@ const samplesWith = (handler: Sample["handler"]) => ({
 });
 
 describe("the HTTP server", () => {
-  test("drains: a request in flight is answered, new connections are refused, idle ones closed", async () => {
+  test("drains: answers requests in flight, refuses new connections, closes idle ones", async () => {
     const { handler, reached, answer } = held();
     const gateway = await startGateway(samplesWith(handler));
     const idle = await raw(gateway.url, "GET /openapi.json/ HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -48,7 +48,7 @@ describe("the HTTP server", () => {
     await stopped;
   });
 
-  test("drains within bounds: a request that never ends is cut off", async () => {
+  test("bounds draining: cuts off a request that never ends", async () => {
     const { handler, reached, answer } = held();
     const gateway = await startGateway(samplesWith(handler));
     const inFlight = fetch(`${gateway.url}/api/emails/slow/`);
@@ -60,7 +60,7 @@ describe("the HTTP server", () => {
     await gateway.stop();
   });
 
-  test("answers what is no HTTP, and headers without end, with a JSON 400 and 431", async () => {
+  test("answers invalid HTTP and endless headers with a JSON 400 and 431", async () => {
     const gateway = await startGateway(samplesWith(() => ({})));
     const nonsense = await text(await raw(gateway.url, "HELLO\r\n\r\n"));
     expect(nonsense).toMatch(/^HTTP\/1\.1 400 .*\{"detail":"This is not a valid HTTP request\."\}$/s);
@@ -108,7 +108,7 @@ describe("the HTTP server", () => {
     await gateway.stop();
   });
 
-  test("a body that ends before it should leaves the process as it was", async () => {
+  test("survives a body that ends too early", async () => {
     const gateway = await startGateway(samplesWith(() => ({})));
     const socket = await raw(
       gateway.url,
@@ -123,7 +123,7 @@ describe("the HTTP server", () => {
     await gateway.stop();
   });
 
-  test("a taken port is one clear sentence", async () => {
+  test("reports a port in use in one sentence", async () => {
     const first = await listen(() => {}, { host: "127.0.0.1", port: 0 }, 1_000);
     await expect(listen(() => {}, { host: "127.0.0.1", port: first.port }, 1_000)).rejects.toThrow(
       `port ${first.port} is in use; choose another with PORT=…`,

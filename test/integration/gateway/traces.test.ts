@@ -31,7 +31,7 @@ describe("the span of a request", () => {
   const ask = async (path: string, headers: Record<string, string> = {}) =>
     (await gateway.ask(path, { headers })).text();
 
-  test("is named by its route, and says method, status and company", async () => {
+  test("is named by its route and has method, status and company", async () => {
     await ask(PATH);
     expect(ended).toMatchObject([
       {
@@ -48,13 +48,13 @@ describe("the span of a request", () => {
     expect(ended[0]!.attributes).not.toHaveProperty("error.type");
   });
 
-  test("has failed where we have, and says no more of it than the status", async () => {
+  test("is an error only for server errors, and then has no details beyond the status", async () => {
     await ask("/api/emails/broken/");
     expect(ended).toMatchObject([{ attributes: { "error.type": "500", "http.response.status_code": 500 } }]);
     expect(JSON.stringify(ended)).not.toContain("hunter2");
   });
 
-  test("holds no path, no query and no header", async () => {
+  test("contains no path, query or header", async () => {
     const headers = {
       "X-API-Key": "fm_s3cret",
       "X-Request-Id": "s3cret",
@@ -68,14 +68,14 @@ describe("the span of a request", () => {
     expect(JSON.stringify(ended)).not.toContain("s3cret");
   });
 
-  test("goes on with the trace of a caller that wants it recorded, also where hardly any is", async () => {
+  test("continues a caller's sampled trace, even with a tiny share", async () => {
     record(1e-12);
     await ask(PATH, { traceparent: `00-${TRACE}-${SPAN}-01` });
     await ask(PATH);
     expect(ended).toMatchObject([{ traceId: TRACE, parentId: SPAN }]);
   });
 
-  test("is not there for a caller that does not, nor where nothing is recorded", async () => {
+  test("does not exist if the caller does not sample, or nothing is recorded", async () => {
     await ask(PATH, { traceparent: `00-${TRACE}-${SPAN}-00` });
     record(0);
     await ask(PATH, { traceparent: `00-${TRACE}-${SPAN}-01` });
@@ -83,7 +83,7 @@ describe("the span of a request", () => {
     expect(ended).toEqual([]);
   });
 
-  test("of a request with a malformed traceparent begins a trace of its own, and the request is served as any other", async () => {
+  test("starts a new trace for a malformed traceparent, and the request succeeds", async () => {
     for (const traceparent of [
       "x",
       `00-${TRACE}-${SPAN}`,

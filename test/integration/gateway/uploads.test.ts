@@ -71,7 +71,7 @@ describe("uploads", () => {
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   };
 
-  test("four of a company at once: others of it are refused, another company's go through, and nothing stays held", async () => {
+  test("four uploads of a company at once: its others are refused, other companies' succeed, and all reservations end", async () => {
     const begin = (key: string, length = 50_000) => {
       const headers = {
         "X-API-Key": key,
@@ -95,7 +95,7 @@ describe("uploads", () => {
     expect(again.status).toBe(201);
   });
 
-  test("one that there is no room for on the disk is refused by its length, before it is written", async () => {
+  test("an upload too large for the disk is refused by its length before it is written", async () => {
     const announce = (key: string) =>
       new Promise<number | undefined>((resolve) => {
         const headers = {
@@ -114,7 +114,7 @@ describe("uploads", () => {
     for (const sent of announced) sent.destroy();
   });
 
-  test("without a company, by a person: the company is what is missing, not what the file will say", async () => {
+  test("an upload by a person without a company reports the missing company without reading the file", async () => {
     const bearer = signBearer(newId(), "mark");
     const form = () => fileForm(new Uint8Array(10), "a.png");
     const ask = async (query: string) => {
@@ -131,7 +131,7 @@ describe("uploads", () => {
     expect(await ask(`?company=${B}`)).toEqual([404, { detail: "Not found." }]);
   });
 
-  test("reach the action byte by byte, with their name, type, size and the form's other fields", async () => {
+  test("bytes, name, type, size and other form fields reach the action", async () => {
     const content = new Uint8Array(MAX).map((_, i) => i * 7);
     const list = "0190a0a0-0000-7000-8000-00000000000a";
     const { status, body } = await post(fileForm(content, "Bildü.png", { list_id: list }));
@@ -164,7 +164,7 @@ describe("uploads", () => {
     expect((await post(elsewhere)).body).toEqual({ file: ["No file was submitted."] });
   });
 
-  test("that are no form-data are 415, and broken form-data is 400", async () => {
+  test("other media types are 415, and broken form-data is 400", async () => {
     expect((await post("{}", undefined, { "Content-Type": "application/json" })).status).toBe(415);
     for (const type of ["multipart/form-data", "multipart/form-data; boundary=b"]) {
       const broken = await post("--b\r\nnonsense", undefined, { "Content-Type": type });
@@ -175,20 +175,20 @@ describe("uploads", () => {
     }
   });
 
-  test("whose fields are wrong get an error by field; a field cannot pose as the file's size", async () => {
+  test("invalid fields are reported by name; a field cannot override the file's size", async () => {
     expect((await post(fileForm("x", "a.png", { list_id: "17", size: "9" }))).body).toEqual({
       list_id: ["Must be a valid UUID."],
     });
     expect((await post(fileForm("xyz", "a.png", { size: "9", __proto__: "x" }))).body).toMatchObject({ size: 3 });
   });
 
-  test("leave nothing behind when the action fails without reading", async () => {
+  test("nothing remains if the action fails without reading", async () => {
     fail = true;
     expect((await post(fileForm("x".repeat(MAX), "a.png"))).status).toBe(500);
     fail = false;
   });
 
-  test("leave nothing behind when the client goes away in the middle", async () => {
+  test("nothing remains if the client disconnects", async () => {
     const socket = connect(Number(new URL(gateway.url).port));
     await once(socket, "connect");
     socket.write(

@@ -41,7 +41,7 @@ describe.each<[string, () => Limiter]>([
   ["in the process", () => new MemoryLimiter()],
   ["in Redis", () => new RedisLimiter(client)],
 ])("a limiter %s", (_, make) => {
-  test("counts from 0, each key for itself, and back", async () => {
+  test("counts from 0 by key, including returned tokens", async () => {
     const limiter = make();
     const [a, b] = [fixed(), fixed()];
     expect(await limiter.used(a)).toEqual({ used: 0, retryAfterMs: 0 });
@@ -52,7 +52,7 @@ describe.each<[string, () => Limiter]>([
     expect(await limiter.used(a)).toEqual({ used: 2, retryAfterMs: 0 });
   });
 
-  test("loses nothing when many take at once", async () => {
+  test("loses nothing with many concurrent takers", async () => {
     const limiter = make();
     const window = fixed();
     const grants = await Promise.all(Array.from({ length: 100 }, () => limiter.take(window, 1)));
@@ -60,7 +60,7 @@ describe.each<[string, () => Limiter]>([
     expect(values.toSorted((x, y) => x - y)).toEqual(Array.from({ length: 100 }, (_, n) => n + 1));
   });
 
-  test("grants exactly the limit when many ask at once, and says when to come back", async () => {
+  test("grants exactly the limit to many concurrent requests, and returns the waiting time", async () => {
     const limiter = make();
     const window = exact(5);
     const grants = await Promise.all(Array.from({ length: 30 }, () => limiter.take(window, 1)));
@@ -68,7 +68,7 @@ describe.each<[string, () => Limiter]>([
     for (const { granted, retryAfterMs } of grants) expect(Math.ceil(retryAfterMs / 1_000)).toBe(granted ? 0 : 60);
   });
 
-  test("grants a part where all would be too much", async () => {
+  test("grants a part if the whole is too much", async () => {
     const limiter = make();
     for (const window of [fixed(10), hourWindow(newKey(), 10, 60)]) {
       expect(await limiter.take(window, 8)).toMatchObject({ granted: 8, retryAfterMs: 0, used: 8 });
@@ -80,7 +80,7 @@ describe.each<[string, () => Limiter]>([
     }
   });
 
-  test("forgets a key at once, fixed and rolling alike", async () => {
+  test("resets a key at once, fixed and rolling windows alike", async () => {
     const limiter = make();
     for (const window of [fixed(1), exact(1), hourWindow(newKey(), 1, 60)]) {
       await limiter.take(window, 1);
@@ -90,7 +90,7 @@ describe.each<[string, () => Limiter]>([
     }
   });
 
-  test("forgets by itself when the time is over", async () => {
+  test("expires after the window", async () => {
     const limiter = make();
     const windows = [fixed(1, 1), exact(1, 1)];
     for (const window of windows) await limiter.take(window, 1);
@@ -102,7 +102,7 @@ describe.each<[string, () => Limiter]>([
     }
   });
 
-  test("takes windows of any length of an hour", async () => {
+  test("supports windows of any length up to an hour", async () => {
     const limiter = make();
     for (const seconds of [2, 61, 100, 86_399]) {
       expect((await limiter.take(hourWindow(newKey(), 1, seconds), 1)).granted).toBe(1);
@@ -111,7 +111,7 @@ describe.each<[string, () => Limiter]>([
 });
 
 describe("a limiter in Redis", () => {
-  test("leaves no key behind that never expires", async () => {
+  test("leaves no key without expiry", async () => {
     const limiter = new RedisLimiter(client);
     for (const window of [fixed(), exact(1), hourWindow(newKey(), 1, 60)]) {
       await limiter.take(window, 1);
@@ -119,7 +119,7 @@ describe("a limiter in Redis", () => {
     }
   });
 
-  test("is shared: what one node took is gone for the other", async () => {
+  test("is shared: nodes use the same count", async () => {
     const other = connectRedis(server.url);
     await other.connect();
     const window = exact(1);
@@ -152,7 +152,7 @@ describe.each<[string, () => Counter]>([
 ])("a limiter with a ledger, counting %s", (_, make) => {
   const hour = (limit: number | null, key = newKey()) => ({ ...hourWindow("x", limit, 3_600), key });
 
-  test("many that ask at once get exactly the limit, and that is what the ledger has", async () => {
+  test("many concurrent requests get exactly the limit, and the ledger agrees", async () => {
     const ledger = memoryLedger();
     const limiter = new LedgerLimiter(make(), ledger);
     const window = hour(200);
@@ -162,7 +162,7 @@ describe.each<[string, () => Counter]>([
     expect(ledger.sum()).toBe(200);
   });
 
-  test("a count that is lost begins with what was taken and not given back: the rest is all there", async () => {
+  test("a lost count is restored from the ledger's open entries: the remainder is exact", async () => {
     const counter = make();
     const limiter = new LedgerLimiter(counter, memoryLedger());
     const window = hour(100);
@@ -175,7 +175,7 @@ describe.each<[string, () => Counter]>([
     expect((await limiter.take(window, 70)).granted).toBe(10);
   });
 
-  test("two counts with one ledger, as of two servers that both believe to be the first, grant no more together", async () => {
+  test("two counters with one ledger (two primaries) grant no more than one", async () => {
     const ledger = memoryLedger();
     const counters = [make(), make()];
     const key = newKey();
@@ -189,14 +189,14 @@ describe.each<[string, () => Counter]>([
     expect(granted).toBe(100);
   });
 
-  test("what a company sent without a limit counts when it gets one", async () => {
+  test("mails sent without a limit count once there is one", async () => {
     const limiter = new LedgerLimiter(make(), memoryLedger());
     const key = newKey();
     await limiter.take(hour(null, key), 80);
     expect((await limiter.take(hour(100, key), 50)).granted).toBe(20);
   });
 
-  test("nothing is granted while the ledger is away, and nothing is lost by it", async () => {
+  test("nothing is granted while the ledger is unavailable, and nothing is lost", async () => {
     const ledger = memoryLedger();
     const limiter = new LedgerLimiter(make(), ledger);
     const window = hour(10);
@@ -207,7 +207,7 @@ describe.each<[string, () => Counter]>([
   });
 });
 
-describe("while Redis is away", () => {
+describe("while Redis is unavailable", () => {
   async function connected(url: string) {
     const connection = connectRedis(url);
     connection.on("error", () => {});
@@ -215,7 +215,7 @@ describe("while Redis is away", () => {
     return { connection, limiter: new FallbackLimiter(new RedisLimiter(connection), new MemoryLimiter()) };
   }
 
-  test("requests are counted in the process without waiting, and in Redis again when it is back", async () => {
+  test("requests are counted in the process without waiting, and in Redis again after its return", async () => {
     let redis = await startRedis({ own: true });
     const port = Number(new URL(redis.url).port);
     const { connection, limiter } = await connected(redis.url);
@@ -238,7 +238,7 @@ describe("while Redis is away", () => {
     await redis.stop();
   });
 
-  test("one that hangs costs half a second once, not each request", async () => {
+  test("a hanging Redis costs half a second once, not per request", async () => {
     const redis = await startRedis({ own: true });
     const { connection, limiter } = await connected(redis.url);
     const window = fixed();

@@ -26,7 +26,7 @@ describe("the embedded database without a pg_dump of its version", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test("is copied while it is written to, and starts from the copy with all that was committed before", async () => {
+  test("is copied while it is written to, and starts from the copy with everything committed before", async () => {
     const [data, restored, file] = [join(folder, "data"), join(folder, "restored"), join(folder, "flockmail.dump")];
     const server = await startEmbeddedPostgres(data);
     const client = new pg.Client(server.url);

@@ -66,7 +66,7 @@ describe("an operator's commands", () => {
       ENDED_WITHIN_MS,
     );
 
-  test("companies, plans, plan: who there is, what they may, and a change of it", async () => {
+  test("companies, plans, plan: list companies and plans, change a plan", async () => {
     expect(await run("companies", "lantern")).toMatchObject([{ id: company, name: "Lantern Books", plan: "pro" }]);
     expect((await run("plans")).map(({ plan }) => plan)).toContain("starter");
     expect(await one("plan", company, "starter")).toMatchObject({ plan: "starter", smtp_per_hour: 2_000 });
@@ -76,7 +76,7 @@ describe("an operator's commands", () => {
     expect(await one("plan", company, "pro")).toMatchObject({ plan: "pro" });
   });
 
-  test("save-plan: a plan is data; companies on it have what it says within a second", async () => {
+  test("save-plan: a company on the plan gets its new limits within a second", async () => {
     const saved = { plan: "gold", features: "webhooks segments", subscribers: 7, emails_per_month: null };
     expect(await one("save-plan", "gold", "webhooks,segments", "5000,7,-,600,1000000")).toMatchObject(saved);
     const { key } = await one("create-company", "Golden", "gold");
@@ -92,7 +92,7 @@ describe("an operator's commands", () => {
     await expect(run("save-plan", "gold", "-", "many,-,-,-,-")).rejects.toMatchObject({ code: "INVALID" });
   });
 
-  test("companies: all of them, however many pages that takes", async () => {
+  test("companies: lists all pages", async () => {
     await query(
       "insert into companies (id, name, plan) select uuid_v7(), 'Many ' || n, 'free' from generate_series(1, 205) n",
     );
@@ -101,19 +101,19 @@ describe("an operator's commands", () => {
     await query("delete from companies where name like 'Many %'");
   });
 
-  test("create-key: the key that is shown opens the API", async () => {
+  test("create-key: the printed key works", async () => {
     const { key } = await one("create-key", company, "Second");
     expect((await client(cluster.app, { key: key as string }).get(`${API}/lists/`)).status).toBe(200);
   });
 
   test.each(["create-key", "limits", "pause", "unpause", "failures", "requeue"])(
-    "%s of what does not exist says so, and not that there is nothing",
+    "%s of something missing reports that instead of an empty answer",
     async (name) => {
       await expect(run(name, "00000000-0000-4000-8000-000000000000")).rejects.toThrow("Not found.");
     },
   );
 
-  test("set-password: an unknown address is refused, a user gets a new one", async () => {
+  test("set-password: refuses an unknown address, sets a new one for a user", async () => {
     await expect(run("set-password", "nobody@example.com")).rejects.toThrow("Not found.");
     const email = "ann@lantern.example";
     const account = { email, password: "long enough pass", company_name: "Ann" };
@@ -122,7 +122,7 @@ describe("an operator's commands", () => {
     expect((await client(cluster.app, {}).post("/api/auth/login/", { email, password })).status).toBe(200);
   });
 
-  test("failures and why show what became of a campaign's recipients, in the mail server's words", async () => {
+  test("failures and why show recipients' results with the mail server's answers", async () => {
     answer = ({ verb, to }) => (verb === "RCPT" && to.startsWith("gone") ? "550 5.1.1 no such person here" : undefined);
     campaign = await send("zoe@example.org", "gone1@example.org", "gone2@example.org");
     expect(await ended(campaign)).toMatchObject({ status: "partial" });
@@ -151,7 +151,7 @@ describe("an operator's commands", () => {
     ]);
   });
 
-  test("why finds copies: by their address, and with their mail", async () => {
+  test("why finds copies by their address and with their mail", async () => {
     answer = ({ verb, to }) =>
       verb === "RCPT" && to === "boss@example.org" ? "550 5.1.1 no such person here" : undefined;
     const id = await sendTo([{ email: "yan@example.org", cc: ["boss@example.org"] }]);
@@ -169,7 +169,7 @@ describe("an operator's commands", () => {
     expect(await run("why", mail.id)).toEqual(expect.arrayContaining([expect.objectContaining(copy)]));
   });
 
-  test("why shows those who got nothing, too: what they are, and a domain above theirs that is suppressed", async () => {
+  test("why explains who got nothing: status, and a suppressed parent domain", async () => {
     await api.post(`${API}/subscribers/`, { email: "Bo@news.blocked.example" });
     await api.post(`${API}/suppressions/`, { domain: "blocked.example", reason: "Asked us to" });
     await query("update subscribers set status = 'unconfirmed' where email = 'Bo@news.blocked.example'");
@@ -179,7 +179,7 @@ describe("an operator's commands", () => {
     ]);
   });
 
-  test("pause holds a campaign back and status says why; unpause lets it continue", async () => {
+  test("pause stops a campaign and status gives the reason; unpause continues it", async () => {
     expect(await one("pause", company)).toMatchObject({ sending_paused_at: expect.any(String) });
     const held = await send("zoe@example.org");
     const waiting = await until(
@@ -197,7 +197,7 @@ describe("an operator's commands", () => {
     expect(await ask("operator.campaigns")).toEqual([]);
   });
 
-  test("limits: what is used of the plan now", async () => {
+  test("limits: current usage of the plan", async () => {
     const limits = await run("limits", company);
     // The key with most calls, because calls are counted per key.
     expect(limits.find(({ limit }) => limit === "api_calls_per_day")!.used).toBeGreaterThan(0);
@@ -209,7 +209,7 @@ describe("an operator's commands", () => {
     );
   });
 
-  test("senders, batches, servers that back off: each node reports its own", async () => {
+  test("senders, batches, back-offs: reported by each node", async () => {
     answer = ({ verb }) => (verb === "CONNECT" ? "421 4.3.2 try later" : undefined);
     const stuck = await send("zoe@example.org");
     const [refused] = await until(
@@ -245,7 +245,7 @@ describe("an operator's commands", () => {
     expect(await ended(stuck)).toMatchObject({ status: "completed" });
   });
 
-  test("a campaign whose day of the warm-up is full waits for the next day, and not for a sender", async () => {
+  test("a campaign whose warm-up day is full waits for the next day, not for a sender", async () => {
     const warmup = { start_per_day: 1, factor: 2, until_per_day: 10 };
     const waiting = await sendTo([{ email: "zoe@example.org" }, { email: "ada@example.org" }], { warmup });
     const [row] = await until(
@@ -261,7 +261,7 @@ describe("an operator's commands", () => {
     expect(await ended(waiting)).toMatchObject({ status: "partial", sent_count: 1 });
   });
 
-  test("slow domains: the domain, what it says and what it gets", async () => {
+  test("slow domains: the domain, its answer and its rate", async () => {
     answer = ({ verb, to }) =>
       verb === "RCPT" && to.endsWith("@slow.example") ? "451 4.7.1 Not so fast, id 12" : undefined;
     await send(...["a", "b", "c", "d", "e"].map((name) => `${name}@slow.example`));
@@ -279,7 +279,7 @@ describe("an operator's commands", () => {
     answer = () => undefined;
   });
 
-  test("requeue: failed webhooks are delivered after all, and status names endpoints that fail", async () => {
+  test("requeue: failed webhooks are delivered, and status lists failing endpoints", async () => {
     const got: string[] = [];
     const receiver = createServer((request, response) => {
       got.push(request.headers["webhook-id"] as string);
@@ -344,7 +344,7 @@ describe("an operator's commands", () => {
     await expect(run("trace", "stranger@example.com")).rejects.toThrow("Not found.");
   });
 
-  test("trace of a mail that waits: the reply that deferred it, the next try, and what its campaign waits for", async () => {
+  test("trace of a waiting mail: the deferral, the next try, and what its campaign waits for", async () => {
     answer = ({ verb }) => (verb === "RCPT" ? "451 4.3.0 come again" : undefined);
     const deferred = await send("uma@example.org");
     const story = await until(
@@ -362,7 +362,7 @@ describe("an operator's commands", () => {
     expect(await ended(deferred)).toMatchObject({ status: "cancelled" });
   });
 
-  test("status: nodes, senders, campaigns, queues and dependencies in one answer, which several who look share", async () => {
+  test("status: nodes, senders, campaigns, queues and dependencies in one answer shared by viewers", async () => {
     await one("pause", company);
     const held = await send("zoe@example.org");
     const [first, second] = await Promise.all([one("status"), one("status")]);
@@ -399,7 +399,7 @@ describe("an operator's commands", () => {
     await one("unpause", company);
   });
 
-  test("doctor: every dependency, the nodes, settings, name servers and disk, and no secret", async () => {
+  test("doctor: dependencies, nodes, settings, name servers and disk, without secrets", async () => {
     const findings = await run("doctor");
     const stateOf = (area: string, check: string) =>
       findings.find((finding) => finding.area === area && finding.check === check)?.state;
@@ -439,7 +439,7 @@ describe("an operator's commands", () => {
     expect(commandNamed("doctor")!.exitCode!(findings)).toBe(2);
   });
 
-  test("doctor: hits of the last day that were not recorded, and time zones that PostgreSQL does not know", async () => {
+  test("doctor: unrecorded hits of the last day, and time zones unknown to PostgreSQL", async () => {
     const count = `insert into campaign_counts (company_id, campaign_id, metric, bucket, slot, n)
       select company_id, id, 'opened_unrecorded', floor(extract(epoch from now()) / 3600)::int - $2::int, 0, $3
       from campaigns where id = $1`;
@@ -455,13 +455,13 @@ describe("an operator's commands", () => {
     ]);
   });
 
-  test("health for the console: each node that serves, as it sees itself; an operator's own is left out", async () => {
+  test("health for the console: each serving node's own report, without the operator's node", async () => {
     expect(await ask("operator.health")).toEqual([
       expect.objectContaining({ ready: true, state: "started", database: "ok", redis: "ok", nats: "ok" }),
     ]);
   });
 
-  test("dependencies for the console: what they are, and how fast they answer", async () => {
+  test("dependencies for the console: state and response time", async () => {
     const fast = { state: "ok", latency_ms: expect.any(Number) };
     expect(await ask("operator.dependencies")).toMatchObject([
       {
@@ -475,7 +475,7 @@ describe("an operator's commands", () => {
     ]);
   });
 
-  test("console-link, console-sessions, end-console-session: who may come into the console, and who may no more", async () => {
+  test("console-link, console-sessions, end-console-session: open, list and revoke console access", async () => {
     const { url, good_until } = await one("console-link", "Ada");
     expect(url).toMatch(/^http:\/\/[^/]+\/app\/operator\/sign-in\?token=[\w-]{43}$/);
     const seconds = (new Date(good_until as string).getTime() - Date.now()) / 1_000;
@@ -494,12 +494,12 @@ describe("an operator's commands", () => {
     await expect(run("sign-in-link", "nobody@example.com")).rejects.toThrow("Not found.");
   });
 
-  test("reseal: nothing to do while the key is the same", async () => {
+  test("reseal: does nothing while the key is unchanged", async () => {
     const rows = await run("reseal");
     expect(rows.map(({ resealed, unreadable }) => [resealed, unreadable])).toEqual(rows.map(() => [0, 0]));
   });
 
-  test("stop ends a campaign, whatever company's it is", async () => {
+  test("stop ends a campaign of any company", async () => {
     await one("pause", company);
     const held = await send("zoe@example.org");
     expect(await one("stop", held)).toMatchObject({ id: held, error: "Stopped by the operator." });
@@ -507,7 +507,7 @@ describe("an operator's commands", () => {
     await one("unpause", company);
   });
 
-  test("no command is left out here", () => {
+  test("every command is tested here", () => {
     expect([...asked].sort()).toEqual(commands.map(({ name }) => name).sort());
   });
 });

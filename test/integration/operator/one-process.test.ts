@@ -44,14 +44,14 @@ describe("operators' commands in one process", () => {
     });
   const ops = (...words: string[]) => opsWith({}, ...words);
 
-  test("without it a table, in which a customer's control characters do nothing", async () => {
+  test("without --json: a table in which a customer's control characters have no effect", async () => {
     const { out } = await ops("companies");
     expect(out).toMatch(/^id +name +plan/);
     expect(out).toContain("Łódź");
     expect(out).not.toContain("\u001b");
   });
 
-  test("a refusal is a sentence and exit code 1; a misuse shows the usage", async () => {
+  test("a refusal is a sentence with exit code 1; wrong usage prints the usage", async () => {
     expect(await ops("plan", "00000000-0000-0000-0000-000000000000", "pro")).toMatchObject({
       code: 1,
       err: "Not found.\n",
@@ -87,7 +87,7 @@ describe("operators' commands in one process", () => {
     expect(out.indexOf("  why ")).toBeLessThan(out.indexOf("  actions "));
   });
 
-  test("status is printed once without a terminal; doctor's exit code is that of the worst, and problems come first", async () => {
+  test("status is printed once without a terminal; doctor's exit code is the worst finding's, and problems come first", async () => {
     const [status, doctor] = await Promise.all([ops("status", "--watch"), ops("doctor")]);
     expect(status).toMatchObject({ code: 0, out: expect.stringContaining("of 1 nodes ready") });
     expect(status.out).not.toContain("\u001b");
@@ -100,7 +100,7 @@ describe("operators' commands in one process", () => {
     expect(doctor.out).not.toMatch(/^ok /m);
   });
 
-  test("doctor says what it can where no service runs: why not, and whether one could start", async () => {
+  test("doctor without a service: reports the reason and whether it could start", async () => {
     const other = dataFolder();
     const database = { DATABASE_URL: "postgres://ops:geheim@127.0.0.1:1/db", SECRET_KEY: "x".repeat(40) };
     const { code, out } = await opsWith({ DATA_DIR: other.path, ...database }, "doctor", "--json");
@@ -113,12 +113,12 @@ describe("operators' commands in one process", () => {
     expect(out).not.toContain("geheim");
   });
 
-  test("a cluster whose NATS is away is reported within seconds, without the password to it", async () => {
+  test("an unreachable NATS is reported within seconds, without its password", async () => {
     const { code, err } = await opsWith({ TRANSPORTER: "nats://ops:geheim@127.0.0.1:1" }, "companies");
     expect({ code, err }).toEqual({ code: 1, err: "NATS does not answer at 127.0.0.1:1 (TRANSPORTER)\n" });
   });
 
-  test("the socket is its owner's alone, and takes only operators' actions", async () => {
+  test("the socket is accessible to its owner only, and accepts only operators' actions", async () => {
     const path = join(folder.path, "operator.sock");
     expect(statSync(path).mode & 0o777).toBe(0o600);
     const socket = connect(path);

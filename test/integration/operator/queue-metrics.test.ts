@@ -41,13 +41,13 @@ describe("the metrics of an operator's node", () => {
   });
   afterAll(() => app.stop());
 
-  test("recipients that wait, by state: what was marked in a chunk does not wait any more", () => {
+  test("waiting recipients by state, without those already marked in a chunk", () => {
     expect(sampleOf('flockmail_send_queue_recipients{state="ready"}')).toBe(400);
     expect(sampleOf('flockmail_send_queue_recipients{state="leased"}')).toBe(200);
     expect(sampleOf('flockmail_send_queue_recipients{state="deferred"}')).toBe(0);
   });
 
-  test("how long a campaign has been waiting counts from when it could be sent; zeros are reported", () => {
+  test("a campaign's waiting time starts when it could be sent; zeros are reported", () => {
     expect(sampleOf('flockmail_send_queue_wait_seconds{kind="marketing"}')).toBeGreaterThan(89);
     expect(sampleOf('flockmail_send_queue_wait_seconds{kind="marketing"}')).toBeLessThan(120);
     expect(sampleOf('flockmail_send_queue_wait_seconds{kind="transactional"}')).toBe(0);
@@ -55,12 +55,12 @@ describe("the metrics of an operator's node", () => {
     expect(sampleOf('flockmail_campaigns{status="sending"}')).toBe(0);
   });
 
-  test("the time since the last result counts for all that could be sent", () => {
+  test("the time since the last result covers all sendable campaigns", () => {
     expect(sampleOf("flockmail_send_standstill_seconds")).toBeGreaterThan(89);
     expect(sampleOf("flockmail_send_standstill_seconds")).toBeLessThan(120);
   });
 
-  test("the webhook queue: how many, and how late", () => {
+  test("the webhook queue: length and delay", () => {
     expect(sampleOf("flockmail_webhook_queue_deliveries")).toBe(1);
     expect(sampleOf("flockmail_webhook_queue_overdue_seconds")).toBeGreaterThanOrEqual(30);
   });

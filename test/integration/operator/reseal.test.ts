@@ -77,7 +77,7 @@ describe("changing SECRET_KEY", () => {
   const reseal = () => app.broker.call<{ what: string }[], object>("operator.reseal", {});
   const counts = (rows: object[]) => rows.map((row) => Object.values(row).slice(1));
 
-  test("what the old key sealed is readable, is sealed anew once, and then stays", async () => {
+  test("secrets sealed by the old key are readable, are resealed once, and then stay", async () => {
     const { unseal } = await import("../../../services/lib/secrets.ts");
     const [before] = await query<{ password_sealed: Buffer }>("select password_sealed from smtp_configs");
     expect(unseal(before!.password_sealed, smtp)).toBe("pass");
@@ -137,7 +137,7 @@ describe("changing SECRET_KEY", () => {
     expect(unseal(hook!.secret_sealed, endpoint)).toBe("whsec_x");
   });
 
-  test("what neither key sealed is counted, and left as it is", async () => {
+  test("secrets sealed by neither key are counted and left unchanged", async () => {
     const strange = Buffer.alloc(64, 7);
     await query("update smtp_configs set dkim_key_sealed = $1", [strange]);
     expect(counts(await reseal())[1]).toEqual([0, 0, 1]);
@@ -145,7 +145,7 @@ describe("changing SECRET_KEY", () => {
     expect(row!.dkim_key_sealed.equals(strange)).toBe(true);
   });
 
-  test("at the start secrets that no key at hand opens are counted", async () => {
+  test("secrets that no key opens are counted at start", async () => {
     const { unreadableSecrets } = await import("../../../services/operator/reseal.ts");
     const { openDatabase, closeDatabase } = await import("../../../models/database/db.ts");
     // Earlier tests have reloaded these modules.

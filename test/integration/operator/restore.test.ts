@@ -116,7 +116,7 @@ describe("a database that was dumped and restored", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("has every row, counts on, and needs no migration", async () => {
+  test("has every row, continues its sequences, and needs no migration", async () => {
     const source = await connected("flockmail");
     await source.query(FILL);
     const file = join(folder, "flockmail.dump");
@@ -139,7 +139,7 @@ describe("a database that was dumped and restored", () => {
     expect(counted[0].n).toBe(1_001);
   });
 
-  describe("by the operators' commands", () => {
+  describe("by operator commands", () => {
     const file = join(folder, "by-ops.dump");
     const before = { ...process.env };
     const empty = async (database: string) => {
@@ -158,7 +158,7 @@ describe("a database that was dumped and restored", () => {
       else process.env.LD_LIBRARY_PATH = before.LD_LIBRARY_PATH;
     });
 
-    test("a backup has its manifest, overwrites nothing, and restore-check finds it whole", async () => {
+    test("a backup has its manifest and overwrites nothing, and restore-check accepts it", async () => {
       const settings = { DATABASE_URL: server.url("flockmail") } as Config;
       const manifest = await backup(settings, file);
       expect(manifest).toMatchObject({ rows: { sent_emails: 1_000, companies: 1 }, bytes: statSync(file).size });
@@ -178,7 +178,7 @@ describe("a database that was dumped and restored", () => {
       await expect(checkBackup(OWN, file, server.url("checked"))).rejects.toThrow("not empty");
     });
 
-    test("restore-check makes no SECRET_KEY: where there is none it says what would need it", async () => {
+    test("restore-check creates no SECRET_KEY and reports what would need one", async () => {
       const source = await connected("flockmail");
       const DATA_DIR = join(folder, "nothing-here");
       const sealed = join(folder, "sealed.dump");
@@ -200,7 +200,7 @@ describe("a database that was dumped and restored", () => {
       expect(existsSync(DATA_DIR)).toBe(false);
     });
 
-    test("rows that are missing, a migration of a newer version, another SECRET_KEY and an altered file are found", async () => {
+    test("missing rows, a newer version's migration, another SECRET_KEY and an altered file are found", async () => {
       const source = await connected("flockmail");
       await source.query("update installation set mail_key_sealed = '\\x00'");
       await source.query("insert into migrations (name, checksum) values ('9999_of_tomorrow.sql', '')");
@@ -257,7 +257,7 @@ describe("a database that was dumped and restored", () => {
       await admin.query(`create database ${database} template dumped`);
     };
 
-    test("stops them all before a sender claims: whoever may have got one meanwhile is in doubt, and resume decides", async () => {
+    test("stops all of them before a sender claims: recipients who may have got one are in doubt, and resume decides", async () => {
       await restoredAs("sending");
       await on("sending", async () => {
         await recognise();
@@ -276,7 +276,7 @@ describe("a database that was dumped and restored", () => {
       });
     });
 
-    test("restored in place, into the same database, is recognised as well", async () => {
+    test("a restore in place, into the same database, is recognised, too", async () => {
       await server.run("pg_restore", "--clean", "--exit-on-error", "--dbname", server.url("sending"), file);
       await on("sending", async () => {
         await recognise();
@@ -284,7 +284,7 @@ describe("a database that was dumped and restored", () => {
       });
     });
 
-    test("what nobody can see from the database is said by an operator", async () => {
+    test("an operator can mark a restore that the database cannot show", async () => {
       await restoredAs("sending");
       await on("sending", async () => {
         await query("update installation set worked_on = null");
@@ -298,7 +298,7 @@ describe("a database that was dumped and restored", () => {
       });
     });
 
-    test("another timeline: a sender that was running stops nothing, one that starts alone stops newsletters", async () => {
+    test("another timeline: a running sender stops nothing, one that starts alone stops newsletters", async () => {
       await restoredAs("sending");
       await on("sending", async () => {
         await query("update installation set worked_on = null");

@@ -26,7 +26,7 @@ async function campaign({ chunk, results, secondsAgo }: { chunk: number; results
 
 const { ready, leased, done } = SEND_CHUNK_STATE;
 
-describe("what says that nothing moves", () => {
+describe("the standstill metrics", () => {
   let app: App;
   beforeAll(async () => {
     app = await startApp({ services: ["operator"] });
@@ -65,7 +65,7 @@ describe("what says that nothing moves", () => {
     expect(await read()).toEqual({ wait: about(600), standstill: about(600) });
   });
 
-  test("a campaign that gets on hides no other that waits, and ends the standstill", async () => {
+  test("a progressing campaign hides no waiting one, and ends the standstill", async () => {
     await campaign({ chunk: leased, results: 100, secondsAgo: 0 });
     await campaign({ chunk: ready, results: 0, secondsAgo: 600 });
     expect(await read()).toEqual({ wait: about(600), standstill: about(0) });

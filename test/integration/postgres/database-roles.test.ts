@@ -137,12 +137,12 @@ describe("an installation that begins with three roles, made by an administrator
     await server?.stop();
   });
 
-  test("the job migrates by the owner's URL alone; the file says that it must be run again, and may be run at any time", () => {
+  test("the job migrates with the owner's URL alone; the script asks to be run again, and may be run at any time", () => {
     expect(job).toEqual({ code: 0, output: expect.stringMatching(/^Applied 0001_baseline\.sql.*\.$/m) });
     expect(notes).toEqual([["Run this once more after the first migration."], [], []]);
   });
 
-  test("the service's role owns nothing and makes nothing", async () => {
+  test("the service's role owns and creates nothing", async () => {
     expect(await databaseRole()).toEqual({
       name: names.application,
       superuser: false,
@@ -151,7 +151,7 @@ describe("an installation that begins with three roles, made by an administrator
     });
   });
 
-  test("people are imported, analysed and found, mailed, erased, and what is old goes with its table", async () => {
+  test("people are imported, analysed, found, mailed and erased, and old partitions are dropped", async () => {
     const list = (await company.api.post(`${API}/lists/`, { name: "All" })).body.id;
     // Imports of 5,000 rows and more analyse their tables.
     const people = Array.from({ length: 10_000 }, (_, n) => `p${n}@example.com,Person ${n}`);
@@ -211,10 +211,10 @@ describe("an installation that begins with three roles, made by an administrator
     expect([server.messages.length, await pending(url("application"))]).toEqual([40, []]);
   });
 
-  test("it can neither make, change, drop nor empty a table, nor change what is recorded of migrations", () =>
+  test("it cannot create, change, drop or empty a table, nor change the list of migrations", () =>
     refusedTo(url("application"), [...SCHEMA_CHANGES, `set role ${names.owner}`]));
 
-  test("it migrates nothing: that ends with one line, and the code of a wrong configuration", async () => {
+  test("it migrates nothing: exits with one line and the code for a wrong configuration", async () => {
     expect(await migrate(url("application"))).toEqual([]);
     const last = await connected(url("owner"), async (owner) => {
       const { rows } = await owner.query(
@@ -269,7 +269,7 @@ describe("an installation that begins with three roles, made by an administrator
     (await queryOne<{ there: boolean }>("select to_regclass('sent_emails_' || $1) is not null as there", [part]))!
       .there;
 
-  test("a part of which a campaign is kept stays, also where temporary tables say otherwise", async () => {
+  test("a partition with a kept campaign stays, even if temporary tables say otherwise", async () => {
     const part = await pastPart();
     await transaction(async (role) => {
       await role.query(
@@ -283,7 +283,7 @@ describe("an installation that begins with three roles, made by an administrator
     expect([await isThere(part), await isThere(part + 1)]).toEqual([true, true]);
   });
 
-  test("a drop that has to wait gives up soon, so that nobody waits long behind it; a later one finishes", async () => {
+  test("a drop that must wait gives up soon, so that nobody queues behind it; a later one finishes", async () => {
     const part = await pastPart();
     await query("update campaigns set recipients_state = 'removed' where no >> 20 = $1", [part]);
     await transaction(async (reader) => {
@@ -294,7 +294,7 @@ describe("an installation that begins with three roles, made by an administrator
     expect([await isThere(part), await isThere(part + 1)]).toEqual([false, true]);
   });
 
-  test("a campaign that is being written into a past part keeps it, before its transaction is committed too", async () => {
+  test("a campaign being written into a past partition keeps it, even before its commit", async () => {
     const part = await pastPart();
     let dropped: Promise<unknown> | undefined;
     await transaction(async (writer) => {
@@ -316,7 +316,7 @@ describe("an installation that begins with three roles, made by an administrator
     expect(await query("select from sent_emails where email = 'late@example.com'")).toHaveLength(1);
   });
 
-  test("KEDA's role reads what it asks for, and nothing else", async () => {
+  test("KEDA's role may run its query and nothing else", async () => {
     await connected(url("scaling"), async (role) => {
       expect((await role.query(scalingQuery())).rows).toEqual([{ coalesce: 0 }]);
     });
@@ -337,7 +337,7 @@ describe("an installation that begins with three roles, made by an administrator
   });
 });
 
-describe("an installation that has one role for everything", () => {
+describe("an installation with one role for everything", () => {
   const one = roleName();
   const names = { ...threeNames(), owner: one };
   let place: Stage;
@@ -362,7 +362,7 @@ describe("an installation that has one role for everything", () => {
     }
   }
 
-  test("works as before, and becomes one with three while it runs; later tables are the application's to use, too", async () => {
+  test("works as before, and changes to three while it runs; later tables are usable by the application, too", async () => {
     const company = "018f0000-0000-7000-8000-000000000001";
     const campaign = `insert into campaigns (id, company_id, name, campaign_type, status, smtp_config_id, worker_task_id, no)
       values (uuid_v7(), $1, 'N', 'custom', 'completed', $1, $1, next_campaign_no()) returning no`;
@@ -397,7 +397,7 @@ describe("an installation that has one role for everything", () => {
     await refusedTo(DATABASE_URL, SCHEMA_CHANGES);
   });
 
-  test("the file refuses another owner than the tables have, and an application that may act as the owner", async () => {
+  test("the script refuses an owner who does not own the tables, and an application that may act as the owner", async () => {
     const refusal = (wrong: Partial<Names>) =>
       makeRoles(place.database.url, { ...names, ...wrong }).then(
         () => "taken",
@@ -411,46 +411,43 @@ describe("an installation that has one role for everything", () => {
   });
 });
 
-longTest(
-  "on the oldest PostgreSQL that is supported, too, and in a database that was dumped and restored",
-  async () => {
-    const server = await startPostgres15();
-    const folder = mkdtempSync(join(tmpdir(), "flockmail-roles-"));
-    const dump = join(folder, "flockmail.dump");
-    const names = { owner: "flockmail_owner", application: "flockmail_application", scaling: "flockmail_scaling" };
-    try {
-      await connected(server.url("postgres"), async (superuser) => {
-        await superuser.query("create role keeper login createrole");
-        await superuser.query("create database flockmail owner keeper");
-      });
-      const keeper = as("keeper", server.url("flockmail"));
-      await makeRoles(keeper, names);
-      await migrate(as(names.owner, keeper));
-      await makeRoles(keeper, names);
-      await refusedTo(as(names.application, keeper), SCHEMA_CHANGES);
-      await connected(as(names.application, keeper), (role) =>
-        role.query(
-          `select prepare_recipient_parts(), drop_recipient_part(0), analyze_subscribers(), next_campaign_no(),
+longTest("works on the oldest supported PostgreSQL and in a restored database", async () => {
+  const server = await startPostgres15();
+  const folder = mkdtempSync(join(tmpdir(), "flockmail-roles-"));
+  const dump = join(folder, "flockmail.dump");
+  const names = { owner: "flockmail_owner", application: "flockmail_application", scaling: "flockmail_scaling" };
+  try {
+    await connected(server.url("postgres"), async (superuser) => {
+      await superuser.query("create role keeper login createrole");
+      await superuser.query("create database flockmail owner keeper");
+    });
+    const keeper = as("keeper", server.url("flockmail"));
+    await makeRoles(keeper, names);
+    await migrate(as(names.owner, keeper));
+    await makeRoles(keeper, names);
+    await refusedTo(as(names.application, keeper), SCHEMA_CHANGES);
+    await connected(as(names.application, keeper), (role) =>
+      role.query(
+        `select prepare_recipient_parts(), drop_recipient_part(0), analyze_subscribers(), next_campaign_no(),
              prepare_hit_parts(), detach_hit_part('2000-01-01', 1), drop_hit_part('2000-01-01')`,
-        ),
-      );
-      await connected(as(names.scaling, keeper), (role) => role.query(scalingQuery()));
-      await refusedTo(as(names.scaling, keeper), [...SCHEMA_CHANGES, "select next_campaign_no()"]);
+      ),
+    );
+    await connected(as(names.scaling, keeper), (role) => role.query(scalingQuery()));
+    await refusedTo(as(names.scaling, keeper), [...SCHEMA_CHANGES, "select next_campaign_no()"]);
 
-      // A restored dump belongs to the owner again, as in docs/kubernetes.md.
-      await connected(server.url("postgres"), (superuser) => superuser.query("create database restored owner keeper"));
-      const restored = as("keeper", server.url("restored"));
-      await makeRoles(restored, names);
-      await server.run("pg_dump", "--format=custom", "--file", dump, server.url("flockmail"));
-      const asOwner = ["--no-owner", "--no-acl", "--exit-on-error", "--dbname", as(names.owner, restored)];
-      await server.run("pg_restore", ...asOwner, dump);
-      await makeRoles(restored, names);
-      expect(await migrate(as(names.application, restored))).toEqual([]);
-      await refusedTo(as(names.application, restored), SCHEMA_CHANGES);
-      await refusedTo(as(names.scaling, restored), [...SCHEMA_CHANGES, "select next_campaign_no()"]);
-    } finally {
-      await server.stop();
-      rmSync(folder, { recursive: true });
-    }
-  },
-);
+    // A restored dump belongs to the owner again, as in docs/kubernetes.md.
+    await connected(server.url("postgres"), (superuser) => superuser.query("create database restored owner keeper"));
+    const restored = as("keeper", server.url("restored"));
+    await makeRoles(restored, names);
+    await server.run("pg_dump", "--format=custom", "--file", dump, server.url("flockmail"));
+    const asOwner = ["--no-owner", "--no-acl", "--exit-on-error", "--dbname", as(names.owner, restored)];
+    await server.run("pg_restore", ...asOwner, dump);
+    await makeRoles(restored, names);
+    expect(await migrate(as(names.application, restored))).toEqual([]);
+    await refusedTo(as(names.application, restored), SCHEMA_CHANGES);
+    await refusedTo(as(names.scaling, restored), [...SCHEMA_CHANGES, "select next_campaign_no()"]);
+  } finally {
+    await server.stop();
+    rmSync(folder, { recursive: true });
+  }
+});

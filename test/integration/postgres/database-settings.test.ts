@@ -50,7 +50,7 @@ test("each connection has the formats and the isolation that statements rely on"
   }
 });
 
-test("times are read and written as everywhere: a person, a segment by time, an export", async () => {
+test("times are read and written as usual: a person, a segment by time, an export", async () => {
   const { api } = company;
   const { body: person } = await api.post("/api/emails/subscribers/", { email: "ann@example.com" });
   expect(Date.now() - Date.parse(person.created_at)).toBeLessThan(60_000);

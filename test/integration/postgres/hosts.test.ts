@@ -42,7 +42,7 @@ const ports = async () => {
   return [...new Set(rows.map((found) => (found as { port: number }[])[0]!.port))];
 };
 
-test("of several hosts every connection goes to the one that takes writes, also after a failover", async () => {
+test("of several hosts every connection uses the primary, also after a failover", async () => {
   const primary = await start();
   const standby = await start({ replicaOf: primary.port });
   const url = `postgres://test@127.0.0.1:${standby.port},127.0.0.1:${primary.port}/postgres?target_session_attrs=read-write`;
@@ -66,7 +66,7 @@ test("of several hosts every connection goes to the one that takes writes, also 
   expect((await query("select count(*) n from migrations"))[0]!.n).toBeGreaterThan(0);
 });
 
-test("a standby alone is waited for, and then named as what it is", async () => {
+test("a start waits for a lone standby, then reports it", async () => {
   const primary = await start();
   const standby = await start({ replicaOf: primary.port });
   const at = `PostgreSQL at 127.0.0.1:${standby.port} (DATABASE_URL) cannot be reached`;
@@ -149,7 +149,7 @@ test("hosts as libpq writes them", () => {
   ]);
 });
 
-test("what cannot be meant is refused with the configuration", () => {
+test("invalid URLs are refused with the configuration", () => {
   const env = (DATABASE_URL: string) => () => readConfig({ DATABASE_URL, SECRET_KEY: "0123456789abcdef" });
   expect(env("postgres://u@one,two:5433/db?target_session_attrs=read-write")).not.toThrow();
   expect(env("postgres://u@one,two/db?target_session_attrs=standby")).toThrow(

@@ -71,39 +71,36 @@ afterAll(async () => {
   await database.drop();
 });
 
-test.each(Object.entries(STATEMENTS))(
-  "%s chooses no part of a table after rows that it has locked",
-  async (_name, statement) => {
-    const root = await planned(client, statement);
-    const locking = subplans(root).filter(locksRows);
-    expect(locking.length).toBeGreaterThan(0);
-    // Nodes that complete before the lock, because it reads what was written.
-    const first = new Set<string>();
-    const through = (node: PlannedNode): void => {
-      for (const { "CTE Name": name } of withBelow(node)) {
-        if (name === undefined || first.has(name)) continue;
-        first.add(name);
-        for (const plan of subplans(root)) if (plan["Subplan Name"] === `CTE ${name}`) through(plan);
-      }
-    };
-    for (const plan of locking) {
-      first.clear();
-      through(plan);
-      const after = subplans(root).filter(
-        (later) =>
-          !withBelow(plan).includes(later) &&
-          !withBelow(later).includes(plan) &&
-          !first.has(later["Subplan Name"]!.replace(/^CTE /, "")),
-      );
-      expect(after.filter(chooses).map((later) => later["Subplan Name"])).toEqual([]);
+test.each(Object.entries(STATEMENTS))("%s selects no partition after locking rows", async (_name, statement) => {
+  const root = await planned(client, statement);
+  const locking = subplans(root).filter(locksRows);
+  expect(locking.length).toBeGreaterThan(0);
+  // Nodes that complete before the lock, because it reads what was written.
+  const first = new Set<string>();
+  const through = (node: PlannedNode): void => {
+    for (const { "CTE Name": name } of withBelow(node)) {
+      if (name === undefined || first.has(name)) continue;
+      first.add(name);
+      for (const plan of subplans(root)) if (plan["Subplan Name"] === `CTE ${name}`) through(plan);
     }
-  },
-);
+  };
+  for (const plan of locking) {
+    first.clear();
+    through(plan);
+    const after = subplans(root).filter(
+      (later) =>
+        !withBelow(plan).includes(later) &&
+        !withBelow(later).includes(plan) &&
+        !first.has(later["Subplan Name"]!.replace(/^CTE /, "")),
+    );
+    expect(after.filter(chooses).map((later) => later["Subplan Name"])).toEqual([]);
+  }
+});
 
 /**
  * Claims retries from a table of three small partitions; with `=` instead of inAnyPart() the server crashed every time.
  */
-test("the server outlives a row that was changed while it was being locked, and writes all of them", async () => {
+test("the server survives a row that changes while it is being locked, and writes all rows", async () => {
   await client.query(`
     create table parted (campaign_no int, seq int, n int, primary key (campaign_no, seq)) partition by range (campaign_no);
     create table parted_0 partition of parted for values from (0) to (10);

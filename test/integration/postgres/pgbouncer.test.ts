@@ -63,7 +63,7 @@ const OWN = { settings: { statement_timeout: 7_000 } };
 const asObject = (rows: { name: string; setting: string }[]) =>
   Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
 
-test("1.24 in transaction mode: every statement has our settings, and none of them is left behind for others", async () => {
+test("1.24 in transaction mode: every statement has our settings, which do not leak to other clients", async () => {
   const url = await pooled({ version: "1.24", mode: "transaction" });
   await refuseUnusable(url);
   openDatabase(url, 20);
@@ -113,7 +113,7 @@ test("1.24 in transaction mode: every statement has our settings, and none of th
   line.close();
 });
 
-test("1.24 in transaction mode: errors, rows and named statements are answered as without it", async () => {
+test("1.24 in transaction mode: errors, rows and named statements are the same as without it", async () => {
   openDatabase(await pooled({ version: "1.24", mode: "transaction" }), 10);
   const line = new PinnedConnection();
   for (let n = 1; n <= 3; n++) {
@@ -128,7 +128,7 @@ test("1.24 in transaction mode: errors, rows and named statements are answered a
 });
 
 longTest(
-  "1.24 in transaction mode: a client that is gone within a transaction is missed, and its locks are free",
+  "1.24 in transaction mode: a client lost within a transaction is detected, and its locks are released",
   async () => {
     openDatabase(await pooled({ version: "1.24", mode: "transaction" }), 10);
     const lock = "select pg_try_advisory_xact_lock(4711) held";
@@ -159,7 +159,7 @@ longTest(
   },
 );
 
-longTest("migrations: many nodes at once behind a pooler apply each of them once", async () => {
+longTest("migrations: many nodes behind a pooler apply each once", async () => {
   const url = await pooled({ version: "1.24", mode: "transaction" });
   const admin = new pg.Client({ connectionString: database.url });
   await admin.connect();
@@ -205,19 +205,22 @@ test.each<[PgbouncerOptions, string]>([
   await expect(refuseUnusable(url)).rejects.toMatchObject({ exitCode: 78 });
 });
 
-longTest("a start behind one that cannot work ends with one line and the code of a wrong configuration", async () => {
-  const url = await pooled({ version: "1.18", mode: "transaction" });
-  const env = { DATABASE_URL: url, SECRET_KEY: "0123456789abcdef", LOGLEVEL: "fatal" };
-  const { child } = await startService({ env });
-  expect(await child.ended).toBe(78);
-  expect(child.output().trim().split("\n")).toEqual([
-    expect.stringMatching(
-      /^Flockmail cannot start: PostgreSQL at 127\.0\.0\.1:\d+ \(DATABASE_URL\) is behind a pooler .* 1\.21 or newer/,
-    ),
-  ]);
-});
+longTest(
+  "a start behind an unsupported pooler exits with one line and the code for a wrong configuration",
+  async () => {
+    const url = await pooled({ version: "1.18", mode: "transaction" });
+    const env = { DATABASE_URL: url, SECRET_KEY: "0123456789abcdef", LOGLEVEL: "fatal" };
+    const { child } = await startService({ env });
+    expect(await child.ended).toBe(78);
+    expect(child.output().trim().split("\n")).toEqual([
+      expect.stringMatching(
+        /^Flockmail cannot start: PostgreSQL at 127\.0\.0\.1:\d+ \(DATABASE_URL\) is behind a pooler .* 1\.21 or newer/,
+      ),
+    ]);
+  },
+);
 
-test("a whole campaign of the whole service behind 1.24: imported, expanded, sent once to each, opened", async () => {
+test("a whole campaign behind 1.24: imported, expanded, sent once to each recipient, opened", async () => {
   const url = await pooled({ version: "1.24", mode: "transaction", settings: { default_pool_size: 8 } });
   const sink = await startSmtpServer();
   started.push(sink);

@@ -11,7 +11,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test("a month begins a part of its own, made ahead; a part that nobody made is made by the first campaign", async () => {
+test("each month has a partition, created in advance; a missing one is created by the first campaign", async () => {
   const drawn = async () => Number((await queryOne<{ no: number }>("select next_campaign_no() as no"))!.no);
   const parts = () => query("select no, month is not null as used from recipient_parts order by no");
   expect(await parts()).toEqual([

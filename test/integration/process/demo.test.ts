@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { unusedPort } from "../../../services/lib/processes/unused-port.ts";
 import { node } from "../../support/service-process.ts";
 
-test("the demo starts a service of its own, and each of its 1,000 mails arrives once", async () => {
+test("the demo starts its own service, and each of its 1,000 mails arrives once", async () => {
   // No service listens on this port, so the demo starts one.
   const env = { ...process.env, PORT: `${await unusedPort()}` };
   const script = join(import.meta.dirname, "../../../scripts/demo/run.ts");
@@ -25,7 +25,7 @@ test("the demo starts a service of its own, and each of its 1,000 mails arrives 
   expect(stdout.trim().split("\n").at(-1)).toMatch(/^Next: start a permanent service with `npm start`/);
 }, 180_000);
 
-test("the mailbox listens on the port of its argument, before that of the environment, and refuses what is none", async () => {
+test("the mailbox listens on its argument, before the environment's port, and refuses an invalid port", async () => {
   const script = join(import.meta.dirname, "../../../scripts/demo/run-mailbox.ts");
   const port = await unusedPort();
   const mailbox = spawn(node, [script, `${port}`], { env: { ...process.env, SMTP_PORT: "1" } });

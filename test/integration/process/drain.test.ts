@@ -17,7 +17,7 @@ const ROOT = resolve(import.meta.dirname, "../../..");
 
 jest.setTimeout(120_000);
 
-describe("a service with something in the air", () => {
+describe("a service with work in flight", () => {
   let database: TestDatabase;
   let service: ServiceProcess;
   let api: Send;
@@ -83,7 +83,7 @@ describe("a service with something in the air", () => {
     return smtp;
   }
 
-  test("an upload over a slow line is finished, a mail whose server takes its time is in doubt for nobody", async () => {
+  test("a slow upload is finished, and a mail to a slow server is not in doubt", async () => {
     const smtp = await handOver({ answerAfterMs: 7_000 });
     const rows = Array.from({ length: 60 }, (_, n) => `reader${n}@example.com\n`);
     const head = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nemail\n';
@@ -127,7 +127,7 @@ describe("a service with something in the air", () => {
   });
 });
 
-test("a container's SIGTERM ends it with 0 before anything is loaded", async () => {
+test("a container's SIGTERM before anything is loaded ends it with 0", async () => {
   const entrypoint = /^ENTRYPOINT (.*)$/m.exec(readFileSync(join(ROOT, "Dockerfile"), "utf8"))![1]!;
   const [init, ...args] = JSON.parse(entrypoint) as string[];
   const { path } = await program(init!, [init!]);

@@ -21,7 +21,7 @@ async function ask(url: string, ...statements: string[]): Promise<unknown[]> {
   }
 }
 
-test("an end that takes too long is cut short, and nothing that was committed is lost", async () => {
+test("a stop that takes too long is cut short, and nothing committed is lost", async () => {
   // A graceful stop waits for log archiving, which takes longer here than the test may.
   const slow = { archive_mode: "on", archive_command: "sleep 200" };
   const first = await startEmbeddedPostgres(data.path, slow);
@@ -35,7 +35,7 @@ test("an end that takes too long is cut short, and nothing that was committed is
 
 // Only root can change a folder's owner.
 const testAsRoot = process.getuid?.() === 0 ? test : test.skip;
-testAsRoot("a database that another user made is refused in words that say whose it is", async () => {
+testAsRoot("a database created by another user is refused with that user's name", async () => {
   const foreign = dataFolder();
   mkdirSync(join(foreign.path, "postgres"), { mode: 0o700 });
   chownSync(join(foreign.path, "postgres"), 4_242, 4_242);

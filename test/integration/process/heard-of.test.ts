@@ -40,7 +40,7 @@ afterAll(async () => {
   await Promise.all([nats?.stop(), redis?.stop()]);
 });
 
-test("a gateway is not ready before it has heard of each service that its routes lead to", async () => {
+test("a gateway is not ready until it knows each service of its routes", async () => {
   const port = await unusedPort();
   const env = { HEALTH_PORT: String(port), TRANSPORTER: nats.url, REDIS_URL: redis.url };
   const app: App = await startApp({ services: ["gateway"], env });
@@ -58,7 +58,7 @@ test("a gateway is not ready before it has heard of each service that its routes
   expect(await stateAt(port)).toBe("200 started");
 });
 
-test("a service that nobody runs holds the others up for five seconds, and no longer", async () => {
+test("a service that runs nowhere delays the start by five seconds only", async () => {
   const beganMs = performance.now();
   const { port } = await startNode([{ name: "caller", metadata: { calls: ["nobody"] } }]);
   expect(await stateAt(port)).toBe("503 starting");

@@ -81,7 +81,7 @@ class Listener {
   }
 }
 
-describe("the background's work with many companies", () => {
+describe("background work with many companies", () => {
   let app: App;
   let client: pg.Client;
   const listener = new Listener();
@@ -165,7 +165,7 @@ describe("the background's work with many companies", () => {
     }
   }
 
-  test("one round of all that repeats sends as many statements for ten thousand companies as for ten, and each reads few pages", async () => {
+  test("one round of all periodic work takes as many statements for ten thousand companies as for ten, with few pages each", async () => {
     await furnish(10);
     await runAll();
     const few = await runAll();

@@ -93,7 +93,7 @@ function operatorMode(): { lines: string; credentials: string } {
 }
 
 describe("nodes join over", () => {
-  test("a server with a user and a password whose signs mean something in a URL", async () => {
+  test("a server with a user, and a password with characters special in URLs", async () => {
     const { port } = await start(USER);
     expect(await askOverNats({ TRANSPORTER: `nats://${USER_ENCODED}@127.0.0.1:${port}` })).toBe("answers");
   });
@@ -103,25 +103,25 @@ describe("nodes join over", () => {
     expect(await askOverNats({ TRANSPORTER: `nats://t%2F0k%3Aen@127.0.0.1:${port}` })).toBe("answers");
   });
 
-  test("a server that asks for credentials of an account", async () => {
+  test("a server that requires an account's credentials", async () => {
     const { lines, credentials } = operatorMode();
     const { port } = await start(lines);
     const NATS_CREDENTIALS_FILE = fileWith("user.creds", credentials);
     expect(await askOverNats({ TRANSPORTER: `nats://127.0.0.1:${port}`, NATS_CREDENTIALS_FILE })).toBe("answers");
   });
 
-  test.each(["localhost", "127.0.0.1"])("TLS with an authority of one's own, to %s", async (host) => {
+  test.each(["localhost", "127.0.0.1"])("TLS with a private authority, to %s", async (host) => {
     const { port } = await start(`${TLS}\n${USER}`);
     expect(await askOverNats({ TRANSPORTER: `tls://${USER_ENCODED}@${host}:${port}`, NATS_CA: CA })).toBe("answers");
   });
 
-  test("several servers of which the first is not there", async () => {
+  test("several servers, the first of which is missing", async () => {
     const { port } = await start("");
     expect(await askOverNats({ TRANSPORTER: `nats://127.0.0.1:1, nats://127.0.0.1:${port}` })).toBe("answers");
   });
 });
 
-describe("a start is refused in one line that names the servers and no secret,", () => {
+describe("a start is refused in one line that names the servers but no secret,", () => {
   const refusal = async (env: Env) =>
     askOverNats(env).then(
       () => "not refused",
@@ -136,12 +136,12 @@ describe("a start is refused in one line that names the servers and no secret,",
     );
   });
 
-  test("with no credentials where some are asked for", async () => {
+  test("without credentials that are required", async () => {
     const { port } = await start(USER);
     expect(await refusal({ TRANSPORTER: `nats://127.0.0.1:${port}` })).toContain(at(port));
   });
 
-  test("with a certificate of an authority that is not known", async () => {
+  test("with a certificate of an unknown authority", async () => {
     const { port } = await start(TLS);
     expect(await refusal({ TRANSPORTER: `tls://127.0.0.1:${port}` })).toMatch(/self-signed certificate/);
   });
@@ -155,7 +155,7 @@ describe("a start is refused in one line that names the servers and no secret,",
     expect(await refusal({ TRANSPORTER: `tls://127.0.0.1:${port}`, NATS_CA })).toMatch(/127\.0\.0\.1.*altnames/i);
   });
 
-  test("with tls:// to a server that has none", async () => {
+  test("with tls:// to a server without TLS", async () => {
     const { port } = await start("");
     expect(await refusal({ TRANSPORTER: `tls://127.0.0.1:${port}` })).toBe(`${at(port)}it offers no TLS`);
   });
@@ -163,7 +163,7 @@ describe("a start is refused in one line that names the servers and no secret,",
   test.each([
     ["NATS_CA", "no-such.pem"],
     ["NATS_CREDENTIALS_FILE", "no-such.creds"],
-  ])("with a %s that is not there", async (name, file) => {
+  ])("with a missing %s", async (name, file) => {
     expect(await refusal({ TRANSPORTER: "nats://127.0.0.1:1", [name]: join(folder, file) })).toBe(
       `cannot read ${join(folder, file)} (${name}): ENOENT`,
     );

@@ -65,7 +65,7 @@ async function endOfStart(env: NodeJS.ProcessEnv) {
   return { code, lines: child.output().trim().split("\n") };
 }
 
-test("TLS with an authority of one's own, and not without it", async () => {
+test("TLS with a private authority, and not without it", async () => {
   const { cert, key } = selfMadeCertificate();
   const [certFile, keyFile] = [join(folder, "cert.pem"), join(folder, "key.pem")];
   writeFileSync(certFile, cert);
@@ -78,7 +78,7 @@ test("TLS with an authority of one's own, and not without it", async () => {
   expect(await reasonAgainst(await opened(`rediss://localhost:${port}`))).toMatch(/self[- ]signed/);
 });
 
-test("a user of an ACL with what limits need and a password full of special characters; a wrong one is named", async () => {
+test("an ACL user with the rights that limits need and special characters in its password; a wrong one is named", async () => {
   const { url, port } = await start();
   const admin = await opened(url);
   const commands =
@@ -92,7 +92,7 @@ test("a user of an ACL with what limits need and a password full of special char
   expect(await reasonAgainst(await opened(`redis://127.0.0.1:${port}`))).toContain("NOAUTH");
 });
 
-longTest("Sentinel: the first of the group is found, and the next one after a failover", async () => {
+longTest("Sentinel: the group's primary is found, and the next one after a failover", async () => {
   const secret = "s3cret";
   const login = ["--requirepass", secret, "--masterauth", secret];
   const first = await start({ args: () => login });
@@ -113,7 +113,7 @@ longTest("Sentinel: the first of the group is found, and the next one after a fa
   expect(await countsOn(client)).toBeGreaterThanOrEqual(2);
 });
 
-longTest("Valkey is used, and called by its own version", async () => {
+longTest("Valkey is used and shown with its own version", async () => {
   const command = await programOf("trixie", "valkey-server", ["valkey-server", "valkey-tools"]);
   const { url } = await start({ command });
   const client = await opened(url);
@@ -122,7 +122,7 @@ longTest("Valkey is used, and called by its own version", async () => {
   expect(await countsOn(client)).toBe(2);
 });
 
-test("a replica, and a server that is full, answer PING and are reported as away with the reason", async () => {
+test("a replica or a full server answers PING and is reported as unavailable with the reason", async () => {
   const { url, port } = await start();
   const client = await opened(url);
   const admin = await opened(url);
@@ -135,7 +135,7 @@ test("a replica, and a server that is full, answer PING and are reported as away
   expect(await reasonAgainst(await opened(replica.url))).toContain("READONLY");
 });
 
-test("a server that may throw counts away is warned about", async () => {
+test("a server that may evict counters causes a warning", async () => {
   const { url } = await start({ args: () => ["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"] });
   expect((await redisServer(await opened(url))).warning).toContain("set it to noeviction");
   const { url: safe } = await start({ args: () => ["--maxmemory", "100mb"] });
@@ -154,7 +154,7 @@ longTest("Cluster mode is refused at start in one line", async () => {
   expect(code).toBe(78);
 });
 
-longTest("an authority that is no file is refused at start in one line", async () => {
+longTest("an unreadable authority file is refused at start in one line", async () => {
   const { url } = await start();
   const { code, lines } = await endOfStart({ REDIS_URL: url, REDIS_CA: join(folder, "nobody.pem") });
   expect(lines).toEqual([expect.stringMatching(/^Flockmail cannot start: REDIS_CA: .*nobody\.pem/)]);

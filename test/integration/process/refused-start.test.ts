@@ -19,13 +19,13 @@ async function outcome(env: ProcessOptions["env"], services: ProcessOptions["ser
   return { code, lines: child.output().trim().split("\n") };
 }
 
-describe("a start that cannot be", () => {
+describe("a start that must fail", () => {
   jest.setTimeout(120_000);
   const data = dataFolder();
   afterAll(() => data.remove());
 
   test.each(long ? ["PORT", "HEALTH_PORT"] : ["PORT"])(
-    "a taken %s is refused with one line that names it",
+    "a %s in use is refused with one line that names it",
     async (name) => {
       const server = createServer();
       await new Promise<void>((done) => server.listen(0, done));
@@ -40,7 +40,7 @@ describe("a start that cannot be", () => {
     },
   );
 
-  longTest("one port for both is refused with one line", async () => {
+  longTest("PORT equal to HEALTH_PORT is refused with one line", async () => {
     const { code, lines } = await outcome({ DATA_DIR: data.path, PORT: "3999", HEALTH_PORT: "3999" }, ["gateway"]);
     expect({ code, lines }).toEqual({
       code: 1,
@@ -48,13 +48,13 @@ describe("a start that cannot be", () => {
     });
   });
 
-  longTest("a DEFAULT_PLAN that the database does not have is refused with one line", async () => {
+  longTest("an unknown DEFAULT_PLAN is refused with one line", async () => {
     const { code, lines } = await outcome({ DATA_DIR: data.path, DEFAULT_PLAN: "gold" }, ["accounts"]);
     const message = `Flockmail cannot start: DEFAULT_PLAN is "gold", but there is no such plan. Choose one of: free, pro, starter, unlimited.`;
     expect({ code, lines }).toEqual({ code: 1, lines: [message] });
   });
 
-  longTest("a DATA_DIR that cannot be one is refused with one line that names it", async () => {
+  longTest("an unusable DATA_DIR is refused with one line that names it", async () => {
     const file = join(data.path, "file");
     writeFileSync(file, "");
     for (const path of [file, join(file, "below")]) {
@@ -66,7 +66,7 @@ describe("a start that cannot be", () => {
 
   const KEY = { SECRET_KEY: "0123456789abcdef" };
 
-  test("a PostgreSQL that cannot be reached is waited for, then named in one line without its password", async () => {
+  test("an unreachable PostgreSQL is waited for, then named in one line without its password", async () => {
     const port = await unusedPort();
     const DATABASE_URL = `postgres://nobody:hush@127.0.0.1:${port}/none?connect_timeout=1`;
     const { code, lines } = await outcome({ ...KEY, DATABASE_URL, LOGLEVEL: "warn" });
@@ -79,7 +79,7 @@ describe("a start that cannot be", () => {
     expect(lines.join()).not.toContain("hush");
   });
 
-  longTest("one that comes up meanwhile is used", async () => {
+  longTest("a PostgreSQL that starts meanwhile is used", async () => {
     const server = new URL(process.env.TEST_SERVER_URL!);
     const database = await createDatabase();
     const port = await unusedPort();
@@ -110,7 +110,7 @@ describe("a start that cannot be", () => {
     await database.drop();
   });
 
-  longTest("who stops it while it waits need not wait for the end of that", async () => {
+  longTest("a stop during the wait takes effect at once", async () => {
     const DATABASE_URL = `postgres://nobody:hush@127.0.0.1:${await unusedPort()}/none`;
     const { child } = await startService({ env: { ...KEY, DATABASE_URL, LOGLEVEL: "warn" }, services: ["operator"] });
     while (!child.output().includes("Waiting up to 60 s")) await sleep(20);
@@ -129,7 +129,7 @@ describe("a start that cannot be", () => {
     });
   });
 
-  test("every error of the configuration is reported in a line of its own", async () => {
+  test("every configuration error is reported in a line of its own", async () => {
     const { code, lines } = await outcome({ DATABASE_URL: "mysql://x", TRUST_PROXY: "many", SECRET_KEY: "" });
     expect(code).toBe(78);
     expect(lines).toHaveLength(4);

@@ -33,7 +33,7 @@ const logIn = (service: ServiceProcess): Promise<Login> =>
 /** Proves that the company registered before the restart still exists. */
 const logsIn = async (service: ServiceProcess) => (await logIn(service)).companies.length === 1;
 
-test("with MIGRATIONS=wait a process answers /live, and serves once another one has applied the last migration", async () => {
+test("with MIGRATIONS=wait a process answers /live, and serves once another has applied the last migration", async () => {
   const database = await createDatabase();
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
@@ -96,7 +96,7 @@ describe("a service with a DATA_DIR", () => {
     (await startService({ ...options, env: { DATA_DIR: path } })).ready();
   const byNpm = () => start({ by: "npm start", detached: true });
 
-  test("says where it is and what to do next, in a few lines", async () => {
+  test("prints its addresses and next steps in a few lines", async () => {
     service = await byNpm();
     const said = service.child
       .output()
@@ -139,7 +139,7 @@ describe("a service with a DATA_DIR", () => {
     await copy.child.stop();
   });
 
-  test("can be marked as restored, keeps everything, and takes its PostgreSQL along when it is killed", async () => {
+  test("can be marked as restored, keeps everything, and stops its PostgreSQL when it is killed", async () => {
     const env = { ...process.env, DATA_DIR: data.path };
     const ops = await promisify(execFile)(node, ["services/operator/ops.ts", "restored"], { env });
     expect(ops.stdout).toContain("when the service starts");
@@ -153,7 +153,7 @@ describe("a service with a DATA_DIR", () => {
     expect(await leftAfter(STOPPED_WITHIN_MS, data.path)).toEqual([]);
   });
 
-  test("keeps everything after kill -9, and stops on Ctrl-C, which reaches the whole process group", async () => {
+  test("keeps everything after kill -9, and stops on Ctrl-C for the whole process group", async () => {
     service = await byNpm();
     expect(await logsIn(service)).toBe(true);
     process.kill(-service.child.pid, "SIGINT");

@@ -14,24 +14,24 @@ function workersWith(settings: Partial<WorkerSettings> = {}) {
 }
 afterEach(() => Promise.all(started.splice(0).map((workers) => workers.close())));
 
-test("a task that computes without end is ended, and the next one of its company finds a thread", async () => {
+test("a task in an endless loop is ended, and its company's next task gets a thread", async () => {
   const { run } = workersWith({ maxSeconds: 0.5 });
   await expect(run("a", "compute", 3_600)).rejects.toThrow(TaskLimitExceeded);
   expect(await run("a", "echo", { text: "é" })).toEqual({ text: "é" });
 });
 
-test("a task that wants all memory is ended, and the process does not notice", async () => {
+test("a task that takes all memory is ended without affecting the process", async () => {
   const { run } = workersWith({ maxMegabytes: 40 });
   await expect(run("a", "hoard")).rejects.toThrow(new TaskLimitExceeded("it takes more than 40 MB of memory"));
   expect(await run("a", "echo", 1)).toBe(1);
 });
 
-test("an error of the work arrives as what it is", async () => {
+test("an error of the work arrives unchanged", async () => {
   const { run } = workersWith();
   await expect(run("a", "fail")).rejects.toMatchObject({ name: "RangeError", message: "A defect" });
 });
 
-test("a company with much to do has one thread at a time, and others do not wait behind it", async () => {
+test("a company with much work has one thread at a time, and others do not wait behind it", async () => {
   const { run } = workersWith({ threads: 2 });
   const ended: string[] = [];
   const task = (company: string, seconds: number) => run(company, "compute", seconds).then(() => ended.push(company));
@@ -41,7 +41,7 @@ test("a company with much to do has one thread at a time, and others do not wait
   await Promise.all(many);
 });
 
-test("with one thread companies take turns", async () => {
+test("companies alternate on a single thread", async () => {
   const { run } = workersWith();
   const order: string[] = [];
   const task = (company: string) => run(company, "echo").then(() => order.push(company));
@@ -49,7 +49,7 @@ test("with one thread companies take turns", async () => {
   expect(order).toEqual(["a", "a", "b", "c", "a", "b"]);
 });
 
-test("what waits is bounded, for each company and in all: beyond it the answer is 429", async () => {
+test("the queue is bounded per company and in total: beyond that the answer is 429", async () => {
   const { run } = workersWith({ waitingCharactersPerCompany: 40_000, waitingCharacters: 60_000 });
   const accepted = [run("a", "compute", 0.3), run("a", "echo"), run("a", "echo")];
   await expect(run("a", "echo")).rejects.toMatchObject({ code: "THROTTLED", data: { retryAfterSeconds: 2 } });
@@ -69,7 +69,7 @@ test("threads begin with the first task and end when there is none", async () =>
   expect(await run("a", "echo", 2)).toBe(2);
 });
 
-test("a thread knows no variable of the environment", async () => {
+test("a thread sees no environment variables", async () => {
   const { run } = workersWith();
   expect(await run("a", "surroundings")).toEqual({});
 });

@@ -29,7 +29,7 @@ describe("over NATS", () => {
     await Promise.all([nats?.stop(), collector?.stop()]);
   });
 
-  test("the span of an action or event on another node is below the one that made it", async () => {
+  test("the span of an action or event on another node is a child of the caller's", async () => {
     const span = tracer()!.begin({ name: "here", kind: SpanKind.INTERNAL });
     await runIn(span, async () => {
       await brokers[0]!.call("far.work");

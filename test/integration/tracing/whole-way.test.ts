@@ -49,7 +49,7 @@ describe("a trace", () => {
 
   const named = (spans: SeenSpan[], name: string) => spans.filter((span) => span.name === name);
 
-  test("leads from the request over its actions to each mail's conversation and its webhook", async () => {
+  test("connects the request with its actions, each mail's SMTP session and its webhook", async () => {
     const from = caller();
     const body = {
       name: "Letter",
@@ -124,7 +124,7 @@ describe("a trace", () => {
     );
   });
 
-  test("holds no address of a recipient or an endpoint, no credential, no query and nothing of a mail", () => {
+  test("contains no addresses of recipients or endpoints, credentials, queries or content", () => {
     const text = collector.text();
     expect(collector.spans().length).toBeGreaterThan(0);
     for (const said of [...RECEIVERS, "readers.example", company.key, company.token, company.email, SECRET, "/hook"]) {
