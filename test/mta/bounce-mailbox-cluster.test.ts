@@ -82,7 +82,7 @@ const effects = ({ companyId, campaignNo }: World) =>
     [companyId, campaignNo],
   );
 
-test("one of two processes reads; when it is killed the other goes on, and every notice has counted once", async () => {
+test("one of two processes reads; when it is killed the other continues, and every bounce counts once", async () => {
   await until(async () => (await nats.nodes[0]!.clients()).length === 2);
   const boxes = new BounceBoxes(dovecot.imapPort);
   const world = await newWorld(300);

@@ -69,7 +69,7 @@ const stateOf = async ({ id }: Box) =>
     "select last_error, reader, failures from bounce_mailboxes where id = $1",
     [id],
   ))!;
-test("what is there is taken in and moved, and so is what comes later; what is no bounce too, and nothing is deleted", async () => {
+test("existing and later mails are processed and moved, even if not bounces, and nothing is deleted", async () => {
   const world = await newWorld(3);
   const box = await boxes.add(world);
   const [one, two, three] = world.mails.map(({ email }) => bounceOf(email)) as [string, string, string];
@@ -85,7 +85,7 @@ test("what is there is taken in and moved, and so is what comes later; what is n
   expect(await stateOf(box)).toMatchObject({ last_error: null, failures: 0 });
 });
 
-test("a mail that comes while another one is taken in is read at once", async () => {
+test("a mail that arrives during processing is read at once", async () => {
   const world = await newWorld(2);
   const box = await boxes.add(world);
   const [one, two] = world.mails.map(({ email }) => bounceOf(email)) as [string, string];
@@ -100,7 +100,7 @@ test("a mail that comes while another one is taken in is read at once", async ()
   expect(await inbound(world)).toEqual(expected(world));
 });
 
-test("two nodes and two configurations of one mailbox: one reads, each mail is taken in and moved once", async () => {
+test("two nodes and two configurations of one mailbox: one reads, and each mail is processed and moved once", async () => {
   const world = await newWorld(150);
   const box = await boxes.add(world);
   await boxes.add(world, { username: box.user });
@@ -131,7 +131,7 @@ test("a node that stops leaves its mailbox to another one at once", async () => 
   expect(await inbound(world)).toEqual(expected(world));
 });
 
-test("killed between commit and move: the next one moves what was taken in, and takes nothing in twice", async () => {
+test("killed between commit and move: the next node moves the processed mails without processing them again", async () => {
   const world = await newWorld(3);
   let moves = 0;
   const between = await boxes.proxy((text) => / MOVE /.test(text) && ++moves > 0);
@@ -163,7 +163,7 @@ test("killed between commit and move: the next one moves what was taken in, and 
   expect(await inbound(world)).toEqual(expected(world));
 });
 
-test("numbers begin anew (UIDVALIDITY): new mails with old numbers are read, and none twice", async () => {
+test("a new UIDVALIDITY: new mails with old numbers are read, and none twice", async () => {
   const world = await newWorld(4);
   const box = await boxes.add(world, { folder: "Bounces" });
   const texts = world.mails.map(({ email }) => bounceOf(email));
@@ -216,7 +216,7 @@ test.each([
   expect(reader).toBeNull();
 });
 
-test("of a mail of 30 MB the first MiB is read, and the whole of it is moved", async () => {
+test("only the first MiB of a mail of 30 MB is read, and all of it is moved", async () => {
   const world = await newWorld();
   const box = await boxes.add(world);
   const large = bounceOf(world.mails[0]!.email, `${"x".repeat(998)}\r\n`.repeat(30_000));
@@ -234,7 +234,7 @@ test("of a mail of 30 MB the first MiB is read, and the whole of it is moved", a
   expect(sizes).toEqual([large.length]);
 });
 
-test("where the server keeps all folders below INBOX, they are found and made there", async () => {
+test("folders are found and created below INBOX if the server requires it", async () => {
   const other = await startDovecot({ password: PASSWORD, prefix: "INBOX." });
   try {
     const world = await newWorld(2);
@@ -260,7 +260,7 @@ test("where the server keeps all folders below INBOX, they are found and made th
   }
 });
 
-test("STARTTLS: a certificate that is not trusted is refused, a trusted one of the host's name is not", async () => {
+test("STARTTLS: an untrusted certificate is refused, a trusted one for the host is accepted", async () => {
   const certificate = selfMadeCertificate();
   const files = trusted(certificate);
   const before = getCACertificates("default");

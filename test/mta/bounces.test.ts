@@ -55,7 +55,7 @@ describe("Postfix that bounces what it has accepted", () => {
 
   const inbound = async () => (await service.api<{ results: Inbound[] }>("GET", `${E}/inbound/?page_size=100`)).results;
 
-  test("each notice finds its mail by the address it comes to, and is understood", async () => {
+  test("each bounce is matched to its mail by its address, and parsed", async () => {
     const config = await service.configure({ port: server.port });
     await service.api("PATCH", `${E}/smtp-configs/${config}/`, { bounce_address: "bounces@b.example" });
     const id = await service.sendBy(config, everybody);
@@ -140,7 +140,7 @@ describe.each(RELAYS)("%s between us and a server that refuses", (_name, startRe
   });
   afterAll(() => Promise.all([service?.stop(), relay?.stop(), refusing?.stop()]));
 
-  test("its notices are understood, and whoever does not exist is left out from then on", async () => {
+  test("its bounces are parsed, and missing mailboxes are skipped from then on", async () => {
     const inbound = async () =>
       (await service.api<{ results: Inbound[] }>("GET", `${E}/inbound/?page_size=100`)).results;
     const config = await service.configure({ port: relay.port });

@@ -60,7 +60,7 @@ async function sendTo(receivers: Receiver[]): Promise<void> {
   });
 }
 
-test("an RSA and an Ed25519 key sign every mail once their records are there", async () => {
+test("an RSA and an Ed25519 key sign every mail once their records exist", async () => {
   const made = [await make("rsa", "r1"), await make("ed25519", "e1")];
   const [early] = people(1);
   await sendTo([early!]);
@@ -93,7 +93,7 @@ test.each([
   expect(await both(forged)).toEqual(agreed({ r1: false, e1: false }));
 });
 
-test("rotated in mid-campaign: every mail verifies, by the key that signed then", async () => {
+test("rotated during a campaign: every mail verifies with the key that signed it", async () => {
   const made = await make("rsa", "r2");
   const receivers = people(80);
   const late = new Set(receivers.slice(40).map(({ email }) => email));

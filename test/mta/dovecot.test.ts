@@ -115,7 +115,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([service?.stop(), postfix?.stop(), dovecot?.stop()]));
 
-test("everybody, copies included, has one mail, and no log has a complaint", () => {
+test("everybody, copies included, gets one mail, and no log has an error", () => {
   const everybody = addresses(PEOPLE).map(mailboxOf);
   expect(tally(dovecot.deliveries(), everybody)).toEqual({ ...ALL_ARRIVED, arrived: everybody.length });
   expect(linesOf(postfix.log(), /improper command pipelining|status=(?!sent)|warning:/)).toEqual([]);
@@ -126,7 +126,7 @@ describe.each(PEOPLE)("the mail for $email", ({ email, first_name: name, cc = []
   const mailboxes = [email, ...cc, ...bcc].map(mailboxOf);
   const arrived = () => mailboxes.map((mailbox) => mails.get(mailbox)![0]!);
 
-  test("was changed by nobody on its way, and keeps the rules for messages", async () => {
+  test("arrives unchanged and keeps the rules for messages", async () => {
     for (const { raw } of arrived()) {
       expect(faultsOfBytes(raw)).toEqual([]);
       const { results } = await dkimVerify(raw, { resolver: async () => [[`v=DKIM1; k=rsa; p=${publicDer}`]] });
@@ -144,7 +144,7 @@ describe.each(PEOPLE)("the mail for $email", ({ email, first_name: name, cc = []
     expect(shown).toEqual([]);
   });
 
-  test("has the headers and parts that were asked for, by Dovecot's parser", () => {
+  test("has the requested headers and parts, by Dovecot's parser", () => {
     for (const { envelope, parts } of arrived()) {
       expect(envelope).toEqual({
         subject: subjectFor(name),

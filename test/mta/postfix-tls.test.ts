@@ -72,7 +72,7 @@ test("STARTTLS is required and not used: `validate` says so, as MAIL would be re
   expect(found.message).toMatch(/STARTTLS/);
 });
 
-test("TLS from the first byte on any port, by `tls_mode: implicit`", async () => {
+test("implicit TLS on any port, by `tls_mode: implicit`", async () => {
   const { port } = await start({ smtpd_tls_chain_files: ca.chain }, { wrapper: true });
   expect(await delivered({ port, use_tls: true, tls_mode: "implicit" })).toMatchObject(everybody(50));
 });
@@ -92,7 +92,7 @@ test.each<Mechanism>(["PLAIN", "LOGIN", "CRAM-MD5"])("a login by %s over STARTTL
   expect(linesOf(log(), new RegExp(`sasl_method=${mechanism}, sasl_username=ann`)).length).toBe(50);
 });
 
-test("a wrong password: nothing is sent, the reason is shown, and the server is not asked again and again", async () => {
+test("a wrong password: nothing is sent, the reason is shown, and logins are not repeated at once", async () => {
   sasl = await startSasl(["PLAIN", "LOGIN"]);
   const { port, log } = await start(sasl.main);
   const wrong = { port, ...LOGIN, password: "wrong" };
@@ -103,7 +103,7 @@ test("a wrong password: nothing is sent, the reason is shown, and the server is 
   expect(linesOf(log(), /authentication failed/).length).toBeLessThanOrEqual(12);
 });
 
-test("nobody answers: the campaign says at once why it waits, and the configuration too", async () => {
+test("an unreachable server: campaign and configuration show the reason at once", async () => {
   server = await startPostfix();
   const { port } = server;
   await server.stop();

@@ -6,7 +6,7 @@ const BENCH = join(import.meta.dirname, "../bench");
 
 const run = (...args: string[]) => spawnSync(process.execPath, [BENCH, ...args], { encoding: "utf8" });
 
-test("`node test/bench` lists what can be run, each with its arguments", () => {
+test("`node test/bench` lists all benchmarks with their arguments", () => {
   const { status, stderr } = run();
   const names = [...stderr.matchAll(/^ {2}node test\/bench ([\w-]+)/gm)].map(([, name]) => name);
   expect(status).toBe(0);
@@ -14,7 +14,7 @@ test("`node test/bench` lists what can be run, each with its arguments", () => {
   expect(names.filter((name) => !existsSync(join(BENCH, `${name}.ts`)))).toEqual([]);
 });
 
-test("a bench that does not exist is refused with that list, and so is a module of one", () => {
+test("an unknown benchmark, or a module of one, is refused with that list", () => {
   for (const name of ["nope", "cpu"]) {
     const { status, stderr } = run(name);
     expect([status, stderr.split("\n")[0]]).toEqual([64, "Usage:"]);

@@ -34,12 +34,12 @@ const environment = Object.fromEntries(
 const dockerfile = readFileSync(join(root, "Dockerfile"), "utf8");
 
 describe("compose.yaml", () => {
-  test("gives the service settings that it has and takes", () => {
+  test("sets only existing settings, with valid values", () => {
     for (const name of Object.keys(environment)) expect(Object.keys(configSchema.properties)).toContain(name);
     expect(readConfig(environment)).toMatchObject({ PORT: 3000, HOST: "0.0.0.0", REGISTRATION: "open" });
   });
 
-  test("connects the service with the database and the mailbox beside it", () => {
+  test("connects the service with its database and mailbox", () => {
     const url = new URL(environment.DATABASE_URL!);
     const { POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB } = postgres!.environment!;
     expect([url.hostname, url.username, url.password, url.pathname.slice(1)]).toEqual([
@@ -52,7 +52,7 @@ describe("compose.yaml", () => {
     expect(environment.ALLOWED_PRIVATE_HOSTS).toBe("mailbox");
   });
 
-  test("starts the service once both are healthy, and says of each when that is", () => {
+  test("starts the service once both are healthy, and defines health checks", () => {
     expect(Object.keys(flockmail!.depends_on!).sort()).toEqual(["mailbox", "postgres"]);
     for (const [name, { condition }] of Object.entries(flockmail!.depends_on!)) {
       expect(condition).toBe("service_healthy");
@@ -64,7 +64,7 @@ describe("compose.yaml", () => {
     expect(dockerfile).toContain("HEALTHCHECK");
   });
 
-  test("is reached from this machine alone, on the port that links name", () => {
+  test("is reachable from this machine only, on the port of its links", () => {
     for (const { ports = [] } of Object.values(compose.services)) {
       for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:(\d+):\1$/);
     }
@@ -72,7 +72,7 @@ describe("compose.yaml", () => {
     expect(dockerfile).toMatch(/EXPOSE 3000/);
   });
 
-  test("names versions, keeps the database, and lets the service stop in order", () => {
+  test("pins versions, keeps the database, and lets the service stop gracefully", () => {
     for (const { image } of [postgres!, mailbox!]) expect(image).toMatch(/:v?\d+/);
     const kept = postgres!.volumes!.map((volume) => volume.split(":")[0]!);
     expect(kept).toEqual(Object.keys(compose.volumes));

@@ -13,7 +13,7 @@ const limitOf = (total: number, perCompany: number) =>
 const LONG = { atMostMs: 60_000 };
 const settled = () => new Promise(setImmediate);
 
-test("companies that wait are served in rotation, however often each asked", async () => {
+test("waiting companies are served in rotation, however much each requests", async () => {
   const limit = limitOf(1, 1);
   const order: Owner[] = [];
   const first = await limit.acquire("noisy", LONG);
@@ -26,7 +26,7 @@ test("companies that wait are served in rotation, however often each asked", asy
   expect(limit.waiting).toBe(0);
 });
 
-test("a company has its share at most, the service itself what there is", () => {
+test("a company gets at most its share, the service itself everything available", () => {
   const limit = limitOf(4, 2);
   const noisy = [limit.tryAcquire("a"), limit.tryAcquire("a")];
   expect(limit.tryAcquire("a")).toBeUndefined();
@@ -38,7 +38,7 @@ test("a company has its share at most, the service itself what there is", () => 
   expect(limit.tryAcquire("b")).toBeDefined();
 });
 
-test("a company is served while its work runs or waits", async () => {
+test("a company counts as active while its work runs or waits", async () => {
   const limit = limitOf(1, 1);
   const first = await limit.acquire("a", LONG);
   const second = limit.acquire("b", LONG);
@@ -48,7 +48,7 @@ test("a company is served while its work runs or waits", async () => {
   expect(["a", "b"].map((owner) => limit.serves(owner))).toEqual([false, false]);
 });
 
-test("work that has waited too long fails with the reason, and takes nothing from others later", async () => {
+test("work that waited too long fails with the reason, and later uses nothing", async () => {
   const limit = limitOf(2, 1);
   const a = limit.tryAcquire("a")!;
   await expect(limit.acquire("a", { atMostMs: 1 })).rejects.toThrow("its share");
@@ -59,7 +59,7 @@ test("work that has waited too long fails with the reason, and takes nothing fro
   expect([limit.tryAcquire("d"), limit.tryAcquire("e")].every(Boolean)).toBe(true);
 });
 
-test("what is released twice is released once", async () => {
+test("releasing twice counts once", async () => {
   const limit = limitOf(1, 1);
   const release = limit.tryAcquire("a")!;
   release();
@@ -69,7 +69,7 @@ test("what is released twice is released once", async () => {
   expect(limit.tryAcquire("c")).toBeUndefined();
 });
 
-test("a company that waits for its own share holds up nobody behind it", async () => {
+test("a company that waits for its own share does not block those behind it", async () => {
   const limit = limitOf(2, 1);
   const release = limit.tryAcquire("a")!;
   let served = false;
@@ -85,7 +85,7 @@ test("a company that waits for its own share holds up nobody behind it", async (
   expect(served).toBe(true);
 });
 
-test("a request waits for all limits together no longer than its time, then it is throttled", async () => {
+test("a request's waits for all limits together end at its time limit, then it is throttled", async () => {
   const limits = [0, 1, 2].map(() => new ConcurrencyLimit({ perCompany: 1 }));
   const budget = { waitLeftMs: 300 };
   const [first, second, third] = limits.map((limit) => limit.tryAcquire("a")!);
@@ -109,7 +109,7 @@ test("a request waits for all limits together no longer than its time, then it i
   expect(budget.waitLeftMs).toBeLessThan(2);
 });
 
-test("work in the background that a request begins waits until it is served", async () => {
+test("background work started by a request waits until it is served", async () => {
   const limit = new ConcurrencyLimit({ perCompany: 1 });
   const release = limit.tryAcquire("a")!;
   const [late] = asOwner("a", () => [asService(() => limit.acquire("a"))], { waitLeftMs: 0 });

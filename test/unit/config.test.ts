@@ -68,7 +68,7 @@ describe("the configuration", () => {
     expect(readConfig(env).REGISTRATION).toBe(expected);
   });
 
-  test("what is empty is not set, and what it does not know is left alone", () => {
+  test("empty variables count as unset, and unknown ones are ignored", () => {
     expect(readConfig({ PORT: "", HOME: "/root" })).toEqual(readConfig({}));
   });
 
@@ -115,7 +115,7 @@ describe("the configuration", () => {
   });
 
   test.each(["http://key@collector:4318", "https://user:key@collector", "https://collector/?key=x"])(
-    "OTEL_EXPORTER_OTLP_ENDPOINT=%s is refused: a secret belongs into the headers",
+    "OTEL_EXPORTER_OTLP_ENDPOINT=%s is refused: secrets belong in the headers",
     (endpoint) => {
       expect(errorsOf({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint })).toEqual([
         "OTEL_EXPORTER_OTLP_ENDPOINT: what the collector is to know goes into OTEL_EXPORTER_OTLP_HEADERS",
@@ -123,7 +123,7 @@ describe("the configuration", () => {
     },
   );
 
-  test("all errors are listed at once, one line for each variable", () => {
+  test("all errors are listed at once, one line per variable", () => {
     const env = { TRUST_PROXY: "many", PORT: "-1", TRANSPORTER: "nats://nats" };
     expect(errorsOf(env)).toEqual([
       "PORT must be a whole number from 0 to 65535",
@@ -134,7 +134,7 @@ describe("the configuration", () => {
     expect(() => readConfig(env)).toThrow(ConfigError);
   });
 
-  test("migrations may have a role of their own, beside that of the service", () => {
+  test("migrations may use another role than the service", () => {
     const MIGRATION_DATABASE_URL = "postgres://owner@db/flockmail";
     const both = { MIGRATION_DATABASE_URL, DATABASE_URL: "postgres://app@db/flockmail", SECRET_KEY };
     expect(readConfig(both)).toMatchObject({ MIGRATION_DATABASE_URL });
@@ -149,7 +149,7 @@ describe("the configuration", () => {
   test.each([
     ["nats://a:4222,nats://u%40x:p%2Cw@b", { hosts: ["a:4222", "b"], tls: false, user: "u@x", pass: "p,w" }],
     ["tls://t%3Ak@a, tls://b:4223/", { hosts: ["a", "b:4223"], tls: true, token: "t:k" }],
-  ])("TRANSPORTER=%s names several servers", (list, servers) => {
+  ])("TRANSPORTER=%s lists several servers", (list, servers) => {
     expect(parseNatsServers(list)).toEqual(servers);
     expect(readConfig({ TRANSPORTER: list }, { console: true })).toMatchObject({ TRANSPORTER: list });
   });

@@ -22,15 +22,18 @@ function csvOf(rows: number, asked: (string | undefined)[] = []) {
 const download = (service: ReturnType<typeof csvOf>) => downloadFrom(service, { action: "some.csv" }, {});
 
 describe("a CSV download", () => {
-  test.each([0, 1, 499, 999, 1_000, 1_001, 2_000, 3_500])("has each of %i rows once and in order", async (rows) => {
-    const keys = (await text(await download(csvOf(rows))))
-      .split("\r\n")
-      .slice(0, -1)
-      .map((line) => line.split(",")[0]);
-    expect(keys).toEqual(Array.from({ length: rows }, (_, n) => String(n + 1)));
-  });
+  test.each([0, 1, 499, 999, 1_000, 1_001, 2_000, 3_500])(
+    "contains each of %i rows once and in order",
+    async (rows) => {
+      const keys = (await text(await download(csvOf(rows))))
+        .split("\r\n")
+        .slice(0, -1)
+        .map((line) => line.split(",")[0]);
+      expect(keys).toEqual(Array.from({ length: rows }, (_, n) => String(n + 1)));
+    },
+  );
 
-  test("asks for two pages and no more while nobody reads on", async () => {
+  test("requests only two pages while nobody reads", async () => {
     const asked: (string | undefined)[] = [];
     const stream = await download(csvOf(20 * SIZE, asked));
     await once(stream, "readable");
@@ -39,7 +42,7 @@ describe("a CSV download", () => {
     stream.destroy();
   });
 
-  test("fails where a page fails, after the pages before it", async () => {
+  test("fails if a page fails, after the previous pages", async () => {
     const parts: string[] = [];
     const all = async () => {
       for await (const part of await download(csvOf(-1))) parts.push(String(part));

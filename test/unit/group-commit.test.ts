@@ -18,7 +18,7 @@ function heldStore() {
   return { store, batches, nextTick, release };
 }
 
-test("what arrives during a commit goes together into the next one, and nobody is answered before it", async () => {
+test("items that arrive during a commit form the next one, and nobody is answered before it", async () => {
   const { store, batches, nextTick, release } = heldStore();
   const commit = groupCommit(store, { maxBatch: 10, maxWaiting: 100 });
   const answered: number[] = [];
@@ -37,7 +37,7 @@ test("what arrives during a commit goes together into the next one, and nobody i
   expect(answered).toEqual([10, 20, 30]);
 });
 
-test("a batch has a limit, and so has what waits", async () => {
+test("batches and the queue are limited", async () => {
   const { store, batches, nextTick, release } = heldStore();
   const commit = groupCommit(store, { maxBatch: 2, maxWaiting: 3 });
   const added = [1, 2, 3].map((item) => commit.add(item));
@@ -63,7 +63,7 @@ test("a failed batch fails its own items and no others", async () => {
   expect(await commit.add(2)).toBe(2);
 });
 
-test("an item that is refused fails alone, also in the middle of a batch; any other error fails them all", async () => {
+test("a refused item fails alone, even in the middle of a batch; any other error fails the whole batch", async () => {
   const batches: number[] = [];
   let error = "refused";
   const commit = groupCommit(
@@ -86,7 +86,7 @@ test("an item that is refused fails alone, also in the middle of a batch; any ot
   expect(await outcomes()).toHaveLength(32);
 });
 
-test("with two at once, the next batch starts while one is being stored, and what comes then waits together", async () => {
+test("with two at once, the next batch starts while one is stored, and later items wait together", async () => {
   const { store, batches, nextTick, release } = heldStore();
   const commit = groupCommit(store, { maxBatch: 10, maxWaiting: 100, atOnce: 2 });
   const added = [commit.add(1), commit.add(2)];

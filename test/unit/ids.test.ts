@@ -1,6 +1,6 @@
 import { newIdTail } from "../../services/lib/ids.ts";
 
-test("the random part of an id is that of a UUID of its variant, and never comes again", () => {
+test("the random part of an id fits its UUID variant and never repeats", () => {
   // More than one allocation creates.
   const tails = Array.from({ length: 5_000 }, newIdTail);
   expect(tails.every((tail) => /^[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(tail))).toBe(true);

@@ -28,7 +28,7 @@ async function run(files: string[]): Promise<{ code: number; output: string }> {
   );
 }
 
-test("a file that leaves something behind fails, the message names it, and the file after it, which closes everything, passes", async () => {
+test("a file that leaves something behind fails with its name, and the next file, which cleans up, passes", async () => {
   // Jest runs larger files first, and later those that failed.
   const { code, output } = await run(["leaky.ts", "tidy.ts"]);
   expect(code).toBe(1);

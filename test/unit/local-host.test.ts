@@ -10,7 +10,7 @@ describe("by its spelling", () => {
   );
 
   test.each(["10.1.2.3", "192.168.0.9", "[fd00::1]", "mailpit", "smtp.local", "relay.corp.internal", "nas.lan"])(
-    "%s is near, but another machine",
+    "%s is another machine nearby",
     (host) =>
       expect({ loopback: isLoopbackHost(host), local: isLocalHost(host) }).toEqual({ loopback: false, local: true }),
   );
@@ -42,14 +42,14 @@ describe("at the start", () => {
     return said;
   };
 
-  test("who makes mails warns of links to this machine", () => {
+  test("a service that renders mails warns of links to this machine", () => {
     expect(warnings("http://localhost:3000", ["renderer"])).toEqual([
       expect.stringContaining("BASE_URL is http://localhost:3000"),
     ]);
     expect(warnings("http://127.0.0.1:3000", ["renderer", "gateway"])).toHaveLength(1);
   });
 
-  test("others, and with a public address, do not", () => {
+  test("others, or with a public address, do not", () => {
     expect(warnings("http://localhost:3000", ["gateway"])).toEqual([]);
     expect(warnings("https://mail.example.org", ["renderer"])).toEqual([]);
   });

@@ -26,7 +26,7 @@ const SAMPLES = [
 ];
 
 describe("the cost of a JSON body", () => {
-  test.each(SAMPLES)("counts what stands outside of strings, however the bytes are cut: %s", (text) => {
+  test.each(SAMPLES)("counts characters outside of strings, however the bytes are split: %s", (text) => {
     const tokens = tokensOf(text);
     const length = Buffer.byteLength(text);
     for (let cut = 0; cut <= length; cut++) {
@@ -38,7 +38,7 @@ describe("the cost of a JSON body", () => {
     expect(() => add(text, tokens - 1, each)).toThrow(expect.objectContaining({ code: "TOO_LARGE" }));
   });
 
-  test("is as counted for random documents in random pieces", () => {
+  test("equals the count of random documents in random chunks", () => {
     const { next: random } = randomOf(7);
     const value = (depth: number): unknown => {
       const kind = Math.floor(random() * (depth > 4 ? 3 : 5));
@@ -57,7 +57,7 @@ describe("the cost of a JSON body", () => {
     }
   });
 
-  test("nesting ends at 64 levels, whatever closes before", () => {
+  test("nesting is limited to 64 levels, whatever was closed before", () => {
     expect(() => add("[{}],".repeat(100), 1_000)).not.toThrow();
     expect(() => add("[".repeat(64), 1_000)).not.toThrow();
     expect(() => add("[".repeat(65), 1_000)).toThrow("nested too deeply");
@@ -65,8 +65,8 @@ describe("the cost of a JSON body", () => {
   });
 });
 
-describe("the budget of bodies under way", () => {
-  test("one owner may hold 20 MiB, the process 40; 64 KiB of each body are always free", () => {
+describe("the memory budget of bodies", () => {
+  test("one owner may use 20 MiB, the process 40; 64 KiB per body are always free", () => {
     const budget = bodyBudget();
     const take = (owner: string, bytes: number) => budget.open(owner).take(bytes);
     take("a", 19 * MIB);
@@ -76,7 +76,7 @@ describe("the budget of bodies under way", () => {
     for (let n = 0; n < 100; n++) take("c", 64 * 1024);
   });
 
-  test("what is released is there again, once", () => {
+  test("a released amount becomes available once", () => {
     const budget = bodyBudget();
     for (let n = 0; n < 100; n++) {
       const body = budget.open("a");

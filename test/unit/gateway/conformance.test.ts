@@ -38,8 +38,8 @@ const path = `/api/emails/lists/${ID}/`;
 const fault = (method: string, at: string, response: ReturnType<typeof seen>) =>
   conformance.errorIn(method, at, response);
 
-describe("the check that every response of the suite goes through", () => {
-  test("passes what the document describes", () => {
+describe("the check of every response in the test suite", () => {
+  test("accepts what the document describes", () => {
     expect(fault("GET", path, seen(200, list))).toBeNull();
     expect(fault("GET", path, seen(404, { detail: "Not found." }))).toBeNull();
     expect(fault("DELETE", path, seen(204, undefined))).toBeNull();
@@ -67,7 +67,7 @@ describe("the check that every response of the suite goes through", () => {
     expect(fault(method, at, response)).not.toBeNull();
   });
 
-  test("refuses a 500, described as it is", () => {
+  test("refuses a 500, although described", () => {
     const broken = seen(500, { detail: "Internal server error.", request_id: "r" });
     expect(fault("GET", path, broken)).toBeNull();
     expect(() => checkResponse("GET", path, broken)).toThrow(/is a 500/);
@@ -78,7 +78,7 @@ describe("the document", () => {
   const document = describeApi({ routes, contractOf, permissionOf, baseUrl: "http://localhost" });
   const operations = Object.values(document.paths).flatMap((operation) => Object.values(operation));
 
-  test("has each route once, with a unique id, a summary and a chapter", () => {
+  test("has each route once, with a unique id, a summary and a tag", () => {
     expect(operations).toHaveLength(routes.length);
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(routes.length);
     for (const { summary, tags } of operations) {
@@ -90,7 +90,7 @@ describe("the document", () => {
   // The provider documents raw bodies.
   const withContract = routes.filter(({ rawWith }) => !rawWith);
   test.each(withContract.map((route) => [route.method, route.path, contractOf(route.action)] as const))(
-    "%s %s shows an example, where it has one, that its contract accepts",
+    "%s %s: examples satisfy the contract",
     (_, at, { params, example }) => {
       if (example === undefined) return;
       const inPath = Object.fromEntries(pathNames(at).map((name) => [name, ID]));
@@ -109,7 +109,7 @@ describe("the document", () => {
     expect(without).toEqual([]);
   });
 
-  test("names every reference it makes", () => {
+  test("resolves all its references", () => {
     const refs = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name!);
     expect(new Set(refs.filter((name) => !(name in document.components.schemas)))).toEqual(new Set());
     expect(refs).toEqual(

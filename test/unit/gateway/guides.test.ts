@@ -27,14 +27,14 @@ beforeAll(async () => {
 const ROOT = join(import.meta.dirname, "../../..");
 const guideText = (slug: string) => readFileSync(join(ROOT, "docs", `${slug}.md`), "utf8");
 
-test("docs/README.md lists every page of docs/, so that the service shows them all", () => {
+test("docs/README.md lists every page of docs/", () => {
   const files = readdirSync(join(ROOT, "docs")).filter((file) => file.endsWith(".md") && file !== "README.md");
   expect(GUIDES.map(({ slug }) => `${slug}.md`).sort()).toEqual(files.sort());
   for (const { slug } of GUIDES) expect(guideText(slug)).toMatch(/^# \S/);
   expect(readFileSync(join(ROOT, "Dockerfile"), "utf8")).toMatch(/^COPY docs .\/docs$/m);
 });
 
-test("the pages of the console that guides name are in its navigation", () => {
+test("pages of the console mentioned in guides are in its navigation", () => {
   const navigation = readFileSync(join(ROOT, "services/console/navigation.ts"), "utf8");
   const named = GUIDES.flatMap(({ slug }) => [...guideText(slug).matchAll(/\*\*([^*]+ → [^*]+)\*\*/g)]);
   const labels = named.flatMap(([, path]) => path!.split(/\s→\s/));
@@ -46,7 +46,7 @@ test("the pages of the console that guides name are in its navigation", () => {
 const OF_POSTGRES = new Set(["shared_buffers", "checkpoint_timeout", "pg_upgrade", "ignore_startup_parameters"]);
 
 describe("the guides", () => {
-  test.each(PATHS)("%s: every link leads to a page and a place in it, every heading has a place", (path) => {
+  test.each(PATHS)("%s: every link leads to an existing page and heading, and every heading has an id", (path) => {
     const page = pages.get(path)!;
     const links = [...page.matchAll(/href="([^"]+)"/g)].map(([, link]) => link!);
     for (const link of links.filter((one) => !/^(https:|data:)/.test(one))) {
@@ -60,7 +60,7 @@ describe("the guides", () => {
     expect(page).not.toMatch(/<script| style="| on\w+="/);
   });
 
-  test("name only paths, fields and operations that exist", () => {
+  test("mention only existing paths, fields and operations", () => {
     // Operators' pages also contain metrics, and settings of PostgreSQL and others that our files set or check.
     const files = globSync("{services,mixins,models,k8s}/**/*.{ts,sql,yaml}", { cwd: ROOT });
     const all = [JSON.stringify(document), ...files.map((file) => readFileSync(join(ROOT, file), "utf8"))].join("\n");
@@ -72,7 +72,7 @@ describe("the guides", () => {
     }
   });
 
-  test("are found by their words, and so are operations; what is asked for is shown as text", () => {
+  test("and operations are found by words; the query is shown as text", () => {
     const entries = [
       ...GUIDES.flatMap(({ slug, title }) => sectionsOf(slug, title, pages.get(`/docs/guides/${slug}/`)!)),
       ...operationsOf(document),
@@ -184,7 +184,7 @@ describe("the code that checks a webhook's signature", () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   test.each(tried)(
-    "in %s takes what the service signs, and nothing else",
+    "in %s accepts exactly what the service signs",
     async (name) => {
       const { file, main, command } = LANGUAGES[name]!;
       const home = join(folder, name);

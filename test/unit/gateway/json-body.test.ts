@@ -5,7 +5,7 @@ import { randomOf } from "../../support/mta/random.ts";
 const parse = (text: string) => parseJson(Buffer.from(text));
 
 describe("a JSON body", () => {
-  test("is parsed as it is, a byte order mark aside", () => {
+  test("is parsed unchanged, except for a byte order mark", () => {
     expect(parse('\uFEFF{"a":[1,"ü",null]}')).toEqual({ a: [1, "ü", null] });
   });
 
@@ -19,18 +19,18 @@ describe("a JSON body", () => {
     expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
   });
 
-  test("may speak of __proto__ in a value", () => {
+  test("may contain __proto__ in a value", () => {
     expect(parse('{"a":"__proto__","b":"\\"__proto__\\":"}')).toEqual({ a: "__proto__", b: '"__proto__":' });
   });
 
   test.each(["", "{", "nul", '{"a":1,}', "\u0000", '"\\x"', "[".repeat(100_000), '{"__proto__":'.repeat(50_000)])(
-    "that is broken is a 400: %#",
+    "that is malformed is a 400: %#",
     (text) => {
       expect(() => parse(text)).toThrow(expect.objectContaining({ code: "BAD_REQUEST" }));
     },
   );
 
-  test("of deep nesting neither crashes nor hangs, with and without the name", () => {
+  test("with deep nesting neither crashes nor hangs, with and without the name", () => {
     const deep = "[".repeat(200_000) + "]".repeat(200_000);
     for (const text of [deep, `{"__proto__":${deep}}`]) {
       try {
@@ -41,12 +41,12 @@ describe("a JSON body", () => {
     }
   });
 
-  test("in bytes that are no UTF-8 is a 400", () => {
+  test("that is not UTF-8 is a 400", () => {
     expect(() => parseJson(Buffer.from([0x22, 0xff, 0x22]))).toThrow(expect.objectContaining({ code: "BAD_REQUEST" }));
   });
 });
 
-describe("the place of an error in a JSON body", () => {
+describe("the position of an error in a JSON body", () => {
   test.each([
     ["", 0],
     ["{", 1],
@@ -70,7 +70,7 @@ describe("the place of an error in a JSON body", () => {
     expect(jsonErrorOffset(text)).toBe(offset);
   });
 
-  test("is found in whatever a change makes of valid JSON, and only where the parser fails, too", () => {
+  test("is found for every mutation of valid JSON for which the parser fails, and no other", () => {
     const { below, pick } = randomOf(11);
     const valid = JSON.stringify({ a: [1, -2.5e3, 'x"\\\n\u00fc', null, true, {}], b: { c: [] } });
     for (let n = 0; n < 3_000; n++) {
@@ -89,7 +89,7 @@ describe("the place of an error in a JSON body", () => {
     }
   });
 
-  test("is what the response says: line and column, never what stands there", () => {
+  test("is reported as line and column, without quoting the body", () => {
     expect(() => parse('{\n  "password": hunter2\n}')).toThrow(
       /^JSON parse error - The error is at line 2, column 15\.$/,
     );

@@ -3,7 +3,7 @@ import { counter, gauge, histogram, readMetrics } from "../../../services/lib/me
 const linesOf = async (name: string) => (await readMetrics()).split("\n").filter((line) => line.includes(name));
 
 describe("metrics", () => {
-  test("a counter counts per labels, whose values are quoted", async () => {
+  test("a counter counts per labels, with quoted values", async () => {
     const counted = counter("test_counted_total", "Counted.", ["kind"]);
     counted.inc({ kind: 'a"b\\\n' });
     counted.inc({ kind: 'a"b\\\n' }, 2);
@@ -16,7 +16,7 @@ describe("metrics", () => {
     ]);
   });
 
-  test("a counter or histogram of a service that starts a second time goes on where it was", async () => {
+  test("a counter or histogram continues when its service starts again", async () => {
     const restarted = () => counter("test_restarted_total", "Counted.", ["kind"]);
     for (let n = 0; n < 2; n++) restarted().inc({ kind: "a" });
     expect((await linesOf("test_restarted_total")).at(-1)).toBe('test_restarted_total{kind="a"} 2');
@@ -24,7 +24,7 @@ describe("metrics", () => {
     expect((await linesOf("test_again_seconds")).at(-1)).toBe('test_again_seconds_count{kind="a"} 2');
   });
 
-  test("a label that was not declared is refused", () => {
+  test("an undeclared label is refused", () => {
     const counted = counter<string>("test_declared_total", "Counted.", ["kind"]);
     expect(() => counted.inc({ email: "a@b.example" })).toThrow("email");
   });
@@ -41,7 +41,7 @@ describe("metrics", () => {
     ]);
   });
 
-  test("a gauge is read when it is asked for", async () => {
+  test("a gauge is read on request", async () => {
     let value = 1;
     gauge("test_gauge", "Now.", () => value);
     value = 2;

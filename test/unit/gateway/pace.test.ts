@@ -23,7 +23,7 @@ function paceOf(moments: Partial<Moment>[]): Pace {
 }
 
 describe("the pace of a campaign", () => {
-  test("is unknown from one moment alone, and while nothing happens", () => {
+  test("is unknown from one sample, and while nothing happens", () => {
     const now = moment({ sent_count: 5 });
     expect(paceOf([now]).at(now)).toEqual({ ...now, per_second: 0, seconds_left: null });
     expect(paceOf([now, now]).at(now)).toMatchObject({ per_second: 0, seconds_left: null });
@@ -39,7 +39,7 @@ describe("the pace of a campaign", () => {
     expect(paceOf(slowing).at(moment(slowing.at(-1)))).toMatchObject({ per_second: 1, seconds_left: 490 });
   });
 
-  test("is never negative, and says no end where none is in sight", () => {
+  test("is never negative, and gives no end while none is foreseeable", () => {
     const now = moment({ sent_count: 10, failed_count: 0 });
     expect(paceOf([{ sent_count: 10, failed_count: 50 }, now]).at(now)).toMatchObject({
       per_second: 0,
@@ -49,7 +49,7 @@ describe("the pace of a campaign", () => {
     expect(paceOf([{}, pending]).at(pending)).toMatchObject({ per_second: 20, seconds_left: null });
   });
 
-  test.each(["completed", "partial", "failed", "cancelled"] as const)("%s is over: nothing is left", (status) => {
+  test.each(["completed", "partial", "failed", "cancelled"] as const)("%s is final: nothing remains", (status) => {
     const now = moment({ status, sent_count: 5 });
     const pace = paceOf([{}, now]);
     expect([isFinished(now.status), pace.at(now)]).toEqual([true, { ...now, per_second: 0, seconds_left: 0 }]);

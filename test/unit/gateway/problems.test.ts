@@ -42,13 +42,13 @@ describe("an error that reaches the gateway", () => {
       { detail: { code: "smtp_rate_limited", message: "Wait.", limit_type: "hourly" } },
     ],
     [gone("This link has expired."), 410, { detail: "This link has expired." }],
-  ])("%s is the same where it is thrown and, as a plain error, behind NATS", (error, status, body) => {
+  ])("%s is the same locally and, as a plain error, over NATS", (error, status, body) => {
     const { name, message, code, data, retryable } = error;
     const remote = Object.assign(new Error(message), JSON.parse(JSON.stringify({ name, code, data, retryable })));
     for (const one of [error, remote]) expect(problemOf(one, "r")).toMatchObject({ status, body, internal: false });
   });
 
-  test("with a code that this version does not know is a 500", () => {
+  test("with a code unknown to this version is a 500", () => {
     const error = Object.assign(new Error("new"), { name: "ServiceError", code: "FROM_THE_FUTURE", data: {} });
     expect(problemOf(error, "r").status).toBe(500);
   });
@@ -62,7 +62,7 @@ describe("an error that reaches the gateway", () => {
     Object.assign(new Error(""), { name: "SequelizeConnectionRefusedError" }),
     new Error("timeout exceeded when trying to connect"),
     new Error("Connection terminated unexpectedly"),
-  ])("that means somebody is away is a 503: %s", (error) => {
+  ])("that means an unavailable dependency is a 503: %s", (error) => {
     expect(problemOf(error, "r")).toMatchObject({ status: 503, headers: { "Retry-After": "5" }, internal: false });
   });
 

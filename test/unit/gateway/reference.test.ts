@@ -64,11 +64,11 @@ describe("the reference", () => {
     expect(places.filter(([, field]) => !behind(field).description).map(([place]) => place)).toEqual([]);
   });
 
-  test("has an example of every field whose values it does not list", () => {
+  test("has an example of every field without listed values", () => {
     expect(places.filter(([, field]) => !speaks(field)).map(([place]) => place)).toEqual([]);
   });
 
-  test("has examples that are as their fields say", () => {
+  test("has examples that satisfy their fields", () => {
     const ajv = new Ajv2020({ strict: false });
     addFormats.default(ajv);
     ajv.addFormat("binary", true);
@@ -110,7 +110,7 @@ describe("the reference", () => {
     expect(mute.map(([place]) => place)).toEqual([]);
   });
 
-  test("has a description of every chapter, and operation ids that say what is done to what", () => {
+  test("has a description of every tag, and operation ids with verb and object", () => {
     expect(document.tags).toHaveLength(new Set(operations.map(([, { tags }]) => (tags as string[])[0])).size);
     for (const { description } of document.tags as Node[]) expect(description).toMatch(/\w\.$/);
     const ids = operations.map(([, { operationId }]) => operationId);
@@ -119,7 +119,7 @@ describe("the reference", () => {
     expect(ids).toEqual(expect.arrayContaining(["createTemplate", "listSentEmails", "deleteSubscriber", "sendToList"]));
   });
 
-  test("has every event of webhooks with its payload", () => {
+  test("has every webhook event with its payload", () => {
     const ajv = new Ajv2020({ strict: false });
     addFormats.default(ajv);
     ajv.addFormat("binary", true);
@@ -132,7 +132,7 @@ describe("the reference", () => {
     }
   });
 
-  test("says each thing once: for each operation 2.6 KB as text, 400 bytes on the way", () => {
+  test("avoids repetition: per operation 2.6 KB of text, 400 bytes compressed", () => {
     const text = JSON.stringify(document);
     expect(text.length / operations.length).toBeLessThan(2_600);
     expect(brotliCompressSync(text).length / operations.length).toBeLessThan(400);

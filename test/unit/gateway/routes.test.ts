@@ -90,13 +90,13 @@ describe("the routes", () => {
   });
 
   test.each(routes.map((route) => [route.method, route.path, route] as const))(
-    "%s %s has a contract with every name of its path",
+    "%s %s has a contract with every name in its path",
     (_, path, { action }) => {
       expect(Object.keys(propertiesOf(contractOf(action)))).toEqual(expect.arrayContaining(pathNames(path)));
     },
   );
 
-  test("an answer to a write shows all that a GET of the resource shows", () => {
+  test("a write's answer contains all that a GET of the resource contains", () => {
     const shownBy = ({ action }: (typeof routes)[number]) =>
       Object.keys((contractOf(action).returns as { properties?: object }).properties ?? {});
     const one = /\/:\w+\/$/;
@@ -112,7 +112,7 @@ describe("the routes", () => {
     }
   });
 
-  test("no two routes are the same, and a fixed path stands before one with an id", () => {
+  test("no two routes are equal, and a fixed path precedes one with an id", () => {
     const spelled = routes.map(({ method, path }) => `${method} ${path}`);
     expect(new Set(spelled).size).toBe(spelled.length);
     for (const [i, { method, path }] of routes.entries()) {
@@ -122,7 +122,7 @@ describe("the routes", () => {
     }
   });
 
-  test("the throttles stand on exactly these routes", () => {
+  test("exactly these routes are rate limited", () => {
     const throttled = routes.filter(({ throttle }) => throttle).map(({ throttle, path }) => `${throttle} ${path}`);
     expect(throttled).toEqual([
       "subscribe /api/emails/public/subscribe/:company_id/",
@@ -139,13 +139,13 @@ describe("the routes", () => {
     ]);
   });
 
-  test("whatever is sent is fine where mailbox providers unsubscribe, and nowhere else", () => {
+  test("exactly one-click unsubscribe accepts any body", () => {
     expect(routes.filter(({ anyBody }) => anyBody).map(({ path }) => path)).toEqual([
       "/api/emails/public/unsubscribe/:sent_email_id/",
     ]);
   });
 
-  test("every action that no route leads to says so in its contract, and no other one does", () => {
+  test("exactly the actions without a route say so in their contract", () => {
     const published = Object.entries(contracts).flatMap(([service, contract]) =>
       Object.entries<ActionContract>(contract).flatMap(([name, { visibility }]) =>
         visibility ? [] : [`${service}.${name}`],
@@ -154,7 +154,7 @@ describe("the routes", () => {
     expect(published.sort()).toEqual([...new Set<string>(routes.map(({ action }) => action))].sort());
   });
 
-  test("the gateway refuses to bind an internal action", () => {
+  test("the gateway refuses a route to an internal action", () => {
     const internal = contractOf("accounts.setPassword");
     const bind = () => routeHandler({ ...routes[0]!, action: "accounts.setPassword" }, internal, {} as RouteDeps);
     expect(bind).toThrow("accounts.setPassword is public: no route may lead to it");

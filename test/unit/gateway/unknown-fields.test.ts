@@ -21,7 +21,7 @@ describe("unknown fields", () => {
     ["receivers", "recievers", 1],
     ["schedule_for", "scheduled_for", 1],
     ["kitten", "sitting", 3],
-  ])("from %j to %j it is %i edits", (one, other, edits) => {
+  ])("from %j to %j takes %i edits", (one, other, edits) => {
     expect([editDistance(one, other), editDistance(other, one)]).toEqual([edits, edits]);
   });
 
@@ -52,12 +52,12 @@ describe("unknown fields", () => {
     },
   );
 
-  test("a body of very many unknown names is refused with a hundred of them", () => {
+  test("a body with very many unknown names is refused with a hundred of them", () => {
     const names = Array.from({ length: 100_000 }, (_, no) => `name_of_a_field_${no}`);
     expect(Object.keys(unknownFieldErrors(names, SEND, "all"))).toHaveLength(100);
   });
 
-  test("a send refuses each field that it does not take, and ignores what only its answer has", () => {
+  test("a send refuses unknown fields, and ignores fields of its answer", () => {
     const toList = routeOf("POST", `${E}/send/to-list/`);
     const fine = { name: "N", template_id: "t", smtp_config_id: "s", list_id: "l", is_transactional: false };
     const answered = { id: 1, status: "pending", total_emails: 1, created_at: "x", worker_task_id: "w" };
@@ -81,7 +81,7 @@ describe("unknown fields", () => {
     expect(Object.keys(errors)).toEqual(["bdy"]);
   });
 
-  test("elsewhere only what looks mistyped is refused", () => {
+  test("elsewhere only likely typos are refused", () => {
     const create = routeOf("POST", `${E}/subscribers/`);
     expect(refused(create, { email: "a@b.example", colour: "red", name: "Ann" })).toEqual({});
     expect(refused(create, { email: "a@b.example", frist_name: "Ann", list: [] })).toEqual({
@@ -90,20 +90,20 @@ describe("unknown fields", () => {
     });
   });
 
-  test("so it is in a list's query, where blank parameters ask for nothing", () => {
+  test("the same applies to a list's query, where blank parameters are ignored", () => {
     const list = routeOf("GET", `${E}/subscribers/`);
     expect(refused(list, undefined, "page=2&_=17&utm_source=x&company=c&lists=")).toEqual({});
     expect(refused(list, undefined, "lists=x&serach=ann")).toEqual({ lists: hint("list"), serach: hint("search") });
   });
 
-  test("one-click unsubscribe, providers' reports and files are left alone", () => {
+  test("one-click unsubscribe, providers' reports and files are not checked", () => {
     const isMedia = ({ upload }: Route) => upload === "media";
     for (const route of routes.filter((one) => one.anyBody || one.rawWith || isMedia(one))) {
       expect(refused(route, { emial: 1, list_ids: 2, "List-Unsubscribe": "One-Click" })).toEqual({});
     }
   });
 
-  test("whoever sends back what was read is not refused", () => {
+  test("sending back what was read is not refused", () => {
     const changing = routes.filter(({ method }) => method === "PATCH" || method === "PUT");
     expect(changing.length).toBeGreaterThan(5);
     for (const route of changing) {

@@ -22,7 +22,7 @@ const imports = sources.flatMap((file) =>
   [...read(file).matchAll(IMPORT)].map(([, from, bare, lazy]) => ({ file, from: (from ?? bare ?? lazy)! })),
 );
 
-test("the image has what its code imports: folders that are copied, and packages that are no tools of development", () => {
+test("the image contains what its code imports: copied folders, and packages that are not development tools", () => {
   const { dependencies } = JSON.parse(read("package.json")) as { dependencies: Record<string, string> };
   const isThere = ({ file, from }: { file: string; from: string }) => {
     if (from.startsWith("node:") || builtinModules.includes(from)) return true;
@@ -34,14 +34,14 @@ test("the image has what its code imports: folders that are copied, and packages
   expect(imports.filter((one) => !isThere(one))).toEqual([]);
 });
 
-test("both stages are of one base, which a release pins by one line", () => {
+test("both stages share a base image, which a release pins in one line", () => {
   const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, from]) => from);
   expect(bases).toEqual(["${BASE}", "${BASE}"]);
   expect(dockerfile.match(/^ARG BASE=node:\d+-slim(?:@sha256:[0-9a-f]{64})?$/gm)).toHaveLength(1);
   expect(read("scripts/release/README.md")).toContain('sed -i "s|^ARG BASE=.*|');
 });
 
-test("it runs as a user by number, without npm, and says which version of what it is", () => {
+test("it runs as a numeric user, without npm, and has labels", () => {
   expect(runtime).toMatch(/^USER 1000:1000$/m);
   for (const path of ["/usr/local/lib/node_modules", "/usr/local/bin/npm", "/usr/local/bin/npx", "/opt/yarn-*"]) {
     expect(runtime).toContain(path);

@@ -36,7 +36,7 @@ const TAKEN = [
   "@scope/one/HISTORY.md",
 ];
 
-test("takes out maps, types, texts and tests of each package, and neither code nor licences", () => {
+test("removes maps, types, documentation and tests of packages, but no code or licences", () => {
   for (const file of [...KEPT, ...TAKEN]) {
     mkdirSync(dirname(join(modules, file)), { recursive: true });
     const name = dirname(file).split("/").at(-1);
@@ -51,14 +51,14 @@ test("takes out maps, types, texts and tests of each package, and neither code n
   expect(left).not.toContain("plain/test");
 });
 
-test("lists each package with its terms, and takes a readme for them where there is no other text", () => {
+test("lists each package with its terms, from a readme if there is no other text", () => {
   const list = licenceList(packagesIn(modules));
   expect(list).toContain("plain 1.0.0: MIT");
   expect(list).toContain("one 1.0.0\n\n@scope/one/COPYING");
   expect(list).toContain("inner 1.0.0\n\nplain/node_modules/inner/readme.md");
 });
 
-test("a bill of materials names all that is installed, also what npm left out", () => {
+test("a bill of materials lists everything installed, including what npm omits", () => {
   const known = { name: "plain", version: "1.0.0" };
   const component = { name: "folder", "bom-ref": "@scope/service@1.0.0" };
   const printed = JSON.stringify({ metadata: { component }, components: [known] });
@@ -67,7 +67,7 @@ test("a bill of materials names all that is installed, also what npm left out", 
   expect(metadata.component!.name).toBe("@scope/service");
 });
 
-test("a bill of materials is the same for the same packages, whenever it is made", () => {
+test("a bill of materials is the same for the same packages at any time", () => {
   const bom = (timestamp: string, serialNumber: string, version = "1") =>
     billOfMaterials(JSON.stringify({ serialNumber, metadata: { timestamp }, components: [{ version }] }), []);
   const [first, second] = [bom("2026-01-01", "urn:uuid:a"), bom("2027-01-01", "urn:uuid:b")];

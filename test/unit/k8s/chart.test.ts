@@ -14,7 +14,7 @@ const K8S = resolve(import.meta.dirname, "../../../k8s");
 const read = (path: string) => readFileSync(join(CHART, path), "utf8");
 
 withKustomize(() => {
-  test("the chart is what kustomize builds today: `npm run chart` would write nothing new", () => {
+  test("the chart is up to date: `npm run chart` would change nothing", () => {
     const files = chartFiles();
     expect(presentFiles()).toEqual([...files.keys(), ...BY_HAND].toSorted());
     expect([...files].filter(([path, text]) => read(path) !== text).map(([path]) => path)).toEqual([]);
@@ -94,13 +94,10 @@ withHelm((helm) => {
   }
 
   withKustomize(() => {
-    test.each(["cluster", "small"])(
-      "%s: with default values helm makes what kustomize makes, object by object",
-      (size) => {
-        const ours = comparable(rendered("--set", `size=${size}`));
-        expect(ours).toEqual(comparable(build(join(K8S, "overlays", size))));
-      },
-    );
+    test.each(["cluster", "small"])("%s: with default values helm produces kustomize's objects", (size) => {
+      const ours = comparable(rendered("--set", `size=${size}`));
+      expect(ours).toEqual(comparable(build(join(K8S, "overlays", size))));
+    });
   });
 
   const EVERYTHING = `
@@ -154,7 +151,7 @@ priorityClassName: mail
       expect(helm("lint", "--strict", CHART, "-f", file)).toContain("0 chart(s) failed");
     });
 
-    test("each value is where it belongs", () => {
+    test("each value has its effect in the right field", () => {
       const sender = find(all, "Deployment", "smtp-sender").spec.template as { metadata: Json; spec: Json };
       const [container] = sender.spec.containers as Json[];
       expect(sender.spec).toMatchObject({
@@ -216,7 +213,7 @@ priorityClassName: mail
     });
   });
 
-  test("senders are scaled by the service's metric without KEDA, or not at all", () => {
+  test("senders can be scaled by the service's metric without KEDA, or not at all", () => {
     const byMetric = rendered("--set", "autoscaling.smtpSender.by=metric");
     expect(errorsOf(byMetric)).toEqual([]);
     expect(kinds(byMetric)).not.toContain("ScaledObject");
@@ -230,14 +227,14 @@ priorityClassName: mail
     expect(find(fixed, "Deployment", "smtp-sender").spec).toMatchObject({ replicas: 2 });
   });
 
-  test("a change of a setting restarts pods, and of the number of pods does not", () => {
+  test("changing a setting restarts pods, changing the number of pods does not", () => {
     const podOf = (...args: string[]) => find(rendered(...args), "Deployment", "gateway").spec.template;
     const before = podOf();
     expect(podOf("--set", "services.gateway.maxReplicas=20")).toEqual(before);
     expect(podOf("--set", "config.LOGLEVEL=debug")).not.toEqual(before);
   });
 
-  test("an unknown value ends the installation before anything is made", () => {
+  test("an unknown value fails the installation before it starts", () => {
     expect(() => rendered("--set", "replicas=3")).toThrow(/replicas/);
   });
 });

@@ -59,13 +59,13 @@ withKustomize(() => {
   );
 
   describe("settings", () => {
-    test.each(workloads)("%s is given only variables that exist", (_, workload) => {
+    test.each(workloads)("%s sets only existing variables", (_, workload) => {
       const known = new Set([...Object.keys(configSchema.properties), "HOME", "NODE_OPTIONS", "POSTGRES_PASSWORD"]);
       const names = [...Object.keys(configMap), ...(ours(workload).env ?? []).map(({ name }) => name)];
       expect(names.filter((name) => !known.has(name))).toEqual([]);
     });
 
-    test.each(servers)("%s starts with what it is given", (_, workload) => {
+    test.each(servers)("%s starts with its settings", (_, workload) => {
       const example: Record<string, string> = {
         DATABASE_URL: "postgres://u:p@db/x",
         REDIS_URL: "redis://redis",
@@ -80,7 +80,7 @@ withKustomize(() => {
       expect(config.ALLOW_PRIVATE_NETWORKS).toBe(false);
     });
 
-    test("a password for the service's own mail reaches every service that asks for it", () => {
+    test("the password of the system mail server reaches every service that uses it", () => {
       const reads = (service: string) =>
         readdirSync(join(ROOT, "services", service), { recursive: true, encoding: "utf8" })
           .filter((file) => file.endsWith(".ts"))
@@ -101,7 +101,7 @@ withKustomize(() => {
       }
     });
 
-    test("no secret is written down: each comes from the Secret by name", () => {
+    test("no secret is written down: all reference the Secret", () => {
       const secret = /KEY|PASSWORD|_URL|TRANSPORTER/;
       const written = workloads.flatMap(([, workload]) =>
         [...workload.spec.template.spec.containers, ...(workload.spec.template.spec.initContainers ?? [])]
@@ -117,7 +117,7 @@ withKustomize(() => {
   });
 
   describe("services", () => {
-    test("the cluster runs every service, and nothing that is none", () => {
+    test("the cluster runs exactly the existing services", () => {
       const globs = workloadsOf(cluster).flatMap((workload) => ours(workload).args ?? []);
       const named = globs.map((glob) => /^services\/([\w-]+)\/\*\.service\.ts$/.exec(glob)?.[1]);
       expect([...new Set(named)].sort()).toEqual(services.toSorted());
@@ -129,7 +129,7 @@ withKustomize(() => {
       expect(workload).toMatchObject({ kind: "StatefulSet", spec: { replicas: 1 } });
     });
 
-    test("a sender brings its renderer: rendering is a local call", () => {
+    test("a sender runs its own renderer, so rendering is a local call", () => {
       const sender = workloadsOf(cluster).find(({ metadata }) => metadata.name === "smtp-sender")!;
       expect(ours(sender).args).toContain("services/renderer/*.service.ts");
     });
@@ -139,7 +139,7 @@ withKustomize(() => {
       expect(existsSync(join(ROOT, ours(job).command![1]!))).toBe(true);
     });
 
-    test("only the job has the owner's role, where there is one; where one role does all, it migrates by that", () => {
+    test("only the job uses the owner's role if there is one, else it migrates with the common role", () => {
       const named = workloads.flatMap(([name, workload]) =>
         [...workload.spec.template.spec.containers, ...(workload.spec.template.spec.initContainers ?? [])]
           .flatMap(({ env = [] }) => env)
@@ -159,13 +159,13 @@ withKustomize(() => {
       expect(ours(job).env!.map(({ name }) => name)).toContain("DATABASE_URL");
     });
 
-    test("only the job applies migrations: the nodes of the cluster wait for it, and small has nobody else", () => {
+    test("only the job applies migrations: the cluster's nodes wait for it, and small applies its own", () => {
       const smallMap = small.find(({ kind }) => kind === "ConfigMap") as Manifest & { data: Record<string, string> };
       expect(configMap.MIGRATIONS).toBe("wait");
       expect(smallMap.data.MIGRATIONS).toBeUndefined();
     });
 
-    test("Argo CD applies what the migration job needs before it, and the nodes after it, at the first time too", () => {
+    test("Argo CD applies the migration job's dependencies before it and the nodes after it, also at first", () => {
       const waveOf = ({ metadata }: Manifest) => {
         const { annotations = {} } = metadata as { annotations?: Record<string, string> };
         // Hooks before or after the sync would not take part in its waves.
@@ -178,7 +178,7 @@ withKustomize(() => {
       for (const wave of waves("Deployment")) expect(wave).toBeGreaterThan(job!);
     });
 
-    test("docs/kubernetes.md says how many connections PostgreSQL must bear", () => {
+    test("docs/kubernetes.md gives the number of PostgreSQL connections", () => {
       const most = Object.fromEntries(
         cluster
           .filter(({ kind }) => ["HorizontalPodAutoscaler", "ScaledObject"].includes(kind))
@@ -198,7 +198,7 @@ withKustomize(() => {
   });
 
   describe("ports and probes", () => {
-    test.each(servers)("%s: probes ask for paths that are served, on the port they are served on", (_, workload) => {
+    test.each(servers)("%s: probes use existing paths on their port", (_, workload) => {
       const health = readFileSync(join(ROOT, "mixins/health.middleware.ts"), "utf8");
       const { startupProbe, readinessProbe, livenessProbe, ports } = ours(workload);
       expect(readinessProbe!.httpGet.path).toBe("/ready");
@@ -230,7 +230,7 @@ withKustomize(() => {
       );
     });
 
-    test.each(servers)("%s may take the time that an orderly stop may take", (_, workload) => {
+    test.each(servers)("%s has enough time for a graceful stop", (_, workload) => {
       const stopMs = Number(configMap.DRAIN_SECONDS) * 1_000 + STOP_MARGIN_MS;
       const preStopSeconds = Number(ours(workload).lifecycle!.preStop.exec.command[1]);
       const { terminationGracePeriodSeconds } = workload.spec.template.spec;
@@ -264,18 +264,15 @@ withKustomize(() => {
       }
     });
 
-    test.each(workloads)(
-      "%s has room for the heap that it is allowed, and asks for what it takes at rest",
-      (_, workload) => {
-        const mebibytes = (text: string) => Number.parseInt(text, 10) * (text.endsWith("Gi") ? 1024 : 1);
-        const own = ours(workload).env?.find(({ name }) => name === "NODE_OPTIONS")?.value;
-        const [semi, old] = [...(own ?? configMap.NODE_OPTIONS!).matchAll(/=(\d+)/g)].map(([, n]) => Number(n));
-        const { limits, requests } = ours(workload).resources;
-        // The young generation is three semi-spaces; code, buffers and threads take 100 MiB.
-        expect(mebibytes(limits.memory!)).toBeGreaterThan(old! + 3 * semi! + 100);
-        if (workload.kind !== "Job") expect(mebibytes(requests.memory!)).toBeGreaterThanOrEqual(160);
-      },
-    );
+    test.each(workloads)("%s has room for its heap, and requests what it uses when idle", (_, workload) => {
+      const mebibytes = (text: string) => Number.parseInt(text, 10) * (text.endsWith("Gi") ? 1024 : 1);
+      const own = ours(workload).env?.find(({ name }) => name === "NODE_OPTIONS")?.value;
+      const [semi, old] = [...(own ?? configMap.NODE_OPTIONS!).matchAll(/=(\d+)/g)].map(([, n]) => Number(n));
+      const { limits, requests } = ours(workload).resources;
+      // The young generation is three semi-spaces; code, buffers and threads take 100 MiB.
+      expect(mebibytes(limits.memory!)).toBeGreaterThan(old! + 3 * semi! + 100);
+      if (workload.kind !== "Job") expect(mebibytes(requests.memory!)).toBeGreaterThanOrEqual(160);
+    });
 
     test.each(servers)("%s selects its own pods", (_, { spec }) => {
       expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels);
@@ -291,7 +288,7 @@ withKustomize(() => {
       }
     });
 
-    test("a drain waits neither for pods that are unready nor for a revision that is gone", () => {
+    test("a drain waits neither for unready pods nor for an old revision", () => {
       for (const budget of cluster.filter(({ kind }) => kind === "PodDisruptionBudget")) {
         expect(budget.spec).toMatchObject({ unhealthyPodEvictionPolicy: "AlwaysAllow" });
       }
@@ -315,7 +312,7 @@ withKustomize(() => {
       expect(blocks).toEqual(["10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"]);
     });
 
-    test("everything is closed but what a policy opens, and only who must reaches the internet", () => {
+    test("everything is closed except what a policy opens, and only services that need it reach the internet", () => {
       for (const all of [cluster, small]) {
         const closed = all.find(({ metadata }) => metadata.name === "flockmail-closed") as Manifest & { spec: object };
         expect(closed.spec).toEqual({
@@ -338,7 +335,7 @@ withKustomize(() => {
   });
 
   describe("scaling", () => {
-    test("what is scaled exists and has no number of replicas of its own", () => {
+    test("scaled workloads exist and set no replicas themselves", () => {
       const scalers = cluster.filter(({ kind }) => ["HorizontalPodAutoscaler", "ScaledObject"].includes(kind));
       const names = scalers.map(({ spec }) => (spec as { scaleTargetRef: { name: string } }).scaleTargetRef.name);
       expect(names.sort()).toEqual(["gateway", "smtp-sender"]);
@@ -348,7 +345,7 @@ withKustomize(() => {
       }
     });
 
-    test("whoever scales the senders, their bounds and what one of them is for are the same", () => {
+    test("all methods of scaling the senders use the same limits and target", () => {
       interface Scaler {
         minReplicas?: number;
         maxReplicas?: number;
@@ -373,7 +370,7 @@ withKustomize(() => {
       expect(measuresOf(example("smtp-sender-metric"))).toEqual(expected);
     });
 
-    test("the question that KEDA asks is one the database can answer", async () => {
+    test("KEDA's query runs on the database", async () => {
       const scaled = cluster.find(({ kind }) => kind === "ScaledObject") as Manifest & {
         spec: { triggers: { metadata: { query: string } }[] };
       };

@@ -33,7 +33,7 @@ const metricsIn = (text: string) =>
   );
 
 test.each(["alerts.yaml", ...readdirSync(join(FOLDER, "dashboards")).map((file) => `dashboards/${file}`)])(
-  "%s asks for metrics that the service has",
+  "%s uses existing metrics",
   (path) => {
     const asked = [...metricsIn(read(path))];
     expect(asked.length).toBeGreaterThan(3);
@@ -42,7 +42,7 @@ test.each(["alerts.yaml", ...readdirSync(join(FOLDER, "dashboards")).map((file) 
 );
 
 test.each(["smtp-sender-prometheus", "smtp-sender-metric", "prometheus-adapter-values"])(
-  "examples/%s.yaml scales by a metric that the service has",
+  "examples/%s.yaml scales by an existing metric",
   (name) => {
     const asked = [...metricsIn(read(`../examples/${name}.yaml`))];
     expect(asked).toEqual(["flockmail_send_queue_recipients"]);
@@ -50,7 +50,7 @@ test.each(["smtp-sender-prometheus", "smtp-sender-metric", "prometheus-adapter-v
   },
 );
 
-test("each alert has its page in the runbook, and each page its alert", () => {
+test("each alert has a section in the runbook, and vice versa", () => {
   const pages = [...runbook.matchAll(/^### (\w+)$/gm)].map(([, name]) => name);
   expect(pages).toEqual(alerts.map(({ alert }) => alert));
 });
@@ -61,7 +61,7 @@ test("the runbook names commands that exist", () => {
   expect(named.filter((name) => !commandNamed(name))).toEqual([]);
 });
 
-test("each alert has a case that it is for, by promtool's own format", () => {
+test("each alert has a test case in promtool's format", () => {
   const { tests } = parse(read("alerts.test.yaml")) as {
     tests: { alert_rule_test: { alertname: string; exp_alerts?: unknown[] }[] }[];
   };
@@ -70,7 +70,7 @@ test("each alert has a case that it is for, by promtool's own format", () => {
   expect([...fired].toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted());
 });
 
-test("every panel of the dashboards asks something, at a place of its own", () => {
+test("every panel of the dashboards has a query and its own position", () => {
   for (const dashboard of dashboards) {
     const { panels } = JSON.parse(dashboard) as {
       panels: { gridPos: { x: number; y: number }; targets: { expr: string }[] }[];
@@ -82,7 +82,7 @@ test("every panel of the dashboards asks something, at a place of its own", () =
 
 // Debian's package is 50 MB.
 longTest(
-  "promtool finds the rules valid, and every case as it says",
+  "promtool accepts the rules and all cases",
   async () => {
     const { path, env } = await program("promtool", ["prometheus"]);
     const folder = mkdtempSync(join(tmpdir(), "flockmail-promtool-"));

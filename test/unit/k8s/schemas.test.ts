@@ -61,7 +61,7 @@ withKustomize(() => {
       expect(errorsOf(manifests)).toEqual([]);
     });
 
-    test("no object has a field that Kubernetes does not know", () => {
+    test("no object has a field unknown to Kubernetes", () => {
       expect(unknownFields(manifests)).toEqual([]);
     });
   });
@@ -79,7 +79,7 @@ withKustomize(() => {
     FETCH_TIMEOUT_MS,
   );
 
-  test("the checks see a wrong type and a misspelled field", () => {
+  test("the checks notice a wrong type and a misspelled field", () => {
     const [manifest] = build(folderOf("cluster")).filter(({ kind }) => kind === "Deployment");
     const spec = manifest!.spec as Record<string, unknown>;
     expect(errorsOf([{ ...manifest, spec: { ...spec, replicas: "two" } }])).toHaveLength(1);

@@ -49,7 +49,7 @@ const server = (facts: Partial<ServerFacts>, isEmbedded = false) =>
   states(serverFindings({ ...FACTS, ...facts }, { isEmbedded }));
 
 describe("PostgreSQL", () => {
-  test("a server that keeps the promise has nothing said against it", () => {
+  test("a safe server has no findings", () => {
     expect(Object.values(server({}))).toEqual(Object.values(server({})).map(() => "ok"));
   });
 
@@ -71,11 +71,11 @@ describe("PostgreSQL", () => {
     expect(server(facts)).toMatchObject({ [check]: state });
   });
 
-  test("the embedded database's role may be a superuser", () => {
+  test("the embedded database may use a superuser", () => {
     expect(server({ role: SUPERUSER }, true)).toMatchObject({ role: "ok" });
   });
 
-  test("connections: in use, and what all pools together may open", () => {
+  test("connections: in use, and the total of all pools", () => {
     expect(states(connectionFindings({ ...FACTS, connections: 90 }, [20]))).toEqual({
       "connections in use": "warn",
       "connections at most": "ok",
@@ -84,7 +84,7 @@ describe("PostgreSQL", () => {
     expect(planned).toMatchObject({ state: "warn", found: "105 of 97, by the DATABASE_POOL of 5 nodes" });
   });
 
-  test("campaign numbers are warned of when half of them are used, long before the last one", () => {
+  test("campaign numbers cause a warning when half are used", () => {
     expect([null, 0.0004, 0.5, 0.51].map((used) => campaignNumberFinding(used).state)).toEqual([
       "ok",
       "ok",
@@ -94,13 +94,13 @@ describe("PostgreSQL", () => {
     expect(campaignNumberFinding(0.0004).found).toContain("0.04 %");
   });
 
-  test("migrations: missing ones fail, those of a newer version are pointed at", () => {
+  test("migrations: missing ones fail, those of a newer version are reported", () => {
     expect(migrationFinding(["1", "2"], ["1", "2"])).toMatchObject({ state: "ok" });
     expect(migrationFinding(["1", "2"], ["1"])).toMatchObject({ state: "fail", found: "1 not applied, first 2" });
     expect(migrationFinding(["1"], ["1", "2"])).toMatchObject({ state: "warn" });
   });
 
-  test("what is left undone: transactions, slots, dead rows, statistics, indexes", () => {
+  test("leftovers: transactions, slots, dead rows, statistics, indexes", () => {
     const work = {
       transactions: 0,
       oldest_seconds: 0,
@@ -142,7 +142,7 @@ describe("PostgreSQL", () => {
   });
 });
 
-test("Redis without room, and NATS with a small max_payload, are pointed at", () => {
+test("a full Redis, and NATS with a small max_payload, are reported", () => {
   expect(redisMemoryFinding("used_memory:950\r\nmaxmemory:1000\r\n")).toMatchObject({ state: "warn" });
   expect(redisMemoryFinding("used_memory:950\r\nmaxmemory:0\r\n")).toMatchObject({ state: "ok" });
   expect([65_536, 1_048_576].map((bytes) => payloadFinding(bytes).state)).toEqual(["warn", "ok"]);
@@ -183,7 +183,7 @@ describe("nodes", () => {
   });
   const judged = (...nodes: Node[]) => states(nodeFindings(nodes, undefined));
 
-  test("that are all well are as many lines as one", () => {
+  test("without problems are one line, however many there are", () => {
     const one = judged(node("a"));
     expect(new Set(Object.values(one))).toEqual(new Set(["ok"]));
     expect(nodeFindings([node("a"), node("b"), node("c")], undefined)).toHaveLength(Object.keys(one).length);
@@ -234,11 +234,11 @@ describe("settings", () => {
     [{ TRUST_PROXY: 0 }, "TRUST_PROXY"],
     [{ SYSTEM_SMTP_URL: undefined }, "SYSTEM_SMTP_URL"],
     [{ ALLOW_PRIVATE_NETWORKS: true }, "ALLOW_PRIVATE_NETWORKS"],
-  ] as const)("%o is pointed at", (changed, check) => {
+  ] as const)("%o is reported", (changed, check) => {
     expect(states(addressFindings({ ...PUBLIC, ...changed }))).toMatchObject({ [check]: "warn" });
   });
 
-  test("a weak key is pointed at by its length or variety, and never shown", () => {
+  test("a weak key is reported by its length or variety, and never shown", () => {
     const weak = ["hunter2hunter2hunter2", "a".repeat(64)].map((SECRET_KEY) => secretFinding({ SECRET_KEY }));
     expect(weak.map(({ state }) => state)).toEqual(["warn", "warn"]);
     expect(JSON.stringify(weak)).not.toMatch(/hunter|aaa/);
@@ -246,7 +246,7 @@ describe("settings", () => {
     expect(secretFinding({ SECRET_KEY: undefined }).state).toBe("ok");
   });
 
-  test("stored secrets that nobody can open are a failure, an old key is something to take away", () => {
+  test("secrets that no key opens are a failure, an old key is reported for removal", () => {
     expect(states(sealedFindings({ SECRET_KEY_OLD: "x" }, 3))).toEqual({
       "stored secrets": "fail",
       SECRET_KEY_OLD: "warn",
@@ -257,19 +257,19 @@ describe("settings", () => {
     });
   });
 
-  test("a certificate that ends soon, or is over", () => {
+  test("a certificate that expires soon or has expired", () => {
     const days = (n: number) => certificateFinding(n * 86_400_000, 0).state;
     expect([days(60), days(5), days(-1)]).toEqual(["ok", "warn", "fail"]);
   });
 });
 
-test("name servers: none that answers fails, a slow or silent one among others is pointed at", () => {
+test("name servers: all silent fails, a slow or silent one among others is reported", () => {
   const of = (...ms: (number | null)[]) =>
     nameServerFinding(ms.map((one, n) => ({ server: `192.0.2.${n}`, ms: one }))).state;
   expect([of(3, 4), of(3, null), of(900), of(null, null), of()]).toEqual(["ok", "warn", "warn", "fail", "fail"]);
 });
 
-test("disk: a tenth is little where it is less than a gigabyte, and nearly nothing fails", () => {
+test("disk: a tenth counts as low below a gigabyte, and almost nothing fails", () => {
   const of = (free: number, size: number) => diskFinding("uploads", "/tmp", { free, size }).state;
   expect([of(5 * GIB, 100 * GIB), of(GIB / 2, 100 * GIB), of(GIB / 2, GIB), of(1_000_000, GIB)]).toEqual([
     "ok",
@@ -279,7 +279,7 @@ test("disk: a tenth is little where it is less than a gigabyte, and nearly nothi
   ]);
 });
 
-test("a clock is only held to what the way of the question cannot explain", () => {
+test("a clock's round trip is not counted as an error", () => {
   const of = (theirsMs: number) =>
     clockFinding("Redis", "clock", { whose: "Redis's clock", theirsMs, askedAtMs: 10_000, answeredAtMs: 14_000 });
   expect(of(12_000).found).toBe("agrees with this process's");
@@ -288,7 +288,7 @@ test("a clock is only held to what the way of the question cannot explain", () =
   expect(of(-40_000).state).toBe("fail");
 });
 
-test("a check that fails says so in a line of its own, without a password, and hides no other", async () => {
+test("a failing check is one line without a password, and hides no other", async () => {
   const { ok } = findingsOf("machine");
   const findings = await runChecks([
     {
@@ -308,7 +308,7 @@ test("a check that fails says so in a line of its own, without a password, and h
   expect(JSON.stringify(findings)).not.toContain("geheim");
 });
 
-test("a configuration that no process starts with is shown line by line", async () => {
+test("an invalid configuration is shown line by line", async () => {
   const findings = await examineWithoutService(new Error("Nobody is there."), { PORT: "many", HEALTH_PORT: "few" });
   const failed = findings.filter(({ state }) => state === "fail").map(({ found }) => found);
   expect(failed).toEqual([

@@ -3,8 +3,8 @@ import { forgetRefreshed, gauge, readMetrics, refreshed } from "../../../service
 
 const lineOf = (text: string, name: string) => text.split("\n").find((line) => line.startsWith(name));
 
-describe("metrics that take a query", () => {
-  test("are queried when metrics are read, and not again within seconds", async () => {
+describe("metrics that need a query", () => {
+  test("are queried when metrics are read, and cached for seconds", async () => {
     let asked = 0;
     const read = refreshed("asked", async () => ++asked);
     gauge("test_asked", "Asked.", () => read() ?? 0);
@@ -13,7 +13,7 @@ describe("metrics that take a query", () => {
     forgetRefreshed("asked");
   });
 
-  test("are left out when nobody answers", async () => {
+  test("are omitted without an answer", async () => {
     const read = refreshed("away", async () => {
       throw new Error("The database is away");
     });
@@ -22,14 +22,14 @@ describe("metrics that take a query", () => {
     forgetRefreshed("away");
   });
 
-  test("a gauge may have labels, and a name stands once however often it is declared", async () => {
+  test("a gauge may have labels, and appears once however often it is declared", async () => {
     gauge("test_depth", "Old.", () => 1);
     gauge("test_depth", "New.", () => [[{ state: "ready" }, 3]]);
     const lines = (await readMetrics()).split("\n").filter((line) => line.includes("test_depth"));
     expect(lines).toEqual(["# HELP test_depth New.", "# TYPE test_depth gauge", 'test_depth{state="ready"} 3']);
   });
 
-  test("the process reports CPU and start under the names that dashboards know", async () => {
+  test("the process reports CPU and start time under the usual names", async () => {
     const text = await readMetrics();
     expect(text).toContain("# TYPE process_cpu_seconds_total counter");
     expect(Number(lineOf(text, "process_cpu_seconds_total ")!.split(" ")[1])).toBeGreaterThan(0);
@@ -37,7 +37,7 @@ describe("metrics that take a query", () => {
     expect(Math.abs(startedAtMs - (Date.now() - process.uptime() * 1_000))).toBeLessThan(2_000);
   });
 
-  test("every name keeps Prometheus' conventions: one prefix, and the unit or _total at its end", async () => {
+  test("every name follows Prometheus' conventions: one prefix, and the unit or _total at its end", async () => {
     const types = (await readMetrics()).matchAll(/^# TYPE (\S+) (\S+)$/gm);
     for (const [, name, type] of types) {
       if (name!.startsWith("test_")) continue;
@@ -60,14 +60,14 @@ describe("metrics that take a query", () => {
       await sleep(25);
     }
 
-    test("is the same for two scrapers: reading it takes nothing from the other", async () => {
+    test("is the same for two scrapers: reading does not reset it", async () => {
       await block();
       const [first, second] = [await lagSeconds(), await lagSeconds()];
       expect(first).toBeGreaterThan(0.29);
       expect(second).toBeGreaterThan(0.29);
     });
 
-    test("is also there as its longest: one delay among thousands is in no percentile", async () => {
+    test("also has a maximum: percentiles hide one delay among thousands", async () => {
       await block();
       const longest = lineOf(await readMetrics(), "flockmail_event_loop_lag_max_seconds ")!;
       expect(Number(longest.split(" ")[1])).toBeGreaterThan(0.29);

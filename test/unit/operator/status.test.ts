@@ -77,7 +77,7 @@ const overview = (more: Partial<Overview> = {}): Overview => ({
 });
 
 describe("the screen", () => {
-  test("shows nodes, mails in flight and in doubt, campaigns with rate and time left, queues, limits, failing webhooks, dependencies", () => {
+  test("shows nodes, mails in flight and in doubt, campaigns with rate and remaining time, queues, limits, failing webhooks, dependencies", () => {
     const text = screenOf(overview(), { width: 160, height: 40 }).join("\n");
     for (const part of [
       "Flockmail 0.1.0 · 2 of 2 nodes ready · 1,235 mails/s · 40 in flight · 55 in doubt · 03:04:05 UTC",
@@ -102,7 +102,7 @@ describe("the screen", () => {
     [40, 10],
     [10, 3],
     [1, 1],
-  ])("never leaves %i columns and %i lines, whatever the names are", (width, height) => {
+  ])("stays within %i columns and %i lines, whatever the names", (width, height) => {
     const wide = overview({
       nodes: Array.from({ length: 30 }, (_, n) => node(`node-${n}-${"x".repeat(60)}`)),
       campaigns: Array.from({ length: 50 }, (_, n) =>
@@ -116,7 +116,7 @@ describe("the screen", () => {
     for (const line of lines) expect(columnsOf(line)).toBeLessThanOrEqual(width);
   });
 
-  test("says how many nodes and campaigns there is no room for", () => {
+  test("gives the number of nodes and campaigns that do not fit", () => {
     const lines = screenOf(
       overview({ campaigns: Array.from({ length: 50 }, (_, n) => campaign(`Number ${n}`)), unfinished_campaigns: 120 }),
       { width: 120, height: 24 },
@@ -126,7 +126,7 @@ describe("the screen", () => {
     expect(lines.at(-1)).toBe(`… and ${120 - shownRows} more`);
   });
 
-  test("a customer's names do not move the cursor, nor turn the line round", () => {
+  test("a customer's names neither move the cursor nor reverse the line", () => {
     const named = campaign(`${ESC}[2J${ESC}]0;owned\u0007\u202eSix`, { company: "a\r\nb" });
     const text = screenOf(overview({ campaigns: [named] }), { width: 120, height: 40 }).join("\n");
     expect(text).not.toMatch(/[\u001b\u0007\r\u202e]/);
@@ -166,7 +166,7 @@ async function watched(ask: Ask): Promise<string> {
 }
 
 describe("--watch", () => {
-  test("draws in place until Ctrl-C, and leaves the terminal as it was", async () => {
+  test("redraws in place until Ctrl-C and restores the terminal", async () => {
     const listening = process.listenerCount("SIGINT");
     const written = await watched((async () => overview()) as unknown as Ask);
     expect(written.startsWith(`${ESC}[?1049h${ESC}[?25l`)).toBe(true);
@@ -175,7 +175,7 @@ describe("--watch", () => {
     expect(process.listenerCount("SIGINT")).toBe(listening);
   });
 
-  test("ends at once while it waits for an answer", async () => {
+  test("ends at once while waiting for an answer", async () => {
     const terminal = new FakeTerminal();
     const silent = (() => {
       setImmediate(interrupt);
@@ -185,7 +185,7 @@ describe("--watch", () => {
     expect(terminal.written.endsWith(`${ESC}[?25h${ESC}[?1049l`)).toBe(true);
   });
 
-  test("continues when a request fails, says so, and keeps the last screen", async () => {
+  test("continues after a failed request, reports it, and keeps the last screen", async () => {
     let asked = 0;
     const failing = (async () => {
       if (asked++ > 0) throw new Error(`The service${ESC}[2J does not answer`);

@@ -15,7 +15,7 @@ test.each([
   [null, undefined],
 ])("the queue id in %s is %s", (reply, id) => expect(queueIdOf(reply)).toBe(id));
 
-test("moments that lie close together are searched in one go", () => {
+test("times that are close together are searched as one range", () => {
   expect(spansAround([100_000, 105_000, 200_000])).toEqual([
     [98_000, 125_000],
     [198_000, 220_000],
