@@ -121,35 +121,53 @@ async function answer(visit: Visit, { isWrite, isPoll, seen }: How): Promise<Out
   return outcomeOf(await found.show(within));
 }
 
-interface Sessions {
-  session: ConsoleSession;
-  had: ConsoleSession | undefined;
+/** What the browser's cookie says. */
+interface Had {
+  /** A session that is still good. */
+  session: ConsoleSession | undefined;
+  /** One whose time is over: it gives no rights, and its forms are kept. */
+  ended: ConsoleSession | undefined;
+}
+
+function hadBy({ cookie, path }: Asked): Had {
+  if (cookie === undefined) return { session: undefined, ended: undefined };
+  const session = readSession(cookie) ?? undefined;
+  const mayBeEnded = !session && !isForOperators(path);
+  return { session, ended: (mayBeEnded && readSession(cookie, { alsoEnded: true })) || undefined };
+}
+
+interface Sessions extends Pick<Had, "session"> {
+  next: ConsoleSession;
   isPoll: boolean;
 }
 
-function headersOf(visit: Visit, { session, had, isPoll }: Sessions): Record<string, string> {
-  return session === had && (isPoll || !isDueForRenewal(session))
+function headersOf(visit: Visit, { next, session, isPoll }: Sessions): Record<string, string> {
+  return next === session && (isPoll || !isDueForRenewal(next))
     ? {}
-    : { "set-cookie": cookieOf(signSession(session), visit) };
+    : { "set-cookie": cookieOf(signSession(next), visit) };
 }
 
 async function handle(ctx: Ctx<unknown>, asked: Asked, isWrite: boolean): Promise<Shown> {
-  const { path, query, cookie, form = {}, file, isPoll = false } = asked;
-  const had = (cookie === undefined ? null : readSession(cookie)) ?? undefined;
-  const session = had ?? newVisitor();
+  const { path, query, form = {}, file, isPoll = false } = asked;
+  const had = hadBy(asked);
+  // An ended cookie stays until somebody signs in: a page that refreshes itself must not take it from the form beside it.
+  const { person: _, ...stranger } = had.ended ?? newVisitor();
+  const session = had.session ?? stranger;
   let visit: Visit = { ctx, path, query, session, params: {}, form, ...(file ? { file } : {}) };
-  const finish = (given: Answer, next = session, kept?: Kept) =>
-    render(given, { ...visit, session: next }, headersOf(visit, { session: next, had, isPoll }), kept);
+  const finish = (given: Answer, next = session, kept?: Kept) => {
+    const isKept = had.ended !== undefined && next === session;
+    const headers = isKept ? {} : headersOf(visit, { next, session: had.session, isPoll });
+    return render(given, { ...visit, session: next }, headers, kept);
+  };
   const seen = (now: Visit) => {
     visit = now;
   };
   try {
     const token = asked.formToken ?? form.form_token ?? "";
-    if (isWrite && !(had && isFormToken(had, token))) {
-      const ended = cookie === undefined ? null : readSession(cookie, { alsoEnded: true });
-      const isOpen = isForOperators(path) || findPage(openPages, path, "form");
-      if (!ended || isOpen || !isFormToken(ended, token)) throw forbidden(STALE_FORM);
-      return finish(toSignIn({ ...visit, session: ended }, true));
+    const sender = had.session ?? had.ended;
+    if (isWrite && !(sender && isFormToken(sender, token))) throw forbidden(STALE_FORM);
+    if (isWrite && had.ended && !findPage(openPages, path, "form")) {
+      return finish(toSignIn({ ...visit, session: had.ended }, true));
     }
     const { answer: given, session: next, kept } = await answer(visit, { isWrite, isPoll, seen });
     if (!kept || !next) return finish(given, next);

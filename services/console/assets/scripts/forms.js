@@ -75,9 +75,9 @@ const isWatched = (form) =>
 const isSignedIn = document.querySelector('form[action="/app/logout"]') !== null;
 let isLeaving = false;
 
-document.addEventListener("input", ({ target, isTrusted }) => {
+document.addEventListener("input", ({ target }) => {
   const form = target.form;
-  if (form && (isTrusted || target.dataset.chooses)) typedIn.set(form, (typedIn.get(form) ?? 0) + 1);
+  if (form) typedIn.set(form, (typedIn.get(form) ?? 0) + 1);
 });
 document.addEventListener("submit", ({ target }) => {
   isLeaving = true;
