@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import jwt from "jsonwebtoken";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { query } from "../../models/database/db.ts";
 import { keysFor } from "../../services/lib/secrets.ts";
 import { type App, startApp } from "../support/app.ts";
 import { newCompany, type TestCompany } from "../support/client.ts";
@@ -127,6 +128,38 @@ test("a step of a campaign is saved before it is left, by a link and by leaving 
     await page.getByRole("textbox", { name: "Subject", exact: true }).fill("Left by the window");
     await page.goto(at("campaigns/drafts"));
     await expect(until(async () => (await subject()) === "Left by the window")).resolves.toBeUndefined();
+  });
+});
+
+test("all of a search are chosen over its pages, and the buttons say how many before they are pressed", async () => {
+  const emails = Array.from({ length: 45 }, (_, n) => `forty${n}@example.com`);
+  await query("insert into subscribers (company_id, email) select $1, unnest($2::text[])", [company.id, emails]);
+  await open(async (page) => {
+    await page.goto(at("subscribers?search=forty"));
+    await page.getByRole("button", { name: "Delete …" }).waitFor();
+    await page.getByLabel("Choose forty44@example.com").check();
+    await page.getByRole("button", { name: "Delete 1 …" }).waitFor();
+    await page.getByRole("link", { name: "Choose all 45" }).click();
+    await page.getByRole("link", { name: "Next" }).click();
+    await page.waitForURL(/page=2/);
+    await page.getByRole("button", { name: "Delete 45 …" }).click();
+    await page.getByRole("button", { name: "Delete 45 for good" }).click();
+    await page.getByText("45 subscribers deleted.").waitFor();
+    expect((await company.api.get(`${E}/subscribers/`, { query: { search: "forty" } })).body.count).toBe(0);
+  });
+});
+
+test("a new company has the browser's time zone", async () => {
+  const options = { timezoneId: "Asia/Tokyo" };
+  await openPage(browser, { bypassCSP: false, ...options }, async (page) => {
+    await page.goto(`${app.url}/app/sign-up`);
+    await page.getByLabel(/company/i).fill("Tokyo Books");
+    await page.getByLabel("Email address").fill(`tokyo-${Date.now()}@example.com`);
+    await page.getByLabel("Password").fill("correct horse battery staple");
+    await page.getByRole("button").last().click();
+    await page.waitForURL(/\/app\/[0-9a-f-]{36}$/);
+    const [, id] = /app\/([0-9a-f-]{36})/.exec(page.url())!;
+    expect(await query("select timezone from companies where id = $1", [id])).toEqual([{ timezone: "Asia/Tokyo" }]);
   });
 });
 

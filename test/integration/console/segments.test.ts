@@ -64,7 +64,7 @@ describe("segments", () => {
     let shown = await browser.open(at(path));
     expect(shown).toMatchObject({ status: 200, title: "New segment" });
     shown = await press(shown, path, "refresh", { "r.0.field": "attribute" });
-    expect(shown.html).toContain('<option value="city">');
+    expect(shown.html).toContain('<option value="city" label="City">');
     shown = await press(shown, path, "add", { "r.0.name": "city", "r.0.choice": "equals", "r.0.value": "london" });
     shown = await press(shown, path, "refresh", { "r.1.field": "list" });
     shown = await press(shown, path, "refresh", { "r.1.choice": "not_in" });
@@ -233,7 +233,7 @@ test("a viewer reads both, sees no form that writes, and gets 403 for every writ
     const { status, html } = await viewer.open(at(path, mine));
     expect([path, status, /method="post"(?! action="\/app\/logout")/.test(html)]).toEqual([path, 200, false]);
   }
-  expect((await viewer.open(at(`segments/${id}`, mine))).html).toContain("city is one of “Rome”, “Bonn”");
+  expect((await viewer.open(at(`segments/${id}`, mine))).html).toContain("City is one of “Rome”, “Bonn”");
   for (const path of ["segments/new", `segments/${id}/delete`]) {
     expect(await viewer.open(at(path, mine))).toMatchObject({ status: 403, title: "You may not do this" });
   }
