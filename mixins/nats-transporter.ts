@@ -66,7 +66,7 @@ export class NatsTransporter extends Transporters.NATS {
     // All subjects begin alike, so that a user needs rights on one tree only.
     const client = await connect({ ...options, inboxPrefix: this.getTopicName("INBOX") });
     this.client = client;
-    void this.#watch(client).catch((error) => this.logger.error("The watch over NATS failed", error));
+    void this.#watch(client).catch((error) => this.logger.error("The NATS status watch failed", error));
     await this.onConnected();
   }
 
@@ -86,7 +86,7 @@ export class NatsTransporter extends Transporters.NATS {
         if (!message.headers?.has(TRANSFER)) return void this.receive(command, Buffer.from(message.data));
         this.#fetched(message).then(
           (packet) => this.receive(command, packet),
-          (reason) => this.logger.warn(`A packet of ${message.headers?.get(FROM)} is lost: ${reason.message}`),
+          (reason) => this.logger.warn(`A packet of ${message.headers?.get(FROM)} was lost: ${reason.message}`),
         );
       },
     });
@@ -155,14 +155,14 @@ export class NatsTransporter extends Transporters.NATS {
   #lost(): void {
     if (this.isAway) return;
     this.isAway = true;
-    this.logger.warn(`NATS is away: the connection to ${this.servers.hosts.join(", ")} broke`);
+    this.logger.warn(`NATS is unavailable: the connection to ${this.servers.hosts.join(", ")} broke`);
     const { nodes } = this.#registry();
     for (const { id, local } of nodes.toArray()) if (!local) this.transit.removePendingRequestByNodeID(id);
   }
 
   async #back(): Promise<void> {
     this.isAway = false;
-    this.logger.info("NATS is back");
+    this.logger.info("NATS is available again");
     if (this.transit.disconnecting) return;
     await this.transit.sendDisconnectPacket();
     await this.onConnected(true);

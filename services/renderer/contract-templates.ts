@@ -101,8 +101,8 @@ const LANGUAGE =
   "`company.name`, `company.footer_text`. A syntax error is a 400 that names line and column, as are " +
   "more than 10,000 tags and HTML nested more than 500 levels deep.";
 
-// As compared once, over the 25 example templates of MJML, with mjml 4: 11 are the same, apart from how colours, decimals and
-// blanks are written.
+// Compared over MJML's 25 example templates with mjml 4: 11 are identical, apart from the notation of colours, decimals
+// and white space.
 const MJML_DIFFERENCES = [
   "| where | `mjml` 4 | here |",
   "|---|---|---|",

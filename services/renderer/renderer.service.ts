@@ -35,7 +35,7 @@ const ofRenderer = (service: Service) => service as Renderer;
 export default defineService("renderer", contract, {
   created() {
     ofRenderer(this).campaigns = new CompiledCampaigns((campaignId, cause) =>
-      this.logger.error({ error: cause, campaign: campaignId }, "No mail of a campaign can be made"),
+      this.logger.error({ error: cause, campaign: campaignId }, "No email of a campaign can be rendered"),
     );
     ofRenderer(this).webViews = new WebViews();
     ofRenderer(this).archived = new ArchivedMails();
@@ -60,7 +60,7 @@ export default defineService("renderer", contract, {
     checkTemplate: {
       validate: checkErrors,
       async handler(ctx) {
-        const onFilterFailure = (error: unknown) => this.logger.warn({ error }, "The spam filter gave no score");
+        const onFilterFailure = (error: unknown) => this.logger.warn({ error }, "The spam filter returned no score");
         return checkTemplate(companyOf(ctx), ctx.params, onFilterFailure);
       },
     },

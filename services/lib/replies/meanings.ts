@@ -1,6 +1,6 @@
 /**
- * Why an email was refused or came back, in stable words, and the kind of each. One table for live SMTP answers, delivery
- * reports and the events of providers; what each kind does stands in smtp-sender/delivery/outcome.ts and
+ * Lists the reasons of refusals and bounces in stable words, with the kind of each: one table for live SMTP replies,
+ * delivery reports and providers' events. The effects of each kind are defined in smtp-sender/delivery/outcome.ts and
  * bounces/plan-effect.ts.
  *
  *   hard    the mailbox does not exist

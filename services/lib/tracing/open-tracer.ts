@@ -58,8 +58,8 @@ class CountingExporter implements SpanExporter {
     this.#exporter.export(batch, (result) => {
       const error = result.error as (Error & { code?: string | number }) | undefined;
       spans.inc({ result: error ? "failed" : "exported" }, batch.length);
-      if (error && !this.#isAway) this.#log.warn(`Traces: the collector takes nothing: ${error.code ?? error.name}`);
-      if (!error && this.#isAway) this.#log.info("Traces: the collector is back");
+      if (error && !this.#isAway) this.#log.warn(`Traces: the collector accepts nothing: ${error.code ?? error.name}`);
+      if (!error && this.#isAway) this.#log.info("Traces: the collector is available again");
       this.#isAway = error !== undefined;
       done(result);
     });

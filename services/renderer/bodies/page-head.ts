@@ -14,7 +14,7 @@ function declared(tag: string): boolean {
   return language !== "" && language.toLowerCase() !== "und";
 }
 
-/** Inserts PLACE for the title, unless there is one; `language` applies if none is declared. */
+/** Inserts PLACEHOLDER for the title, unless there is one; `language` applies if none is declared. */
 export function withPageHead(body: string, language: string): string {
   const { opens, titles } = outlineOf(body);
   const changes: Change[] = [];

@@ -14,7 +14,7 @@ const FILLER = "&#847;&zwnj;&nbsp;".repeat(100);
 
 const BLOCK = `<div style="${STYLE}">${PLACEHOLDER}${FILLER}</div>`;
 
-/** Inserts PLACE at the position of the preheader. */
+/** Inserts PLACEHOLDER at the position of the preheader. */
 export const withPreheader = (body: string): string =>
   changed(
     body,

@@ -192,7 +192,7 @@ export class Recorder {
     try {
       callback();
     } catch (error) {
-      this.#options.log.error("after results were recorded", { error: (error as Error).stack });
+      this.#options.log.error("callback failed after results were recorded", { error: (error as Error).stack });
     }
   }
 }

@@ -67,11 +67,11 @@ export class DatabaseHistory {
     if (isSame) return false;
     this.#timeline = undefined;
     if (before !== undefined) {
-      log.warn("the database has another history: a replica took over, or a backup was restored", { before, name });
+      log.warn("the database's history has changed: a replica was promoted or a backup was restored", { before, name });
       endBatches();
       await this.#until(() => !hasBatches());
       const looked = await writeAgain();
-      log.warn("results were written again where the database had lost them", { looked });
+      log.warn("rewrote results that the database had lost", { looked });
     }
     this.#settled = name;
     await this.#until(() => this.#waitForPeers(name));

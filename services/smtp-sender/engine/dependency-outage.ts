@@ -44,7 +44,7 @@ export class DependencyOutage {
 
   over(): void {
     if (this.#last === "") return;
-    this.#log.info("sending goes on");
+    this.#log.info("sending continues");
     this.#last = "";
   }
 
@@ -60,7 +60,7 @@ export class DependencyOutage {
         return;
       } catch (error) {
         if (signal.aborted) {
-          this.#log.error(`not done before the sender stopped: ${what}`, { error: (error as Error).message });
+          this.#log.error(`unfinished when the sender stopped: ${what}`, { error: (error as Error).message });
           return;
         }
         this.report(error as Error);

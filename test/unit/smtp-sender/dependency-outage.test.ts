@@ -28,7 +28,7 @@ test("when the process stops it is tried once more, given up, and logged", async
   await new Promise(setImmediate);
   away.stopRetrying();
   await never;
-  expect(lines).toEqual(["warn sending waits: away", "error not done before the sender stopped: the work"]);
+  expect(lines).toEqual(["warn sending waits: away", "error unfinished when the sender stopped: the work"]);
 });
 
 test("an outage is forgotten by the monotonic clock, whatever the wall clock does", () => {

@@ -97,7 +97,7 @@ describe("the exporter", () => {
     collector.web.reset();
     add(1);
     await until(() => log.length > 1);
-    expect(log).toEqual(["Traces: the collector takes nothing: 400", "Traces: the collector is back"]);
+    expect(log).toEqual(["Traces: the collector accepts nothing: 400", "Traces: the collector is available again"]);
     await opened.close();
     open({ lingerMs: 60_000, flushMs: 100 }, "http://127.0.0.1:9");
     add(1);
