@@ -139,7 +139,7 @@ export function database(config: Config): Middleware {
         }
       }
       const owner = config.MIGRATION_DATABASE_URL ?? url;
-      const applied = config.MIGRATIONS === "wait" && !embedded ? [] : await migrate(owner);
+      const applied = config.MIGRATIONS === "wait" && !embedded ? [] : await retryInOutage(() => migrate(owner));
       if (applied.length > 0) broker.logger.info(`Applied ${applied.length} migrations, the last is ${applied.at(-1)}`);
       const missing = await retryInOutage(() => pending(url));
       if (missing.length > 0) throw new Error(`Refusing to serve, migrations are pending: ${missing.join(", ")}`);
