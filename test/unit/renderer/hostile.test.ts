@@ -107,19 +107,19 @@ describe("a template is limited", () => {
   });
 
   test.each([
-    ["anchors", '<a href="'.repeat(80_000)],
-    ["anchors without quotes", "<a href=".repeat(80_000)],
+    ["anchors", '<a href="'.repeat(40_000)],
+    ["anchors without quotes", "<a href=".repeat(40_000)],
     ["escaped brackets in a tag", `<a ${"\\[[".repeat(250_000)}>`],
     ["escaped brackets in an address", `<a href="${"\\[[".repeat(250_000)}">`],
     ["line breaks", `<pre>${"\n".repeat(900_000)}x[[a]]</pre>`],
     ["spaces", `<pre>${" ".repeat(900_000)}x[[a]]</pre>`],
     ["elements in elements", "<div>".repeat(150_000)],
-    ["open styles", "<style>".repeat(100_000)],
+    ["open styles", "<style>".repeat(50_000)],
     ["attributes", `<a ${"x ".repeat(300_000)}>`],
-    ["links", '<a href="https://example.com/x">y</a>'.repeat(20_000)],
-    ["ends of bodies", "</body>".repeat(100_000)],
+    ["links", '<a href="https://example.com/x">y</a>'.repeat(10_000)],
+    ["ends of bodies", "</body>".repeat(50_000)],
     ["tags in an address", `<a href="${"[[a]]".repeat(400)}">`.repeat(300)],
   ])("%s are scanned in linear time", async (_name, body) => {
-    expect(await cpuMsOf(() => makeMail({ body }).catch(() => {}))).toBeLessThan(10_000);
+    expect(await cpuMsOf(() => makeMail({ body }).catch(() => {}))).toBeLessThan(5_000);
   });
 });
