@@ -1,3 +1,4 @@
+import { retryInOutage } from "../../models/database/outage.ts";
 import { defineService } from "../define.ts";
 import { config } from "../lib/config.ts";
 import { failuresByReason, runningCampaigns } from "./campaign-progress.ts";
@@ -45,7 +46,7 @@ export default defineService("operator", contract, {
 
   async started() {
     showQueueMetrics();
-    const unreadable = await unreadableSecrets();
+    const unreadable = await retryInOutage(unreadableSecrets);
     if (unreadable > 0) this.logger.warn(`${unreadable} stored passwords and keys are sealed with another SECRET_KEY`);
     if (!config().TRANSPORTER) this.closeSocket = await openOperatorSocket(this.broker, config().DATA_DIR);
   },

@@ -1,6 +1,7 @@
 /** Creates a broker node's engine when its service starts, connects it to the broker, and reports its status. */
 import { performance } from "node:perf_hooks";
 import type { Service, ServiceBroker } from "moleculer";
+import { retryInOutage } from "../../../models/database/outage.ts";
 import { broadcast, call, emit, emitWebhookQueued } from "../../call.ts";
 import { config } from "../../lib/config.ts";
 import type { Limiter } from "../../lib/limits/limiter.ts";
@@ -59,7 +60,7 @@ export async function startEngine({ broker, logger }: Service): Promise<SenderNo
   slots?.start();
   const limiter = client ? new SenderLimiter(client) : ownLimiter();
   // The embedded database serves a single process, so every previous lease holder is dead.
-  if (!config().DATABASE_URL) await endAllLeases();
+  if (!config().DATABASE_URL) await retryInOutage(endAllLeases);
   const engine = new Engine(broker.nodeID, engineSettings(), {
     limiter,
     render: async (campaignId, recipients) =>
