@@ -35,11 +35,11 @@ test("docs/README.md lists every page of docs/", () => {
 });
 
 test("pages of the console mentioned in guides are in its navigation", () => {
-  const navigation = readFileSync(join(ROOT, "services/console/navigation.ts"), "utf8");
+  const navigation = readFileSync(join(ROOT, "services/console/messages/navigation.ts"), "utf8");
   const named = GUIDES.flatMap(({ slug }) => [...guideText(slug).matchAll(/\*\*([^*]+ → [^*]+)\*\*/g)]);
   const labels = named.flatMap(([, path]) => path!.split(/\s→\s/));
   expect(labels.length).toBeGreaterThan(10);
-  expect(labels.filter((label) => !navigation.includes(`label: "${label}"`))).toEqual([]);
+  expect(labels.filter((label) => !navigation.includes(`: "${label}"`))).toEqual([]);
 });
 
 /** Names of PostgreSQL and pgbouncer that only operators use. */
