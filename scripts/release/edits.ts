@@ -50,7 +50,7 @@ const inCommands = (present: string) => new RegExp(`(?<=flockmail:|--version )${
 /** Replaces any version: a chart forgotten once catches up. */
 const inChart = () => /(?<=^(?:version|appVersion): "?)[^"\s]+(?="?$)/gm;
 
-interface Place {
+interface VersionRule {
   /** Paths as `git ls-files` prints them. */
   files: RegExp;
   version: (present: string) => RegExp;
@@ -59,7 +59,7 @@ interface Place {
 }
 
 /** The API document, the console and the pages read package.json, so they are not listed. */
-const PLACES: readonly Place[] = [
+const VERSION_RULES: readonly VersionRule[] = [
   { files: /^package\.json$/, version: inPackage, times: 1 },
   { files: /^package-lock\.json$/, version: inPackage, times: 2 },
   { files: /^k8s\/overlays\/[^/]+\/kustomization\.yaml$/, version: inOverlay, times: 1 },
@@ -68,22 +68,22 @@ const PLACES: readonly Place[] = [
 ];
 
 /** The pattern for this file's version; undefined if it contains none. */
-const placeOf = (file: string) => PLACES.find(({ files }) => files.test(file));
+const ruleOf = (file: string) => VERSION_RULES.find(({ files }) => files.test(file));
 
-export const namesVersion = (file: string): boolean => placeOf(file) !== undefined;
+export const namesVersion = (file: string): boolean => ruleOf(file) !== undefined;
 
 /** Versions in the file that equal the current one, or in a chart all of them. */
 export const versionsIn = (file: string, text: string, present: string): string[] =>
-  text.match(placeOf(file)!.version(present)) ?? [];
+  text.match(ruleOf(file)!.version(present)) ?? [];
 
 /** The file's text with the new version. Refuses a wrong number of occurrences. */
 export function withVersion(file: string, text: string, present: string, version: string): string {
-  const { times } = placeOf(file)!;
+  const { times } = ruleOf(file)!;
   const found = versionsIn(file, text, present).length;
   if (times !== undefined && found !== times) {
     throw new Refused(
       `${file} must contain the version ${present} ${times === 1 ? "once" : `${times} times`}, but contains it ${found} times.`,
     );
   }
-  return text.replace(placeOf(file)!.version(present), () => version);
+  return text.replace(ruleOf(file)!.version(present), () => version);
 }

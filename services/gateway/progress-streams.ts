@@ -8,7 +8,7 @@ import { isFinished } from "../../models/campaign.ts";
 import { isServiceError, throttled } from "../lib/errors.ts";
 import type { Context } from "./http/context.ts";
 import { EventStream } from "./http/event-stream.ts";
-import { type Moment, Pace } from "./pace.ts";
+import { type CampaignProgress, Pace } from "./pace.ts";
 
 const PAUSE_MS = 1_000;
 const RECHECK_MS = 5_000;
@@ -79,7 +79,7 @@ class Feed {
     this.#wait();
   }
 
-  add(context: Context, first: Moment, allowed: Watch["allowed"]): void {
+  add(context: Context, first: CampaignProgress, allowed: Watch["allowed"]): void {
     const now = Date.now();
     const stream = new EventStream(context, () => this.#remove(viewer));
     const viewer: Viewer = {
@@ -114,11 +114,11 @@ class Feed {
     this.#onEmpty();
   }
 
-  #show(viewers: Iterable<Viewer>, moment: Moment): void {
-    const progress = this.#pace.at(moment);
+  #show(viewers: Iterable<Viewer>, current: CampaignProgress): void {
+    const progress = this.#pace.at(current);
     for (const viewer of viewers) {
       viewer.stream.send("progress", progress);
-      if (!isFinished(moment.status)) continue;
+      if (!isFinished(current.status)) continue;
       viewer.stream.send("end", progress);
       this.#end(viewer);
     }
@@ -126,10 +126,10 @@ class Feed {
 
   async #look(): Promise<void> {
     try {
-      const moment = (await this.#read()) as Moment;
+      const current = (await this.#read()) as CampaignProgress;
       this.#failures = 0;
-      this.#pace.note(moment);
-      this.#show(this.viewers, moment);
+      this.#pace.note(current);
+      this.#show(this.viewers, current);
     } catch (error) {
       this.#failures++;
       if (isRefusal(error) || this.#failures >= MAX_FAILURES) return this.close();
@@ -167,7 +167,7 @@ export class ProgressStreams {
     }
     const feed = this.#feeds.get(watch.key) ?? new Feed(watch, () => this.#feeds.delete(watch.key));
     this.#feeds.set(watch.key, feed);
-    feed.add(context, first as Moment, watch.allowed);
+    feed.add(context, first as CampaignProgress, watch.allowed);
     if (this.#closed) feed.close();
   }
 

@@ -40,7 +40,7 @@ export interface Route {
   /** Rate limit (access/throttle.ts) that replaces the plan's daily API calls. */
   throttle?: "auth" | "link" | "subscribe" | "tracking";
   /** Success can also be a 303 redirect to an address given by the client. */
-  leadsOn?: boolean;
+  mayRedirect?: boolean;
   /** Action that shows a person's form again, with its errors. */
   formAgain?: ActionOf;
   /** Reads a body although the method is DELETE. */
@@ -245,7 +245,7 @@ export const routes: readonly Route[] = [
     ...page,
     ...created,
     throttle: "subscribe",
-    leadsOn: true,
+    mayRedirect: true,
     formAgain: "tracking.subscribeAgain",
   }),
   route("GET", `${E}/public/confirm/:token/`, "tracking.confirmPage", page),

@@ -1,7 +1,7 @@
 /** Actions for operators, over all companies. No HTTP route calls these actions. */
 import type { ServiceContract } from "../define.ts";
 import { Bool, Line, Nullable, Text, Time, Type, Uuid } from "../lib/shapes.ts";
-import { Dependency, None, Queue, Rows, Running, Step, wholes } from "./contract-wholes.ts";
+import { Dependency, None, Queue, Rows, Running, reports, Step } from "./contract-reports.ts";
 
 const EndpointQueue = {
   endpoint_id: Uuid,
@@ -32,7 +32,7 @@ const SessionRow = {
 const OpenSession = Type.Object({ id: Uuid, name: Type.String(), expires_at: Time });
 
 export const contract = {
-  ...wholes,
+  ...reports,
   consoleLink: {
     summary: "Link to the operators' console, valid once within 5 minutes",
     visibility: "public",

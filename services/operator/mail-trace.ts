@@ -206,7 +206,7 @@ async function returned(mail: Mail): Promise<Step[]> {
 /** Throws NOT_FOUND if nothing was sent under that id or to that address. */
 export async function traceOf(ctx: Ctx, wanted: string): Promise<Step[]> {
   const mail = await find(wanted.trim());
-  const [times, chunks, copies, events, cameIn, waiting] = await Promise.all([
+  const [times, chunks, copies, events, inboundSteps, waiting] = await Promise.all([
     queryOne<CampaignTimes>(CAMPAIGN, [mail.company_id, mail.campaign_id]),
     query<Chunk>(CHUNKS, [mail.company_id, mail.campaign_id, mail.seq]),
     copiesOf(mail),
@@ -224,7 +224,7 @@ export async function traceOf(ctx: Ctx, wanted: string): Promise<Step[]> {
     ...sentAs(mail, times!.sender),
     ...copies.flatMap(copySteps),
     ...events.map(eventStep),
-    ...cameIn,
+    ...inboundSteps,
     ...waiting,
     ...(await webhookSteps(mail, events, times!)),
   ]);

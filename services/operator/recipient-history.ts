@@ -45,7 +45,7 @@ const SUBSCRIBERS = `
   order by p.id limit ${MAX_ROWS}`;
 
 /** Bounces, complaints and replies about the address, including those without effect. */
-async function cameIn(address: string): Promise<Step[]> {
+async function inboundSteps(address: string): Promise<Step[]> {
   type Row = Record<"company" | "via" | "result", string> &
     Record<"bounce_type" | "reason" | "diagnostic", string | null> & { received_at: Date };
   const rows = await query<Row>(INBOUND, [address]);
@@ -99,7 +99,9 @@ export async function historyOf(ctx: Ctx, recipient: string): Promise<Step[]> {
   const mails = number ? await mailNumbered(number) : await mailsTo(wanted);
   const copies = number ? await copiesOf(number) : await copiesTo(wanted);
   const address = number ? mails[0]?.email : wanted;
-  const about = address ? [...(await knownAs(address)), ...(await blocks(address)), ...(await cameIn(address))] : [];
+  const about = address
+    ? [...(await knownAs(address)), ...(await blocks(address)), ...(await inboundSteps(address))]
+    : [];
   const events = await eventsOf(mails);
   return inOrder([
     ...about,

@@ -4,7 +4,7 @@
  * random by default. A seed repeats faults and times, but not what each fault hits.
  */
 import { account, settled } from "./account.ts";
-import { runFaults, type Struck } from "./faults.ts";
+import { type AppliedFault, runFaults } from "./faults.ts";
 import { Ledger } from "./ledger.ts";
 import { type Customers, Load, openCustomers } from "./load.ts";
 import { planFaults, planSeeds } from "./plan.ts";
@@ -38,12 +38,12 @@ async function run(): Promise<Run> {
   const load = new Load(scene, ledger, customers);
   const plan = planSeeds(seeds, { durationMs, longestMs: LONGEST_MS });
   say(`CHAOS_SEED=${seeds}: ${plan.length} faults in ${minutes.toFixed(1)} minutes`);
-  let struck: Struck[];
+  let applied: AppliedFault[];
   let settledAfterMs: number;
   let missing: string[];
   let watched: Watched;
   try {
-    struck = await runFaults(scene, plan, say);
+    applied = await runFaults(scene, plan, say);
     const healedMs = Date.now();
     missing = await scene.whole();
     await load.stop(SETTLED_WITHIN_MS);
@@ -58,7 +58,7 @@ async function run(): Promise<Run> {
   return {
     seeds,
     minutes,
-    struck,
+    applied,
     ledger,
     watched,
     account: counted,

@@ -132,12 +132,12 @@ const BEGIN: Record<KindName, Begin> = {
 /**
  * A fault that was applied, with wall-clock times of its start and of full recovery (process ready, connection closed).
  */
-export interface Struck extends PlannedFault {
+export interface AppliedFault extends PlannedFault {
   fromMs: number;
   toMs: number;
 }
 
-async function strike(scene: Scene, fault: PlannedFault): Promise<Struck> {
+async function strike(scene: Scene, fault: PlannedFault): Promise<AppliedFault> {
   const fromMs = Date.now();
   const heal = await BEGIN[fault.kind](scene, fault.target);
   await sleep(fault.durationMs);
@@ -150,21 +150,21 @@ export async function runFaults(
   scene: Scene,
   plan: readonly PlannedFault[],
   say: (text: string) => void,
-): Promise<Struck[]> {
+): Promise<AppliedFault[]> {
   const beganMs = Date.now();
   let lateMs = 0;
-  const struck: Promise<Struck>[] = [];
+  const applied: Promise<AppliedFault>[] = [];
   for (const [index, fault] of plan.entries()) {
-    if (!fault.together) await Promise.all(struck);
+    if (!fault.together) await Promise.all(applied);
     const dueMs = beganMs + fault.atMs + lateMs;
     lateMs += Math.max(0, Date.now() - dueMs);
     await sleep(Math.max(0, dueMs - Date.now()));
     say(
       `${fault.no}. ${fault.kind}: ${fault.target}, ${(fault.durationMs / 1_000).toFixed(1)} s${fault.together ? ", together with the one before" : ""}`,
     );
-    struck[index] = strike(scene, fault);
+    applied[index] = strike(scene, fault);
     // The error surfaces where all faults are awaited.
-    struck[index].catch(() => {});
+    applied[index].catch(() => {});
   }
-  return Promise.all(struck);
+  return Promise.all(applied);
 }

@@ -1,6 +1,6 @@
 /** Reports a run as tables for people and as a list of broken promises for the test. */
 import type { Account } from "./account.ts";
-import type { Struck } from "./faults.ts";
+import type { AppliedFault } from "./faults.ts";
 import { sparedBy } from "./kinds.ts";
 import type { Ledger } from "./ledger.ts";
 import { MAIL_KINDS } from "./ledger.ts";
@@ -34,7 +34,7 @@ const USUAL_GAP_MS = 2_000;
 export interface Run {
   seeds: readonly number[];
   minutes: number;
-  struck: readonly Struck[];
+  applied: readonly AppliedFault[];
   ledger: Ledger;
   watched: Watched;
   account: Account;
@@ -45,7 +45,7 @@ export interface Run {
 }
 
 interface FaultEffect {
-  fault: Struck;
+  fault: AppliedFault;
   stallMs: number;
   apiMs: number;
   /** The stall beyond the fault's own duration, for faults that spare nothing. */
@@ -54,16 +54,16 @@ interface FaultEffect {
   alone: boolean;
 }
 
-function effectsOf({ struck, watched }: Run): FaultEffect[] {
-  return struck.map((fault) => {
-    const next = Math.min(...struck.filter(({ fromMs }) => fromMs > fault.toMs).map(({ fromMs }) => fromMs));
+function effectsOf({ applied, watched }: Run): FaultEffect[] {
+  return applied.map((fault) => {
+    const next = Math.min(...applied.filter(({ fromMs }) => fromMs > fault.toMs).map(({ fromMs }) => fromMs));
     const span: Span = { fromMs: fault.fromMs, toMs: Math.min(fault.toMs + AFTER_MS, next) };
     const healed: Span = { fromMs: fault.toMs, toMs: span.toMs };
     const spared = sparedBy(fault.target);
     // Stalls that began under the previous fault are its effect: after an outage of the mail server, the retry pause
     // may be as long as the outage.
     const stalls = watched.stalls.filter((stall) => stall.fromMs > fault.fromMs - USUAL_GAP_MS);
-    const alone = !struck.some((other) => other !== fault && other.fromMs < fault.toMs && other.toMs > fault.fromMs);
+    const alone = !applied.some((other) => other !== fault && other.fromMs < fault.toMs && other.toMs > fault.fromMs);
     return {
       fault,
       alone,
@@ -76,8 +76,8 @@ function effectsOf({ struck, watched }: Run): FaultEffect[] {
 }
 
 /** Attributes a mail to the last fault that began before its first copy was answered, or before it was requested. */
-function faultOf(struck: readonly Struck[], atMs: number | undefined): string {
-  const before = atMs === undefined ? [] : struck.filter(({ fromMs }) => fromMs <= atMs + ANSWER_MS);
+function faultOf(applied: readonly AppliedFault[], atMs: number | undefined): string {
+  const before = atMs === undefined ? [] : applied.filter(({ fromMs }) => fromMs <= atMs + ANSWER_MS);
   return before.at(-1)?.kind ?? "unknown time";
 }
 
@@ -125,7 +125,8 @@ export function broken(run: Run): string[] {
   ];
 }
 
-const named = ({ no, kind, target, durationMs }: Struck) => `fault ${no}, ${kind}, ${target}, ${seconds(durationMs)} s`;
+const named = ({ no, kind, target, durationMs }: AppliedFault) =>
+  `fault ${no}, ${kind}, ${target}, ${seconds(durationMs)} s`;
 
 function table(head: string[], rows: (string | number)[][]): string {
   const all = [head, ...rows.map((row) => row.map(String))];
@@ -151,11 +152,11 @@ function mailTable({ account }: Run): string {
 }
 
 function faultTable(run: Run): string {
-  const { account, ledger, struck } = run;
+  const { account, ledger, applied } = run;
   const by = (addresses: readonly string[]) => {
     const counts = new Map<string, number>();
     for (const address of addresses) {
-      const kind = faultOf(struck, ledger.arrivals.get(address)?.[0] ?? ledger.askedAt.get(address));
+      const kind = faultOf(applied, ledger.arrivals.get(address)?.[0] ?? ledger.askedAt.get(address));
       counts.set(kind, (counts.get(kind) ?? 0) + 1);
     }
     return counts;
@@ -182,11 +183,11 @@ function faultTable(run: Run): string {
 }
 
 export function reportText(run: Run): string {
-  const { account, seeds, minutes, struck, watched, deaths } = run;
+  const { account, seeds, minutes, applied, watched, deaths } = run;
   const { webhooks } = account;
   const failures = broken(run);
   return [
-    `Chaos, seed ${seeds}, ${minutes.toFixed(2)} minutes, ${struck.length} faults; settled ${seconds(run.settledAfterMs)} s after the last was healed.`,
+    `Chaos, seed ${seeds}, ${minutes.toFixed(2)} minutes, ${applied.length} faults; settled ${seconds(run.settledAfterMs)} s after the last was healed.`,
     mailTable(run),
     faultTable(run),
     `Limit: ${account.mostInWindow} of ${account.limit} in the fullest window. Webhooks: ${webhooks.wanted} wanted, ${webhooks.missing.length} never came, ${webhooks.repeated} came again. ` +

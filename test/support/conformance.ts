@@ -6,7 +6,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { contractOf } from "../../services/contracts.ts";
 import { describeApi, type OpenApi } from "../../services/gateway/openapi/document.ts";
-import { restOf } from "../../services/gateway/openapi/error-responses.ts";
+import { defaultStatusesOf } from "../../services/gateway/openapi/error-responses.ts";
 import { routes } from "../../services/gateway/routes.ts";
 import { permissionOf } from "../../services/permissions.ts";
 
@@ -73,7 +73,9 @@ export class Conformance {
   /** `default` covers only some statuses, depending on the route. */
   #rest(method: string, { path, operations }: Template, status: number): Response | undefined {
     const route = routes.find((one) => one.method === method && one.path.replaceAll(/:(\w+)/g, "{$1}") === path);
-    return route && restOf(route).includes(status) ? operations[method.toLowerCase()]!.responses.default : undefined;
+    return route && defaultStatusesOf(route).includes(status)
+      ? operations[method.toLowerCase()]!.responses.default
+      : undefined;
   }
 
   #missingHeader({ status, headers }: Seen): string | undefined {

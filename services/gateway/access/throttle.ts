@@ -48,7 +48,7 @@ const retryAfterSeconds = ({ retryAfterMs }: Grant): number => Math.ceil(retryAf
 const take = (limiter: Limiter, name: Throttle, who: string): Promise<Grant> =>
   limiter.take(exactWindow(`throttle-${name}:${who}`, LIMITS[name], WINDOW_SECONDS), 1);
 
-async function takeOnMail(limiter: Limiter, address: string, token: string): Promise<Grant> {
+async function countOnMail(limiter: Limiter, address: string, token: string): Promise<Grant> {
   const who = `${address}:${token.slice(0, MAIL_CHARACTERS)}`;
   const grant = await take(limiter, "tracking", who);
   // The token is read only when the limit of one mail is reached.
@@ -63,12 +63,12 @@ async function overTrackingLimit(context: Context): Promise<OverLimit | undefine
   const address = addressBlock(context.state.ip);
   const token: string = context.params?.token ?? "";
   if (isImageProxy(context.get("user-agent"))) {
-    const grant = await takeOnMail(apiLimiter(), address, token);
+    const grant = await countOnMail(apiLimiter(), address, token);
     return grant.granted > 0 ? undefined : { retryAfterSeconds: retryAfterSeconds(grant), isRecorded: false };
   }
   const [ofAddress, ofMail] = await Promise.all([
     take(apiLimiter(), "tracking", address),
-    takeOnMail(hitsOnMails, address, token),
+    countOnMail(hitsOnMails, address, token),
   ]);
   if (ofAddress.granted > 0) return undefined;
   return { retryAfterSeconds: retryAfterSeconds(ofAddress), isRecorded: ofMail.granted > 0 };

@@ -75,7 +75,7 @@ export function jsonErrorOffset(text: string): number {
 }
 
 /** "line 2, column 5", both counted from 1. */
-export function placeOf(text: string, offset: number): string {
+export function lineAndColumn(text: string, offset: number): string {
   const before = text.slice(0, offset);
   const lineStart = before.lastIndexOf("\n") + 1;
   return `line ${before.split("\n").length}, column ${offset - lineStart + 1}`;

@@ -132,7 +132,7 @@ interface TemporaryFile {
 }
 
 /** Opens an unlinked temporary file. Each end closes with its stream. */
-async function nameless(): Promise<TemporaryFile> {
+async function openUnlinked(): Promise<TemporaryFile> {
   const path = join(tmpdir(), `flockmail-upload-${process.pid}-${randomUUID()}`);
   const writer = await open(path, "wx", 0o600);
   const reader = await open(path, "r");
@@ -154,7 +154,7 @@ export async function withUpload<T>(
   const space = budgets.bytes.open(owner);
   let temporary: TemporaryFile | undefined;
   try {
-    temporary = await nameless();
+    temporary = await openUnlinked();
     const { fields, filename, contentType, size } = await spool(context, temporary.writer, maxBytes, space);
     if (size < 0) throw noFile();
     if (size === 0) throw invalid({ [FIELD]: ["The submitted file is empty."] });

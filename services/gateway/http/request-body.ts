@@ -7,7 +7,7 @@ import { parseExactJson } from "../../lib/exact-json.ts";
 import { typeName } from "../../lib/field-errors.ts";
 import { type BodyLimits, bodyTooLarge, JsonCost } from "./body-cost.ts";
 import type { Context } from "./context.ts";
-import { jsonErrorOffset, placeOf } from "./json-error.ts";
+import { jsonErrorOffset, lineAndColumn } from "./json-error.ts";
 import type { Params } from "./params.ts";
 import { HttpRefusal } from "./problems.ts";
 import type { Reservation } from "./shared-budget.ts";
@@ -96,7 +96,7 @@ export function parseJson(bytes: Uint8Array): unknown {
     // A reviver slows parsing down several times, so it is used only if the name occurs.
     return parseExactJson(text, PROTO.test(text) ? withoutProto : undefined);
   } catch {
-    throw badRequest(`JSON parse error - The error is at ${placeOf(text, jsonErrorOffset(text))}.`);
+    throw badRequest(`JSON parse error - The error is at ${lineAndColumn(text, jsonErrorOffset(text))}.`);
   }
 }
 

@@ -59,7 +59,7 @@ const opaque = (etag: string) => etag.trim().replace(/^W\//, "");
  * Compares weakly (RFC 9110, section 13.1.2). Koa's `fresh` also obeys `Cache-Control: no-cache`, which is meant for
  * caches and which every `fetch` client sends.
  */
-export function hasAlready(context: Context, etag: string): boolean {
+export function isNotModified(context: Context, etag: string): boolean {
   const known = context.get("if-none-match");
   return known === "*" || known.split(",").some((one) => opaque(one) === opaque(etag));
 }
@@ -69,7 +69,7 @@ export function writeDocument(context: Context, { status, content_type, body, he
   context.set(headers);
   context.set("Content-Type", content_type);
   context.body = body;
-  if (headers.etag !== undefined && hasAlready(context, headers.etag)) context.status = 304;
+  if (headers.etag !== undefined && isNotModified(context, headers.etag)) context.status = 304;
 }
 
 const document: Write = (context, result) => writeDocument(context, result as Document);

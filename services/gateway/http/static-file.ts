@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { Context } from "./context.ts";
-import { hasAlready } from "./response.ts";
+import { isNotModified } from "./response.ts";
 import type { RouteHandler } from "./router.ts";
 
 interface StaticFile {
@@ -21,13 +21,13 @@ interface Prepared {
 }
 
 const zip = promisify(gzip);
-const squeeze = promisify(brotliCompress);
+const compressBrotli = promisify(brotliCompress);
 // Nearly as small as quality 11, in a tenth of the time.
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
 async function prepare(read: StaticFile["read"]): Promise<Prepared> {
   const plain = await read();
-  const [zipped, brotli] = await Promise.all([zip(plain), squeeze(plain, BROTLI)]);
+  const [zipped, brotli] = await Promise.all([zip(plain), compressBrotli(plain, BROTLI)]);
   return { plain, zipped, brotli, tag: createHash("sha256").update(plain).digest("base64url").slice(0, 22) };
 }
 
@@ -48,7 +48,7 @@ export function staticFile(path: string, { type, read, headers = {} }: StaticFil
     const etag = `"${tag}-${encoding || "identity"}"`;
     context.set("ETag", etag);
     context.status = 200;
-    if (hasAlready(context, etag)) {
+    if (isNotModified(context, etag)) {
       context.status = 304;
       return;
     }

@@ -20,21 +20,21 @@ function withoutNullUnion(schema: Schema): Schema {
 const types = ({ type }: Schema): unknown[] => (Array.isArray(type) ? type : [type]);
 
 /** True if the values are listed or the parts have their own examples. */
-function speaksForItself(schema: Schema): boolean {
+function isSelfExplanatory(schema: Schema): boolean {
   if (["enum", "const", "examples", "$ref"].some((key) => key in schema)) return true;
   const alternatives = (schema.anyOf ?? schema.oneOf) as Schema[] | undefined;
-  if (alternatives) return alternatives.every((one) => one.type === "null" || partsSpeak(one));
-  if (types(schema).includes("array")) return partsSpeak((schema.items ?? {}) as Schema);
+  if (alternatives) return alternatives.every((one) => one.type === "null" || partsHaveExamples(one));
+  if (types(schema).includes("array")) return partsHaveExamples((schema.items ?? {}) as Schema);
   return types(schema).includes("boolean") || schema.properties !== undefined;
 }
 
-const partsSpeak = (schema: Schema): boolean => "$ref" in schema || "enum" in schema || "properties" in schema;
+const partsHaveExamples = (schema: Schema): boolean => "$ref" in schema || "enum" in schema || "properties" in schema;
 
 /** A field or parameter, with an example if the format alone determines one. */
 export function describedField(given: Schema): Schema {
   const field = withoutNullUnion(given);
   const example = BY_FORMAT[field.format as string];
-  return described(example === undefined || speaksForItself(field) ? field : { ...field, examples: [example] });
+  return described(example === undefined || isSelfExplanatory(field) ? field : { ...field, examples: [example] });
 }
 
 export function described(given: Schema): Schema {

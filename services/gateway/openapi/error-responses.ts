@@ -16,7 +16,7 @@ const namesSomething: Applies = ({ path, answer, access }) =>
 const isPage: Applies = ({ path }) => path.startsWith("/api/emails/public/");
 
 /** `/subscribers/bulk/` matches the path of a subscriber but is not one. */
-function isNamesake({ method, path }: Route): boolean {
+function isBulkPath({ method, path }: Route): boolean {
   const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}$`);
   const fixed = routes.filter((other) => !other.path.includes(":") && pattern.test(other.path)).map(({ path }) => path);
   return (
@@ -97,7 +97,7 @@ const EXPECTED: readonly Problem[] = [
 ];
 
 /** Errors that any operation may answer, combined in one `default` response. */
-const REST: readonly [status: number, description: string, sentence: string][] = [
+const COMMON_ERRORS: readonly [status: number, description: string, sentence: string][] = [
   [400, "invalid HTTP", "The request is not valid HTTP."],
   [405, "method not supported by the path; see `Allow`", 'Method "PUT" not allowed.'],
   [408, "the request took too long to arrive", "The request took too long."],
@@ -137,13 +137,13 @@ function response({ description, schemas, headers, sentences }: Problem, page: b
 
 function failure(page: boolean): object {
   const examples = Object.fromEntries(
-    REST.map(([status, summary, sentence]) => [
+    COMMON_ERRORS.map(([status, summary, sentence]) => [
       status,
       { summary, value: status === 500 ? exampleOf("InternalError") : { detail: sentence } },
     ]),
   );
   return {
-    description: `Errors of any request: ${REST.map(([status, why]) => `${status} (${why})`).join(", ")}.`,
+    description: `Errors of any request: ${COMMON_ERRORS.map(([status, why]) => `${status} (${why})`).join(", ")}.`,
     headers: { ...requestIdHeader, ...allowHeader, ...retryAfterHeader },
     content: contentOf(["Error", "InternalError"], examples, page),
   };
@@ -161,14 +161,14 @@ export const errorResponses: Record<string, object> = Object.fromEntries(
 );
 
 /** The statuses that `default` covers for this operation. The test suite checks answers against it. */
-export function restOf(route: Route): number[] {
+export function defaultStatusesOf(route: Route): number[] {
   const refused: Record<number, boolean> = {
     400: !hasBody(route) && !authenticated(route),
-    405: isNamesake(route),
+    405: isBulkPath(route),
     413: hasBody(route),
     415: hasBody(route) && !route.anyBody,
   };
-  return REST.map(([status]) => status).filter((status) => refused[status] ?? true);
+  return COMMON_ERRORS.map(([status]) => status).filter((status) => refused[status] ?? true);
 }
 
 export function errorsOf(route: Route): Record<string, object> {

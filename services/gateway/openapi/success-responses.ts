@@ -116,7 +116,7 @@ export function successesOf(success: Success): Record<string, object> {
   if (route.conditional) {
     answers[304] = { description: "Not modified: `If-None-Match` matches its ETag.", headers: requestIdHeader };
   }
-  if (route.leadsOn) {
+  if (route.mayRedirect) {
     const description = "Redirects to the given address.";
     answers[303] = { description, headers: { ...requestIdHeader, ...locationHeader } };
   }

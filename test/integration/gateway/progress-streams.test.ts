@@ -3,14 +3,14 @@ import type { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Context } from "../../../services/gateway/http/context.ts";
 import { EventStream } from "../../../services/gateway/http/event-stream.ts";
-import type { Moment } from "../../../services/gateway/pace.ts";
+import type { CampaignProgress } from "../../../services/gateway/pace.ts";
 import { notFound } from "../../../services/lib/errors.ts";
 import { newId } from "../../../services/lib/ids.ts";
 import { Type, Uuid } from "../../../services/lib/shapes.ts";
 import { sample, startGateway, type TestGateway } from "../../support/gateway.ts";
 
 const VIEWERS = 200;
-const SENDING: Moment = {
+const SENDING: CampaignProgress = {
   status: "sending",
   total_emails: 100,
   sent_count: 0,
@@ -25,7 +25,7 @@ const SENDING: Moment = {
 
 let gateway: TestGateway;
 let asked: Map<string, number>;
-let moments: Map<string, Moment>;
+let moments: Map<string, CampaignProgress>;
 
 beforeEach(async () => {
   asked = new Map();
@@ -44,7 +44,7 @@ beforeEach(async () => {
 });
 afterEach(() => gateway.stop());
 
-function campaign(given: Partial<Moment> = {}): string {
+function campaign(given: Partial<CampaignProgress> = {}): string {
   const id = newId();
   moments.set(id, { ...SENDING, ...given });
   return id;
@@ -52,7 +52,7 @@ function campaign(given: Partial<Moment> = {}): string {
 
 interface Event {
   name: string;
-  data: Moment;
+  data: CampaignProgress;
 }
 
 interface Viewer {
@@ -87,7 +87,7 @@ async function watch(id: string, key = "fm_good"): Promise<Viewer> {
       text = parts.pop()!;
       for (const part of parts) {
         const [, name, data] = /^event: (\w+)\ndata: (.*)$/.exec(part)!;
-        viewer.events.push({ name: name!, data: JSON.parse(data!) as Moment });
+        viewer.events.push({ name: name!, data: JSON.parse(data!) as CampaignProgress });
       }
     }
   };

@@ -82,7 +82,7 @@ const Finding = {
   advice: Type.String(),
 };
 
-export const wholes = {
+export const reports = {
   trace: {
     summary: "History of one mail in order of time",
     visibility: "public",
