@@ -149,20 +149,6 @@ test("all of a search are chosen over its pages, and the buttons say how many be
   });
 });
 
-test("a new company has the browser's time zone", async () => {
-  const options = { timezoneId: "Asia/Tokyo" };
-  await openPage(browser, { bypassCSP: false, ...options }, async (page) => {
-    await page.goto(`${app.url}/app/sign-up`);
-    await page.getByLabel(/company/i).fill("Tokyo Books");
-    await page.getByLabel("Email address").fill(`tokyo-${Date.now()}@example.com`);
-    await page.getByLabel("Password").fill("correct horse battery staple");
-    await page.getByRole("button").last().click();
-    await page.waitForURL(/\/app\/[0-9a-f-]{36}$/);
-    const [, id] = /app\/([0-9a-f-]{36})/.exec(page.url())!;
-    expect(await query("select timezone from companies where id = $1", [id])).toEqual([{ timezone: "Asia/Tokyo" }]);
-  });
-});
-
 test("leaving a form with something typed asks, leaving an untouched one does not", async () => {
   await open(async (page) => {
     let asked = 0;
