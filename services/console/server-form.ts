@@ -141,10 +141,11 @@ function valuesOf(fields: Fields) {
   } satisfies Change;
 }
 
+/** Without a name it is called by its host. */
 export const newServerOf = (fields: Fields): NewServer => ({
   username: "",
   password: "",
-  ...valuesOf(fields),
+  ...valuesOf({ ...fields, name: fields.name?.trim() || (fields.host ?? "") }),
   ...loginOf(fields),
 });
 

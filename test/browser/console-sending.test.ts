@@ -108,9 +108,9 @@ test("a server is made, tried and kept with the keyboard, without JavaScript", a
   await open({ javaScriptEnabled: false }, async (page) => {
     await signIn(page);
     await page.goto(at("servers"));
-    await page.getByRole("link", { name: "Add a server" }).focus();
+    await page.getByRole("link", { name: "Connect mail server" }).focus();
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "A new server" }).waitFor();
+    await page.getByRole("heading", { name: "Connect a mail server" }).waitFor();
     const type = async (label: string, text: string) => {
       await page.getByLabel(label, { exact: true }).focus();
       await page.keyboard.press("ControlOrMeta+A");
@@ -129,7 +129,7 @@ test("a server is made, tried and kept with the keyboard, without JavaScript", a
     await page.getByRole("heading", { name: "By keyboard" }).waitFor();
     await page.getByRole("button", { name: "Check now" }).focus();
     await page.keyboard.press("Enter");
-    await expect(page.getByText("The server works.").waitFor()).resolves.toBeUndefined();
+    await expect(page.getByText("The connection works.").waitFor()).resolves.toBeUndefined();
   });
 }, 120_000);
 
@@ -138,7 +138,7 @@ test("with a script a check changes its place alone, the DNS is asked by itself,
     await signIn(page);
     await page.goto(at(`servers/${server}`));
     await page.getByRole("button", { name: "Check now" }).click();
-    await page.getByText("The server works.").waitFor();
+    await page.getByText("The connection works.").waitFor();
     expect(page.url()).toBe(at(`servers/${server}`));
     await page.goto(at(`domains/${server}`));
     await page.getByText("There is no DMARC record.").waitFor();

@@ -1,5 +1,6 @@
 /** The form of a server, new or changed, which may be tried before it is saved; and what deleting one would stop. */
 import { type Errors, errorsOf, orAgain } from "../form-errors.ts";
+import { MAIL_PROVIDERS } from "../mail-providers.ts";
 import { messages } from "../messages.ts";
 import { formatted } from "../render.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, type Outcome, requireMay } from "../request.ts";
@@ -18,14 +19,36 @@ import { readServer, serverPath, type Tried, triedOf } from "./servers.ts";
 
 const t = messages.servers;
 
+/** Fields that are seen at once; the others are folded while they have no error. */
+const SHOWN = new Set(["sender_email", "host", "username", "password"]);
+
 interface Form {
   server?: Server | undefined;
   errors?: Errors;
   tried?: Tried;
 }
 
-function showForm(visit: CompanyVisit, { server, errors = {}, tried }: Form): Answer {
-  const typed: Fields = Object.keys(visit.form).length > 0 ? visit.form : server ? fieldsOf(server) : { ...FRESH };
+/** `?provider=` names the one whose host, port and encryption are filled in. */
+function freshFields(provider: string | undefined): Fields {
+  const known = MAIL_PROVIDERS[provider ?? ""];
+  return known ? { ...FRESH, name: known.label, host: known.host, username: known.username ?? "" } : { ...FRESH };
+}
+
+const providerLinks = (here: string, chosen: string | undefined) => [
+  ...Object.entries(MAIL_PROVIDERS).map(([name, { label }]) => ({
+    label,
+    href: `${here}?provider=${name}`,
+    current: name === chosen,
+  })),
+  { label: t.otherProvider, href: here, current: !MAIL_PROVIDERS[chosen ?? ""] },
+];
+
+async function showForm(visit: CompanyVisit, { server, errors = {}, tried }: Form): Promise<Answer> {
+  const { provider } = visit.query;
+  const fresh = () => (server ? fieldsOf(server) : freshFields(provider));
+  const typed: Fields = Object.keys(visit.form).length > 0 ? visit.form : fresh();
+  const here = companyPath(visit, "servers/new");
+  const isFirst = !server && (await callIn(visit, "smtp-sender.listConfigs", { page_size: 1 })).count === 0;
   return {
     view: "server-form",
     title: server ? t.editTitle(server.name) : t.newTitle,
@@ -35,7 +58,11 @@ function showForm(visit: CompanyVisit, { server, errors = {}, tried }: Form): An
       server,
       errors,
       tried,
-      here: server ? serverPath(visit, server, "/edit") : companyPath(visit, "servers/new"),
+      here: server ? serverPath(visit, server, "/edit") : here,
+      providers: providerLinks(here, provider),
+      provider: server ? undefined : MAIL_PROVIDERS[provider ?? ""],
+      isDefault: server ? server.is_default : isFirst,
+      isOpen: Object.keys(errors).some((name) => name !== "" && !SHOWN.has(name)),
       back: server ? serverPath(visit, server) : companyPath(visit, "servers"),
     },
   };

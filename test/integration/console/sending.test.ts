@@ -102,7 +102,7 @@ describe("servers", () => {
     expect(await browser.send(`${path}/edit`, form)).toMatchObject({ status: 303 });
     const api = `/api/emails/smtp-configs/${path.split("/").at(-1)}/`;
     expect((await company.api.get(api)).body).toMatchObject({ name: "Renamed", domain_limits: [] });
-    expect((await browser.send(`${path}/check`)).html).toContain("The server works.");
+    expect((await browser.send(`${path}/check`)).html).toContain("The connection works.");
     const moved = await browser.send(`${path}/edit`, { ...form, host: "smtp.elsewhere.example" });
     expect(moved.status).toBe(400);
     expect(moved.html).toMatch(/id="wrong-password"[^>]*>Enter the password again/);
@@ -114,11 +114,11 @@ describe("servers", () => {
     const wrong = await browser.send(at("servers/new"), { ...typed({ password: "wrong" }), intent: "try" });
     expect(wrong.status).toBe(200);
     expect(wrong.html).toContain("The server refuses the login.");
-    expect((await browser.send(at("servers/new"), { ...typed(), intent: "try" })).html).toContain("The server works.");
+    expect((await browser.send(at("servers/new"), { ...typed(), intent: "try" })).html).toContain("The connection works.");
     expect((await company.api.get("/api/emails/smtp-configs/")).body.count).toBe(before);
     const path = await newServer();
     const stored = { ...typed({ username: "", password: "" }), intent: "try" };
-    expect((await browser.send(`${path}/edit`, stored)).html).toContain("The server works.");
+    expect((await browser.send(`${path}/edit`, stored)).html).toContain("The connection works.");
     const elsewhere = await browser.send(`${path}/edit`, { ...stored, port: "9" });
     expect(elsewhere.html).toContain("Type user name and password");
     const half = await browser.send(`${path}/edit`, { ...stored, password: "another" });
