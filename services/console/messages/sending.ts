@@ -2,7 +2,6 @@
 export const servers = {
   title: "Mail servers",
   intro: "The SMTP servers your emails are sent through. Passwords are encrypted and never shown.",
-  noneTitle: "No mail server yet",
   noServers: "Connect Amazon SES, Postmark, Mailgun, Gmail or any other SMTP server to send your first email.",
   noneFits: "No mail server matches your search.",
   search: "Search mail servers",

@@ -113,7 +113,7 @@ describe("servers", () => {
     const before = (await company.api.get("/api/emails/smtp-configs/")).body.count;
     const wrong = await browser.send(at("servers/new"), { ...typed({ password: "wrong" }), intent: "try" });
     expect(wrong.status).toBe(200);
-    expect(wrong.html).toContain("The server refuses the login.");
+    expect(wrong.html).toContain("The server refused the username or password.");
     expect((await browser.send(at("servers/new"), { ...typed(), intent: "try" })).html).toContain("The connection works.");
     expect((await company.api.get("/api/emails/smtp-configs/")).body.count).toBe(before);
     const path = await newServer();
@@ -128,7 +128,7 @@ describe("servers", () => {
   test("a test mail goes to the person alone", async () => {
     const path = await newServer({ name: `Relay ${EVIL} [[name]]` });
     const { html } = await browser.send(`${path}/test`);
-    expect(html).toContain(`The server took the mail to ${company.email}.`);
+    expect(html).toContain(`The server accepted the email to ${company.email}.`);
     expect(smtp.messages.flatMap(({ to }) => to)).toEqual([company.email]);
   });
 
@@ -142,7 +142,7 @@ describe("servers", () => {
     );
     const broken = await browser.open(path);
     expect(broken.html).toContain("535 5.7.8 Authentication failed");
-    expect(broken.html).toContain("The server refuses the login.");
+    expect(broken.html).toContain("The server refused the username or password.");
     const template = (await company.api.post("/api/emails/templates/", { name: "T", subject: "S", body: "B" })).body.id;
     const sent = await company.api.post("/api/emails/send/to-receivers/", {
       name: "October",
@@ -153,7 +153,7 @@ describe("servers", () => {
     });
     expect(sent.status).toBe(201);
     const { html } = await browser.open(`${path}/delete`);
-    expect(html).toContain("Campaigns that need it: 1.");
+    expect(html).toContain("Campaigns that use it: 1.");
     expect(html).toContain("October");
     expect(await browser.send(`${path}/delete`)).toMatchObject({ status: 303 });
     expect((await browser.open(path)).status).toBe(404);
