@@ -120,9 +120,9 @@ describe("servers", () => {
     const stored = { ...typed({ username: "", password: "" }), intent: "try" };
     expect((await browser.send(`${path}/edit`, stored)).html).toContain("The connection works.");
     const elsewhere = await browser.send(`${path}/edit`, { ...stored, port: "9" });
-    expect(elsewhere.html).toContain("Type user name and password");
+    expect(elsewhere.html).toContain("Enter username and password");
     const half = await browser.send(`${path}/edit`, { ...stored, password: "another" });
-    expect(half.html).toContain("Type user name and password");
+    expect(half.html).toContain("Enter username and password");
   });
 
   test("a test mail goes to the person alone", async () => {
