@@ -114,7 +114,9 @@ describe("servers", () => {
     const wrong = await browser.send(at("servers/new"), { ...typed({ password: "wrong" }), intent: "try" });
     expect(wrong.status).toBe(200);
     expect(wrong.html).toContain("The server refused the username or password.");
-    expect((await browser.send(at("servers/new"), { ...typed(), intent: "try" })).html).toContain("The connection works.");
+    expect((await browser.send(at("servers/new"), { ...typed(), intent: "try" })).html).toContain(
+      "The connection works.",
+    );
     expect((await company.api.get("/api/emails/smtp-configs/")).body.count).toBe(before);
     const path = await newServer();
     const stored = { ...typed({ username: "", password: "" }), intent: "try" };
