@@ -37,11 +37,11 @@ import { addCompany, register, registrationErrors } from "./register.ts";
 import { deliverSystemMail } from "./system-mail/deliver.ts";
 import { purgeSystemMails } from "./system-mail/system-mails.ts";
 import { rotate } from "./tokens.ts";
-import { lookAtClaims } from "./tracking-domain/tracking-domain.ts";
+import { checkDueClaims } from "./tracking-domain/tracking-domain.ts";
 
 const PURGE_EVERY_MS = 60 * 60 * 1_000;
 const SYSTEM_MAIL_PAUSE_MS = 1_000;
-/** Short, because people wait for mails with links. */
+/** Short, because people wait for emails with links. */
 const SYSTEM_MAIL_IDLE = { idlePauseMs: 2_000 };
 const REMOVE_PAUSE_MS = 10_000;
 const TRACKING_DOMAINS_PAUSE_MS = 60_000;
@@ -106,7 +106,7 @@ export default defineService("accounts", contract, {
 
     async proveTrackingDomains(ctx) {
       const onError = (error: unknown) => this.logger.error({ error }, "A tracking domain could not be looked at");
-      return { looked_at: await lookAtClaims(ctx, onError) };
+      return { checked: await checkDueClaims(ctx, onError) };
     },
 
     listKeys,

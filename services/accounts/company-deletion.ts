@@ -23,7 +23,7 @@ import { ownCompany, requireCurrentRights } from "./permission.ts";
 
 const STOPPED = "The company was deleted.";
 
-interface Doors {
+interface RevokedAccess {
   users: string[];
   keys: string[];
   servers: string[];
@@ -31,12 +31,12 @@ interface Doors {
 
 async function stopCampaigns(companyId: string, transaction: Transaction): Promise<void> {
   await Campaign.update({ status: "cancelled" }, { where: { companyId, status: "scheduled" }, transaction });
-  // Senders check this before each mail and claim no more recipients.
+  // Senders check this before each message and claim no more recipients.
   const where = { companyId, status: ["pending", "sending"], error: null };
   await Campaign.update({ error: STOPPED }, { where, transaction });
 }
 
-async function closeDoors(companyId: string, transaction: Transaction): Promise<Doors> {
+async function revokeAccess(companyId: string, transaction: Transaction): Promise<RevokedAccess> {
   const where = { companyId };
   const members = await Membership.findAll({ attributes: ["companyId", "userId"], where, transaction });
   const keys = await ApiKey.findAll({ attributes: ["companyId", "id"], where, transaction });
@@ -53,7 +53,7 @@ async function closeDoors(companyId: string, transaction: Transaction): Promise<
 }
 
 /** Deletes Redis keys of the company. Keys that cannot be deleted now expire within a day. */
-async function forgetCounts(companyId: string, { keys, servers }: Doors): Promise<void> {
+async function deleteCounters(companyId: string, { keys, servers }: RevokedAccess): Promise<void> {
   const limiter = apiLimiter();
   const windows = [
     hourWindow(companyId, null, 3_600),
@@ -67,18 +67,18 @@ async function forgetCounts(companyId: string, { keys, servers }: Doors): Promis
 export async function deleteCompany(ctx: Ctx<{ id: string; password: string }>): Promise<{ detail: string }> {
   const companyId = ownCompany(ctx);
   if (!(await isOwnPassword(ctx, ctx.params.password))) throw forbidden("This password is wrong.");
-  const doors = await sequelize().transaction(async (transaction) => {
+  const revoked = await sequelize().transaction(async (transaction) => {
     await requireCurrentRights(ctx.meta, "accounts.deleteCompany", transaction);
     const now = sequelize().fn("now");
     await Company.update({ deletedAt: now, sendingPausedAt: now }, { where: { id: companyId }, transaction });
     await stopCampaigns(companyId, transaction);
-    return closeDoors(companyId, transaction);
+    return revokeAccess(companyId, transaction);
   });
   ctx.broker.logger.info({ companyId, userId: ctx.meta.userId }, "Company deleted");
-  for (const userId of doors.users) await broadcast(ctx, "member.changed", { userId });
-  for (const apiKeyId of doors.keys) await broadcast(ctx, "apiKey.deleted", { apiKeyId });
+  for (const userId of revoked.users) await broadcast(ctx, "member.changed", { userId });
+  for (const apiKeyId of revoked.keys) await broadcast(ctx, "apiKey.deleted", { apiKeyId });
   await broadcast(ctx, "trackingDomain.changed", { companyId });
-  await forgetCounts(companyId, doors);
+  await deleteCounters(companyId, revoked);
   return { detail: "The company is deleted. Its data is removed in the background." };
 }
 

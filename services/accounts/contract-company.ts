@@ -298,7 +298,7 @@ export const contract = {
     summary: "Look at the tracking domains that are due",
     visibility: "protected",
     params: Type.Object({}),
-    returns: Type.Object({ looked_at: Type.Integer() }),
+    returns: Type.Object({ checked: Type.Integer() }),
   },
   planOf: {
     summary: "The company's plan, at most a second old",

@@ -35,15 +35,15 @@ export function newKey(): { key: string; prefix: string; keyHash: Buffer } {
 
 /** Created once per service, so that pending writes finish before the database closes. */
 export class KeyAuthentication {
-  readonly #notes = new Set<Promise<unknown>>();
+  readonly #pendingUpdates = new Set<Promise<unknown>>();
 
   /** Records the key's use at most once per minute, without delaying the answer; errors do not reach the caller. */
   #noteUse(found: FoundKey): void {
     if (found.last_used_at && Date.now() - found.last_used_at.getTime() < USE_NOTED_EVERY_MS) return;
     const note = noteKeyUse(found)
       .catch(() => {})
-      .finally(() => this.#notes.delete(note));
-    this.#notes.add(note);
+      .finally(() => this.#pendingUpdates.delete(note));
+    this.#pendingUpdates.add(note);
   }
 
   async authenticate(key: string) {
@@ -61,6 +61,6 @@ export class KeyAuthentication {
 
   /** Resolves when no writes are pending. */
   async settled(): Promise<void> {
-    await Promise.all(this.#notes);
+    await Promise.all(this.#pendingUpdates);
   }
 }

@@ -53,4 +53,4 @@ export async function isPassword(password: string, stored: string): Promise<bool
 }
 
 /** Hash to check if the user does not exist, so that the answer takes as long. No password matches it. */
-export const NOBODYS_HASH = format(CURRENT, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
+export const DUMMY_HASH = format(CURRENT, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));

@@ -46,7 +46,7 @@ export async function requireFeature(companyId: string, feature: string): Promis
   return null;
 }
 
-/** `due` is when the mails are to be sent; null means now. */
+/** `due` is when the emails are to be sent; null means now. */
 export async function admitEmails(companyId: string, emails: number, due: Date | null = null): Promise<null> {
   const limit = (await planOf(companyId)).limits.emails_per_month;
   if (limit !== null) await requireQuota({ companyId, emails, due }, limit);

@@ -1,4 +1,4 @@
-/** The public archive of a list. */
+/** Public archive of a list. */
 import type { ServiceContract } from "../define.ts";
 import { Described, Document, Type, Uuid } from "../lib/shapes.ts";
 
@@ -11,7 +11,7 @@ export const contract = {
       "Completed and partial campaigns to a public list whose `archive` is on, newest first, 20 per page. 404 for any other list. Cached for up to a minute.",
     params: Type.Object({
       ...ByList,
-      // Any text is accepted, since people edit addresses: what is no page is a 404.
+      // Accepts any text, because people edit addresses; an invalid page is a 404.
       page: Type.Optional(
         Type.Union([Type.Integer(), Type.String()], { description: "From 1 to 500.", examples: [2] }),
       ),

@@ -1,4 +1,4 @@
-/** A company's overview. */
+/** Overview of a company. */
 import type { ServiceContract } from "../define.ts";
 import { Described, Type } from "../lib/shapes.ts";
 

@@ -1,4 +1,4 @@
-/** What API users read: sent emails, events, analytics. */
+/** Sent emails, events and analytics as API users read them. */
 import { EMAIL_EVENT_TYPES } from "../../models/email-event.ts";
 import type { ServiceContract } from "../define.ts";
 import {
@@ -35,7 +35,7 @@ const SentEmail = Type.Object({
   recipient: Described(Type.String(), "Recipient address.", "ann@example.com"),
   cc: Described(Type.Array(Type.String()), "Visible copy recipients.", ["bob@example.com"]),
   bcc: Described(Type.Array(Type.String()), "Hidden copy recipients.", ["archive@example.com"]),
-  /** One for each address of cc and bcc; what became of it changes nothing for the mail itself. */
+  /** One per address of cc and bcc; its result does not affect the message itself. */
   copies: Described(Type.Array(Copy), "Status of each copy."),
   subject: Described(Type.String(), "Subject as sent.", "Six books for Ann"),
   status: Described(

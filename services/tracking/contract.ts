@@ -9,7 +9,10 @@ const ByToken = Type.Object({
 });
 const ByMail = Type.Object({ sent_email_id: Described(Uuid, "Sent email's id, as in the mail's link.") });
 
-/** JSON of the preferences page, and what its PUT takes. The page's own form sends texts: "on", one or many list ids. */
+/**
+ * JSON of the preferences page, and the body of its PUT. The page's own form sends texts: "on", and one or many list
+ * ids.
+ */
 const Preferences = Type.Object({
   email: Described(Type.String(), "An email address.", "ann@example.com"),
   first_name: Described(Type.String(), "First name.", "Ann"),
@@ -189,7 +192,7 @@ export const contract = {
       lists: Type.Optional(
         Described(Nullable(Type.Array(ListChoice, { maxItems: 1000 })), "Public lists to join or leave."),
       ),
-      // What the page's form sends in place of `lists`.
+      // Sent by the page's form instead of `lists`.
       list: Type.Optional(
         Described(
           Type.Union([Uuid, Type.Array(Uuid, { maxItems: 1000 })]),

@@ -22,7 +22,7 @@ type TrackingService = Service & { recorder?: HitRecorder };
 
 const recorderOf = (service: Service): HitRecorder => (service as TrackingService).recorder!;
 
-/** What recipients do with their mail, the pages they see, and what the company learns of it. */
+/** Records opens and clicks, serves recipients' pages, and reports to the company. */
 export default defineService("tracking", contract, {
   created(this: TrackingService) {
     this.recorder = new HitRecorder((companyIds) => {

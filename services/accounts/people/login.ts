@@ -9,7 +9,7 @@ import type { Caller, Ctx } from "../../lib/caller.ts";
 import { totpRequired, unauthenticated } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
 import { accountToken, readAccountToken } from "../../lib/tokens/account-token.ts";
-import { isPassword, NOBODYS_HASH } from "../password.ts";
+import { DUMMY_HASH, isPassword } from "../password.ts";
 import { issueTokens } from "../tokens.ts";
 import { type Attempt, beginAttempt, mayNotify } from "./login-limits.ts";
 import { spendCode } from "./totp.ts";
@@ -56,7 +56,7 @@ export async function login(
     logFailure("too many attempts");
     throw error;
   });
-  const fits = await isPassword(params.password, user?.passwordHash ?? NOBODYS_HASH);
+  const fits = await isPassword(params.password, user?.passwordHash ?? DUMMY_HASH);
   if (user && fits && user.totpConfirmedAt && params.code === undefined) throw totpRequired();
   const isProven = user && fits && (!user.totpConfirmedAt || (await spendCode(user, params.code!)));
   const tokens = isProven ? await issueTokens(user, meta) : null;

@@ -24,9 +24,9 @@ import { passwordErrors } from "./weak-password.ts";
 
 const RESET_SECONDS = 3_600;
 const VERIFY_SECONDS = 7 * 86_400;
-/** Password mails per address and hour: a public form must not fill a mailbox. */
+/** Password emails per address and hour: a public form must not fill a mailbox. */
 const RESETS_PER_HOUR = 3;
-/** Verification mails per address and hour. */
+/** Verification emails per address and hour. */
 const VERIFICATIONS_PER_HOUR = 3;
 const BAD_TOKEN = { token: ["This link is no longer valid."] };
 
@@ -79,7 +79,7 @@ export const mailVerification = (user: User, transaction: Transaction) =>
   mailLink("verify", user, VERIFY_SECONDS, transaction);
 
 /**
- * Mails a verification link to the user's own address. Earlier links stay valid, because mails may arrive in any order.
+ * Sends a verification link to the user's own address. Earlier links stay valid, because emails may arrive in any order.
  */
 export async function mailVerificationAgain(ctx: Ctx): Promise<object> {
   const user = await User.findByPk(userOf(ctx));

@@ -43,7 +43,7 @@ async function openTransport(authMethod: string | undefined) {
     connectionTimeout: CONNECT_MS,
     greetingTimeout: CONNECT_MS,
     socketTimeout: SILENCE_MS,
-    // System mails must not read files or URLs.
+    // System emails must not read files or URLs.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
@@ -95,7 +95,7 @@ async function deliver(due: DueSystemMail): Promise<void> {
   await finishSystemMail(due.id, null);
 }
 
-/** Returns the number of attempted mails. */
+/** Returns the number of attempted emails. */
 export async function deliverSystemMail(): Promise<number> {
   if (!config().SYSTEM_SMTP_URL) return 0;
   const due = await claimSystemMails(AT_ONCE);

@@ -40,7 +40,7 @@ export async function deferSystemMail(id: string, error: string, seconds: number
   );
 }
 
-/** Deletes finished mails after a month. */
+/** Deletes finished emails after a month. */
 export async function purgeSystemMails(): Promise<void> {
   await query("delete from system_mails where next_attempt_at is null and created_at < now() - interval '30 days'");
 }

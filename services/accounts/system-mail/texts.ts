@@ -1,4 +1,4 @@
-/** Texts of system mails: plain text without tracking or external content. */
+/** Texts of system emails: plain text without tracking or external content. */
 import { config } from "../../lib/config.ts";
 import type { AccountTokenKind } from "../../lib/secrets.ts";
 import type { SystemMailData, SystemMailKind } from "../../lib/system-mail-kinds.ts";

@@ -28,7 +28,7 @@ async function aliasProof(dns: Lookups, domain: string): Promise<Proof> {
   return "missing";
 }
 
-/** URLs to try: the scheme and port of links in mails, and the default port of the domain's own web server. */
+/** URLs to try: the scheme and port of links in emails, and the default port of the domain's own web server. */
 function tokenUrls(domain: string): URL[] {
   const { protocol, port } = new URL(config().BASE_URL);
   const hosts = port === "" ? [domain] : [`${domain}:${port}`, domain];

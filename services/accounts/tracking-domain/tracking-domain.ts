@@ -27,9 +27,9 @@ type OnError = (error: unknown) => void;
 const TAKEN = "This domain belongs to another company.";
 const TOKEN_BYTES = 24;
 /** Time limit while a PATCH waits; later results are found by the next check. */
-const AT_PATCH_MS = 6_000;
-const AT_ONCE = 50;
-const LOOKED_AT_TOGETHER = 10;
+const CHECK_ON_PATCH_MS = 6_000;
+const CLAIMS_PER_RUN = 50;
+const MAX_CONCURRENT_CHECKS = 10;
 
 /** Returns an error sentence for an invalid host, otherwise undefined. */
 export function trackingDomainError(given: string): string | undefined {
@@ -55,7 +55,7 @@ export async function claimDomain(companyId: string, given: string | null, trans
 const announce = (from: CanBroadcast, companyId: string) =>
   broadcast(from, "trackingDomain.changed", { companyId }).catch(() => {});
 
-async function lookAt(from: CanBroadcast, claim: Claim): Promise<void> {
+async function checkClaim(from: CanBroadcast, claim: Claim): Promise<void> {
   const proof = await findProof(claim.domain, claim.token);
   const hasChanged =
     proof === "found" ? (await markProved(claim)) && !claim.is_active : proof === "missing" && (await markLost(claim));
@@ -75,14 +75,14 @@ export async function afterPatch(
   if (isAsked) await announce(from, companyId);
   if (!row || (row.provedAt && !isAsked)) return;
   const { domain, token } = row;
-  const look = lookAt(from, { company_id: companyId, domain, token, is_active: row.provedAt !== null });
-  await withTimeout(look, AT_PATCH_MS, () => new Error("It took too long.")).catch(onError);
+  const check = checkClaim(from, { company_id: companyId, domain, token, is_active: row.provedAt !== null });
+  await withTimeout(check, CHECK_ON_PATCH_MS, () => new Error("It took too long.")).catch(onError);
 }
 
 /** Returns the number of checked domains. A failed check is retried and does not delay others. */
-export async function lookAtClaims(from: CanBroadcast, onError: OnError): Promise<number> {
-  const limit = pLimit(LOOKED_AT_TOGETHER);
-  const claims = await dueClaims(AT_ONCE);
-  await Promise.all(claims.map((claim) => limit(() => lookAt(from, claim).catch(onError))));
+export async function checkDueClaims(from: CanBroadcast, onError: OnError): Promise<number> {
+  const limit = pLimit(MAX_CONCURRENT_CHECKS);
+  const claims = await dueClaims(CLAIMS_PER_RUN);
+  await Promise.all(claims.map((claim) => limit(() => checkClaim(from, claim).catch(onError))));
   return claims.length;
 }

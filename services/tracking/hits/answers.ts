@@ -1,14 +1,14 @@
-/** What a reader's mail program gets for an open or a click. */
+/** HTTP responses to opens and clicks. */
 import type { Document } from "../../lib/shapes.ts";
 
-/** The smallest transparent GIF. */
+/** Smallest transparent GIF. */
 const PIXEL = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
 const PIXEL_TYPE = "image/gif";
 
-// The URL is a credential of the recipient: neither a cache nor the next site should keep it.
+// The URL is a credential of the recipient, so neither caches nor the next site may keep it.
 const NOT_KEPT = { "cache-control": "no-store, max-age=0", "referrer-policy": "no-referrer" };
 
-/** A header carries ASCII only; the parsed form is that, and leaves alone what is encoded already. */
+/** Headers are ASCII only; URL encodes the rest and leaves encoded parts unchanged. */
 const locationOf = (url: string): string => new URL(url).href;
 
 export const pixel = (): Document => ({ content_type: PIXEL_TYPE, body: PIXEL, headers: NOT_KEPT });

@@ -1,22 +1,22 @@
 /**
- * Which hits are a machine's and not a person's: prefetching proxies and security scanners load pixels and follow links
- * before anyone has read the mail, and numbers that count them are worth nothing.
- *
- * The image proxies of Google and Yahoo are not here: they fetch when a person opens the mail.
+ * Detects hits of machines: prefetching proxies and security scanners load pixels and follow links before anyone has
+ * read the message, which makes counts worthless. The image proxies of Google and Yahoo are not included, because they
+ * fetch when a person opens the message.
  */
 
-/** More of a user agent is neither read nor stored: it comes from the client, and the expression below is not linear. */
+/** Longer user agents are cut: they are untrusted, and the expression below is not linear. */
 export const MAX_AGENT_LENGTH = 512;
-/** Nobody reads a mail within this time after the server accepted it; Safe Links and its like fetch right then. */
+/** No person opens a message within this time after the server accepted it, but Safe Links and similar scanners do. */
 export const TOO_FAST_MS = 2_000;
-/** So many different links of one mail within BURST_MS: someone checks them all. */
+/** This many different links of one message within BURST_MS are a scanner's. */
 export const BURST_LINKS = 3;
 export const BURST_MS = 2_000;
 
-/** Apple's Mail Privacy Protection, which loads every mail's images whether it is read or not. */
+/** Apple's Mail Privacy Protection loads the images of every message, read or not. */
 const APPLE_PREFETCH = "Mozilla/5.0";
 
-// Whole words where a short name could hide in a real browser's: Cubot is a maker of phones, and `ms-office` is Outlook.
+// Matches whole words, because short names occur in real browsers: Cubot is a maker of phones, and `ms-office` is
+// Outlook.
 const SCANNERS = new RegExp(
   [
     "\\b(?:[a-z-]*bot|crawler|spider|scanner|urlscan|linkcheck(?:er)?|validator|monitor(?:ing)?|uptime\\w*|pingdom)\\b(?<!\\bcubot)",
@@ -32,11 +32,14 @@ const SCANNERS = new RegExp(
 
 const isMachine = (agent: string): boolean => agent === "" || agent === APPLE_PREFETCH || SCANNERS.test(agent);
 
-/** A campaign is read by a hundred kinds of programs: each is looked at once. Bounded, because who asks may say anything. */
+/**
+ * Caches results, because a campaign is read by about a hundred kinds of programs. Bounded, because clients may send
+ * anything.
+ */
 const MAX_KNOWN = 2_000;
 const known = new Map<string, boolean>();
 
-/** True where the user agent alone says that no person is behind it. An empty one is none that a browser sends. */
+/** True if the user agent alone shows a machine. Browsers never send an empty one. */
 export function isMachineAgent(userAgent: string): boolean {
   const agent = userAgent.slice(0, MAX_AGENT_LENGTH).trim();
   const before = known.get(agent);
@@ -47,11 +50,11 @@ export function isMachineAgent(userAgent: string): boolean {
   return machine;
 }
 
-/** Robots name the address of their owner. None is stored, so that erasing a person need not search the user agents of others. */
+/** Removes the owner's address that robots include, so that erasing a person does not have to search user agents. */
 export const withoutAddresses = (userAgent: string): string =>
   userAgent.replace(/[^\s<>"();,:]+(?:@|%40)[^\s<>"();,:]+/g, "[address]");
 
-/** `sentAt` is null while the sender has not recorded its result; a recipient that was given up had no such moment. */
+/** `sentAt` is null until the sender records its result; a given-up message never has one. */
 export function isTooFast(at: Date, mail: { sent_at: Date | null; status: number }): boolean {
   const QUEUED_OR_SENDING = 1;
   if (!mail.sent_at) return mail.status <= QUEUED_OR_SENDING;

@@ -1,9 +1,9 @@
-/** Where a campaign's tracked links lead. They never change once compiled, so that a process reads them once. */
+/** Caches the targets of a campaign's tracked links, which never change once compiled. */
 import { LRUCache } from "lru-cache";
 import { type Queryable, query } from "../../../models/database/db.ts";
 import { type Utm, withUtm } from "./utm.ts";
 
-/** Of all campaigns together: bounds the memory, also where campaigns have thousands of links. */
+/** Limit over all campaigns, because some have thousands of links. */
 const MAX_CACHED_LINKS = 50_000;
 
 export interface CampaignRef {
@@ -12,11 +12,11 @@ export interface CampaignRef {
 }
 
 interface Links {
-  /** The address of link n at n - 1. */
+  /** Link n is at index n - 1. */
   links: readonly string[];
   utm: Utm | null;
 }
-/** By campaign id. */
+/** Keyed by campaign id. */
 type LinksByCampaign = ReadonlyMap<string, Links>;
 
 const SELECT = `
@@ -27,7 +27,7 @@ const SELECT = `
 export class CampaignLinks {
   readonly #cache = new LRUCache<string, Links>({
     maxSize: MAX_CACHED_LINKS,
-    // An entry must weigh something, also that of a campaign without links.
+    // The size must be positive, even without links.
     sizeCalculation: ({ links }) => links.length + 1,
   });
 
@@ -49,11 +49,11 @@ export class CampaignLinks {
   }
 }
 
-/** Where a link of the campaign leads that has this address. */
+/** Returns the target of a link of the campaign. */
 export const destination = (links: LinksByCampaign, campaignId: string, url: string): string =>
   withUtm(url, links.get(campaignId)?.utm ?? null);
 
-/** Only http and https: a template or a variable may have held anything. */
+/** Templates and variables may contain any scheme. */
 export const isWebAddress = (url: string): boolean => /^https?:\/\//i.test(url) && URL.canParse(url);
 
 export function linkUrl(links: LinksByCampaign, campaignId: string, link: number): string | undefined {

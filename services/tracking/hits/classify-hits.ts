@@ -1,7 +1,6 @@
 /**
- * What a batch of opens and clicks means: which are machines', which are the first of their mail, what changes on the
- * mail's row. Pure: rows in, rows out. A scanner is often known only at its third link; what it did before is then
- * marked too.
+ * Classifies a batch of opens and clicks: by a machine or a person, first of its message or not, and the changes of the
+ * message's row. Pure. A scanner is often recognised only at its third link; its earlier clicks are then marked, too.
  */
 import { newIdAt } from "../../lib/ids.ts";
 import { BURST_LINKS, BURST_MS, isMachineAgent, isTooFast, withoutAddresses } from "./bot-detection.ts";
@@ -10,12 +9,12 @@ export interface Hit {
   sentEmailId: string;
   /** 0 is the open pixel, n > 0 the n-th link. */
   link: number;
-  /** Set where the link's token carries its address. */
+  /** Set if the link's token contains the target address. */
   url?: string;
   at: Date;
   userAgent: string;
   ip: string;
-  /** The company whose tracking domain it came to: no other company's mails are known there. */
+  /** Company that owns the tracking domain of the request; messages of other companies are unknown there. */
   hostOf?: string;
 }
 
@@ -30,7 +29,7 @@ export interface Mail {
   clicked_at: Date | null;
 }
 
-/** A stored click: a recent one (with its id), or the first by a person on a link before that (without). */
+/** Stored click: a recent one (with its id), or the first by a person on a link before that (without). */
 export interface EarlierClick {
   sent_email_id: string;
   id: string | null;
@@ -52,7 +51,7 @@ export interface EventRow {
   user_agent: string;
   ip: string;
   url: string | null;
-  /** Its link brought the address along. */
+  /** The link's token contained the target address. */
   has_own_url: boolean;
   created_at: Date;
 }
@@ -85,7 +84,7 @@ interface Click {
 
 const withinBurst = (at: Date, click: Click) => at.getTime() - click.at.getTime() <= BURST_MS;
 
-/** Marks the clicks of a burst that ends with `click`; true when there is one. */
+/** Marks the clicks of a burst that ends with `click`; true if there is one. */
 function markBurst(clicks: Click[], click: Click): boolean {
   const together = clicks.filter((other) => withinBurst(click.at, other));
   if (new Set(together.map(({ link }) => link)).size < BURST_LINKS) return false;
@@ -153,7 +152,7 @@ function classifyClicks(events: EventRow[], earlier: readonly EarlierClick[], ch
   return marked.map(({ storedId }) => storedId!);
 }
 
-/** `urlOf` knows every link that the hits name. Hits of unknown mails must have been left out. */
+/** `urlOf` must know every link of the hits. Hits of unknown messages must have been removed. */
 export function classifyHits(
   hits: readonly Hit[],
   mails: ReadonlyMap<string, Mail>,

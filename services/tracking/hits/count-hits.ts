@@ -1,10 +1,7 @@
 /**
- * Opens and clicks of campaigns without individual tracking: numbers of the campaign, its links, variants and hours, and nothing
- * else. No event, no webhook, nothing on a mail's row, and no doubt about a mail is settled, because the time at which a row
- * changed would say whose hit it was.
- *
- * Which hits are machines' is known by their user agent alone: the other signs are how long after the mail they came, and
- * what else was done with that mail.
+ * Counts opens and clicks of campaigns without individual tracking: per campaign, link, variant and hour only. It
+ * writes no event, no webhook and nothing to a message's row, and settles no doubt, because the time of a change would
+ * identify the recipient. Machines are detected by user agent only; the other signs need the message's history.
  */
 import { type Client, query } from "../../../models/database/db.ts";
 import { variantOf } from "../../../models/statements/campaign-tokens.ts";
@@ -16,14 +13,14 @@ export interface CountedCampaign {
   company_id: string;
   campaign_id: string;
   is_deleted: boolean;
-  /** The index of the one that the hit's mail was made from, where the campaign has some. */
+  /** Index of the variant of the hit's message, if the campaign has variants. */
   variant?: number | null;
 }
 
 const CAMPAIGNS = `
   select no, company_id, id as campaign_id, deleted_at is not null as is_deleted from campaigns where no = any ($1::int[])`;
 
-/** The campaigns that tokens without a person stand for, by their ids in the tokens. */
+/** Resolves campaign ids of tokens without a recipient. */
 export async function countedCampaigns(known: readonly (MailNumber & { id: string })[], client: Client) {
   const rows = await query<CountedCampaign & { no: number }>(
     CAMPAIGNS,
@@ -39,7 +36,7 @@ export async function countedCampaigns(known: readonly (MailNumber & { id: strin
   );
 }
 
-// As the triggers count the events of people who are known, but for what is unique.
+// Counts like the triggers on events of known recipients, except for unique counts.
 const COUNT = `
   insert into campaign_counts as c (company_id, campaign_id, metric, bucket, slot, n)
   select k.company_id, k.campaign_id, m.metric, m.bucket, pg_backend_pid() % 8, sum(k.n)
@@ -78,7 +75,7 @@ function groupsOf(hits: readonly Hit[], campaignOf: (hit: Hit) => CountedCampaig
   return [...groups.values()];
 }
 
-/** Of a deleted campaign nothing is counted any more. */
+/** Hits of a deleted campaign are no longer counted. */
 export async function countHits(
   hits: readonly Hit[],
   campaignOf: (hit: Hit) => CountedCampaign,

@@ -1,15 +1,15 @@
 /**
- * Opens and clicks as they come in: read the token, store, then answer. Stored in groups, one commit for many. The whole way:
+ * Records opens and clicks: reads the token, stores the hit together with others in one commit, then answers.
  *
- * | step                                                          | where                                                |
+ * | what                                                          | where                                                |
  * |---------------------------------------------------------------|------------------------------------------------------|
- * | the token is ours: `readLinkToken`; it names mail and link, or carries the address | services/lib/tokens/link-token.ts |
- * | where the link leads, with the campaign's UTM values          | `destination` in campaign-links.ts                   |
- * | a machine's or a person's, the first or not                   | classify-hits.ts                                     |
- * | event, times on the mail's row and webhooks, in one statement | `storeHits` in store-hits.ts                         |
- * | too many from one address on one mail: a number of the campaign and no more | unrecorded-hits.ts |
- * | the campaign's counts, in the same statement                  | the triggers `count_hits`, and `count_events` for rows of email_events (models/schema.sql); without individual tracking `countHits` in count-hits.ts |
- * | 302, or the pixel, when it is stored                          | answers.ts                                           |
+ * | verify the token (`readLinkToken`); it names message and link, or contains the target | services/lib/tokens/link-token.ts |
+ * | find the link's target and add the campaign's UTM parameters  | `destination` in campaign-links.ts                   |
+ * | machine or person, first or not                               | classify-hits.ts                                     |
+ * | store event, times in the message's row and webhooks, in one statement | `storeHits` in store-hits.ts                |
+ * | too many from one address on one message: only count them     | unrecorded-hits.ts                                   |
+ * | update the campaign's counts, in the same statement           | the triggers `count_hits`, and `count_events` for rows of email_events (models/schema.sql); without individual tracking `countHits` in count-hits.ts |
+ * | answer 302, or the pixel, once stored                         | answers.ts                                           |
  */
 import { isRefusal, query } from "../../../models/database/db.ts";
 import { retryOnConflict } from "../../../models/database/retry-on-conflict.ts";
@@ -29,13 +29,13 @@ import { type StoredHit, storeHits } from "./store-hits.ts";
 import { countUnrecorded } from "./unrecorded-hits.ts";
 
 const MAX_BATCH = 500;
-/** Far above what is in flight at once; beyond it the database is not keeping up and 503 is the honest answer. */
+/** Far above normal load; beyond it the database is not keeping up, and 503 is correct. */
 const MAX_WAITING = 20_000;
 
 const CAMPAIGN_OF_MAIL = `select c.company_id, c.id as campaign_id from campaigns c
   where c.no = $1 and ($3 or exists (select from sent_emails where campaign_no = $1 and seq = $2))`;
 
-/** Throws for a token that is not ours, or that leads where no browser should go. */
+/** Throws if the token is invalid or its target is no web address. */
 function targetOf(token: string): LinkTarget {
   const target = readLinkToken(keysFor("link"), token);
   if (!target || (target.url && !isWebAddress(target.url))) throw notFound();
@@ -55,7 +55,7 @@ export class HitRecorder {
   readonly #groups: GroupCommit<Hit, StoredHit>;
   readonly #unrecorded: GroupCommit<Hit, undefined>;
 
-  /** `onQueued` is called with the companies that have something for their webhooks, after the commit. */
+  /** `onQueued` receives companies with new webhook deliveries, after the commit. */
   constructor(onQueued: (companyIds: string[]) => void) {
     const store = async (hits: Hit[]) => {
       const { results, companyIds } = await retryOnConflict(() => storeHits(hits, this.#links));
@@ -93,21 +93,21 @@ export class HitRecorder {
     return redirect(url);
   }
 
-  /** Where a link leads, without counting anything. */
+  /** Returns the target of a link without counting anything. */
   async #urlOf({ sentEmailId, link, url }: LinkTarget, hostOf: string | undefined): Promise<string | null> {
-    // The token is the only thing at hand: the mail's row says which company it is.
+    // Only the token is known: the message's row tells the company.
     const number = await mailOf(sentEmailId);
     const values = [number.campaign_no, number.seq, isCampaignToken(number)];
     const [mail] = await query<CampaignRef>(CAMPAIGN_OF_MAIL, values);
     if (hostOf !== undefined && hostOf !== mail?.company_id) return null;
-    // An address in a token outlives its mail.
+    // An address in a token remains valid after its message was deleted.
     if (!mail) return url ?? null;
     const links = await this.#links.of([mail]);
     const address = url ?? linkUrl(links, mail.campaign_id, link);
     return address ? destination(links, mail.campaign_id, address) : null;
   }
 
-  /** When everything that was added is stored. */
+  /** Resolves when everything that was added is stored. */
   async idle(): Promise<void> {
     await Promise.all([this.#groups.idle(), this.#unrecorded.idle()]);
   }

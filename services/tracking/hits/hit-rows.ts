@@ -1,12 +1,12 @@
 /**
- * Where a hit's row goes: to `hits` (models/hit.ts), or to email_events where `hits` cannot hold it (a link that brings
- * its own address, an IP that is not storable) or the table of its month is missing and cannot be made: no hit is lost.
+ * Chooses the table of a hit: `hits` (models/hit.ts), or email_events if `hits` cannot hold it (a link with its own
+ * address, an IP that is not storable) or its monthly partition is missing and cannot be created. No hit is lost.
  */
 import { isIP } from "node:net";
 import { query } from "../../../models/database/db.ts";
 import { HIT_FLAG, HIT_VARIANT_SHIFT } from "../../../models/hit.ts";
 import type { EventRow, MailChange } from "./classify-hits.ts";
-import { CHANGED, HEARD, IN_EVENTS, IN_HITS, type WRITE } from "./hit-statements.ts";
+import { CHANGED, IN_EVENTS, IN_HITS, SUBSCRIBED, type WRITE } from "./hit-statements.ts";
 
 export interface MailOfRow {
   company_id: string;
@@ -16,17 +16,17 @@ export interface MailOfRow {
   seq: number;
   variant: number | null;
   /**
-   * Kinds of hits that the company's endpoints waited for when the mail was read. One that was made after that was made after the
-   * hit had come.
+   * Kinds of hits that the company's webhook endpoints subscribed to when the message was read. Endpoints created after
+   * that do not get the hit.
    */
-  heard: readonly string[];
+  subscribed: readonly string[];
 }
 
 interface EventOfMail extends EventRow {
   mail: MailOfRow;
 }
 
-/** The type of the column; an address with a zone is none. */
+/** PostgreSQL's inet accepts no address with a zone. */
 const isStorableIp = (ip: string) => ip === "" || (isIP(ip) > 0 && !ip.includes("%"));
 
 function flagsOf({ machine, is_first, is_first_of_link, mail }: EventOfMail): number {
@@ -39,10 +39,10 @@ const ms = (at: Date | null) => at?.getTime() ?? null;
 
 type Value = string | number | boolean | null;
 type Columns = Readonly<Record<string, string>>;
-/** What stands in each column. */
+/** Value of each column. */
 type Fill<Row, C extends Columns> = { [K in keyof C]: (row: Row) => Value };
 
-/** In the order of the columns. */
+/** Returns arrays in the order of the columns. */
 const arraysOf = <Row, C extends Columns>(columns: C, fill: Fill<Row, C>, rows: readonly Row[]): Value[][] =>
   Object.keys(columns).map((name) => rows.map(fill[name]!));
 
@@ -91,24 +91,25 @@ interface Given {
   mayUseHits: boolean;
 }
 
-const isHeard = ({ link, mail }: EventOfMail) => mail.heard.includes(link === null ? "opened" : "clicked");
+const isSubscribed = ({ link, mail }: EventOfMail) => mail.subscribed.includes(link === null ? "opened" : "clicked");
 
 export function rowsOf(given: Given): { to: keyof typeof WRITE; values: Value[][] } {
   const { changes, mails, mayUseHits } = given;
   const events = given.events.map((event): EventOfMail => ({ ...event, mail: mails.get(event.sent_email_id)! }));
   const fitsHits = ({ has_own_url, ip }: EventOfMail) => mayUseHits && !has_own_url && isStorableIp(ip);
   const { true: hits = [], false: others = [] } = Object.groupBy(events, (event) => `${fitsHits(event)}`);
-  const heard = hits.filter(isHeard);
-  const to = others.length === 0 ? (heard.length === 0 ? "hits" : "heard") : hits.length === 0 ? "events" : "all";
+  const subscribed = hits.filter(isSubscribed);
+  const to =
+    others.length === 0 ? (subscribed.length === 0 ? "hits" : "subscribed") : hits.length === 0 ? "events" : "all";
   const changed = changes.map((change) => ({ ...change, mail: mails.get(change.id)! }));
   const values = arraysOf(CHANGED, ofChange, changed);
   if (to !== "events") values.push(...arraysOf(IN_HITS, ofHit, hits));
-  if (to === "heard" || to === "all") values.push(...arraysOf(HEARD, ofEvent, heard));
+  if (to === "subscribed" || to === "all") values.push(...arraysOf(SUBSCRIBED, ofEvent, subscribed));
   if (to === "events" || to === "all") values.push(...arraysOf(IN_EVENTS, ofEvent, others));
   return { to, values };
 }
 
-/** SQLSTATE check_violation: of a table in parts, none of which is for the row. */
+/** SQLSTATE check_violation: no partition exists for the row. */
 const lacksPart = (error: unknown) => {
   const { code, table } = error as { code?: string; table?: string };
   return code === "23514" && table === "hits";
@@ -116,14 +117,14 @@ const lacksPart = (error: unknown) => {
 
 const MAKE_PARTS = "select prepare_hit_parts()";
 
-/** A month's table that is missing is made; if that fails, its hits become rows of email_events. */
+/** Creates a missing monthly partition; if that fails, its hits go to email_events. */
 export async function withParts<T>(store: (mayUseHits: boolean) => Promise<T>): Promise<T> {
   try {
     return await store(true);
   } catch (error) {
     if (!lacksPart(error)) throw error;
   }
-  // Why it fails stands in the log of campaigns, which makes parts ahead.
+  // The periodic creation of partitions in campaigns logs the reason.
   await query(MAKE_PARTS).catch(() => {});
   try {
     return await store(true);

@@ -1,4 +1,4 @@
-/** The statements that store opens and clicks. Run by name: each connection plans them once. */
+/** Statements that store opens and clicks. Named, so that each connection plans them once. */
 import { subscriberAt } from "../../../models/database/row-at.ts";
 import { sameCompany } from "../../../models/database/same-company.ts";
 import { HIT_FLAG } from "../../../models/hit.ts";
@@ -7,7 +7,7 @@ import { outboxInsert } from "../../../models/statements/webhook-outbox.ts";
 
 const { machine } = HIT_FLAG;
 
-// Recent ones each by itself, of those before only the first by a person on each link: a mail may have thousands.
+// All recent clicks, but only a person's first click per link of the older ones: a message may have thousands.
 const EARLIER_CLICKS = `
   with clicked as materialized (
     select e.id, e.link, e.created_at, e.machine from email_events e
@@ -20,14 +20,13 @@ const EARLIER_CLICKS = `
     union all
     select null, link, min(created_at), false from clicked where created_at < $4 and not machine group by link) c`;
 
-/** In milliseconds, without what is finer. In microseconds first: a product of 1,000 is off by one now and then. */
+/** Milliseconds without fractions. Goes through microseconds, because multiplying by 1,000 is sometimes off by one. */
 const msOf = (column: string) => `(date_part('epoch', ${column}) * 1000000)::bigint / 1000`;
 
 /**
- * Mails, by number $1 and $2 and in that order as `n`, and of those that were clicked now (with their ids, $3) the clicks before: recent are
- * those since $4. What a campaign
- * has for all its mails stands in one row alone: each value of a row is read by pg, one by one. Materialized, so
- * that the campaigns are looked up by the mails and never the mails by the campaigns.
+ * Reads messages by number ($1 and $2; `n` is their position), and earlier clicks of those clicked now (ids in $3);
+ * clicks since $4 are recent. Campaign columns are returned in one row only, because pg parses each value of each row.
+ * Materialized, so that campaigns are looked up by message and never messages by campaign.
  */
 export const READ = `
   with m as materialized (
@@ -38,20 +37,20 @@ export const READ = `
   k as materialized (
     select c.no, c.company_id, ${companyNo("c.company_id")} as company_no, c.id as campaign_id, c.individual_tracking, c.deleted_at is not null as is_deleted,
       array(select t.type from webhook_endpoints w, unnest(w.events) t (type)
-        where w.company_id = c.company_id and w.disabled_at is null and t.type in ('opened', 'clicked')) as heard
+        where w.company_id = c.company_id and w.disabled_at is null and t.type in ('opened', 'clicked')) as subscribed
     from (select distinct campaign_no from m) d join campaigns c on c.no = d.campaign_no)
   select n, status, variant, erased, sent_ms, opened_ms, clicked_ms,
     case when m.id is not null then (select (${EARLIER_CLICKS}) from campaigns c where c.no = m.campaign_no) end as earlier_clicks,
     case when row_number() over () = 1 then (select json_agg(k) from k) end as campaigns
   from m order by campaign_no, seq`;
 
-/** Before READ, not within it: a statement that has waited for a lock still sees the clicks of when it began. */
+/** A separate statement before READ: a statement that waited for a lock would still see the clicks of when it began. */
 export const LOCK = `
   select from unnest($1::int[], $2::int[]) m (campaign_no, seq)
   join sent_emails s on s.campaign_no = m.campaign_no and s.seq = m.seq
   order by s.campaign_no, s.seq for update of s`;
 
-/** Columns that a statement gets as arrays, in order, with their types: what changes on mails' rows. */
+/** Array parameters in order, with their types: changes to messages' rows. */
 export const CHANGED = {
   campaign_no: "int4",
   seq: "int4",
@@ -84,8 +83,8 @@ const OF_EVENT = {
   ip: "text",
   url: "text",
 } as const;
-/** Of the hits those that an endpoint waits for. */
-export const HEARD = OF_EVENT;
+/** Hits that a webhook endpoint subscribed to. */
+export const SUBSCRIBED = OF_EVENT;
 /** Rows of events. */
 export const IN_EVENTS = { ...OF_EVENT, is_first: "bool", is_first_of_link: "bool", at_ms: "float8" } as const;
 
@@ -105,18 +104,18 @@ const hits = (first: number): string[] => [
     select id, company_no, campaign_no, seq, link, flags, nullif(ip, '')::inet, agent from ${given(IN_HITS, first, "e")})`,
 ];
 
-/** Events as webhooks get them, with the recipient's address. */
-const heard = (first: number): string[] => [
+/** Events as sent to webhooks, with the recipient's address. */
+const subscribed = (first: number): string[] => [
   `event_of_hit as (
     select e.id, e.company_id, case e.link when 0 then 'opened' else 'clicked' end as type, coalesce(s.email, p.email) as recipient,
       e.sent_email_id, e.campaign_id, ${METADATA} as metadata, hit_at(e.id) as created_at
-    from ${given(HEARD, first, "e")}
+    from ${given(SUBSCRIBED, first, "e")}
     cross join lateral (select email, subscriber_id from sent_emails where campaign_no = e.campaign_no and seq = e.seq limit 1) s
     left join lateral (${subscriberAt("e.company_id", "s.subscriber_id", "r.email")}) p on true)`,
   `queued_of_hit as (${outboxInsert("event_of_hit")})`,
 ];
 
-// What an event and its mail have in common is taken from the mail's row, which is read for its own change anyway.
+// Takes what an event shares with its message from the message's row, which is updated anyway.
 const events = (first: number): string[] => [
   `event as (
     insert into email_events (id, company_id, campaign_id, sent_email_id, type, recipient, machine, link, is_first,
@@ -143,18 +142,18 @@ const write = (parts: readonly string[], queued: readonly string[]) => `
 
 const width = (columns: Columns) => Object.keys(columns).length;
 const FIRST = width(CHANGED) + 1;
-const BEHIND_HITS = FIRST + width(IN_HITS);
-const BEHIND_HEARD = BEHIND_HITS + width(HEARD);
+const AFTER_HITS = FIRST + width(IN_HITS);
+const AFTER_SUBSCRIBED = AFTER_HITS + width(SUBSCRIBED);
 
 /**
- * By where the rows go; a batch may have several. A statement that has nothing for a table does not name it: its triggers would
- * run, also those of an outbox that nobody waits for.
+ * One statement per combination of tables. A statement does not name tables it has no rows for, because their triggers
+ * would run.
  */
 export const WRITE = {
   hits: write(hits(FIRST), []),
-  heard: write([...hits(FIRST), ...heard(BEHIND_HITS)], ["queued_of_hit"]),
+  subscribed: write([...hits(FIRST), ...subscribed(AFTER_HITS)], ["queued_of_hit"]),
   events: write(events(FIRST), ["queued"]),
-  all: write([...hits(FIRST), ...heard(BEHIND_HITS), ...events(BEHIND_HEARD)], ["queued", "queued_of_hit"]),
+  all: write([...hits(FIRST), ...subscribed(AFTER_HITS), ...events(AFTER_SUBSCRIBED)], ["queued", "queued_of_hit"]),
 };
 
 export const MARK_EVENTS = `
@@ -162,7 +161,10 @@ export const MARK_EVENTS = `
     metadata = metadata || '{"machine": true}'
   where id = any ($1::uuid[]) and company_id = any ($2::uuid[])`;
 
-/** The hits $1 of the mails $3 and $4. The mails as one value: the planner must not begin with all hits of a company. */
+/**
+ * Marks the hits $1 of the messages $3 and $4. Messages are one value, so that the planner does not start with all hits
+ * of a company.
+ */
 export const MARK_HITS = `
   update hits h set flags = h.flags & ~${HIT_FLAG.first | HIT_FLAG.firstOfLink} | ${machine}
   where h.id = any ($1::uuid[]) and hit_mail(h.campaign_no, h.seq) = any (array(

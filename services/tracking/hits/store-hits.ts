@@ -1,9 +1,9 @@
 /**
- * Stores a batch of opens and clicks: event rows, what they change on the mails' rows, webhook outbox, all or nothing.
- * The campaign's numbers follow by trigger (`count_events` in models/schema.sql).
+ * Stores a batch of opens and clicks in one transaction: event rows, changes of messages' rows, and the webhook outbox.
+ * Triggers update the campaign's counts (`count_events` in models/schema.sql).
  *
- * What a hit means depends on the hits before it, so that the mails' rows are locked first: of two nodes which see the same mail
- * at the same moment one comes first.
+ * The meaning of a hit depends on earlier ones, so the messages' rows are locked first, which serializes nodes that see
+ * the same message.
  */
 import { type Client, prepared, preparedTransaction } from "../../../models/database/db.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
@@ -18,7 +18,7 @@ import { type CountedCampaign, countedCampaigns, countHits } from "./count-hits.
 import { type MailOfRow, rowsOf, withParts } from "./hit-rows.ts";
 import { LOCK, MARK_EVENTS, MARK_HITS, READ, WRITE } from "./hit-statements.ts";
 
-/** `url` is where a click leads; null for a mail or a link that does not exist, of which nothing is stored. */
+/** `url` is the target of a click; null for an unknown message or link, of which nothing is stored. */
 export interface StoredHit {
   found: boolean;
   url: string | null;
@@ -29,36 +29,36 @@ const NOT_FOUND: StoredHit = { found: false, url: null };
 
 interface StoredBatch {
   results: StoredHit[];
-  /** Companies with something for their webhooks. */
+  /** Companies with new webhook deliveries. */
   companyIds: string[];
 }
 
-/** What all mails of a campaign have. */
+/** Columns of a campaign that its messages share. */
 interface CampaignOfRow {
   company_id: string;
   company_no: number;
   campaign_id: string;
-  /** False: its hits are only counted, also those of a link that names the mail. */
+  /** False: hits are only counted, even those of links that identify the message. */
   individual_tracking: boolean;
   is_deleted: boolean;
-  heard: string[];
+  subscribed: string[];
 }
 
 type EarlierClicks = [id: string | null, link: number, atMs: number, machine: boolean][] | null;
 
 interface Read extends Mail, MailOfRow, CampaignOfRow {
-  /** A link goes on to lead somewhere, and nothing is stored of who followed it. */
+  /** Links of erased persons still redirect, but nothing is stored. */
   erased: boolean;
   company_id: string;
   campaign_id: string;
   seq: number;
   message_id?: string;
-  heard: string[];
+  subscribed: string[];
   earlier_clicks: EarlierClicks;
 }
 
 interface ReadRow {
-  /** Its place among those asked for, from 1. */
+  /** Position among the requested ones, from 1. */
   n: number;
   status: number;
   variant: number | null;
@@ -67,7 +67,7 @@ interface ReadRow {
   opened_ms: number | null;
   clicked_ms: number | null;
   earlier_clicks: EarlierClicks;
-  /** In one row alone. */
+  /** Present in one row only. */
   campaigns: (CampaignOfRow & { no: number })[] | null;
 }
 
@@ -109,7 +109,7 @@ const earlierClicks = (mails: ReadonlyMap<string, Read>): EarlierClick[] =>
     })),
   );
 
-/** In the order of their key: two batches with the same mails must not wait for each other in a circle. */
+/** Sorts by key, so that concurrent batches cannot deadlock. */
 const byKey = (mails: ReadonlyMap<string, Read>) => (a: MailChange, b: MailChange) =>
   mails.get(a.id)!.campaign_no - mails.get(b.id)!.campaign_no || a.seq - b.seq;
 
@@ -122,13 +122,13 @@ async function settle(client: Client, doubtful: readonly Read[]): Promise<string
   );
 }
 
-interface Places {
+interface MailsOfHits {
   mails: Map<string, Read>;
-  /** The campaign of a hit; undefined where there is no such mail or campaign. */
+  /** Campaign of a hit; undefined if the message or campaign does not exist. */
   campaignOf: (hit: Hit) => CountedCampaign | undefined;
 }
 
-async function placesOf(hits: readonly Hit[], known: readonly Known[], client: Client): Promise<Places> {
+async function mailsOfHits(hits: readonly Hit[], known: readonly Known[], client: Client): Promise<MailsOfHits> {
   const { true: whole = [], false: ofMails = [] } = Object.groupBy(known, (one) => `${isCampaignToken(one)}`);
   const mails = await read(hits, ofMails, client);
   if (whole.length === 0) return { mails, campaignOf: ({ sentEmailId }) => mails.get(sentEmailId) };
@@ -153,7 +153,7 @@ interface Batch {
 
 async function store(batch: Batch, client: Client): Promise<StoredBatch> {
   const { hits, known, campaignLinks, mayUseHits } = batch;
-  const { mails, campaignOf } = await placesOf(hits, known, client);
+  const { mails, campaignOf } = await mailsOfHits(hits, known, client);
   const links = await campaignLinks.of(
     hits.flatMap((hit) => (hit.link > 0 && campaignOf(hit)) || []),
     client,
@@ -176,7 +176,7 @@ async function store(batch: Batch, client: Client): Promise<StoredBatch> {
   const doubtful = [...mails.values()].filter(
     ({ status, individual_tracking }) => individual_tracking && status === SENT_EMAIL_STATUS.unknown,
   );
-  // A mail that was opened was handed over, and so was one that a machine opened.
+  // A message that was opened, even by a machine, has been delivered.
   const settled = await settle(client, doubtful);
   const classified = classifyHits(ofPersons, mails, earlierClicks(mails), (hit) =>
     hit.link > 0 ? urlOf(hit) : undefined,

@@ -1,10 +1,10 @@
-/** Opens and clicks that are not recorded: one address had too many in a minute on one mail. Only their number is kept. */
+/** Counts opens and clicks that are not recorded, because one address had too many per minute on one message. */
 import { query } from "../../../models/database/db.ts";
 import { retryOnConflict } from "../../../models/database/retry-on-conflict.ts";
 import { mailsOf } from "../../../models/statements/mail-key.ts";
 import type { Hit } from "./classify-hits.ts";
 
-// The bucket is the hour, for the operator's look at the last day. On a tracking domain only its company's mails are known.
+// Counted per hour for operators. On a tracking domain only messages of its company count.
 const COUNT = `
   insert into campaign_counts as c (company_id, campaign_id, metric, bucket, slot, n)
   select k.company_id, k.id, h.type || '_unrecorded', h.hour, pg_backend_pid() % 8, count(*)

@@ -1,18 +1,18 @@
 /**
- * Tags of a campaign (`utm_source` and so on), added to the address of a tracked link when it is followed: what is counted
- * and reported stays the address that the template has, and mails are the same with tags and without.
+ * UTM parameters of a campaign, added when a tracked link is followed: reports keep the template's address, and
+ * messages do not depend on them.
  */
 
 const UTM_NAMES = ["source", "medium", "campaign", "term", "content"] as const;
 export type Utm = Partial<Record<(typeof UTM_NAMES)[number], string>>;
 
-/** Web servers take 8,000 characters and more for a whole request line; an address that would be longer goes without tags. */
+/** Web servers accept at least 8,000 characters per request line; longer addresses get no UTM parameters. */
 const MAX_TAGGED_LENGTH = 6_000;
 
-/** The names of an address's query, as a server reads them. */
+/** Parameter names of a query string, as a server parses them. */
 const namesOf = (query: string) => new Set(new URLSearchParams(query).keys());
 
-/** `url` with the tags that it lacks behind its own query, which stays as it is, and before its fragment. */
+/** Adds missing parameters after the existing query, which stays unchanged, and before the fragment. */
 export function withUtm(url: string, utm: Utm | null): string {
   if (!utm) return url;
   const fragmentAt = url.includes("#") ? url.indexOf("#") : url.length;

@@ -1,4 +1,4 @@
-/** The archive of a list as RSS 2.0. */
+/** Archive of a list as RSS 2.0. */
 import { escapeHtml } from "../../lib/escape-html.ts";
 
 interface FeedItem {
@@ -10,18 +10,21 @@ interface FeedItem {
 export interface Feed {
   title: string;
   description: string;
-  /** Of the page that shows the same. */
+  /** Address of the corresponding page. */
   url: string;
   feedUrl: string;
   items: readonly FeedItem[];
 }
 
-/** What XML 1.0 does not take even escaped: half of a pair, most control characters, two that are none. */
+/**
+ * Characters that XML 1.0 does not allow even escaped: lone surrogates, most control characters, and two
+ * non-characters.
+ */
 const NO_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
 const xml = (text: string): string => escapeHtml(text.toWellFormed().replace(NO_XML, ""));
 
-/** As RFC 822 writes it, with four digits for the year. */
+/** RFC 822 date with a four-digit year. */
 const rfc822 = (at: Date): string => at.toUTCString().replace("GMT", "+0000");
 
 const itemXml = ({ title, url, at }: FeedItem): string => `<item>

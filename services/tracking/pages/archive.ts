@@ -1,6 +1,6 @@
 /**
- * The public archive of a list: a page, an RSS feed, and each campaign at an address of its own. Anybody may ask as often as they
- * like: a request costs some look-ups by index, what is rendered is kept (services/renderer/render-archived.ts).
+ * Public archive of a list: a page, an RSS feed, and a page for each campaign. Requests are not throttled: each costs a
+ * few index look-ups, and rendered content is cached (services/renderer/render-archived.ts).
  */
 import { createHash } from "node:crypto";
 import { activeTrackingDomain } from "../../../models/statements/tracking-domains.ts";
@@ -18,12 +18,12 @@ import { page } from "./page.ts";
 import { pageCompany } from "./page-company.ts";
 
 const PAGE_SIZE = 20;
-/** Further back each page would cost more than the one before. */
+/** Each further page costs more than the one before. */
 const MAX_PAGES = 500;
-/** How long readers and caches may keep what a change or a deletion has overtaken. */
+/** Time for which readers and caches may show outdated content. */
 const FRESH_SECONDS = 60;
 
-/** Throws a 404 for whatever is no archive on this host. */
+/** Throws 404 for anything that is not an archive on this host. */
 async function listOf(ctx: Ctx<{ list_id: string }>): Promise<ArchivedList> {
   const list = await archivedList(ctx.params.list_id);
   if (!list) throw notFound();
@@ -37,7 +37,7 @@ function cacheable(document: Document): Document {
   return { ...document, headers };
 }
 
-/** A campaign's own name is the company's affair: one without a subject goes by the list's name. */
+/** The campaign's own name is internal: a campaign without a subject is titled with the list's name. */
 async function titled(ctx: Ctx, list: ArchivedList, issues: readonly Issue[]): Promise<(Issue & { title: string })[]> {
   const campaignIds = issues.map(({ id }) => id);
   const { subjects } = await call(ctx, "renderer.archivedSubjects", { companyId: list.company_id, campaignIds });
@@ -52,7 +52,7 @@ function pageNumber(given: ParamsOf<"tracking.archivePage">["page"] = 1): number
 export async function archivePage(ctx: Ctx<ParamsOf<"tracking.archivePage">>): Promise<Document> {
   const list = await listOf(ctx);
   const number = pageNumber(ctx.params.page);
-  // One more than is shown says whether there is another page.
+  // One extra row tells if there is another page.
   const found = await issuesOf(list, { limit: PAGE_SIZE + 1, offset: (number - 1) * PAGE_SIZE });
   if (number > 1 && found.length === 0) throw notFound();
   const company = await pageCompany(list.company_id);

@@ -1,4 +1,4 @@
-/** What a list's archive holds, as rows: campaigns that were sent to a public list whose archive is on. */
+/** Reads the archive of a list: campaigns sent to a public list whose archive is enabled. */
 import { query, queryOne } from "../../../models/database/db.ts";
 
 export interface ArchivedList {
@@ -8,24 +8,24 @@ export interface ArchivedList {
   description: string;
 }
 
-// The list's id is all that a reader has.
+// Readers know only the list's id.
 const LIST = `
   select l.id, l.company_id, coalesce(nullif(l.public_name, ''), l.name) as name, l.public_description as description
   from lists l join companies c on c.id = l.company_id and c.deleted_at is null
   where l.id = $1 and l.visibility = 'public' and l.archive`;
 
-/** Undefined for a list that does not exist, is not public or has no archive. */
+/** Undefined if the list does not exist, is not public or has no archive. */
 export const archivedList = (listId: string): Promise<ArchivedList | undefined> =>
   queryOne<ArchivedList>(LIST, [listId]);
 
 export interface Issue {
   id: string;
   at: Date;
-  /** The day of the company's time zone, as midnight in UTC. */
+  /** Day in the company's time zone, as midnight in UTC. */
   day: Date;
 }
 
-// Read along campaigns_to_lists, in which the rows stand in this order.
+// Reads in the order of the index campaigns_to_lists.
 const ISSUES = `
   select c.id, coalesce(c.started_at, c.created_at) as at,
     date_trunc('day', local_time(coalesce(c.started_at, c.created_at), (select timezone from companies where id = $1))) at time zone 'UTC' as day

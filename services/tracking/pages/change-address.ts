@@ -1,4 +1,4 @@
-/** Where the link in the mail to a new address leads: GET shows a button, its POST makes the change. */
+/** Target of the link sent to a new address: GET shows a button, POST makes the change. */
 import { transaction } from "../../../models/database/db.ts";
 import { retryOnConflict } from "../../../models/database/retry-on-conflict.ts";
 import { type ChangeLink, changeAddress, openChange } from "../../../models/statements/change-address.ts";
@@ -29,7 +29,7 @@ export async function changeAddressPage(ctx: Ctx<{ token: string }>): Promise<Do
 
 const UNIQUE_VIOLATION = "23505";
 
-/** Somebody else may take the address at this moment: the second of the two finds it taken. */
+/** Of two concurrent changes to the same address, the second finds it taken. */
 async function change(link: ChangeLink): Promise<string | undefined> {
   try {
     return await retryOnConflict(() => transaction((client) => changeAddress(client, link), { owner: link.companyId }));

@@ -1,4 +1,4 @@
-/** "Only this list": beside unsubscribing from all that a company sends, leaving the one list that a mail came through. */
+/** "Only this list": leaves the list that a message was sent to, instead of unsubscribing from everything. */
 import { type Client, query, queryOne } from "../../../models/database/db.ts";
 
 interface Mail {
@@ -7,7 +7,7 @@ interface Mail {
   email: string;
 }
 
-/** Found by the address, as an unsubscribe does: who was deleted and came back is another subscriber with the same mailbox. */
+/** Found by address, as in an unsubscribe: a deleted person who returns is a new subscriber with the same mailbox. */
 const LIST = `
   select coalesce(nullif(l.public_name, ''), l.name) as name
   from campaigns c
@@ -16,12 +16,12 @@ const LIST = `
   join list_members m on m.company_id = $1 and m.list_id = l.id and m.subscriber_id = s.id and m.left_at is null
   where c.company_id = $1 and c.id = $2`;
 
-/** How subscribers know the list; undefined where the mail came through no public list, or the person is not on it. */
+/** Public name of the list; undefined if the message was sent to no public list, or the person is not on it. */
 export async function listToLeave({ company_id, campaign_id, email }: Mail): Promise<string | undefined> {
   return (await queryOne<{ name: string }>(LIST, [company_id, campaign_id, email]))?.name;
 }
 
-// It holds also where the list has become private since the page was shown; it is just not named then.
+// Works even if the list has become private since the page was shown; its name is then hidden.
 const CAME_THROUGH = `
   select c.list_id, coalesce(nullif(l.public_name, ''), l.name) as name
   from campaigns c left join lists l on l.company_id = $1 and l.id = c.list_id and l.visibility = 'public'
@@ -32,7 +32,7 @@ const LEAVE = `
   where m.company_id = $1 and m.list_id = $2 and m.left_at is null
     and s.company_id = $1 and s.email_key = address_key($3) and m.subscriber_id = s.id`;
 
-/** The second time changes nothing. Undefined where the mail came through no list; the name is null where it is not public. */
+/** Idempotent. Undefined if the message was sent to no list; the name is null if the list is not public. */
 export async function leaveList(
   client: Client,
   { company_id, campaign_id, email }: Mail,

@@ -1,6 +1,6 @@
 /**
- * A mail's HTML as a page. It is the tenant's, on the service's own address: the policy gives it pictures and styles and nothing
- * else, and `sandbox` an origin of its own that can reach nothing of ours.
+ * Serves a message's HTML as a page. The content is untrusted and on the service's own domain: the policy allows only
+ * images and styles, and `sandbox` gives it an opaque origin.
  */
 import type { Document } from "../../lib/shapes.ts";
 

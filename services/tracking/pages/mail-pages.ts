@@ -1,4 +1,4 @@
-/** The pages that links in a mail lead to: unsubscribe, view in the browser, confirm. GET only shows; a POST acts. */
+/** Pages that links in a message lead to: unsubscribe, view in browser, confirm. GET only shows; POST acts. */
 import { type Client, queryOne, transaction } from "../../../models/database/db.ts";
 import { retryOnConflict } from "../../../models/database/retry-on-conflict.ts";
 import { mailOf } from "../../../models/statements/mail-key.ts";
@@ -33,17 +33,14 @@ const RECIPIENT = `
   left join subscribers s on s.company_id = c.company_id and s.id = e.subscriber_id
   where e.campaign_no = $1 and e.seq = $2`;
 
-/**
- * The id stands in place of credentials: it is all that the link carries, and nobody can guess one. Of an erased person
- * nothing is known.
- */
+/** The unguessable id is the only credential in the link. Erased persons are unknown. */
 async function recipientOf(id: string): Promise<Mail | undefined> {
   const { campaign_no, seq } = await mailOf(id);
   const mail = await queryOne<Mail>(RECIPIENT, [campaign_no, seq]);
   return mail?.email === "" ? undefined : mail;
 }
 
-/** The id opens this mail and its unsubscribe for as long as the mail is kept, and must hand out nothing that opens more. */
+/** The id gives access to this message and its unsubscribe only, and must not reveal further credentials. */
 async function unsubscribeValues({ company_id, email }: Mail): Promise<UnsubscribeValues> {
   return { company: await pageCompany(company_id), email };
 }
@@ -61,17 +58,20 @@ const askToUnsubscribe = async (ctx: Ctx, mail: Mail): Promise<Document> =>
 const methodOf = (params: Unsubscribe): UnsubscribeMethod =>
   params.from === "page" && params["List-Unsubscribe"] === undefined ? "page" : "one_click";
 
-/** One-click is about all that the company sends, whatever else it says. */
+/** One-click always means everything that the company sends, whatever else the request contains. */
 const isAboutListOnly = (params: Unsubscribe): boolean =>
   params["List-Unsubscribe"] === undefined && (params.only_this_list === true || params.only_this_list === "true");
 
-/** A success: whom the link was for gets nothing any more, and mailbox providers hold a failed one-click against the sender. */
+/**
+ * Answers with success: the recipient gets nothing any more, and mailbox providers count a failed one-click against the
+ * sender.
+ */
 const nobodyToUnsubscribe = (http: Caller["http"]) =>
   wantsJson(http) ? json({ detail: "This link belongs to nobody who gets emails." }) : problemPage(404, http, 200);
 
 /**
- * Never refused, never throttled, and the second time changes nothing. A wish for no more mail holds on whatever host it
- * comes, also on one that has passed to another company since; that company's host just says nothing of whose mail it was.
+ * Never refused or throttled, and idempotent. Works on every host, even on one that belongs to another company now,
+ * whose page then hides the recipient.
  */
 export async function unsubscribe(ctx: Ctx<Unsubscribe>): Promise<Document> {
   const { sent_email_id: sentEmailId } = ctx.params;
@@ -88,7 +88,10 @@ export async function unsubscribe(ctx: Ctx<Unsubscribe>): Promise<Document> {
   return page("unsubscribed", http, await unsubscribeValues(mail));
 }
 
-/** No suppression and no event: the person stays subscribed to all else, and a one-click of the same mail still means all. */
+/**
+ * Writes no suppression and no event: the person stays subscribed to everything else, and a later one-click of the same
+ * message still means everything.
+ */
 async function leave(ctx: Ctx<Unsubscribe>, mail: Mail): Promise<Document> {
   const { company_id: companyId, email } = mail;
   const { http } = ctx.meta;
@@ -116,7 +119,7 @@ export async function view(ctx: Ctx<{ sent_email_id: string }>): Promise<Documen
   return { ...document, headers: { ...document.headers, "x-robots-tag": "noindex", "cache-control": "no-store" } };
 }
 
-/** After a public form; the same whoever the address belongs to. */
+/** Page after a public form; the same for every address. */
 export async function subscribedPage(
   ctx: Ctx<{ company_id: string; email: string; asks_to_confirm: boolean }>,
 ): Promise<Document> {

@@ -1,4 +1,4 @@
-/** What a page shows of the company in whose name it speaks. */
+/** Company data that a public page shows. */
 import { queryOne } from "../../../models/database/db.ts";
 import { logoSource, type StoredBranding } from "../../lib/branding/branding.ts";
 import { brandCss } from "../../lib/branding/palette.ts";
@@ -8,11 +8,11 @@ export interface PageCompany {
   name: string;
   website: string | null;
   footer_text: string;
-  /** With what the page's policy has to allow for it. */
+  /** Includes the origin that the page's policy must allow. */
   logo?: { url: string; source: string } | undefined;
-  /** Colours of its own, behind the page's. */
+  /** Company colours, after the page's own. */
   css?: string | undefined;
-  /** Where a reader asks for no language that there is a catalogue of. */
+  /** Used if the reader accepts none of the available languages. */
   language?: string | undefined;
 }
 
@@ -23,7 +23,7 @@ interface Row {
   branding: StoredBranding;
 }
 
-/** `given`: a branding that is tried, in place of the stored one. */
+/** `given` is a branding to preview instead of the stored one. */
 export async function pageCompany(companyId: string, given?: StoredBranding): Promise<PageCompany> {
   const company = await queryOne<Row>("select name, website, footer_text, branding from companies where id = $1", [
     companyId,
@@ -34,7 +34,7 @@ export async function pageCompany(companyId: string, given?: StoredBranding): Pr
   const source = branding.logo_url === undefined ? undefined : logoSource(branding.logo_url);
   return {
     name: branding.name ?? company.name,
-    // It becomes a link: an address of another kind would be a script's way in.
+    // Only http(s), because another scheme could run a script.
     website: website && /^https?:\/\//i.test(website) ? website : null,
     footer_text: branding.footer_text ?? company.footer_text,
     logo: source === undefined ? undefined : { url: new URL(branding.logo_url!).href, source },

@@ -1,4 +1,4 @@
-/** Renders the recipients' pages: plain HTML that needs no script, no cookie, nothing from elsewhere. */
+/** Renders the public pages: plain HTML without scripts, cookies or external resources. */
 import nunjucks from "nunjucks";
 import type { Caller, Ctx } from "../../lib/caller.ts";
 import { isServiceError } from "../../lib/errors.ts";
@@ -13,7 +13,7 @@ const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(impor
   lstripBlocks: true,
 });
 
-/** Values of the page stand for `{…}`, isolated, so that a Latin address in an Arabic sentence stays in its place. */
+/** Inserts values for `{…}`, isolated (bidi), so that a Latin address does not break an Arabic sentence. */
 environment.addFilter("fill", function (this: { ctx: Record<string, unknown> }, text: string): string {
   const { company, email, list } = this.ctx as Pick<Values, "company" | "email" | "list">;
   const values: Record<string, string | undefined> = { company: company?.name, email, list };
@@ -49,11 +49,11 @@ interface Values {
   [name: string]: unknown;
 }
 
-/** How a document of this module is used: `framed` within a page of the console. */
+/** `framed`: shown inside a page of the console. */
 interface Use {
   status?: number;
   framed?: boolean;
-  /** Further origins that the page's form may lead to. */
+  /** Further origins that the page's form may redirect to. */
   leadsTo?: string | undefined;
 }
 
@@ -82,7 +82,7 @@ function html(
 
 export const page = (name: PageName, http: Http, values: Values, use: Use = {}) => html(name, http, values, use);
 
-/** A link that leads nowhere, or no longer, as a person sees it. */
+/** Page for an invalid or expired link. */
 export function problemPage(reason: 404 | 410, http: Http, status: number = reason): Document {
   const { problem } = catalogueFor(http?.acceptLanguage ?? "");
   const [title, sentence] =
@@ -97,7 +97,7 @@ export const json = (body: unknown, status = 200): Document => ({
   headers: { "cache-control": "no-store", vary: "Accept" },
 });
 
-/** A browser asks for HTML; a program for JSON, or for anything while it speaks JSON itself. */
+/** Browsers accept HTML; programs accept JSON, or anything if they send JSON. */
 export function wantsJson(http: Http): boolean {
   const weight = (type: string) => parseAccept(http?.accept ?? "").find(({ tag }) => tag === type)?.weight ?? 0;
   const [asJson, asHtml] = [weight("application/json"), weight("text/html")];
@@ -107,7 +107,7 @@ export function wantsJson(http: Http): boolean {
 
 type PageHandler<P> = (ctx: Ctx<P>) => Promise<Document>;
 
-/** A person who follows a link that leads nowhere gets a page in their language; a program gets the error as JSON. */
+/** Shows errors as a page in the reader's language, or as JSON to programs. */
 export const withProblemPage =
   <P>(handler: PageHandler<P>): PageHandler<P> =>
   async (ctx) => {

@@ -1,4 +1,4 @@
-/** The preferences page and its JSON twin. */
+/** Preferences page and its JSON variant. */
 
 import { emitWebhookQueued } from "../../call.ts";
 import type { ParamsOf } from "../../contracts.ts";
@@ -34,7 +34,7 @@ const withoutDescriptions = ({ lists, ...person }: Preferences) => ({
   lists: lists.map(({ description: _, ...list }) => list),
 });
 
-/** `asked`: what was saved; the new address is asked for whether it can be had or not. */
+/** `asked` is the saved change; a confirmation of a new address is announced whether or not it is available. */
 async function answer(ctx: Ctx, person: PersonRef, preferences: Preferences, asked?: Update): Promise<Document> {
   if (wantsJson(ctx.meta.http)) return json(withoutDescriptions(preferences));
   const company = await pageCompany(person.companyId);
@@ -49,7 +49,7 @@ export async function preferencesPage(ctx: Ctx<{ token: string }>): Promise<Docu
   return answer(ctx, person, await preferencesOf(person));
 }
 
-/** A form leaves out what is not ticked: what it does not name is a no. */
+/** Forms omit unticked boxes, so a missing field means no. */
 function fromForm(
   { first_name, last_name, subscribed, list = [] }: Update,
   lists: Preferences["lists"],
@@ -69,7 +69,7 @@ function fromJson({ first_name, last_name, subscribed, lists }: Update): Prefere
   return { first_name, last_name, ...wanted, ...(lists ? { lists } : {}) };
 }
 
-/** What the new address is to others must not be seen from how long the answer takes. */
+/** The response time must not reveal whether the new address is known. */
 export const updatePreferences = (ctx: Ctx<Update>): Promise<Document> =>
   ctx.params.email === undefined ? update(ctx) : withUniformTiming(() => update(ctx));
 

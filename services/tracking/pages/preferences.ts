@@ -1,4 +1,4 @@
-/** What a subscriber wants to get, as rows: names, subscribed at all, and which of the lists they were put on. */
+/** Reads and writes a subscriber's preferences: names, subscription, and membership of public lists. */
 import { type Client, type Queryable, query, queryOne, transaction } from "../../../models/database/db.ts";
 import { retryOnConflict } from "../../../models/database/retry-on-conflict.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
@@ -17,13 +17,13 @@ export interface Preferences {
   lists: { id: string; name: string; description: string; subscribed: boolean }[];
 }
 
-/** What is not given stays. */
+/** Fields that are not given stay unchanged. */
 export interface PreferencesChange {
   first_name?: string;
   last_name?: string;
   subscribed?: boolean;
   lists?: { id: string; subscribed: boolean }[];
-  /** Taken once its mailbox confirms it, in the language of the mail to it. */
+  /** Applied once its mailbox confirms it; the confirmation is sent in this language. */
   newEmail?: string | undefined;
   acceptLanguage?: string;
 }
@@ -33,10 +33,10 @@ export interface PersonRef {
   subscriberId: string;
 }
 
-/** What a page can show, and one change name. */
+/** Limit of lists on the page and in one change. */
 const MAX_LISTS = 1_000;
 
-// Who unsubscribed, was deleted and came back with an import is active again, and still gets nothing.
+// A person who unsubscribed, was deleted and imported again has an active status, but still gets nothing.
 const PERSON = `
   select email, first_name, last_name, status = 'active' and not exists (
     select from suppressions x where x.company_id = $1 and x.email_key = s.email_key and x.kind = 'unsubscribed') as subscribed
@@ -60,7 +60,8 @@ const RENAME = `
   where company_id = $1 and id = $2
     and (first_name, last_name) is distinct from (coalesce($3, first_name), coalesce($4, last_name))`;
 
-// Public lists alone: the page is no way onto others, and none off them. Both sides are locked while a row joins them.
+// Public lists only: the page must not change other memberships. Both rows are locked, because memberships have no
+// foreign keys.
 const CHOOSE = `
   with choice as (
     select l.id, c.subscribed from unnest($3::uuid[], $4::boolean[]) as c (list_id, subscribed)
@@ -77,7 +78,7 @@ const CHOOSE = `
   select $1, c.id, p.id from choice c, person p where c.subscribed order by c.id
   on conflict (company_id, list_id, subscriber_id) do update set left_at = null where m.left_at is not null`;
 
-// The webhook's event names a mail, and the link to the page came with one.
+// The webhook event needs a message: the last one sent, which contained the link.
 const LAST_MAIL = `
   select e.campaign_no, e.seq, c.id as campaign_id
   from sent_emails e join campaigns c on c.no = e.campaign_no and c.company_id = $1
@@ -110,7 +111,7 @@ async function apply(client: Client, person: PersonRef, change: PreferencesChang
   return unsubscribePerson(client, { companyId, email: now.email, method: "preferences", sentEmailId, campaignId });
 }
 
-/** Returns the preferences as they are now, and the companies with something for their webhooks. */
+/** Returns the current preferences, and companies with new webhook deliveries. */
 export async function changePreferences(person: PersonRef, change: PreferencesChange) {
   return retryOnConflict(() =>
     transaction(

@@ -1,4 +1,4 @@
-/** The public pages as they would look with a branding that is not saved yet, with a person who does not exist. */
+/** Previews the public pages with a branding that is not saved yet, for a fictitious person. */
 import type { ParamsOf } from "../../contracts.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import type { Document } from "../../lib/shapes.ts";
@@ -13,6 +13,6 @@ export async function previewPage(ctx: Ctx<ParamsOf<"tracking.previewPage">>): P
   const company = await pageCompany(companyOf(ctx), branding);
   const { email } = PERSON;
   const values = { company, email, list: LIST.name, person: { ...PERSON, lists: [LIST] } };
-  // In no reader's language: the company's own is shown.
+  // Uses the company's language instead of a reader's.
   return page(name, undefined, values, { framed: true });
 }

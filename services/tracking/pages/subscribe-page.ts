@@ -1,4 +1,4 @@
-/** The hosted sign-up page: the company's public form, also with what was wrong in a form that was sent from anywhere. */
+/** Hosted sign-up page with the company's public form; it also shows errors of forms submitted from elsewhere. */
 
 import { queryOne } from "../../../models/database/db.ts";
 import type { ParamsOf } from "../../contracts.ts";
@@ -53,7 +53,7 @@ function fieldsOf(t: Catalogue, attributes: readonly string[], { typed, errors }
   });
 }
 
-/** Errors of no field that is shown are those of the form itself: its author reads them in the words of the API. */
+/** Errors of fields that are not shown belong to the form itself: its author reads them in the API's words. */
 function problemsOf(t: Catalogue, { errors, busy }: Again, shown: readonly string[]): string[] {
   const others = Object.entries(errors).filter(([name]) => !shown.includes(name));
   return [
@@ -62,7 +62,7 @@ function problemsOf(t: Catalogue, { errors, busy }: Again, shown: readonly strin
   ];
 }
 
-/** A destination of the sender's own page that was found in order goes along. */
+/** Keeps a valid redirect target of the sender's own page. */
 function destinationOf({ typed, errors }: Again): string | undefined {
   const url = textOf(typed.redirect_url);
   return !Object.hasOwn(errors, "redirect_url") && /^https?:/i.test(url) && URL.canParse(url) ? url : undefined;
@@ -72,7 +72,7 @@ async function formPage(ctx: Ctx, again: Again): Promise<Document> {
   const { company_id: companyId, list_id: listId, status } = again;
   requireOwnHost(ctx.meta, companyId);
   const form = await queryOne<Form>(FORM, [companyId, listId && isUuid(listId) ? listId : null]);
-  // A form that was sent to a list that is gone says so itself.
+  // A form for a deleted list is reported as an error instead.
   if (!form || (status === 200 && listId && !form.list_id)) throw notFound();
   const company = await pageCompany(companyId);
   const t = catalogueFor(ctx.meta.http?.acceptLanguage ?? "", company.language);
@@ -98,5 +98,5 @@ export async function subscribePage(ctx: Ctx<ParamsOf<"tracking.subscribePage">>
   return formPage(ctx, { company_id, list_id: list, typed: {}, errors: {}, status: 200 });
 }
 
-/** After a fault: a form without its entries would have to be filled in again. */
+/** Shows the form again with its values after an error. */
 export const subscribeAgain = (ctx: Ctx<Again>): Promise<Document> => formPage(ctx, ctx.params);

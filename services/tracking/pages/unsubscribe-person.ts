@@ -1,15 +1,16 @@
 /**
- * What an unsubscribe does, in one transaction, which its callers begin: `unsubscribe` in mail-pages.ts (one click, and the page's
- * button; a GET only shows the page, because scanners follow links) and `changePreferences` in preferences.ts.
+ * Unsubscribes a person within the caller's transaction: `unsubscribe` in mail-pages.ts (one-click, and the page's button;
+ * GET only shows the page, because scanners follow links) and `changePreferences` in preferences.ts.
  *
- * | in it                                                     | statement                                       |
+ * | effect                                                    | statement                                       |
  * |-----------------------------------------------------------|-------------------------------------------------|
- * | a mail in doubt becomes sent: whoever has its link got it | settleMail                                      |
- * | the address is suppressed (a stronger block stays), and the subscriber unsubscribed; so is the address that they have now | UNSUBSCRIBE in models/statements/unsubscribe.ts |
+ * | a message in doubt becomes sent: its link was followed    | settleMail                                      |
+ * | the address is suppressed (a stronger suppression stays) and the subscriber unsubscribed, and so is the subscriber's current address | UNSUBSCRIBE in models/statements/unsubscribe.ts |
  * | the first time: an event, and its webhooks in the outbox  | RECORD                                          |
  *
- * Mails that wait at a sender need no word of it: each looks again before it goes (services/smtp-sender/delivery/suppression.ts), within 2
- * seconds. Transactional mail still goes. Whoever chooses "only this list" there leaves that list (leave-list.ts), and of the above the first alone is done.
+ * Queued messages are not changed: senders check suppressions within 2 seconds before each message
+ * (services/smtp-sender/delivery/suppression.ts). Transactional email is still sent. "Only this list" leaves that list
+ * (leave-list.ts), with only the first effect above.
  */
 import { type Client, query } from "../../../models/database/db.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
@@ -25,7 +26,7 @@ interface Unsubscribing {
   companyId: string;
   email: string;
   method: UnsubscribeMethod;
-  /** On the preferences page the last one that was sent to the person; null where there is none. */
+  /** For the preferences page the last message sent to the person; null if there is none. */
   sentEmailId: string | null;
   campaignId: string | null;
 }
@@ -36,7 +37,7 @@ const REASONS: Record<UnsubscribeMethod, string> = {
   preferences: "Unsubscribed on the preferences page.",
 };
 
-// Of a deleted campaign the event is the person's alone: it is seen, and does not go with the campaign.
+// Events of a deleted campaign are stored without it, so that they stay visible and are not deleted with it.
 const RECORD = `
   with event as (
     insert into email_events (company_id, campaign_id, sent_email_id, type, recipient, metadata)
@@ -51,7 +52,7 @@ const DOUBTFUL = `
   select s.campaign_no, s.seq from sent_emails s join campaigns c on c.no = s.campaign_no and c.company_id = $3
   where s.campaign_no = $1 and s.seq = $2 and s.status = ${SENT_EMAIL_STATUS.unknown} for no key update of s`;
 
-/** Whoever follows the link of a mail in doubt has got it. Returns the companies with something for their webhooks. */
+/** Following a link of a message in doubt proves its delivery. Returns companies with new webhook deliveries. */
 export async function settleMail(client: Client, companyId: string, sentEmailId: string): Promise<string[]> {
   const { campaign_no, seq } = await mailOf(sentEmailId);
   const rows = await query<MailNumber>(DOUBTFUL, [campaign_no, seq, companyId], client);
@@ -64,10 +65,10 @@ export async function settleMail(client: Client, companyId: string, sentEmailId:
   );
 }
 
-/** Returns the companies with something for their webhooks. */
+/** Returns companies with new webhook deliveries. */
 export async function unsubscribePerson(client: Client, person: Unsubscribing): Promise<string[]> {
   const { companyId, email, method, sentEmailId, campaignId } = person;
-  // The preferences page's link is no mail's own.
+  // The preferences page's link does not belong to one message.
   const isOfMail = sentEmailId !== null && method !== "preferences";
   const settled = isOfMail ? await settleMail(client, companyId, sentEmailId) : [];
   if (!(await markUnsubscribed(client, { companyId, email, reason: REASONS[method] }))) return settled;

@@ -1,4 +1,7 @@
-/** A campaign's numbers, from counters that are kept with the events: as cheap at ten million events as at ten. */
+/**
+ * A campaign's statistics, from counters kept with the events, so that the cost does not depend on the number of
+ * events.
+ */
 import { query, queryOne } from "../../../models/database/db.ts";
 import type { ReturnsOf } from "../../contracts.ts";
 import { notFound } from "../../lib/errors.ts";
@@ -37,7 +40,7 @@ const COUNTS = `
 
 const HOUR_MS = 3_600_000;
 
-/** Four decimals say a hundredth of a percent. */
+/** Four decimals are a hundredth of a percent. */
 const ratio = (part: number, whole: number) => (whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000);
 
 const ratioOfPeople = (part: number | null, whole: number | null) =>
@@ -58,10 +61,10 @@ function timeline(counts: readonly Count[]): Analytics["timeline"] {
 
 type Counted = (metric: string, bucket?: number) => number;
 
-/** Counted are the recipients of the test. What is left of the campaign's numbers is of those who got the winner. */
+/** Counts the test's recipients. The remainder of the campaign's numbers belongs to the winner's recipients. */
 function variantsOf(campaign: Campaign, n: Counted): Analytics["variants"] {
   const { variants, winner, sent_count } = campaign;
-  // Of people, or of hits where nobody knows whose they are.
+  // Unique people, or hits without individual tracking.
   const unique = campaign.individual_tracking ? "_unique" : "";
   const tested = (variants ?? []).map(({ index, percent }) => ({
     index,

@@ -1,6 +1,6 @@
 /**
- * The copies (cc, bcc) of sent emails, and what became of each. They have rows once their mail was sent; before that, and
- * where it never was, the mail's own status says it.
+ * Status of the copies (cc, bcc) of sent emails. Copies have rows once their message is sent; until then the message's
+ * status applies.
  */
 import { query } from "../../../models/database/db.ts";
 import { sameCompany } from "../../../models/database/same-company.ts";
@@ -60,7 +60,7 @@ const view = ({ email, kind, status, error, sent_at }: CopyRow): Copy => ({
   sent_at: sent_at?.toISOString() ?? null,
 });
 
-/** In the order of the mails. Asks the database only where a mail has copies. */
+/** Results in the order of the messages. Queries only if a message has copies. */
 export async function copiesOfMails(companyId: string, mails: readonly Mail[]): Promise<Copy[][]> {
   const copied = mails.filter(({ cc, bcc }) => cc?.length || bcc?.length);
   const rows = new Map<string, Copy[]>();

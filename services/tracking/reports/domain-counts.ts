@@ -1,11 +1,7 @@
 /**
- * SQL that counts a company's mail by the domain of its recipients: each `$4`th of its mails, each `$5`th of its bounces and each
- * `$6`th of its complaints, multiplied; with 1 all of them, exactly. $1 is the company, $2 and $3 the time from which on it counts and
- * an id that is not younger; the last parameter ($7) is the campaign where it is about one, else the time before which small
- * campaigns are too old.
- *
- * Costs (test/bench/domain-stats.ts) 8 to 12 ms to plan, and then 2 µs of PostgreSQL's CPU for a mail that is counted, 5 for a
- * transactional one, 3 for an event.
+ * SQL that counts a company's messages by recipient domain: a sample of every `$4`th message, every `$5`th bounce and every
+ * `$6`th complaint, scaled up; with 1 the counts are exact. $1 is the company, $2 the start time, and $3 an id that is not
+ * younger than it. $7 is the campaign, or else the time before which small campaigns are too old.
  */
 import { subscriberAt } from "../../../models/database/row-at.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
@@ -13,25 +9,27 @@ import { campaignsOf, HAS_FAILED } from "./mails-by-status.ts";
 
 export const MAX_DOMAINS = 100;
 
-/** Mails of one campaign that follow each other stand together on disk, and so do the people who joined their list together. */
-const RUN = 100;
-/** People between the first and the last of a run who are not on the list: where there are more, they are found one by one. */
-const BESIDE = 25;
-/** Campaigns of a few mails are looked for in so many places, evenly apart. */
-const PLACES = 100;
-/** Campaigns whose refusals are looked at, the newest; how many of each, of those that failed and of those that wait; and in all. */
-const REFUSING = 100;
+/** Consecutive messages of a campaign are adjacent on disk, and so are people who joined a list together. */
+const RUN_LENGTH = 100;
+/**
+ * Maximum number of other people between the first and the last of a run; with more, people are looked up individually.
+ */
+const MAX_OTHERS_IN_RUN = 25;
+/** Number of evenly spaced ranges in which small campaigns are sampled. */
+const SAMPLED_RANGES = 100;
+/** Newest campaigns whose refusals are read; limits per campaign for failed and for waiting messages; and the total. */
+const MAX_REFUSING = 100;
 const REFUSALS = 100;
 const ALL_REFUSALS = 400;
-/** Bounces whose texts are looked at beside those that are counted, the newest. */
-const TEXTS = 250;
+/** Newest bounces whose texts are read, beside the counted ones. */
+const MAX_TEXTS = 250;
 
 const { queued, sent, failed } = SENT_EMAIL_STATUS;
 
-/** As it goes over the wire, however it is spelled: asked of each domain, not of each mail. */
+/** Normalises internationalised domains (punycode), once per domain instead of per message. */
 const CANONICAL = `case when d.domain ~ '^[ -~]*$' then d.domain else split_part(address_key('a@' || d.domain), '@', 2) end`;
 
-/** Erased people have no address; their mails are left out at the end. */
+/** Erased persons have no address; their messages are removed at the end. */
 const domainOf = (known = "null") => `split_part(coalesce(lower(s.email collate "C"), ${known},
   (${subscriberAt("$1", "s.subscriber_id", "r.email_key")})), '@', 2)`;
 
@@ -40,19 +38,19 @@ const KEPT = "c.recipients_state = 'kept' and (c.finished_at is null or c.finish
 const COUNTS = `count(*) as sent, count(*) filter (where s.status = ${sent}) as delivered,
   count(*) filter (where s.opened_at is not null) as opens`;
 
-/** Runs of one campaign, evenly apart; where the first is depends on its number alone, so that a second look finds the same. */
+/** Evenly spaced runs of one campaign; the first depends on its number only, so that results are repeatable. */
 const runsOf = (campaigns: string) => `
-  select c.no, run.lo, run.lo + ${RUN - 1} as hi
+  select c.no, run.lo, run.lo + ${RUN_LENGTH - 1} as hi
   from ${campaigns}
-  cross join generate_series(1 + ${RUN} * mod(hashint4extended(c.no, 0) & ${2 ** 31 - 1}, $4::int)::int, c.next_seq - 1, ${RUN} * $4::int) run (lo)
+  cross join generate_series(1 + ${RUN_LENGTH} * mod(hashint4extended(c.no, 0) & ${2 ** 31 - 1}, $4::int)::int, c.next_seq - 1, ${RUN_LENGTH} * $4::int) run (lo)
   where c.company_id = $1 and ${KEPT}`;
 
 const LAST =
   "(select no from campaigns where company_id = $1 and no is not null order by company_id desc, no desc limit 1)";
 
 /**
- * The first number of those whose recipients were written since $7: numbers are given in that order, when it begins. Halved until
- * it is found, with a look at one campaign each time: no index has the time.
+ * First campaign number expanded since $7, because numbers are assigned at expansion. Uses a binary search with one
+ * look-up per step, because no index has the time.
  */
 const FIRST = `(
   with recursive search (lo, hi) as (
@@ -69,29 +67,29 @@ const FIRST = `(
   select lo from search where (lo < hi) is not true)`;
 
 /**
- * There may be a million of one mail each, so that not even their numbers are all looked at: the numbers of the company from the
- * first to the last are cut into pieces, of which each $4th is read. The whole key is
- * compared, and its order asked for, so that no other index of the company's campaigns will do: all of them would be read for each piece.
+ * There may be a million campaigns of one message, so not even their numbers are all read: the company's range of
+ * numbers is divided, and each $4th part is read. Comparing and sorting by the full key prevents the use of other
+ * indexes, which would read all campaigns for each part.
  */
 const MAILS_OF_SMALL = `
   select ${domainOf()} as domain, ${COUNTS}
   from (
     select ${FIRST} as lo, ${LAST} as hi) numbers
-  cross join lateral (select ceil((numbers.hi - numbers.lo + 1) / (${PLACES}::float8 * $4::int))::bigint as width) piece
+  cross join lateral (select ceil((numbers.hi - numbers.lo + 1) / (${SAMPLED_RANGES}::float8 * $4::int))::bigint as width) piece
   cross join lateral generate_series(numbers.lo + piece.width * ($4::int / 2), numbers.hi::bigint, piece.width * $4::int) place (lo)
   cross join lateral (
     select * from campaigns
-    where (company_id, no) >= ($1, place.lo) and (company_id, no) < ($1, place.lo + piece.width) and total_emails <= ${RUN}
+    where (company_id, no) >= ($1, place.lo) and (company_id, no) < ($1, place.lo + piece.width) and total_emails <= ${RUN_LENGTH}
     order by company_id, no limit piece.width) c
   cross join lateral (select * from sent_emails where campaign_no = c.no offset 0) s
   where ${KEPT} and s.sent_at >= $2
   group by 1`;
 
-const LARGE = runsOf(`(select * from campaigns where company_id = $1 and total_emails > ${RUN} offset 0) c`);
+const LARGE = runsOf(`(select * from campaigns where company_id = $1 and total_emails > ${RUN_LENGTH} offset 0) c`);
 
 /**
- * The people of a run are mostly those who follow its first one; whoever is not there is found by the key. All of it by limits that
- * the planner must keep to: with an estimate of its own it would read everybody.
+ * People of a run mostly follow its first one; others are looked up by key. Limits force this plan: by its own estimate
+ * the planner would read everybody.
  */
 const mailsOf = (runs: string) => `
   select ${domainOf("s.email_key")} as domain, ${COUNTS}
@@ -104,19 +102,19 @@ const mailsOf = (runs: string) => `
       select id, email_key from (
         select company_id, id, email_key from subscribers
         where (company_id, id) >= ($1, (select subscriber_id from mail where email is null limit 1))
-        order by company_id, id limit ${RUN + BESIDE}) next
+        order by company_id, id limit ${RUN_LENGTH + MAX_OTHERS_IN_RUN}) next
       where company_id = $1)
     select mail.*, person.email_key from mail left join person on person.id = mail.subscriber_id
     where mail.sent_at >= $2 offset 0) s
   group by 1`;
 
-/** Of the campaign c: of those that failed the first, because who was not tried before it was stopped comes behind those who were. */
+/** Samples messages of campaign c: the first failed ones, because those never attempted come after them. */
 const someOf = (which: string, order: string) =>
   `select * from sent_emails s where s.campaign_no = c.no and ${which} order by ${order} limit ${REFUSALS}`;
 
 /**
- * A refusal that is no bounce stands in the mail's row alone, which has no time of its own: that of one that waits is its next
- * try's at the latest, that of one that failed its campaign's end.
+ * A refusal that is no bounce is stored without a time: for a waiting message its next attempt is the latest possible
+ * time, for a failed one its campaign's end.
  */
 const refusalsOf = (campaign: string) => `
   select ${domainOf()} as domain, max(s.refused) as refused
@@ -126,7 +124,7 @@ const refusalsOf = (campaign: string) => `
     from (
       select c.no, c.finished_at from ${campaignsOf(["failed"])}
       where c.company_id = $1 and ${KEPT}${campaign && ` and c.id = ${campaign}`}
-      order by c.id desc limit ${REFUSING}) c
+      order by c.id desc limit ${MAX_REFUSING}) c
     cross join lateral (
       (select * from (${someOf(HAS_FAILED, "s.seq")}) s where s.status = ${failed} and s.smtp_response is not null)
       union all
@@ -135,11 +133,11 @@ const refusalsOf = (campaign: string) => `
     order by 1 desc limit ${ALL_REFUSALS}) s
   group by 1`;
 
-/** Their ids alone, which stand in an index; where not all are counted each so many-th, by a hash. */
+/** Reads ids from an index only; samples by a hash if not all are counted. */
 const idsOf = (type: "bounced" | "complained", campaign: string, every?: string) => `
   select id from email_events
   where company_id = $1 and type = '${type}' and id >= $3 and created_at >= $2${campaign && ` and campaign_id = ${campaign}`}
-    ${every ? `and mod(uuid_hash(id), ${every}::int) = 0` : `order by id desc limit ${TEXTS}`}`;
+    ${every ? `and mod(uuid_hash(id), ${every}::int) = 0` : `order by id desc limit ${MAX_TEXTS}`}`;
 
 const eventsOf = (campaign: string) => `
   select split_part(lower(e.recipient collate "C"), '@', 2) as domain,

@@ -1,6 +1,6 @@
 /**
- * The list of events: opens, clicks, bounces, unsubscribes, complaints. They stand in two tables (models/hit.ts): a page is found by
- * the keys of both, in one order, and then what it shows is read by these.
+ * List of events: opens, clicks, bounces, unsubscribes, complaints. They are in two tables (models/hit.ts): a page is
+ * found by the keys of both in one order, then its rows are read.
  */
 import { campaignNo } from "../../../models/database/campaign-no.ts";
 import { query, queryOne } from "../../../models/database/db.ts";
@@ -26,31 +26,31 @@ interface Row extends Omit<Event, "timestamp"> {
   created_at: Date;
 }
 
-/** Of email_events where it has no numbers. */
+/** Rows of email_events have no numbers. */
 interface Key {
   id: string;
   campaign_no: number | null;
   seq: number | null;
 }
 
-/** Ids carry their time, made on whatever node: the index on them narrows a period down, created_at decides. */
+/** Ids contain their time, by the clock of any node: the index on ids narrows the period, created_at decides. */
 const CLOCK_SKEW_MS = 60_000;
 
 const counted = (condition: string) => `(select coalesce(sum(k.n), 0) from campaigns c
   join campaign_counts k on k.company_id = c.company_id and k.campaign_id = c.id
   where c.company_id = $1 and ${condition} and k.metric = any ($2) and k.bucket = 0)`;
 const OF_CAMPAIGN = `select ${counted("c.id = $3 and c.deleted_at is null")}::bigint n`;
-/** Those of deleted campaigns go in the background, and are hidden until then. */
+/** Events of deleted campaigns are removed in the background, and hidden until then. */
 const OF_ALL = `select greatest(count_of($1, $3, $1) - ${counted("c.deleted_at is not null")}, 0)::bigint n`;
-/** `not in` finds nothing beside a null, and campaigns whose expansion never began have no number. */
+/** `not in` matches nothing if there is a null, and campaigns that never expanded have no number. */
 const DELETED = (column: "id" | "no") =>
   `(select ${column} from campaigns where company_id = $1 and deleted_at is not null and ${column} is not null)`;
 const NOT_DELETED = `(e.campaign_id is null or e.campaign_id not in ${DELETED("id")})`;
 
-/** From counters, where one is kept for just this filter. */
+/** Counter for exactly this filter, if there is one. */
 function counterFor(companyId: string, { type, campaign, recipient, source, since, until }: Asked): Partial<Listing> {
   if (recipient || source || since || until) return {};
-  // There is no counter of several types or campaigns together.
+  // There is no counter for several types or campaigns.
   if (Array.isArray(type) || Array.isArray(campaign)) return {};
   const metrics = (type ? [type] : EMAIL_EVENT_TYPES.filter((name) => name !== "delivered")).flatMap((name) => [
     name,
@@ -61,7 +61,7 @@ function counterFor(companyId: string, { type, campaign, recipient, source, sinc
   return { count: async () => (await queryOne<{ n: number }>(of, values))!.n };
 }
 
-/** SQL: the mails of an address, by its subscriber and by rows that have it (models/sent-email.ts). */
+/** SQL for the messages to an address: by its subscriber, and by rows with the address (models/sent-email.ts). */
 const mailsTo = (address: string) => `
   select s.campaign_no, s.seq from subscribers p join sent_emails s on s.subscriber_id = p.id
   where p.company_id = $1 and p.email_key = address_key(${address})
@@ -70,14 +70,14 @@ const mailsTo = (address: string) => `
   select campaign_no, seq from sent_emails
   where email is not null and lower(email) = lower(${address})`;
 
-/** One of the tables: its rows are found by these conditions, and are in the order of `order` by an index. */
+/** One of the two tables, with conditions and an order that an index supports. */
 interface Source {
   columns: string;
   from: string;
   where: string[];
   order: string[];
-  /** The place in this order of an event's id, a parameter. */
-  placeOf: (id: string) => string[];
+  /** Position of an event's id in this order, as parameters. */
+  positionOf: (id: string) => string[];
 }
 
 const RECIPIENT_OF_HIT = `left join sent_emails s on s.campaign_no = h.campaign_no and s.seq = h.seq
@@ -93,7 +93,8 @@ function sources(companyId: string, asked: Asked): { sources: Source[]; values: 
   const events = ["e.company_id = $1", "e.type <> 'delivered'", NOT_DELETED];
   const hits = [`h.campaign_no not in ${DELETED("no")}`];
   let from = "hits h";
-  // Campaigns and mails are looked up with the company. With its number beside theirs the planner would expect next to nothing, and sort it.
+  // Campaigns and messages are already restricted to the company. Adding its number would make the planner expect
+  // almost no rows, and sort.
   if (!campaign && !asked.recipient) hits.push(`h.company_no = ${companyNo("$1")}`);
   if (asked.type) {
     events.push(isOneOf("e.type", asked.type, values));
@@ -122,7 +123,7 @@ function sources(companyId: string, asked: Asked): { sources: Source[]; values: 
     const at = new Date(time);
     events.push(`e.created_at ${sign} ${add(at)}`, `e.id ${sign} ${add(firstIdAt(at.getTime() + skew))}`);
     if (!mayBeHits) continue;
-    // The id's time is the hit's own.
+    // The id's time is that of the hit.
     const id = `${add(firstIdAt(at.getTime()))}::uuid`;
     hits.push(`h.id ${sign} ${id}`, `hit_stretch(h.id) ${sign === "<" ? "<=" : sign} hit_stretch(${id})`);
   }
@@ -135,7 +136,7 @@ function sources(companyId: string, asked: Asked): { sources: Source[]; values: 
         from: "email_events e",
         where: events,
         order: ["e.id"],
-        placeOf: (id) => [`${id}::uuid`],
+        positionOf: (id) => [`${id}::uuid`],
       },
       ...(mayBeHits
         ? [
@@ -144,7 +145,7 @@ function sources(companyId: string, asked: Asked): { sources: Source[]; values: 
               from: search ? `${from} ${RECIPIENT_OF_HIT}` : from,
               where: hits,
               order: ["hit_stretch(h.id)", "h.id"],
-              placeOf: (id: string) => [`hit_stretch(${id}::uuid)`, `${id}::uuid`],
+              positionOf: (id: string) => [`hit_stretch(${id}::uuid)`, `${id}::uuid`],
             },
           ]
         : []),
@@ -152,19 +153,19 @@ function sources(companyId: string, asked: Asked): { sources: Source[]; values: 
   };
 }
 
-/** `stretch`: of each source no more rows than the page needs. */
-const all = (given: readonly Source[], stretch?: PageRange) => {
-  const selectOf = ({ columns, from, where, order, placeOf }: Source) => {
-    if (!stretch) return `(select ${columns} from ${from} where ${where.join(" and ")})`;
-    const { direction, limit, place } = stretch;
-    const behind = isAfterKey(order, { ...stretch, place: place && placeOf(place[0]!) });
+/** `range` limits each source to the rows that the page needs. */
+const all = (given: readonly Source[], range?: PageRange) => {
+  const selectOf = ({ columns, from, where, order, positionOf }: Source) => {
+    if (!range) return `(select ${columns} from ${from} where ${where.join(" and ")})`;
+    const { direction, limit, place } = range;
+    const behind = isAfterKey(order, { ...range, place: place && positionOf(place[0]!) });
     const sorted = order.map((by) => `${by} ${direction}`).join(", ");
     return `(select ${columns} from ${from} where ${where.join(" and ")} and ${behind} order by ${sorted} limit ${limit})`;
   };
   return `(${given.map(selectOf).join("\n union all\n ")}) e`;
 };
 
-/** Days become the instants at which they begin. */
+/** Converts days to the instants at which they begin. */
 async function withInstants(companyId: string, asked: Asked): Promise<Asked> {
   const instant = async (given: string) => (await boundOf(companyId, given)).toISOString();
   return {
@@ -182,11 +183,11 @@ function listing(companyId: string, asked: Asked): Listing {
     where: ["true"],
     values,
     id: "e.id",
-    // Ids are made when an event is written.
+    // Ids are assigned when an event is written.
     orderings: { timestamp: "e.id" },
     searchIn: ["e.recipient"],
     large: true,
-    nearest: (stretch) => all(both, stretch),
+    nearest: (range) => all(both, range),
     ...counterFor(companyId, asked),
   };
 }
@@ -195,7 +196,7 @@ const EVENTS = `
   select id, type, recipient, sent_email_id, campaign_id, metadata, created_at from email_events
   where company_id = $1 and id = any ($2::uuid[])`;
 
-/** In the order of the keys. */
+/** Results in the order of the keys. */
 async function read(companyId: string, keys: readonly Key[]): Promise<Row[]> {
   const ids = keys.flatMap(({ id, seq }) => (seq === null ? id : []));
   const [events, hits] = await Promise.all([
@@ -206,7 +207,7 @@ async function read(companyId: string, keys: readonly Key[]): Promise<Row[]> {
     ),
   ]);
   const rows = new Map([...events, ...hits].map((row) => [row.id, row]));
-  // One that was removed a moment ago is missing.
+  // An event removed a moment ago is missing.
   return keys.flatMap(({ id }) => rows.get(id) ?? []);
 }
 

@@ -1,25 +1,29 @@
 /**
- * SQL that finds the mails of a company with one status, where it has a million campaigns of one mail each as well as where it
- * has one campaign of a million mails. No index may have the status itself: each accepted mail's update would leave its page.
+ * SQL that finds a company's messages with one status, for a million campaigns of one message as well as for one
+ * campaign of a million messages. No index contains the status itself, which would make every update of an accepted
+ * message slower.
  */
 import { SEND_CHUNK_STATE } from "../../../models/send-chunk.ts";
 import { SENT_EMAIL_STATUS, type SentEmailStatus } from "../../../models/sent-email-status.ts";
 
 const { queued, sending } = SENT_EMAIL_STATUS;
 
-/** A queued recipient that its sender has marked is on its way; the mark is the chunk's (send_chunks), not the row's. */
+/** A queued recipient marked by its sender is being sent; the mark is the chunk's (send_chunks), not the row's. */
 export const HANDED_OVER = `(s.status = ${queued} and s.next_attempt_at is null and exists (
   select from send_chunks h where h.company_id = $1 and h.campaign_id = c.id and h.state = ${SEND_CHUNK_STATE.leased}
     and s.seq between h.lo and h.marked_to))`;
 
-/** Mails that came back after they had been sent, counted by campaign; campaign_counts_bounced has these alone. */
+/**
+ * Messages that bounced after they were sent, counted by campaign; the index campaign_counts_bounced contains only
+ * these.
+ */
 export const CAME_BACK = "campaign_counts k where k.company_id = $1 and k.metric = 'bounced_unique' and k.bucket = 0";
 
-/** Only these have recipients that wait; in two parts, each with its index. */
+/** Only these campaigns have waiting recipients; in two parts, each with its own index. */
 const UNDER_WAY = `select no from campaigns where company_id = $1 and status in ('pending', 'sending')
   union select no from campaigns where company_id = $1 and status = 'scheduled'`;
 
-/** As in the index that has them; of all others that are not under way every mail was sent. */
+/** Matches the partial index. All messages of other finished campaigns were sent. */
 const NOT_ALL_SENT = `select no from campaigns where company_id = $1
   and (status in ('partial', 'failed', 'cancelled', 'scheduled') or suppressed_count > 0)`;
 
@@ -34,12 +38,12 @@ function numbersWith(status: Exclude<SentEmailStatus, "sent">): string {
   return status === "bounced" ? `${notSent} union ${RETURNED}` : notSent;
 }
 
-/** As in the index that has them: who was not sent to, bounced mails left out. They have a text that says why. */
+/** Matches the partial index: recipients not sent to, without bounces. They have an error text. */
 export const HAS_FAILED = "s.error is not null and s.bounced_at is null and s.next_attempt_at is null";
 
 /**
- * Of the company $1, as c: those that may have mails with this status, in an order that is kept. Each by its number: of a company
- * that the planner does not know a join would look for all of them anew for each campaign.
+ * Campaigns c of company $1 that may have messages with this status, in a stable order. Each is read by its number,
+ * because a join would read all of them again for each campaign if the planner has no statistics of the company.
  */
 export function campaignsOf(statuses: readonly SentEmailStatus[], inOrder = ""): string {
   if (statuses.length === 0 || statuses.includes("sent")) return "campaigns c";
@@ -48,7 +52,7 @@ export function campaignsOf(statuses: readonly SentEmailStatus[], inOrder = ""):
       cross join lateral (select * from campaigns where no = few.no offset 0) c`;
 }
 
-/** A condition on the mail s of the campaign c: that it has one of these statuses. */
+/** Condition: message s of campaign c has one of these statuses. */
 export const hasStatus = (statuses: readonly SentEmailStatus[]): string =>
   statuses.length === 1 ? isOf(statuses[0]!) : `(${statuses.map((status) => `(${isOf(status)})`).join(" or ")})`;
 
@@ -67,8 +71,8 @@ const endOf = (which: "min(h.lo)" | "max(h.hi)") =>
   `(select ${which} from send_chunks h where h.company_id = $1 and h.campaign_id = c.id and h.state <> ${SEND_CHUNK_STATE.done})`;
 
 /**
- * Rows of the campaign c, with one of these statuses where some are given; `nearest` says in which order and how many. Who waits has a time of
- * the next try, which an index has, or a chunk that is not done: the rows between are passed over.
+ * Messages of campaign c, with one of these statuses if given; `nearest` sets order and limit. Waiting ones have a next
+ * attempt, which is indexed, or an unfinished chunk, so that the rows between are skipped.
  */
 export function mailsOf(statuses: readonly SentEmailStatus[], nearest = ""): string {
   const wanted = statuses.length > 0 ? ` and ${hasStatus(statuses)}` : "";

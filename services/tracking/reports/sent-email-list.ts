@@ -1,4 +1,4 @@
-/** The list of sent emails: one row per recipient, whatever became of it. */
+/** List of sent emails: one row per recipient, whatever its status. */
 import { campaignNo } from "../../../models/database/campaign-no.ts";
 import { query, queryOne } from "../../../models/database/db.ts";
 import { isAfterKey, type Listing, listPage, type Page } from "../../../models/database/listing.ts";
@@ -38,9 +38,9 @@ interface Row {
 }
 
 /**
- * The mails of an address: by its subscriber, and those of nobody's. Only these have an index on the address (a list's would
- * be a million random keys per campaign, while the subscriber's ids come in order). The parts' rows have an address of their
- * own where the subscriber had another one then.
+ * Messages to an address: by its subscriber, and those without a subscriber. Only the latter have an index on the
+ * address (for a list it would cost a million random index entries per campaign, while subscriber ids come in order).
+ * Rows keep their own address if the subscriber had another one at that time.
  */
 const ofRecipient = (address: string) => `
   select campaign_no, seq from sent_emails
@@ -50,12 +50,12 @@ const ofRecipient = (address: string) => `
   select campaign_no, seq from sent_emails
   where email is not null and lower(email) = lower(${address})`;
 
-/** Mails that were sent and came back, of a company's campaigns, or of one. */
+/** Messages that bounced after being sent, of a company's campaigns or of one. */
 const returnedMails = (campaign: string) =>
   `(select coalesce(sum(k.n), 0) from ${CAME_BACK}${campaign}
     and exists (select from campaigns c where c.company_id = $1 and c.id = k.campaign_id and c.recipients_state = 'kept'))`;
 
-/** What campaigns know of their recipients, and counters of a company's campaigns, instead of counting a million rows. */
+/** Uses the campaigns' own counts and counters instead of counting a million rows. */
 async function knownCount(companyId: string, campaign: string | undefined, isSent: boolean): Promise<number> {
   const back = isSent ? returnedMails(campaign ? " and k.campaign_id = $2" : "") : "0";
   if (!campaign) {
@@ -72,30 +72,32 @@ async function knownCount(companyId: string, campaign: string | undefined, isSen
 }
 
 const ADDRESS = "coalesce(s.email, p.email)";
-/** A row is written when the expansion of its campaign begins, or a moment later. */
+/** A row is written when its campaign's expansion begins, or shortly after. */
 const COLUMNS = `s.campaign_no, s.seq, c.id as campaign_id, s.subscriber_id, ${ADDRESS} as email, s.cc, s.bcc, s.status,
   s.attempts, s.error, s.smtp_response, s.opened_at, s.clicked_at, s.bounced_at,
   s.sent_at, coalesce(c.expansion_began_at, c.created_at) as created_at, ${HANDED_OVER} as handed_over`;
 
 const OTHERS = `left join subscribers p on p.company_id = $1 and p.id = s.subscriber_id`;
 /**
- * Each mail's subscriber by its key. Joined to the mails of one campaign after the other, all subscribers of the company are
- * read for each campaign: of 21 campaigns and 2,000 subscribers that took 12 ms of a page's 14.
+ * Looks up each message's subscriber by key. A join per campaign would read all subscribers of the company each time.
  */
 const OTHERS_BY_KEY = `left join lateral (${subscriberAt("$1", "s.subscriber_id", "r.email")}) p on true`;
-/** More rows than these are passed over for a page by its number: no column of the subscribers is wanted, and a plain join is left out. */
+/**
+ * If a numbered page skips more rows than this, a plain join is cheaper, because PostgreSQL removes it when no column
+ * of it is needed.
+ */
 const MOST_BY_KEY = 2_000;
 
 /**
- * Reads no more rows of each campaign than the page needs. The limit is a sub-select, so that the planner does not know it: beside a
- * hundred thousand campaigns of one mail it takes each campaign for small, and would sort all rows of a large one.
+ * Reads no more rows per campaign than the page needs. The limit is a sub-select that hides its value from the planner,
+ * which would otherwise sort all rows of a large campaign.
  */
 const nearestOf =
   (campaign: string | undefined, statuses: readonly SentEmailStatus[]): NonNullable<Listing["nearest"]> =>
-  (stretch) => {
-    const { direction, limit, place } = stretch;
+  (range) => {
+    const { direction, limit, place } = range;
     const fromCampaign = !campaign && place ? `no ${direction === "desc" ? "<=" : ">="} ${place[0]}` : "true";
-    const behind = isAfterKey(campaign ? ["s.seq"] : ["s.campaign_no", "s.seq"], stretch);
+    const behind = isAfterKey(campaign ? ["s.seq"] : ["s.campaign_no", "s.seq"], range);
     const campaigns = campaign
       ? "campaigns c"
       : campaignsOf(statuses, `where ${fromCampaign} order by no ${direction} offset 0`);
@@ -113,7 +115,7 @@ function listing(companyId: string, asked: Asked): Listing {
   const campaign = campaigns.length === 1 ? campaigns[0] : undefined;
   const statuses = [asked.status ?? []].flat();
   let from = `${campaign ? "campaigns c" : campaignsOf(statuses)} cross join lateral (${mailsOf(statuses)}) s`;
-  // Looked up for itself: then PostgreSQL knows that one campaign's rows come in the order of their numbers.
+  // A separate look-up, so that PostgreSQL knows that the rows of one campaign are in the order of their numbers.
   if (campaign) where.push(`c.no = ${campaignNo(add(campaign), "$1")}`);
   else if (campaigns.length > 1) where.push(`c.id = any(${add(campaigns)})`);
   if (recipients.length > 0) {
@@ -130,7 +132,7 @@ function listing(companyId: string, asked: Asked): Listing {
     columns: COLUMNS,
     where,
     values,
-    // Within a campaign the number is the order of creation too, and its index is at hand.
+    // Within a campaign the number is also the order of creation, and it is indexed.
     id: campaign ? "s.seq" : ["s.campaign_no", "s.seq"],
     orderings: { recipient: `coalesce(${ADDRESS}, '')`, sent_at: "coalesce(s.sent_at, 'infinity')" },
     searchIn: [ADDRESS],
@@ -164,7 +166,7 @@ export async function listSentEmails(ctx: Ctx<Asked>): Promise<Page<SentEmail>> 
   const [domains, copies, { subjects }] = await Promise.all([
     senderDomains(companyId, results),
     copiesOfMails(companyId, results),
-    // A node that was killed gets calls until its silence is noticed; the repeated call reaches another one.
+    // A killed node still receives calls until its silence is noticed; a retry reaches another one.
     call(ctx, "renderer.subjects", { ids: results.map(({ id }) => id) }, { timeout: SUBJECTS_MS, retries: 4 }),
   ]);
   const view = (row: Row, at: number): SentEmail => ({

@@ -40,10 +40,10 @@ describe("the audit log", () => {
     detail: Record<string, unknown>;
   }
 
-  test("has an entry for each change, with who made it, from where and to what, and no secret in it", async () => {
+  test("has an entry for each change with actor, address and object, and no secrets", async () => {
     const { id: companyId, email, password, userId, api } = company;
     await client(app, { ip }).post("/api/auth/login/", { email, password: "wrong horse battery" });
-    // A failure is written behind its answer, so that the time of that reveals nothing.
+    // Failures are written after the response, so that its timing reveals nothing.
     for (const end = Date.now() + 50_000; Date.now() < end && (await log()).length < 2; ) await sleep(20);
     await client(app, { ip }).post("/api/auth/login/", { email, password });
     const key = (await owner.post(path("api-keys/"), { name: "Shop", scopes: ["send"] })).body;
@@ -122,7 +122,7 @@ describe("the audit log", () => {
     expect((await log({ since: middle })).length + (await log({ until: middle })).length).toBe(all.length);
   });
 
-  test("is for owners and admins in person, and another company's does not exist", async () => {
+  test("is visible to owners and admins in person only; another company's is missing", async () => {
     const [member, admin] = [await newCompany(app), await newCompany(app)];
     await Membership.create({ companyId: company.id, userId: member.userId, role: "member" });
     await Membership.create({ companyId: company.id, userId: admin.userId, role: "admin" });
@@ -134,7 +134,7 @@ describe("the audit log", () => {
     expect(await seen(client(app, { token: stranger.token }))).toBe(404);
   });
 
-  test("is append-only: the database itself refuses a change, a deletion and a truncation", async () => {
+  test("is append-only: the database refuses changes, deletions and truncation", async () => {
     const before = await log();
     const wrong = /The audit log is append-only/;
     await expect(query("update audit_log set actor_name = 'nobody'")).rejects.toThrow(wrong);
@@ -143,7 +143,7 @@ describe("the audit log", () => {
     expect(await log()).toEqual(before);
   });
 
-  test("goes after AUDIT_LOG_DAYS and not before; the database refuses what is younger than 30 days", async () => {
+  test("is deleted after AUDIT_LOG_DAYS; the database refuses to delete entries younger than 30 days", async () => {
     const entry =
       "insert into audit_log (id, company_id, actor_type, actor_name, action, at) values (uuid_v7(), $1, 'system', 'system', $2, now() - make_interval(days => $3))";
     await query(entry, [company.id, "list.deleted", 731]);
@@ -165,7 +165,7 @@ describe("the audit log", () => {
     expect(await log()).toEqual(left);
   });
 
-  test("does not report what did not happen: a refused write leaves nothing", async () => {
+  test("has no entry for a refused write", async () => {
     const before = (await log()).length;
     expect((await owner.delete(path(`api-keys/${company.userId}/`))).status).toBe(404);
     expect((await owner.delete(path(`members/${company.userId}/`))).status).toBe(400);

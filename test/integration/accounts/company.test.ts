@@ -31,11 +31,11 @@ describe("company settings", () => {
   const patch = (changes: object, meta = tenant.meta, id = tenant.id) =>
     app.broker.call<object, object>("accounts.updateCompany", { id, ...changes }, { meta });
 
-  test("are what the registration made of them", async () => {
+  test("have the values set at registration", async () => {
     expect(await get()).toEqual(tenant.company);
   });
 
-  test("change one by one, and the rest stays", async () => {
+  test("change individually", async () => {
     const smtp = await smtpConfig(tenant.id);
     const changes = {
       name: "Difference Engines",
@@ -57,7 +57,7 @@ describe("company settings", () => {
     expect(await patch({})).toMatchObject(emptied);
   });
 
-  test("the guard has its defaults, a change is merged, and null brings them back", async () => {
+  test("the bounce guard has defaults, a change is merged, and null resets them", async () => {
     const defaults = { hard_bounce_percent: 10, complaint_percent: 0.3, after: 200 };
     expect(await get()).toMatchObject({ guard: defaults });
     expect(await patch({ guard: { after: 50 } })).toMatchObject({ guard: { ...defaults, after: 50 } });
@@ -84,7 +84,7 @@ describe("company settings", () => {
     expect(await patch({ guard: null })).toMatchObject({ guard: defaults });
   });
 
-  test("branding is merged, reset by null, and refused where people could not read it", async () => {
+  test("branding is merged, reset by null, and refused if unreadable", async () => {
     const nothing = { name: null, logo_url: null, color: null, background: null, footer_text: null, language: null };
     expect(await get()).toMatchObject({ branding: nothing });
     expect(await patch({ branding: { name: " Lantern ", color: "#7A1F3D" } })).toMatchObject({
@@ -99,7 +99,7 @@ describe("company settings", () => {
     for (const wrong of [
       { color: "#ffff00" },
       { background: "#7a1f3d" },
-      // Readable as it is, and not on the default that it would have.
+      // Readable by itself, but not on its default background.
       { color: "#ffffff", background: null },
       { color: "red" },
       { background: "#fff" },
@@ -117,7 +117,7 @@ describe("company settings", () => {
     expect(await patch({ branding: null })).toMatchObject({ branding: nothing });
   });
 
-  test("of two changes of colours at once none makes text that cannot be read", async () => {
+  test("concurrent changes of colours cannot make text unreadable", async () => {
     await patch({ branding: { color: "#000000", background: "#ffffff" } });
     const both = [{ color: "#ffffff" }, { background: "#000000" }].map((branding) => refusal(patch({ branding })));
     for (const outcome of await Promise.all(both)) expect(outcome).toMatchObject([400, {}]);
@@ -127,7 +127,7 @@ describe("company settings", () => {
     expect(brandingErrors({ color, background })).toEqual([]);
   });
 
-  test("the time zone is one that the database knows", async () => {
+  test("the time zone must be known to the database", async () => {
     expect(await get()).toMatchObject({ timezone: "UTC" });
     expect(await patch({ timezone: "Pacific/Kiritimati" })).toMatchObject({ timezone: "Pacific/Kiritimati" });
     for (const wrong of ["Mars/Base", "", "+02:00", "posix/Europe/Berlin", null]) {
@@ -135,7 +135,7 @@ describe("company settings", () => {
     }
   });
 
-  test("say what public forms may set, and where they may lead", async () => {
+  test("define what public forms may set, and where they may redirect", async () => {
     const changed = await patch({
       form_attributes: ["city", "city"],
       form_hosts: ["Example.org", "bücher.example:8080"],
@@ -173,7 +173,7 @@ describe("company settings", () => {
     });
   });
 
-  test("ignore what is unknown or read-only", async () => {
+  test("ignore unknown and read-only fields", async () => {
     const sent = { plan: "free", created_at: "2020-01-01T00:00:00Z", sending_paused_at: null, colour: "red" };
     expect(await patch(sent)).toMatchObject({ created_at: tenant.company.created_at });
     expect((await call(app.broker, "accounts.planOf", {}, tenant)).plan).toBe("unlimited");
@@ -209,7 +209,7 @@ describe("company settings", () => {
     expect(await get()).toEqual(tenant.company);
   });
 
-  test("take no SMTP configuration of another company", async () => {
+  test("refuse an SMTP configuration of another company", async () => {
     const other = await register(app.broker);
     const smtp = await smtpConfig(other.id);
     expect(await refusal(patch({ default_smtp_config_id: smtp, double_opt_in: true }))).toEqual([
@@ -221,14 +221,14 @@ describe("company settings", () => {
     ]);
   });
 
-  test("forget a default SMTP configuration that is deleted", async () => {
+  test("clear a default SMTP configuration that is deleted", async () => {
     const smtp = await smtpConfig(tenant.id);
     await patch({ default_smtp_config_id: smtp });
     await query("delete from smtp_configs where company_id = $1 and id = $2", [tenant.id, smtp]);
     expect(await get()).toMatchObject({ id: tenant.id, default_smtp_config_id: null });
   });
 
-  test("are seen by all members and keys, and changed by owners, admins and keys", async () => {
+  test("are visible to all members and keys, and changed by owners, admins and keys", async () => {
     const admin = await join(tenant, "admin");
     const member = await join(tenant, "member");
     const made = await call(app.broker, "accounts.createKey", { id: tenant.id, name: "Key" }, tenant);

@@ -26,7 +26,7 @@ describe("a company that is deleted", () => {
     await server.stop();
   });
 
-  /** A company with something in every table that an API fills, and a campaign under way. */
+  /** Company with rows in every table that the API writes, and a running campaign. */
   async function furnish(recipients: number): Promise<TestCompany & { media: string; running: string }> {
     const company = await newCompany(app);
     const { api, id, token } = company;
@@ -69,7 +69,7 @@ describe("a company that is deleted", () => {
     throw new Error("The company is still there");
   }
 
-  test("needs an owner's password, and no key or admin", async () => {
+  test("needs an owner's password; keys and admins cannot", async () => {
     const company = await newCompany(app);
     const admin = await newCompany(app);
     await Membership.create({ companyId: company.id, userId: admin.userId, role: "admin" });
@@ -86,7 +86,7 @@ describe("a company that is deleted", () => {
     expect((await company.api.get(`${E}/lists/`)).status).toBe(200);
   });
 
-  test("is not reached by guessing: after ten wrong passwords the right one has to wait, too", async () => {
+  test("is protected from guessing: after ten wrong passwords the right one has to wait, too", async () => {
     const { id, token, password } = await newCompany(app);
     const guesser = client(app, { token, ip: someIp() });
     for (let n = 0; n < 10; n++) expect((await remove(guesser, id, `a guess, number ${n}`)).status).toBe(403);
@@ -95,7 +95,7 @@ describe("a company that is deleted", () => {
     expect((await guesser.get(`/api/companies/${id}/`)).status).toBe(200);
   });
 
-  test("lets nobody in and nothing out at once, then goes with every row; its people and other companies stay", async () => {
+  test("ends all access and sending at once, then all rows are deleted; its people and other companies stay", async () => {
     const [company, other] = [await furnish(400), await furnish(3)];
     const { id, token, key, email, password, api } = company;
     const colleague = await newCompany(app);

@@ -21,7 +21,7 @@ describe("accounts over HTTP", () => {
   const person = (token = company.token) => client(app, { token });
   const path = (rest = "", of = company) => `/api/companies/${of.id}/${rest}`;
 
-  test("a newcomer registers, logs in, makes a key and asks for her plan with it", async () => {
+  test("a new user registers, logs in, creates a key and reads the plan with it", async () => {
     const email = "newcomer@example.com";
     const password = "correct horse battery";
     const registered = await anyone().post("/api/auth/register/", { email, password, company_name: "Acme" });
@@ -41,7 +41,7 @@ describe("accounts over HTTP", () => {
     expect(keys.text).not.toContain(made.body.key);
   });
 
-  test("errors of a registration come by field, and a body that is not JSON gets one sentence", async () => {
+  test("errors of a registration are reported by field, and a body that is not JSON gets one sentence", async () => {
     expect(seen(await anyone().post("/api/auth/register/", { email: company.email, password: "short" }))).toEqual([
       400,
       {
@@ -63,7 +63,7 @@ describe("accounts over HTTP", () => {
     expect(wrong.headers.get("www-authenticate")).toContain("Bearer");
   });
 
-  test("five requests a minute from one address, over the three operations together", async () => {
+  test("five requests per minute from one address, over the three operations together", async () => {
     const one = anyone();
     const refresh = () => one.post("/api/auth/token/refresh/", { refresh: "x" });
     for (let n = 0; n < 2; n++) expect((await refresh()).status).toBe(401);
@@ -76,7 +76,7 @@ describe("accounts over HTTP", () => {
     expect((await anyone().post("/api/auth/login/", {})).status).toBe(400);
   });
 
-  test("a refresh token is good once", async () => {
+  test("a refresh token is valid once", async () => {
     const { body } = await anyone().post("/api/auth/login/", { email: company.email, password: company.password });
     const again = await anyone().post("/api/auth/token/refresh/", { refresh: body.refresh });
     expect(again.status).toBe(200);
@@ -114,7 +114,7 @@ describe("accounts over HTTP", () => {
     expect((await soon.get(path())).status).toBe(401);
   });
 
-  test("keys and members are for people: an API key is not let in", async () => {
+  test("API keys cannot manage keys and members", async () => {
     for (const rest of ["api-keys/", "members/"]) {
       expect((await company.api.get(path(rest))).status).toBe(403);
       expect((await company.api.post(path(rest), {})).status).toBe(403);
@@ -123,7 +123,7 @@ describe("accounts over HTTP", () => {
     expect((await company.api.patch(path(), { footer_text: "By a key" })).body.footer_text).toBe("By a key");
   });
 
-  test("a member may look and not touch; who was removed sees nothing within a second", async () => {
+  test("a member may only read; a removed member loses access within a second", async () => {
     const other = await newCompany(app);
     await Membership.create({ companyId: company.id, userId: other.userId, role: "member" });
     const member = person(other.token);
@@ -136,7 +136,7 @@ describe("accounts over HTTP", () => {
     expect(seen(await member.get(path()))).toEqual(NOT_FOUND);
   });
 
-  test("a session of the old password is over within a second of a new one, while its tokens would still be good", async () => {
+  test("a new password ends older sessions within a second, although their tokens are still valid", async () => {
     const robbed = await newCompany(app);
     const thief = person(robbed.token);
     expect((await thief.get(path("", robbed))).status).toBe(200);
@@ -148,7 +148,7 @@ describe("accounts over HTTP", () => {
     expect((await robbed.api.get(path("", robbed))).status).toBe(200);
   });
 
-  test("the last owner stays", async () => {
+  test("the last owner cannot be removed", async () => {
     const lonely = await newCompany(app);
     const removed = await person(lonely.token).delete(path(`members/${lonely.userId}/`, lonely));
     expect(seen(removed)).toEqual([400, { detail: "A company must keep at least one owner." }]);
@@ -169,7 +169,7 @@ describe("accounts over HTTP", () => {
     expect(seen(await person().get("/api/companies/none/"))).toEqual(NOT_FOUND);
   });
 
-  test("the plan shows today's calls of the key that asks, and the headers what is left", async () => {
+  test("the plan shows today's calls of the requesting key, and headers show the remainder", async () => {
     const small = await newCompany(app, { plan: "free" });
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     const first = await small.api.get(path("plan/", small));

@@ -23,7 +23,7 @@ describe("API keys", () => {
     call(app.broker, "accounts.removeKey", { id: by.id, key_id: keyId }, { meta: by.meta });
   const authenticate = (key: string) => call(app.broker, "accounts.authenticateKey", { key });
 
-  test("are shown once and kept as a hash", async () => {
+  test("are shown once and stored as a hash", async () => {
     const made = await create({ name: " Website " });
     expect(made).toMatchObject({ name: "Website", expires_at: null, last_used_at: null });
     expect(made.key).toMatch(/^fm_[0-9A-Za-z]{43}$/);
@@ -35,7 +35,7 @@ describe("API keys", () => {
     expect(row!.key_hash).toHaveLength(32);
   });
 
-  test("stand for their company", async () => {
+  test("authenticate as their company", async () => {
     const { id, key } = await create({ name: "k" });
     const found = { companyId: tenant.id, apiKeyId: id, expiresAt: null, scopes: ["full"], allowedIps: [] };
     expect(await authenticate(key)).toEqual(found);
@@ -46,7 +46,7 @@ describe("API keys", () => {
     async (key) => expect(await refusal(authenticate(key))).toEqual(INVALID),
   );
 
-  test("are refused from the moment they expire, though a moment ago they were good", async () => {
+  test("are refused once expired, although used a moment before", async () => {
     const expiresAt = new Date(Date.now() + 3_000).toISOString();
     const { key } = await create({ name: "short", expires_at: expiresAt });
     expect((await authenticate(key)).expiresAt).toBe(expiresAt);
@@ -54,7 +54,7 @@ describe("API keys", () => {
     expect(await refusal(authenticate(key))).toEqual(INVALID);
   });
 
-  test("are refused at once when deleted, though they were used a moment before", async () => {
+  test("are refused at once when deleted, although used a moment before", async () => {
     const { id, key } = await create({ name: "k" });
     await authenticate(key);
     expect(await remove(id)).toBeNull();
@@ -62,7 +62,7 @@ describe("API keys", () => {
     expect(await refusal(remove(id))).toEqual(NOT_FOUND);
   });
 
-  test("that are deleted are reported to all nodes, for those that cache them", async () => {
+  test("are removed from all nodes' caches when deleted", async () => {
     const reported: unknown[] = [];
     app.broker.createService({
       name: "listener",
@@ -73,7 +73,7 @@ describe("API keys", () => {
     expect(reported).toEqual([{ apiKeyId: id }]);
   });
 
-  test("remember when they were used, at most once a minute", async () => {
+  test("record their last use, at most once per minute", async () => {
     const { id, key } = await create({ name: "k" });
     const { keys } = app.broker.getLocalService("accounts") as unknown as { keys: KeyAuthentication };
     const lastUsed = async () =>
@@ -93,7 +93,7 @@ describe("API keys", () => {
     expect((await lastUsed())!.getTime()).toBeGreaterThan(first!.getTime());
   });
 
-  test("need a name, and an end that is yet to come", async () => {
+  test("need a name, and an expiry in the future", async () => {
     const meta = tenant.meta;
     const attempt = (params: object) =>
       refusal(app.broker.call("accounts.createKey", { id: tenant.id, ...params }, { meta }));
@@ -111,7 +111,7 @@ describe("API keys", () => {
     const other = await register(app.broker);
     for (const name of ["beta", "alpha", "gamma"]) {
       await create({ name }, other);
-      // Ids are ordered by the millisecond.
+      // Ids are ordered by millisecond.
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
     const page = (params: object) =>
@@ -144,7 +144,7 @@ describe("API keys", () => {
     );
   });
 
-  test("are made and deleted by owners and admins, and seen by members", async () => {
+  test("are created and deleted by owners and admins, and visible to members", async () => {
     const { id } = await create({ name: "k" });
     const admin = await join(tenant, "admin");
     const member = await join(tenant, "member");
@@ -156,7 +156,7 @@ describe("API keys", () => {
     expect((await list(asMember)).count).toBeGreaterThan(0);
   });
 
-  test("cannot make or delete keys themselves", async () => {
+  test("cannot create or delete keys themselves", async () => {
     const { id } = await create({ name: "k" });
     const asKey = { ...tenant, meta: { companyId: tenant.id, apiKeyId: id } };
     const refused = [403, { detail: "An API key cannot do this: sign in and use a bearer token." }];

@@ -16,7 +16,7 @@ describe("login", () => {
 
   const login = (email: string, password = PASSWORD) => call(app.broker, "accounts.login", { email, password });
 
-  test("gives tokens, the user, and all her companies with her role there", async () => {
+  test("returns tokens, the user, and all companies with the user's role", async () => {
     const own = await register(app.broker);
     const other = await register(app.broker);
     await Membership.create({ companyId: other.id, userId: own.user.id, role: "admin" });
@@ -29,7 +29,7 @@ describe("login", () => {
     ]);
   });
 
-  test("that fails is one entry in the log, without address and password", async () => {
+  test("that fails is logged once, without address and password", async () => {
     const { email, user } = await register(app.broker);
     const info = jest.spyOn(app.broker.logger, "info").mockImplementation(() => {});
     const meta = { http: { ip: "192.0.2.1" } } as never;
@@ -53,16 +53,16 @@ describe("login", () => {
     expect(await refusal(login("nobody@example.com"))).toEqual(REFUSED);
   });
 
-  test("works as hard for a user that does not exist", async () => {
+  test("takes as much CPU for an unknown user", async () => {
     const { email } = await register(app.broker);
-    // A hash takes 100 ms and a lookup one.
+    // A hash takes about a hundred times as long as a lookup.
     const wrong = await cpuMsOf(() => refusal(login(email, "wrong horse battery")));
     const unknown = await cpuMsOf(() => refusal(login("no-one@example.com")));
     expect(unknown / wrong).toBeGreaterThan(0.2);
     expect(unknown / wrong).toBeLessThan(5);
   });
 
-  test("asks for both fields, and looks at no password's length", async () => {
+  test("requires both fields, and does not check the password's length", async () => {
     expect(await refusal(app.broker.call("accounts.login", {}))).toEqual([
       400,
       { email: ["This field is required."], password: ["This field is required."] },
@@ -75,7 +75,7 @@ describe("login", () => {
       for (let n = 0; n < times; n++) await refusal(login(email, "wrong horse battery"));
     };
 
-    test("waits, with the right password too, and says for how long", async () => {
+    test("waits, even with the right password, and says how long", async () => {
       const { email } = await register(app.broker);
       await fail(email, 10);
       const [status, body] = await refusal(login(email));
@@ -88,7 +88,7 @@ describe("login", () => {
       expect((await refusal(login("Unknown@example.com")))[0]).toBe(429);
     });
 
-    test("is not reached by failures before a success", async () => {
+    test("failures before a success do not count", async () => {
       const { email } = await register(app.broker);
       await fail(email, 9);
       await login(email);
@@ -97,7 +97,7 @@ describe("login", () => {
     });
   });
 
-  test("a member who was removed still logs in, to the companies that are left", async () => {
+  test("a removed member can still log in to the remaining companies", async () => {
     const tenant = await register(app.broker);
     const { user, email } = await register(app.broker);
     await Membership.create({ companyId: tenant.id, userId: user.id, role: "member" });

@@ -29,7 +29,7 @@ describe("members", () => {
     call(app.broker, "accounts.updateMember", { id: tenant.id, user_id: userId, role }, { meta });
   const remove = (userId: string, meta: Caller = tenant.meta) =>
     call(app.broker, "accounts.removeMember", { id: tenant.id, user_id: userId }, { meta });
-  // Nobody here has a password.
+  // Seeded users have no password.
   const roleOf = (userId: string) =>
     call(app.broker, "accounts.membershipOf", {
       userId,
@@ -57,7 +57,7 @@ describe("members", () => {
     ]);
   });
 
-  test("are not invited again, nor with a role that does not exist", async () => {
+  test("are not invited twice, nor with an unknown role", async () => {
     const { email } = await join(tenant, "member");
     expect(await refusal(invite(email, "admin"))).toEqual([400, { email: ["This user is already a member."] }]);
     expect(await refusal(invite("nobody@example.com", "god" as Role))).toEqual([
@@ -71,7 +71,7 @@ describe("members", () => {
     ]);
   });
 
-  test("join by a link that its inviter has seen: it proves no address, and takes nobody's account over", async () => {
+  test("join by an invitation link that proves no address and takes over no account", async () => {
     const linkFor = async (email: string) => {
       const { invite_url: url } = await invite(email, "member");
       return new URL(url!).searchParams.get("token")!;
@@ -92,7 +92,7 @@ describe("members", () => {
     expect(await User.findByPk(registered.id)).toMatchObject({ passwordHash: "", emailVerifiedAt: null });
   });
 
-  test("have a role under their present password alone, also by a token that names no session", async () => {
+  test("keep their role only with the current password, also for a token without a session", async () => {
     const { user } = await join(tenant, "member");
     expect(await roleOf(user.id)).toEqual({ role: "member" });
     await User.update({ passwordHash: "of another one" }, { where: { id: user.id } });
@@ -111,19 +111,19 @@ describe("members", () => {
   });
 
   describe("the last owner", () => {
-    test("stays an owner and stays a member", async () => {
+    test("cannot lose the role or the membership", async () => {
       expect(await refusal(setRole(tenant.user.id, "admin"))).toEqual(LAST_OWNER);
       expect(await refusal(remove(tenant.user.id))).toEqual(LAST_OWNER);
       expect((await setRole(tenant.user.id, "owner")).role).toBe("owner");
     });
 
-    test("may go when there is another", async () => {
+    test("may leave if there is another", async () => {
       const second = await join(tenant, "owner");
       expect(await remove(tenant.user.id)).toBeNull();
       expect(await refusal(remove(second.user.id, second.meta))).toEqual(LAST_OWNER);
     });
 
-    test("stays also when two owners remove each other at the same moment", async () => {
+    test("stays even if two owners remove each other concurrently", async () => {
       for (let round = 0; round < 5; round++) {
         tenant = await seed();
         const second = await join(tenant, "owner");
@@ -134,7 +134,7 @@ describe("members", () => {
     });
   });
 
-  describe("may do by role", () => {
+  describe("permissions by role", () => {
     const may: Record<string, Role[]> = {
       "invite a member": ["owner", "admin"],
       "invite an owner": ["owner"],

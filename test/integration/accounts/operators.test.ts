@@ -6,7 +6,7 @@ import { type App, startApp } from "../../support/app.ts";
 import { refusal } from "../../support/refusal.ts";
 import { NOT_FOUND, PASSWORD, register } from "./tenant.ts";
 
-// Nobody listens on port 1: the whole file runs while Redis is away.
+// Nothing listens on port 1, so Redis is unavailable in the whole file.
 describe("an operator, on a node whose Redis is away,", () => {
   let app: App;
   beforeAll(async () => {
@@ -23,7 +23,7 @@ describe("an operator, on a node whose Redis is away,", () => {
     expect((await refusal(call(app.broker, "accounts.createCompany", { name: "Acme", plan: "gold" })))[0]).toBe(400);
   });
 
-  test("finds companies with their owners and what they use", async () => {
+  test("finds companies with their owners and usage", async () => {
     const { company, email } = await register(app.broker);
     const { results } = await call(app.broker, "accounts.listCompanies", { search: company.id });
     expect(results).toEqual([
@@ -41,7 +41,7 @@ describe("an operator, on a node whose Redis is away,", () => {
     expect((await call(app.broker, "accounts.listCompanies", { page_size: 1 })).count).toBeGreaterThan(1);
   });
 
-  test("pauses a company once, however often she says so, and lets it go on", async () => {
+  test("pauses a company once, even if repeated, and resumes it", async () => {
     const { id } = await register(app.broker);
     const of = { company_id: id };
     const paused = await call(app.broker, "accounts.pauseCompany", of);
@@ -54,7 +54,7 @@ describe("an operator, on a node whose Redis is away,", () => {
     );
   });
 
-  test("pauses a company and changes its plan while something of it is being written, and waits for none of it", async () => {
+  test("pauses a company and changes its plan without waiting for concurrent writes", async () => {
     const { id } = await register(app.broker);
     await transaction(async (client) => {
       await client.query("insert into lists (id, company_id, name) values ($1, $2, 'Import')", [newId(), id]);
@@ -65,7 +65,7 @@ describe("an operator, on a node whose Redis is away,", () => {
     expect(results).toMatchObject([{ plan: "pro", sending_paused_at: expect.any(String) }]);
   });
 
-  test("gives a user a new password, and no login made with the old one goes on", async () => {
+  test("sets a user's password, and ends all logins made with the old one", async () => {
     const { email, refresh, access, id } = await register(app.broker);
     const roleBy = (token: string) =>
       call(app.broker, "accounts.membershipOf", { ...verifyBearer(token)!, companyId: id });
@@ -82,7 +82,7 @@ describe("an operator, on a node whose Redis is away,", () => {
     expect(await refusal(call(app.broker, "accounts.setPassword", nobody))).toEqual(NOT_FOUND);
   });
 
-  test("lets no login with the old password slip through at the moment of the change", async () => {
+  test("prevents logins with the old password during the change", async () => {
     const { email, id } = await register(app.broker);
     const logins = Array.from({ length: 6 }, () =>
       call(app.broker, "accounts.login", { email, password: PASSWORD }).catch(() => null),
@@ -97,7 +97,7 @@ describe("an operator, on a node whose Redis is away,", () => {
     }
   });
 
-  test("sees people log in, and throttled by what this process counted", async () => {
+  test("lets people log in, throttled by this process's own counts", async () => {
     const { email } = await register(app.broker);
     const attempt = () => call(app.broker, "accounts.login", { email, password: "wrong horse battery" });
     const codes: number[] = [];

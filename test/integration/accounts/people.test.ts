@@ -1,4 +1,7 @@
-/** People, over HTTP: invitations, verified addresses, passwords, sessions, the second factor; with real system mail. */
+/**
+ * Invitations, verified addresses, passwords, sessions and two-factor authentication over HTTP, with real system
+ * emails.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { query } from "../../../models/database/db.ts";
 import { Membership } from "../../../models/membership.ts";
@@ -32,7 +35,7 @@ afterAll(async () => {
   await smtp.stop();
 });
 
-/** Sends what waits as it looks: the service itself does so once a second. */
+/** Also sends waiting emails, which the service does once per second. */
 async function until<T>(what: () => Promise<T | undefined>): Promise<T> {
   for (const deadline = Date.now() + 50_000; Date.now() < deadline; await sleep(50)) {
     await app.broker.call("accounts.sendSystemMail");
@@ -48,7 +51,7 @@ const someAddress = () => `person-${process.pid}-${++number}@example.net`;
 const login = (email: string, password = PASSWORD, more: object = {}) =>
   anyone().post("/api/auth/login/", { email, password, ...more });
 
-/** The token of the newest mail to this address about this page; mail is awaited, not hurried. */
+/** Token of the newest email to this address that links to this page. */
 async function mailed(email: string, page: string): Promise<string> {
   const find = () =>
     smtp.messages.findLast(({ to, raw }) => to.includes(email) && textOf(raw).includes(`/app/${page}?token=`));
@@ -65,7 +68,7 @@ const accept = (token: string, body: object = {}, bearer?: string) =>
   (bearer ? person(bearer) : anyone()).post(`/api/auth/invitations/${token}/`, body);
 
 describe("an invitation", () => {
-  test("answers alike for a user and for a stranger, and hands out no link where mail carries it", async () => {
+  test("answers alike for known and unknown people, and shows no link if an email contains it", async () => {
     const company = await newCompany(app);
     const user = await newCompany(app);
     const answers = [await invited(company, user.email), await invited(company)].map(({ answer }) => answer);
@@ -81,7 +84,7 @@ describe("an invitation", () => {
     ]);
   });
 
-  test("makes a new person a member, whose address it verifies", async () => {
+  test("makes a new person a member and verifies the address", async () => {
     const company = await newCompany(app);
     const { email, token } = await invited(company, undefined, "admin");
     expect(seen(await accept(token))).toEqual([400, { password: ["This field is required."] }]);
@@ -100,7 +103,7 @@ describe("an invitation", () => {
     expect(seen(await accept(token, { password: PASSWORD }))[0]).toBe(410);
   });
 
-  test("is for its own address: another person's token does not accept it, the right one's does", async () => {
+  test("is valid for its own address only", async () => {
     const [company, user, other] = [await newCompany(app), await newCompany(app), await newCompany(app)];
     const { token } = await invited(company, user.email);
     expect((await accept(token, {}, other.token)).status).toBe(403);
@@ -108,7 +111,7 @@ describe("an invitation", () => {
     expect([status, body.user.id, body.company.role]).toEqual([200, user.userId, "member"]);
   });
 
-  test("takes an account over that a squatter registered with the address and never verified", async () => {
+  test("takes over an unverified account that someone else registered with the address", async () => {
     const [company, squatter] = [await newCompany(app), await newCompany(app)];
     const { refresh } = (await login(squatter.email, squatter.password)).body;
     const { token } = await invited(company, squatter.email, "admin");
@@ -121,7 +124,7 @@ describe("an invitation", () => {
     expect((await login(squatter.email, OTHER)).status).toBe(200);
   });
 
-  test("does not replace the password of a verified account: that one signs in", async () => {
+  test("does not change the password of a verified account, which signs in instead", async () => {
     const [company, user] = [await newCompany(app), await newCompany(app)];
     await User.update({ emailVerifiedAt: new Date() }, { where: { id: user.userId } });
     const { token } = await invited(company, user.email);
@@ -130,7 +133,7 @@ describe("an invitation", () => {
     expect((await accept(token, {}, user.token)).status).toBe(200);
   });
 
-  test("is 404 where it is made up, 410 where it is replaced, withdrawn, expired, or its inviter is gone", async () => {
+  test("is 404 if invented, 410 if replaced, withdrawn, expired, or its inviter is gone", async () => {
     const company = await newCompany(app);
     const owner = person(company.token);
     const members = `/api/companies/${company.id}/members/`;
@@ -152,7 +155,7 @@ describe("an invitation", () => {
     expect((await accept(third.token, { password: PASSWORD })).status).toBe(410);
   });
 
-  test("accepted twice at the same moment is one member", async () => {
+  test("accepted twice concurrently creates one membership", async () => {
     const company = await newCompany(app);
     const { token } = await invited(company);
     const both = await Promise.all([accept(token, { password: PASSWORD }), accept(token, { password: PASSWORD })]);
@@ -161,7 +164,7 @@ describe("an invitation", () => {
   });
 });
 
-test("owners are mailed about a new key and a new member", async () => {
+test("owners are notified of a new key and a new member by email", async () => {
   const company = await newCompany(app);
   const mailedAbout = (words: string) =>
     until(async () => smtp.messages.find(({ to, raw }) => to.includes(company.email) && textOf(raw).includes(words)));
@@ -173,7 +176,7 @@ test("owners are mailed about a new key and a new member", async () => {
 });
 
 describe("system mail", () => {
-  test("survives a server that is away, and is sent by whoever comes next; what is refused for good is given up", async () => {
+  test("survives an unavailable server, and is sent by any node; permanent refusals are given up", async () => {
     const company = await newCompany(app);
     let answer: string | undefined = "421 4.3.2 not now";
     smtp.options.answer = ({ verb, to }) =>
@@ -205,7 +208,7 @@ describe("system mail", () => {
     smtp.options.answer = undefined;
   });
 
-  test("logs in by the mechanism that the server has, of those that it offers", async () => {
+  test("logs in by a mechanism that the server offers", async () => {
     const { SYSTEM_SMTP_URL } = config();
     smtp.options.auth = { user: "u", pass: "p", has: ["LOGIN"], offers: ["PLAIN", "LOGIN"] };
     Object.assign(config(), { SYSTEM_SMTP_URL: `smtp://u:p@127.0.0.1:${smtp.port}` });
@@ -217,7 +220,7 @@ describe("system mail", () => {
     }
   });
 
-  test("is plain, says that a machine wrote it, and keeps its Message-ID", async () => {
+  test("is plain text, marked as automatic, and keeps its Message-ID", async () => {
     const { email, answer } = await invited(await newCompany(app));
     expect(answer.status).toBe(201);
     const { raw, from } = smtp.messages.findLast(({ to }) => to.includes(email))!;
@@ -231,7 +234,7 @@ describe("system mail", () => {
 });
 
 describe("an address", () => {
-  test("is verified by the link that a registration mails, once", async () => {
+  test("is verified once by the link sent at registration", async () => {
     const company = await newCompany(app);
     const state = async () => (await person(company.token).get("/api/auth/me/")).body.user.email_verified;
     expect(await state()).toBe(false);
@@ -245,8 +248,8 @@ describe("an address", () => {
   });
 });
 
-describe("the mail that verifies an address", () => {
-  test("is mailed again to whoever asks for the own address, three times an hour, and not once it is verified", async () => {
+describe("the verification email", () => {
+  test("is sent again on request, three times per hour, and not once verified", async () => {
     const company = await newCompany(app);
     const again = () => person(company.token).post("/api/auth/verify/resend/");
     const mails = () => SystemMail.findAll({ where: { recipient: company.email, kind: "verify" } });
@@ -256,7 +259,7 @@ describe("the mail that verifies an address", () => {
     expect([refused.status, Number(refused.headers.get("retry-after")) > 0]).toEqual([429, true]);
     const found = await mails();
     expect([found.length, new Set(found.map(({ data }) => data.tokenId)).size]).toEqual([4, 4]);
-    // The link before is as good: it may be the one that arrived.
+    // Earlier links stay valid, because emails may arrive in any order.
     expect((await anyone().post("/api/auth/verify/", { token: first })).status).toBe(200);
     expect((await again()).status).toBe(200);
     expect(await mails()).toHaveLength(4);
@@ -265,7 +268,7 @@ describe("the mail that verifies an address", () => {
 });
 
 describe("a password", () => {
-  test("is changed by whoever knows it: this session goes on, all others end", async () => {
+  test("is changed with the current password: this session continues, all others end", async () => {
     const { email, token, password } = await newCompany(app);
     const other = (await login(email, password)).body;
     const change = (current_password: string, new_password: string) =>
@@ -286,12 +289,12 @@ describe("a password", () => {
     expect((await login(email, OTHER)).status).toBe(200);
   });
 
-  test("is reset by a mailed link, once, and everything that was logged in ends", async () => {
+  test("is reset once by a link sent by email, which ends all sessions", async () => {
     const { email, token: session } = await newCompany(app);
     const ask = async (address: string) => {
       const began = performance.now();
       const answer = await anyone().post("/api/auth/password/reset/", { email: address });
-      // At an even time: the work behind it takes a few milliseconds. Timers may be one early.
+      // Responses take a fixed time, longer than the work. Timers may fire one millisecond early.
       expect(performance.now() - began).toBeGreaterThan(48);
       return answer;
     };
@@ -319,7 +322,7 @@ describe("a password", () => {
 });
 
 describe("sessions", () => {
-  test("are listed, and one that is ended is over at once with all its tokens", async () => {
+  test("are listed, and ending one revokes all its tokens at once", async () => {
     const company = await newCompany(app);
     const other = (await anyone().post("/api/auth/login/", company, { headers: { "User-Agent": "Other/1" } })).body;
     const own = person(company.token);
@@ -343,7 +346,7 @@ describe("sessions", () => {
     expect((await person(theirs.token).get("/api/auth/me/")).status).toBe(200);
   });
 
-  test("end by logging out, also with a token that is spent already, and logging out always succeeds", async () => {
+  test("end by logout, even with a used token, and logout always succeeds", async () => {
     const { email, password } = await newCompany(app);
     const { access, refresh } = (await login(email, password)).body;
     await anyone().post("/api/auth/token/refresh/", { refresh });
@@ -352,7 +355,7 @@ describe("sessions", () => {
     expect((await anyone().post("/api/auth/logout/", { refresh: "made-up" })).status).toBe(204);
   });
 
-  test("are people's: an API key has none", async () => {
+  test("do not exist for API keys", async () => {
     const { api } = await newCompany(app);
     for (const path of ["me/", "sessions/"]) expect((await api.get(`/api/auth/${path}`)).status).toBe(403);
   });
@@ -371,7 +374,7 @@ describe("the second factor", () => {
     return { ...company, secret, recovery: confirmed.body.recovery_codes as string[] };
   }
 
-  test("is asked for at login, and each code is good once, the confirming one too", async () => {
+  test("is required at login, and each code is valid once, including the first", async () => {
     const { email, password, secret } = await withTotp();
     expect(seen(await login(email, password))).toEqual([
       401,
@@ -383,7 +386,7 @@ describe("the second factor", () => {
     expect((await login(email, password, { code: codeOf(secret, 1) })).status).toBe(401);
   });
 
-  test("of two logins with one code at the same moment one succeeds", async () => {
+  test("one of two concurrent logins with the same code succeeds", async () => {
     const { email, password, recovery } = await withTotp();
     const code = recovery[0]!;
     const both = await Promise.all([login(email, password, { code }), login(email, password, { code })]);
@@ -391,7 +394,7 @@ describe("the second factor", () => {
     expect((await login(email, password, { code: recovery[1]!.toUpperCase() })).status).toBe(200);
   });
 
-  test("is switched off by password and code, and then not asked for", async () => {
+  test("is disabled with password and code", async () => {
     const { email, password, token, recovery } = await withTotp();
     const off = (body: object) => person(token).request("DELETE", "/api/auth/totp/", body);
     expect((await off({ password: "wrong horse battery", code: recovery[0] })).status).toBe(400);
@@ -403,7 +406,7 @@ describe("the second factor", () => {
 });
 
 describe("wrong logins", () => {
-  test("slow an account down, but not a browser that was logged in before; the owner hears of it once", async () => {
+  test("slow down an account, but not a browser that was logged in before; the owner is notified once", async () => {
     const { email, password } = await newCompany(app);
     const before = await login(email, password);
     const cookie = before.headers.get("set-cookie")!;
@@ -422,10 +425,10 @@ describe("wrong logins", () => {
     expect(await SystemMail.count({ where: { recipient: email, kind: "locked_out" } })).toBe(1);
   });
 
-  test("slow a network down: 50, over all accounts and addresses of a /48", async () => {
+  test("slow down a network: 50, over all accounts and addresses of a /48", async () => {
     const base = someIp().split(":").slice(0, 3).join(":");
     const from = (n: number) => client(app, { ip: `${base}:${n.toString(16)}::1` });
-    // A password is not looked at before these are counted; without hashes this takes no time.
+    // Attempts are counted before a password is hashed, so this takes no time.
     for (let n = 1; n < 50; n++) await beginAttempt(`nobody-${n}@example.com`, `${base}:${n.toString(16)}::1`, null);
     const wrong = { email: "nobody@example.com", password: PASSWORD };
     expect((await from(50).post("/api/auth/login/", wrong)).status).toBe(401);
@@ -435,7 +438,7 @@ describe("wrong logins", () => {
   });
 });
 
-test("invalid keys: 60 a minute per address, then 429, and a good key of another address is not held up", async () => {
+test("invalid keys: 60 per minute per address, then 429, without affecting other addresses", async () => {
   const { api, id } = await newCompany(app);
   const guesser = someIp();
   const guess = (n: number) =>
@@ -443,13 +446,13 @@ test("invalid keys: 60 a minute per address, then 429, and a good key of another
   for (let n = 0; n < 60; n++) expect((await guess(n)).status).toBe(401);
   const looked = jest.spyOn(app.broker, "call");
   expect((await guess(61)).status).toBe(429);
-  // A mail of an earlier test may be on its way.
+  // An email of an earlier test may still arrive.
   expect(looked.mock.calls.map(([action]) => action)).not.toContain("accounts.authenticateKey");
   looked.mockRestore();
   expect((await api.get(`/api/companies/${id}/`)).status).toBe(200);
 });
 
-test("where registration is by invitation only, nobody else registers; an operator's link makes the owner", async () => {
+test("with registration by invitation, only an operator's link creates an owner", async () => {
   const { config } = await import("../../../services/lib/config.ts");
   const settings = config();
   settings.REGISTRATION = "invite";

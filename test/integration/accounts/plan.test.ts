@@ -56,7 +56,7 @@ describe("plans", () => {
     expect((await call(app.broker, "accounts.planOf", {}, tenant)).plan).toBe(name);
   });
 
-  test("show what was really used of them", async () => {
+  test("show the actual usage", async () => {
     await setPlan("free");
     await query(
       "insert into subscribers (company_id, email) select $1, 'u' || n || '@example.com' from generate_series(1, 7) n",
@@ -91,14 +91,14 @@ describe("plans", () => {
     expect(Date.parse(period.end)).toBeGreaterThan(Date.now());
   });
 
-  test("count a key's API calls apart from the people's", async () => {
+  test("count a key's API calls separately from people's", async () => {
     const key = { companyId: tenant.id, apiKeyId: newId() };
     await apiLimiter().take(apiCallsToday(key), 5);
     expect((await getPlan(key)).usage.api_calls_per_day).toBe(5);
     expect((await getPlan()).usage.api_calls_per_day).toBe(0);
   });
 
-  test("take the hour's use from the senders where there are any", async () => {
+  test("show the hourly usage of the senders, if there are any", async () => {
     const senders = app.broker.createService({
       name: "smtp-sender",
       actions: { hourRoom: () => ({ limit: 100, used: 77, room: 23, retry_after_seconds: 0 }) },
@@ -113,7 +113,7 @@ describe("plans", () => {
     expect(await refusal(getPlan(other.meta))).toEqual(NOT_FOUND);
   });
 
-  test("refuse a feature that they lack, with what the client needs to show", async () => {
+  test("refuse a missing feature, with details for the client", async () => {
     expect(await requireFeature("scheduled_campaigns")).toBeNull();
     await setPlan("free");
     expect(await refusal(requireFeature("scheduled_campaigns"))).toEqual([
@@ -129,7 +129,7 @@ describe("plans", () => {
     ]);
   });
 
-  test("are data: an operator changes numbers and adds plans without a release", async () => {
+  test("are data: operators change limits and add plans without a release", async () => {
     const gold = { plan: "gold", features: ["segments"], limits: { emails_per_month: 10, smtp_per_hour: null } };
     const saved = await call(app.broker, "accounts.savePlan", gold);
     expect(saved).toEqual({
@@ -157,7 +157,7 @@ describe("plans", () => {
   describe("with a monthly quota", () => {
     beforeEach(() => setPlan("free"));
 
-    test("admit up to it and not one more", async () => {
+    test("admit exactly the limit", async () => {
       await addEmails(pool(), tenant.id, 2_900);
       expect(await admit(100)).toBeNull();
       expect(await refusal(admit(101))).toEqual([
@@ -168,7 +168,7 @@ describe("plans", () => {
       expect(await admit(150)).toBeNull();
     });
 
-    test("begin each UTC month anew", async () => {
+    test("reset each UTC month", async () => {
       await query(
         "insert into usage_months (company_id, month, emails) values ($1, date_trunc('month', now() at time zone 'utc') - interval '1 month', 3000)",
         [tenant.id],
@@ -177,7 +177,7 @@ describe("plans", () => {
       expect((await getPlan()).usage.emails_per_month).toBe(0);
     });
 
-    test("let sends at one moment pass it together by not one mail", async () => {
+    test("cannot be exceeded by concurrent sends", async () => {
       const send = () =>
         transaction(async (client) => {
           await requireQuotaWithin(client, tenant.id, 1_000);
@@ -191,7 +191,7 @@ describe("plans", () => {
       expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
     });
 
-    test("count campaigns that were admitted and are not expanded yet", async () => {
+    test("count admitted campaigns that are not expanded yet", async () => {
       const campaign = (status: string, total: number, more: { next_seq?: number; scheduled_for?: Date } = {}) =>
         query(
           `insert into campaigns (id, company_id, name, campaign_type, status, total_emails, next_seq, scheduled_for,
@@ -209,7 +209,7 @@ describe("plans", () => {
   });
 
   describe("usage", () => {
-    test("is lost by no addition at the same moment, and kept by no transaction that fails", async () => {
+    test("survives concurrent additions and failed transactions", async () => {
       await Promise.all(Array.from({ length: 20 }, () => addEmails(pool(), tenant.id, 5)));
       await transaction(async (client) => {
         await addEmails(client, tenant.id, 1_000);
@@ -218,7 +218,7 @@ describe("plans", () => {
       expect((await getPlan()).usage.emails_per_month).toBe(100);
     });
 
-    test("never falls below nothing", async () => {
+    test("never falls below zero", async () => {
       await addEmails(pool(), tenant.id, -5);
       expect((await getPlan()).usage.emails_per_month).toBe(0);
       await addEmails(pool(), tenant.id, 3);

@@ -30,7 +30,7 @@ describe("a refresh token", () => {
     expect(verifyBearer(third.access)).toMatchObject({ userId: user.id });
   });
 
-  test("that was spent ends all that came from the same login, and nothing else", async () => {
+  test("that was used revokes its whole family, and nothing else", async () => {
     const { refresh: first, email } = await register(app.broker);
     const other = await call(app.broker, "accounts.login", { email, password: PASSWORD });
     const { refresh: second } = await refresh(first);
@@ -39,7 +39,7 @@ describe("a refresh token", () => {
     expect((await refresh(other.refresh)).access).toBeTruthy();
   });
 
-  test("is exchanged once when many try at the same moment, and that ends the family", async () => {
+  test("is exchanged once in concurrent attempts, which revokes the family", async () => {
     const { refresh: first, user } = await register(app.broker);
     const results = await Promise.allSettled(Array.from({ length: 10 }, () => refresh(first)));
     const won = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
@@ -48,7 +48,7 @@ describe("a refresh token", () => {
     expect((await familyOf(user.id)).length).toBe(2);
   });
 
-  test("that is exchanged while its family is revoked gains nothing", async () => {
+  test("exchanged during the revocation of its family is useless", async () => {
     const { refresh: first, user } = await register(app.broker);
     const { refresh: second } = await refresh(first);
     const [exchanged] = await Promise.allSettled([refresh(second), refresh(first).catch(() => {})]);
@@ -57,7 +57,7 @@ describe("a refresh token", () => {
     expect((await familyOf(user.id)).some(({ revoked }) => revoked)).toBe(true);
   });
 
-  test("that expired is refused", async () => {
+  test("is refused once expired", async () => {
     const { refresh: token, user } = await register(app.broker);
     await query("update refresh_tokens set expires_at = now() where user_id = $1", [user.id]);
     expect(await refusal(refresh(token))).toEqual(REFUSED);
@@ -72,7 +72,7 @@ describe("a refresh token", () => {
     expect(row!.days).toBe(7);
   });
 
-  test("nobody made is refused, and what is not a token is an error of the field", async () => {
+  test("is refused if invented, and anything else is an error of the field", async () => {
     expect(await refusal(refresh("x".repeat(43)))).toEqual(REFUSED);
     expect(await refusal(refresh(""))).toEqual([400, { refresh: ["This field may not be blank."] }]);
     expect(await refusal(app.broker.call("accounts.refresh", { refresh: 1 }))).toEqual([
@@ -84,7 +84,7 @@ describe("a refresh token", () => {
   describe("after its time", () => {
     const purge = () => call(app.broker, "accounts.purge", {});
 
-    test("is purged, and one that is still good stays", async () => {
+    test("is purged, and valid ones stay", async () => {
       const old = await register(app.broker);
       const good = await register(app.broker);
       await query("update refresh_tokens set expires_at = now() - interval '1 s' where user_id = $1", [old.user.id]);
@@ -93,11 +93,11 @@ describe("a refresh token", () => {
       expect((await refresh(good.refresh)).refresh).toBeTruthy();
     });
 
-    test("keeps its family dead: a revoked one stays until no other of the family can be used", async () => {
+    test("keeps its family revoked: a revoked token stays until no other of the family can be used", async () => {
       const { refresh: first, user } = await register(app.broker);
       await refresh(first);
       await refusal(refresh(first));
-      // As a rotation that overlapped the revocation leaves it: a young token beside the revoked ones.
+      // State after a rotation overlapped the revocation: a new token beside the revoked ones.
       await query("update refresh_tokens set revoked_at = null where user_id = $1 and spent_at is null", [user.id]);
       await query(
         "update refresh_tokens set expires_at = now() - interval '1 s' where user_id = $1 and spent_at is not null",

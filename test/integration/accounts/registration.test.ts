@@ -26,7 +26,7 @@ describe("registration", () => {
          (select count(*) from memberships) memberships, (select count(*) from refresh_tokens) tokens`,
     );
 
-  test("makes a user, her company on the default plan, her as its owner, and tokens", async () => {
+  test("creates a user, a company on the default plan with that owner, and tokens", async () => {
     const { user, company, access, refresh } = await call(app.broker, "accounts.register", {
       email: " Ada.Lovelace@Example.com ",
       password: PASSWORD,
@@ -46,7 +46,7 @@ describe("registration", () => {
     expect(plan.plan).toBe("starter");
   });
 
-  test("who is known adds companies and owns them: five an hour, on the default plan, and none for nobody", async () => {
+  test("a logged-in user adds companies and owns them: five per hour, on the default plan", async () => {
     const { user } = await register(app.broker);
     const add = (meta: object) => call(app.broker, "accounts.addCompany", { name: " Lantern Books " }, { meta });
     const added = await add({ userId: user.id });
@@ -74,7 +74,7 @@ describe("registration", () => {
     expect(stored!.token_hash.toString("base64url")).not.toBe(refresh);
   });
 
-  test("reports all errors at once, also a taken address beside a short password", async () => {
+  test("reports all errors at once, including a taken address and a short password", async () => {
     const { email } = await register(app.broker);
     expect(await refusal(attempt({ email: email.toUpperCase(), password: "short", company_name: " " }))).toEqual([
       400,
@@ -119,7 +119,7 @@ describe("registration", () => {
     expect(await rows()).toEqual(before);
   });
 
-  test("of one address at the same moment makes one user and nothing of the others", async () => {
+  test("of one address concurrently creates one user and nothing else", async () => {
     const before = await rows();
     const params = isValid({ email: "twice@example.com" });
     const results = await Promise.allSettled([attempt(params), attempt(params), attempt(params)]);
@@ -133,7 +133,7 @@ describe("registration", () => {
     }
   });
 
-  test("could not work without the default plan, so the start is refused with one clear line", async () => {
+  test("requires the default plan, or the start is refused with one clear line", async () => {
     await expect(requireDefaultPlan("gold")).rejects.toThrow(
       'DEFAULT_PLAN is "gold", but there is no such plan. Choose one of: free, pro, starter, unlimited.',
     );

@@ -18,14 +18,14 @@ const SERVER = {
   sender_email: "news@example.com",
 };
 
-describe("a role that was taken away", () => {
+describe("revoked roles", () => {
   let app: App;
   beforeAll(async () => {
     app = await startApp({ services: ["accounts", "gateway", "smtp-sender", "renderer", "webhooks"] });
   });
   afterAll(() => app.stop());
 
-  /** A company with two owners; the second one's role has just been asked for, so that every gateway knows it. */
+  /** Company with two owners, the second of whom is in every gateway's cache. */
   async function twoOwners() {
     const [first, second] = [await newCompany(app), await newCompany(app)];
     await Membership.create({ companyId: first.id, userId: second.userId, role: "owner" });
@@ -47,13 +47,13 @@ describe("a role that was taken away", () => {
     }
   });
 
-  test("a removed owner finds no company at once, on every gateway that heard of it", async () => {
+  test("a removed owner loses the company at once on every notified gateway", async () => {
     const { first, second, asFirst, asSecond } = await twoOwners();
     expect((await asFirst.delete(memberPath(first, second))).status).toBe(204);
     expect((await asSecond.get(`/api/companies/${first.id}/`)).status).toBe(404);
   });
 
-  describe("is gone for every privileged write, also where the gateway has not heard of it", () => {
+  describe("cannot do any privileged write, even if the gateway was not notified", () => {
     const key = { companyId: "", name: "Key" };
     const writes: Record<string, (id: string, meta: Caller) => Promise<unknown>> = {
       "change settings": (id, meta) => call(app.broker, "accounts.updateCompany", { id, name: "Mine" }, { meta }),
@@ -77,7 +77,7 @@ describe("a role that was taken away", () => {
     });
   });
 
-  test("also where the write began first: it waits for the demotion and sees it", async () => {
+  test("even if the write began first: it waits for the demotion and sees it", async () => {
     const tenant = await seed();
     const { user } = await join(tenant, "owner");
     const both = await Promise.allSettled([
@@ -96,7 +96,7 @@ describe("a role that was taken away", () => {
     expect(owners).toBe(1);
   });
 
-  test("takes the keys with it that its member made, unless they are to be kept", async () => {
+  test("removes the keys that its member created, unless they are to be kept", async () => {
     for (const keep of [false, true]) {
       const { first, second, asFirst, asSecond } = await twoOwners();
       const made = await asSecond.post(`/api/companies/${first.id}/api-keys/`, { name: "Mine" });

@@ -1,4 +1,4 @@
-/** A registered company as the broker's callers see it, without the gateway in between. */
+/** Registered company for broker calls without the gateway. */
 import { randomUUID } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
 import { Company } from "../../../models/company.ts";
@@ -21,7 +21,7 @@ export async function register(broker: ServiceBroker, email = `${randomUUID()}@e
 
 export type Tenant = Awaited<ReturnType<typeof register>>;
 
-/** The same without a password: no hash to wait for, and nobody can log in. */
+/** Like `register` without a password, which saves hashing; nobody can log in. */
 export async function seed(name = "Analytical Engines"): Promise<Pick<Tenant, "email" | "user" | "meta" | "id">> {
   const email = `${randomUUID()}@example.com`;
   const user = await User.create({ email, passwordHash: "" });
@@ -30,7 +30,7 @@ export async function seed(name = "Analytical Engines"): Promise<Pick<Tenant, "e
   return { email, user: user.view(), meta: { companyId: id, userId: user.id, role: "owner" }, id };
 }
 
-/** Another person of the same company. */
+/** Adds another person to the company. */
 export async function join(tenant: Pick<Tenant, "id">, role: Role) {
   const { user, email } = await seed();
   await Membership.create({ companyId: tenant.id, userId: user.id, role });

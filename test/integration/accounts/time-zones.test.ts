@@ -1,4 +1,4 @@
-/** One table of time zones, PostgreSQL's, decides what is a zone and what its clocks show. */
+/** PostgreSQL's table of time zones decides which names are valid and what local times they have. */
 import { query, queryOne } from "../../../models/database/db.ts";
 import { clocksAt, instantOf, zoneNames } from "../../../models/statements/time-zones.ts";
 import { type App, startApp } from "../../support/app.ts";
@@ -17,7 +17,7 @@ afterAll(() => app.stop());
 const setZone = (zone: string) => query("update companies set timezone = $2 where id = $1", [company.id, zone]);
 const iso = async (clock: string) => (await instantOf(company.id, clock))?.toISOString();
 
-test("for every name that can be set, readers' hours are what the company's clocks show", async () => {
+test("for every valid name, recipients' hours match the company's local time", async () => {
   const names = await zoneNames();
   expect(names.length).toBeGreaterThan(300);
   for (const clock of ["2026-12-01 03:12:00", "2026-03-02 12:00:00", "2026-07-01 23:30:00"]) {
@@ -30,7 +30,7 @@ test("for every name that can be set, readers' hours are what the company's cloc
   }
 });
 
-test("the console's schedule reads a clock as the readers' hours do", async () => {
+test("the console's schedule interprets local times like recipients' hours", async () => {
   for (const zone of ["Africa/Casablanca", "CET", "America/New_York", "Asia/Kathmandu"]) {
     await setZone(zone);
     const clock = "2026-12-01T03:12:00";
@@ -44,7 +44,7 @@ test("the console's schedule reads a clock as the readers' hours do", async () =
   }
 });
 
-test("a clock that summer time leaves out is moved on by that hour, and of one that comes twice the second counts", async () => {
+test("a local time skipped by daylight saving moves by that hour, and of a repeated one the second counts", async () => {
   await setZone("Europe/Berlin");
   expect(await iso("2027-03-28T02:30")).toBe("2027-03-28T01:30:00.000Z");
   expect(await iso("2027-10-31T02:30")).toBe("2027-10-31T01:30:00.000Z");
@@ -54,12 +54,12 @@ test("a day begins with the first midnight of it", async () => {
   const start = async (day: string, zone: string) =>
     (await queryOne<{ at: Date }>("select day_start($1, $2) as at", [day, zone]))!.at.toISOString();
   expect(await start("2026-07-01", "Europe/Berlin")).toBe("2026-06-30T22:00:00.000Z");
-  // In Havana the hour before 01:00 comes twice; in Santiago summer time leaves out the one after midnight.
+  // In Havana the hour before 01:00 occurs twice; in Santiago daylight saving skips the one after midnight.
   expect(await start("2026-11-01", "America/Havana")).toBe("2026-11-01T04:00:00.000Z");
   expect(await start("2026-09-06", "America/Santiago")).toBe("2026-09-06T04:00:00.000Z");
 });
 
-test("a name that it does not know is refused where it is set; one from before breaks no page", async () => {
+test("an unknown name is refused when set; one stored earlier breaks no page", async () => {
   const path = `/api/companies/${company.id}/`;
   const asOwner = { token: company.token };
   for (const timezone of ["Factory", "localtime", "posixrules", "posix/UTC", "Mars/Base", "utc+1", ""]) {

@@ -1,4 +1,4 @@
-/** A company's own host for the links of its mails: asked for, proved over DNS and HTTP of the test's own, used, given up. */
+/** Tracking domain of a company: requested, verified by the test's own DNS and HTTP, used, released. */
 import { createServer, request, type Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { query } from "../../../models/database/db.ts";
@@ -17,7 +17,7 @@ const HOME = "mail.home.example";
 let dns: DnsServer;
 let app: App;
 let port: number;
-/** What stands at the address 127.0.0.2, which is not the service's. */
+/** Server at 127.0.0.2, which is not the service. */
 let elsewhere: Server;
 let served: { status: number; body: string; headers?: Record<string, string> };
 
@@ -67,7 +67,7 @@ const changed = async (company: TestCompany, changes: object): Promise<Settings>
   return settingsOf(body);
 };
 
-/** Looked at at each PATCH, whose answer does not wait for a slow look. */
+/** Checked on each PATCH, whose answer does not wait for a slow check. */
 async function activated(company: TestCompany, changes: object = {}): Promise<Settings> {
   let settings = await changed(company, changes);
   for (let tries = 0; settings.tracking_domain_status !== "active" && tries < 30; tries++) {
@@ -78,7 +78,7 @@ async function activated(company: TestCompany, changes: object = {}): Promise<Se
   return settings;
 }
 
-/** A company with a host that a CNAME proves. */
+/** Company with a domain verified by a CNAME. */
 async function proved(domain: string): Promise<TestCompany> {
   const company = await newCompany(app);
   dns.zones.set(domain, { cname: HOME });
@@ -92,7 +92,7 @@ interface Got {
   text: string;
 }
 
-/** As a browser that was led to this host, or as a mailbox provider that posts. */
+/** Request to this host, as from a browser or a mailbox provider. */
 function at(host: string, path: string, { method = "GET", accept = "text/html" } = {}): Promise<Got> {
   return new Promise((resolve, reject) => {
     const type = method === "POST" ? { "content-type": "application/x-www-form-urlencoded" } : {};
@@ -126,14 +126,14 @@ async function mailOf({ campaignId, mails: [mail] }: World): Promise<string> {
   if (!made.ok) throw new Error(made.error);
   return made.raw.toString();
 }
-/** Where the links of a mail lead to: one-click header, tracked link, pixel. */
+/** Hosts in a message: one-click header, tracked link, pixel. */
 const hostsIn = (mail: string) =>
   [/List-Unsubscribe: <(http:[^/]*\/\/[^/]+)/, /href=3D"(http:\/\/[^/]+)/, /src=3D"(http:\/\/[^/]+)/].map(
     (pattern) => pattern.exec(mail.replaceAll(/=\r\n/g, ""))?.[1],
   );
 
 describe("proof", () => {
-  test("without proof a domain is pending, shows its token, and is used nowhere; with a CNAME to the service's host it is active", async () => {
+  test("an unverified domain is pending, shows its token, and is not used; a CNAME to the service activates it", async () => {
     const company = await newCompany(app);
     const world = await newWorld(1, company);
     const domain = "read.lantern.example";
@@ -162,7 +162,7 @@ describe("proof", () => {
     expect(await isTlsAllowed(domain.replace(".", "%2e"))).toBe(404);
   });
 
-  test("the token proves it, which the service itself serves where the domain leads to it", async () => {
+  test("the token verifies it, which the service serves itself if the domain leads to it", async () => {
     const company = await newCompany(app);
     const domain = "read.beacon.example";
     const { tracking_domain_token: value } = await changed(company, { tracking_domain: domain });
@@ -172,7 +172,7 @@ describe("proof", () => {
     expect(await activated(company)).toMatchObject({ tracking_domain_token: value });
   });
 
-  test("neither an address nor an alias alone, another text, a redirect nor a flood proves anything; the token elsewhere does", async () => {
+  test("an address, an alias alone, another text, a redirect or a flood verify nothing; the token elsewhere does", async () => {
     const company = await newCompany(app);
     const domain = "read.harbour.example";
     const { tracking_domain_token: value } = await changed(company, { tracking_domain: domain });
@@ -193,7 +193,7 @@ describe("proof", () => {
     await activated(company);
   });
 
-  test("it is looked at each minute by one node until it is proved; one that is lost for a day is pending again", async () => {
+  test("one node checks it each minute until verified; one that fails for a day is pending again", async () => {
     await query("delete from tracking_domains");
     const company = await newCompany(app);
     const domain = "read.meadow.example";
@@ -205,7 +205,7 @@ describe("proof", () => {
     expect(await status()).toBe("pending");
     await age(company, "checked_at", "50 seconds");
     const looks = await Promise.all([lookAtDue(), lookAtDue(), lookAtDue()]);
-    expect(looks.reduce((sum: number, look) => sum + (look as { looked_at: number }).looked_at, 0)).toBe(1);
+    expect(looks.reduce((sum: number, look) => sum + (look as { checked: number }).checked, 0)).toBe(1);
     expect(await status()).toBe("active");
 
     dns.zones.set(domain, { cname: "other.example" });
@@ -224,8 +224,8 @@ describe("proof", () => {
   });
 });
 
-describe("whose it is", () => {
-  test("another company's is refused, proved or not; given up it is free, and links are the service's again", async () => {
+describe("ownership", () => {
+  test("another company's is refused, verified or not; once released it is free, and links use the service's host again", async () => {
     const [first, second] = [await newCompany(app), await newCompany(app)];
     const domain = "read.orchard.example";
     const taken = [400, { tracking_domain: ["This domain belongs to another company."] }];
@@ -246,7 +246,7 @@ describe("whose it is", () => {
     await activated(second, { tracking_domain: domain });
   });
 
-  test("a claim that nobody proved in seven days gives way to another company's, and so does a deleted company's", async () => {
+  test("a claim that is not verified within seven days, or of a deleted company, is replaced by another company's", async () => {
     const [first, second, third] = [await newCompany(app), await newCompany(app), await newCompany(app)];
     const domain = "read.quarry.example";
     await changed(first, { tracking_domain: domain });
@@ -263,7 +263,7 @@ describe("whose it is", () => {
     expect((await changed(third, { tracking_domain: domain })).tracking_domain).toBe(domain);
   });
 
-  test("names are kept as they go over the wire; what is no host of one's own is refused", async () => {
+  test("names are stored in ASCII form; invalid hosts are refused", async () => {
     const company = await newCompany(app);
     expect((await changed(company, { tracking_domain: "Lesen.Bücher.example" })).tracking_domain).toBe(
       "lesen.xn--bcher-kva.example",
@@ -290,7 +290,7 @@ describe("whose it is", () => {
   });
 });
 
-describe("what stands there", () => {
+describe("content of the domain", () => {
   const pub = (path: string) => `/api/emails/public/${path}`;
   const pathsOf = ({ companyId, mails: [mail] }: World) => ({
     pixel: pub(`open/${token(mail!.id, 0)}.gif`),
@@ -303,7 +303,7 @@ describe("what stands there", () => {
   const statusOf = ({ mails: [mail] }: World) =>
     query<{ status: string }>("select status from subscribers where id = $1", [mail!.subscriberId]);
 
-  test("the pages of its company's mails and nothing else; links on the service's own host go on", async () => {
+  test("only the pages of its company's messages; links on the service's own host keep working", async () => {
     const domain = "read.valley.example";
     const company = await proved(domain);
     const world = await newWorld(1, company);
@@ -328,7 +328,7 @@ describe("what stands there", () => {
     }
   });
 
-  test("another company's mails, pages and files are not known there; nothing is recorded of them", async () => {
+  test("another company's messages, pages and files are unknown there, and nothing is recorded", async () => {
     const [mine, theirs] = [await proved("read.summit.example"), await newCompany(app)];
     const world = await newWorld(1, theirs);
     const form = new FormData();
@@ -362,7 +362,7 @@ describe("what stands there", () => {
     expect(await statusOf(world)).toEqual([{ status: "active" }]);
   });
 
-  test("one-click unsubscribe holds on whatever host it comes, and another company's host does not say for whom", async () => {
+  test("one-click unsubscribe works on any host, and another company's host does not name the recipient", async () => {
     await proved("read.island.example");
     const world = await newWorld(1, await newCompany(app));
     const [mail] = world.mails;
@@ -372,7 +372,7 @@ describe("what stands there", () => {
     expect(await statusOf(world)).toEqual([{ status: "unsubscribed" }]);
   });
 
-  test("a host that is not proved is answered like an unknown one", async () => {
+  test("an unverified host is answered like an unknown one", async () => {
     const company = await newCompany(app);
     const domain = "read.desert.example";
     await changed(company, { tracking_domain: domain });

@@ -1,4 +1,4 @@
-/** The company's own view of what mailbox providers do with its mail, from rows as sending, readers and bounces leave them. */
+/** Statistics by recipient domain, from rows as sending, readers and bounces leave them. */
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
 import { isDatabaseOutage } from "../../../models/database/outage.ts";
 import { newId } from "../../../services/lib/ids.ts";
@@ -15,9 +15,9 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 interface Given {
-  /** Of a subscriber, whose row alone has it. */
+  /** Address of a subscriber, stored with the subscriber only. */
   email?: string;
-  /** In the mail's own row. */
+  /** Address stored in the message's row. */
   own?: string;
   status?: "sent" | "queued" | "failed" | "bounced";
   sentDaysAgo?: number | null;
@@ -27,7 +27,7 @@ interface Given {
 
 const STATUS = { queued: 0, sent: 2, failed: 3, bounced: 4 };
 
-/** As it is of a campaign with such mails: what is not all sent is looked for by it. */
+/** Campaign status that fits its messages, because finished campaigns are not searched. */
 const statusOf = (mails: readonly Given[]) => {
   const has = (status: Given["status"]) => mails.some((mail) => mail.status === status);
   return has("queued") ? "sending" : has("failed") ? "partial" : "completed";
@@ -84,14 +84,14 @@ const stats = async (company: TestCompany, days?: number) => {
 };
 const NOTHING = { sent: 0, delivered: 0, hard: 0, soft: 0, block: 0, complaints: 0, opens: 0, last_refusal: null };
 
-test("each domain in numbers, most mail first, whether the address stands in the mail's row or with the subscriber", async () => {
+test("counts by domain, most messages first, whether the address is in the message's row or with the subscriber", async () => {
   const [company, other] = [await newCompany(app), await newCompany(app)];
   await campaign(company, [
     { email: "ann@one.example", opened: true },
     { email: "Bob@ONE.example" },
     { own: "carl@one.example", status: "bounced" },
     { email: "dora@two.example", opened: true },
-    // Erased: nobody's.
+    // Erased person.
     { own: "" },
   ]);
   await campaign(company, [
@@ -128,7 +128,7 @@ test("each domain in numbers, most mail first, whether the address stands in the
   ]);
 });
 
-test("only what happened in these days counts", async () => {
+test("only events within the given days count", async () => {
   const company = await newCompany(app);
   await campaign(
     company,
@@ -148,9 +148,9 @@ test("only what happened in these days counts", async () => {
   expect((await company.api.get("/api/emails/stats/domains/", { query: { days: 0 } })).status).toBe(400);
 });
 
-test("small campaigns are found by when they began, whenever they were made, and those that began long before are passed by", async () => {
+test("small campaigns are selected by their start, whenever they were created", async () => {
   const company = await newCompany(app);
-  /** As an id of so many days ago. */
+  /** Id created that many days ago. */
   const idOf = (days: number) => {
     const at = (Date.now() - days * 86_400_000).toString(16).padStart(12, "0");
     return `${at.slice(0, 8)}-${at.slice(8)}-7${newId().slice(15)}`;
@@ -172,7 +172,7 @@ test("small campaigns are found by when they began, whenever they were made, and
   for (let n = 0; n < 20; n++) await sentTo("paused.example", 1, { madeDaysAgo: 300, beganDaysAgo: 200 });
   await sentTo("large.example", 150, { madeDaysAgo: 300, beganDaysAgo: 200 });
   await sentTo("before.example", 4, { madeDaysAgo: 20, beganDaysAgo: 20 });
-  // The newest of those that were made long ago.
+  // Newest of those created long ago.
   await sentTo("scheduled.example", 3, { madeDaysAgo: 100 });
   await sentTo("now.example", 2, { madeDaysAgo: 20 });
   expect((await stats(company)).map(({ domain, sent }) => [domain, sent])).toEqual([
@@ -183,7 +183,7 @@ test("small campaigns are found by when they began, whenever they were made, and
   ]);
 });
 
-test("those of one campaign alone, whenever it was sent; another company's is none", async () => {
+test("one campaign only, whenever it was sent; another company's is missing", async () => {
   const [company, other] = [await newCompany(app), await newCompany(app)];
   await campaign(company, [{ own: "a@one.example", sentDaysAgo: 300 }, { own: "b@two.example" }], {
     finishedDaysAgo: 300,
@@ -204,7 +204,7 @@ test("those of one campaign alone, whenever it was sent; another company's is no
   expect(await of(ids[0]!.id, other)).toEqual([]);
 });
 
-test("the spellings of a domain are one", async () => {
+test("spellings of a domain are one", async () => {
   const company = await newCompany(app);
   await campaign(company, [
     { email: "a@bücher.example" },
@@ -218,7 +218,7 @@ test("the spellings of a domain are one", async () => {
   ]);
 });
 
-test("a deferral that waits is the latest refusal; of two texts the later one counts", async () => {
+test("a waiting deferral is the latest refusal; of two texts the later one counts", async () => {
   const company = await newCompany(app);
   await campaign(company, [
     { own: "a@slow.example", status: "queued", reply: "450 4.7.1 Slow down, 100 per minute" },
@@ -234,7 +234,7 @@ test("a deferral that waits is the latest refusal; of two texts the later one co
   ]);
 });
 
-test("of many domains the hundred with most mail are shown", async () => {
+test("only the hundred domains with most messages are shown", async () => {
   const company = await newCompany(app);
   const mails = Array.from({ length: 120 }, (_, n) => ({ own: `a@d${String(n).padStart(3, "0")}.example` }));
   await campaign(company, [...mails, { own: "b@d119.example" }, { own: "" }]);
@@ -244,7 +244,7 @@ test("of many domains the hundred with most mail are shown", async () => {
   expect(shown.at(-1)).toMatchObject({ domain: "d098.example", sent: 1 });
 });
 
-test("of more mails than are counted runs evenly apart tell of all, and the few that came back or were refused are told exactly", async () => {
+test("many messages are sampled in evenly spaced runs, and rare bounces and refusals are exact", async () => {
   const company = await newCompany(app);
   const MAILS = 9_000;
   const made = await queryOne<{ id: string; no: number }>(
@@ -253,7 +253,7 @@ test("of more mails than are counted runs evenly apart tell of all, and the few 
      values ($1, $2, 'News', 'to_list', 'partial', $2, $2, $3, $3::int + 1, $3::int - 1, next_campaign_no(), now()) returning id, no`,
     [newId(), company.id, MAILS],
   );
-  // The first eighth of them at one provider, and half of its mails opened; one mail was refused by a server of nobody else.
+  // The first eighth is at one provider, where half are opened; one message was refused by another server.
   await query(
     `insert into sent_emails (campaign_no, seq, email, status, attempts, sent_at, opened_at, smtp_response, error)
      select $1, n, case when n = $2 then 'a@rare.example' when n <= $2 / 8 then n || '@one.example' else n || '@two.example' end,
@@ -273,7 +273,7 @@ test("of more mails than are counted runs evenly apart tell of all, and the few 
   const settings = { counted: 4_000 };
   for (const asked of [{}, { campaign: made!.id }]) {
     const [two, one, rare] = await domainStats(asOwner(company.id, asked), settings);
-    // Each fifth run of a hundred, wherever the first is.
+    // Every fifth run of a hundred, whatever the first is.
     expect(Math.abs(two!.sent - 7_874)).toBeLessThan(600);
     expect(Math.abs(one!.sent - 1_125)).toBeLessThan(600);
     expect(Math.abs(one!.opens - one!.sent / 2)).toBeLessThanOrEqual(5);
@@ -289,9 +289,9 @@ test("of more mails than are counted runs evenly apart tell of all, and the few 
   expect(await domainStats(asOwner(other.id, { campaign: made!.id }), { counted: 0 })).toEqual([]);
 });
 
-test("each address is found, whether its people follow each other, are few among many, or come in another order", async () => {
+test("each address is found, whether its people are consecutive, few among many, or in another order", async () => {
   const [company, other] = [await newCompany(app), await newCompany(app)];
-  // Between them somebody of another company each time, whose address is none of theirs.
+  // Interleaved with another company's subscribers, who must not be counted.
   await query(
     `insert into subscribers (id, company_id, email)
      select uuid_v7(), case n % 2 when 0 then $1::uuid else $2::uuid end, 'p' || n || '@d' || n % 2 || n % 5 || '.example'
@@ -321,7 +321,7 @@ test("each address is found, whether its people follow each other, are few among
   expect(counted.reduce((sum, { sent }) => sum + Number(sent), 0)).toBe(1_200);
 });
 
-test("of more bounces and complaints than are counted a part tells of all, and the newest say why", async () => {
+test("many bounces and complaints are sampled, and the newest give the texts", async () => {
   const company = await newCompany(app);
   await campaign(company, [{ own: "a@one.example" }]);
   const many = (type: string, events: number, kind: string) =>
@@ -353,7 +353,7 @@ test("of more bounces and complaints than are counted a part tells of all, and t
   });
 });
 
-test("of thousands of campaigns of one mail each a part is read, beside the large ones", async () => {
+test("thousands of campaigns of one message are sampled, beside the large ones", async () => {
   const company = await newCompany(app);
   const RECEIPTS = 4_000;
   await query(
@@ -380,13 +380,13 @@ test("of thousands of campaigns of one mail each a part is read, beside the larg
     .filter((node) => node["Relation Name"] === "sent_emails_0" || node["Relation Name"] === "campaigns");
   plans.stop();
   const [receipts, news] = found;
-  // Every tenth number, in a hundred places; beside them those of other tests.
+  // Every tenth number in a hundred ranges, together with those of other tests.
   expect(Math.abs(receipts!.sent / RECEIPTS - 1)).toBeLessThan(0.1);
   expect([receipts!.domain, news!.domain, news!.sent]).toEqual(["receipts.example", "news.example", 1_000]);
   expect(nodes.filter((node) => node["Actual Rows"] * node["Actual Loops"] > RECEIPTS / 4)).toEqual([]);
 });
 
-test("a statement that takes too long ends as an outage does", async () => {
+test("a statement that takes too long ends like an outage", async () => {
   const company = await newCompany(app);
   const error = await transaction(async (client) => {
     await client.query("lock table sent_emails in access exclusive mode");
@@ -395,14 +395,14 @@ test("a statement that takes too long ends as an outage does", async () => {
   expect(isDatabaseOutage(error)).toBe(true);
 });
 
-describe("a company's overview", () => {
+describe("company overview", () => {
   const today = () => new Date().toISOString().slice(0, 10);
   const overview = async ({ api }: TestCompany, query: object = {}) =>
     (await api.get("/api/emails/stats/", { query: query as Record<string, number> })).body;
   const NO_CAMPAIGNS = { scheduled: 0, pending: 0, sending: 0, completed: 0, partial: 0, failed: 0, cancelled: 0 };
   const NO_MAIL = { sent: 0, delivered: 0, bounced: 0, complained: 0, opens: 0, clicks: 0 };
 
-  test("of a company without anything has a zero for each of the days, today last", async () => {
+  test("of an empty company has a zero for each of the days, today last", async () => {
     const company = await newCompany(app);
     const stats = await overview(company);
     expect(stats.subscribers).toEqual({
@@ -425,7 +425,7 @@ describe("a company's overview", () => {
     }
   });
 
-  test("counts people by status, and who came and left on the day, each once", async () => {
+  test("counts people by status, and new and unsubscribed people per day, each once", async () => {
     const [company, other] = [await newCompany(app), await newCompany(app)];
     const add = (status: string, n: number, { id } = company) =>
       query(
@@ -453,11 +453,11 @@ describe("a company's overview", () => {
     await move("active", "unsubscribed", 3);
     await move("active", "bounced", 2);
     await move("active", "complained", 1);
-    // Of those who had left before nobody leaves again; who comes back has subscribed.
+    // People who had left do not leave again; those who return count as new.
     await move("unsubscribed", "complained", 2);
     await move("unsubscribed", "active", 1);
     await query("update subscribers set first_name = 'x' where company_id = $1", [company.id]);
-    // Two who change places in one statement.
+    // Two people swap states in one statement.
     await query(
       `update subscribers set status = case status when 'bounced' then 'active' else 'bounced' end
        where company_id = $1 and id in (
@@ -479,7 +479,7 @@ describe("a company's overview", () => {
     expect(growth.at(-1)).toEqual({ date: today(), subscribed: 9 + 2 + 1 + 1, unsubscribed: 3 + 1, bounced: 2 + 1 });
   });
 
-  test("counts campaigns by status without internal and deleted ones, and mails on the day they were sent", async () => {
+  test("counts campaigns by status without internal and deleted ones, and messages by day of sending", async () => {
     const company = await newCompany(app);
     await campaign(company, [{ email: "a@x.example" }]);
     await campaign(company, []);
@@ -499,7 +499,7 @@ describe("a company's overview", () => {
     expect(sending.at(-1)).toMatchObject({ sent: 14, delivered: 14 });
   });
 
-  test("counts first opens and clicks of people, bounces and complaints, also when their events are gone", async () => {
+  test("counts first opens and clicks of people, bounces and complaints, even after their events were deleted", async () => {
     const company = await newCompany(app);
     const event = (type: string, isFirst: boolean, machine = false) =>
       query(

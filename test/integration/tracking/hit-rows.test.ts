@@ -1,4 +1,4 @@
-/** Opens and clicks that stand in `hits` beside events that stand in full: for whoever asks they are one list. */
+/** Events in `hits` and in email_events are one list for readers. */
 import { query, queryOne, transaction } from "../../../models/database/db.ts";
 import { beginErasure, erasedPerson, eraseStep } from "../../../models/statements/erase-person.ts";
 import { personData } from "../../../models/statements/person-data.ts";
@@ -43,10 +43,10 @@ const hit = (mail: World["mails"][number], at: number, link = 0, given: Partial<
 });
 const inHits = async ({ companyId }: World) => (await storedEvents(companyId)).filter(({ in_hits }) => in_hits).length;
 
-/** An address that a row of `hits` cannot hold. */
+/** Address that a row of `hits` cannot hold. */
 const ZONED_IP = "fe80::7%eth0";
 
-/** Two campaigns of one company, with hits in both tables in turn, 40 seconds apart; the newest event last. */
+/** Two campaigns of one company with hits alternating between both tables, 40 seconds apart, oldest first. */
 async function twoForms() {
   const world = await newWorld(3);
   const full = await newWorld(2, { id: world.companyId });
@@ -61,7 +61,7 @@ async function twoForms() {
   return { world, full, hits };
 }
 
-test("are listed with the others in one order, page by page from either end, and by every filter", async () => {
+test("are listed with other events in one order, in both directions, and by every filter", async () => {
   const { world, full, hits } = await twoForms();
   const { count, results } = await list(world, { page_size: 100 });
   expect(count).toBe(30);
@@ -110,7 +110,7 @@ test("are listed with the others in one order, page by page from either end, and
   }
 });
 
-/** As many as nobody wants to wait for, one every 20 seconds, each of another mail. */
+/** Inserts many hits quickly, one every 20 seconds, each of another message. */
 const insertMany = ({ companyId, campaignId }: World, many: number) =>
   query(
     `insert into hits (id, company_no, campaign_no, seq, link, flags, ip, agent)
@@ -121,7 +121,7 @@ const insertMany = ({ companyId, campaignId }: World, many: number) =>
     [companyId, campaignId, many, FIREFOX],
   );
 
-test("a row with all its indexes takes less than 200 bytes, and a far page comes in the same order", async () => {
+test("a row with its indexes takes less than 200 bytes, and a far page has the same order", async () => {
   const world = await newWorld(1);
   const size = async () =>
     (await queryOne<{ bytes: number }>(
@@ -131,7 +131,7 @@ test("a row with all its indexes takes less than 200 bytes, and a far page comes
   const many = 20_000;
   await insertMany(world, many);
   const bytes = ((await size()) - before) / many;
-  // The row itself has 72 and the user agent, and none of the three indexes more than 40.
+  // The row has 72 bytes plus the user agent, and each of the three indexes at most 40.
   expect(bytes).toBeGreaterThan(72 + FIREFOX.length);
   expect(bytes).toBeLessThan(200);
   const { count } = await list(world, { page_size: 1 });
@@ -155,7 +155,7 @@ describe("a month without a table", () => {
       "select inhrelid::regclass::text as name from pg_inherits where inhparent = 'hits'::regclass order by 1",
     );
 
-  test("gets one when its first hit comes", async () => {
+  test("gets one with its first hit", async () => {
     const world = await newWorld(1);
     const last = (await parts()).at(-1)!.name;
     const month = `${last.slice(5).replace("_", "-")}-01`;
@@ -166,7 +166,7 @@ describe("a month without a table", () => {
     expect(await inHits(world)).toBe(1);
   });
 
-  test("that cannot be made loses no hit: it is stored in full", async () => {
+  test("that cannot be created loses no hit: it is stored in email_events", async () => {
     const world = await newWorld(2);
     const at = Date.now() + 200 * DAY_MS;
     await store(hit(world.mails[0]!, at), hit(world.mails[1]!, at, 1));
@@ -176,7 +176,7 @@ describe("a month without a table", () => {
   });
 });
 
-test("a link that brings its address along, and an IP address with a zone, are stored in full; in one batch with others", async () => {
+test("links with their own address, and IP addresses with a zone, go to email_events, even in one batch with others", async () => {
   const world = await newWorld(3);
   const at = Date.now();
   await store(
@@ -196,7 +196,7 @@ test("a link that brings its address along, and an IP address with a zone, are s
   expect(await counted(world)).toBe(3);
 });
 
-test("are part of a person's data, and go with the person; what others did and what is counted stays", async () => {
+test("are exported and erased with the person; others' hits and counts stay", async () => {
   const { world } = await twoForms();
   const [ann, bob] = world.mails as [World["mails"][number], World["mails"][number]];
   await store(hit(bob, Date.now(), 0, { userAgent: `Reader of ${ann.email}` }));
@@ -217,7 +217,7 @@ test("are part of a person's data, and go with the person; what others did and w
   expect((await list(world)).count).toBe(25);
 });
 
-test("a hit that is stored while its mail is emptied goes with it", async () => {
+test("a hit stored while its message is being emptied is deleted with it", async () => {
   const world = await newWorld(1);
   const [ann] = world.mails as [World["mails"][number]];
   const person = await erasedPerson(world.companyId, ann.email);
@@ -225,7 +225,7 @@ test("a hit that is stored while its mail is emptied goes with it", async () => 
   await eraseStep(person);
   let emptying: Promise<unknown> | undefined;
   await transaction(async (on) => {
-    // As the statement that stores a hit does: the mail's row is written, and with it the hit.
+    // Same as the statement that stores a hit: updates the message's row and inserts the hit.
     await query(
       "update sent_emails set opens = 1 where campaign_no = (select no from campaigns where id = $1)",
       [world.campaignId],
@@ -249,7 +249,7 @@ test("a hit that is stored while its mail is emptied goes with it", async () => 
 const keepDays = (world: World, days: object) =>
   query("update companies set retention_days = $2, retention_done_at = null where id = $1", [world.companyId, days]);
 
-test("when their recipients go they become events in full: the same list, counted as before", async () => {
+test("become rows of email_events when their recipients are deleted: the same list and counts", async () => {
   const { world } = await twoForms();
   const before = [await list(world, { page_size: 100 }), await analyticsOf(world), await counted(world)];
   const days = await query(
@@ -275,7 +275,7 @@ test("when their recipients go they become events in full: the same list, counte
   expect((await storedEvents(world.companyId)).filter(({ is_first }) => is_first).length).toBeGreaterThan(3);
 });
 
-/** One open, so many months ago. Its part is made as one of the month is. */
+/** An open a number of months ago, in its own partition. */
 async function oldOpen(world: World, months: number): Promise<string> {
   const at = new Date();
   at.setUTCDate(15);
@@ -293,7 +293,7 @@ async function oldOpen(world: World, months: number): Promise<string> {
 const isThere = async (table: string) =>
   (await queryOne<{ name: string | null }>("select to_regclass($1)::text as name", [table]))!.name !== null;
 
-test("a month is dropped once no company keeps anything of it, and before that goes company by company", async () => {
+test("a month is dropped once no company keeps any of it, and before that is deleted by company", async () => {
   const [short, long] = [await newWorld(1), await newWorld(1)];
   const table = await oldOpen(short, 14);
   expect(await oldOpen(long, 14)).toBe(table);
@@ -303,7 +303,7 @@ test("a month is dropped once no company keeps anything of it, and before that g
   await keepDays(short, { events: 90 });
   await removeOld(app.broker);
   expect([await isThere(table), (await list(short)).count, (await list(long)).count]).toEqual([true, 1, 2]);
-  // As a run leaves it that was cut off behind the first company.
+  // State of a run that was interrupted after the first company.
   await oldOpen(short, 14);
   await keepDays(long, { events: 90 });
   expect(await query("select detach_hit_part($1, null) as done", [`${table.slice(5).replace("_", "-")}-01`])).toEqual([
@@ -319,7 +319,7 @@ test("a month is dropped once no company keeps anything of it, and before that g
   expect((await analyticsOf(short)).opens.unique).toBe(before.opens.unique);
 });
 
-test("the month that runs, and one of which a company keeps all, are never dropped", async () => {
+test("the current month, and one that a company keeps completely, are never dropped", async () => {
   const world = await newWorld(1);
   const table = await oldOpen(world, 3);
   const month = `${table.slice(5).replace("_", "-")}-01`;
@@ -331,7 +331,7 @@ test("the month that runs, and one of which a company keeps all, are never dropp
   expect((await list(world)).count).toBe(1);
 });
 
-test("those of a deleted campaign are hidden at once and go in the background, and those of a deleted company go", async () => {
+test("hits of a deleted campaign are hidden at once and removed in the background, and those of a deleted company are removed", async () => {
   const { world } = await twoForms();
   await query("update campaigns set deleted_at = now(), recipients_state = 'hidden' where id = $1", [world.campaignId]);
   expect((await list(world)).count).toBe(12);

@@ -1,4 +1,4 @@
-/** Opens and clicks over HTTP: answered once stored, each counted once, measured and traced by their routes. */
+/** Opens and clicks over HTTP: answered once stored, counted once, measured and traced by route. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
@@ -21,7 +21,7 @@ describe("an open or a click over HTTP", () => {
   let world: World;
   beforeAll(async () => {
     collector = await startCollector();
-    // So small a share that nothing is recorded but what a caller wants.
+    // Samples so rarely that only explicitly traced requests are recorded.
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_TRACES_SAMPLER_ARG: "0.000000000001" };
     app = await startApp({ services: ["gateway", "accounts", "tracking"], env });
   });
@@ -67,7 +67,7 @@ describe("an open or a click over HTTP", () => {
     expect((await types()).toSorted()).toEqual(["clicked", "clicked", "opened", "opened"]);
   });
 
-  test("is answered with the request's id where it has a good one, else with one that is made, also where it fails", async () => {
+  test("is answered with the request's id if valid, else with a new one, also on failure", async () => {
     for (const path of [pixel(), forged()]) {
       const idOf = async (given: string) => (await get(path, { "x-request-id": given })).headers.get("x-request-id");
       expect(await idOf("r-1")).toBe("r-1");
@@ -75,7 +75,7 @@ describe("an open or a click over HTTP", () => {
     }
   });
 
-  test("is measured by its route, and what fails stands in the log by its route too, once and without its token", async () => {
+  test("is measured by route, and failures are logged by route, once and without the token", async () => {
     const counts = async () => [
       await samplesOf("flockmail_http_requests_total", OPEN, 'status="200"'),
       await samplesOf("flockmail_http_requests_total", OPEN, 'status="404"'),
@@ -92,7 +92,7 @@ describe("an open or a click over HTTP", () => {
     expect(await counts()).toEqual([[ok + 1], [unknown + 1], [led + 1], [timed + 2]]);
   });
 
-  test("of many at once each has its own answer, and all that succeed are stored once", async () => {
+  test("many concurrent requests each get their own answer, and all that succeed are stored once", async () => {
     const paths = Array.from({ length: 60 }, (_, n) => (n % 6 === 5 ? forged() : n % 2 ? link(n % 3) : pixel(n % 3)));
     const statuses = (await Promise.all(paths.map((path) => get(path)))).map(({ status }) => status);
     expect(statuses).toEqual(paths.map((_, n) => (n % 6 === 5 ? 404 : n % 2 ? 302 : 200)));
@@ -100,7 +100,7 @@ describe("an open or a click over HTTP", () => {
     expect([stored.filter((type) => type === "opened").length, stored.length]).toEqual([30, 50]);
   });
 
-  test("over 60 a minute from one address is recorded, until one mail has 60 of them", async () => {
+  test("over 60 per minute from one address is recorded, until one message has 60 of them", async () => {
     const from = { "x-forwarded-for": someIp() };
     const statusesOf = async (paths: string[]) =>
       Promise.all(paths.map(async (path) => (await get(path, from)).status));
@@ -120,7 +120,7 @@ describe("an open or a click over HTTP", () => {
     expect(not_recorded).toEqual({ opens: 2, clicks: 1 });
   });
 
-  test("that a caller wants traced has a span with its route, and is stored once", async () => {
+  test("has a span with its route if the caller requests tracing, and is stored once", async () => {
     const traceId = newId().replaceAll("-", "");
     const response = await get(pixel(), { traceparent: `00-${traceId}-00f067aa0ba902b7-01` });
     expect(response.status).toBe(200);
@@ -140,7 +140,7 @@ describe("an open or a click over HTTP", () => {
     expect(await types()).toEqual([]);
   });
 
-  test("goes to the outbox of those endpoints of its own company that wait for its kind", async () => {
+  test("goes to the outbox of the company's endpoints that subscribed to its kind", async () => {
     const other = await newWorld(3);
     const endpoint = (company: World, events: string) =>
       query(

@@ -11,7 +11,7 @@ import { type App, startApp } from "../../support/app.ts";
 import { STORED_EVENTS, storedEvents } from "../../support/stored-events.ts";
 import { FIREFOX, http, LINKS, newWorld, token, type World } from "./world.ts";
 
-/** Of a node that has looked nothing up yet. */
+/** Starts with empty caches. */
 
 let app: App;
 beforeAll(async () => {
@@ -35,7 +35,7 @@ describe("opens and clicks", () => {
   };
   const analyticsOf = ({ companyId, campaignId }: World) =>
     call(app.broker, "tracking.analytics", { id: campaignId }, { meta: { companyId } });
-  /** As if the clicks so far had been a minute ago. */
+  /** Ages the clicks so far by a minute. */
   const aMinutePasses = async ({ companyId }: World) => {
     await query("update email_events set created_at = created_at - interval '1 minute' where company_id = $1", [
       companyId,
@@ -47,7 +47,7 @@ describe("opens and clicks", () => {
     );
   };
 
-  test("an open is stored when it is answered; the second one is not the first", async () => {
+  test("an open is stored before it is answered; the second one is not the first", async () => {
     const world = await newWorld();
     const { id } = world.mails[0]!;
     const answer = await open(id);
@@ -62,7 +62,7 @@ describe("opens and clicks", () => {
     expect((await analyticsOf(world)).opens).toEqual({ total: 2, unique: 1, machine: 0 });
   });
 
-  test("a click redirects to its link, is counted by it, and makes no open", async () => {
+  test("a click redirects to its link, is counted, and causes no open", async () => {
     const world = await newWorld();
     const { id } = world.mails[0]!;
     expect(await click(id, 1)).toMatchObject({ status: 302, headers: { location: LINKS[0] } });
@@ -80,7 +80,7 @@ describe("opens and clicks", () => {
     expect((await eventsOf(world))[0]!.metadata.url).toBe(LINKS[0]);
   });
 
-  test("forged, damaged and mistaken tokens are 404 and redirect nowhere", async () => {
+  test("forged, damaged and wrong tokens are 404 and do not redirect", async () => {
     const world = await newWorld();
     const { id } = world.mails[0]!;
     const good = token(id, 1);
@@ -99,7 +99,7 @@ describe("opens and clicks", () => {
     expect(await eventsOf(world)).toEqual([]);
   });
 
-  test("an address within a token is followed when it is ours, and http or https", async () => {
+  test("an address in a token is followed if it is signed, and http or https", async () => {
     const world = await newWorld();
     const { id } = world.mails[0]!;
     const made = (url: string) => addressToken(keysFor("link")[0]!, id, 3, url);
@@ -124,7 +124,7 @@ describe("opens and clicks", () => {
     expect(await eventsOf(world)).toEqual([]);
   });
 
-  test("over the limit of an address hits are recorded, and counted alone once it passed the limit on the mail", async () => {
+  test("beyond the limit per address hits are recorded, and only counted beyond the limit per message", async () => {
     const world = await newWorld();
     const { id } = world.mails[0]!;
     const over = (isRecorded: boolean, more = {}) => http({ overLimit: { retryAfterSeconds: 9, isRecorded }, ...more });
@@ -134,7 +134,7 @@ describe("opens and clicks", () => {
     expect((await eventsOf(world)).map(({ type }) => type)).toEqual(["opened", "clicked"]);
     for (let n = 0; n < 2; n++) await expect(open(id, over(false))).rejects.toMatchObject(refused);
     expect((await click(id, 1, over(false))).headers?.location).toBe(LINKS[0]);
-    // On the tracking domain of another company.
+    // On another company's tracking domain.
     await expect(open(id, over(false, { hostOf: newId() }))).rejects.toMatchObject(refused);
     await expect(open(id, over(false, { method: "HEAD" }))).rejects.toMatchObject(refused);
     expect((await eventsOf(world)).length).toBe(2);
@@ -145,7 +145,7 @@ describe("opens and clicks", () => {
     });
   });
 
-  test("a campaign's tags are added where a link leads, counted or not, and reports keep the address as it was written", async () => {
+  test("UTM parameters are added on redirect, counted or not, and reports keep the original address", async () => {
     const world = await newWorld();
     const { id } = world.mails[0]!;
     await query("update campaign_contents set utm = $2 where campaign_id = $1", [
@@ -170,7 +170,7 @@ describe("opens and clicks", () => {
     expect((await eventsOf(world))[0]!.metadata.url).toBe(LINKS[0]);
   });
 
-  test("machines are kept apart: Apple's prefetch, a scanner, and whoever is too fast after delivery", async () => {
+  test("machines are separated: Apple's prefetch, scanners, and hits too soon after delivery", async () => {
     const world = await newWorld(2);
     const [mail, fresh] = world.mails;
     const { campaign_no, seq } = await mailOf(fresh!.id);
@@ -187,7 +187,7 @@ describe("opens and clicks", () => {
     expect((await eventsOf(world)).every(({ metadata }) => metadata.machine === true)).toBe(true);
   });
 
-  test("three links within two seconds: what looked like a person's clicks is marked afterwards", async () => {
+  test("three links within two seconds mark the earlier clicks as a machine's", async () => {
     const world = await newWorld();
     const { id } = world.mails[0]!;
     await click(id, 1);
@@ -204,7 +204,7 @@ describe("opens and clicks", () => {
     expect((await eventsOf(world)).at(-1)).toMatchObject({ is_first: true, is_first_of_link: true });
   });
 
-  test("a person's click before a burst stays a person's", async () => {
+  test("a person's click before a burst stays", async () => {
     const world = await newWorld();
     const { id } = world.mails[0]!;
     await click(id, 1);
@@ -216,7 +216,7 @@ describe("opens and clicks", () => {
     expect(first.getTime() - kept.getTime()).toBeLessThanOrEqual(60_000);
   });
 
-  test("the numbers are those of a recount from the events, with hundreds at once", async () => {
+  test("counters equal a recount from the events, with hundreds of concurrent hits", async () => {
     const world = await newWorld(20);
     const agents = [undefined, "Mozilla/5.0", undefined];
     await Promise.all(
@@ -258,7 +258,7 @@ describe("opens and clicks", () => {
     expect(rows).toEqual({ opens: opens.total, clicks: clicks.total });
   });
 
-  test("stored by ten at the same moment, an open is the first once, and none is lost", async () => {
+  test("stored concurrently by ten, an open is first once, and none is lost", async () => {
     const world = await newWorld();
     const { id: sentEmailId } = world.mails[0]!;
     const hit = { sentEmailId, link: 0, at: new Date(), userAgent: FIREFOX, ip: "192.0.2.7" };
@@ -268,7 +268,7 @@ describe("opens and clicks", () => {
     expect(await rowOf(sentEmailId)).toMatchObject({ opens: 10 });
   });
 
-  test("links followed at the same moment by ten are a scanner's, whoever stores them first", async () => {
+  test("links followed concurrently by ten are a scanner's, whoever stores them first", async () => {
     const world = await newWorld();
     const { id: sentEmailId } = world.mails[0]!;
     const at = new Date();
@@ -290,7 +290,7 @@ describe("opens and clicks", () => {
   };
   const refuseNothing = () => query("alter table hits drop constraint refuse");
 
-  test("a hit that cannot be stored is not answered as if it had been", async () => {
+  test("a hit that cannot be stored is an error", async () => {
     const world = await newWorld();
     await refuse(world.mails[0]!);
     await expect(open(world.mails[0]!.id)).rejects.toThrow();
@@ -299,7 +299,7 @@ describe("opens and clicks", () => {
     await open(world.mails[0]!.id);
   });
 
-  test("a hit that PostgreSQL refuses fails alone, not those that came with it", async () => {
+  test("a hit that PostgreSQL refuses does not affect others of its batch", async () => {
     const world = await newWorld(9);
     await refuse(world.mails[4]!);
     const answers = await Promise.allSettled(world.mails.map(({ id }, n) => (n % 2 ? click(id, 1) : open(id))));

@@ -28,7 +28,7 @@ describe("recipients over HTTP", () => {
   const pub = (path: string) => `/api/emails/public/${path}`;
   const events = async () => (await storedEvents(world.companyId)).map(({ type, metadata }) => ({ type, metadata }));
 
-  test("pixel: an image that is not kept, and the event with address and user agent", async () => {
+  test("pixel: an image that is not cached, and the event with address and user agent", async () => {
     const { status, headers, bytes } = await browser.get(pub(`open/${token(mail().id, 0)}.gif`), { ip: "203.0.113.9" });
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe("image/gif");
@@ -55,11 +55,11 @@ describe("recipients over HTTP", () => {
     expect([forged.status, forged.headers.get("location")]).toEqual([404, null]);
   });
 
-  test("many at once go together: each gets its own answer, also where one is forged and one cannot be stored", async () => {
+  test("concurrent hits are stored together: each gets its own answer, also if one is forged or cannot be stored", async () => {
     world = await newWorld(6);
     const [refused] = world.mails;
     await query(`alter table hits add constraint refuse check (campaign_no <> ${world.campaignNo} or seq <> 1)`);
-    // Not by the client of the other tests, to which a 500 is always a failure.
+    // Does not use the other tests' client, which fails on every 500.
     const headers = { "user-agent": FIREFOX, "x-forwarded-for": someIp() };
     const get = (path: string) => fetch(new URL(pub(path), app.url), { headers, redirect: "manual" });
     const opened = world.mails.map(({ id }) => get(`open/${token(id, 0)}.gif`));
@@ -74,7 +74,7 @@ describe("recipients over HTTP", () => {
     expect(await events()).toHaveLength(10);
   });
 
-  test("over 60 a minute the pixel is 429 and a click redirects uncounted", async () => {
+  test("over 60 per minute the pixel is 429 and a click redirects uncounted", async () => {
     const tired = client(app, { ip: someIp(), headers: { "user-agent": FIREFOX } });
     for (let i = 0; i < 60; i++) await tired.get(pub(`open/${token(mail().id, 0)}.gif`));
     const refused = await tired.get(pub(`open/${token(mail().id, 0)}.gif`));
@@ -84,7 +84,7 @@ describe("recipients over HTTP", () => {
     expect(await events()).toHaveLength(60);
   });
 
-  test("one-click unsubscribe in every form a mail provider sends it, without a redirect", async () => {
+  test("one-click unsubscribe in every form that mailbox providers send, without a redirect", async () => {
     const multipart = new FormData();
     multipart.set("List-Unsubscribe", "One-Click");
     const bodies: [unknown, Record<string, string>][] = [
@@ -119,7 +119,7 @@ describe("recipients over HTTP", () => {
     expect((await client(app).post(pub("unsubscribe/nonsense/"))).status).toBe(404);
   });
 
-  test("a one-click for a mail that nobody knows: 200 and nothing recorded, a provider never sees it fail", async () => {
+  test("a one-click for an unknown message is 200, and nothing is recorded", async () => {
     const path = pub(`unsubscribe/${newId()}/`);
     const oneClick = new URLSearchParams({ "List-Unsubscribe": "One-Click" });
     const page = await client(app).post(path, oneClick);
@@ -170,7 +170,7 @@ describe("recipients over HTTP", () => {
     expect((await program.get(pub("preferences/nonsense/"))).status).toBe(404);
   });
 
-  test("double opt-in: the page asks, its button confirms; expired is 410", async () => {
+  test("double opt-in: the page's button confirms; expired is 410", async () => {
     await query("update subscribers set status = 'unconfirmed' where company_id = $1", [world.companyId]);
     const made = (ms: number) =>
       pub(`confirm/${personToken("confirm", world.companyId, mail().subscriberId, new Date(Date.now() + ms))}/`);
@@ -183,7 +183,7 @@ describe("recipients over HTTP", () => {
     expect((await browser.get(pub("confirm/nonsense/"))).status).toBe(404);
   });
 
-  test("view in browser: the recipient's own rendering, which can run nothing", async () => {
+  test("view in browser: the recipient's own rendering, without scripts", async () => {
     const { status, headers, text } = await browser.get(pub(`view/${mail().id}/`));
     expect(status).toBe(200);
     expect(text).toContain("https://example.com/one");
@@ -268,7 +268,7 @@ describe("recipients over HTTP", () => {
     expect((await company.api.get(`/api/emails/campaigns/${world.campaignId}/analytics/`)).status).toBe(404);
   });
 
-  describe("the archive of a list", () => {
+  describe("archive of a list", () => {
     let listId: string;
     const at = (more = "", list = listId) => pub(`archive/${list}/${more}`);
     const MAIL = `<!doctype html><html lang="en"><body><p>Dear [[first_name|default:reader]] [[email]]!</p>
@@ -304,11 +304,11 @@ describe("recipients over HTTP", () => {
     }
     const shown = (text: string) => [...text.matchAll(/<bdi>(.*?)<\/bdi>/g)].map(([, title]) => title);
 
-    test("shows what was sent to it, completed or partly, newest first, and nothing else", async () => {
+    test("shows completed and partial campaigns to the list, newest first, and nothing else", async () => {
       await campaign("Second", { daysAgo: 2 });
       await campaign("Third [[first_name]]", { daysAgo: 1, status: "partial" });
       await campaign("First", { daysAgo: 3 });
-      // The service itself ends those that are in the air: with an error they end as failed.
+      // The service itself ends running campaigns; with an error they end as failed.
       for (const status of ["pending", "sending", "scheduled", "failed", "cancelled"])
         await campaign(status, { status, error: "Stopped", scheduled_for: new Date(Date.now() + 86_400_000) });
       await campaign("To receivers", { campaign_type: "to_receivers" });
@@ -324,7 +324,7 @@ describe("recipients over HTTP", () => {
       expect(headers.get("vary")).toMatch(/Accept-Language/);
     });
 
-    test("one of it is for everybody: no variable has a person's value, no link is a recipient's, nothing runs or counts", async () => {
+    test("an archived campaign is anonymous: no personal values, recipient links, scripts or tracking", async () => {
       const id = await campaign("Hello [[first_name|default:reader]]");
       const { status, headers, text } = await browser.get(at(`${id}/`));
       expect(status).toBe(200);
@@ -340,13 +340,13 @@ describe("recipients over HTTP", () => {
       expect(headers.get("set-cookie")).toBeNull();
     });
 
-    test("a body without a way to unsubscribe gets no footer with one", async () => {
+    test("a body without an unsubscribe link gets no footer with one", async () => {
       const id = await campaign("Plain");
       await query("update campaign_contents set body = '<p>Only this</p>' where campaign_id = $1", [id]);
       expect((await browser.get(at(`${id}/`))).text).toMatch(/^(?!.*unsubscribe).*<p>Only this<\/p>$/s);
     });
 
-    test("the feed is RSS 2.0, each item with an address of its own that leads to it", async () => {
+    test("the feed is RSS 2.0, each item links to its own page", async () => {
       await query("update companies set name = 'Ärger & \u0001Söhne' where id = $1", [world.companyId]);
       const older = await campaign("Second ]]> <b>&amp;", { daysAgo: 2 });
       const newer = await campaign("", { daysAgo: 1 });
@@ -374,7 +374,7 @@ describe("recipients over HTTP", () => {
       );
     });
 
-    test("a list that is private, has no archive, or is not there, or whose company goes: 404, and the feed and what was in it, too", async () => {
+    test("a list that is private, without archive, missing or of a deleted company: 404 for page, feed and campaigns", async () => {
       const id = await campaign("Once");
       const all = (list = listId) =>
         Promise.all(["", "feed.xml", `${id}/`].map(async (more) => (await browser.get(at(more, list))).status));
@@ -393,10 +393,10 @@ describe("recipients over HTTP", () => {
       expect(await all()).toEqual([404, 404, 404]);
     });
 
-    test("a deleted campaign leaves it at once, although it was read and is kept; another's never stands in it", async () => {
+    test("a deleted campaign disappears at once although cached; other companies' never appear", async () => {
       const id = await campaign("Gone");
       expect((await browser.get(at(`${id}/`))).status).toBe(200);
-      // Kept: what it was made of is not read again.
+      // Cached: its contents are not read again.
       await query("update campaign_contents set body = 'other', subject = 'other' where campaign_id = $1", [id]);
       expect((await browser.get(at(`${id}/`))).text).toContain("Dear reader");
       await query("update campaigns set deleted_at = now() where id = $1", [id]);
@@ -408,7 +408,7 @@ describe("recipients over HTTP", () => {
       expect(shown((await browser.get(at())).text)).toEqual([]);
     });
 
-    test("is asked for anew with its ETag: 304 without a body until something changes", async () => {
+    test("is revalidated by ETag: 304 without a body until something changes", async () => {
       const id = await campaign("One");
       for (const more of ["", "feed.xml", `${id}/`]) {
         const { headers } = await browser.get(at(more));
@@ -420,7 +420,7 @@ describe("recipients over HTTP", () => {
       expect((await browser.get(at(), { headers: { "if-none-match": headers.get("etag")! } })).status).toBe(200);
     });
 
-    test("comes 20 to a page; what is no page is a 404 for a person", async () => {
+    test("has 20 per page; an invalid page is a 404 page for people", async () => {
       const insert = `insert into campaigns (id, company_id, name, campaign_type, status, smtp_config_id, worker_task_id, list_id,
           started_at, expanded_at)
         select gen_random_uuid(), $1, 'n', 'to_list', 'completed', $3, $3, $2, now() - n * interval '1 hour', now()
@@ -429,7 +429,7 @@ describe("recipients over HTTP", () => {
       const read = async (page: string) => browser.get(at(`?page=${page}`));
       const [first, second, third] = [(await read("1")).text, (await read("2")).text, (await read("3")).text];
       expect([first, second, third].map((text) => shown(text).length)).toEqual([20, 20, 5]);
-      // Without contents they go by the list's name.
+      // Without contents they are titled with the list's name.
       expect(shown(third)).toEqual(Array(5).fill("News &amp; &lt;more&gt;"));
       expect(new Set([first, second, third].flatMap((text) => text.match(/href="[\w-]{36}\/"/g))).size).toBe(45);
       expect([first.includes('rel="prev"'), first.includes('href="?page=2"')]).toEqual([false, true]);
@@ -440,7 +440,7 @@ describe("recipients over HTTP", () => {
       }
     });
 
-    test("stands on the company's own host, and on no other company's", async () => {
+    test("is on the company's own host, and on no other company's", async () => {
       const id = await campaign("One");
       const other = await newWorld();
       const asked = { list_id: listId, campaign_id: id };
@@ -481,7 +481,7 @@ describe("recipients over HTTP", () => {
          where c.company_id = $1 and c.is_internal order by c.id`,
         [world.companyId],
       );
-    /** The path of the link that is mailed to the address. */
+    /** Path of the link sent to the address. */
     async function mailedTo(email: string): Promise<string> {
       const found = await until(
         async () => (await links()).findLast((link) => link.email === email),
@@ -505,7 +505,7 @@ describe("recipients over HTTP", () => {
         status,
       ]);
 
-    test("is made by its mailbox alone: until then the old one holds, and id, names and lists stay", async () => {
+    test("takes effect on confirmation from the new mailbox; until then the old one stays, and id, names and lists do, too", async () => {
       const listId = newId();
       await query("insert into lists (id, company_id, name) values ($1, $2, 'L')", [listId, world.companyId]);
       await query("insert into list_members (company_id, list_id, subscriber_id) values ($1, $2, $3)", [
@@ -541,7 +541,7 @@ describe("recipients over HTTP", () => {
       expect((await browser.get(path.replace(/.{3}\/$/, "AAA/"))).status).toBe(404);
     });
 
-    test("can be asked for in the page's form, which says that a link is on its way", async () => {
+    test("can be requested in the page's form, which announces a link", async () => {
       const path = preferencesOf(mail().subscriberId);
       expect((await browser.get(path)).text).toContain(`name="email" value="${mail().email}"`);
       const form = (email: string) =>
@@ -555,7 +555,7 @@ describe("recipients over HTTP", () => {
       expect([changed.status, changed.text.includes("Your address has been changed")]).toEqual([200, true]);
     });
 
-    test("what is no address is 400; the present one, or one that cannot be taken, is answered alike and nothing is sent", async () => {
+    test("an invalid address is 400; the current one, or an unavailable one, gets the same answer and nothing is sent", async () => {
       for (const email of ["", "nobody", "a@", null, 7]) {
         const refused = await ask(email);
         expect([refused.status, Object.keys(refused.body)]).toEqual([400, ["email"]]);
@@ -573,7 +573,7 @@ describe("recipients over HTTP", () => {
         const began = performance.now();
         const answer = await ask(email);
         expect([answer.status, answer.body]).toEqual([200, plain.body]);
-        // Answers come at even times; timers may be a millisecond early.
+        // Responses take a fixed time; timers may fire a millisecond early.
         expect(performance.now() - began).toBeGreaterThan(48);
       }
       await setStatus("complained");
@@ -584,7 +584,7 @@ describe("recipients over HTTP", () => {
       expect([await changes(), await links()]).toEqual([[], []]);
     });
 
-    test("a mailbox gets one mail in 24 hours, whoever asks and for whatever, and a subscriber three mailboxes", async () => {
+    test("a mailbox gets one confirmation in 24 hours, whoever requests it, and a subscriber may try three mailboxes", async () => {
       const other = newId();
       await query("insert into subscribers (id, company_id, email) values ($1, $2, 'other@example.com')", [
         other,
@@ -603,7 +603,7 @@ describe("recipients over HTTP", () => {
       expect(new Set((await changes()).map(({ email }) => email))).toEqual(new Set(mailboxes));
       expect((await links()).filter(({ email }) => email === NEW)).toHaveLength(1);
 
-      // The address is a subscriber's by now.
+      // The address belongs to a subscriber by now.
       expect((await browser.post(path, undefined, json)).status).toBe(410);
       expect(await person()).toMatchObject({ email: mail().email });
       await query("delete from subscribers where company_id = $1 and email = $2", [world.companyId, NEW]);
@@ -626,7 +626,7 @@ describe("recipients over HTTP", () => {
       expect((await browser.post(third, undefined, json)).status).toBe(410);
     });
 
-    test("a mailbox that confirms a subscription may be mailed again, whatever was mailed before", async () => {
+    test("a mailbox that confirms a subscription may get another confirmation", async () => {
       await ask(NEW);
       await mailedTo(NEW);
       await query("update companies set double_opt_in = true where id = $1", [world.companyId]);
@@ -663,7 +663,7 @@ describe("recipients over HTTP", () => {
       expect(named.toSorted()).toEqual(left.toSorted());
     });
 
-    test("an erased person's address is theirs again by the confirmation", async () => {
+    test("an erased person regains the address by confirming it", async () => {
       const { hash } = await erasedPerson(world.companyId, NEW);
       await query("insert into erased_addresses (id, company_id, address_hash) values (uuid_v7(), $1, $2)", [
         world.companyId,
@@ -674,7 +674,7 @@ describe("recipients over HTTP", () => {
       expect(await query("select from erased_addresses where company_id = $1", [world.companyId])).toEqual([]);
     });
 
-    test("a mail to the old address unsubscribes the person, unless somebody else has that address now", async () => {
+    test("a message to the old address unsubscribes the person, unless somebody else has that address now", async () => {
       world = await newWorld(2);
       const [first, second] = world.mails;
       await query(

@@ -26,7 +26,7 @@ describe("lists for API users", () => {
     (await sent(params)).results.map(({ recipient }) => recipient);
 
   describe("sent emails", () => {
-    test("newest first, with subject and Message-ID, and the count of the campaigns", async () => {
+    test("newest first, with subject and Message-ID, and the campaigns' count", async () => {
       const { count, results } = await sent();
       expect(count).toBe(3);
       expect(results.map(({ id }) => id)).toEqual(world.mails.map(({ id }) => id).toReversed());
@@ -49,7 +49,7 @@ describe("lists for API users", () => {
       ]);
     });
 
-    test("by status, and `sending` is what a sender has marked as handed over", async () => {
+    test("by status; `sending` are messages marked by a sender", async () => {
       await query("update sent_emails set status = 0, sent_at = null where campaign_no = $1", [world.campaignNo]);
       await query("update campaigns set sent_count = 0, status = 'sending' where id = $1", [world.campaignId]);
       await query(
@@ -70,7 +70,7 @@ describe("lists for API users", () => {
       expect(await recipients({ status: "unknown" })).toEqual([second]);
     });
 
-    test("every mail stands under one status, and each count is that of the rows, whatever becomes of the campaigns", async () => {
+    test("every message has exactly one status, and each count equals that of the rows through all changes", async () => {
       const { companyId } = world;
       const more = (mails: number) => newWorld(mails, { id: companyId });
       const [failed, request, returned, running, later, hidden] = [
@@ -107,7 +107,7 @@ describe("lists for API users", () => {
         `insert into campaign_counts (company_id, campaign_id, metric, bucket, slot, n) values ($1, $2, 'bounced_unique', 0, 1, 1)`,
         [companyId, returned],
       );
-      // Of a done chunk: one sent, one deferred, one that is tried again now. Of the next: one handed over, two that wait.
+      // In a done chunk: one sent, one deferred, one being retried. In the next: one handed over, two waiting.
       await setMails(running!, "status = 0, sent_at = null", "seq > 1");
       await setMails(running!, "next_attempt_at = now(), error = 'Later'", "seq = 2");
       await setMails(running!, "next_attempt_at = now(), status = 1", "seq = 3");
@@ -140,14 +140,14 @@ describe("lists for API users", () => {
         const { count } = await sent({ campaign: campaignId! });
         expect(pages.reduce((sum, page) => sum + page.count, 0)).toBe(count);
       }
-      // What was hidden may be read again; one is gone whole, another's rows are.
+      // Hidden rows become visible; one is removed completely, another keeps its rows.
       await set(hidden!, "recipients_state = 'kept'");
       await set(returned!, "recipients_state = 'removed'");
       await query("delete from campaigns where company_id = $1 and id = $2", [companyId, later]);
       expect(await counts()).toEqual([5, 2, 7, 3, 1, 1, 1]);
     });
 
-    test("a page reads as little where PostgreSQL has no statistics yet as where it has", async () => {
+    test("a page reads equally few rows with and without statistics of PostgreSQL", async () => {
       await query(
         `insert into sent_emails (campaign_no, seq, email, status, sent_at)
          select $1, n, n || '@example.com', 2, now() from generate_series(100, 2_099) n`,
@@ -160,14 +160,14 @@ describe("lists for API users", () => {
           `explain (analyze, buffers, format json) ${page.text}`,
           page.values,
         );
-        // Some ten for each of the page's 20 mails.
+        // About ten for each of the page's 20 messages.
         expect(row!["QUERY PLAN"][0].Plan["Shared Hit Blocks"]).toBeLessThan(1_000);
       }
     });
 
-    test("a status that few have is found without those that bounced, or wait, beside them", async () => {
+    test("a rare status is found without reading bounced or waiting messages", async () => {
       const { companyId, campaignId, mails } = await newWorld(2_000);
-      // All but three bounced or wait for another try.
+      // All but three bounced or wait for a retry.
       await query(
         `update sent_emails e set sent_at = null, status = o.status, error = o.error, bounced_at = o.bounced_at,
              next_attempt_at = o.next_attempt_at
@@ -191,7 +191,7 @@ describe("lists for API users", () => {
               expect(await sent(asked, companyId)).toMatchObject({ count: 1, results: [{ id: mail.id }] }),
             );
             const rows = found.flatMap(({ root }) => nodesOf(root)).map(rowsOf);
-            // Of campaigns and what belongs to them; of the mails, the one.
+            // Rows of campaigns and their parts, and one of the messages.
             expect(Math.max(...rows)).toBeLessThanOrEqual(20);
           }
         }
@@ -205,7 +205,7 @@ describe("lists for API users", () => {
       expect((await sent({ status: "queued", page_size: 1 }, companyId)).count).toBe(999);
     });
 
-    test("copies as they were recorded, and by their mail's status while nothing is recorded of them", async () => {
+    test("copies as recorded, or with their message's status until then", async () => {
       await query(
         "update sent_emails set cc = '{c@x.example}', bcc = '{b@x.example, c@x.example}' where campaign_no = $1",
         [world.campaignNo],
@@ -277,7 +277,7 @@ describe("lists for API users", () => {
       ] as const;
       for (const [type, mail, minute] of rows) {
         const { id, email } = world.mails[mail]!;
-        // Ids carry their time: as old as the event.
+        // Ids contain their time: as old as the event.
         const hex = new Date(at(minute)).getTime().toString(16).padStart(12, "0");
         const eventId = `${hex.slice(0, 8)}-${hex.slice(8)}${newId().slice(13)}`;
         await query(

@@ -1,4 +1,4 @@
-/** Mails whose rows leave out what is computed or stands elsewhere: readers see whole mails. */
+/** Rows of messages omit computed and duplicate values; readers see complete messages. */
 import { query, queryOne } from "../../../models/database/db.ts";
 import { mailIds } from "../../../models/statements/mail-key.ts";
 import { removeSubscribers } from "../../../models/statements/remove-subscribers.ts";
@@ -13,7 +13,7 @@ let world: World;
 let campaignNo: number;
 let ids: string[];
 
-/** A second campaign: a mail to each subscriber of the world, and one to an address without a subscriber. */
+/** Second campaign: one message to each subscriber, and one to an address without a subscriber. */
 beforeEach(async () => {
   world = await newWorld(3);
   const campaign = await queryOne<{ no: number }>(
@@ -83,7 +83,7 @@ test("are found by campaign, status and recipient, with and without a subscriber
   expect(await idsOf({ search: first!.slice(0, 9) })).toEqual([ids[0], ofFirstCampaign]);
 });
 
-test("keep the address when their subscriber gets another one, or goes", async () => {
+test("keep the address when their subscriber changes it or is deleted", async () => {
   const [first, second] = emails() as [string, string];
   await query("update subscribers set email = 'new@x.example' where company_id = $1 and email = $2", [
     world.companyId,
@@ -96,7 +96,7 @@ test("keep the address when their subscriber gets another one, or goes", async (
   expect(await idsOf({ recipient: second })).toEqual(expect.arrayContaining([ids[1], gone.id]));
 });
 
-test("count opens and clicks from nothing, with the subscriber's address in the event", async () => {
+test("count opens and clicks from zero, with the subscriber's address in the event", async () => {
   const meta = http();
   await call(app.broker, "tracking.open", { token: token(ids[0]!, 0) }, { meta });
   const { headers } = await call(app.broker, "tracking.click", { token: token(ids[0]!, 1) }, { meta });
@@ -111,7 +111,7 @@ test("count opens and clicks from nothing, with the subscriber's address in the 
   ]);
 });
 
-test("open their pages by the computed id, and by none that was changed", async () => {
+test("have pages at the computed id only, not at a changed one", async () => {
   const meta = http();
   const page = await call(app.broker, "tracking.unsubscribePage", { sent_email_id: ids[2]! }, { meta });
   expect(page.body).toContain(emails()[2]);

@@ -34,7 +34,7 @@ describe("recipients' pages", () => {
   const preferencesToken = () => personToken("preferences", world.companyId, mail().subscriberId);
 
   describe("unsubscribe", () => {
-    test("GET shows a form and changes nothing", async () => {
+    test("GET shows a form without any change", async () => {
       const { body, content_type, headers } = await show();
       expect(content_type).toBe("text/html; charset=utf-8");
       expect(body).toContain('<form method="post">');
@@ -46,7 +46,7 @@ describe("recipients' pages", () => {
       expect(await events()).toEqual([]);
     });
 
-    test("POST does it once: suppression, status, one event; again is fine", async () => {
+    test("POST unsubscribes once: suppression, status, one event; repeating it is fine", async () => {
       const one = await unsubscribe(
         { "List-Unsubscribe": "One-Click" },
         http({ method: "POST", userAgent: "", accept: "" }),
@@ -71,7 +71,7 @@ describe("recipients' pages", () => {
       });
     });
 
-    test("an unknown mail is a page with status 404, or a JSON problem", async () => {
+    test("an unknown message is a page with status 404, or a JSON problem", async () => {
       const ask = (meta: Caller) => call(app.broker, "tracking.unsubscribePage", { sent_email_id: newId() }, { meta });
       expect(await ask(http({ acceptLanguage: "de" }))).toMatchObject({
         status: 404,
@@ -80,7 +80,7 @@ describe("recipients' pages", () => {
       await expect(ask(json)).rejects.toMatchObject({ code: "NOT_FOUND" });
     });
 
-    test("hands out nothing that opens more than the mail's id: no link to the preferences, before or after", async () => {
+    test("reveals no further credentials: no link to the preferences, before or after", async () => {
       expect((await show()).body).not.toContain("/preferences/");
       expect((await unsubscribe({ from: "page" })).body).not.toContain("/preferences/");
     });
@@ -133,7 +133,7 @@ describe("recipients' pages", () => {
     const makePrivate = () => query("update lists set visibility = 'private' where id = $1", [listId]);
     const suppressions = () => query("select kind from suppressions where company_id = $1", [world.companyId]);
 
-    test("is offered beside all, by the list's public name, and leaves that list alone: no suppression, no event", async () => {
+    test("is offered with the list's public name, and leaves only that list: no suppression, no event", async () => {
       const { body } = await show();
       expect(body).toMatch(/<button type="submit" class="second">Only from this list: .?News &lt;1&gt;.?<\/button>/);
       expect((body as string).match(/<form method="post"/g)).toHaveLength(2);
@@ -150,7 +150,7 @@ describe("recipients' pages", () => {
       expect((await show()).body).not.toContain("News");
     });
 
-    test("a one-click of the same mail still means all, then and with the field beside it", async () => {
+    test("a later one-click of the same message means everything, also with the field in its body", async () => {
       await unsubscribe({ ...ONLY, "List-Unsubscribe": "One-Click" }, http({ method: "POST", accept: "" }));
       expect(await statusOf()).toBe("unsubscribed");
       expect(await sizeOf(listId)).toBe(1);
@@ -164,7 +164,7 @@ describe("recipients' pages", () => {
       expect(await suppressions()).toEqual([{ kind: "unsubscribed" }]);
     });
 
-    test("is not offered for a private list; who was shown the button before leaves it all the same, unnamed", async () => {
+    test("is not offered for a private list; a button shown earlier still works, without naming it", async () => {
       await makePrivate();
       expect((await show()).body).not.toMatch(/only_this_list|News|news-2026-b/);
       const { body } = await unsubscribe(ONLY);
@@ -173,7 +173,7 @@ describe("recipients' pages", () => {
       expect([await sizeOf(listId), await statusOf()]).toEqual([0, "active"]);
     });
 
-    test("of a mail that came through no list: the page asks about all, a program gets a 400, nothing changes", async () => {
+    test("of a message without a list: the page offers everything only, a program gets a 400, nothing changes", async () => {
       await query("update campaigns set list_id = null where id = $1", [world.campaignId]);
       expect((await show()).body).not.toContain("only_this_list");
       expect((await unsubscribe(ONLY)).body).toContain(">Unsubscribe</button>");
@@ -182,7 +182,7 @@ describe("recipients' pages", () => {
       expect([await sizeOf(listId), await statusOf(), await events()]).toEqual([1, "active", []]);
     });
 
-    test("another company's list of the same person is not left, and a program gets JSON", async () => {
+    test("another company's list of the same person is unaffected, and a program gets JSON", async () => {
       const other = await newWorld();
       await query("update subscribers set email = $2 where id = $1", [other.mails[0]!.subscriberId, mail().email]);
       const theirs = newId();
@@ -204,7 +204,7 @@ describe("recipients' pages", () => {
       ).toEqual([{ list_id: listId }]);
     });
 
-    test("proves that a mail in doubt was handed over, as any link of it does", async () => {
+    test("settles a message in doubt, like any of its links", async () => {
       await query("update sent_emails set status = $2, sent_at = null where campaign_no = $1 and seq = 1", [
         world.campaignNo,
         SENT_EMAIL_STATUS.unknown,
@@ -222,7 +222,7 @@ describe("recipients' pages", () => {
     const brand = (branding: object) =>
       query("update companies set branding = $2 where id = $1", [world.companyId, JSON.stringify(branding)]);
 
-    test("its words, logo, colours and language are the page's", async () => {
+    test("words, logo, colours and language are applied to the page", async () => {
       await brand({
         name: "Lantern",
         logo_url: "https://cdn.example:8443/l.png",
@@ -241,7 +241,7 @@ describe("recipients' pages", () => {
       expect((await show(http({ acceptLanguage: "fr" }))).headers?.["content-language"]).toBe("fr");
     });
 
-    test("whatever stands in the table is text, and opens nothing in the page's policy", async () => {
+    test("stored values are escaped, and do not extend the page's policy", async () => {
       const { headers: plain } = await show();
       const hostile = '"></style><script>alert(1)</script>{{ 7777 * 7 }}';
       await brand({
@@ -295,7 +295,7 @@ describe("recipients' pages", () => {
       expect((body as string).match(/ checked/g)).toHaveLength(3);
     });
 
-    test("show public lists alone, by their public names, also those that were not joined yet", async () => {
+    test("show public lists only, by their public names, joined or not", async () => {
       const [house, more] = [newId(), newId()];
       await query(
         `insert into lists (id, company_id, name, visibility, public_name)
@@ -331,7 +331,7 @@ describe("recipients' pages", () => {
       expect(await query("select count_of($1, 'list_members', $2) n", [world.companyId, more])).toEqual([{ n: 1 }]);
     });
 
-    test("PUT changes what it names and nothing else", async () => {
+    test("PUT changes only the given fields", async () => {
       const changed = bodyOf(await put({ first_name: "Anna", lists: [{ id: lists[0], subscribed: false }] }));
       expect(changed).toMatchObject({ first_name: "Anna", subscribed: true });
       expect(changed.lists).toMatchObject([{ subscribed: true }, { subscribed: false }]);
@@ -348,7 +348,7 @@ describe("recipients' pages", () => {
       expect(back.lists.every(({ subscribed }: { subscribed: boolean }) => subscribed)).toBe(true);
     });
 
-    test("who unsubscribed, was deleted and imported again can come back", async () => {
+    test("people who unsubscribed, were deleted and imported again can return", async () => {
       await query("insert into suppressions (company_id, email, kind) values ($1, $2, 'unsubscribed')", [
         world.companyId,
         mail().email.toUpperCase(),
@@ -358,7 +358,7 @@ describe("recipients' pages", () => {
       expect(await query("select from suppressions where company_id = $1", [world.companyId])).toEqual([]);
     });
 
-    test("unsubscribing and coming back", async () => {
+    test("unsubscribing and returning", async () => {
       expect(bodyOf(await put({ subscribed: false })).subscribed).toBe(false);
       await put({ subscribed: false });
       expect(await events()).toMatchObject([
@@ -368,7 +368,7 @@ describe("recipients' pages", () => {
       expect(await query("select from suppressions where company_id = $1", [world.companyId])).toEqual([]);
     });
 
-    test("the owner's own block cannot be lifted here", async () => {
+    test("the company's own suppression cannot be lifted here", async () => {
       await put({ subscribed: false });
       await query("update suppressions set kind = 'complained' where company_id = $1", [world.companyId]);
       await put({ subscribed: true });
@@ -377,7 +377,7 @@ describe("recipients' pages", () => {
       ]);
     });
 
-    test("the page's form: what is not ticked is a no", async () => {
+    test("the page's form: unticked boxes mean no", async () => {
       const form = { from: "page", first_name: "Ann", last_name: "Lee", subscribed: "on", list: lists[1] };
       const { body } = await put(form, http({ method: "POST" }));
       expect(body).toContain("Your preferences are saved.");
@@ -390,7 +390,7 @@ describe("recipients' pages", () => {
       expect(await statusOf()).toBe("unsubscribed");
     });
 
-    test("a token of another kind or a damaged one opens nothing", async () => {
+    test("tokens of another kind and damaged ones are refused", async () => {
       const confirm = personToken("confirm", world.companyId, mail().subscriberId);
       for (const token of [confirm, `${preferencesToken().slice(0, -2)}xx`, "nonsense"]) {
         await expect(get(json, token)).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -403,7 +403,7 @@ describe("recipients' pages", () => {
     const token = (expiresAt = inAnHour()) => personToken("confirm", world.companyId, mail().subscriberId, expiresAt);
     beforeEach(() => query("update subscribers set status = 'unconfirmed' where company_id = $1", [world.companyId]));
 
-    test("GET asks, POST confirms, a second time is fine", async () => {
+    test("GET asks, POST confirms, repeating it is fine", async () => {
       const asked = await call(app.broker, "tracking.confirmPage", { token: token() }, { meta: http() });
       expect(asked.body).toContain("Yes, subscribe me");
       expect(await statusOf()).toBe("unconfirmed");
@@ -429,7 +429,7 @@ describe("recipients' pages", () => {
     });
   });
 
-  test("view in browser: the mail, in a sandbox that runs no script", async () => {
+  test("view in browser: the message, in a sandbox without scripts", async () => {
     const document = await call(app.broker, "tracking.view", { sent_email_id: mail().id }, { meta: http() });
     expect(document.body).toContain("Hi ");
     expect(document.headers?.["content-security-policy"]).toMatch(/default-src 'none'.*sandbox/);

@@ -1,4 +1,4 @@
-/** A company that sends receipts has a campaign for each: its list of mails is not that of one large campaign. */
+/** Lists of messages of a company that sends receipts, one campaign each. */
 import { query } from "../../../models/database/db.ts";
 import { call } from "../../../services/call.ts";
 import { type App, startApp } from "../../support/app.ts";
@@ -11,10 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test("a page of sent mails reads no subscriber but those of its mails, also beside large campaigns of others", async () => {
+test("a page of sent emails reads only its own subscribers, also beside large campaigns of others", async () => {
   await newWorld(20_000);
   const { companyId } = await newWorld(2_000);
-  // From here on every campaign is taken for one of some thousand mails.
+  // From now on the planner expects about a thousand messages per campaign.
   await query("analyze campaigns, subscribers, sent_emails");
   for (let n = 0; n < 25; n++) await newWorld(1, { id: companyId });
   const plans = capturePlans();

@@ -1,4 +1,4 @@
-/** Campaigns of a company with `individual_tracking: false`, from the send to every place where something of a hit may be kept. */
+/** Campaigns with `individual_tracking: false`, from the send to every place that might keep data of a hit. */
 import { query, queryOne } from "../../../models/database/db.ts";
 import { campaignTokenId } from "../../../models/statements/campaign-tokens.ts";
 import { requireKnownOpeners } from "../../../services/campaigns/known-openers.ts";
@@ -71,7 +71,7 @@ describe("without individual tracking", () => {
       recipient: string;
       opened_at: string | null;
     }[];
-  /** Paths of a mail's pixel, first and second link, by the address that it went to. */
+  /** Paths of a message's pixel and links, by recipient address. */
   function pathsOf(address: string): { open: string; clicks: string[] } {
     const { raw } = server.messages.find(({ to }) => to.includes(address))!;
     const text = raw.replace(/=\r?\n/g, "").replaceAll("=3D", "=");
@@ -86,7 +86,7 @@ describe("without individual tracking", () => {
   const reader = (ip: string, userAgent = FIREFOX): Client =>
     client(app, { ip, headers: { "user-agent": userAgent, accept: "text/html,*/*;q=0.8" } });
 
-  /** Everything that is logged while it is watched, on every level. */
+  /** Captures everything that is logged on any level. */
   function watchedLogs() {
     const lines: string[] = [];
     const loggers = new Set([app.broker.logger, ...app.broker.services.map(({ logger }) => logger)]);
@@ -105,7 +105,7 @@ describe("without individual tracking", () => {
     };
   }
 
-  test("hits are counted by campaign, link and hour, and no table, webhook, page or log entry says whose they are", async () => {
+  test("hits are counted by campaign, link and hour, and no table, webhook, page or log identifies the person", async () => {
     const readers = await people(3);
     const events = ["opened", "clicked", "unsubscribed"];
     const endpoint = { url: "http://127.0.0.1:9/hook", events };
@@ -161,7 +161,7 @@ describe("without individual tracking", () => {
     expect(await scan()).toEqual(before);
   });
 
-  test("opens of many people through one image proxy are counted, though all their mails have the same pixel", async () => {
+  test("opens of many people through one image proxy are counted, although they share one pixel", async () => {
     const [one] = await people(1);
     const id = await send();
     await ended(id);
@@ -170,14 +170,14 @@ describe("without individual tracking", () => {
     const statuses = await Promise.all(Array.from({ length: 65 }, async () => (await proxy.get(open)).status));
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect((await analytics(id)).opens).toMatchObject({ total: 65 });
-    // Another address is an office, whose people are as many as they may be.
+    // Another address is an office with as many people as allowed.
     const office = reader(someIp());
     const own = await Promise.all(Array.from({ length: 65 }, async () => (await office.get(open)).status));
     expect(own.filter((status) => status === 429)).toHaveLength(5);
     expect(await analytics(id)).toMatchObject({ opens: { total: 130 }, not_recorded: { opens: 0, clicks: 0 } });
   });
 
-  test("all mails of a campaign have the same pixel and links, which open no page of a person", async () => {
+  test("all messages of a campaign have the same pixel and links, which open no personal page", async () => {
     const readers = await people(2);
     const id = await send();
     await ended(id);
@@ -198,7 +198,7 @@ describe("without individual tracking", () => {
     expect((await browser.get(`${API}/public/click/${beyond}/`)).status).toBe(404);
   });
 
-  test("an unsubscribe names the person, and settles doubt; a hit carries no mail and settles none", async () => {
+  test("an unsubscribe identifies the person and settles doubt; a hit does neither", async () => {
     const readers = await people(2);
     const id = await send();
     await ended(id);
@@ -221,7 +221,7 @@ describe("without individual tracking", () => {
     expect((await analytics(id)).unsubscribed).toBe(1);
   });
 
-  test("what holds is the setting at the start of the campaign, not at its request", async () => {
+  test("the setting at the start of the campaign applies, not at its request", async () => {
     const readers = await people(1);
     const scheduled = await send({ scheduled_for: new Date(Date.now() + 3_600_000).toISOString() });
     await individually(true);
@@ -236,7 +236,7 @@ describe("without individual tracking", () => {
     expect((await company.api.get(`${API}/events/`)).body.results).toMatchObject([{ recipient: readers[0]!.email }]);
   });
 
-  test("a link that names its mail, as a node of the release before writes it, is only counted too", async () => {
+  test("a link that identifies its message, written by the previous release, is only counted, too", async () => {
     await people(1);
     const id = await send();
     await ended(id);
@@ -251,7 +251,7 @@ describe("without individual tracking", () => {
     expect((await sentEmails(id))[0]).toMatchObject({ status: "unknown", opened_at: null });
   });
 
-  test("nobody can ask who did not open it, and hits are counted by the variant that their mail was made from", async () => {
+  test("non-openers cannot be selected, and hits are counted by the variant of their message", async () => {
     await people(1);
     const id = await send();
     await ended(id);
@@ -276,7 +276,7 @@ describe("without individual tracking", () => {
     expect((await analytics(id)).opens).toEqual({ total: 3, unique: null, machine: 0 });
   });
 
-  test("of a deleted campaign links still lead, and nothing is counted any more", async () => {
+  test("links of a deleted campaign still redirect, and nothing is counted", async () => {
     const readers = await people(1);
     const id = await send();
     await ended(id);

@@ -1,4 +1,4 @@
-/** Rows of a company, a campaign and its mails, as sending leaves them. */
+/** Rows of a company, a campaign and its messages, as sending leaves them. */
 import { query, queryOne } from "../../../models/database/db.ts";
 import { mailIds } from "../../../models/statements/mail-key.ts";
 import type { Caller } from "../../../services/lib/caller.ts";
@@ -13,11 +13,11 @@ export interface World {
   companyId: string;
   campaignId: string;
   campaignNo: number;
-  /** In the order of their numbers, from 1. `messageId`: what stands before the "@" of the Message-ID. */
+  /** Ordered by number from 1. `messageId` is the part before the "@" of the Message-ID. */
   mails: { id: string; messageId: string; email: string; subscriberId: string }[];
 }
 
-/** `mails` mails, sent an hour ago, each to a subscriber of its own; of a company of their own, or of one that is there. */
+/** Creates `mails` messages sent an hour ago, each to its own subscriber, in a new or a given company. */
 export async function newWorld(mails = 1, company?: { id: string }): Promise<World> {
   const [companyId, campaignId] = [company?.id ?? newId(), newId()];
   await query(

@@ -28,7 +28,7 @@ const servers: Server[] = [];
 
 const HAPPENS_WITHIN_MS = 45_000;
 
-/** A receiver on loopback; `answer` may leave a request hanging. */
+/** Receiver on loopback; `answer` may leave a request hanging. */
 async function receiver(answer: Answer): Promise<Receiver> {
   const got: Got[] = [];
   const server = createServer((request, response) => {
@@ -74,7 +74,7 @@ const QUEUE = `
       sent_email_id uuid, campaign_id uuid, metadata jsonb, created_at timestamptz))
   ${outboxInsert("event")}`;
 
-/** Returns the companies that have something to deliver now. */
+/** Returns the companies with new deliveries. */
 async function queueWebhooks(events: readonly Event[], on: Queryable): Promise<string[]> {
   const rows = await query<{ company_id: string }>(QUEUE, [JSON.stringify(events)], on);
   return [...new Set(rows.map((row) => row.company_id))];
@@ -124,7 +124,7 @@ describe("webhook delivery", () => {
     throw new Error("It did not happen");
   }
 
-  /** Makes what waits for its next try due. */
+  /** Makes waiting retries due. */
   const hurry = (companyId: string) =>
     query("update webhook_deliveries set next_attempt_at = now() where company_id = $1 and status = 'pending'", [
       companyId,
@@ -217,7 +217,7 @@ describe("webhook delivery", () => {
     );
   });
 
-  // What a change of its DNS amounts to: the address was fine when it was saved, and is not when something is due.
+  // Same as a change in DNS: the address was valid when saved, and is not at delivery.
   test.each([
     ["https:", /not on the public internet/],
     ["http:", /must start with https/],
@@ -248,13 +248,13 @@ describe("webhook delivery", () => {
     const events = Array.from({ length: 20 }, () => event(id));
     await transaction((client) => queueWebhooks(events, client));
     await until(() => others.every(({ got }) => got.length === 20));
-    // Lanes of the hanging one are bounded: it cannot take what others need.
+    // Concurrency per endpoint is limited, so the hanging one cannot use up the others' share.
     expect(hanging.got.length).toBeLessThanOrEqual(16);
     hanging.close();
     await query("delete from webhook_endpoints where company_id = $1", [id]);
   });
 
-  /** As if a node had claimed it at the moment it was queued. */
+  /** As if a node had claimed it when it was queued. */
   const queueClaimed = (id: string, lease: string) =>
     transaction(async (client) => {
       await queueWebhooks([event(id)], client);

@@ -10,8 +10,8 @@ import { type ServiceProcess, startService } from "../../support/service-process
 
 const SECRET_KEY = "test-secret-test-secret-test-secret";
 const EVENTS = 300;
-/** What one node has in the air for one endpoint at most. */
-const LANES = 16;
+/** Maximum concurrent deliveries of one node to one endpoint. */
+const MAX_IN_FLIGHT = 16;
 
 describe("kill -9 of the node that delivers", () => {
   let database: TestDatabase;
@@ -70,13 +70,13 @@ describe("kill -9 of the node that delivers", () => {
     await until(() => got.length >= 50);
     child.signal("SIGKILL");
     await child.ended;
-    // The leases of the dead run out.
+    // The dead node's leases expire.
     await query("update webhook_deliveries set next_attempt_at = now() where status = 'pending'");
     await start();
     const open = "select from webhook_deliveries where status <> 'succeeded' limit 1";
     await until(async () => !(await queryOne(open)));
 
     expect(new Set(got)).toEqual(new Set(ids));
-    expect(got.length - EVENTS).toBeLessThanOrEqual(LANES);
+    expect(got.length - EVENTS).toBeLessThanOrEqual(MAX_IN_FLIGHT);
   });
 });

@@ -4,7 +4,7 @@ import { base62, hashKey, looksLikeKey, newKey } from "../../../services/account
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 describe("an API key", () => {
-  test("has its form, its beginning for the list, and its hash", () => {
+  test("has a format, a prefix for the list, and a hash", () => {
     const { key, prefix, keyHash } = newKey();
     expect(key).toMatch(/^fm_[0-9A-Za-z]{43}$/);
     expect(looksLikeKey(key)).toBe(true);
@@ -23,7 +23,7 @@ describe("an API key", () => {
     `fm_${"a".repeat(43)}\n`,
   ])("%j is none", (text) => expect(looksLikeKey(text)).toBe(false));
 
-  test("spells every 32 bytes in 43 characters that can be read back", () => {
+  test("encodes every 32 bytes in 43 characters that can be decoded", () => {
     const read = (text: string) => [...text].reduce((sum, digit) => sum * 62n + BigInt(DIGITS.indexOf(digit)), 0n);
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {

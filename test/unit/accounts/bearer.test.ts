@@ -19,7 +19,7 @@ describe("a bearer token", () => {
     Object.assign(process.env, { SECRET_KEY: "today's secret secret", SECRET_KEY_OLD: "yesterday's secret" });
   });
 
-  test("says who, for 15 minutes", () => {
+  test("identifies the user for 15 minutes", () => {
     const token = signBearer(USER, MARK);
     expect(verifyBearer(token)).toEqual({ userId: USER, passwordMark: MARK });
     const { iat, exp } = jwt.decode(token) as jwt.JwtPayload;
@@ -27,7 +27,7 @@ describe("a bearer token", () => {
     expect(BEARER_SECONDS).toBe(900);
   });
 
-  test("of the previous secret is still good", () => {
+  test("of the previous secret is still valid", () => {
     expect(verifyBearer(jwt.sign(claims(), keysFor("bearer")[1]!))).toEqual({ userId: USER, passwordMark: MARK });
   });
 

@@ -1,4 +1,4 @@
-/** What stands at a domain that a company claims is a stranger's: where the service looks for the token, and where it does not. */
+/** A claimed domain is untrusted: where the service looks for the token, and where it must not. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { findProof } from "../../../services/accounts/tracking-domain/proof.ts";
@@ -28,7 +28,7 @@ afterAll(async () => {
   await new Promise((done) => server.close(done));
 });
 
-test("a domain that leads into a private network is never asked for the token", async () => {
+test("the token is never fetched from a private network", async () => {
   for (const zone of [
     { a: ["127.0.0.1"] },
     { a: ["192.0.2.1", "127.0.0.1"] },
@@ -41,7 +41,7 @@ test("a domain that leads into a private network is never asked for the token", 
   expect(asked).toBe(0);
 });
 
-test("aliases that lead in a circle, or further than five names, prove nothing", async () => {
+test("circular aliases, or more than five, verify nothing", async () => {
   dns.zones.set("a.acme.example", { cname: "b.acme.example" });
   dns.zones.set("b.acme.example", { cname: "a.acme.example" });
   expect(await findProof("a.acme.example", "token")).not.toBe("found");
@@ -51,7 +51,7 @@ test("aliases that lead in a circle, or further than five names, prove nothing",
   expect(await findProof("c2.acme.example", "token")).toBe("found");
 });
 
-test("a name server that fails says nothing about the proof", async () => {
+test("a name server's failure does not change the verification", async () => {
   dns.zones.set("read.acme.example", { fault: "servfail" });
   expect(await findProof("read.acme.example", "token")).toBe("unknown");
   dns.zones.delete("read.acme.example");

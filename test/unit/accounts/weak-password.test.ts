@@ -79,7 +79,7 @@ test.each(["ecalevol1815", "l0ve1ace!!1", "analytica1843"])("%s is known, in ano
   expect(await passwordErrors(password, ADA)).toEqual(CLOSE);
 });
 
-test("no text makes the check fail, whatever the person is called", async () => {
+test("no text makes the check fail, whatever the person's name", async () => {
   const text = fc.string({ unit: "binary", minLength: 0, maxLength: 60 });
   const hostile = fc.constantFrom(
     "__proto__",
@@ -100,13 +100,13 @@ test("no text makes the check fail, whatever the person is called", async () => 
   await fc.assert(checked, { numRuns: 100 });
 });
 
-test("a long password takes as long as its first 32 characters", async () => {
+test("only the first 32 characters of a long password are scored", async () => {
   const start = "1!|0o4@5$7+".repeat(3).slice(0, 32);
   const { count } = await guessesOf(start, []);
   expect(await guessesOf(start + "password1234".repeat(82), [])).toEqual({ count, byWords: false });
 });
 
-test("the lists are loaded by the first password that is checked", async () => {
+test("the lists are loaded on the first check", async () => {
   const loaded: string[] = [];
   await jest.isolateModulesAsync(async () => {
     for (const name of ["@zxcvbn-ts/core", "@zxcvbn-ts/language-common"]) {
@@ -122,6 +122,6 @@ test("the lists are loaded by the first password that is checked", async () => {
   });
 });
 
-test("more bytes than anybody types are refused before anything is looked at", async () => {
+test("overlong passwords are refused before any check", async () => {
   expect(await passwordErrors("é".repeat(600))).toEqual(["Ensure this field has no more than 1024 bytes."]);
 });

@@ -16,7 +16,7 @@ const people = [
   "Microsoft Office/16.0 (Windows NT 10.0; Microsoft Outlook 16.0.17928; Pro)",
   "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) [Pinterest/iOS]",
   "Thunderbird/128.3.0",
-  // A person opened the mail, and the provider's proxy fetched for them.
+  // A person opened the message, and the provider's proxy fetched the image.
   "Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)",
   "YahooMailProxy; https://help.yahoo.com/kb/yahoo-mail-proxy-SLN28749.html",
 ];
@@ -44,17 +44,17 @@ const machines = [
   "SomeCrawler crawler 1.0",
 ];
 
-describe("who is behind an open or a click", () => {
+describe("machine or person behind a hit", () => {
   test.each(people)("a person: %s", (agent) => expect(isMachineAgent(agent)).toBe(false));
   test.each(machines)("a machine: %j", (agent) => expect(isMachineAgent(agent)).toBe(true));
 
-  test("of a long user agent only the beginning is read, so that matching it stays cheap", () => {
+  test("only the beginning of a long user agent is matched, which limits CPU time", () => {
     const browser = people[0]!.padEnd(MAX_AGENT_LENGTH, " x");
     expect(isMachineAgent(`${browser} Googlebot`)).toBe(false);
     expect(isMachineAgent(`Googlebot ${browser}`)).toBe(true);
   });
 
-  test("what is known of many agents is the same when they come again", () => {
+  test("cached results equal fresh ones", () => {
     const agents = Array.from({ length: 5_000 }, (_, n) => `${n % 3 === 0 ? "Googlebot" : people[0]} ${n}`);
     for (const _ of [1, 2]) expect(agents.map(isMachineAgent)).toEqual(agents.map((_, n) => n % 3 === 0));
   });
@@ -70,7 +70,7 @@ describe("too fast to be a person", () => {
     expect(isTooFast(at, sentBefore(TOO_FAST_MS))).toBe(false);
   });
 
-  test("before the result is recorded, but not where there will be none", () => {
+  test("before the result is recorded, but not if there will be none", () => {
     expect(isTooFast(at, { sent_at: null, status: 0 })).toBe(true);
     expect(isTooFast(at, { sent_at: null, status: 1 })).toBe(true);
     expect(isTooFast(at, { sent_at: null, status: 6 })).toBe(false);

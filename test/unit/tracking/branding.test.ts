@@ -12,7 +12,7 @@ import { brandCss, type Palette, paletteOf } from "../../../services/lib/brandin
 import { page } from "../../../services/tracking/pages/page.ts";
 import { http } from "../../integration/tracking/world.ts";
 
-/** Figures of WebAIM's contrast checker. */
+/** Values of WebAIM's contrast checker. */
 test.each([
   ["#000000", "#ffffff", 21],
   ["#ffffff", "#ffffff", 1],
@@ -25,7 +25,7 @@ test.each([
   expect(contrast(other, one)).toBe(contrast(one, other));
 });
 
-/** The same ones in each run, from all over the cube. */
+/** Deterministic sample of the colour cube. */
 function* someColours(count: number): Generator<string> {
   for (let n = 0; n < count; n++) {
     const bytes = createHash("sha256").update(`colour ${n}`).digest();
@@ -44,7 +44,7 @@ describe("colours of a company's pages", () => {
     expect(contrast(palette.line, palette.paper)).toBeGreaterThanOrEqual(3);
   }
 
-  test("whatever a company may choose, all text is readable in light and dark, and the light page has its colours", () => {
+  test("any colours of a company are readable in light and dark, and the light page uses them", () => {
     const all = [...someColours(1_000)];
     const accepted = all.flatMap((color, n) => {
       const background = all[(n * 7 + 1) % all.length]!;
@@ -59,7 +59,7 @@ describe("colours of a company's pages", () => {
     }
   });
 
-  test("readers who ask for dark pages get them, whatever the company chose", () => {
+  test("readers who prefer dark pages get them, whatever the company chose", () => {
     for (const background of someColours(100)) {
       const { dark } = paletteOf({ color: readableOn(background, background, 4.5), background });
       expect(contrast(dark.paper, "#ffffff")).toBeGreaterThan(contrast(dark.paper, "#000000"));
@@ -67,7 +67,7 @@ describe("colours of a company's pages", () => {
     }
   });
 
-  test("colours that came into the table by another way are readable all the same, and nothing but colours", () => {
+  test("invalid stored colours are ignored, and the page stays readable", () => {
     expectReadable(paletteOf({ color: "#777777", background: "#808080" }).light);
     const hostile = "red}</style><script>alert(1)</script>";
     const css = brandCss({ color: hostile, background: "url(https://evil.example/)" })!;
@@ -75,11 +75,11 @@ describe("colours of a company's pages", () => {
     expect(css).not.toMatch(/[<>"'\\]|url/);
   });
 
-  test("without colours of its own a company's pages are the service's", () => {
+  test("without own colours a company's pages use the service's", () => {
     expect(brandCss({ name: "Lantern", logo_url: "https://a.example/l.png" })).toBeUndefined();
   });
 
-  test("begin with the tints of the page's own style", () => {
+  test("begin with the colours of the page's own style", () => {
     const css = readFileSync(join(import.meta.dirname, "../../../services/lib/page-style/page.css"), "utf8");
     const [light, dark] = [...css.matchAll(/:root\s*\{([^}]*)\}/g)].map(([, block]) => block!);
     const { light: ours, dark: oursInTheDark } = paletteOf({});
@@ -128,7 +128,7 @@ describe("a page with a company's colours and logo", () => {
   const policyOf = (more: object) => shown(more).headers!["content-security-policy"]!;
   const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
-  test("its policy names each of its style elements by the hash, and the logo's host alone", () => {
+  test("its policy allows its style elements by hash, and only the logo's host", () => {
     const body = shown({ css, logo }).body as string;
     const styles = [...body.matchAll(/<style>([^<]*)<\/style>/g)].map(([, text]) => hashOf(text!));
     expect(styles).toHaveLength(2);
@@ -138,13 +138,13 @@ describe("a page with a company's colours and logo", () => {
     expect(policyOf({})).not.toContain("img-src");
   });
 
-  test("its logo's address is text of an attribute", () => {
+  test("its logo's address is escaped", () => {
     const body = shown({ logo }).body as string;
     expect(body).toContain('<img src="https://cdn.example/l.png?a=&quot;&gt;&lt;script&gt;&amp;b=1" alt=""');
     expect(body).not.toContain("<script");
   });
 
-  test("is in the reader's language, else in the company's, else in English", () => {
+  test("uses the reader's language, else the company's, else English", () => {
     const languageOf = (acceptLanguage: string, language?: string) =>
       page("unsubscribed", http({ acceptLanguage }).http, { company: { ...company, language } }).headers![
         "content-language"

@@ -10,7 +10,7 @@ const MAILS = [
   ...Array.from({ length: 2_000 }, (_, n) => ({ campaign_no: 5, seq: n + 1 })),
 ];
 
-test("an id is a UUID of version 8, one for each mail and always the same, from which its numbers are read back", () => {
+test("an id is a UUID of version 8, unique and constant per message, from which its numbers are decoded", () => {
   const made = ids.of(MAILS);
   for (const id of made) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   expect(new Set(made).size).toBe(MAILS.length);
@@ -20,7 +20,7 @@ test("an id is a UUID of version 8, one for each mail and always the same, from 
   expect(ids.of([])).toEqual([]);
 });
 
-test("all of its 122 free bits look like chance, and another key makes others", () => {
+test("its 122 free bits look random, and another key yields others", () => {
   const bits = ids.of(MAILS).map((id) =>
     BigInt(`0x${id.replaceAll("-", "")}`)
       .toString(2)
@@ -32,7 +32,7 @@ test("all of its 122 free bits look like chance, and another key makes others", 
   expect(others.read(ids.of(MAILS)[0]!)).toBeNull();
 });
 
-test("of an id that was stored, made up or changed in any bit nothing is read", () => {
+test("a stored, invented or changed id is not decoded", () => {
   const [id] = ids.of([{ campaign_no: 3, seq: 9 }]) as [string];
   for (const other of [newId(), "", "no id", id.slice(1)]) expect(ids.read(other)).toBeNull();
   const bytes = Buffer.from(id.replaceAll("-", ""), "hex");
@@ -45,7 +45,7 @@ test("of an id that was stored, made up or changed in any bit nothing is read", 
   }
 });
 
-test("of many ids at once each is read by itself, whatever stands between them", () => {
+test("many ids are decoded independently, valid or not", () => {
   const made = ids.of(MAILS.slice(0, 3));
   const asked = [
     newId(),
@@ -60,7 +60,7 @@ test("of many ids at once each is read by itself, whatever stands between them",
   expect(ids.readAll([])).toEqual([]);
 });
 
-test("a Message-ID's part is another text than the id, and only ours is read back", () => {
+test("the Message-ID differs from the id, and only ours are decoded", () => {
   const made = ids.of(MAILS.slice(0, 3));
   const opaque = ids.messageIds(made);
   for (const text of opaque) expect(text).toMatch(/^[\w-]{22}$/);

@@ -8,7 +8,7 @@ import { http } from "../../integration/tracking/world.ts";
 const FOLDER = join(import.meta.dirname, "../../../services/lib/page-style");
 const css = readFileSync(join(FOLDER, "page.css"), "utf8");
 
-/** Custom properties of the first block, and of the dark one over them. */
+/** Custom properties of the first block, overridden by the dark one. */
 function colours(dark: boolean): Record<string, string> {
   const [light, darker] = [...css.matchAll(/:root\s*\{([^}]*)\}/g)].map(([, block]) =>
     Object.fromEntries([...block!.matchAll(/--([\w-]+):\s*(#[0-9a-f]{6})/g)].map(([, name, value]) => [name!, value!])),
@@ -73,14 +73,14 @@ describe("every page in every language", () => {
   ] as const;
   const cases = names.flatMap((name) => Object.keys(catalogues).map((language) => ({ name, language })));
 
-  test.each(cases)("$name in $language: named, directed, labelled, without script", ({ name, language }) => {
+  test.each(cases)("$name in $language: title, direction, labels, no script", ({ name, language }) => {
     const body = page(name, http({ acceptLanguage: language }).http, values).body as string;
     expect(body).toMatch(new RegExp(`<html lang="${language}" dir="(ltr|rtl)">`));
     expect(body).toMatch(/<title>[^<]+ – Acme<\/title>/);
     expect(body.match(/<h1>/g)).toHaveLength(1);
     expect(body).toContain('name="viewport"');
     expect(body).not.toMatch(/<script|\son\w+=|style=|\{\w+\}/);
-    // Every field that is shown has a label: by `for`, or around it.
+    // Every visible field has a label, by `for` or around it.
     for (const [input, type] of body.matchAll(/<input type="(\w+)"[^>]*>/g)) {
       const id = /id="([^"]+)"/.exec(input)?.[1];
       const labelled = id ? body.includes(`<label for="${id}">`) : body.includes(`<label class="choice">${input}`);
@@ -88,7 +88,7 @@ describe("every page in every language", () => {
     }
   });
 
-  test.each(names)("%s: whatever company, person and lists are called is text, and adds no markup", (name) => {
+  test.each(names)("%s: names of company, person and lists are escaped", (name) => {
     const shape = (shown: typeof values) => {
       const body = page(name, http({}).http, shown).body as string;
       return body.match(/<\/?[a-z][a-z0-9]*(?:\s+[\w-]+(?==))*/gi)!.join(" ");
@@ -118,7 +118,7 @@ describe("every page in every language", () => {
     }
   });
 
-  test("all catalogues have the same texts, and keep what is filled in", () => {
+  test("all catalogues have the same texts and placeholders", () => {
     const flat = (value: object, path = ""): [string, string][] =>
       Object.entries(value).flatMap(([key, text]) =>
         typeof text === "string" ? [[`${path}${key}`, text]] : flat(text, `${path}${key}.`),
@@ -137,7 +137,7 @@ describe("every page in every language", () => {
     );
   });
 
-  test("the policy names the one style element by its hash and allows nothing else", () => {
+  test("the policy allows only the one style element, by hash", () => {
     expect(PAGE_CSP).toMatch(
       /^default-src 'none'; style-src 'sha256-[\w+/=]+'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
     );

@@ -10,7 +10,7 @@ import { personToken, readPersonToken } from "../../../services/lib/tokens/perso
 const key = randomBytes(32);
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/** Every way to change one character of a token. */
+/** Every change of one character of a token. */
 function* tampered(token: string): Generator<string> {
   for (let at = 0; at < token.length; at++) {
     const other = ALPHABET[(ALPHABET.indexOf(token[at]!) + 1) % ALPHABET.length];
@@ -19,7 +19,7 @@ function* tampered(token: string): Generator<string> {
 }
 
 describe("link tokens", () => {
-  test("each of a mail's tokens reads as its mail and link", () => {
+  test("each of a message's tokens decodes to its message and link", () => {
     const id = newId();
     const tokens = new LinkTokens(key, id);
     for (let link = 0; link <= 40; link++) {
@@ -38,7 +38,7 @@ describe("link tokens", () => {
     }
   });
 
-  test("an address comes back as it went in", () => {
+  test("an address is decoded unchanged", () => {
     fc.assert(
       fc.property(
         fc.webUrl({ withQueryParameters: true, withFragments: true }),
@@ -51,7 +51,7 @@ describe("link tokens", () => {
     );
   });
 
-  test("random text is no token and does no harm", () => {
+  test("random text is refused", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 5_000 }), (text) => readLinkToken([key], text) === null),
     );
@@ -61,7 +61,7 @@ describe("link tokens", () => {
 describe("person tokens", () => {
   const [companyId, subscriberId] = [newId(), newId()];
 
-  test("hold company and subscriber, for ever or until a time", () => {
+  test("contain company and subscriber, with or without an expiry", () => {
     const lasting = personToken("preferences", companyId, subscriberId);
     expect(readPersonToken("preferences", lasting)).toEqual({
       companyId,
@@ -75,7 +75,7 @@ describe("person tokens", () => {
     expect(readPersonToken("confirm", short, until.getTime() + 1_000)).toMatchObject({ subscriberId, expired: true });
   });
 
-  test("one kind never stands for the other, and none can be changed", () => {
+  test("kinds cannot be confused, and none can be changed", () => {
     const token = personToken("confirm", companyId, subscriberId, new Date(Date.now() + 60_000));
     expect(readPersonToken("preferences", token)).toBeNull();
     for (const forged of tampered(token)) expect(readPersonToken("confirm", forged)).toBeNull();
@@ -83,9 +83,9 @@ describe("person tokens", () => {
       expect(readPersonToken("confirm", forged)).toBeNull();
   });
 
-  test("may hold a list, which cannot be taken away, changed or added", () => {
+  test("may contain a list, which cannot be removed, changed or added", () => {
     const listId = newId();
-    // To whole seconds, as a token has it.
+    // Tokens contain whole seconds.
     const until = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 60_000);
     const token = personToken("confirm", companyId, subscriberId, until, listId);
     const whole = { companyId, subscriberId, subjectId: listId, expiresAt: until, expired: false };

@@ -5,7 +5,7 @@ const ALL =
   "utm_source=news&utm_medium=email&utm_campaign=Oto%C3%B1o%20%26%20m%C3%A1s&utm_term=a%20b&utm_content=x%23y";
 const one = { source: "news" };
 
-describe("tags of a link", () => {
+describe("UTM parameters of a link", () => {
   test.each([
     ["https://x.example", all, `https://x.example?${ALL}`],
     ["https://x.example/p", one, "https://x.example/p?utm_source=news"],
@@ -18,12 +18,12 @@ describe("tags of a link", () => {
     expect(withUtm(url, utm)).toBe(tagged);
   });
 
-  test("leave the query as it is, however it is written", () => {
+  test("leave the query unchanged in any notation", () => {
     const query = "a=1&a=2&b=%C3%BC+%20&c&=d&e=f=g&sig=A%2bb";
     expect(withUtm(`https://x.example/?${query}`, one)).toBe(`https://x.example/?${query}&utm_source=news`);
   });
 
-  test("are not added where the address has its own, in whatever spelling and however empty", () => {
+  test("are not added if the address has its own, in any spelling, even empty", () => {
     for (const url of [
       "https://x.example/?utm_source=own",
       "https://x.example/?utm_source",
@@ -35,7 +35,7 @@ describe("tags of a link", () => {
     expect(withUtm("https://x.example/#utm_source=own", one)).toBe("https://x.example/?utm_source=news#utm_source=own");
   });
 
-  test("are left out without any, and where the address would be too long to be followed", () => {
+  test("are omitted if there are none, or if the address would be too long", () => {
     expect(withUtm("https://x.example/", null)).toBe("https://x.example/");
     expect(withUtm("https://x.example/", {})).toBe("https://x.example/");
     const long = `https://x.example/?${"a".repeat(1_900)}`;

@@ -56,7 +56,7 @@ test("a host is resolved once per connection, not once per event", async () => {
   const all = [];
   for (let n = 0; n < 10; n++) {
     all.push(await attempt(claimed({}), poster));
-    // undici uses a connection again from the next turn of the event loop on.
+    // undici reuses a connection from the next iteration of the event loop on.
     await new Promise(setImmediate);
   }
   await new Promise(setImmediate);

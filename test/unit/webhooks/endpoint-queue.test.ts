@@ -8,7 +8,7 @@ const queueOf = (...endpoints: string[]) => {
 };
 const slotsOf = (queue: EndpointQueue) =>
   Object.fromEntries(queue.grant().map(({ endpointId, slots }) => [endpointId, slots]));
-/** Grants, and begins all that was granted. */
+/** Grants, and starts everything that was granted. */
 const begin = (queue: EndpointQueue) =>
   queue.grant().flatMap(({ slots, ...endpoint }) =>
     Array.from({ length: slots }, () => {

@@ -6,14 +6,14 @@ import type { PinnedAddress } from "../../../services/lib/ssrf/guard.ts";
 import { EventPoster } from "../../../services/webhooks/post.ts";
 import { selfMadeCertificate } from "../../support/certificate.ts";
 
-// The bundled ones: "default" would hold what an earlier test file of this process trusted.
+// Bundled certificates: "default" would include those trusted by earlier tests of this process.
 const trusted = getCACertificates("bundled");
 const certificate = selfMadeCertificate({ names: ["hooks.example"], address: false });
 let server: Server;
 let hosts: (string | undefined)[] = [];
 let resolvedHosts: string[] = [];
 let poster: EventPoster;
-/** Requests that wait for an answer until there are `together` of them. */
+/** Holds requests back until there are `together` of them. */
 let waiting: ServerResponse[] = [];
 let together = 1;
 
@@ -42,14 +42,14 @@ afterAll(() => {
   server.close();
 });
 
-/** None of the names here is known to any resolver. */
+/** No resolver knows these names. */
 const posterTo = (...addresses: string[]) =>
   new EventPoster(async (host) => {
     resolvedHosts.push(host);
     return addresses.map((address): PinnedAddress => ({ address, family: address.includes(":") ? 6 : 4 }));
   });
 const portOf = (of: { address(): AddressInfo | string | null }) => (of.address() as AddressInfo).port;
-/** undici uses a connection again from the next turn of the event loop on. */
+/** undici reuses a connection from the next iteration of the event loop on. */
 async function postAt(by: EventPoster, url: string) {
   const answer = await by.post({ url, headers: {}, body: "{}" });
   await new Promise(setImmediate);
@@ -111,7 +111,7 @@ test("keeps as many connections to a receiver as there are concurrent deliveries
   let connections = 0;
   const count = () => connections++;
   server.on("secureConnection", count);
-  // All are answered at once: handshakes of 200 may take a busy machine longer than a connection is kept that nobody needs.
+  // All are answered together: on a busy machine 200 handshakes may take longer than an idle connection is kept.
   together = 200;
   for (let round = 1; round <= 3; round++) {
     const answers = await Promise.all(Array.from({ length: 200 }, () => deliver("hooks.example")));
@@ -141,7 +141,7 @@ test("tries the next address if one is unreachable, but not after a broken conne
 describe("misbehaving receivers", () => {
   const plain = createTcp();
   let requests = 0;
-  /** What the receiver does at its nth request, from 1 on. */
+  /** Answer to the receiver's nth request, from 1 on. */
   let answerTo: (socket: Socket, nth: number) => void;
 
   beforeAll(async () => {

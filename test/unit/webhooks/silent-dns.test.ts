@@ -18,7 +18,7 @@ describe("a name server that never answers", () => {
   });
 
   test("delays only lookups of its own host, and for a limited time", async () => {
-    // Twice as many as the process has threads for files, hashes and getaddrinfo.
+    // Twice the number of threads that the process has for files, hashes and getaddrinfo.
     const hosts = Array.from({ length: 8 }, (_, n) => `hook${n}.example.com`);
     const answers = Promise.allSettled(
       hosts.map((host) => resolvePublic(host, { allowPrivate: false, resolve: (name) => askDns(name, [server]) })),
