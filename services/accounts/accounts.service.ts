@@ -105,7 +105,7 @@ export default defineService("accounts", contract, {
     updateCompany: { validate: companyErrors, handler: updateCompany },
 
     async proveTrackingDomains(ctx) {
-      const onError = (error: unknown) => this.logger.error({ error }, "A tracking domain could not be looked at");
+      const onError = (error: unknown) => this.logger.error({ error }, "Tracking domain check failed");
       return { checked: await checkDueClaims(ctx, onError) };
     },
 
@@ -148,7 +148,7 @@ export default defineService("accounts", contract, {
 
   created() {
     this.keys = new KeyAuthentication();
-    this.background = new Background((error) => this.logger.error({ error }, "Work behind an answer failed"));
+    this.background = new Background((error) => this.logger.error({ error }, "Background work failed"));
   },
   started: () => requireDefaultPlan(config().DEFAULT_PLAN),
   async stopped() {

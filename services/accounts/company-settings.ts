@@ -158,7 +158,7 @@ export async function updateCompany(ctx: Ctx<ParamsOf<"accounts.updateCompany">>
     throw invalid({ default_smtp_config_id: [missingObject(params.default_smtp_config_id!)] });
   }
   await afterPatch(ctx, { companyId, isAsked: params.tracking_domain !== undefined }, (error) =>
-    ctx.broker.logger.info({ companyId, error }, "A tracking domain could not be looked at"),
+    ctx.broker.logger.info({ companyId, error }, "Tracking domain check failed"),
   );
   return getCompany(ctx);
 }

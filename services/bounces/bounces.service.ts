@@ -49,7 +49,7 @@ export default defineService("bounces", contract, {
       },
       (campaignIds) => {
         for (const campaignId of campaignIds) {
-          this.logger.warn({ campaignId }, "Campaign stopped by the guard");
+          this.logger.warn({ campaignId }, "Campaign stopped by the bounce guard");
           emitAndForget(this.broker, "campaign.drained", { campaignId });
         }
       },

@@ -56,7 +56,7 @@ export async function deferReport(companyId: string, id: string, seconds: number
   );
 }
 
-/** Of two concurrent transactions the second waits for the first to commit and then returns no row. */
+/** The second of two concurrent transactions waits for the first to commit and then returns no row. */
 export const INSERT_SEEN = `
   insert into inbound_seen (company_id, origin, key)
   select * from unnest($1::uuid[], $2::uuid[], $3::text[]) m (company_id, origin, key) order by origin, key

@@ -125,8 +125,8 @@ export async function receiveReport(
   const id = await addReport(companyId, sourceId, text!);
   const stored = { id, company_id: companyId, source_id: sourceId, provider, smtp_config_id: smtpConfigId };
   // The report is stored: if this attempt fails, any node retries it.
-  const waits = (error: Error) => deps.log(`A report of ${provider} waits: ${error.message}`);
-  const work = ingestEvents(deps, stored, events).catch(waits);
+  const willRetry = (error: Error) => deps.log(`Report of ${provider} will be retried: ${error.message}`);
+  const work = ingestEvents(deps, stored, events).catch(willRetry);
   await withTimeout(work, ANSWER_MS, () => new Error("slow")).catch(() => {});
   return { accepted: events.length };
 }
@@ -143,7 +143,7 @@ async function retryReport(deps: ReportDeps, stored: StoredReport): Promise<void
     await ingestEvents(deps, stored, eventsOf(provider, stored.body));
   } catch (error) {
     const isOver = attempts >= MAX_ATTEMPTS;
-    deps.log(`A report of ${provider} ${isOver ? "is given up" : "waits"}: ${(error as Error).message}`);
+    deps.log(`Report of ${provider} ${isOver ? "dropped" : "will be retried"}: ${(error as Error).message}`);
     if (isOver) return finishReport(companyId, id);
     await deferReport(companyId, id, Math.min(MAX_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * 2 ** (attempts - 1)));
   }

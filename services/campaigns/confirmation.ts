@@ -133,7 +133,7 @@ const WARNED = `
 async function warnOwners(broker: ServiceBroker, companyId: string, reason: string): Promise<void> {
   const [company] = await query<{ name: string }>(WARNED, [companyId]);
   if (!company) return;
-  broker.logger.warn({ companyId, reason }, "A confirmation could not be mailed");
+  broker.logger.warn({ companyId, reason }, "Confirmation email could not be sent");
   await sequelize().transaction((within) =>
     noticeToOwners(companyId, "confirmation_unsent", { company: company.name, reason }, within),
   );

@@ -37,6 +37,6 @@ export async function dropHitParts(broker: ServiceBroker, defaultDays: number | 
       if (performance.now() > until) return;
       more = (await queryOne<{ more: boolean }>(DROP, [month]))!.more;
     }
-    broker.logger.info(`The hits of ${month.slice(0, 7)} were dropped: no company keeps any of them`);
+    broker.logger.info(`Table of hits of ${month.slice(0, 7)} dropped: no company keeps any of them`);
   }
 }

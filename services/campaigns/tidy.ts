@@ -49,7 +49,7 @@ async function recountStuck(broker: ServiceBroker): Promise<number> {
       await settle(id, broker);
     } else {
       // It is unknown whether these were sent, so a person has to decide.
-      broker.logger.error(`${counted!.open} recipients of campaign ${id} are queued, and no sender will take them`);
+      broker.logger.error(`${counted!.open} recipients of campaign ${id} are queued, but no sender will claim them`);
     }
   }
   return stuck.length;

@@ -179,7 +179,7 @@ export const ImportState = Type.Object({
   }),
 });
 
-/** What a column becomes: a field, an attribute, a status (if it names one), or nothing. */
+/** Meaning of a column: a field, an attribute, a status (if it names one), or nothing. */
 const COLUMN_MEANINGS = [
   "email",
   "first_name",

@@ -102,7 +102,7 @@ async function record(ctx: Ctx<SubscribeRequest>): Promise<boolean> {
   return asksToConfirm;
 }
 
-/** Whether the list requires confirmations; null if it uses the company's setting. */
+/** Tells if the list requires confirmations; null if it uses the company's setting. */
 async function ownChoice(companyId: string, listId: string | null): Promise<boolean | null> {
   if (!listId) return null;
   const list = await List.findOne({ attributes: ["doubleOptIn"], where: { companyId, id: listId } });

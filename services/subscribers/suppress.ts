@@ -5,7 +5,7 @@ import { SUBSCRIBER_STATUSES } from "../../models/subscriber.ts";
 export const STRENGTH = (kind: string) =>
   `array_position(array['unsubscribed', 'bounced', 'complained', 'manual'], ${kind})`;
 
-/** For `on conflict … do update` with the alias `x`. */
+/** Condition for `on conflict … do update` with the alias `x`. */
 export const IS_STRONGER = `(${STRENGTH("excluded.kind")} > ${STRENGTH("x.kind")}
   and (x.kind = 'unsubscribed' or excluded.kind <> 'manual'))`;
 

@@ -20,7 +20,7 @@ export async function signInLink(ctx: Ctx<ParamsOf<"accounts.signInLink">>): Pro
   const id = newId();
   const expiresAt = new Date(Date.now() + GOOD_MS);
   await AccountToken.create({ id, kind: "sign_in", userId: user.id, expiresAt });
-  ctx.broker.logger.info({ userId: user.id }, "A link that signs a person in was made");
+  ctx.broker.logger.info({ userId: user.id }, "Sign-in link created");
   return [{ url: linkTo("sign_in", id), good_until: expiresAt.toISOString() }];
 }
 

@@ -63,10 +63,10 @@ export async function startListener(ingester: Ingester, logger: Logger): Promise
     tls: files && readCertificate(files),
     ingester,
     readReport,
-    onError: (error) => logger.error({ error }, "A message that came in could not be stored"),
+    onError: (error) => logger.error({ error }, "Inbound message could not be stored"),
   });
   const port = await listener.listen();
-  logger.info(`Bounces are taken by SMTP on port ${port}`);
+  logger.info(`Listening for bounces by SMTP on port ${port}`);
   const unfollow = files ? followCertificate(listener, files, logger) : () => {};
   return {
     port,

@@ -155,7 +155,7 @@ async function chunkSlice(
 interface SliceRecord {
   slice: Slice;
   done: boolean;
-  /** From here on recipients are only counted. */
+  /** True from the first recipient that is only counted. */
   isCounting: boolean;
   room: MonthRoom;
 }

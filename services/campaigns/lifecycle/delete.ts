@@ -10,7 +10,7 @@ import { holdCampaign } from "../../../models/statements/read-campaign.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { notFound, wrongState } from "../../lib/errors.ts";
 
-/** With an error, no more of it is sent, whatever a cut-off sender reports later. */
+/** Setting an error stops sending, whatever a cut-off sender reports later. */
 const HIDE = `
   update campaigns set deleted_at = now(), error = coalesce(error, 'The campaign was deleted.'),
     recipients_state = case recipients_state when 'kept' then 'hidden' else recipients_state end

@@ -43,7 +43,7 @@ export async function startDue(broker: ServiceBroker): Promise<number> {
     emitAndForget(broker, "campaign.pending", { campaignId: id });
   }
   for (const { campaign_id: campaignId, company_id: companyId, recipients } of await releaseDueChunks()) {
-    broker.logger.info({ campaignId, companyId, recipients }, "The hour of these recipients has come");
+    broker.logger.info({ campaignId, companyId, recipients }, "Recipients released at their local hour");
     emitAndForget(broker, "campaign.queued", { campaignId, companyId });
   }
   return started;

@@ -39,7 +39,7 @@ export async function stop(ctx: Ctx, companyId: string, campaignId: string) {
 
 export const stopOwn = (ctx: Ctx<{ id: string }>) => stop(ctx, companyOf(ctx), ctx.params.id);
 
-/** For operators, who know the campaign but not its company. */
+/** Variant for operators, who know the campaign but not its company. */
 export async function stopAny(ctx: Ctx<{ campaign_id: string }>) {
   const { campaign_id: id } = ctx.params;
   const found = await queryOne<{ company_id: string }>("select company_id from campaigns where id = $1", [id]);

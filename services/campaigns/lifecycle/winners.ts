@@ -11,7 +11,7 @@ export async function decideWinners(broker: ServiceBroker): Promise<number> {
     if (winner === undefined) continue;
     decided += 1;
     const { campaign_id: campaignId, company_id: companyId } = due;
-    broker.logger.info({ campaignId, companyId, winner }, "Winner of a campaign's variants decided");
+    broker.logger.info({ campaignId, companyId, winner }, "A/B test winner decided");
     emitAndForget(broker, "campaign.queued", { campaignId, companyId });
   }
   return decided;

@@ -30,7 +30,7 @@ export async function downloadMedia(id: string, caller: Caller): Promise<Documen
       "Content-Length": String(media.size),
       "Content-Disposition": disposition(media.contentType, media.filename),
       "X-Content-Type-Options": "nosniff",
-      // With "sandbox" no browser's PDF viewer starts.
+      // PDF viewers of browsers do not start with "sandbox".
       "Content-Security-Policy": `default-src 'none'${media.contentType === "application/pdf" ? "" : "; sandbox"}`,
       // Webmail of any origin may show the images.
       "Cross-Origin-Resource-Policy": "cross-origin",

@@ -16,5 +16,5 @@ export const clockOf = (time: string): Date => new Date(time.replace(OFFSET, "Z"
 /** Instant at which the first time zone reaches it. */
 export const earliestStart = (clock: Date): Date => new Date(clock.getTime() - FIRST_ZONE_MS);
 
-/** Where the time has passed, the email is sent at once; a time that has passed everywhere is a mistake. */
+/** A time that has passed in some zones sends there at once; one that has passed everywhere is a mistake. */
 export const isStillAhead = (clock: Date): boolean => clock.getTime() + LAST_ZONE_MS > Date.now();

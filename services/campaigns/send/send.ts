@@ -41,7 +41,7 @@ const INSERT_RECEIVERS = `
   from rows from (json_to_recordset($3) as (email text, cc text[], bcc text[], variables jsonb)) with ordinality
     as r (email, cc, bcc, variables, no)`;
 
-/** From this size on, writing receivers takes noticeable database time. */
+/** Size from which writing receivers takes noticeable database time. */
 const MANY_RECEIVERS = 500;
 /** Newsletters of one company are written one at a time. */
 const isNewsletter = (type: CampaignType, { is_transactional, receivers = [] }: SendParams): boolean =>
@@ -59,7 +59,7 @@ export type Answer = ReturnType<typeof campaignView> & {
 
 interface Times {
   scheduledFor: Date | null;
-  /** For recipient time zones: the earliest instant at which the hour is reached. */
+  /** Earliest instant at which the hour is reached, for recipient time zones. */
   startsAt: Date | null;
 }
 

@@ -177,7 +177,7 @@ class Header {
     return rest.map(([at, name]) => ({ at, name: this.#mapped.get(at) ?? name }));
   }
 
-  /** In German files with `Name` and `Vorname`, the former is the last name. */
+  /** German files with `Name` and `Vorname` have the last name in `Name`. */
   hasVorname(): boolean {
     return this.names.some((name) => squashed(name) === "vorname");
   }
@@ -201,7 +201,7 @@ export function namesOf(header: readonly string[]): string[] {
   return header.map((cell) => withoutGuard(cell.replace(/\s+/g, " ").trim()));
 }
 
-/** For files in which only addresses count; -1 if there is none. */
+/** Used for files in which only addresses count; -1 if there is none. */
 export function addressColumn(names: readonly string[]): number {
   const keys = names.map(squashed);
   return ALIASES.email.map((alias) => keys.indexOf(alias)).find((at) => at !== -1) ?? -1;

@@ -9,7 +9,7 @@ import { IS_STRONGER } from "../suppress.ts";
 import { LARGE_FILE_ROWS, type MergeJob } from "./import-tables.ts";
 import { SUPPRESSED_FROM } from "./status-words.ts";
 
-/** As many as a temporary table holds in memory (8 MB). */
+/** Number of rows that a temporary table holds in memory (8 MB). */
 const SLICE_ROWS = 20_000;
 
 export interface Merged {

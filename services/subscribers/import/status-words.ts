@@ -4,7 +4,7 @@ import { SUBSCRIBER_STATUSES, type SubscriberStatus } from "../../../models/subs
 /** Number of a status: a larger one is more restrictive; 0 is `active`. */
 export const stateOf = (status: SubscriberStatus): number => SUBSCRIBER_STATUSES.indexOf(status);
 export const NOTHING_SAID = stateOf("active");
-/** From this status on the address is suppressed, too. */
+/** Lowest status that also suppresses the address. */
 export const SUPPRESSED_FROM = stateOf("unsubscribed");
 
 // Normalised by `squashed`: `Opted-Out` is optedout. Mailchimp: subscribed, unsubscribed, cleaned, pending,
@@ -42,7 +42,7 @@ export const stateOfWord = (word: string): number | undefined =>
 
 const NEGATIONS = new Set(["", "0", "false", "no", "n", "none", "null", "never", "nein", "falsch", "non", "faux"]);
 
-/** For columns such as `unsubscribed` or `UNSUB_TIME`: any text except a negation is a yes. */
+/** Reads columns such as `unsubscribed` or `UNSUB_TIME`: any text except a negation is a yes. */
 export function isAffirmed(text: string): boolean {
   const word = squashed(text);
   return !NEGATIONS.has(word) && STATES.get(word) !== NOTHING_SAID;

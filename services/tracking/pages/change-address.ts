@@ -29,7 +29,7 @@ export async function changeAddressPage(ctx: Ctx<{ token: string }>): Promise<Do
 
 const UNIQUE_VIOLATION = "23505";
 
-/** Of two concurrent changes to the same address, the second finds it taken. */
+/** The second of two concurrent changes to the same address finds it taken. */
 async function change(link: ChangeLink): Promise<string | undefined> {
   try {
     return await retryOnConflict(() => transaction((client) => changeAddress(client, link), { owner: link.companyId }));

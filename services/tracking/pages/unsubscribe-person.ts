@@ -26,7 +26,7 @@ interface Unsubscribing {
   companyId: string;
   email: string;
   method: UnsubscribeMethod;
-  /** For the preferences page the last message sent to the person; null if there is none. */
+  /** The preferences page uses the last message sent to the person; null if there is none. */
   sentEmailId: string | null;
   campaignId: string | null;
 }

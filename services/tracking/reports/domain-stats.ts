@@ -28,8 +28,8 @@ interface Bounds {
 }
 
 /**
- * With 95 percent confidence, a share of 1 percent has a relative error below 30 percent, a share of 20 percent below 6
- * percent; for the rarer bounces and complaints a share of 10 percent below 20 percent.
+ * Relative errors with 95 percent confidence: below 30 percent for a share of 1 percent, below 6 percent for a share of
+ * 20 percent; for the rarer bounces and complaints below 20 percent for a share of 10 percent.
  */
 const BOUNDS = { mails: { all: 10_000, sample: 5_000 }, returned: { all: 2_000, sample: 1_000 } };
 

@@ -445,7 +445,7 @@ describe("resend to non-openers", () => {
     expect((await arrived()).map(({ subject }) => subject).toSorted()).toEqual(["For MACHINE", "For SILENT"]);
     expect(server.messages[0]!.raw).toMatch(/public\/click/);
     await longAgo(again.body.id);
-    // Who opens this one gets no third message; the Idempotency-Key prevents a second one.
+    // A person who opens this one gets no third message; the Idempotency-Key prevents a second one.
     await reader("203.0.113.8").get(linkTo("silent", "open"));
     for (
       const deadline = Date.now() + 50_000;

@@ -231,7 +231,7 @@ describe("while an import is at its last slice", () => {
         active: people - others.length,
         unsubscribed: others.length,
       });
-      // In a slot that no connection uses.
+      // Uses a slot that no connection uses.
       const slots = "select n from counters where company_id = $1 and name = 'subscribers' and slot = 32";
       expect(await query(slots, [company.id])).toEqual([{ n: ROWS - 1 }]);
     } finally {

@@ -23,7 +23,7 @@ beforeAll(async () => {
      insert into list_members (company_id, list_id, subscriber_id) select $1, $2, id from added where first_name = 'Reader'`,
     [company.id, list],
   );
-  // As after an import.
+  // Same statistics as after an import.
   await query("select analyze_subscribers()");
 });
 afterAll(() => app.stop());

@@ -254,7 +254,7 @@ describe("webhook delivery", () => {
     await query("delete from webhook_endpoints where company_id = $1", [id]);
   });
 
-  /** As if a node had claimed it when it was queued. */
+  /** Simulates a node that claimed it when it was queued. */
   const queueClaimed = (id: string, lease: string) =>
     transaction(async (client) => {
       await queueWebhooks([event(id)], client);

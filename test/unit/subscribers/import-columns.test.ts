@@ -81,7 +81,7 @@ describe("header names", () => {
       ["Email", "UNSUB_TIME", "CLEAN_TIME", "BLACKLISTED"],
       ["email", "status 2", "status 3", "status 2"],
     ],
-    // Of several candidates the usual name wins, and no column is lost.
+    // The usual name wins over other candidates, and no column is lost.
     [
       ["E-Mail", "email", "Mail"],
       ["=E-Mail", "email", "=Mail"],
