@@ -19,7 +19,8 @@ export function newIdAt(ms: number): string {
 export const newIdTail = (): string => newId().slice(-17);
 
 /** A UUID's 16 bytes, and its text. */
-export const uuidBytes = (uuid: string): Buffer => Buffer.from(uuid.replaceAll("-", ""), "hex");
+export const uuidBytes = (uuid: string): Buffer =>
+  Buffer.from(uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24), "hex");
 
 export function uuidOf(bytes: Buffer): string {
   const hex = bytes.toString("hex");

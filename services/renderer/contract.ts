@@ -1,8 +1,11 @@
 import type { ServiceContract } from "../define.ts";
+import type { MailText } from "../lib/mail-text.ts";
 import { Bool, ById, Described, Nullable, type Static, Type, Uuid } from "../lib/shapes.ts";
 import { Shown, contract as templates } from "./contract-templates.ts";
 
 const Data = Type.Record(Type.String(), Type.Unknown());
+
+const Message = Type.Unsafe<string | MailText>({});
 
 const Recipient = Type.Object({
   /** The sent email's id. */
@@ -27,9 +30,9 @@ export const Rendered = Type.Union([
   Type.Object({
     ok: Type.Literal(true),
     /** The message as latin1 characters: CRLF lines, none beginning with ".", the last one ended, no final dot. */
-    raw: Type.String(),
+    raw: Message,
     /** The same email without tracking, for cc and bcc. Only if the recipient has copies. */
-    copy: Type.Optional(Type.String()),
+    copy: Type.Optional(Message),
     /**
      * Attachments and the end of the message, to be written directly after `raw` and after `copy`. One string for every
      * recipient of the campaign, so that it is never copied. If absent, `raw` is the whole message.

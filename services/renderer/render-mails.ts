@@ -3,6 +3,7 @@
  * be rendered gets an individual error.
  */
 import { setImmediate } from "node:timers/promises";
+import { MailText } from "../lib/mail-text.ts";
 import type { CompiledCampaign, CompiledCampaigns } from "./compiled-campaign.ts";
 import { Unrenderable } from "./content.ts";
 import type { MakeMail, Rendered } from "./contract.ts";
@@ -20,19 +21,18 @@ function made({ skeleton, scope }: CompiledCampaign, recipient: Recipient): { ma
   };
 }
 
-function rendered(mail: Mail, raw: string, copy: string | undefined, tail: string | null): Rendered {
-  const { smtputf8 } = mail;
+type Message = string | MailText;
+
+function rendered({ smtputf8 }: Mail, raw: Message, copy: Message | undefined, tail: string | null): Rendered {
   if (copy === undefined && !tail) return { ok: true, raw, smtputf8, eightBit: smtputf8 };
   const parts = { ...(copy === undefined ? {} : { copy }), ...(tail ? { tail } : {}) };
   return { ok: true, raw, ...parts, smtputf8, eightBit: smtputf8 };
 }
 
-const textOf = ({ head, body }: Mail): string => head + body;
-
 function unsigned(campaign: CompiledCampaign, recipient: Recipient): Rendered {
   try {
     const { mail, copy } = made(campaign, recipient);
-    return rendered(mail, textOf(mail), copy ? textOf(copy) : undefined, campaign.skeleton.tail);
+    return rendered(mail, mail.text, copy?.text, campaign.skeleton.tail);
   } catch (error) {
     return failed(error);
   }
@@ -41,7 +41,10 @@ function unsigned(campaign: CompiledCampaign, recipient: Recipient): Rendered {
 async function signed(campaign: CompiledCampaign, recipient: Recipient, sign: Sign): Promise<Rendered> {
   try {
     const { mail, copy } = made(campaign, recipient);
-    const whole = async ({ head, body }: Mail) => (await sign(head, body)) + body;
+    const whole = async ({ text: { pieces }, headPieces }: Mail) => {
+      const body = new MailText(pieces.slice(headPieces)).toString();
+      return (await sign(new MailText(pieces.slice(0, headPieces)).toString(), body)) + body;
+    };
     return rendered(mail, await whole(mail), copy ? await whole(copy) : undefined, campaign.skeleton.tail);
   } catch (error) {
     return failed(error);

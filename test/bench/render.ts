@@ -19,6 +19,7 @@ import { newsletter, reader } from "../support/newsletter.ts";
 
 const [messages = 2000, rounds = 7] = process.argv.slice(2).map(Number);
 const key = Buffer.alloc(32, 7);
+const memory = Buffer.alloc(1024 * 1024);
 const installation = { baseUrl: "https://mail.example.org", serviceName: "Flockmail" };
 
 function contentIn(language: "en" | "ru", attachments: Content["attachments"] = []): Content {
@@ -69,8 +70,9 @@ function workOf(content: Content) {
     untracked: (recipient: Recipient): Scope =>
       scopeOf(recipient, { fallback: {}, tokens: null, preferencesUrl: () => "https://mail.example.org/p/" }),
     flockmail(recipient: Recipient): number {
-      const { head, body } = skeleton.make(recipient, scope(recipient), false);
-      return Buffer.from(head + body, "latin1").length;
+      const { text } = skeleton.make(recipient, scope(recipient), false);
+      text.writeTo(memory);
+      return text.length;
     },
     html: htmlProgram(bodies.html, baseUrl),
     text: textProgram(bodies.text(), baseUrl),

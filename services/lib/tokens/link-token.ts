@@ -14,12 +14,13 @@ import { uuidBytes, uuidOf } from "../ids.ts";
 const TAG_BYTES = 9;
 const TAGS_PER_BLOCK = 16;
 const ID_BYTES = 16;
+const TOKEN_BYTES = ID_BYTES + 2 + TAG_BYTES;
 
 const ADDRESS_TAG_BYTES = 16;
 const MAX_TOKEN_LENGTH = 4096;
 
 /** Length of a token without a URL. */
-export const TOKEN_LENGTH = ((ID_BYTES + 2 + TAG_BYTES) / 3) * 4;
+export const TOKEN_LENGTH = (TOKEN_BYTES / 3) * 4;
 /** The first characters of a token that are the same for all links of an email, and of no other mail. */
 export const MAIL_CHARACTERS = 21;
 const TOKEN = /^[A-Za-z0-9_-]{36,}$/;
@@ -31,26 +32,27 @@ export interface LinkTarget {
   url?: string;
 }
 
-const BLOCK_BYTES = TAG_BYTES * TAGS_PER_BLOCK;
+const AS_TEXT = { outputLength: TAG_BYTES * TAGS_PER_BLOCK, outputEncoding: "binary" } as const;
 
-/** The tags of 16 links. Key, id and number have fixed lengths, so that no two inputs run into each other. */
-function tagBlock(key: Buffer, id: Buffer, blockNo: number): Buffer {
-  const input = Buffer.concat([key, id, Buffer.of(blockNo >> 8, blockNo & 0xff)]);
-  return hash("shake256", input, { outputLength: BLOCK_BYTES, outputEncoding: "buffer" });
-}
-
-const tagIn = (block: Buffer, link: number): Buffer => {
-  const at = (link % TAGS_PER_BLOCK) * TAG_BYTES;
-  return block.subarray(at, at + TAG_BYTES);
-};
+/** The tags of 16 links, a character for each byte. Key, id and number have fixed lengths: no two inputs run into each other. */
+const tagBlock = (key: Buffer, id: Buffer, blockNo: number): string =>
+  hash("shake256", Buffer.concat([key, id, Buffer.of(blockNo >> 8, blockNo & 0xff)]), AS_TEXT);
 
 const blockOf = (link: number): number => Math.floor(link / TAGS_PER_BLOCK);
+
+function tagIn(block: string, link: number): string {
+  const at = (link % TAGS_PER_BLOCK) * TAG_BYTES;
+  return block.slice(at, at + TAG_BYTES);
+}
+
+/** Overwritten by each token. */
+const bytes = Buffer.alloc(TOKEN_BYTES);
 
 /** Tokens of one email by link number; 0 is the pixel. */
 export class LinkTokens {
   readonly #key: Buffer;
   readonly #id: Buffer;
-  readonly #blocks: Buffer[] = [];
+  readonly #blocks: string[] = [];
 
   constructor(key: Buffer, sentEmailId: string) {
     this.#key = key;
@@ -60,8 +62,9 @@ export class LinkTokens {
   text(link: number): string {
     const blockNo = blockOf(link);
     this.#blocks[blockNo] ??= tagBlock(this.#key, this.#id, blockNo);
-    const tag = tagIn(this.#blocks[blockNo], link);
-    return Buffer.concat([this.#id, Buffer.of(link >> 8, link & 0xff), tag]).toString("base64url");
+    bytes.set(this.#id);
+    bytes.write(tagIn(this.#blocks[blockNo], link), bytes.writeUInt16BE(link, ID_BYTES), "latin1");
+    return bytes.toString("base64url");
   }
 }
 
@@ -83,14 +86,16 @@ function readAddress(keys: readonly Buffer[], bytes: Buffer): LinkTarget | null 
   return { sentEmailId: uuidOf(head.subarray(0, ID_BYTES)), link: head.readUInt16BE(ID_BYTES), url: url.toString() };
 }
 
-const hasTag = (key: Buffer, bytes: Buffer, link: number): boolean =>
-  timingSafeEqual(tagIn(tagBlock(key, bytes.subarray(0, ID_BYTES), blockOf(link)), link), bytes.subarray(ID_BYTES + 2));
+function hasTag(key: Buffer, bytes: Buffer, link: number): boolean {
+  const tag = tagIn(tagBlock(key, bytes.subarray(0, ID_BYTES), blockOf(link)), link);
+  return timingSafeEqual(Buffer.from(tag, "latin1"), bytes.subarray(ID_BYTES + 2));
+}
 
 /** Decodes the token; null if it is forged or damaged. `keys`: the current key and the previous one. */
 export function readLinkToken(keys: readonly Buffer[], token: string): LinkTarget | null {
   if (!TOKEN.test(token) || token.length > MAX_TOKEN_LENGTH) return null;
   const bytes = Buffer.from(token, "base64url");
-  if (bytes.length > ID_BYTES + 2 + TAG_BYTES) {
+  if (bytes.length > TOKEN_BYTES) {
     // The last character may carry bits that decoding drops; only the spelling we made is ours.
     return bytes.toString("base64url") === token ? readAddress(keys, bytes) : null;
   }

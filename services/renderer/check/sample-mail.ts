@@ -67,7 +67,6 @@ export async function sampleMail(companyId: string, source: Source): Promise<Sam
     tokens: null,
     preferencesUrl: () => unsubscribeUrl(here.baseUrl, recipient),
   });
-  const { head, body } = skeleton.make(recipient, scope, false);
-  const message = Buffer.from(head + body, "latin1");
+  const message = Buffer.from(skeleton.make(recipient, scope, false).text.toString(), "latin1");
   return { message, from: content.senderEmail, to: TO, hostname: sender.host };
 }

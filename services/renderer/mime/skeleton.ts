@@ -5,10 +5,11 @@
  */
 import { createHmac } from "node:crypto";
 import { asciiDomain, domainOf } from "../../lib/address.ts";
+import { fixedPiece, type MailPiece, MailText } from "../../lib/mail-text.ts";
 import type { Node } from "../../lib/template/parser.ts";
 import { type Bodies, htmlProgram, subjectProgram, textProgram } from "../bodies/bodies.ts";
 import { type Content, type Installation, Unrenderable } from "../content.ts";
-import { type Program, run, type Uses } from "../program/program.ts";
+import { type Program, run, type Uses, wireProgram, write } from "../program/program.ts";
 import type { Recipient, Scope } from "../program/scope.ts";
 import { plainWriter, quotedPrintableWriter, utf8Bytes, type Writer } from "../program/writer.ts";
 import { attachmentParts, base64Lines } from "./attachments.ts";
@@ -16,10 +17,10 @@ import { addressSpec, copiesField, dateField, isNonAscii, mailbox, quotedPhrase,
 import { encodeQuotedPrintable } from "./quoted-printable.ts";
 
 export interface Mail {
-  /** Headers and the empty line behind them, as latin1 characters. */
-  head: string;
-  /** CRLF lines, none beginning with ".", as latin1 characters; `tail` follows, if there is one. */
-  body: string;
+  /** CRLF lines, none beginning with "."; `tail` follows, if there is one. */
+  text: MailText;
+  /** How many of its pieces are headers, with the empty line behind them. */
+  headPieces: number;
   smtputf8: boolean;
 }
 
@@ -33,7 +34,7 @@ export interface Skeleton {
 /** Quoted-printable is faster and readable in the raw message; beyond this growth base64 (1.37) is used instead. */
 const QP_GROWTH = 1.6;
 
-type PartMaker = (scope: Scope) => string;
+type PartMaker = (scope: Scope) => MailPiece[];
 
 const staticText = (nodes: readonly Node[]): string =>
   nodes
@@ -64,16 +65,16 @@ export function subjectText(program: Program, scope: Scope): string {
 
 type MakeProgram = (nodes: readonly Node[], writer: Writer) => Program;
 
-function part(type: string, nodes: readonly Node[], program: MakeProgram): PartMaker {
+/** `opening`: the part up to its type; `end`: the text after the part. */
+function part(opening: string, nodes: readonly Node[], program: MakeProgram, end = ""): PartMaker {
   const base64 = prefersBase64(nodes);
   const encoding = base64 ? "base64" : "quoted-printable";
-  const head = `Content-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n`;
+  const head = `${opening}; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n`;
   const writer = base64 ? plainWriter(utf8Bytes) : quotedPrintableWriter();
   const pieces = program(closed(nodes), writer);
-  return (scope) => {
-    const text = run(pieces, scope);
-    return head + (base64 ? base64Lines(Buffer.from(text, "latin1")) : text);
-  };
+  if (base64) return (scope) => [head + base64Lines(Buffer.from(run(pieces, scope), "latin1")) + end];
+  const wire = wireProgram([head, ...pieces, end]);
+  return (scope) => write(wire, scope);
 }
 
 /** "=_" cannot occur in quoted-printable or base64 text, so that no content can end its part. */
@@ -134,16 +135,26 @@ export function skeletonOf(
   const domain = asciiDomain(domainOf(content.senderEmail)) ?? "localhost";
   const utf8Sender = isNonAscii(fields.first);
 
-  const subject = subjectProgram(bodies.subject, baseUrl);
-  const text = part("text/plain", bodies.text(), (nodes, writer) => textProgram(nodes, baseUrl, writer));
-  const html = (within?: Tracking) =>
-    part("text/html", bodies.html, (nodes, writer) => htmlProgram(nodes, baseUrl, writer, within));
-  const untracked = html();
-  const tracked = tracking ? html(tracking) : untracked;
-
   const opening = mixed ? `--${outer}\r\n${alternative}\r\n\r\n--${inner}\r\n` : `--${inner}\r\n`;
   const between = `\r\n--${inner}\r\n`;
   const end = mixed ? `\r\n--${inner}--\r\n\r\n` : `\r\n--${inner}--\r\n`;
+  const subject = subjectProgram(bodies.subject, baseUrl);
+  const text = part(`${opening}Content-Type: text/plain`, bodies.text(), (nodes, writer) =>
+    textProgram(nodes, baseUrl, writer),
+  );
+  const html = (within?: Tracking) =>
+    part(
+      `${between}Content-Type: text/html`,
+      bodies.html,
+      (nodes, writer) => htmlProgram(nodes, baseUrl, writer, within),
+      end,
+    );
+  const untracked = html();
+  const tracked = tracking ? html(tracking) : untracked;
+
+  const first = fixedPiece(`${fields.first}To: `);
+  const unsubscribe = fixedPiece(`@${domain}>\r\nList-Unsubscribe: <${baseUrl}/api/emails/public/unsubscribe/`);
+  const last = fixedPiece(`/>\r\n${fields.last}\r\n`);
   const tail = mixed ? attachmentParts(content.attachments, outer) : null;
 
   return {
@@ -153,17 +164,18 @@ export function skeletonOf(
       const { cc, id, message_id: messageId = id } = recipient;
       const address = addressSpec(recipient.email);
       const smtputf8 = utf8Sender || isNonAscii(address);
-      const head = [
-        `${fields.first}To: ${address}\r\n`,
-        cc?.length ? copiesField(cc, smtputf8) : "",
+      const head: MailPiece[] = [
+        first,
+        `${address}\r\n${cc?.length ? copiesField(cc, smtputf8) : ""}`,
         textField("Subject", subjectText(subject, scope)),
         dateField(),
-        `Message-ID: <${messageId}@${domain}>\r\n`,
-        `List-Unsubscribe: <${baseUrl}/api/emails/public/unsubscribe/${id}/>\r\n`,
-        `${fields.last}\r\n`,
+        `Message-ID: <${messageId}`,
+        unsubscribe,
+        id,
+        last,
       ];
-      const body = opening + text(scope) + between + (copy ? untracked : tracked)(scope) + end;
-      return { head: head.join(""), body, smtputf8 };
+      const pieces = head.concat(text(scope), (copy ? untracked : tracked)(scope));
+      return { text: new MailText(pieces), headPieces: head.length, smtputf8 };
     },
   };
 }

@@ -3,6 +3,7 @@
  * for the rest. One program per use of a body (tracked mail, copy for cc, web view, text part), all from the same tree.
  */
 
+import { fixedPiece, type MailPiece } from "../../lib/mail-text.ts";
 import type { Node, Path } from "../../lib/template/parser.ts";
 import { TOKEN_LENGTH } from "../../lib/tokens/link-token.ts";
 import { MAX_URL_LENGTH } from "../bodies/tracked-links.ts";
@@ -33,6 +34,18 @@ const OWN_PAGES = new Set(["unsubscribe_url", "view_in_browser_url", "preference
 const RUNS_CODE = /^(?:javascript|vbscript|data):/i;
 // Characters that a browser drops from an address before it reads the scheme.
 const DROPPED = /[\u0000-\u0020]/g;
+
+/** The same program for mails: fixed text as bytes. */
+export type WireProgram = readonly (Buffer | Exclude<Piece, string>)[];
+
+export const wireProgram = (program: Program): WireProgram =>
+  program.filter((piece) => piece !== "").map((piece) => (typeof piece === "string" ? fixedPiece(piece) : piece));
+
+/** As `run`, as the pieces of a mail. */
+export function write(program: WireProgram, scope: Scope): MailPiece[] {
+  spendSteps(scope, program.length + 1);
+  return program.map((piece) => (typeof piece === "function" ? piece(scope, undefined, -1) : piece));
+}
 
 export function run(program: Program, scope: Scope, item?: unknown, index = -1): string {
   let out = "";
@@ -95,6 +108,7 @@ export function build(nodes: readonly Node[], writer: Writer, uses: Uses): Progr
   const addValue = (piece: () => Piece) => {
     flush();
     add(piece());
+    add(writer.afterValue);
   };
   const addSlot = (length: number, piece: Piece) => {
     flush();

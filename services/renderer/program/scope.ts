@@ -89,8 +89,14 @@ export function scopeOf(recipient: Recipient, facts: Pick<Scope, "fallback" | "t
 /** The one name that differs from `name` in case alone. */
 function otherSpelling(data: Data, name: string): string | null {
   const lower = name.toLowerCase();
-  const [found, ...others] = Object.keys(data).filter((key) => key.toLowerCase() === lower);
-  return found === undefined || others.length > 0 ? null : found;
+  let found: string | null = null;
+  // Lengths first, in a plain loop: each recipient may lack several names among hundreds.
+  for (const key in data) {
+    if (key.length !== name.length || key.toLowerCase() !== lower || !Object.hasOwn(data, key)) continue;
+    if (found !== null) return null;
+    found = key;
+  }
+  return found;
 }
 
 /** An own property, by another case of its name where that names one only. */

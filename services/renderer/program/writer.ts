@@ -13,6 +13,8 @@ export interface Writer {
   /** Output required before an unencoded part of `length` characters. */
   slot(length: number): string;
   value(read: Read, guard: Escape): Piece;
+  /** Follows every value. */
+  readonly afterValue: string;
   /** Starts a new line, because the next part may be repeated any number of times. */
   settle(): string;
 }
@@ -24,6 +26,7 @@ export function plainWriter(form: (text: string) => string = unchanged): Writer 
   return {
     text: form,
     slot: () => "",
+    afterValue: "",
     settle: () => "",
     value: (read, guard) => (scope, item, index) => {
       const text = form(guard(textOf(read(scope, item, index), scope)));
@@ -71,6 +74,8 @@ export function quotedPrintableWriter(): Writer {
     },
 
     // A value ends its line, so that the static text after it is encoded independently of the value.
+    // Its soft break is a part of that text, so that nearly all values are written as they are.
+    afterValue: SOFT_BREAK,
     value(read, guard) {
       const before = column === 0 ? "" : SOFT_BREAK;
       const charactersLeft = 75 - column;
@@ -80,15 +85,14 @@ export function quotedPrintableWriter(): Writer {
       return (scope, item, index) => {
         const text = textOf(read(scope, item, index), scope);
         if (text.length <= 75 && plain.test(text)) {
-          if (text === "") return before;
           spendCharacters(scope, text.length);
-          if (text.length <= charactersLeft && !first) return text + SOFT_BREAK;
-          if (!BAD_START.test(text)) return before + text + SOFT_BREAK;
+          if (text.length <= charactersLeft && !first) return text;
+          if (!BAD_START.test(text)) return before + text;
         }
         const escaped = guard(text);
         spendCharacters(scope, escaped.length);
         const encoded = encodeQuotedPrintable(escaped);
-        return encoded.column === 0 ? before + encoded.text : before + encoded.text + SOFT_BREAK;
+        return before + encoded.text;
       };
     },
   };

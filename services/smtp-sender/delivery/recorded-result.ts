@@ -116,23 +116,27 @@ function triesMade({ chunk, outcome }: RecordedResult): number {
   return untried ? -1 : 0;
 }
 
+/** An array literal of values that need no quotes: numbers and ids. pg would quote and escape each of them. */
+const plainArray = (values: readonly (number | string | null)[]): string =>
+  `{${values.map((value) => value ?? "NULL").join(",")}}`;
+
 /** Columns common to emails and copies. */
-const outcomeColumns = (results: readonly RecordedResult[]): unknown[][] => [
-  results.map(({ attempts }) => attempts),
-  results.map(statusOf),
-  results.map(triesMade),
-  results.map(({ delayMs }) => delayMs),
+const outcomeColumns = (results: readonly RecordedResult[]): unknown[] => [
+  plainArray(results.map(({ attempts }) => attempts)),
+  plainArray(results.map(statusOf)),
+  plainArray(results.map(triesMade)),
+  plainArray(results.map(({ delayMs }) => delayMs)),
   results.map(({ outcome }) => storable(outcome.error)),
   results.map(({ outcome }) => storable(outcome.reply?.text ?? null)),
 ];
 
 export function resultColumns(results: readonly RecordedResult[]): unknown[] {
   return [
-    results.map((_, n) => n),
-    results.map(({ companyId }) => companyId),
-    results.map(({ campaignId }) => campaignId),
-    results.map(({ chunk }) => chunk?.no ?? null),
-    results.map(({ seq }) => seq),
+    plainArray(results.map((_, n) => n)),
+    plainArray(results.map(({ companyId }) => companyId)),
+    plainArray(results.map(({ campaignId }) => campaignId)),
+    plainArray(results.map(({ chunk }) => chunk?.no ?? null)),
+    plainArray(results.map(({ seq }) => seq)),
     ...outcomeColumns(results),
   ];
 }
@@ -140,8 +144,8 @@ export function resultColumns(results: readonly RecordedResult[]): unknown[] {
 /** Columns of the results of emails. */
 export function mailColumns(results: readonly RecordedResult[]): unknown[] {
   return [
-    results.map(({ mail }) => mail.campaignNo),
-    results.map(({ mail }) => mail.id),
+    plainArray(results.map(({ mail }) => mail.campaignNo)),
+    plainArray(results.map(({ mail }) => mail.id)),
     results.map(({ mail }) => mail.email),
     results.map(({ mail }) => mail.messageId),
   ];
@@ -257,9 +261,9 @@ export const copyRows = (results: readonly RecordedResult[]) =>
 
 /** Results of individually claimed copies. */
 export const copyResultColumns = (results: readonly RecordedResult[]): unknown[] => [
-  results.map(({ companyId }) => companyId),
-  results.map(({ campaignId }) => campaignId),
-  results.map(({ seq }) => seq),
-  results.map(({ copyNo }) => copyNo),
+  plainArray(results.map(({ companyId }) => companyId)),
+  plainArray(results.map(({ campaignId }) => campaignId)),
+  plainArray(results.map(({ seq }) => seq)),
+  plainArray(results.map(({ copyNo }) => copyNo)),
   ...outcomeColumns(results),
 ];

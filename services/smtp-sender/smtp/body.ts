@@ -3,6 +3,7 @@
  * written in slices as fast as the socket drains, so that ten connections do not hold ten copies.
  */
 import type { Socket } from "node:net";
+import { MailText } from "../../lib/mail-text.ts";
 import type { OutgoingMessage } from "./transaction.ts";
 
 const DOT = ".\r\n";
@@ -10,20 +11,20 @@ const DOT = ".\r\n";
 const ONE_WRITE = 128 * 1024;
 const SLICE = 64 * 1024;
 
+const CR = "\r".charCodeAt(0);
+const LF = "\n".charCodeAt(0);
+
+const SLAB_BYTES = 1024 * 1024;
+/** Messages on their way to the sockets of all connections. */
+let slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
+let slabUsed = 0;
+
+const endsLine = (bytes: Buffer, length: number): boolean => bytes[length - 2] === CR && bytes[length - 1] === LF;
+
 /** Doubles dots at the beginnings of lines (RFC 5321 section 4.5.2) and ends the last line. */
 function dotStuffed(message: string): string {
   const text = message.replace(/(^|\r\n)\./g, "$1..");
   return text.endsWith("\r\n") ? text : `${text}\r\n`;
-}
-
-/**
- * A whole message, its final dot and the following commands. The renderer promises lines without a leading dot; if it
- * broke the promise, the message must not end early, so the first such line has to be the final dot.
- */
-function wireForm(message: string, commands: string): string {
-  const text = message + DOT + commands;
-  const ends = text.indexOf("\r\n.") === message.length - 2;
-  return ends && !text.startsWith(".") ? text : dotStuffed(message) + DOT + commands;
 }
 
 export class BodyWriter {
@@ -50,20 +51,46 @@ export class BodyWriter {
       this.#commands += commands;
       return;
     }
+    const [message, ...more] = body;
     const length = body.reduce((sum, piece) => sum + piece.length, commands.length);
-    if (length <= ONE_WRITE) {
-      this.dotWritten = true;
-      const [message = "", ...more] = body;
-      this.#socket.write(body.length === 0 ? commands : wireForm(message + more.join(""), commands), "latin1");
+    if (message === undefined) {
+      this.#socket.write(commands, "latin1");
       return;
     }
-    this.#pieces = [dotStuffed(body[0]!), ...body.slice(1), DOT];
+    if (length <= ONE_WRITE) {
+      this.dotWritten = true;
+      this.#writeAtOnce(
+        typeof message === "string" ? new MailText([message]) : message,
+        more.join("") + DOT + commands,
+      );
+      return;
+    }
+    this.#pieces = [dotStuffed(message.toString()), ...more.map(String), DOT];
     this.#piece = 0;
     this.#at = 0;
     this.#commands = commands;
     this.busy = true;
     this.dotWritten = false;
     this.#continue();
+  }
+
+  /** Writes a whole message and `rest`, which follows it. */
+  #writeAtOnce(text: MailText, rest: string): void {
+    const length = text.length + rest.length;
+    if (slabUsed + length > SLAB_BYTES) {
+      slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
+      slabUsed = 0;
+    }
+    const bytes = slab.subarray(slabUsed, slabUsed + length);
+    // The renderer promises lines without a leading dot. Should it break the promise, the message must not end early.
+    if (!text.writeTo(bytes) || !endsLine(bytes, text.length)) {
+      this.#socket.write(dotStuffed(text.toString()) + rest, "latin1");
+      return;
+    }
+    bytes.write(rest, text.length, "latin1");
+    this.#socket.write(bytes);
+    // The next message takes the same memory, except where the system has not copied all of this one yet.
+    if (this.#socket.writableLength > 0) slabUsed += length;
   }
 
   #continue(): void {

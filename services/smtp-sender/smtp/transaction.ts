@@ -1,4 +1,5 @@
 /** Defines a mail transaction: its message, its commands up to DATA, the meaning of the replies, and its result. */
+import type { MailText } from "../../lib/mail-text.ts";
 import { NotSmtp, type Reply } from "./replies.ts";
 import type { Session } from "./session.ts";
 
@@ -10,7 +11,7 @@ export interface OutgoingMessage {
    * The message in one or two parts with CRLF lines, as latin1 characters. The second may be shared by many messages
    * and has no line that begins with a dot.
    */
-  body: readonly string[];
+  body: readonly (string | MailText)[];
   bytes: number;
   smtpUtf8: boolean;
   eightBit: boolean;

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import * as tls from "node:tls";
+import { MailText } from "../../../services/lib/mail-text.ts";
 import { BodyWriter } from "../../../services/smtp-sender/smtp/body.ts";
 import { selfMadeCertificate } from "../../support/certificate.ts";
 
@@ -76,12 +77,13 @@ test("a message that breaks the promise about dots does not end early", async ()
   try {
     const [{ ours, theirs }] = pairs as [(typeof pairs)[0]];
     const writer = new BodyWriter(ours, () => {});
-    for (const text of [".a\r\n", "b\r\n.\r\nc\r\n", "d d", `e\r\n.${"f".repeat(200_000)}`])
+    const inPieces = new MailText([Buffer.from("g\r\n"), ".h", Buffer.from(".i"), "\r\n"]);
+    for (const text of [".a\r\n", "b\r\n.\r\nc\r\n", "d d", inPieces, `e\r\n.${"f".repeat(200_000)}`])
       writer.write([text], COMMANDS);
     const received = readAll(theirs);
     while (writer.busy) await setImmediate();
     ours.end();
-    const expected = ["..a\r\n", "b\r\n..\r\nc\r\n", "d d\r\n", `e\r\n..${"f".repeat(200_000)}\r\n`];
+    const expected = ["..a\r\n", "b\r\n..\r\nc\r\n", "d d\r\n", "g\r\n..h.i\r\n", `e\r\n..${"f".repeat(200_000)}\r\n`];
     const whole = expected.map((text) => `${text}.\r\n${COMMANDS}`).join("");
     expect((await received) === whole).toBe(true);
   } finally {
