@@ -55,6 +55,7 @@ import {
   setTrackingDomain,
   stopSigning,
 } from "./pages/deliverability.ts";
+import { designPage } from "./pages/design.ts";
 import { chooseCompany, companyHome } from "./pages/home.ts";
 import {
   discardImport,
@@ -155,6 +156,7 @@ interface Entry<V> {
 export type Table<V> = Record<string, Entry<V>>;
 
 export const openPages: Table<Visit> = {
+  design: { page: designPage },
   login: { page: signInPage, form: signIn },
   "login/invitation": { form: signInAndAccept },
   logout: { form: signOut },

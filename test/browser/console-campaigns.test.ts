@@ -164,7 +164,7 @@ test("a campaign is watched to its end without a reload, and its page is whole t
     await page.getByText("Some emails were not sent.").waitFor();
     await page.getByRole("columnheader", { name: "What helps" }).waitFor();
     expect(await page.locator('[data-now="sent_count"]').textContent()).toBe("80");
-    await page.getByRole("link", { name: "Count by domain" }).click();
+    await page.getByRole("link", { name: "Show results" }).click();
     await page.getByRole("rowheader", { name: "three.example" }).waitFor();
     expect([await page.evaluate("document.mark"), errors]).toEqual(["the same document", []]);
   });
@@ -199,7 +199,7 @@ test("by keyboard and without JavaScript: what is scheduled is changed, then can
     };
     await page.goto(at("campaigns"));
     await press("link", "Tomorrow");
-    await press("link", "Change it");
+    await press("link", "Edit");
     await page.getByLabel("Name").focus();
     await page.keyboard.press("Control+A");
     await page.keyboard.type("The day after");

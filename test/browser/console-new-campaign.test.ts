@@ -146,7 +146,7 @@ test("from sign-in to mail that arrived, by mouse: counts as it is chosen, saves
     await page.getByLabel("Who gets it").selectOption({ label: "Readers (3)" });
     await page.getByText("2 people would get it now.").waitFor();
     await page.getByText("1 is suppressed").waitFor();
-    await page.getByRole("button", { name: "Save and go on" }).click();
+    await page.getByRole("button", { name: "Save and continue" }).click();
 
     await page.getByRole("heading", { name: "What they get" }).waitFor();
     await page.getByLabel("A text that I write here").check();
@@ -163,12 +163,12 @@ test("from sign-in to mail that arrived, by mouse: counts as it is chosen, saves
     expect(await page.getByRole("textbox", { name: "Subject", exact: true }).inputValue()).toBe(
       "News for [[first_name]]",
     );
-    await page.getByRole("button", { name: "Save and go on" }).click();
+    await page.getByRole("button", { name: "Save and continue" }).click();
 
     await page.getByRole("heading", { name: "Who it is from" }).waitFor();
-    await page.getByRole("button", { name: "Save and go on" }).click();
+    await page.getByRole("button", { name: "Save and continue" }).click();
     await page.getByRole("heading", { name: "When it is sent" }).waitFor();
-    await page.getByRole("button", { name: "Save and go on" }).click();
+    await page.getByRole("button", { name: "Save and continue" }).click();
 
     await page.getByText("2 people in “Readers” get this now.").waitFor();
     await page.getByLabel("Shown as").selectOption("ada@example.com");
@@ -177,13 +177,13 @@ test("from sign-in to mail that arrived, by mouse: counts as it is chosen, saves
     await frame.getByText("Dear Ada,").waitFor();
     await page.getByLabel("How", { exact: true }).selectOption("text");
     await page.frameLocator('iframe[src*="look=text"]').getByText("six books are waiting.").waitFor();
-    await page.getByRole("link", { name: "Run the checks" }).click();
+    await page.getByRole("link", { name: "Run checks" }).click();
     await page
       .getByText("The email has no links or images to check.")
       .or(page.getByText("link or image works"))
       .first()
       .waitFor();
-    await page.getByRole("button", { name: "Send the test" }).click();
+    await page.getByRole("button", { name: "Send test" }).click();
     await page.getByText(`The test went to ${company.email}.`).waitFor();
     // For the person shown in the preview.
     expect(await subjects(before)).toEqual(["[Test] News for Ada"]);
@@ -218,17 +218,17 @@ test("from sign-in to mail that arrived, by keyboard and without JavaScript", as
     await page.getByRole("button", { name: "Count who gets it now" }).focus();
     await keyboard.press("Enter");
     await page.getByText("2 people would get it now.").waitFor();
-    await page.getByRole("button", { name: "Save and go on" }).focus();
+    await page.getByRole("button", { name: "Save and continue" }).focus();
     await keyboard.press("Enter");
 
     await page.getByRole("heading", { name: "What they get" }).waitFor();
     await page.getByRole("combobox", { name: "Template", exact: true }).focus();
     await keyboard.type("Monthly");
-    await page.getByRole("button", { name: "Save and go on" }).focus();
+    await page.getByRole("button", { name: "Save and continue" }).focus();
     await keyboard.press("Enter");
     for (const step of ["Who it is from", "When it is sent"]) {
       await page.getByRole("heading", { name: step }).waitFor();
-      await page.getByRole("button", { name: "Save and go on" }).focus();
+      await page.getByRole("button", { name: "Save and continue" }).focus();
       await keyboard.press("Enter");
     }
     await page.getByText("2 people in “Readers” get this now.").waitFor();

@@ -72,7 +72,6 @@ export const newCompany = {
 
 export const companies = {
   title: "Your companies",
-  short: "Companies",
   noCompany: "You are a member of no company. Ask the owner of yours for an invitation.",
 } as const;
 

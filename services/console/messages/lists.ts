@@ -16,7 +16,9 @@ export const lists = {
   make: "Make the list",
   makeTitle: "A new list",
   noLists: "No list fits. Clear the search to see all.",
-  empty: "There is no list yet. Make the first one below.",
+  lead: "A list is a group of people you write to, such as your newsletter’s readers.",
+  emptyTitle: "No lists yet",
+  empty: "Create one below, then add people or import a file.",
   made: (name: string) => `${name} is made.`,
 } as const;
 
@@ -63,7 +65,7 @@ export const list = {
 
 export const suppressions = {
   title: "Suppressions",
-  intro: "Addresses and domains that get no mail, whatever list they are on.",
+  intro: "Addresses and domains that get no campaigns, whatever list they are on.",
   what: "Address or domain",
   kind: "Why",
   any: "Any",
@@ -101,5 +103,6 @@ export const suppressions = {
   moreErrors: (n: number) => `And ${plural(n, "other", "others")}.`,
   export: "Download as CSV",
   noSuppressions: "No suppression fits. Clear the search to see all.",
-  empty: "Nothing is suppressed.",
+  empty: "Nothing is suppressed",
+  emptyHint: "Addresses that bounce, complain or unsubscribe appear here.",
 } as const;

@@ -5,7 +5,6 @@ export const navigation = {
   trail: "You are here",
   search: "Search",
   settings: "Settings",
-  account: (name: string) => `Your account: ${name}`,
   switcher: (name: string) => `${name}: switch company`,
   newCompany: "New company",
   sending: "Sending",

@@ -1,7 +1,7 @@
 /** Segments: subscribers described by rules. */
 export const segments = {
   title: "Segments",
-  intro: "A segment is found anew whenever it is used: whoever fits its rules then is in it.",
+  intro: "A segment is a saved filter. It selects everybody who matches at the moment you use it.",
   search: "Name contains",
   filter: "Show",
   make: "New segment",
@@ -10,7 +10,9 @@ export const segments = {
   rules: "Rules",
   people: "Subscribers",
   since: "Since",
-  noSegments: "No segment fits.",
+  noneFits: "No segment matches",
+  noSegments: "No segments yet",
+  noSegmentsHint: "Create one to send to people in one city, to your most active readers, or to new subscribers.",
   count: "Count",
   newTitle: "New segment",
   match: "Who is in it",

@@ -3,6 +3,7 @@ export const servers = {
   title: "Mail servers",
   intro: "The SMTP servers your emails are sent through. Passwords are encrypted and never shown.",
   noServers: "Connect Amazon SES, Postmark, Mailgun, Gmail or any other SMTP server to send your first email.",
+  noServersTitle: "No mail servers yet",
   noneFits: "No mail server matches your search.",
   search: "Search mail servers",
   filter: "Search",

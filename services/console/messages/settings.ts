@@ -3,7 +3,7 @@ import type { AuditAction } from "../../lib/audit-actions.ts";
 
 export const keys = {
   title: "API keys",
-  intro: "A program that uses the API sends a key in the header X-API-Key.",
+  intro: "Programs use a key instead of signing in. They send it in the X-API-Key header.",
   made: "Copy this key now. It is shown this once, and only its hash is stored.",
   name: "Name",
   begins: "Begins with",
@@ -20,10 +20,12 @@ export const keys = {
   makeTitle: "A new key",
   delete: "Delete",
   deleteHint: "Programs that use it are refused within a second.",
-  noKeys: "There is no key yet.",
+  noKeys: "No API keys yet",
+  noKeysHint: "Create one for each program, so that you can delete it alone.",
 } as const;
 
 export const members = {
+  lead: "People who can sign in to this company, and what they may do.",
   title: "Members",
   email: "Email address",
   name: "Name",

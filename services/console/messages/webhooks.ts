@@ -1,8 +1,9 @@
 /** Webhooks: where a company's own programs hear what happened. */
 export const webhooks = {
   title: "Webhooks",
-  intro: "A program of yours gets a signed request for each event that it asked for.",
-  noWebhooks: "There is no webhook yet.",
+  intro: "Your server gets a signed request for each event it subscribes to.",
+  noWebhooks: "No webhooks yet",
+  noWebhooksHint: "Add one to get bounces, opens or sign-ups in your own system as they happen.",
   url: "Address",
   events: "Events",
   state: "State",

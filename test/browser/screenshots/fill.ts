@@ -69,7 +69,7 @@ export async function fill(app: App, smtp: SmtpServer): Promise<Filled> {
     return `reader${n}@${["mail.example", "post.example", "inbox.example"][n % 3]},${first},${last},Lisbon`;
   });
   await company.api.post(
-    `${API}/subscribers/import/`,
+    `${API}/subscribers/bulk/`,
     fileForm(`email,first_name,last_name,city\n${rows.join("\n")}`, "readers.csv", { list_id: list }),
   );
   const person = await make("/subscribers/", {

@@ -55,7 +55,6 @@ export function pagesOf({ ids }: Filled, who: "company" | "empty"): Pages {
     ["audit-log", "settings/audit-log"],
     ["search", "search?q=a"],
     ["design", "/design"],
-    ["account", "account"],
     ["sign-in", "/login"],
     ["sign-up", "/sign-up"],
   ];

@@ -251,7 +251,7 @@ test("a person is added, put on a list and off it, found, and erased; a suppress
   expect(await browser.send(`${person}/off-list`, { list })).toMatchObject({ status: 303 });
   expect((await browser.open(person)).html).toContain("On no list.");
   expect((await browser.open(at("subscribers?search=ADA&status=active"))).html).toContain(person);
-  expect((await browser.open(at("subscribers?search=ada&status=bounced"))).html).toContain("Nobody fits.");
+  expect((await browser.open(at("subscribers?search=ada&status=bounced"))).html).toContain("Nobody matches");
   await waitingCampaign(mine, "October");
   const history = await until(
     () => browser.open(person),

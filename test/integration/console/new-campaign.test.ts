@@ -152,7 +152,7 @@ test("what was changed after the page was made is looked at again before it is s
   await company.api.patch(`${E}/drafts/${id}/`, { body: { ...whole(), scheduled_for: "2001-01-01T00:00:00Z" } });
   const before = (await campaignsOf()).length;
   const changed = await browser.send(`${path}/send`, { seen });
-  expect([changed.status, /was changed after this page was made/.test(changed.html)]).toEqual([409, true]);
+  expect([changed.status, /was changed since you opened this page/.test(changed.html)]).toEqual([409, true]);
   expect(changed.html).toContain("The time must be in the future.");
   expect(changed.html).not.toContain('name="seen"');
   const when = await browser.send(`${path}/when`, { when: "at", clock: "2001-01-01T09:00" });

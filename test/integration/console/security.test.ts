@@ -268,6 +268,6 @@ test("style and scripts are kept by caches for good, under names of their conten
       "public, max-age=31536000, immutable",
       [],
     ]);
-    expect(path).toMatch(/-[0-9a-f]{12}\.(css|js|svg)$/);
+    expect(path).toMatch(/-[0-9a-f]{12}\.(css|js|svg)(#[\w-]+)?$/);
   }
 });

@@ -47,7 +47,7 @@ test("a template is written, warned of, found, changed, duplicated and deleted w
   expect(shown.html).toContain("No subscriber has the variable [[nick]].");
   expect(shown.html).toContain("Saved.");
   expect((await browser.open(at("templates?search=first_n"))).html).toContain(path);
-  expect((await browser.open(at("templates?search=nothing"))).html).toContain("No template fits.");
+  expect((await browser.open(at("templates?search=nothing"))).html).toContain("No template matches");
 
   const saved = await browser.send(path, { ...typed, name: "July", inline_css: "on", seen: seenOf(shown.html) });
   expect(saved.status).toBe(303);

@@ -1,0 +1,28 @@
+/** All components of the console on one page, for whoever works on it. Production has no such page. */
+import { notFound } from "../../lib/errors.ts";
+import { plotOf } from "../plot.ts";
+import type { Answer } from "../request.ts";
+
+export function designPage(): Answer {
+  if (process.env.NODE_ENV === "production") throw notFound();
+  const dates = Array.from({ length: 24 }, (_, hour) => `${hour}:00`);
+  const series = { Opened: dates.map((_, n) => 400 - n * 15), Clicked: dates.map((_, n) => 80 - n * 3) };
+  return {
+    view: "design",
+    title: "Components",
+    values: {
+      plots: [
+        plotOf("A day", dates, series, "Hour"),
+        plotOf("One hour", ["09:00"], { Opened: [12], Clicked: [3] }, "Hour"),
+      ],
+      fields: [
+        { name: "plain", label: "Subject", kind: "text", value: "", hint: "Shown in the inbox." },
+        { name: "wrong", label: "Email address", kind: "email", value: "no address" },
+        { name: "choice", label: "List", kind: "choice", value: "b", options: [{ value: "b", label: "Newsletter" }] },
+        { name: "lines", label: "Description", kind: "lines", value: "" },
+        { name: "check", label: "Use as the default", kind: "check", value: true },
+      ],
+      errors: { wrong: ["Enter an email address, such as name@example.com."] },
+    },
+  };
+}
