@@ -1,4 +1,4 @@
--- The whole schema after all migrations. Written by `npm run schema:dump`; a test holds it to them.
+-- The whole schema after all migrations. Written by `npm run schema:dump`; a test compares the two.
 
 create extension btree_gin;
 

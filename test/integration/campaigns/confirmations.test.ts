@@ -98,7 +98,7 @@ describe("queued confirmations", () => {
   });
 
   test.each([
-    ["an SMTP configuration", "delete from smtp_configs where company_id = $1", /no SMTP configuration/],
+    ["an SMTP configuration", "delete from smtp_configs where company_id = $1", /no mail server is connected/i],
     [
       "room in the month",
       "with p as (insert into plans (name, emails_per_month) values ('none', 0) returning name) update companies set plan = p.name from p where id = $1",

@@ -23,7 +23,7 @@ interface Statement {
 }
 
 interface Sender extends Service {
-  sender: { engine: { recover(): Promise<unknown>; stops: { look(): Promise<unknown> } } };
+  sender: { engine: { recover(): Promise<unknown>; stops: { check(): Promise<unknown> } } };
 }
 
 /** First statement of each new connection. */
@@ -139,7 +139,7 @@ describe("background work with many companies", () => {
     }
     const { engine } = (app.broker.getLocalService("smtp-sender") as Sender).sender;
     await listener.during("sender: recovers", () => engine.recover());
-    await listener.during("sender: looks for stops", () => engine.stops.look());
+    await listener.during("sender: checks for stops", () => engine.stops.check());
     const counts: Record<string, number> = {};
     for (const { by } of listener.heard) counts[by] = (counts[by] ?? 0) + 1;
     return counts;

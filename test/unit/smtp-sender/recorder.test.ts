@@ -30,9 +30,9 @@ const sent = (leased: LeasedChunk, seq: number, by = { recorded: () => {} }): Re
 
 const ANSWER = { leases: [["c", 1]], stopped: null, webhook_company_ids: null };
 
-/** Whichever form of the statement it is: all begin with the leases, and results have their seqs in one column. */
+/** All forms of the statement begin with the leases; results have their seqs in one column, an array literal. */
 const seqsOf = (name: string, values: unknown[]): number[] =>
-  name === "record-leases" ? [] : (values[12] as number[]);
+  name === "record-leases" ? [] : JSON.parse((values[12] as string).replace("{", "[").replace("}", "]"));
 
 const recorderOver = (
   run: (name: string, text: string, values: unknown[]) => Promise<unknown>,
