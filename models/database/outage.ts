@@ -31,10 +31,7 @@ interface DatabaseError {
 /** It took longer than its statement time-out, or an operator cancelled it. */
 export const isQueryCanceled = (error: unknown): boolean => (error as DatabaseError | null)?.code === "57014";
 
-/**
- * As long as a start waits for its first connection: many processes starting at once on few cores take longer than five
- * tries.
- */
+/** Also the time a start waits for its first connection: five tries are too few if many processes start on few cores. */
 const TRY_FOR_MS = 60_000;
 const PAUSE_MS = 1_000;
 

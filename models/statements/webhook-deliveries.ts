@@ -218,8 +218,8 @@ const REQUEUE_DEAD = `
   where company_id = $1 and endpoint_id = $2 and status = 'dead'`;
 
 /**
- * Restarts the schedule of dead deliveries with the same ids, by which receivers recognise repetitions. For operators,
- * who name only the endpoint. Undefined: no such endpoint.
+ * Restarts the schedule of an endpoint's dead deliveries, for operators. Ids stay the same, so that receivers recognise
+ * repetitions. Returns undefined if there is no such endpoint.
  */
 export function requeueDeadDeliveries(
   endpointId: string,

@@ -1,13 +1,13 @@
 /**
- * A form that was sent after its session had ended. It travels sealed within the sign-in page and back: once the same person
- * has signed in, the page is shown with the fields filled in again, and nothing is sent. Passwords and secrets are left out.
+ * Keeps a form that was sent after its session had ended, sealed in the sign-in page. After the same person signs in, the
+ * page is shown with its fields filled in again; nothing is sent. Passwords and secrets are not kept.
  */
 import { seal, unseal } from "../lib/secrets.ts";
 import type { Kept, Visit } from "./request.ts";
 
 const KEPT_MS = 60 * 60_000;
 const CONTEXT = "kept form";
-/** Of a sealed form: what the sign-in's form may carry. */
+/** Maximum length of a sealed form in the sign-in form. */
 const MAX_LENGTH = 900_000;
 const SECRET = /pass|secret|private|token|^code$/i;
 
@@ -16,7 +16,7 @@ interface Sealed extends Kept {
   at: number;
 }
 
-/** Undefined where nothing was typed, or it is too large to be carried. */
+/** Seals the form; undefined if it is empty or too large. */
 export function keep({ path, form, session }: Visit): string | undefined {
   const fields = Object.fromEntries(Object.entries(form).filter(([name]) => !SECRET.test(name)));
   if (!session.person || Object.keys(fields).length === 0) return undefined;
@@ -25,7 +25,7 @@ export function keep({ path, form, session }: Visit): string | undefined {
   return sealed.length > MAX_LENGTH ? undefined : sealed;
 }
 
-/** Undefined for what is none, is too old, or is another person's. */
+/** Opens a sealed form; undefined if it is invalid, too old or another person's. */
 export function keptBy(userId: string, sealed: string | undefined): Kept | undefined {
   if (!sealed) return undefined;
   try {

@@ -1,6 +1,6 @@
 /**
- * What the form of a new mail server is filled with for each provider, by the provider's own documentation of SMTP, and
- * the page that says where its password is found.
+ * Connection settings that fill the form of a new mail server, from each provider's SMTP documentation. `help` is the page
+ * that explains where to find the password.
  */
 interface MailProvider {
   label: string;

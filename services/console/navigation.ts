@@ -116,15 +116,19 @@ export interface Navigation {
 const isWithin = (here: string, { path }: Pick<Place, "path">): boolean =>
   path === "" ? here === "" : here === path || here.startsWith(`${path}/`);
 
-/** Of several pages that fit, the one whose path says most. */
+/** The page with the longest path among those that contain `here`. */
 const nearest = <P extends Pick<Place, "path">>(pages: readonly P[], here: string): P | undefined =>
   pages.filter((page) => isWithin(here, page)).toSorted((a, b) => b.path.length - a.path.length)[0];
 
 const flat = (places: readonly (Place & { icon: string })[], root: string, here: string): Navigation => {
   const current = nearest(places, here);
   const sections = places.map((place) => ({
-    ...{ label: place.label, icon: place.icon, href: `${root}${place.path && `/${place.path}`}` },
-    ...{ current: place === current, pages: [], places: [] },
+    label: place.label,
+    icon: place.icon,
+    href: `${root}${place.path && `/${place.path}`}`,
+    current: place === current,
+    pages: [],
+    places: [],
   }));
   return { sections, trail: [] };
 };

@@ -5,9 +5,12 @@ import { formatted } from "./render.ts";
 
 export const PAGE_SIZE = 25;
 
-/** How many a list has, as text. Of an estimate two digits: the rest of it means nothing. */
-export const numberOf = (count: number, isEstimate = false): string =>
-  isEstimate ? messages.pager.about(formatted(Number(count.toPrecision(2)))) : formatted(count);
+/** An estimate as text, with its two meaningful digits. */
+export const rounded = (estimate: number): string => formatted(Number(estimate.toPrecision(2)));
+
+/** The length of a list as text. */
+export const countText = (count: number, isEstimate = false): string =>
+  isEstimate ? messages.pager.about(rounded(count)) : formatted(count);
 
 type Query = Record<string, string>;
 
@@ -41,7 +44,7 @@ export function pagerOf(
     cursor && `${path}?${new URLSearchParams({ ...query, page: `${Math.max(1, to)}`, cursor })}`;
   return {
     page,
-    pages: numberOf(Math.max(page, Math.ceil(count / PAGE_SIZE)), count_estimated),
+    pages: countText(Math.max(page, Math.ceil(count / PAGE_SIZE)), count_estimated),
     previous: link(page - 1, previous),
     next: link(page + 1, next),
   };

@@ -32,16 +32,16 @@ environment.addFilter("number", (n: number | null) => (n === null ? "–" : form
 export const percentOf = (part: number | null, whole: number): string =>
   part === null || whole === 0 ? "–" : `${((100 * part) / whole).toFixed(1)} %`;
 environment.addFilter("percent", percentOf);
-/** Of the page that is rendered at this moment; rendering never waits. */
+/** Time zone of the page being rendered. Rendering is synchronous, and imported macros see no other context. */
 let zone = "UTC";
 environment.addFilter("time", (iso: string | null) => timeOf(iso, zone));
-/** For a time that stands alone: relative, with the exact one on hover. */
+/** Relative time, with the exact one on hover. */
 environment.addFilter("ago", (iso: string | null) => {
   if (iso === null || iso === undefined) return "–";
   const text = `<time datetime="${escapeHtml(iso)}" title="${escapeHtml(timeOf(iso, zone))}">${agoOf(iso, zone)}</time>`;
   return new nunjucks.runtime.SafeString(text);
 });
-/** A clock that is the same in all zones. */
+/** Clock time without a zone, for campaigns sent by the recipients' zones. */
 environment.addFilter("anywhere", (iso: string) => iso.slice(0, 16).replace("T", " "));
 environment.addFilter("readable", readableName);
 environment.addFilter("clock", (iso: string) => `${iso.slice(11, 19)} UTC`);

@@ -76,7 +76,7 @@ interface Seen {
   days: Days;
   plan: Plan;
   endpoints: Endpoints;
-  /** Of the company. */
+  /** The company's time zone. */
   zone: string;
 }
 

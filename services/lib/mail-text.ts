@@ -1,13 +1,13 @@
 /**
- * A message in pieces, as latin1 characters: bytes are those that all recipients get, strings are this recipient's. As one
- * string it would be copied twice, and take a third of the heap that a mail takes.
+ * An email as a list of pieces instead of one string, which would be copied twice. Buffers hold text that all recipients
+ * share, strings are the recipient's own; each character is one byte (latin1).
  */
 export type MailPiece = string | Buffer;
 
 const DOT = ".".charCodeAt(0);
 const LF = "\n".charCodeAt(0);
 
-/** Text that stands in many mails. */
+/** Encodes text that many emails share. Throws if a line begins with a dot. */
 export function fixedPiece(latin1: string): Buffer {
   if (latin1.includes("\n.")) throw new Error("A line of the mail begins with a dot.");
   return Buffer.from(latin1, "latin1");
@@ -15,7 +15,7 @@ export function fixedPiece(latin1: string): Buffer {
 
 export class MailText {
   readonly pieces: readonly MailPiece[];
-  /** Characters, and so bytes. */
+  /** In bytes. */
   readonly length: number;
 
   constructor(pieces: readonly MailPiece[]) {
@@ -25,7 +25,7 @@ export class MailText {
     this.length = length;
   }
 
-  /** Writes it into memory that has room for it. False: a line begins with a dot, which would end the message in SMTP. */
+  /** Writes the email to `memory`. Returns false if a line begins with a dot, which would end the message in SMTP. */
   writeTo(memory: Buffer): boolean {
     const { pieces } = this;
     let at = 0;

@@ -5,10 +5,10 @@ import { type Chosen, changeChosen, chosenErrors } from "./chosen.ts";
 import { ADDED, listErrors } from "./members.ts";
 import { IS_STRONGER } from "./suppress.ts";
 
-/** Only where something is left to do. */
+/** `complete` is present only if work is left. */
 const unfinished = (complete: boolean): { complete?: false } => (complete ? {} : { complete: false });
 
-/** In one statement: memberships and the links of mails go with each subscriber. */
+/** Subscribers removed per statement, with their memberships and the links of their emails. */
 const REMOVED_AT_ONCE = 2_500;
 
 export async function removeMany(companyId: string, chosen: Chosen) {
@@ -75,7 +75,7 @@ interface ChangedLists {
   added: number;
   /** Ended memberships. */
   removed: number;
-  /** Only where the time ran out. */
+  /** Present only if the time ran out. */
   complete?: false;
 }
 

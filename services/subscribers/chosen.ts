@@ -1,7 +1,7 @@
 /**
- * Whom a bulk change is about: subscribers by their ids, all or nothing, or all that the filters of their list match. Those
- * are changed slice by slice in the order of their ids, each slice in a transaction of its own: a change to a million people
- * holds no locks for minutes, and what is done stays done where the time runs out.
+ * Selects the subscribers of a bulk change: by ids, all or nothing, or by a filter. A filter's matches are changed in the
+ * order of their ids, one transaction per slice: a change of a million people holds no locks for minutes, and finished
+ * slices stay if the time runs out.
  */
 import { exportRead, writeManyRows } from "../../models/database/bulk.ts";
 import { type Client, query } from "../../models/database/db.ts";
@@ -51,7 +51,7 @@ export function whichOf(companyId: string, { search, status, list }: SubscriberF
   return { from, where, key, values };
 }
 
-/** Ids and lists that are none of this company's; exactly one of ids and filter is given. */
+/** Errors for ids and lists of other companies, and unless exactly one of ids and filter is given. */
 export async function chosenErrors(
   companyId: string,
   { subscriber_ids: ids, filter }: Chosen,
@@ -71,12 +71,12 @@ const WORK_MS = 20_000;
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 
 interface Change {
-  /** Of ids, in one statement. */
+  /** Ids per statement. */
   slice: number;
   write: (client: Client, ids: string[]) => Promise<void>;
 }
 
-/** Whether all were changed: false where the time ran out. */
+/** Returns false if the time ran out before all were changed. */
 export async function changeChosen(companyId: string, chosen: Chosen, { slice, write }: Change): Promise<boolean> {
   const { subscriber_ids: named, filter = {} } = chosen;
   if (named) {

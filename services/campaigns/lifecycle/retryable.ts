@@ -1,4 +1,4 @@
-/** How many recipients a resume of each campaign would send to: the same decision as resume.ts makes, for several at once. */
+/** Counts the recipients that a resume of each campaign would send to. Decides like `whyNotResumable` (resume.ts), for several campaigns at once. */
 import { query } from "../../../models/database/db.ts";
 import { SENT_EMAIL_STATUS } from "../../../models/sent-email-status.ts";
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";

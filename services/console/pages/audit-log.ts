@@ -2,7 +2,7 @@
 import { AUDIT_ACTIONS } from "../../lib/audit-actions.ts";
 import { isUuid } from "../../lib/ids.ts";
 import { messages } from "../messages.ts";
-import { askedOf, numberOf, pagerOf } from "../pager.ts";
+import { askedOf, countText, pagerOf } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath } from "../request.ts";
 
 const DAY_MS = 86_400_000;
@@ -52,7 +52,7 @@ export async function auditLogPage(visit: CompanyVisit): Promise<Answer> {
         what: wordsOf(entry.action),
         about: aboutOf(entry.target, entry.detail),
       })),
-      found: numberOf(paging.count, paging.count_estimated),
+      found: countText(paging.count, paging.count_estimated),
       actions: AUDIT_ACTIONS.map((one) => ({ value: one, label: wordsOf(one) })).toSorted((a, b) =>
         a.label.localeCompare(b.label),
       ),

@@ -5,7 +5,7 @@ import { isUuid } from "../../lib/ids.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { numberOf } from "../form-fields.ts";
 import { messages } from "../messages.ts";
-import { askedOf, numberOf as numberText, pagerOf } from "../pager.ts";
+import { askedOf, countText, pagerOf } from "../pager.ts";
 import { formatted } from "../render.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome } from "../request.ts";
 
@@ -24,12 +24,12 @@ type Kind = (typeof INBOUND_RESULTS)[number];
 const chosen = <T extends string>(values: readonly T[], text: string | undefined): T | undefined =>
   values.find((one) => one === text);
 
-/** In the list of what came in: refused while it was sent. */
+/** Filter value that shows only refusals during SMTP sessions. */
 const SESSION = "session";
-/** Beside what came in by other ways. */
+/** Shown above the messages. */
 const MAX_REFUSALS = 10;
 
-/** Of refusals in the SMTP session there is no message: they are events. */
+/** Refusals during SMTP sessions. They are events, because no message is received for them. */
 async function refusalsOf(visit: CompanyVisit, more: ReturnType<typeof askedOf>) {
   const { results, ...paging } = await callIn(visit, "tracking.listEvents", {
     ...more,
@@ -50,11 +50,13 @@ async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
   const isSession = query.via === SESSION;
   const [refused, inbound, sources, servers, { guard }, partial] = await Promise.all([
     refusalsOf(visit, isSession ? askedOf(query) : { page: 1, page_size: MAX_REFUSALS }),
-    callIn(visit, "bounces.listInbound", {
-      ...askedOf(query),
-      ...(result ? { result } : {}),
-      ...(via ? { via } : {}),
-    }),
+    isSession
+      ? undefined
+      : callIn(visit, "bounces.listInbound", {
+          ...askedOf(query),
+          ...(result ? { result } : {}),
+          ...(via ? { via } : {}),
+        }),
     callIn(visit, "bounces.listSources", ALL),
     callIn(visit, "smtp-sender.listConfigs", { ...ALL, ordering: "name" }),
     callIn(visit, "accounts.getCompany", { id: company.id }),
@@ -66,10 +68,10 @@ async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
     title: t.title,
     values: {
       refusals: refused.rows,
-      refusalsCount: numberText(refused.paging.count, refused.paging.count_estimated),
+      refusalsCount: countText(refused.paging.count, refused.paging.count_estimated),
       hasMoreRefusals: refused.paging.next !== null,
       isSession,
-      inbound: inbound.results,
+      inbound: inbound?.results ?? [],
       sources: sources.results,
       servers: servers.results,
       isRead:
@@ -87,7 +89,7 @@ async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
       serversPath: companyPath(visit, "servers"),
       campaigns: companyPath(visit, "campaigns"),
       subscribers: companyPath(visit, "subscribers"),
-      pager: pagerOf(here, query, isSession ? refused.paging : inbound),
+      pager: pagerOf(here, query, inbound ?? refused.paging),
       mayWrite: may(visit, "bounces.createSource"),
     },
   };

@@ -1,4 +1,4 @@
-/** What became of a campaign in words: the API's status says `partial` for one dead mailbox, which is no fault to mend. */
+/** Describes a campaign's outcome in words. The API's status is `partial` for a single dead mailbox, where no retry helps. */
 import type { ReturnsOf } from "../../contracts.ts";
 import { messages } from "../messages.ts";
 import { formatted } from "../render.ts";
@@ -9,7 +9,7 @@ type Analytics = ReturnsOf<"tracking.analytics">;
 
 const t = messages.campaigns;
 
-/** Of more than these only that there are more is counted. */
+/** Larger numbers are not counted exactly. */
 const MAX_COUNTED = 10_000;
 
 /** How many recipients a resume would send to, by campaign. */

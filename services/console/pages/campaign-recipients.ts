@@ -2,7 +2,7 @@
 
 import { notFound } from "../../lib/errors.ts";
 import { messages } from "../messages.ts";
-import { askedOf, numberOf, PAGE_SIZE, pagerOf } from "../pager.ts";
+import { askedOf, countText, PAGE_SIZE, pagerOf } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath } from "../request.ts";
 import { campaignId, campaignPath, tabsOf } from "./campaign-place.ts";
 
@@ -36,7 +36,7 @@ export async function recipientsPage(visit: CompanyVisit): Promise<Answer> {
     values: {
       campaign,
       recipients: results,
-      found: numberOf(paging.count, paging.count_estimated),
+      found: countText(paging.count, paging.count_estimated),
       statuses: STATUSES,
       shown: status,
       asked: query,

@@ -1,7 +1,7 @@
 /** Campaigns: the list with its filters, and those in the air. */
 import { CAMPAIGN_STATUSES, CAMPAIGN_TYPES } from "../../../models/campaign.ts";
 import { messages } from "../messages.ts";
-import { askedOf, numberOf, pagerOf } from "../pager.ts";
+import { askedOf, countText, pagerOf } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may } from "../request.ts";
 import { withStates } from "./campaign-outcome.ts";
 
@@ -29,7 +29,7 @@ export async function campaignsPage(visit: CompanyVisit): Promise<Answer> {
     values: {
       campaigns: await withStates(visit, results),
       here: path,
-      found: numberOf(paging.count, paging.count_estimated),
+      found: countText(paging.count, paging.count_estimated),
       isFiltered: Boolean(status || campaign_type || query.search),
       statuses: CAMPAIGN_STATUSES,
       types: CAMPAIGN_TYPES,

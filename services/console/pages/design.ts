@@ -1,4 +1,4 @@
-/** All components of the console on one page, for whoever works on it. Production has no such page. */
+/** Shows all components of the console on one page. Not available in production. */
 import { notFound } from "../../lib/errors.ts";
 import { plotOf } from "../plot.ts";
 import type { Answer } from "../request.ts";

@@ -20,7 +20,7 @@ interface Shown {
   sentences?: string[];
   codeNeeded?: boolean;
   status?: number;
-  /** The session has ended while something was typed. */
+  /** The session ended while a form was open. */
   isEnded?: boolean;
 }
 
@@ -44,7 +44,7 @@ const toConsole = (next: string, kept?: string): Way => ({
   unseen: { next, ...(kept ? { kept } : {}) },
 });
 
-/** In place of the answer to a form whose session has ended; `kept` is the form, sealed. */
+/** Answers a form whose session has ended; `kept` is the sealed form. */
 export const signInAgain = (next: string, kept: string | undefined): Answer =>
   signInForm(toConsole(safeTarget(next), kept), { status: 401, isEnded: true });
 

@@ -5,8 +5,7 @@ import { requirePermission } from "../../permissions.ts";
 import type { Shown } from "../contract.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
-import { askedOf, numberOf, pagerOf } from "../pager.ts";
-import { formatted } from "../render.ts";
+import { askedOf, countText, pagerOf, rounded } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, download, may, type Outcome } from "../request.ts";
 import { resultOf, withResult } from "../results.ts";
 
@@ -23,7 +22,7 @@ const filtersIn = (query: Record<string, string>) => {
   return { ...(status ? { status } : {}), ...(isUuid(query.list) ? { list: query.list } : {}) };
 };
 
-/** What the list shows, as the API's filter. */
+/** The filter of the list in the terms of the API. */
 const filterIn = (query: Record<string, string>) => ({
   ...filtersIn(query),
   ...(query.search ? { search: query.search } : {}),
@@ -44,7 +43,7 @@ async function showAll(visit: CompanyVisit, errors: Errors = {}): Promise<Answer
   const page = { ...Object.fromEntries(filters), ...(number ? { page: number } : {}), ...(cursor ? { cursor } : {}) };
   const linkTo = (more: Record<string, string>) => `${here}?${new URLSearchParams({ ...page, ...more })}`;
   const picked = pickedIn(query);
-  const all = numberOf(paging.count, paging.count_estimated);
+  const all = countText(paging.count, paging.count_estimated);
   const mayWrite = may(visit, "subscribers.create");
   // Boxes that are ticked stand for this page alone; the choice of all goes along to the next one.
   const { picked: _, ...unpicked } = query;
@@ -82,9 +81,6 @@ async function showAll(visit: CompanyVisit, errors: Errors = {}): Promise<Answer
   };
 }
 
-/** Two digits: the rest of an estimate means nothing. */
-const rounded = (n: number) => formatted(Number(n.toPrecision(2)));
-
 export const subscribersPage = (visit: CompanyVisit): Promise<Answer> => showAll(visit);
 
 export const exportSubscribers = (visit: CompanyVisit): Shown =>
@@ -103,7 +99,7 @@ export const addSubscriber = (visit: CompanyVisit): Promise<Outcome | Answer> =>
 
 const PICK = "pick.";
 
-/** Whom a form is about, as the API takes it: the ticked boxes of a page, or all that a search finds. */
+/** The subscribers of a form in the terms of the API: ticked boxes of a page, or all results of a search. */
 type Chosen = { subscriber_ids: string[] } | { filter: ReturnType<typeof filterIn> };
 
 function chosenIn(form: Record<string, string>, query: Record<string, string>): Chosen | undefined {
@@ -148,7 +144,7 @@ interface Moving {
   back: string;
 }
 
-/** Of a filter only those whose membership changed are counted. */
+/** The number in the answer; for a filter it counts changed memberships only. */
 const totalOf = (chosen: Chosen, changed: number) => ("filter" in chosen ? changed : chosen.subscriber_ids.length);
 
 async function addAll(visit: CompanyVisit, { chosen, list, back }: Moving): Promise<Answer> {
@@ -179,7 +175,7 @@ async function ask(visit: CompanyVisit, work: Final, chosen: Chosen): Promise<An
       ? await callIn(visit, "subscribers.list", { ...filterIn(query), page_size: 1 })
       : { count: chosen.subscriber_ids.length, count_estimated: undefined };
   const t = messages.people.questions[work];
-  const n = numberOf(count, count_estimated);
+  const n = countText(count, count_estimated);
   return {
     view: "confirm",
     title: t.title(n, count),

@@ -3,7 +3,7 @@ import { SUPPRESSION_KINDS, type SuppressionKind } from "../../../models/suppres
 import type { Shown } from "../contract.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
-import { askedOf, numberOf, pagerOf } from "../pager.ts";
+import { askedOf, countText, pagerOf } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, download, may, type Outcome } from "../request.ts";
 import { resultOf, withResult } from "../results.ts";
 
@@ -32,7 +32,7 @@ async function show(visit: CompanyVisit, { errors = {}, imported }: More = {}): 
     title: t.title,
     values: {
       suppressions: results,
-      found: paging.count_estimated ? t.many(numberOf(paging.count, true)) : t.found(paging.count),
+      found: paging.count_estimated ? t.many(countText(paging.count, true)) : t.found(paging.count),
       kinds: SUPPRESSION_KINDS,
       isFiltered: Boolean(query.search || kind),
       errors,

@@ -35,13 +35,13 @@ const RUNS_CODE = /^(?:javascript|vbscript|data):/i;
 // Characters that a browser drops from an address before it reads the scheme.
 const DROPPED = /[\u0000-\u0020]/g;
 
-/** The same program for mails: fixed text as bytes. */
+/** A program for emails, with its fixed text as bytes. */
 export type WireProgram = readonly (Buffer | Exclude<Piece, string>)[];
 
 export const wireProgram = (program: Program): WireProgram =>
   program.filter((piece) => piece !== "").map((piece) => (typeof piece === "string" ? fixedPiece(piece) : piece));
 
-/** As `run`, as the pieces of a mail. */
+/** Runs the program; returns the pieces of an email. */
 export function write(program: WireProgram, scope: Scope): MailPiece[] {
   spendSteps(scope, program.length + 1);
   return program.map((piece) => (typeof piece === "function" ? piece(scope, undefined, -1) : piece));

@@ -79,7 +79,7 @@ export async function saveMailbox(
     return;
   }
   const now = sequelize().literal("now()") as unknown as Date;
-  const isNewSource = {
+  const resetState = {
     reader: null,
     leaseUntil: null,
     failures: 0,
@@ -87,5 +87,5 @@ export async function saveMailbox(
     lastErrorAt: null,
     nextAttemptAt: now,
   };
-  await stored.update({ ...values, ...isNewSource, revision: stored.revision + 1 }, { transaction });
+  await stored.update({ ...values, ...resetState, revision: stored.revision + 1 }, { transaction });
 }
