@@ -119,7 +119,7 @@ test("a step of a campaign is saved before it is left, by a link and by leaving 
   const subject = async () => (await bodyOf(draft)).subject;
   await open(async (page) => {
     await page.goto(at(`campaigns/drafts/${draft}/what`));
-    await page.getByLabel("A text that I write here").check();
+    await page.getByLabel("Write it here").check();
     await page.getByRole("textbox", { name: "Subject", exact: true }).fill("Left by a link");
     await page.getByRole("link", { name: "When" }).click();
     await page.waitForURL(/when$/);
@@ -136,7 +136,7 @@ test("all of a search are chosen over its pages, and the buttons say how many be
   await query("insert into subscribers (company_id, email) select $1, unnest($2::text[])", [company.id, emails]);
   await open(async (page) => {
     await page.goto(at("subscribers?search=forty"));
-    await page.getByRole("button", { name: "Delete …" }).waitFor();
+    await page.getByRole("button", { name: "Delete …" }).waitFor({ state: "hidden" });
     await page.getByLabel("Choose forty44@example.com").check();
     await page.getByRole("button", { name: "Delete 1 …" }).waitFor();
     await page.getByRole("link", { name: "Choose all 45" }).click();

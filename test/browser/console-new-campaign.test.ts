@@ -142,14 +142,14 @@ test("from sign-in to mail that arrived, by mouse: counts as it is chosen, saves
     await signIn(page, company);
     await page.getByRole("link", { name: "Campaigns", exact: true }).click();
     await page.getByRole("link", { name: "New campaign" }).click();
-    await page.getByLabel("Name of the campaign").fill("October");
+    await page.getByLabel("Campaign name").fill("October");
     await page.getByLabel("Who gets it").selectOption({ label: "Readers (3)" });
     await page.getByText("2 people would get it now.").waitFor();
     await page.getByText("1 is suppressed").waitFor();
     await page.getByRole("button", { name: "Save and continue" }).click();
 
     await page.getByRole("heading", { name: "What they get" }).waitFor();
-    await page.getByLabel("A text that I write here").check();
+    await page.getByLabel("Write it here").check();
     await page.getByRole("textbox", { name: "Subject", exact: true }).fill("News for [[first_name]]");
     await page
       .getByRole("textbox", { name: "Text", exact: true })
@@ -175,7 +175,7 @@ test("from sign-in to mail that arrived, by mouse: counts as it is chosen, saves
     await page.getByText("News for Ada", { exact: true }).waitFor();
     const frame = page.frameLocator("iframe");
     await frame.getByText("Dear Ada,").waitFor();
-    await page.getByLabel("How", { exact: true }).selectOption("text");
+    await page.getByLabel("View", { exact: true }).selectOption("text");
     await page.frameLocator('iframe[src*="look=text"]').getByText("six books are waiting.").waitFor();
     await page.getByRole("link", { name: "Run checks" }).click();
     await page
@@ -211,7 +211,7 @@ test("from sign-in to mail that arrived, by keyboard and without JavaScript", as
     await keyboard.press("Tab");
     await keyboard.type(company.password);
     await keyboard.press("Enter");
-    await page.getByLabel("Name of the campaign").focus();
+    await page.getByLabel("Campaign name").focus();
     await keyboard.type("November");
     await keyboard.press("Tab");
     await keyboard.type("Readers");

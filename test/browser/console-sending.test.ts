@@ -116,18 +116,20 @@ test("a server is made, tried and kept with the keyboard, without JavaScript", a
       await page.keyboard.press("ControlOrMeta+A");
       await page.keyboard.type(text);
     };
-    await type("Name", "By keyboard");
     await type("Host", "127.0.0.1");
+    await page.getByText("More settings").focus();
+    await page.keyboard.press("Enter");
+    await type("Name", "By keyboard");
     await type("Port", "9");
     await page.getByLabel("Encryption", { exact: true }).selectOption("none");
-    await type("Sender’s address", "letters@acme.example");
-    await page.getByRole("button", { name: "Try without saving" }).focus();
+    await type("Sender address", "letters@acme.example");
+    await page.getByRole("button", { name: "Test connection" }).focus();
     await page.keyboard.press("Enter");
-    await page.getByText("Nobody answers at this host and port").waitFor();
+    await page.getByText("No mail server answers at this host and port").waitFor();
     await type("Port", `${smtp.port}`);
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "By keyboard" }).waitFor();
-    await page.getByRole("button", { name: "Check now" }).focus();
+    await page.getByRole("button", { name: "Check connection" }).focus();
     await page.keyboard.press("Enter");
     await expect(page.getByText("The connection works.").waitFor()).resolves.toBeUndefined();
   });
@@ -137,7 +139,7 @@ test("with a script a check changes its place alone, the DNS is asked by itself,
   await open({}, async (page) => {
     await signIn(page);
     await page.goto(at(`servers/${server}`));
-    await page.getByRole("button", { name: "Check now" }).click();
+    await page.getByRole("button", { name: "Check connection" }).click();
     await page.getByText("The connection works.").waitFor();
     expect(page.url()).toBe(at(`servers/${server}`));
     await page.goto(at(`domains/${server}`));

@@ -81,7 +81,7 @@ export const newCampaign = {
     clicks: "The others get the version in which most people clicked",
   },
   afterHours: "Hours until the winner is chosen",
-  textNotSaved: "The text is not a template yet, and lists get templates. Open this step and choose “Save and go on”.",
+  textNotSaved: "The text is not a template yet, and lists get templates. Open this step and choose “Save and continue”.",
 
   server: "Server and sender",
   noServers: "No server sends your mail yet. Somebody with the role owner or admin adds one.",
@@ -179,7 +179,7 @@ export const newCampaign = {
   dnsUnknown: (name: string) => `${name}: the DNS did not answer.`,
   notChecked: (why: string) => `Could not be checked: ${why}`,
   checkNames: { links: "Links and images", size: "Size", spam: "Spam filter", domain: "Your domain" },
-  needsServer: "Choose a server first (step From).",
+  needsServer: "Choose a mail server first (step Sender).",
 
   test: "Send a test",
   testHint: "To yourself or a colleague, with “[Test]” before the subject. It counts as one email of your plan.",

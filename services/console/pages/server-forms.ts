@@ -62,7 +62,8 @@ async function showForm(visit: CompanyVisit, { server, errors = {}, tried }: For
       providers: providerLinks(here, provider),
       provider: server ? undefined : MAIL_PROVIDERS[provider ?? ""],
       isDefault: server ? server.is_default : isFirst,
-      isOpen: Object.keys(errors).some((name) => name !== "" && !SHOWN.has(name)),
+      // Without a script a try shows the whole form again.
+      isOpen: tried !== undefined || Object.keys(errors).some((name) => name !== "" && !SHOWN.has(name)),
       back: server ? serverPath(visit, server) : companyPath(visit, "servers"),
     },
   };
