@@ -96,8 +96,8 @@ test("a file of 50,000 rows with errors: from the file to the refused rows, with
   // With the page's policy, as for real users.
   await open({ acceptDownloads: true, bypassCSP: false }, async (page) => {
     await signIn(page);
-    await page.getByRole("link", { name: "Subscribers" }).first().click();
-    await page.getByRole("link", { name: "Import" }).click();
+    await page.getByRole("link", { name: "Audience" }).click();
+    await page.getByRole("link", { name: "Import" }).first().click();
     await page
       .getByLabel("File", { exact: true })
       .setInputFiles({ name: "fair.csv", mimeType: "text/csv", buffer: csv });

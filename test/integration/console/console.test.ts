@@ -123,7 +123,7 @@ test("no script, style or frame but its own; nothing is kept by caches", async (
   );
   expect(headers.get("cache-control")).toBe("no-store");
   expect(html).not.toMatch(
-    /<script(?! src="\/app\/assets\/(?:htmx|shell|forms)-\w+\.js" defer><\/script>)|<style| style=| on\w+=/,
+    /<script(?! src="\/app\/assets\/(?:htmx-\w+\.js" defer|(?:shell|forms)-\w+\.js" type="module")><\/script>)|<style| style=| on\w+=/,
   );
   const [, script] = /src="(\/app\/assets\/[^"]+)"/.exec(html)!;
   expect((await fetch(`${app.url}${script}`)).headers.get("content-type")).toBe("text/javascript; charset=utf-8");

@@ -284,7 +284,7 @@ test("what is not chosen yet is to do, what was deleted since is said, and neith
   const refused = await browser.send(`${path}/send`, { seen });
   expect([refused.status, refused.title]).toEqual([400, "October"]);
   const unsent = await browser.send(`${path}/test`, { to: "editor@example.com" });
-  expect([unsent.status, /Choose a server first/.test(unsent.html)]).toEqual([400, true]);
+  expect([unsent.status, /Choose a mail server first/.test(unsent.html)]).toEqual([400, true]);
 });
 
 test("the preview is a frame of its own that runs no script, and what people wrote is text on every page", async () => {
