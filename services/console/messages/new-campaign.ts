@@ -81,7 +81,8 @@ export const newCampaign = {
     clicks: "The others get the version in which most people clicked",
   },
   afterHours: "Hours until the winner is chosen",
-  textNotSaved: "The text is not a template yet, and lists get templates. Open this step and choose “Save and continue”.",
+  textNotSaved:
+    "The text is not a template yet, and lists get templates. Open this step and choose “Save and continue”.",
 
   server: "Server and sender",
   noServers: "No server sends your mail yet. Somebody with the role owner or admin adds one.",
