@@ -11,3 +11,7 @@ export const VARIED_CONTENTS = {
   preheader: "t.preheader",
   text_body: "t.text_body",
 } as const;
+
+/** SQL: template of variant `v` of campaign `c`; null for content of its own. */
+export const templateOfVariant = (v: string, c: string): string =>
+  `case when ${v}.content ? 'body' then ${v}.template_id else ${c}.template_id end`;

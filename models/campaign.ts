@@ -7,7 +7,7 @@ import {
   type NonAttribute,
   type Sequelize,
 } from "sequelize";
-import type { WinnerMetric } from "./campaign-variant.ts";
+import { templateOfVariant, type WinnerMetric } from "./campaign-variant.ts";
 import type { Company } from "./company.ts";
 import { company, id, nullable, required } from "./database/columns.ts";
 import { fromRow } from "./database/from-row.ts";
@@ -289,7 +289,7 @@ const NEXT_ZONE_AT = `case when c.timezone is not null then case
 
 /** Value of campaign c, looked up by key. */
 const VARIANTS = `(select json_agg(json_build_object('index', v.index, 'percent', v.percent,
-      'subject', coalesce(v.content->>'subject', t.subject), 'template_id', coalesce(v.template_id, c.template_id)) order by v.index)
+      'subject', coalesce(v.content->>'subject', t.subject), 'template_id', ${templateOfVariant("v", "c")}) order by v.index)
     from campaign_variants v
     left join campaign_contents t on t.company_id = c.company_id and t.campaign_id = c.id
     where v.company_id = c.company_id and v.campaign_id = c.id)`;

@@ -25,8 +25,8 @@ export interface ActionContract {
   returnsBy?: Record<string, TSchema>;
   /** Of a page that answers JSON too: that JSON. */
   json?: TSchema;
-  /** Of these fields exactly one is given; the action's `validate` says so in words. */
-  exactlyOne?: readonly string[];
+  /** Exactly one field of each group is given; the action's `validate` says so in words. */
+  exactlyOne?: readonly (readonly string[])[];
   /**
    * Which fields of a body that `params` does not have are a 400: those that look mistyped (unset), all of them, or those
    * that the action itself refuses.

@@ -2,12 +2,14 @@
  * Writes the contents of a campaign's variants (campaign-variant.ts): stored with the campaign, and completed when it
  * starts. Until then a variant stores only its own fields, so that edits of the campaign apply to its variants, too.
  */
-import { VARIED_CONTENTS } from "../campaign-variant.ts";
+import { templateOfVariant, VARIED_CONTENTS } from "../campaign-variant.ts";
 import { type Client, query } from "../database/db.ts";
 
 export interface Variant {
   subject?: string;
   template_id?: string;
+  /** Replaces the template; the body as it is sent. */
+  content?: { subject: string; body: string; preheader?: string | null; text_body?: string | null };
   percent: number;
 }
 
@@ -23,10 +25,11 @@ const contentOf = (source: (column: string) => string) =>
 const INSERT = `
   insert into campaign_variants (company_id, campaign_id, index, percent, subject, template_id, content)
   select $1, $2, v.no - 1, v.percent, v.subject, v.template_id,
-    case when t.id is null then '{}' else ${contentOf((column) => VARIED_CONTENTS[column as keyof typeof VARIED_CONTENTS])} end
+    case when t.id is not null then ${contentOf((column) => VARIED_CONTENTS[column as keyof typeof VARIED_CONTENTS])}
+      when v.content is not null then ${contentOf((column) => `v.content->>'${column}'`)} else '{}' end
       || case when v.subject is null then '{}' else jsonb_build_object('subject', v.subject) end
-  from rows from (json_to_recordset($3) as (subject text, template_id uuid, percent float8)) with ordinality
-    as v (subject, template_id, percent, no)
+  from rows from (json_to_recordset($3) as (subject text, template_id uuid, content jsonb, percent float8))
+    with ordinality as v (subject, template_id, content, percent, no)
   left join templates t on t.company_id = $1 and t.id = v.template_id
   where v.template_id is null or t.id is not null
   returning index`;
@@ -48,8 +51,9 @@ export async function writeVariants(
 }
 
 const FIX = `
-  update campaign_variants v set content = ${contentOf((column) => `t.${column}`)} || v.content
-  from campaign_contents t
+  update campaign_variants v set content = ${contentOf((column) => `t.${column}`)} || v.content,
+    template_id = ${templateOfVariant("v", "c")}
+  from campaign_contents t join campaigns c on c.company_id = t.company_id and c.id = t.campaign_id
   where v.company_id = $1 and v.campaign_id = $2 and t.company_id = $1 and t.campaign_id = $2
   returning v.index`;
 

@@ -75,7 +75,7 @@ export const contract = {
       "For servers and providers that Flockmail does not read itself. A sent email's id or Message-ID identifies the mail; `email` means the newest mail to that address within 14 days. Repeating a report changes nothing; `result` is `unmatched` if there is no such mail.",
     params: Reported,
     returns: Inbound,
-    exactlyOne: ["sent_email_id", "message_id", "email"],
+    exactlyOne: [["sent_email_id", "message_id", "email"]],
     example: { email: "ann@example.com", type: "hard", diagnostic: "550 5.1.1 User unknown" },
   },
   listInbound: {

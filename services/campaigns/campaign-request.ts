@@ -66,7 +66,7 @@ const receiver = ({ email, cc, bcc, variables }: ReceiverRow) => ({
   ...(bcc && { bcc }),
 });
 
-/** Content of a custom send. */
+/** Content that came with the request. */
 const contentOf = ({ subject, body, preheader, text_body, inline_css }: Row) => ({
   subject,
   body,
@@ -99,6 +99,7 @@ export async function campaignRequest(
     name,
     smtp_config_id,
     ...(template_id && { template_id }),
+    ...(campaign_type === "to_list" && !template_id && { content: contentOf(row) }),
     ...(campaign_type === "to_list" ? audience : {}),
     ...(campaign_type === "custom" && contentOf(row)),
     ...(campaign_type !== "to_list" && { receivers: (await query<ReceiverRow>(RECEIVERS, key, on)).map(receiver) }),

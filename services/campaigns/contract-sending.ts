@@ -1,8 +1,7 @@
 import type { ServiceContract } from "../define.ts";
-import { Bool, Described, Email, Line, Name, Nullable, Text, Time, Type, Uuid } from "../lib/shapes.ts";
-import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
-import { ContentFields } from "../lib/template/content-shapes.ts";
+import { Bool, Described, Email, Name, Nullable, Time, Type, Uuid } from "../lib/shapes.ts";
 import { Campaign, MAX_ATTACHMENTS } from "./contract-campaigns.ts";
+import { Content, WrittenFields } from "./contract-content.ts";
 import { Utm } from "./contract-utm.ts";
 import { VariantsAsked } from "./contract-variants.ts";
 import { MAX_COPIES } from "./send/inline-receivers.ts";
@@ -82,11 +81,15 @@ export const Sent = Type.Composite([
 export const sending = {
   sendToList: {
     summary: "Send a saved template to a subscriber list",
-    description: "Requires exactly one of `list_id` and `segment_id` (extension). Answers before any mail is created.",
+    description:
+      "Requires exactly one of `list_id` and `segment_id` (extension), and exactly one of `template_id` and `content` (extension). Answers before any mail is created.",
     params: Type.Composite([
       Send,
       Type.Object({
-        template_id: Described(Uuid, "Template to use."),
+        template_id: Type.Optional(Described(Uuid, "Template to use.")),
+        content: Type.Optional(
+          Content("Extension. Content of this campaign alone, in place of a template; checked like one."),
+        ),
         list_id: Type.Optional(Described(Uuid, "List to send to.")),
         segment_id: Type.Optional(Described(Uuid, "Segment to send to.")),
         scheduled_for: Described(ScheduledFor, "Start time; null: now."),
@@ -95,7 +98,10 @@ export const sending = {
       }),
     ]),
     returns: Sent,
-    exactlyOne: ["list_id", "segment_id"],
+    exactlyOne: [
+      ["list_id", "segment_id"],
+      ["template_id", "content"],
+    ],
     unknownFields: "all",
     example: {
       name: "October newsletter",
@@ -132,17 +138,7 @@ export const sending = {
     params: Type.Composite([
       Send,
       Type.Object({
-        subject: Described(
-          Type.String({ ...Line(MAX_SUBJECT_LENGTH), minLength: 1, pattern: "\\S" }),
-          "Subject of the mail. Templates may contain variables.",
-          "Six books for [[first_name]]",
-        ),
-        body: Described(
-          Type.String({ ...Text(MAX_BODY_LENGTH), minLength: 1, pattern: "\\S" }),
-          "The mail in HTML, with variables.",
-          "<p>Hello [[first_name]].</p>",
-        ),
-        ...ContentFields,
+        ...WrittenFields,
         receivers: Described(Receivers, "Recipients with their variables."),
         scheduled_for: Type.Optional(Type.Unknown({ description: "Must be null or absent.", examples: [null] })),
       }),

@@ -2,6 +2,7 @@
 import type { ServiceContract } from "../define.ts";
 import { Described, Email, Line, Nullable, type Static, Text, Type, Uuid } from "../lib/shapes.ts";
 import { MAX_BODY_LENGTH, MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
+import { ContentFields } from "../lib/template/content-shapes.ts";
 import { MAX_ATTACHMENTS } from "./contract-campaigns.ts";
 
 const MAX_TEST_RECEIVERS = 5;
@@ -30,7 +31,7 @@ export const testSend = {
   sendTest: {
     summary: "Send a test to a few addresses",
     description:
-      "Sends the mail as a campaign would, through this SMTP configuration, signed and with attachments, to each address separately, and returns the server's reply. Requires `template_id`, or `subject` and `body`. The subject starts with `[Test] `. Nothing is tracked or retried, no campaign or sent email is created, and a refusal suppresses nobody; the unsubscribe and view-in-browser links do not work. Counts towards the hourly and monthly limits and warm-up. Values come from `variables`, then from the subscriber with the address. Suppressed addresses are skipped (`suppressed`), including those suppressed only for newsletters. Answers within 30 seconds; what the server has not confirmed by then is `unknown`. At most 20 requests a minute.",
+      "Sends the mail as a campaign would, through this SMTP configuration, signed and with attachments, to each address separately, and returns the server's reply. Requires `template_id`, or `subject` and `body`; the other content fields go with these. The subject starts with `[Test] `. Nothing is tracked or retried, no campaign or sent email is created, and a refusal suppresses nobody; the unsubscribe and view-in-browser links do not work. Counts towards the hourly and monthly limits and warm-up. Values come from `variables`, then from the subscriber with the address. Suppressed addresses are skipped (`suppressed`), including those suppressed only for newsletters. Answers within 30 seconds; what the server has not confirmed by then is `unknown`. At most 20 requests a minute.",
     params: Type.Object({
       company: Type.Optional(Described(Uuid, "Company that owns it.")),
       smtp_config_id: Type.String({ ...Uuid, description: "The SMTP configuration to send through." }),
@@ -59,6 +60,7 @@ export const testSend = {
           examples: ["<p>Hello [[first_name]].</p>"],
         }),
       ),
+      ...ContentFields,
       variables: Type.Optional(
         Type.Record(Type.String(), Type.Unknown(), {
           description: "Values for all addresses.",

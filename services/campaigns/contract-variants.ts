@@ -2,6 +2,7 @@
 import { WINNER_METRICS } from "../../models/campaign-variant.ts";
 import { Described, Line, Nullable, OneOf, Time, Type, Uuid } from "../lib/shapes.ts";
 import { MAX_SUBJECT_LENGTH } from "../lib/template/compile.ts";
+import { Content } from "./contract-content.ts";
 
 const MIN_VARIANTS = 2;
 const MAX_VARIANTS = 5;
@@ -41,16 +42,17 @@ export const VariantsAsked = {
               minLength: 1,
               pattern: "\\S",
               examples: ["Six books for long evenings"],
-              description: "Overrides the template's value.",
+              description: "Overrides the subject of the template or content.",
             }),
           ),
           template_id: Type.Optional(
             Type.Unsafe<string>({
               ...Uuid,
               examples: ["0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5e"],
-              description: "Overrides the campaign's template.",
+              description: "Overrides the campaign's template or content.",
             }),
           ),
+          content: Type.Optional(Content("Overrides the campaign's template or content, in place of a `template_id`.")),
           percent: Percent,
         }),
         {
@@ -80,7 +82,7 @@ export const VariantsShown = {
     Type.Object({
       index: Type.Integer({ examples: [0], description: "From 0, in the order of the request." }),
       subject: Type.String({ examples: ["Six books for long evenings"], description: "As written, with variables." }),
-      template_id: Described(Nullable(Uuid), "Template to use."),
+      template_id: Described(Nullable(Uuid), "Template to use; null for content of its own."),
       percent: Percent,
     }),
     { description: "Extension. Variants of an A/B test; empty without a test." },

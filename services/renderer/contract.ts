@@ -56,6 +56,8 @@ export const TestContent = Type.Object({
   template_id: Type.Optional(Uuid),
   subject: Type.Optional(Type.String()),
   body: Type.Optional(Type.String()),
+  preheader: Type.Optional(Nullable(Type.String())),
+  text_body: Type.Optional(Nullable(Type.String())),
   variables: Type.Optional(Data),
   attachment_ids: Type.Optional(Type.Array(Uuid)),
 });

@@ -121,7 +121,7 @@ const suppressions = {
       kind: Type.Optional(Type.Unsafe<SuppressionKind>({ ...Kind, description: "Default: manual." })),
     }),
     returns: Suppression,
-    exactlyOne: ["email", "domain"],
+    exactlyOne: [["email", "domain"]],
     example: { domain: "example.org", reason: "Asked us to stop" },
   },
   importSuppressions: {

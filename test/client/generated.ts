@@ -119,7 +119,7 @@ export type Campaign = {
   next_zone_at: NextZoneAt;
   error: ErrorOfCampaign;
   subject: SubjectOfCampaign;
-  template_id: TemplateId;
+  template_id: TemplateIdOfCampaign;
   list_id: ListIdOfCampaign;
   segment_id: SegmentIdOfCampaign;
   smtp_config_id: SmtpConfigId;
@@ -149,7 +149,7 @@ export type NewCampaign = {
   next_zone_at: NextZoneAt;
   error: ErrorOfCampaign;
   subject: SubjectOfCampaign;
-  template_id: TemplateId;
+  template_id: TemplateIdOfCampaign;
   list_id: ListIdOfCampaign;
   segment_id: SegmentIdOfCampaign;
   smtp_config_id: SmtpConfigId;
@@ -1078,7 +1078,22 @@ export type Term = string;
 export type Content = string;
 
 /** Template to use. */
-export type TemplateIdOfSendToList = string;
+export type TemplateId = string;
+
+/** Subject of the mail. Templates may contain variables. */
+export type Subject = string;
+
+/** The mail in HTML, with variables. */
+export type BodyOfSendToList = string;
+
+/** Preview text shown after the subject in the inbox, hidden in the mail itself. Variables are allowed; their values are always treated as text. Not part of the text version. */
+export type Preheader = string | null;
+
+/** Plain-text version, instead of the one derived from the HTML. Variables are allowed and not escaped; without an unsubscribe link the footer is added. Null or blank: derived. */
+export type TextBody = string | null;
+
+/** Inlines CSS on save or send. An element's own style wins unless a rule is `!important`. Media queries, other at-rules and rules for states such as `:hover` stay in the style sheet, as do sheets with a `media` attribute, `data-embed`, conditions or loops. Where `class` or `id` contains a variable, the sheets are kept complete and the properties it may set are not inlined. Linked and imported sheets are not fetched and stay links. */
+export type InlineCss = boolean;
 
 /** List to send to. */
 export type ListIdOfSendToList = string;
@@ -1114,21 +1129,6 @@ export type Cc = string[] | null;
 
 /** Hidden copy recipients. */
 export type Bcc = string[] | null;
-
-/** Subject of the mail. Templates may contain variables. */
-export type SubjectOfSendCustom = string;
-
-/** The mail in HTML, with variables. */
-export type BodyOfSendCustom = string;
-
-/** Preview text shown after the subject in the inbox, hidden in the mail itself. Variables are allowed; their values are always treated as text. Not part of the text version. */
-export type Preheader = string | null;
-
-/** Plain-text version, instead of the one derived from the HTML. Variables are allowed and not escaped; without an unsubscribe link the footer is added. Null or blank: derived. */
-export type TextBody = string | null;
-
-/** Inlines CSS on save or send. An element's own style wins unless a rule is `!important`. Media queries, other at-rules and rules for states such as `:hover` stay in the style sheet, as do sheets with a `media` attribute, `data-embed`, conditions or loops. Where `class` or `id` contains a variable, the sheets are kept complete and the properties it may set are not inlined. Linked and imported sheets are not fetched and stay links. */
-export type InlineCss = boolean;
 
 /** Id. */
 export type Id = string;
@@ -1276,7 +1276,7 @@ export type Archive = boolean;
 export type DoubleOptIn = boolean | null;
 
 /** Subject of the mail. Templates may contain variables. */
-export type Subject = string;
+export type SubjectOfCreateTemplate = string;
 
 /** The mail in HTML, with variables. */
 export type BodyOfCreateTemplate = string;
@@ -1777,7 +1777,7 @@ export type ErrorOfCampaign = string | null;
 export type SubjectOfCampaign = string;
 
 /** Template to use. */
-export type TemplateId = string | null;
+export type TemplateIdOfCampaign = string | null;
 
 /** List to send to. */
 export type ListIdOfCampaign = string | null;
@@ -1789,7 +1789,7 @@ export type SegmentIdOfCampaign = string | null;
 export type Variants = {
   index: Index;
   subject: Subject2;
-  template_id: TemplateId;
+  template_id: TemplateId2;
   percent: Percent;
 }[];
 
@@ -1798,6 +1798,9 @@ export type Index = number;
 
 /** As written, with variables. */
 export type Subject2 = string;
+
+/** Template to use; null for content of its own. */
+export type TemplateId2 = string | null;
 
 /** Extension. Decision on the winning variant for the other recipients; null without a winner. */
 export type Winner = {
@@ -2115,7 +2118,15 @@ export interface Operations {
         attachment_ids?: AttachmentIds;
         is_transactional?: IsTransactional;
         utm?: Utm;
-        template_id: TemplateIdOfSendToList;
+        template_id?: TemplateId;
+        /** Extension. Content of this campaign alone, in place of a template; checked like one. */
+        content?: {
+          subject: Subject;
+          body: BodyOfSendToList;
+          preheader?: Preheader;
+          text_body?: TextBody;
+          inline_css?: InlineCss;
+        };
         list_id?: ListIdOfSendToList;
         segment_id?: SegmentId;
         scheduled_for?: ScheduledFor;
@@ -2124,10 +2135,18 @@ export interface Operations {
         /** Extension. An A/B test: each variant goes to its share of the recipients, chosen at random. Values that a variant omits come from the campaign. Without a `winner` the shares must add up to 100 percent; with one the other recipients wait for it. */
         variants?:
           | {
-              /** Overrides the template's value. */
+              /** Overrides the subject of the template or content. */
               subject?: string;
-              /** Overrides the campaign's template. */
+              /** Overrides the campaign's template or content. */
               template_id?: string;
+              /** Overrides the campaign's template or content, in place of a `template_id`. */
+              content?: {
+                subject: Subject;
+                body: BodyOfSendToList;
+                preheader?: Preheader;
+                text_body?: TextBody;
+                inline_css?: InlineCss;
+              };
               percent: Percent;
             }[]
           | null;
@@ -2150,7 +2169,7 @@ export interface Operations {
         attachment_ids?: AttachmentIds;
         is_transactional?: IsTransactional;
         utm?: Utm;
-        template_id: TemplateIdOfSendToList;
+        template_id: TemplateId;
         receivers: Receivers;
         scheduled_for?: ScheduledFor;
       };
@@ -2167,8 +2186,8 @@ export interface Operations {
         attachment_ids?: AttachmentIds;
         is_transactional?: IsTransactional;
         utm?: Utm;
-        subject: SubjectOfSendCustom;
-        body: BodyOfSendCustom;
+        subject: Subject;
+        body: BodyOfSendToList;
         preheader?: Preheader;
         text_body?: TextBody;
         inline_css?: InlineCss;
@@ -2194,6 +2213,9 @@ export interface Operations {
         subject?: string;
         /** HTML with template tags. */
         body?: string;
+        preheader?: Preheader;
+        text_body?: TextBody;
+        inline_css?: InlineCss;
         /** Values for all addresses. */
         variables?: {
           [name: string]: unknown;
@@ -3134,7 +3156,7 @@ export interface Operations {
       };
       body: {
         name: Name;
-        subject: Subject;
+        subject: SubjectOfCreateTemplate;
         body?: BodyOfCreateTemplate;
         preheader?: Preheader;
         text_body?: TextBody;
@@ -3153,7 +3175,7 @@ export interface Operations {
         company?: string;
       };
       body: {
-        subject: Subject;
+        subject: SubjectOfCreateTemplate;
         body?: BodyOfCreateTemplate;
         preheader?: Preheader;
         text_body?: TextBody;
@@ -3173,7 +3195,7 @@ export interface Operations {
         company?: string;
       };
       body: {
-        subject: Subject;
+        subject: SubjectOfCreateTemplate;
         body: BodyOfCreateTemplate;
       };
     };
@@ -3231,7 +3253,7 @@ export interface Operations {
       };
       body?: {
         name?: Name;
-        subject?: Subject;
+        subject?: SubjectOfCreateTemplate;
         body?: BodyOfCreateTemplate;
         preheader?: Preheader;
         text_body?: TextBody;
@@ -3635,11 +3657,11 @@ export interface Operations {
         name?: Name;
         /** New start time. */
         scheduled_for?: string;
-        template_id?: TemplateIdOfSendToList;
+        template_id?: TemplateId;
         list_id?: ListIdOfSendToList;
         segment_id?: SegmentId;
-        subject?: SubjectOfSendCustom;
-        body?: BodyOfSendCustom;
+        subject?: Subject;
+        body?: BodyOfSendToList;
         attachment_ids?: AttachmentIds;
       };
     };

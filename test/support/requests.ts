@@ -14,6 +14,7 @@ export type Schema = Record<string, unknown> & {
   enum?: unknown[];
   anyOf?: Schema[];
   oneOf?: Schema[];
+  allOf?: Schema[];
   items?: Schema;
   properties?: Record<string, Schema>;
   required?: string[];
@@ -165,17 +166,19 @@ export class Requests {
     return schema.$ref ? (this.#component("schemas", schema.$ref) as Schema) : schema;
   }
 
-  #object({ properties = {}, required = [], oneOf = [], additionalProperties }: Schema): fc.Arbitrary<unknown> {
-    const either = oneOf.flatMap((one) => one.required ?? []);
+  #object({ properties = {}, required = [], oneOf, allOf = [], additionalProperties }: Schema): fc.Arbitrary<unknown> {
+    const groups = [{ oneOf }, ...allOf].flatMap((one) =>
+      one.oneOf ? [one.oneOf.flatMap((of) => of.required ?? [])] : [],
+    );
+    const either = groups.flat();
     const of = (names: string[], needed: string[]) =>
       fc.record(Object.fromEntries(names.map((name) => [name, this.value(properties[name]!, name)])), {
         requiredKeys: needed,
       });
     const names = Object.keys(properties).filter((name) => !either.includes(name));
-    const own =
-      either.length > 0
-        ? fc.oneof(...either.map((name) => of([...names, name], [...required, name])))
-        : of(names, required);
+    const own = fc
+      .tuple(of(names, required), ...groups.map((group) => fc.oneof(...group.map((name) => of([name], [name])))))
+      .map((parts) => Object.assign({}, ...parts) as Record<string, unknown>);
     if (typeof additionalProperties !== "object") return own;
     const more = fc.dictionary(fc.stringMatching(/^[a-z_]{1,12}$/), this.value(additionalProperties as Schema), {
       maxKeys: 3,

@@ -29,22 +29,29 @@ function valuesOf({ receivers }: Body, email: string): Body {
   return values;
 }
 
+/** The variant's own template or content, else the draft's. */
+function sourceOf(body: Body, variant: Body): { templateId: string | undefined; written: Body } {
+  const names = ({ template_id, content }: Body) => typeof template_id === "string" || isObject(content);
+  const source = [variant, body].find(names) ?? body;
+  return { templateId: textIn(source, "template_id"), written: isObject(source.content) ? source.content : body };
+}
+
 /** Content as the renderer takes it. */
 async function contentOf(companyId: string, body: Body, index: number) {
   const variant = variantOf(body, index);
-  const ofTemplate = textIn(variant, "template_id") ?? textIn(body, "template_id");
+  const { templateId, written } = sourceOf(body, variant);
   const subject = textIn(variant, "subject");
-  if (ofTemplate !== undefined) {
-    if (!isUuid(ofTemplate)) throw invalid({ template_id: [missingObject(ofTemplate)] });
-    return { template_id: ofTemplate, ...(subject === undefined ? {} : { subject }) };
+  if (templateId !== undefined) {
+    if (!isUuid(templateId)) throw invalid({ template_id: [missingObject(templateId)] });
+    return { template_id: templateId, ...(subject === undefined ? {} : { subject }) };
   }
-  const html = textIn(body, "body");
+  const html = textIn(written, "body");
   if (html === undefined) throw invalid({ template_id: [NOTHING_WRITTEN] });
   return {
-    subject: subject ?? textIn(body, "subject") ?? "",
-    body: await bodyAsSent(companyId, html, body.inline_css === true),
-    preheader: textIn(body, "preheader") ?? null,
-    text_body: textIn(body, "text_body") ?? null,
+    subject: subject ?? textIn(written, "subject") ?? "",
+    body: await bodyAsSent(companyId, html, written.inline_css === true),
+    preheader: textIn(written, "preheader") ?? null,
+    text_body: textIn(written, "text_body") ?? null,
   };
 }
 

@@ -9,19 +9,21 @@ import { companyOf } from "../../lib/caller.ts";
 import { type FieldErrors, missingObject } from "../../lib/errors.ts";
 import { bodyErrors, subjectErrors, textErrors } from "../../lib/template/template-errors.ts";
 import type { contract } from "../contract.ts";
+import type { Content } from "../contract-content.ts";
 import { MAX_RECEIVERS } from "../contract-sending.ts";
 import { errorsOfBody } from "./body-as-sent.ts";
 import { earlierSend } from "./idempotency.ts";
 import { receiverErrors } from "./inline-receivers.ts";
 import { clockOf, isStillAhead } from "./recipient-hour.ts";
 import { isField, type SendParams } from "./send-params.ts";
-import { atIndex, type GivenVariant, testErrors } from "./variants.ts";
+import { atIndex, type GivenVariant, NOT_BOTH, testErrors } from "./variants.ts";
 
 type IsValid = (field: keyof SendParams) => boolean;
 
 /** Providers refuse larger messages: 25 MB is the usual limit, and base64 adds a third. */
 const MAX_ATTACHED_BYTES = 18 * 1024 * 1024;
 
+const REQUIRED = "This field is required.";
 const TIME_MISSING = 'With `timezone: "recipient"` this field is required.';
 
 const REFERENCES = ["template_id", "smtp_config_id", "list_id", "segment_id"] as const;
@@ -95,7 +97,7 @@ export function scheduleError(type: CampaignType, scheduledFor: unknown, byZone:
 }
 
 function audienceErrors({ list_id, segment_id }: SendParams): FieldErrors {
-  if (list_id === undefined && segment_id === undefined) return fieldError("list_id", ["This field is required."]);
+  if (list_id === undefined && segment_id === undefined) return fieldError("list_id", [REQUIRED]);
   if (list_id === undefined || segment_id === undefined) return {};
   return fieldError("segment_id", ["Give either list_id or segment_id, not both."]);
 }
@@ -107,10 +109,14 @@ function timeErrors(type: CampaignType, { scheduled_for, timezone }: SendParams,
   return fieldError("scheduled_for", [byZone && scheduled_for === undefined ? TIME_MISSING : undefined]);
 }
 
-/** Templates are checked when saved; the text of a custom send comes with the request. */
-async function textErrorsOf(companyId: string, params: SendParams, isValid: IsValid): Promise<FieldErrors> {
-  const { subject, body, preheader, text_body } = params;
-  const inlinesCss = isValid("inline_css") && params.inline_css === true;
+/** Templates are checked when saved; other content comes with the request. */
+export async function textErrorsOf(
+  companyId: string,
+  given: Partial<Content>,
+  isValid: (field: keyof Content) => boolean,
+): Promise<FieldErrors> {
+  const { subject, body, preheader, text_body } = given;
+  const inlinesCss = isValid("inline_css") && given.inline_css === true;
   return {
     ...(isValid("subject") ? fieldError("subject", subjectErrors(subject!)) : {}),
     ...(isValid("preheader") ? fieldError("preheader", subjectErrors(preheader ?? "")) : {}),
@@ -119,12 +125,29 @@ async function textErrorsOf(companyId: string, params: SendParams, isValid: IsVa
   };
 }
 
-/** Reported like errors of the campaign's own template. */
-async function variantTemplateErrors(companyId: string, variants: readonly GivenVariant[]): Promise<string[]> {
+/** Errors of a content whose shape is valid, each with its field. */
+async function errorsOfContent(companyId: string, content: Content): Promise<string[]> {
+  const errors = await textErrorsOf(companyId, content, () => true);
+  return Object.entries(errors).flatMap(([field, texts]) => texts.map((text) => `${field}: ${text}`));
+}
+
+async function contentErrors(companyId: string, params: SendParams, isValid: IsValid): Promise<FieldErrors> {
+  const { template_id, content } = params;
+  if (content === undefined) return template_id === undefined ? fieldError("template_id", [REQUIRED]) : {};
+  return fieldError("content", [
+    ...(template_id === undefined ? [] : [NOT_BOTH]),
+    ...(isValid("content") ? await errorsOfContent(companyId, content) : []),
+  ]);
+}
+
+/** Reported like errors of the campaign's own template or content. */
+async function variantContentErrors(companyId: string, variants: readonly GivenVariant[]): Promise<string[]> {
   const errors: string[] = [];
-  for (const [n, { template_id }] of variants.entries()) {
+  for (const [n, { template_id, content }] of variants.entries()) {
     const found = template_id === undefined ? {} : await referenceErrors(companyId, { template_id });
+    const ofContent = content === undefined ? [] : await errorsOfContent(companyId, content);
     errors.push(...(found.template_id ?? []).map((text) => atIndex(n, `template_id: ${text}`)));
+    errors.push(...ofContent.map((text) => atIndex(n, `content: ${text}`)));
   }
   return errors;
 }
@@ -133,8 +156,8 @@ async function variantErrors(companyId: string, params: SendParams, isValid: IsV
   // If the shape of one is wrong, the combination cannot be checked.
   const isUnderstood = (["variants", "winner"] as const).every((name) => params[name] === undefined || isValid(name));
   const errors = isUnderstood ? testErrors(params) : {};
-  const ofTemplates = isValid("variants") ? await variantTemplateErrors(companyId, params.variants ?? []) : [];
-  return ofTemplates.length > 0 ? { ...errors, variants: [...ofTemplates, ...(errors.variants ?? [])] } : errors;
+  const ofContents = isValid("variants") ? await variantContentErrors(companyId, params.variants ?? []) : [];
+  return ofContents.length > 0 ? { ...errors, variants: [...ofContents, ...(errors.variants ?? [])] } : errors;
 }
 
 /** An API key fixes the company; a body that names another one gets a field error. */
@@ -154,6 +177,7 @@ export async function sendErrors(
   return {
     ...(isValid("company") ? fieldError("company", [companyError(companyId, params)]) : {}),
     ...(type === "to_list" ? audienceErrors(params) : {}),
+    ...(type === "to_list" ? await contentErrors(companyId, params, isValid) : {}),
     ...(type === "to_list" ? await variantErrors(companyId, params, isValid) : {}),
     ...(type === "custom" ? await textErrorsOf(companyId, params, isValid) : {}),
     ...(await referenceErrors(companyId, ids)),

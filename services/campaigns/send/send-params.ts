@@ -4,6 +4,7 @@
  */
 import type { CampaignType } from "../../../models/campaign.ts";
 import type { ActionContract } from "../../define.ts";
+import type { Content } from "../contract-content.ts";
 import { sending } from "../contract-sending.ts";
 import type { Receiver } from "./inline-receivers.ts";
 import type { GivenVariant, GivenWinner } from "./variants.ts";
@@ -13,6 +14,7 @@ export interface SendParams {
   name: string;
   smtp_config_id: string;
   template_id?: string;
+  content?: Content;
   list_id?: string;
   segment_id?: string;
   subject?: string;
@@ -50,6 +52,7 @@ const STORED: ReadonlySet<string> = new Set<keyof SendParams>([
   "name",
   "smtp_config_id",
   "template_id",
+  "content",
   "list_id",
   "segment_id",
   "subject",

@@ -18,12 +18,12 @@ import { newId } from "../../lib/ids.ts";
 import { textWarnings } from "../../lib/template/text-warnings.ts";
 import { admit, requireHourlyRoomWithin } from "./admission.ts";
 import { audienceSize } from "./audience-size.ts";
-import { bodyAsSent } from "./body-as-sent.ts";
+import { bodyAsSent, variantsAsSent } from "./body-as-sent.ts";
 import { answerOf, claimKey, requestHash, storeAnswer } from "./idempotency.ts";
 import { copiesOf, storedReceivers, withoutErased } from "./inline-receivers.ts";
 import { clockOf, earliestStart } from "./recipient-hour.ts";
 import { furtherOf, paramsOf, type SendParams } from "./send-params.ts";
-import { sendWarnings, winnerWarnings } from "./warnings.ts";
+import { contentWarnings, sendWarnings, winnerWarnings } from "./warnings.ts";
 
 const INSERT_CAMPAIGN = `
   with made as (
@@ -86,13 +86,14 @@ export const send = (ctx: Ctx<SendParams>, type: CampaignType): Promise<Answer> 
 /** `given` has passed the validation of this send. */
 export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, origin: Origin = {}): Promise<Answer> {
   const companyId = companyOf(ctx);
-  const { idempotency_key: key, ...body } = paramsOf(type, given);
+  const { idempotency_key: key, ...asked } = paramsOf(type, given);
   const apiKeyId = ctx.meta.apiKeyId ?? null;
   // Hash only if there is a key: thousands of receivers take milliseconds.
-  const idempotency = key ? { key, hash: origin.hash ?? requestHash(type, body) } : undefined;
+  const idempotency = key ? { key, hash: origin.hash ?? requestHash(type, asked) } : undefined;
   const earlier = idempotency && (await answerOf<Answer>(companyId, idempotency.key, idempotency.hash));
   if (earlier) return earlier;
 
+  const body: SendParams = { ...asked, ...asked.content };
   const { scheduledFor, startsAt } = timesOf(body);
   const emails = origin.emails ?? (await audienceSize(companyId, body));
   const copies = copiesOf(body.receivers ?? []);
@@ -107,6 +108,7 @@ export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, or
   });
   const html =
     body.body === undefined ? {} : { body: await bodyAsSent(companyId, body.body, body.inline_css ?? false) };
+  const variants = body.variants && (await variantsAsSent(companyId, body.variants));
   const warnings = await warned;
 
   const write = async (client: Client): Promise<Answer> => {
@@ -122,7 +124,7 @@ export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, or
     const decided = { further: furtherOf(body), emails, copies, scheduledFor, startsAt, apiKeyId, warnings };
     const created = origin.create
       ? await origin.create(client, decided)
-      : await create(client, companyId, type, { ...body, ...html, ...decided });
+      : await create(client, companyId, type, { ...body, ...html, variants, ...decided });
     await storeTraceWithin(client, companyId, created.id);
     const detail = { name: created.name, type, recipients: emails };
     await auditWithin(client, companyId, ctx.meta, { action: "campaign.sent", target: created.id, detail });
@@ -141,17 +143,24 @@ export async function sendAs(ctx: Ctx, type: CampaignType, given: SendParams, or
 const MAX_CHECKED_LENGTH = 100_000;
 
 async function warningsOf(ctx: Ctx, companyId: string, params: SendParams): Promise<string[]> {
-  const { smtp_config_id, winner, subject, preheader, body, text_body } = params;
-  // Warnings about a template were shown when it was saved.
-  const texts = {
+  const { smtp_config_id, winner } = params;
+  const warnings = [...(await warningsOfTexts(ctx, params)), ...(await sendWarnings(ctx, companyId, smtp_config_id))];
+  return winner ? [...warnings, ...(await winnerWarnings(companyId))] : warnings;
+}
+
+/** Warnings about a template were shown when it was saved. */
+async function warningsOfTexts(ctx: Ctx, params: SendParams): Promise<string[]> {
+  const { content, variants, list_id, is_transactional = false } = params;
+  const contents = [content, ...(variants ?? []).map((variant) => variant.content)].filter((one) => one !== undefined);
+  if (contents.length > 0) return contentWarnings(ctx, contents, { list_id, is_transactional });
+  const { subject, preheader, body, text_body } = params;
+  if (body === undefined) return [];
+  return textWarnings({
     subject,
     preheader,
-    body: body?.slice(0, MAX_CHECKED_LENGTH),
+    body: body.slice(0, MAX_CHECKED_LENGTH),
     textBody: text_body?.slice(0, MAX_CHECKED_LENGTH),
-  };
-  const ofTexts = body === undefined ? [] : textWarnings(texts);
-  const warnings = [...ofTexts, ...(await sendWarnings(ctx, companyId, smtp_config_id))];
-  return winner ? [...warnings, ...(await winnerWarnings(companyId))] : warnings;
+  });
 }
 
 interface Decided extends Times {

@@ -15,11 +15,11 @@ import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { type FieldErrors, throttled } from "../../lib/errors.ts";
 import { apiLimiter } from "../../lib/limits/api-limiter.ts";
 import { exactWindow } from "../../lib/limits/limiter.ts";
-import { bodyErrors, subjectErrors } from "../../lib/template/template-errors.ts";
 import type { contract } from "../contract.ts";
 import type { TestResult } from "../contract-test-send.ts";
 import { admit } from "./admission.ts";
-import { attachmentErrors, companyError, fieldError, referenceErrors } from "./send-errors.ts";
+import { bodyAsSent } from "./body-as-sent.ts";
+import { attachmentErrors, companyError, fieldError, referenceErrors, textErrorsOf } from "./send-errors.ts";
 import { suppressedAmong } from "./suppressed-among.ts";
 import { sendWarnings } from "./warnings.ts";
 
@@ -35,10 +35,13 @@ const ANSWER_MS = 1_500;
 const REQUIRED = ["This field is required."];
 const NOT_BOTH = ["Give either template_id, or subject and body."];
 
+const WRITTEN = ["subject", "body", "preheader", "text_body", "inline_css"] as const;
+
 /** Requires either a template, or a subject and a body. */
-function contentErrors({ template_id, subject, body }: Asked): FieldErrors {
+function contentErrors(asked: Asked): FieldErrors {
+  const { template_id, subject, body } = asked;
   if (template_id !== undefined) {
-    return { ...(subject !== undefined && { subject: NOT_BOTH }), ...(body !== undefined && { body: NOT_BOTH }) };
+    return Object.fromEntries(WRITTEN.filter((field) => asked[field] !== undefined).map((field) => [field, NOT_BOTH]));
   }
   if (subject === undefined && body === undefined) return { template_id: REQUIRED };
   return { ...(subject === undefined && { subject: REQUIRED }), ...(body === undefined && { body: REQUIRED }) };
@@ -53,8 +56,7 @@ export const errorsOfTest: Validate<typeof contract.sendTest> = async (ctx, isVa
   return {
     ...contentErrors(params),
     ...(isValid("company") ? fieldError("company", [companyError(companyId, params)]) : {}),
-    ...(isValid("subject") ? fieldError("subject", subjectErrors(params.subject!)) : {}),
-    ...(isValid("body") ? fieldError("body", await bodyErrors(companyId, params.body!)) : {}),
+    ...(await textErrorsOf(companyId, params, isValid)),
     ...(await referenceErrors(companyId, ids)),
     ...(isValid("attachment_ids")
       ? fieldError("attachment_ids", await attachmentErrors(companyId, params.attachment_ids!))
@@ -87,8 +89,10 @@ function distinct(addresses: readonly string[]): string[] {
 }
 
 async function handOver(ctx: Ctx<Asked>, to: readonly string[], withinMs: number) {
-  const { smtp_config_id, template_id, subject, body, variables, attachment_ids } = ctx.params;
-  const content = { smtp_config_id, template_id, subject, body, variables, attachment_ids };
+  const { smtp_config_id, template_id, subject, preheader, text_body, inline_css, variables, attachment_ids } =
+    ctx.params;
+  const html = ctx.params.body && (await bodyAsSent(companyOf(ctx), ctx.params.body, inline_css ?? false));
+  const content = { template_id, subject, body: html, preheader, text_body, variables, attachment_ids };
   const given = Object.fromEntries(Object.entries(content).filter(([, value]) => value !== undefined));
   const params = { ...given, smtp_config_id, to: [...to], within_ms: withinMs };
   return call(ctx, "smtp-sender.sendTests", params, { timeout: withinMs + ANSWER_MS });

@@ -2,12 +2,14 @@
 import type { FieldErrors } from "../../lib/errors.ts";
 import { subjectErrors } from "../../lib/template/template-errors.ts";
 import { unknownFieldErrors } from "../../lib/unknown-fields.ts";
+import type { Content } from "../contract-content.ts";
 import { VariantsAsked } from "../contract-variants.ts";
 import { hundredthsOf } from "../expansion/divide-by-share.ts";
 
 export interface GivenVariant {
   subject?: string;
   template_id?: string;
+  content?: Content;
   percent: number;
 }
 
@@ -37,8 +39,11 @@ function unknownFields(given: object, known: readonly string[]): string[] {
 
 const hasTwoDecimals = (percent: number) => Math.abs(percent * 100 - hundredthsOf(percent)) < 1e-6;
 
+export const NOT_BOTH = "Give either template_id or content, not both.";
+
 const errorsOfVariant = (variant: GivenVariant): string[] => [
   ...unknownFields(variant, VARIANT_FIELDS),
+  ...(variant.template_id !== undefined && variant.content !== undefined ? [`content: ${NOT_BOTH}`] : []),
   ...(variant.subject === undefined ? [] : subjectErrors(variant.subject).map((text) => `subject: ${text}`)),
   ...(hasTwoDecimals(variant.percent) ? [] : ["percent: Ensure that there are no more than 2 decimal places."]),
 ];

@@ -6,6 +6,7 @@ import type { Ctx } from "../../lib/caller.ts";
 import { config } from "../../lib/config.ts";
 import { forbidden } from "../../lib/errors.ts";
 import { isLoopbackHost, isReservedDomain } from "../../lib/ssrf/local-host.ts";
+import type { Content } from "../contract-content.ts";
 
 interface Server {
   sender_email: string;
@@ -40,6 +41,25 @@ export async function sendWarnings(ctx: Ctx, companyId: string, smtpConfigId: st
   const links = linkWarnings();
   const others = links.length > 0 ? failures.filter(({ name }) => name !== "links") : failures;
   return [...links, ...others.map(sentence)];
+}
+
+/** The warnings that saving a template with this content would return. What cannot be checked stops no send. */
+export async function contentWarnings(
+  ctx: Ctx,
+  contents: readonly Content[],
+  to: { list_id: string | undefined; is_transactional: boolean },
+): Promise<string[]> {
+  const { list_id, is_transactional } = to;
+  const warningsOf = async ({ subject, body, preheader = null, text_body = null }: Content) => {
+    const texts = { subject, body, preheader, text_body, is_transactional };
+    try {
+      return (await call(ctx, "renderer.previewDraft", { ...texts, ...(list_id ? { list_id } : {}) })).warnings;
+    } catch (error) {
+      ctx.broker.logger.warn(`Content could not be checked, so the send is admitted: ${(error as Error).message}`);
+      return [];
+    }
+  };
+  return [...new Set((await Promise.all(contents.map(warningsOf))).flat())];
 }
 
 const TRACKS = "select tracking_enabled from companies where id = $1";

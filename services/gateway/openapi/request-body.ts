@@ -45,6 +45,11 @@ const FILE = {
   examples: ["(bytes)"],
 };
 
+const exactlyOneOf = (groups: readonly (readonly string[])[]) => {
+  const each = groups.map((fields) => ({ oneOf: fields.map(requiresField) }));
+  return each.length === 1 ? each[0] : { allOf: each };
+};
+
 export function requestBodyOf(route: Route, contract: ActionContract, components: Components): object {
   // The provider documents this body.
   if (route.rawWith) {
@@ -74,7 +79,7 @@ export function requestBodyOf(route: Route, contract: ActionContract, components
         properties: { ...Object.fromEntries(sendable), ...(hasFile ? { file: FILE } : {}) },
         ...(asked.length > 0 ? { required: asked } : {}),
         ...(contract.unknownFields === "all" ? { additionalProperties: false } : {}),
-        ...(contract.exactlyOne ? { oneOf: contract.exactlyOne.map(requiresField) } : {}),
+        ...(contract.exactlyOne ? exactlyOneOf(contract.exactlyOne) : {}),
       },
       ...(contract.example === undefined || (hasFile && Object.keys(example).length === 0) ? {} : { example }),
     };

@@ -177,6 +177,19 @@ describe("a test send", () => {
     expect((await within(400)).results).toMatchObject([late, late]);
   });
 
+  test("of a written content has its preheader, its own text part and its CSS inlined", async () => {
+    const html = "<style>p { color: red }</style><p>One</p>";
+    const content = { subject: "S", body: html, preheader: "Peek", text_body: "As text", inline_css: true };
+    const sent = await sendTest({ template_id: undefined, ...content });
+    expect(sent.body.results).toMatchObject([{ status: "sent" }]);
+    const [mail] = await arrived();
+    expect(mail!.html).toMatch(/Peek[\s\S]*<p style="color: ?red;?">One<\/p>/);
+    expect(mail!.text).toContain("As text");
+    expect((await sendTest({ preheader: "Peek" })).body).toEqual({
+      preheader: ["Give either template_id, or subject and body."],
+    });
+  });
+
   test("reports all errors as one 400; hour, month and warm-up limits apply, and more than 20 per minute is 429", async () => {
     const wrong = await api.post(`${API}/send/test/`, {
       smtp_config_id: template,

@@ -133,6 +133,37 @@ describe("a draft", () => {
     expect((await api.get(`${API}/drafts/${newId()}/check/`)).status).toBe(404);
   });
 
+  test("with content is validated like a template, at the field, and previewed with it", async () => {
+    const content = { subject: "Hello [[first_name|default:friend]]", preheader: "Peek", body: "<p>One</p>" };
+    const faults = [
+      [{ template_id: newId(), content }, "Give either template_id or content, not both."],
+      [{ content: { ...content, subject: "[[#if a]]" } }, /^subject: /],
+      [{ content: { ...content, body: "[[#each a]]" } }, /^body: /],
+      [{ content: { ...content, preheader: "x".repeat(999) } }, /^preheader: Ensure .* no more than 998/],
+      [{ content: { ...content, body: "x".repeat(1_000_001) } }, /^body: Ensure .* no more than 1000000/],
+      [{ content: { body: "B" } }, "subject: This field is required."],
+      [{ content: { ...content, html: "B" } }, 'Unknown field "html".'],
+      [{ content: "B" }, 'Expected a dictionary of items but got type "str".'],
+    ] as const;
+    for (const [body, text] of faults) {
+      const id = await draft("to-list", body);
+      const { errors } = (await api.get(`${API}/drafts/${id}/check/`)).body;
+      const sent = await api.post(`${API}/send/to-list/`, { name: "Later", ...body });
+      expect([sent.status, errors]).toEqual([400, sent.body]);
+      expect(errors.content).toEqual([expect.stringMatching(text)]);
+    }
+    const id = await draft("to-list", { content });
+    expect(Object.keys((await api.get(`${API}/drafts/${id}/check/`)).body.errors).toSorted()).toEqual([
+      "list_id",
+      "smtp_config_id",
+    ]);
+    expect((await preview(id)).body).toMatchObject({ subject: "Hello friend", html: expect.stringContaining("One") });
+    const variants = [{ percent: 50 }, { percent: 50, content: { subject: "Two", body: "<p>2</p>" } }];
+    const test = await draft("to-list", { content, variants });
+    expect((await preview(test, { variant: 1 })).body).toMatchObject({ subject: "Two" });
+    expect((await preview(test, { variant: 1 })).body.html).not.toContain("Peek");
+  });
+
   test("is previewed as a subscriber or receiver would get it, with each variant", async () => {
     const city = { attributes: { city: "London" } };
     await made("subscribers", { email: "ada@example.test", first_name: "Ada", ...city });

@@ -249,6 +249,63 @@ describe("a test with a winner", () => {
   });
 });
 
+test("content of the campaign and of a variant takes a template's place, and no template is made", async () => {
+  const list_id = await newList(4);
+  const content = {
+    subject: "Hello [[first_nam]]",
+    preheader: "Peek",
+    body: '<style>p { color: red }</style><p>One</p><a href="https://acme.example/one">Read</a>',
+    text_body: "One, as text",
+    inline_css: true,
+  };
+  const other = { subject: "Other", body: "<p>Two</p>" };
+  const variants = [{ percent: 50 }, { percent: 50, content: other }];
+  const answer = await send({ template_id: undefined, content, variants, list_id });
+  expect(answer).toMatchObject({
+    status: 201,
+    body: { template: null, template_id: null, subject: "Hello [[first_nam]]" },
+  });
+  expect(answer.body.warnings).toContainEqual(expect.stringContaining("No subscriber has the variable [[first_nam]]"));
+  const { id } = answer.body;
+  expect(await ended(id)).toMatchObject({
+    status: "completed",
+    sent_count: 4,
+    variants: [
+      { subject: "Hello [[first_nam]]", template_id: null },
+      { subject: "Other", template_id: null },
+    ],
+  });
+  expect(counted()).toEqual({ Hello: 2, Other: 2 });
+  const { html, text } = await readMail(Buffer.from(subjects().Hello![0]!.raw, "latin1"));
+  expect(html).toMatch(/Peek[\s\S]*<p style="color: ?red;?">One<\/p>/);
+  expect(text).toContain("One, as text");
+  const second = await readMail(Buffer.from(subjects().Other![0]!.raw, "latin1"));
+  expect(second.html).toContain("<p>Two</p>");
+  expect([second.html, second.text].join()).not.toMatch(/Peek|One/);
+  const shown = await company.api.get(`${API}/campaigns/${id}/content/`, { query: { variant: 1 } });
+  expect(shown.body).toMatchObject({ subject: "Other", html: expect.stringContaining("<p>Two</p>") });
+  expect((await company.api.get(`${API}/templates/`)).body.count).toBe(1);
+
+  const copy = (await company.api.post(`${API}/campaigns/${id}/duplicate/`, {})).body;
+  expect(copy).toMatchObject({
+    kind: "to-list",
+    body: { content: { ...content, body: expect.stringContaining("One</p>") }, variants, list_id },
+  });
+  expect(copy.body).not.toHaveProperty("template_id");
+  expect((await company.api.get(`${API}/drafts/${copy.id}/check/`)).body).toEqual({ errors: {} });
+  // A variant with content of its own keeps it beside a template, too.
+  const mixed = await sent({ list_id, variants, scheduled_for: new Date(Date.now() + 3_600_000).toISOString() });
+  const own = [template, null];
+  const templatesOf = async () => (await show(mixed)).variants.map((one: { template_id: string }) => one.template_id);
+  expect(await templatesOf()).toEqual(own);
+  await query("update campaigns set scheduled_for = now() where id = $1", [mixed]);
+  await until(
+    () => show(mixed),
+    ({ status }) => status === "completed",
+  );
+  expect(await templatesOf()).toEqual(own);
+});
+
 test("comparing by untracked events is warned of, and of two concurrent decisions one is made", async () => {
   await query("update companies set tracking_enabled = false where id = $1", [company.id]);
   const answer = await send({ list_id: await newList(10), variants: TWO, winner: OPENS });
@@ -342,6 +399,16 @@ test("errors of a test are reported at their fields, and other sends do not know
       variants: [
         `Item at index 0: template_id: Invalid pk "${other}" - object does not exist.`,
         'Item at index 1: subjct: Unknown field. Did you mean "subject"?',
+      ],
+    },
+  ]);
+  const content = { subject: "[[#if a]]", body: "<p>Hi</p>" };
+  expect(await fault({ variants: [half, { ...half, template_id: template, content }] })).toEqual([
+    400,
+    {
+      variants: [
+        expect.stringMatching(/^Item at index 1: content: subject: /),
+        "Item at index 1: content: Give either template_id or content, not both.",
       ],
     },
   ]);
