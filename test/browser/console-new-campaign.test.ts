@@ -163,6 +163,19 @@ test("from sign-in to mail that arrived, by mouse: counts as it is chosen, saves
     expect(await page.getByRole("textbox", { name: "Subject", exact: true }).inputValue()).toBe(
       "News for [[first_name]]",
     );
+    // Two versions are shown, side by side, and more are added by a button.
+    await page.getByText("A/B test", { exact: true }).click();
+    const versions = page.locator(".version:visible");
+    expect(await versions.count()).toBe(2);
+    const tops = await versions.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
+    expect(tops[0]).toBe(tops[1]);
+    await page.getByLabel("Test several versions").check();
+    await page.getByRole("button", { name: "Add another version" }).click();
+    await page.getByText("Version C").waitFor();
+    expect(await page.getByLabel("Test several versions").isChecked()).toBe(true);
+    await versions.nth(1).getByLabel("What is sent").selectOption({ label: "Write it here" });
+    await versions.nth(1).getByRole("textbox", { name: "Text" }).fill("Another letter");
+    await page.getByLabel("Test several versions").uncheck();
     await page.getByRole("button", { name: "Save and continue" }).click();
 
     await page.getByRole("heading", { name: "Who it is from" }).waitFor();
@@ -195,6 +208,7 @@ test("from sign-in to mail that arrived, by mouse: counts as it is chosen, saves
     await page.goBack();
     await page.getByRole("heading", { name: "This draft is gone" }).waitFor();
     expect((await company.api.get(`${E}/campaigns/`)).body.count).toBe(1);
+    expect((await company.api.get(`${E}/templates/`)).body.count).toBe(1);
     // Expected: the page of the deleted draft.
     expect(errors.filter((text) => !text.includes("404"))).toEqual([]);
   });

@@ -53,7 +53,9 @@ export const newCampaign = {
   content: "What is sent",
   template: "A saved template",
   own: "Write it here",
-  ownToList: "It is saved as a template with the campaign’s name, so that you can use it again.",
+  saveAsTemplate: "Save as template",
+  saveAsTemplateHint: "This text belongs to this campaign. Save a copy as a template to use it in others.",
+  templateSaved: (name: string) => `A copy was saved as the template “${name}”.`,
   templateLabel: "Template",
   noTemplates: "You have no templates yet. Write the text here.",
   editTemplate: "Edit this template",
@@ -70,10 +72,11 @@ export const newCampaign = {
   abTitle: "A/B test",
   ab: "Test several versions",
   abHint:
-    "Each version goes to its share of the recipients, chosen at random. What a version leaves empty is as above.",
+    "Each version goes to its share of the recipients, chosen at random. Leave empty what is as above. Empty all fields of a version to remove it.",
   version: (letter: string) => `Version ${letter}`,
   percent: "Share in percent",
   asAbove: "As above",
+  addVersion: "Add another version",
   winner: "After the test",
   noWinner: "Don’t pick a winner (shares must add up to 100 %)",
   winnerBy: {
@@ -81,8 +84,6 @@ export const newCampaign = {
     clicks: "The others get the version in which most people clicked",
   },
   afterHours: "Hours until the winner is chosen",
-  textNotSaved:
-    "The text is not a template yet, and lists get templates. Open this step and choose “Save and continue”.",
 
   server: "Server and sender",
   noServers: "No server sends your mail yet. Somebody with the role owner or admin adds one.",
@@ -103,7 +104,8 @@ export const newCampaign = {
   localHint: (zone: string) =>
     `If a person’s time zone is unknown we use ${zone}; if the time has passed there, it goes out right away.`,
   notLocal: "Sending by each reader's clock needs a list or segment, and no A/B test.",
-  notLater: "A text that is written in the draft can only be sent now. To send it later, save it as a template first.",
+  notLater:
+    "Text written for typed addresses can only be sent now. To send it later, save it as a template and choose that.",
   clock: "Date and time",
   nowAndDate: "You chose “Now” and a date. Choose a later time, or clear the date.",
   clockHint: (now: string, zone: string) => `It is ${now} now in ${zone}.`,

@@ -83,17 +83,23 @@ test("each step is saved, what is missing stands at its field, and the send says
   expect(nothing.html).toContain('id="wrong-subject"');
   const faulty = await browser.send(`${path}/what`, { content: "own", subject: "News", body: "Hello [[#if]]" });
   expect([faulty.status, /id="wrong-body"/.test(faulty.html)]).toEqual([400, true]);
-  expect(await bodyOf(draft.id)).toMatchObject({ subject: "News" });
+  expect(await bodyOf(draft.id)).toMatchObject({ content: { subject: "News" } });
   const written = {
     content: "own",
     subject: "News for [[first_name]]",
     body: "Dear [[first_name]],\n\nhello & welcome.",
   };
   expect(await browser.send(`${path}/what`, written)).toMatchObject({ status: 303, location: `${path}/from` });
-  const own = (await company.api.get(`${E}/templates/`, { query: { search: "October" } })).body.results[0];
   const paragraphs = expect.stringContaining("<p>Dear [[first_name]],</p>\n<p>hello &amp; welcome.</p>");
-  expect(own).toMatchObject({ name: "October", body: paragraphs });
-  expect(await bodyOf(draft.id)).toEqual({ list_id: list, template_id: own.id });
+  const content = { subject: written.subject, body: paragraphs };
+  expect(await bodyOf(draft.id)).toEqual({ list_id: list, content });
+  const templates = async () =>
+    (await company.api.get(`${E}/templates/`, { query: { search: "October" } })).body.results;
+  expect(await templates()).toEqual([]);
+  const asked = await browser.send(`${path}/what`, { ...written, do: "template" });
+  expect([asked.status, /saved as the template “October”/.test(asked.html)]).toEqual([200, true]);
+  expect(await templates()).toMatchObject([{ name: "October", ...content }]);
+  expect(await bodyOf(draft.id)).toEqual({ list_id: list, content });
 
   const serverless = await browser.send(`${path}/from`, {});
   expect([serverless.status, /id="wrong-smtp_config_id"/.test(serverless.html)]).toEqual([400, true]);
@@ -129,7 +135,7 @@ test("an own text is saved as HTML by itself, too, and a button converts placeho
   await browser.open(path);
   const body = "Hi\n\n- a\n- www.shop.example.com";
   await browser.send(path, { content: "own", subject: "Hi", body, do: "autosave" });
-  expect((await bodyOf(id)).body).toContain(
+  expect((await bodyOf(id)).content.body).toContain(
     '<p>Hi</p>\n<ul>\n<li>a</li>\n<li><a href="https://www.shop.example.com">www.shop.example.com</a></li>\n</ul>',
   );
   const foreign = { content: "own", subject: "Hi *|FNAME|*", body: '<a href="www.shop.example.com">{{ city }}</a>' };
@@ -137,7 +143,7 @@ test("an own text is saved as HTML by itself, too, and a button converts placeho
   expect(offered.html).toContain('value="convert"');
   const converted = await browser.send(path, { ...foreign, do: "convert" });
   expect([converted.status, converted.html.includes('value="convert"')]).toEqual([200, false]);
-  expect(await bodyOf(id)).toMatchObject({
+  expect((await bodyOf(id)).content).toEqual({
     subject: "Hi [[first_name]]",
     body: '<a href="https://www.shop.example.com">[[city]]</a>',
   });
@@ -232,9 +238,20 @@ test("an A/B test is kept as the API has it; its errors stand in its step, and e
   expect((await browser.open(`${path}?person=ada@example.com&variant=1`)).html).toContain(
     "<strong>Second for Ada</strong>",
   );
+  const more = await browser.send(`${path}/what`, { ...form, ...rows, do: "add" });
+  expect(more.html.match(/<fieldset class="version">/g)).toHaveLength(3);
+  const own = { "variant.1.template_id": "written", "variant.1.body": "Own for [[first_name]]" };
+  const subjectless = await browser.send(`${path}/what`, { ...form, ...rows, ...own, "variant.1.subject": "" });
+  expect(subjectless.html).toContain("Version B: subject: This field is required.");
+  await browser.send(`${path}/what`, { ...form, ...rows, ...own, "variant.1.percent": "50" });
+  expect(await bodyOf(id)).toMatchObject({
+    variants: [{ percent: 50 }, { content: { subject: "Second for [[first_name]]" } }],
+  });
+  const frame = await browser.open(`${path}/preview?person=ada@example.com&variant=1`);
+  expect(frame.html).toContain("Own for Ada");
 });
 
-test("addresses that are typed keep what a program gave them; to a list the written text becomes a template, not before", async () => {
+test("addresses that are typed keep what a program gave them; the written text goes along with another audience", async () => {
   const receivers = [{ email: "ann@example.com", order: 7 }, { email: "old@example.com" }];
   const id = await drafted({ subject: "S", body: "B", receivers }, "custom");
   const path = at(`campaigns/drafts/${id}`);
@@ -245,10 +262,10 @@ test("addresses that are typed keep what a program gave them; to a list the writ
     body: { name: "Orders", kind: "custom", body: { receivers: [receivers[0], { email: "new@example.com" }] } },
   });
   await browser.send(`${path}/whom`, { ...typed, audience: `list:${list}` });
-  expect(await bodyOf(id)).toEqual({ list_id: list, subject: "S", body: "B" });
-  expect((await browser.open(path)).html).toContain("The text is not a template yet");
-  await browser.send(`${path}/what`, { content: "own", subject: "S", body: "B" });
-  expect(Object.keys(await bodyOf(id)).toSorted()).toEqual(["list_id", "template_id"]);
+  expect(await bodyOf(id)).toEqual({ list_id: list, content: { subject: "S", body: "B" } });
+  await browser.send(`${path}/what`, { content: "own", subject: "S", preheader: "", body: "" });
+  expect(await bodyOf(id)).toEqual({ list_id: list, content: { subject: "S" } });
+  expect((await browser.open(path)).html).toContain("Not chosen yet");
 });
 
 test("a form that saves itself says nothing of what is missing, and a draft that is left is listed and deleted", async () => {

@@ -1,6 +1,12 @@
 /** The pure parts of a new campaign: clocks of timezones, A/B forms, kinds of drafts. */
 import { changed, errorsOf } from "../../../services/console/pages/compose/draft.ts";
-import { rowsIn, variantsIn, variantsOf, winnerIn } from "../../../services/console/pages/compose/variants.ts";
+import {
+  rowsAskedFor,
+  rowsIn,
+  variantsIn,
+  variantsOf,
+  winnerIn,
+} from "../../../services/console/pages/compose/variants.ts";
 import { isClock } from "../../../services/console/pages/compose/when.ts";
 
 test("a clock is recognised as one, and a day that does not exist is none", () => {
@@ -15,23 +21,29 @@ test("an A/B form becomes the API's variants and comes back as it was; what is n
     "variant.2.subject": " Six books ",
     "variant.2.template_id": "t",
     "variant.2.percent": "many",
+    "variant.3.subject": "Own",
+    "variant.3.template_id": "written",
+    "variant.3.body": "<p>Hi</p>",
+    "variant.3.percent": "5",
     winner: "opens",
     after_hours: "1.5",
   };
-  const body = variantsOf(form);
+  const body = variantsOf(form, {});
   expect(body).toEqual({
-    variants: [{ percent: 20 }, { subject: "Six books", template_id: "t", percent: "many" }],
+    variants: [
+      { percent: 20 },
+      { subject: "Six books", template_id: "t", percent: "many" },
+      { content: { subject: "Own", body: "<p>Hi</p>" }, percent: 5 },
+    ],
     winner: { metric: "opens", after_minutes: 90 },
   });
-  expect(rowsIn(body).map(({ letter, subject, percent }) => `${letter}${subject}${percent}`)).toEqual([
-    "A20",
-    "BSix booksmany",
-    "C",
-    "D",
-    "E",
-  ]);
+  const shown = ({ letter, subject, chosen, percent }: ReturnType<typeof rowsIn>[number]) =>
+    [letter, subject, chosen, percent].join();
+  expect(rowsIn(body, 4).map(shown)).toEqual(["A,,,20", "B,Six books,t,many", "C,Own,written,5", "D,,,"]);
+  expect(rowsIn({}).map(shown)).toEqual(["A,,,50", "B,,,50"]);
+  expect(rowsAskedFor({ ...form, "variant.2.percent": "", do: "add" })).toBe(4);
   expect(winnerIn(body)).toEqual({ metric: "opens", hours: "1.5" });
-  expect(variantsOf({ ...form, ab: "" })).toEqual({ variants: undefined, winner: undefined });
+  expect(variantsOf({ ...form, ab: "" }, {})).toEqual({ variants: undefined, winner: undefined });
   expect(variantsIn({ variants: "nonsense" })).toEqual([]);
 });
 
@@ -50,7 +62,12 @@ describe("a change of a draft", () => {
     });
     expect(changed({ receivers, subject: "S", body: "B" }, { receivers: undefined, segment_id: "s" })).toEqual({
       kind: "to-list",
-      body: { subject: "S", body: "B", segment_id: "s" },
+      body: { content: { subject: "S", body: "B" }, segment_id: "s" },
+    });
+    const content = { subject: "S", body: "B" };
+    expect(changed({ list_id: "l", content }, { list_id: undefined, receivers })).toEqual({
+      kind: "custom",
+      body: { receivers, ...content },
     });
   });
 

@@ -11,6 +11,7 @@ import { type AudienceWords, audienceOf, choiceIn, isCountedAtOnce, segmentOf } 
 import {
   type Body,
   checkErrors,
+  contentIn,
   type Draft,
   draftPath,
   errorsOf,
@@ -65,7 +66,7 @@ function willHappen(body: Body, name: string | undefined, audience: AudienceWord
 
 function whatWords(body: Body, { template }: Named): string[] {
   const variants = variantsIn(body).length;
-  const of = template ? [t().ofTemplate(template.name), template.subject] : [textIn(body, "subject")];
+  const of = template ? [t().ofTemplate(template.name), template.subject] : [textIn(contentIn(body), "subject")];
   const attached = Array.isArray(body.attachment_ids) ? body.attachment_ids.length : 0;
   return [
     ...of,
@@ -181,7 +182,7 @@ async function valuesFor(visit: CompanyVisit, body: Body, person: string): Promi
 
 /** What a test needs and the draft has not got yet. */
 function missingForTest(body: Body): string[] {
-  const hasContent = textIn(body, "template_id") !== "" || textIn(body, "body") !== "";
+  const hasContent = textIn(body, "template_id") !== "" || textIn(contentIn(body), "body") !== "";
   return [...(textIn(body, "smtp_config_id") ? [] : [t().needsServer]), ...(hasContent ? [] : [t().noPreview])];
 }
 
@@ -196,9 +197,7 @@ export const testDraft = ofDraft(async (visit, draft) => {
     const missing = missingForTest(body);
     if (missing.length > 0) return { ...(await failed(missing)), status: FAILED_TEST };
     const templateId = textIn(body, "template_id");
-    const content = templateId
-      ? { template_id: templateId }
-      : { subject: textIn(body, "subject"), body: textIn(body, "body") };
+    const content = templateId ? { template_id: templateId } : contentIn(body);
     const values = person === "" ? {} : { variables: await valuesFor(visit, body, person) };
     const asked = { smtp_config_id: textIn(body, "smtp_config_id"), to: [to.trim()], ...content, ...values };
     const { results } = await callIn(visit, "campaigns.sendTest", asked);

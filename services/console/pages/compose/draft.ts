@@ -18,19 +18,12 @@ type Kind = Draft["kind"];
 export const STEPS = ["whom", "what", "from", "when"] as const;
 export type Step = (typeof STEPS)[number];
 
+/** Fields of a written content: in `content` of a draft to a list, at the top of one to addresses. */
+const CONTENT = ["subject", "body", "preheader", "text_body", "inline_css"];
+
 const FIELDS: Record<Step, readonly string[]> = {
   whom: ["name", "list_id", "segment_id", "receivers", "is_transactional"],
-  what: [
-    "template_id",
-    "subject",
-    "body",
-    "preheader",
-    "text_body",
-    "inline_css",
-    "variants",
-    "winner",
-    "attachment_ids",
-  ],
+  what: ["template_id", "content", ...CONTENT, "variants", "winner", "attachment_ids"],
   from: ["smtp_config_id", "utm"],
   when: ["scheduled_for", "timezone"],
 };
@@ -50,8 +43,16 @@ export const textIn = (body: Body, field: string): string => {
 export const isObject = (value: unknown): value is Body =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Text that is written in the draft, in place of a template. */
-export const hasText = (body: Body): boolean => textIn(body, "subject") !== "" || textIn(body, "body") !== "";
+/** Content that is written in the draft, or in a variant of it, in place of a template. */
+export const contentIn = (body: Body): Body =>
+  isObject(body.content)
+    ? body.content
+    : Object.fromEntries(Object.entries(body).filter(([field]) => CONTENT.includes(field)));
+
+export const hasText = (body: Body): boolean =>
+  ["subject", "body"].some((field) => textIn(contentIn(body), field) !== "");
+
+export const letterOf = (n: number): string => String.fromCharCode(65 + n);
 
 export const receiversIn = ({ receivers }: Body): Body[] =>
   Array.isArray(receivers) ? receivers.filter(isObject) : [];
@@ -60,14 +61,25 @@ export const isToList = (body: Body): boolean => textIn(body, "list_id") !== "" 
 
 export function kindOf(body: Body): Kind {
   if (isToList(body) || !Array.isArray(body.receivers)) return "to-list";
-  return textIn(body, "template_id") === "" && hasText(body) ? "custom" : "to-receivers";
+  return textIn(body, "template_id") === "" && (isObject(body.content) || hasText(body)) ? "custom" : "to-receivers";
 }
 
-/** The body with these changes (undefined takes a field out), without what its kind of send does not take. Pure. */
+export const given = (fields: Body): Body =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+/**
+ * The body with these changes (undefined removes a field), without fields that its kind of send does not take, and its
+ * content where that kind has it. Pure.
+ */
 export function changed(body: Body, changes: Body): { kind: Kind; body: Body } {
-  const all = Object.fromEntries(Object.entries({ ...body, ...changes }).filter(([, value]) => value !== undefined));
+  const all = given({ ...body, ...changes });
   const kind = kindOf(all);
-  return { kind, body: Object.fromEntries(Object.entries(all).filter(([field]) => !NOT_IN[kind].includes(field))) };
+  const isDropped = (field: string) => field === "content" || CONTENT.includes(field) || NOT_IN[kind].includes(field);
+  const others = Object.fromEntries(Object.entries(all).filter(([field]) => !isDropped(field)));
+  const content = contentIn(all);
+  if (kind === "custom") return { kind, body: { ...others, ...content } };
+  const isWritten = isObject(all.content) || Object.keys(content).length > 0;
+  return { kind, body: kind === "to-list" && isWritten ? { ...others, content } : others };
 }
 
 export async function saveDraft(visit: CompanyVisit, draft: Draft, changes: Body, name?: string): Promise<Draft> {
@@ -95,24 +107,30 @@ const REFERENCES = ["list_id", "segment_id", "template_id", "smtp_config_id"];
 /** The API's sentence names an id. */
 const GONE = /^Invalid pk/;
 
-const inPlainWords = (errors: Errors): Errors =>
-  Object.fromEntries(
-    Object.entries(errors).map(([field, sentences]) => [
-      field,
-      REFERENCES.includes(field)
-        ? sentences.map((sentence) => (GONE.test(sentence) ? messages.newCampaign.isGone : sentence))
-        : sentences,
-    ]),
-  );
+/** The field of a content that a sentence is about. */
+const OF_CONTENT = /^(subject|body|preheader|text_body): /;
+const OF_VARIANT = /^Item at index (\d+): (?:content: )?/;
 
-/** What the send would refuse; a text for a list is a template only once its step is done. */
-export async function checkErrors(visit: CompanyVisit, { id, body }: Draft): Promise<Errors> {
-  const { errors: found } = await callIn(visit, "campaigns.checkDraft", { id });
-  const errors = inPlainWords(found);
-  if (!isToList(body) || !hasText(body)) return errors;
-  const others = Object.entries(errors).filter(([field]) => !FIELDS.what.includes(field) || field === "attachment_ids");
-  return { ...Object.fromEntries(others), template_id: [messages.newCampaign.textNotSaved] };
+/** Errors at the fields of the form, without ids and indexes. */
+function inPlainWords(errors: Errors): Errors {
+  const t = messages.newCampaign;
+  const plain: Errors = {};
+  for (const [field, sentences] of Object.entries(errors)) {
+    for (const sentence of sentences) {
+      const of = field === "content" ? (OF_CONTENT.exec(sentence)?.[1] ?? field) : field;
+      const text =
+        REFERENCES.includes(of) && GONE.test(sentence)
+          ? t.isGone
+          : sentence.replace(OF_VARIANT, (_, n) => `${t.version(letterOf(Number(n)))}: `);
+      (plain[of] ??= []).push(of === field ? text : text.replace(OF_CONTENT, ""));
+    }
+  }
+  return plain;
 }
+
+/** What the send would refuse. */
+export const checkErrors = async (visit: CompanyVisit, { id }: Draft): Promise<Errors> =>
+  inPlainWords((await callIn(visit, "campaigns.checkDraft", { id })).errors);
 
 /** Undefined for what is not there, or not any more. */
 export async function orNothing<T>(work: Promise<T>): Promise<T | undefined> {

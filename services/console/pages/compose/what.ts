@@ -1,7 +1,4 @@
-/**
- * Second step: a saved template, or a text that is written here, and an A/B test of both. To a list the API sends templates
- * alone, so that a text becomes one when the step is done; until then it stands in the draft.
- */
+/** Second step: a saved template, or a text that belongs to this campaign, and an A/B test of both. */
 import { isServiceError } from "../../../lib/errors.ts";
 import { isUuid } from "../../../lib/ids.ts";
 import { htmlOfTyped } from "../../../lib/made-html/typed-text.ts";
@@ -12,8 +9,10 @@ import {
   afterSaving,
   askedFor,
   type Body,
+  contentIn,
   type Draft,
   draftPath,
+  given,
   hasText,
   isToList,
   ofDraft,
@@ -21,7 +20,7 @@ import {
   stepsOf,
   textIn,
 } from "./draft.ts";
-import { rowsIn, variantsOf, winnerIn } from "./variants.ts";
+import { MAX_ROWS, rowsAskedFor, rowsIn, variantsOf, winnerIn } from "./variants.ts";
 
 /** Templates come with their bodies. */
 const MAX_TEMPLATES = 50;
@@ -75,8 +74,11 @@ async function show(visit: CompanyVisit, draft: Draft, errors: Errors = {}): Pro
   const find = visit.form.find ?? "";
   const offered = await templates(visit, textIn(body, "template_id"), find);
   const here = draftPath(visit, draft.id, "what");
-  const texts = textsOf((field) => textIn(body, field));
+  const texts = textsOf((field) => textIn(contentIn(body), field));
   const converted = hasText(body) ? await convertedOf(visit, texts) : texts;
+  const isOwn = visit.form.content === "own" || hasText(body) || (offered.templates.length === 0 && find === "");
+  const rows = rowsIn(body, rowsAskedFor(visit.form));
+  const chosen = textIn(body, "template_id");
   return {
     view: "new-campaign-what",
     title: messages.newCampaign.titles.what,
@@ -85,70 +87,57 @@ async function show(visit: CompanyVisit, draft: Draft, errors: Errors = {}): Pro
       here,
       ...offered,
       find,
-      chosen: textIn(body, "template_id"),
-      isOwn: hasText(body) || (offered.templates.length === 0 && find === ""),
+      chosen,
+      isOwn,
+      usualSubject: isOwn ? texts.subject : (offered.templates.find(({ id }) => id === chosen)?.subject ?? ""),
       isToList: isToList(body),
       texts,
       isConvertible: TEXTS.some((field) => texts[field] !== converted[field]),
       isTesting: body.variants !== undefined || body.winner !== undefined,
-      rows: rowsIn(body),
+      rows,
+      mayAdd: rows.length < MAX_ROWS,
       winner: winnerIn(body),
       attachments: Array.isArray(body.attachment_ids) ? body.attachment_ids.length : 0,
       errors,
       isSaved: askedFor(visit) === "autosave",
-      editPath: isUuid(textIn(body, "template_id"))
-        ? companyPath(visit, `templates/${textIn(body, "template_id")}`)
-        : null,
+      savedTemplate: askedFor(visit) === "template" && Object.keys(errors).length === 0 ? draft.name : null,
+      editPath: isUuid(chosen) ? companyPath(visit, `templates/${chosen}`) : null,
     },
   };
 }
 
 export const whatPage = ofDraft((visit, draft) => show(visit, draft));
 
-const NO_TEXT: Body = { subject: undefined, preheader: undefined, body: undefined, text_body: undefined };
-
 const orNone = (text: string): string | undefined => (text.trim() === "" ? undefined : text);
 
-/** The changes that the form makes. An own text takes the template's place, and the other way round. */
-function changesOf({ form }: CompanyVisit, body: Body): Body {
-  const tested = isToList(body) ? variantsOf(form) : {};
-  if (form.content !== "own")
-    return { ...tested, ...NO_TEXT, inline_css: undefined, template_id: orNone(form.template_id ?? "") };
-  const [subject, preheader, text_body] = [form.subject ?? "", form.preheader ?? "", form.text_body ?? ""];
-  return {
-    ...tested,
-    template_id: undefined,
-    subject: orNone(subject),
-    preheader: orNone(preheader),
-    text_body: orNone(text_body),
+/** The content that the form has; the HTML of a text that is typed. */
+const contentOf = ({ form }: CompanyVisit, { inline_css }: Body): Body =>
+  given({
+    subject: orNone(form.subject ?? ""),
+    preheader: orNone(form.preheader ?? ""),
     body: orNone(htmlOfTyped(form.body ?? "")),
+    text_body: orNone(form.text_body ?? ""),
+    inline_css,
+  });
+
+/** The changes that the form makes: a written content takes the template's place, and the other way round. */
+function changesOf(visit: CompanyVisit, body: Body): Body {
+  const { form } = visit;
+  const written = contentIn(body);
+  const none = { ...Object.fromEntries(Object.keys(written).map((field) => [field, undefined])), content: undefined };
+  return {
+    ...none,
+    ...(isToList(body) ? variantsOf(form, body) : {}),
+    ...(form.content === "own"
+      ? { template_id: undefined, content: contentOf(visit, written) }
+      : { template_id: orNone(form.template_id ?? "") }),
   };
 }
 
-/** Saves the text as a template named like the campaign. Throws what saving a template throws. */
-async function asTemplate(visit: CompanyVisit, draft: Draft): Promise<Draft> {
-  const { body } = draft;
-  const [preheader, textBody] = [textIn(body, "preheader"), textIn(body, "text_body")];
-  const { id } = await callIn(visit, "renderer.createTemplate", {
-    name: draft.name,
-    subject: textIn(body, "subject"),
-    body: textIn(body, "body"),
-    ...(preheader ? { preheader } : {}),
-    ...(textBody ? { text_body: textBody } : {}),
-    ...(typeof body.inline_css === "boolean" ? { inline_css: body.inline_css } : {}),
-  });
-  return saveDraft(visit, draft, { ...NO_TEXT, inline_css: undefined, template_id: id });
-}
-
-const REQUIRED = ["This field is required."];
-
-/** A template may have an empty body; a mail that somebody writes here has one. */
-function missing(body: Body): Errors {
-  return Object.fromEntries(
-    (["subject", "body"] as const)
-      .filter((field) => textIn(body, field).trim() === "")
-      .map((field) => [field, REQUIRED]),
-  );
+/** Saves a copy of the text as a template named like the campaign. Throws what saving a template throws. */
+async function saveAsTemplate(visit: CompanyVisit, { name, body }: Draft): Promise<void> {
+  const { subject = "", ...content } = contentIn(body);
+  await callIn(visit, "renderer.createTemplate", { name, subject: `${subject}`, ...content });
 }
 
 export const saveWhat = ofDraft(async (visit, draft): Promise<Outcome | Answer> => {
@@ -164,12 +153,7 @@ export const saveWhat = ofDraft(async (visit, draft): Promise<Outcome | Answer> 
             )
           : {};
       saved = await saveDraft(visit, draft, changesOf({ ...visit, form: { ...form, ...converted } }, draft.body));
-      const isOwn = visit.form.content === "own";
-      if (askedFor(visit) === "next" && isOwn && isToList(saved.body)) {
-        const errors = missing(saved.body);
-        if (Object.keys(errors).length > 0) return { ...(await show(visit, saved, errors)), status: 400 };
-        saved = await asTemplate(visit, saved);
-      }
+      if (form.do === "template") await saveAsTemplate(visit, saved);
       return afterSaving(visit, saved, "what", (now, errors) => show(visit, now, errors));
     },
     (errors) => show(visit, saved, errors),
