@@ -116,7 +116,7 @@ test("the rules of a segment come back after an expired session and by the Back 
 test("a step of a campaign is saved before it is left, by a link and by leaving the page within a second", async () => {
   const list = await made("lists", { name: "Steps" });
   const draft = await made("drafts", { name: "Steps", kind: "to-list", body: { list_id: list } });
-  const subject = async () => (await bodyOf(draft)).subject;
+  const subject = async () => (await bodyOf(draft)).content?.subject;
   await open(async (page) => {
     await page.goto(at(`campaigns/drafts/${draft}/what`));
     await page.getByLabel("Write it here").check();

@@ -174,7 +174,7 @@ test("from sign-in to mail that arrived, by mouse: counts as it is chosen, saves
     await page.getByText("Version C").waitFor();
     expect(await page.getByLabel("Test several versions").isChecked()).toBe(true);
     await versions.nth(1).getByLabel("What is sent").selectOption({ label: "Write it here" });
-    await versions.nth(1).getByRole("textbox", { name: "Text" }).fill("Another letter");
+    await versions.nth(1).getByRole("textbox", { name: "Text", exact: true }).fill("Another letter");
     await page.getByLabel("Test several versions").uncheck();
     await page.getByRole("button", { name: "Save and continue" }).click();
 
