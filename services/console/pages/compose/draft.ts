@@ -111,26 +111,24 @@ const GONE = /^Invalid pk/;
 const OF_CONTENT = /^(subject|body|preheader|text_body): /;
 const OF_VARIANT = /^Item at index (\d+): (?:content: )?/;
 
-/** Errors at the fields of the form, without ids and indexes. */
-function inPlainWords(errors: Errors): Errors {
+/** One sentence at the field of the form, without ids and indexes. */
+function inPlainWords(field: string, sentence: string): [string, string] {
   const t = messages.newCampaign;
-  const plain: Errors = {};
-  for (const [field, sentences] of Object.entries(errors)) {
-    for (const sentence of sentences) {
-      const of = field === "content" ? (OF_CONTENT.exec(sentence)?.[1] ?? field) : field;
-      const text =
-        REFERENCES.includes(of) && GONE.test(sentence)
-          ? t.isGone
-          : sentence.replace(OF_VARIANT, (_, n) => `${t.version(letterOf(Number(n)))}: `);
-      (plain[of] ??= []).push(of === field ? text : text.replace(OF_CONTENT, ""));
-    }
-  }
-  return plain;
+  if (REFERENCES.includes(field)) return [field, GONE.test(sentence) ? t.isGone : sentence];
+  const of = field === "content" ? OF_CONTENT.exec(sentence)?.[1] : undefined;
+  if (of) return [of, sentence.replace(OF_CONTENT, "")];
+  return [field, sentence.replace(OF_VARIANT, (_, n: string) => `${t.version(letterOf(Number(n)))}: `)];
 }
 
 /** What the send would refuse. */
-export const checkErrors = async (visit: CompanyVisit, { id }: Draft): Promise<Errors> =>
-  inPlainWords((await callIn(visit, "campaigns.checkDraft", { id })).errors);
+export async function checkErrors(visit: CompanyVisit, { id }: Draft): Promise<Errors> {
+  const { errors } = await callIn(visit, "campaigns.checkDraft", { id });
+  const plain = Object.entries(errors).flatMap(([field, sentences]) =>
+    sentences.map((one) => inPlainWords(field, one)),
+  );
+  const fields = [...new Set(plain.map(([field]) => field))];
+  return Object.fromEntries(fields.map((of) => [of, plain.flatMap(([field, one]) => (field === of ? [one] : []))]));
+}
 
 /** Undefined for what is not there, or not any more. */
 export async function orNothing<T>(work: Promise<T>): Promise<T | undefined> {
