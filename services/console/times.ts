@@ -36,12 +36,25 @@ const MAX_RELATIVE_MS = 7 * 86_400_000;
 // Made at first use, as the formats of numbers are.
 let relative: Intl.RelativeTimeFormat | undefined;
 
-/** "3 hours ago" within a week, else the day. */
-export function agoOf(iso: string, zone: string, now = Date.now()): string {
+/** "in 3 hours" or "3 hours ago"; undefined beyond a week, empty within a minute. */
+export function soonOf(iso: string, now = Date.now()): string | undefined {
   const ms = Date.parse(iso) - now;
-  if (Math.abs(ms) >= MAX_RELATIVE_MS) return dayOf(iso, zone);
+  if (!(Math.abs(ms) < MAX_RELATIVE_MS)) return undefined;
   const [unit, length] = SPANS.find(([, one]) => Math.abs(ms) >= one) ?? [];
-  if (!unit) return "just now";
+  if (!unit) return "";
   relative ??= new Intl.RelativeTimeFormat("en");
   return relative.format(Math.trunc(ms / length!), unit);
+}
+
+/** "3 hours ago" within a week, else the day. */
+export const agoOf = (iso: string, zone: string, now = Date.now()): string =>
+  (soonOf(iso, now) ?? dayOf(iso, zone)) || "just now";
+
+let inWords: Intl.DateTimeFormat | undefined;
+
+/** "Tuesday 1 July 2031 at 09:00" for the clock "2031-07-01T09:00"; what is no clock as it is. */
+export function clockInWords(clock: string): string {
+  const at = new Date(`${clock}Z`);
+  inWords ??= new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "short", timeZone: "UTC" });
+  return Number.isNaN(at.getTime()) ? clock : inWords.format(at);
 }

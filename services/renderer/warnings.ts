@@ -68,7 +68,7 @@ async function unknownVariables(
     .filter((name) => !spellingIn(known, name) && !spellingIn(known, rootOf(name)))
     .map((name) => {
       const nearest = nearestField(name, candidates);
-      const hint = nearest ? ` Did you mean [[${nearest}]]?` : " Only receivers of a send that bring it have it.";
+      const hint = nearest ? ` Did you mean [[${nearest}]]?` : " It stays empty unless the send gives a value.";
       return `No subscriber has the variable [[${name}]].${hint}`;
     });
 }

@@ -175,8 +175,15 @@ test("what was changed after the page was made is looked at again before it is s
   const body = { smtp_config_id: server2, subject: "S", body: "B", receivers };
   const draft = at(`campaigns/drafts/${await made("drafts", { name: "D", kind: "custom", body }, poor)}`, poor);
   await query("update companies set plan = 'one' where id = $1", [poor.id]);
-  const shown = await mine.open(draft);
+  // A plan is known for a second.
+  const shown = await until(
+    () => mine.open(draft),
+    ({ html }) => !html.includes("no monthly limit"),
+  );
   expect(shown.html).toContain("2 addresses get this now.");
+  expect(shown.html).toMatch(
+    /class="alert">Needs 2 emails, but the month has 1 left\. <a href="[^"]+\/settings\/plan">/,
+  );
   const refused = await until(
     () => mine.send(`${draft}/send`, { seen: seenAt(shown.html) }),
     ({ status }) => status !== 429,
@@ -208,11 +215,13 @@ test("a time is the company's clock, the reader's hour is each reader's, and the
   await browser.send(`${path}/when`, { when: "at", clock: "2031-07-01T09:00" });
   expect(await bodyOf(id)).toMatchObject({ scheduled_for: "2031-07-01T13:00:00.000Z" });
   expect((await browser.open(`${path}/when`)).html).toContain('value="2031-07-01T09:00"');
-  expect((await browser.open(path)).html).toContain("on 2031-07-01 09:00 (America/New_York)");
+  expect((await browser.open(path)).html).toMatch(/on Tuesday,? 1 July 2031 at 09:00 \(America\/New_York\)/);
   await browser.send(`${path}/when`, { when: "local", clock: "2031-07-01T09:00" });
   expect(await bodyOf(id)).toMatchObject({ scheduled_for: "2031-07-01T09:00:00Z", timezone: "recipient" });
   const { html } = await browser.open(path);
-  expect(html).toContain("2 people in “Readers” get this on 2031-07-01 09:00 by the clock of each reader.");
+  expect(html).toMatch(
+    /2 people in “Readers” get this on Tuesday,? 1 July 2031 at 09:00 by the clock of each reader\./,
+  );
   const sent = await browser.send(`${path}/send`, { seen: /name="seen" value="([^"]+)"/.exec(html)![1]! });
   expect(sent.location).toMatch(/notice=campaignScheduled$/);
   await query("update companies set timezone = 'UTC' where id = $1", [company.id]);
@@ -343,7 +352,42 @@ test("the checks ask the links, the size, the filter and the DNS, and say of eac
   expect(html).toContain("http://127.0.0.1:9/none does not answer.");
   expect(html).toMatch(/The mail has 11\d KB: Gmail shows the first 102/);
   expect(html).toContain("No spam filter is connected");
-  expect(html).toContain("SPF: the DNS did not answer.");
+  expect(html).toMatch(/The DNS did not answer for SPF, .*\. Run the checks again\./);
+  // Each finding leads to its fix, in words for people who write no code.
+  expect(html).toMatch(
+    new RegExp(
+      `127.0.0.1:9/none does not answer.</p>\\s*<a [^>]*href="${at(`campaigns/drafts/${id}/what`)}">Edit content`,
+    ),
+  );
+  expect(html).toContain(`href="${at("domains")}">Set up domain</a>`);
+  expect(html).toContain(`href="${at(`servers/${smtp}`)}">Edit mail server</a>`);
+  expect(html).not.toMatch(/BASE_URL|bounce_address|tracking_enabled|localhost/);
+});
+
+test("the review says what is wrong with the content, the server and the A/B test, and leads to the fix", async () => {
+  const content = { subject: "News", body: "<p>Hi [[first_name]], [[nickname]]</p>" };
+  const [variants, winner] = [[{ percent: 50 }, { percent: 40, subject: "S" }], { metric: "opens", after_minutes: 60 }];
+  const scheduled_for = new Date(Date.now() + 25 * 3_600_000).toISOString();
+  const body = { list_id: list, smtp_config_id: smtp, content, variants, winner, scheduled_for };
+  const path = at(`campaigns/drafts/${await drafted(body)}`);
+  await query("update companies set tracking_enabled = false where id = $1", [company.id]);
+  const failures = [{ name: "spf", help: "Set BASE_URL." }];
+  await query("update smtp_configs set check_failures = $2 where id = $1", [smtp, JSON.stringify(failures)]);
+  try {
+    const { html } = await browser.open(path);
+    const found = (sentence: string, href: string, label: string) =>
+      expect(html).toMatch(new RegExp(`${sentence}</p>\\s*<a [^>]*href="${href}">${label}</a>`));
+    found("No subscriber has the variable \\[\\[nickname\\]\\][^<]*", `${path}/what`, "Edit content");
+    found("so version A always wins the A/B test\\.", at("settings/company"), "Switch on tracking");
+    found("does not name this mail server as a sender \\(SPF\\)[^<]*", at(`domains/${smtp}`), "Set up domain");
+    expect(html).toContain("A link to unsubscribe is added at the end of the email.");
+    expect(html).toContain("in 1 day");
+    expect(html).toContain("Your plan has no monthly limit.");
+    expect(html).not.toMatch(/BASE_URL|tracking_enabled|default:…/);
+  } finally {
+    await query("update companies set tracking_enabled = true where id = $1", [company.id]);
+    await query("update smtp_configs set check_failures = '[]' where id = $1", [smtp]);
+  }
 });
 
 test("a viewer sees drafts and no form, and may write none; another company's draft is gone", async () => {

@@ -78,7 +78,7 @@ describe("templates", () => {
     const body = `<p>[[fist_name]] [[city]] [[order.no]] [[a.b]] [[company.name]] [[#each items]][[this.x]] [[nick|default:x]][[/each]]</p>${LINK}`;
     const made = await create({ subject: "Hi [[email]] [[ctiy]]", body });
     const unknown = (name: string, meant?: string) =>
-      `No subscriber has the variable [[${name}]].${meant ? ` Did you mean [[${meant}]]?` : " Only receivers of a send that bring it have it."}`;
+      `No subscriber has the variable [[${name}]].${meant ? ` Did you mean [[${meant}]]?` : " It stays empty unless the send gives a value."}`;
     const all = [unknown("ctiy", "city"), unknown("fist_name", "first_name"), unknown("items"), unknown("nick")];
     expect(made.warnings).toEqual(all);
     const changed = await company.api.patch(`${PATH}${made.id}/`, { subject: "Hi" });
@@ -389,7 +389,7 @@ describe("versions of a template", () => {
 });
 
 describe("the check of a template", () => {
-  const NO_VARIABLE = "No subscriber has the variable [[nobody]]. Only receivers of a send that bring it have it.";
+  const NO_VARIABLE = "No subscriber has the variable [[nobody]]. It stays empty unless the send gives a value.";
   const check = (body: string, subject = "Hi") => company.api.post(`${PATH}check/`, { subject, body });
   let web: WebServer;
   beforeAll(async () => {

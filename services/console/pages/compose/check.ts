@@ -1,4 +1,5 @@
 /** The last step: what the draft says, what is missing, how it looks, a test, and the send with what it will do. */
+import type { ReturnsOf } from "../../../contracts.ts";
 import { isServiceError } from "../../../lib/errors.ts";
 import { isUuid } from "../../../lib/ids.ts";
 import { requirePermission } from "../../../permissions.ts";
@@ -7,6 +8,7 @@ import type { Errors } from "../../form-errors.ts";
 import { messages } from "../../messages.ts";
 import { formatted, problemOf } from "../../render.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, type Outcome } from "../../request.ts";
+import { clockInWords, soonOf } from "../../times.ts";
 import { type AudienceWords, audienceOf, choiceIn, isCountedAtOnce, segmentOf } from "./audience.ts";
 import {
   type Body,
@@ -24,6 +26,7 @@ import {
   stepsOf,
   textIn,
 } from "./draft.ts";
+import { bad, contentFindings, serverFindings } from "./findings.ts";
 import { TAGS, tagsIn } from "./from.ts";
 import { chosenOf, previewChoices, previewOf } from "./preview.ts";
 import { variantsIn } from "./variants.ts";
@@ -49,11 +52,32 @@ async function named(visit: CompanyVisit, body: Body) {
 
 type Named = Awaited<ReturnType<typeof named>>;
 
-function whenWords(body: Body, { zone, clock: given }: { zone: string; clock: string }): string {
+function whenWords(body: Body, { zone, clock }: { zone: string; clock: string }): string {
   const when = whenIn(body);
   if (when === "now") return t().isNow;
-  const clock = given.replace("T", " ");
-  return when === "local" ? t().isLocal(clock) : t().isAt(clock, zone);
+  return when === "local" ? t().isLocal(clockInWords(clock)) : t().isAt(clockInWords(clock), zone);
+}
+
+/** Emails that the draft takes from the month's quota, copies included. */
+function emailsOf(body: Body, audience: AudienceWords | undefined): number | undefined {
+  const copies = (list: unknown) => (Array.isArray(list) ? list.length : 0);
+  const receivers = receiversIn(body);
+  if (receivers.length === 0) return audience?.recipients;
+  return receivers.reduce((sum, { cc, bcc }) => sum + 1 + copies(cc) + copies(bcc), 0);
+}
+
+/** The month's quota, of which the send takes its part when it starts. */
+function quotaOf({ limits, usage, period }: ReturnsOf<"accounts.getPlan">, body: Body, emails: number | undefined) {
+  const limit = limits.emails_per_month;
+  if (limit === null) return { text: t().noQuota, isOver: false };
+  if (Date.parse(textIn(body, "scheduled_for")) >= Date.parse(period.end)) {
+    return { text: t().quotaLater(formatted(limit)), isOver: false };
+  }
+  const left = Math.max(0, limit - usage.emails_per_month);
+  if (emails === undefined) return { text: t().quotaLeft(formatted(left)), isOver: false };
+  const isOver = emails > left;
+  const text = isOver ? t().quotaOver : t().quota;
+  return { text: text(formatted(emails), formatted(left)), isOver, used: Math.min(emails, left), left };
 }
 
 /** The sentence beside the button. */
@@ -78,7 +102,7 @@ function whatWords(body: Body, { template }: Named): string[] {
 function fromWords(body: Body, { server }: Named): string[] {
   if (!server) return [];
   const tags = tagsIn(body);
-  const given = TAGS.filter((tag) => tags[tag] !== "").map((tag) => `utm_${tag}=${tags[tag]}`);
+  const given = TAGS.filter((tag) => tags[tag] !== "").map((tag) => `${t().tags[tag]}: ${tags[tag]}`);
   const sender = server.sender_name ? `${server.sender_name} <${server.sender_email}>` : server.sender_email;
   return [sender, server.name, ...(given.length > 0 ? [given.join(", ")] : [])];
 }
@@ -105,20 +129,23 @@ async function show(visit: CompanyVisit, draft: Draft, { errors, refusal = [], t
   const { body, id } = draft;
   const isWritten = textIn(body, "template_id") !== "" || hasText(body);
   const isCounted = visit.query.count !== undefined || (await orNothing(isCountedAtOnce(visit, body))) === true;
-  const [found, names, clocks, audience, choices, shown] = await Promise.all([
+  const [found, names, clocks, audience, choices, shown, plan, company] = await Promise.all([
     errors ?? checkErrors(visit, draft),
     named(visit, body),
     clocksOf(visit, body),
     isCounted ? audienceOf(visit, body) : undefined,
     previewChoices(visit, draft),
-    isWritten ? previewOrErrors(visit, draft) : {},
+    isWritten ? previewOrErrors(visit, draft) : { preview: undefined },
+    callIn(visit, "accounts.getPlan", { id: visit.company.id }),
+    callIn(visit, "accounts.getCompany", { id: visit.company.id }),
   ]);
   const when = whenWords(body, clocks);
+  const soon = whenIn(body) === "at" ? soonOf(textIn(body, "scheduled_for")) : undefined;
   const words = {
     whom: [names.audience ?? (receiversIn(body).length > 0 ? t().typed : "")].filter((text) => text !== ""),
     what: whatWords(body, names),
     from: fromWords(body, names),
-    when: [when],
+    when: [when, ...(soon ? [soon] : [])],
   };
   const summary = STEPS.map((step) => {
     const sentences = Object.values(errorsOf(step, found)).flat();
@@ -140,6 +167,15 @@ async function show(visit: CompanyVisit, draft: Draft, { errors, refusal = [], t
       summary,
       isReady: summary.every(({ isOpen }) => !isOpen),
       isTransactional: body.is_transactional === true,
+      quota: quotaOf(plan, body, emailsOf(body, audience)),
+      planPath: companyPath(visit, "settings/plan"),
+      findings: [
+        ...contentFindings(visit, draft, shown.preview?.warnings ?? []),
+        ...(body.winner && !company.tracking_enabled
+          ? [bad(t().winnerUntracked, { href: companyPath(visit, "settings/company"), label: t().toTracking })]
+          : []),
+      ],
+      known: serverFindings(visit, names.server),
       refusal,
       audience,
       isCounted: isCounted || choiceIn(body) === "addresses",

@@ -5,17 +5,8 @@ import { messages } from "../../messages.ts";
 import { formatted, problemOf } from "../../render.ts";
 import { type CompanyVisit, callIn } from "../../request.ts";
 import { type Draft, draftPath, ofDraft, stepsOf, textIn } from "./draft.ts";
+import { bad, type Finding, type Fix, good, toContent, toDomain, unknown } from "./findings.ts";
 import { chosenOf, previewOf } from "./preview.ts";
-
-interface Finding {
-  state: "good" | "bad" | "unknown";
-  sentence: string;
-}
-
-interface Check {
-  name: string;
-  findings: Finding[];
-}
 
 /** Gmail shows so much of a mail. */
 const CLIPPED_BYTES = 102 * 1024;
@@ -27,38 +18,35 @@ const MAX_RULES = 5;
 const SAMPLE_ID = "00000000-0000-0000-0000-000000000000";
 
 const t = () => messages.newCampaign;
-const good = (sentence: string): Finding => ({ state: "good", sentence });
-const bad = (sentence: string): Finding => ({ state: "bad", sentence });
-const unknown = (sentence: string): Finding => ({ state: "unknown", sentence });
 
 /** What could not be looked at is said, and stops nothing else. */
-async function orWhyNot(name: string, work: () => Promise<Check[]>): Promise<Check[]> {
+async function orWhyNot(work: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await work();
   } catch (error) {
     const problem = problemOf(error);
     if (!problem || !("view" in problem)) throw error;
     const why = (problem.values!.sentences as string[]).join(" ");
-    return [{ name, findings: [unknown(t().notChecked(why))] }];
+    return [unknown(t().notChecked(why))];
   }
 }
 
 type TemplateCheck = ReturnsOf<"renderer.checkTemplate">;
 
-function linkFindings(links: TemplateCheck["links"]): Finding[] {
+function linkFindings(links: TemplateCheck["links"], fix: Fix): Finding[] {
   const asked = links.filter(({ url }) => !url.includes(SAMPLE_ID));
   if (asked.length === 0) return [good(t().noLinks)];
-  const wrong = asked.filter(({ ok }) => !ok).map(({ url, status }) => bad(t().linkBad(url, status)));
+  const wrong = asked.filter(({ ok }) => !ok).map(({ url, status }) => bad(t().linkBad(url, status), fix));
   const right = asked.length - wrong.length;
   return [...wrong, ...(right > 0 ? [good(t().linksGood(formatted(right), right))] : [])];
 }
 
-function sizeFinding(bytes: number): Finding {
+function sizeFinding(bytes: number, fix: Fix): Finding {
   const kb = formatted(Math.ceil(bytes / 1024));
-  return bytes > CLIPPED_BYTES ? bad(t().sizeBad(kb)) : good(t().sizeGood(kb));
+  return bytes > CLIPPED_BYTES ? bad(t().sizeBad(kb), fix) : good(t().sizeGood(kb));
 }
 
-function spamFindings(spam: TemplateCheck["spam"]): Finding[] {
+function spamFindings(spam: TemplateCheck["spam"], fix: Fix): Finding[] {
   if (!spam) return [unknown(t().noSpam)];
   const rules = Object.values(spam.symbols)
     .filter(({ score }) => score > 0)
@@ -66,48 +54,48 @@ function spamFindings(spam: TemplateCheck["spam"]): Finding[] {
     .slice(0, MAX_RULES);
   const score = t().spamScore(spam.score.toFixed(1));
   if (spam.score < MANY_POINTS) return [good(score)];
-  return [bad(score), ...rules.map((rule) => bad(t().spamRule(rule.description, rule.score.toFixed(1))))];
+  const each = rules.map((rule) => t().spamRule(rule.description, rule.score.toFixed(1)));
+  return [bad([score, ...each].join(" "), fix)];
 }
 
 /** Of the mail as a sample reader gets it, whatever it was written in. */
-async function mailChecks(visit: CompanyVisit, draft: Draft): Promise<Check[]> {
+async function mailChecks(visit: CompanyVisit, draft: Draft): Promise<Finding[]> {
   const { subject, html } = await previewOf(visit, draft, chosenOf({}));
   // What a value put there is text by now, and no variable.
   const body = html.replaceAll("[[", "\\[[");
   const { links, size, spam } = await callIn(visit, "renderer.checkTemplate", { subject: subject || "-", body });
-  const names = t().checkNames;
+  const fix = toContent(visit, draft);
+  return [...linkFindings(links, fix), sizeFinding(size, fix), ...spamFindings(spam, fix)];
+}
+
+async function domainChecks(visit: CompanyVisit, { id: draftId, body }: Draft): Promise<Finding[]> {
+  const id = textIn(body, "smtp_config_id");
+  if (!isUuid(id))
+    return [unknown(t().needsServer, { href: draftPath(visit, draftId, "from"), label: t().chooseServer })];
+  const { checks } = await callIn(visit, "smtp-sender.deliverability", { id });
+  const of = (...statuses: string[]) =>
+    checks.filter(({ status }) => statuses.includes(status)).map(({ name }) => name);
+  const unanswered = of("unknown").map((name) => messages.domains.names[name]);
   return [
-    { name: names.links, findings: linkFindings(links) },
-    { name: names.size, findings: [sizeFinding(size)] },
-    { name: names.spam, findings: spamFindings(spam) },
+    ...of("warn", "fail").map((name) => bad(t().dns[name].bad, toDomain(visit, id, name))),
+    ...(unanswered.length > 0 ? [unknown(t().dnsUnknown(unanswered.join(", ")))] : []),
+    ...of("pass").map((name) => good(t().dns[name].good)),
   ];
 }
 
-async function domainChecks(visit: CompanyVisit, { body }: Draft): Promise<Check[]> {
-  const name = t().checkNames.domain;
-  const id = textIn(body, "smtp_config_id");
-  if (!isUuid(id)) return [{ name, findings: [unknown(t().needsServer)] }];
-  const { checks } = await callIn(visit, "smtp-sender.deliverability", { id });
-  const findings = checks.map(({ name: of, status, help }) => {
-    const spelled = t().records[of];
-    if (status === "pass") return good(t().dnsGood(spelled));
-    return status === "unknown" ? unknown(t().dnsUnknown(spelled)) : bad(t().dnsBad(spelled, help));
-  });
-  return [{ name, findings }];
-}
-
 export const checksPage = ofDraft(async (visit, draft) => {
-  const names = t().checkNames;
   const [ofMail, ofDomain] = await Promise.all([
-    orWhyNot(names.links, () => mailChecks(visit, draft)),
-    orWhyNot(names.domain, () => domainChecks(visit, draft)),
+    orWhyNot(() => mailChecks(visit, draft)),
+    orWhyNot(() => domainChecks(visit, draft)),
   ]);
+  const order = ["bad", "unknown", "good"];
+  const findings = [...ofMail, ...ofDomain].toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
   return {
     view: "new-campaign-checks",
     title: t().titles.checks,
     values: {
       steps: stepsOf(visit, draft.id, "check"),
-      checks: [...ofMail, ...ofDomain],
+      findings,
       back: draftPath(visit, draft.id),
       here: draftPath(visit, draft.id, "checks"),
     },
