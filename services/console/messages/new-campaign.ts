@@ -180,8 +180,8 @@ export const newCampaign = {
     status === null
       ? `${url} does not answer.`
       : `${url} answers with ${status}. Open it, and correct it in the content.`,
-  sizeGood: (kb: string) => `The mail has ${kb} KB.`,
-  sizeBad: (kb: string) => `The mail has ${kb} KB: Gmail shows the first 102 and hides the rest. Make it shorter.`,
+  sizeGood: (kb: string) => `The email has ${kb} KB.`,
+  sizeBad: (kb: string) => `The email has ${kb} KB: Gmail shows the first 102 and hides the rest. Make it shorter.`,
   spamScore: (score: string) =>
     `The spam filter gives ${score} points. Mailboxes refuse from about 15 on, and sort out from about 6 on.`,
   spamRule: (name: string, points: string) => `${name}: ${points}`,

@@ -350,7 +350,7 @@ test("the checks ask the links, the size, the filter and the DNS, and say of eac
   const { html, status } = await browser.open(at(`campaigns/drafts/${id}/checks`));
   expect(status).toBe(200);
   expect(html).toContain("http://127.0.0.1:9/none does not answer.");
-  expect(html).toMatch(/The mail has 11\d KB: Gmail shows the first 102/);
+  expect(html).toMatch(/The email has 11\d KB: Gmail shows the first 102/);
   expect(html).toContain("No spam filter is connected");
   expect(html).toMatch(/The DNS did not answer for SPF, .*\. Run the checks again\./);
   // Each finding leads to its fix, in words for people who write no code.
