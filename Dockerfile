@@ -6,10 +6,13 @@ FROM ${BASE} AS packages
 RUN apt-get update && apt-get install --yes --no-install-recommends tini
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# The lock file decides every version. Optional ones are left out: they are a Node and a PostgreSQL for laptops. No package
-# of what remains needs its install script. A registry of your own comes by secrets, which leave no trace in the image.
+# The lock file decides every version. Install scripts are not needed. Access to a registry of your own comes from secrets,
+# which leave no trace in the image.
 RUN --mount=type=secret,id=npmrc,target=/root/.npmrc --mount=type=secret,id=authorities,target=/run/authorities.pem \
-  npm ci --omit=dev --omit=optional --ignore-scripts --no-audit
+  npm ci --omit=dev --ignore-scripts --no-audit
+# Bundles the editor's browser code, then removes optional packages: esbuild's binary, and Node and PostgreSQL for laptops.
+COPY services ./services
+RUN node services/console/bundle.ts && rm -rf services && npm prune --omit=dev --omit=optional --ignore-scripts --no-audit
 COPY scripts/image ./scripts/image
 RUN npm sbom --sbom-format cyclonedx --omit dev --omit optional --package-lock-only | node scripts/image/describe-packages.ts \
   && node scripts/image/prune-packages.ts node_modules
@@ -27,6 +30,7 @@ ENV DATA_DIR=/tmp/flockmail
 COPY --from=packages /usr/bin/tini /usr/bin/
 COPY --from=packages /usr/share/doc/tini/copyright /usr/share/doc/tini/
 COPY --from=packages /app/node_modules ./node_modules
+COPY --from=packages /app/.cache ./.cache
 COPY --from=packages /app/sbom.cdx.json /app/LICENSES.txt ./
 COPY package.json moleculer.config.ts LICENSE ./
 COPY docs ./docs

@@ -8,6 +8,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { notFound } from "../lib/errors.ts";
 import type { Document } from "../lib/shapes.ts";
+import { bundledEditor } from "./bundle.ts";
 
 interface Asset {
   name: string;
@@ -66,6 +67,7 @@ const scripts = {
   media: named("media.js", SCRIPT, own("scripts/media.js")),
   copy: named("copy.js", SCRIPT, own("scripts/copy.js")),
   live: named("live.js", SCRIPT, own("scripts/live.js")),
+  visual: named("visual.js", SCRIPT, bundledEditor()),
 };
 
 const all = [style, icon, icons, ...Object.values(scripts)];

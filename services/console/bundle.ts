@@ -1,0 +1,85 @@
+/**
+ * Bundles the editor's browser code with esbuild, into .cache/console. The image contains a finished bundle and no esbuild:
+ * `node services/console/bundle.ts` writes it during the build.
+ */
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, relative } from "node:path";
+import type { BuildOptions, BuildResult } from "esbuild";
+
+const ROOT = join(import.meta.dirname, "../..");
+const FOLDER = join(ROOT, ".cache/console");
+const ENTRY = join(import.meta.dirname, "editor/main.tsx");
+/** Versions of packages are exact, so this file stands for their code. */
+const PACKAGES = "package.json";
+
+interface Bundle {
+  /** Files below the repository's root that the code is made of. */
+  inputs: string[];
+  /** Digest of the inputs' contents. */
+  key: string;
+  code: string;
+}
+
+function keyOf(inputs: readonly string[]): string {
+  const hash = createHash("sha256");
+  for (const input of inputs)
+    hash
+      .update(input)
+      .update("\0")
+      .update(readFileSync(join(ROOT, input)))
+      .update("\0");
+  return hash.digest("hex");
+}
+
+/** Undefined if there is no bundle, or one of older code. */
+function cached(file: string): Bundle | undefined {
+  try {
+    const bundle = JSON.parse(readFileSync(file, "utf8")) as Bundle;
+    return bundle.key === keyOf(bundle.inputs) ? bundle : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function build(): Bundle {
+  // Loaded only when needed: the image does not contain it.
+  const { buildSync } = createRequire(import.meta.url)("esbuild") as {
+    buildSync: (options: BuildOptions) => BuildResult<{ write: false; metafile: true }>;
+  };
+  const { outputFiles, metafile } = buildSync({
+    entryPoints: [ENTRY],
+    absWorkingDir: ROOT,
+    bundle: true,
+    minify: true,
+    write: false,
+    metafile: true,
+    format: "esm",
+    target: "es2022",
+    charset: "utf8",
+    legalComments: "none",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    logLevel: "silent",
+  });
+  const own = Object.keys(metafile.inputs).filter((input) => !input.includes("node_modules/"));
+  const inputs = [PACKAGES, relative(ROOT, import.meta.filename), ...own].toSorted();
+  return { inputs, key: keyOf(inputs), code: outputFiles[0]!.text };
+}
+
+/** Code of the visual editor; built if the sources have changed since the last start. */
+export function bundledEditor(): Buffer {
+  const file = join(FOLDER, "editor.json");
+  const found = cached(file);
+  if (found) return Buffer.from(found.code);
+  const made = build();
+  mkdirSync(FOLDER, { recursive: true });
+  // Other processes of this checkout may start at the same time.
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, JSON.stringify(made));
+  renameSync(draft, file);
+  return Buffer.from(made.code);
+}
+
+if (import.meta.main) bundledEditor();
