@@ -277,7 +277,7 @@ test("by keyboard alone: a template is written, saved, changed, compared and bro
     await press("Enter");
     await seen(page, "From version 1 to version 2");
     expect(await page.locator("del").allTextContents()).toEqual(["<p>", "  one", "  </p>"]);
-    await page.getByRole("button", { name: "Go back to this version" }).focus();
+    await page.getByRole("button", { name: /^Restore/ }).focus();
     await press("Enter");
     await page.waitForURL(/notice=restored/);
     expect(await content.inputValue()).toBe("<p>\n  one\n  </p>");

@@ -112,9 +112,9 @@ export const templates = {
   removed: "removed",
   added: "added",
   gap: (lines: string) => `${lines} lines that are the same`,
-  restore: "Go back to this version",
-  restoreHint: "Its content becomes the newest version. What you have now stays in the list.",
-  toEditor: "To the editor",
+  restore: "Restore",
+  restoreHint: "Restoring one makes it the newest version; the current one stays in the list.",
+  toEditor: "Open editor",
   whole: "The whole content of this version",
   fields: {
     subject: "Subject",
