@@ -1766,6 +1766,16 @@ CREATE INDEX refresh_tokens_expiry ON public.refresh_tokens USING btree (expires
 CREATE INDEX refresh_tokens_family ON public.refresh_tokens USING btree (family_id);
 CREATE INDEX refresh_tokens_of_user ON public.refresh_tokens USING btree (user_id);
 
+create table sample_data (
+  company_id uuid not null,
+  list_id uuid not null,
+  template_id uuid not null,
+  campaign_id uuid not null,
+  created_at timestamp with time zone default now() not null,
+  constraint sample_data_pkey PRIMARY KEY (company_id),
+  constraint sample_data_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE
+);
+
 create table segments (
   id uuid not null,
   company_id uuid not null,

@@ -1747,6 +1747,16 @@ create index refresh_tokens_expiry on refresh_tokens (expires_at);
 create index refresh_tokens_family on refresh_tokens (family_id);
 create index refresh_tokens_of_user on refresh_tokens (user_id);
 
+-- What a company's sample data consists of besides its people. SQL only (services/accounts/sample-data.ts).
+create table sample_data (
+  company_id uuid not null,
+  list_id uuid not null,
+  template_id uuid not null,
+  campaign_id uuid not null,
+  created_at timestamp with time zone default now() not null,
+  constraint sample_data_pkey primary key (company_id)
+);
+
 create table segments (
   id uuid not null,
   company_id uuid not null,
@@ -2115,6 +2125,7 @@ alter table memberships add constraint memberships_company_id_fkey FOREIGN KEY (
 alter table memberships add constraint memberships_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table recovery_codes add constraint recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 alter table refresh_tokens add constraint refresh_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+alter table sample_data add constraint sample_data_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE;
 alter table segments add constraint segments_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE;
 alter table smtp_configs add constraint smtp_configs_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE;
 alter table suppressions add constraint suppressions_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(id) ON DELETE CASCADE;

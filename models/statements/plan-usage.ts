@@ -3,6 +3,7 @@
  * emails, files and the monthly usage.
  */
 import { type Queryable, query, queryOne } from "../database/db.ts";
+import { samplePeopleOf } from "./sample-people.ts";
 
 /**
  * Adds emails, including copies, to the month's usage; a negative number returns unused ones. False if that would exceed
@@ -36,8 +37,12 @@ export async function emailsThisMonth(companyId: string, client?: Queryable): Pr
   return row?.emails ?? 0;
 }
 
+/** Without sample people, who are outside the plan. */
+export const countOfPeople = (company: string): string =>
+  `select count_of(${company}, 'subscribers', ${company}) - ${samplePeopleOf(company)} n`;
+
 export async function subscribersOf(companyId: string): Promise<number> {
-  return (await queryOne<{ n: number }>("select count_of($1, 'subscribers', $1) n", [companyId]))!.n;
+  return (await queryOne<{ n: number }>(countOfPeople("$1"), [companyId]))!.n;
 }
 
 /** Size of all stored files, including running uploads and deleted files that a campaign may still send. */

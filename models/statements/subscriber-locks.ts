@@ -3,6 +3,7 @@
  * models because campaigns save receivers as subscribers in the transaction that writes their recipients.
  */
 import { type Client, queryOne } from "../database/db.ts";
+import { countOfPeople } from "./plan-usage.ts";
 
 /**
  * Admits one bulk writer of subscribers per company until the transaction ends: two that write the same addresses in
@@ -22,6 +23,6 @@ export type Limit = number | null;
 export async function roomFor(client: Client, companyId: string, limit: Limit): Promise<number> {
   if (limit === null) return Number.POSITIVE_INFINITY;
   await client.query("select pg_advisory_xact_lock(hashtextextended('subscribers ' || $1, 0))", [companyId]);
-  const counted = await queryOne<{ n: number }>("select count_of($1, 'subscribers', $1) n", [companyId], client);
+  const counted = await queryOne<{ n: number }>(countOfPeople("$1"), [companyId], client);
   return Math.max(0, limit - (counted?.n ?? 0));
 }

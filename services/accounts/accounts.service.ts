@@ -32,8 +32,10 @@ import { deleteExpiredTokens } from "./people/refresh-tokens.ts";
 import { continueSession, endSession, listSessions, logout, membershipOf, requireSession } from "./people/sessions.ts";
 import { signInByLink, signInLink } from "./people/sign-in-link.ts";
 import { beginTotp, confirmTotp, removeTotp } from "./people/totp.ts";
+import { ownCompany } from "./permission.ts";
 import { admitEmails, getPlan, planOf, requireDefaultPlan, requireFeature } from "./plans.ts";
 import { addCompany, register, registrationErrors } from "./register.ts";
+import { addSampleData, getSampleData, removeSampleData } from "./sample-data.ts";
 import { deliverSystemMail } from "./system-mail/deliver.ts";
 import { purgeSystemMails } from "./system-mail/system-mails.ts";
 import { rotate } from "./tokens.ts";
@@ -108,6 +110,10 @@ export default defineService("accounts", contract, {
       const onError = (error: unknown) => this.logger.error({ error }, "Tracking domain check failed");
       return { checked: await checkDueClaims(ctx, onError) };
     },
+
+    getSampleData: (ctx) => getSampleData(ownCompany(ctx)),
+    addSampleData,
+    removeSampleData,
 
     listKeys,
     createKey: { validate: newKeyErrors, handler: createKey },

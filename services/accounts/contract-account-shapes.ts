@@ -157,3 +157,12 @@ export const PlanUsage = Type.Object({
   ),
 });
 export type PlanUsage = Static<typeof PlanUsage>;
+
+export const SampleData = Type.Object({
+  created_at: Described(Nullable(Time), "When it was added. Null: there is none.", "2026-12-01T09:00:00Z"),
+  subscribers: Described(Type.Integer(), "How many of its people there are still.", 48),
+  list_id: Described(Nullable(Uuid), "Its list."),
+  template_id: Described(Nullable(Uuid), "Its template."),
+  campaign_id: Described(Nullable(Uuid), "Its campaign, with a finished report."),
+});
+export type SampleData = Static<typeof SampleData>;

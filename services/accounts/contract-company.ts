@@ -32,6 +32,7 @@ import {
   Plan,
   PlanUsage,
   RoleName,
+  SampleData,
 } from "./contract-account-shapes.ts";
 import { BrandingSettings } from "./contract-branding.ts";
 
@@ -293,6 +294,26 @@ export const contract = {
       "Null means unlimited. API calls count per API key (with a bearer token: per company) and UTC day, emails per UTC month, SMTP per rolling hour, and media files in bytes; a deleted file counts until no campaign can send it any more.",
     params: ById,
     returns: PlanUsage,
+  },
+  getSampleData: {
+    summary: "The company's sample data",
+    description: "Ids are null for what does not exist (any more).",
+    params: ById,
+    returns: SampleData,
+  },
+  addSampleData: {
+    summary: "Add sample data to look around with",
+    description:
+      "Makes a list with people, a template and a finished campaign with its report. Its people have addresses at a reserved domain that is suppressed for the company, so that nothing is ever sent to them; they count in no limit of the plan, and the campaign neither in the monthly emails nor in `stats/`. If the company has sample data already, nothing changes.",
+    params: ById,
+    returns: SampleData,
+  },
+  removeSampleData: {
+    summary: "Remove the sample data",
+    description:
+      "Deletes all that the sample data made. A list that other people were added to, or a template that was changed, stays. Nothing happens if there is none.",
+    params: ById,
+    returns: Nothing,
   },
   proveTrackingDomains: {
     summary: "Look at the tracking domains that are due",

@@ -13,6 +13,8 @@ export const AUDIT_ACTIONS = [
   "company.paused",
   "company.unpaused",
   "company.plan_changed",
+  "sample_data.added",
+  "sample_data.removed",
   "smtp_config.created",
   "smtp_config.updated",
   "smtp_config.deleted",

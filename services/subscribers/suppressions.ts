@@ -4,9 +4,10 @@ import { query, queryOne, transaction } from "../../models/database/db.ts";
 import { fromRow } from "../../models/database/from-row.ts";
 import { isOneOf, listModels } from "../../models/database/listing.ts";
 import { ERASED_IS_SUPPRESSED, isErased } from "../../models/statements/erased-addresses.ts";
+import { SAMPLE_DOMAIN } from "../../models/statements/sample-people.ts";
 import { Suppression, type SuppressionKind } from "../../models/suppression.ts";
 import { addressText, asciiDomain } from "../lib/address.ts";
-import { type FieldErrors, invalid, notFound } from "../lib/errors.ts";
+import { type FieldErrors, invalid, notFound, wrongState } from "../lib/errors.ts";
 import type { ListQuery } from "../lib/shapes.ts";
 import { IS_STRONGER, RESTRICT_SUBSCRIBERS } from "./suppress.ts";
 
@@ -76,12 +77,13 @@ const REENABLE = `
 /** Also resets the subscriber's status, which would still prevent sending. */
 export function liftSuppression(companyId: string, id: string): Promise<null> {
   return transaction(async (client) => {
-    const [row] = await query<{ email: string | null }>(
-      "delete from suppressions where company_id = $1 and id = $2 returning email",
+    const [row] = await query<{ email: string | null; domain: string | null }>(
+      "delete from suppressions where company_id = $1 and id = $2 returning email, domain",
       [companyId, id],
       client,
     );
     if (!row) throw notFound();
+    if (row.domain === SAMPLE_DOMAIN) throw wrongState("It goes with the sample data. Remove that instead.");
     if (row.email) await client.query(REENABLE, [companyId, row.email]);
     return null;
   });

@@ -750,7 +750,7 @@ export type MediaFile = {
 
 /** Results of a campaign. */
 export type Analytics = {
-  campaign_id: CampaignId;
+  campaign_id: CampaignIdOfAnalytics;
   /** Recipients of the campaign. */
   total_emails: number;
   sent: Sent;
@@ -833,7 +833,7 @@ export type Analytics = {
 /** One mail to one recipient. */
 export type SentEmail = {
   id: Id;
-  campaign_id: CampaignId;
+  campaign_id: CampaignIdOfAnalytics;
   /** Subscriber; null if deleted or never created. */
   subscriber_id: string | null;
   recipient: Recipient;
@@ -1686,6 +1686,29 @@ export type FooterText = string | null;
 
 export type Language = "en" | "de" | "fr" | "es" | "ar" | null;
 
+export type GetSampleDataBody = {
+  created_at: CreatedAtOfGetSampleData;
+  subscribers: Subscribers;
+  list_id: ListIdOfGetSampleData;
+  template_id: TemplateIdOfGetSampleData;
+  campaign_id: CampaignId;
+};
+
+/** When it was added. Null: there is none. */
+export type CreatedAtOfGetSampleData = string | null;
+
+/** How many of its people there are still. */
+export type Subscribers = number;
+
+/** Its list. */
+export type ListIdOfGetSampleData = string | null;
+
+/** Its template. */
+export type TemplateIdOfGetSampleData = string | null;
+
+/** Its campaign, with a finished report. */
+export type CampaignId = string | null;
+
 /** Expiry; null: never. */
 export type ExpiresAt = string | null;
 
@@ -2008,7 +2031,7 @@ export type DateOrderOfImportReport = "dmy" | "mdy" | null;
 export type DecodedCells = number;
 
 /** The campaign. */
-export type CampaignId = string;
+export type CampaignIdOfAnalytics = string;
 
 /** All opens or clicks by people. */
 export type TotalOfAnalytics = number;
@@ -5312,6 +5335,36 @@ export interface Operations {
     };
     answer: PlanUsage;
   };
+  /** The company's sample data */
+  getSampleData: {
+    request: {
+      path: {
+        /** Id. */
+        id: string;
+      };
+    };
+    answer: GetSampleDataBody;
+  };
+  /** Add sample data to look around with */
+  addSampleData: {
+    request: {
+      path: {
+        /** Id. */
+        id: string;
+      };
+    };
+    answer: GetSampleDataBody;
+  };
+  /** Remove the sample data */
+  deleteSampleData: {
+    request: {
+      path: {
+        /** Id. */
+        id: string;
+      };
+    };
+    answer: null;
+  };
   /** List API keys */
   listApiKeys: {
     request: {
@@ -5427,6 +5480,8 @@ export interface Operations {
           | "company.paused"
           | "company.unpaused"
           | "company.plan_changed"
+          | "sample_data.added"
+          | "sample_data.removed"
           | "smtp_config.created"
           | "smtp_config.updated"
           | "smtp_config.deleted"
@@ -5470,6 +5525,8 @@ export interface Operations {
               | "company.paused"
               | "company.unpaused"
               | "company.plan_changed"
+              | "sample_data.added"
+              | "sample_data.removed"
               | "smtp_config.created"
               | "smtp_config.updated"
               | "smtp_config.deleted"
@@ -5799,6 +5856,9 @@ export const operations: { readonly [O in keyof Operations]: OperationEntry } = 
   updateCompany: { method: "PATCH", path: "/api/companies/{id}/", answer: "json" },
   deleteCompany: { method: "DELETE", path: "/api/companies/{id}/", answer: "json" },
   getPlan: { method: "GET", path: "/api/companies/{id}/plan/", answer: "json" },
+  getSampleData: { method: "GET", path: "/api/companies/{id}/sample-data/", answer: "json" },
+  addSampleData: { method: "POST", path: "/api/companies/{id}/sample-data/", answer: "json" },
+  deleteSampleData: { method: "DELETE", path: "/api/companies/{id}/sample-data/", answer: "none" },
   listApiKeys: { method: "GET", path: "/api/companies/{id}/api-keys/", answer: "json" },
   createApiKey: { method: "POST", path: "/api/companies/{id}/api-keys/", answer: "json" },
   deleteApiKey: { method: "DELETE", path: "/api/companies/{id}/api-keys/{key_id}/", answer: "none" },

@@ -191,6 +191,8 @@ const auditActions: Record<AuditAction, string> = {
   "company.paused": "Paused sending (operator)",
   "company.unpaused": "Let sending go on (operator)",
   "company.plan_changed": "Changed the plan (operator)",
+  "sample_data.added": "Added sample data",
+  "sample_data.removed": "Removed the sample data",
   "smtp_config.created": "Added a mail server",
   "smtp_config.updated": "Changed a mail server",
   "smtp_config.deleted": "Deleted a mail server",

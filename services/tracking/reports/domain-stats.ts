@@ -4,6 +4,7 @@
  */
 import { costlyRead } from "../../../models/database/bulk.ts";
 import { type Client, query } from "../../../models/database/db.ts";
+import { isSampleDomain } from "../../../models/statements/sample-people.ts";
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
 import { type Ctx, companyOf } from "../../lib/caller.ts";
 import { firstIdAt } from "../../lib/ids.ts";
@@ -127,7 +128,8 @@ async function count(client: Client, { companyId, since, campaign, bounds }: Ask
     campaign === undefined
       ? await query<Row>(DOMAINS_OF_DAYS, [...values, new Date(since.getTime() - UNDER_WAY_MS)], client)
       : await query<Row>(DOMAINS_OF_CAMPAIGN, [...values, campaign], client);
-  const shown = rows.filter(({ domain }) => domain !== "").slice(0, MAX_DOMAINS);
+  const isShown = ({ domain }: Row) => domain !== "" && (campaign !== undefined || !isSampleDomain(domain));
+  const shown = rows.filter(isShown).slice(0, MAX_DOMAINS);
   const last = await lastRefusals(client, companyId, shown);
   const isEstimate = every.some((step) => step > 1);
   return shown.map(({ refused: _, bounce: __, ...row }) => ({

@@ -55,6 +55,7 @@ describe("a company that is deleted", () => {
     const receivers = [{ email: "one@to.example", cc: ["two@to.example"] }];
     await api.post(`${E}/send/to-receivers/`, { ...send, receivers }, { headers: { "Idempotency-Key": "k" } });
     await made("send/to-list", { ...send, list_id: list.id, scheduled_for: "2099-01-01T00:00:00Z" });
+    await api.post(`/api/companies/${id}/sample-data/`, {});
     const running = await made("send/to-list", { ...send, list_id: list.id });
     return { ...company, media: media.url, running: running.id };
   }

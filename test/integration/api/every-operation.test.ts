@@ -84,6 +84,9 @@ describe("every operation", () => {
     await call("GET /api/companies/:id/", { id });
     await call("PATCH /api/companies/:id/", { id }, { website: "https://example.com" });
     await call("GET /api/companies/:id/plan/", { id });
+    const sample = (await call("POST /api/companies/:id/sample-data/", { id })).body;
+    expect((await call("GET /api/companies/:id/sample-data/", { id })).body).toEqual(sample);
+    await call("DELETE /api/companies/:id/sample-data/", { id });
     const { body } = await call("POST /api/companies/:id/api-keys/", { id }, { name: "spare" });
     await call("GET /api/companies/:id/api-keys/", { id });
     await call("DELETE /api/companies/:id/api-keys/:key_id/", { id, key_id: body.id });
