@@ -51,7 +51,7 @@ function shown(value: unknown): string {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
 
-function sentence(error: ErrorObject): string {
+export function fieldErrorSentence(error: ErrorObject): string {
   const { keyword, params, data } = error;
   switch (keyword) {
     case "required":
@@ -157,7 +157,7 @@ export function fieldErrors(errors: readonly ErrorObject[]): FieldErrors {
         `Invalid data. Expected a dictionary, but got ${typeName(error.data)}.`,
       );
     } else {
-      addFieldError(fields, field, placed(rest, sentence(error)));
+      addFieldError(fields, field, placed(rest, fieldErrorSentence(error)));
     }
   }
   return fields;

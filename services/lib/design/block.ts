@@ -1,0 +1,13 @@
+/** What each folder of blocks/ exports besides its settings. */
+import type { Brand } from "./brand.ts";
+import type { Fields, ValuesOf } from "./fields.ts";
+
+export interface BlockMail<F extends Fields> {
+  /** MJML for a column; texts are escaped here. */
+  mjml(values: ValuesOf<F>, brand: Brand): string;
+  /** For the text part, without blank lines around; empty: nothing. */
+  text(values: ValuesOf<F>, brand: Brand): string;
+}
+
+/** Checks that the functions fit the settings. */
+export const blockMail = <F extends Fields>(_fields: F, mail: BlockMail<F>): BlockMail<F> => mail;

@@ -1,0 +1,11 @@
+import { align, colour, type Fields, flag, line, link } from "../../fields.ts";
+
+export const fields = {
+  text: line("", 200),
+  href: link(),
+  color: colour("brand.on_primary"),
+  background: colour("brand.primary"),
+  align: align(),
+  /** As wide as the column. */
+  wide: flag(),
+} as const satisfies Fields;

@@ -1,0 +1,13 @@
+import { align, choice, type Fields, items, link } from "../../fields.ts";
+
+/** Links by name: pictures of the networks' marks would have to come from somewhere. */
+export const fields = {
+  links: items(
+    {
+      network: choice("website", "facebook", "instagram", "linkedin", "x", "youtube", "tiktok", "mastodon", "bluesky"),
+      href: link(),
+    },
+    10,
+  ),
+  align: align(),
+} as const satisfies Fields;
