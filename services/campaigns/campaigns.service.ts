@@ -21,6 +21,7 @@ import { exportResults } from "./export-results.ts";
 import { failures } from "./failures.ts";
 import { remove } from "./lifecycle/delete.ts";
 import { edit, errorsOfEdit } from "./lifecycle/edit.ts";
+import { ownText } from "./lifecycle/own-text.ts";
 import { errorsOfResend, resend } from "./lifecycle/resend.ts";
 import { resume } from "./lifecycle/resume.ts";
 import { retryable } from "./lifecycle/retryable.ts";
@@ -104,6 +105,7 @@ export default defineService("campaigns", contract, {
     list: (ctx) => listCampaigns(ctx),
     get: (ctx) => getCampaign(ctx),
     progress: (ctx) => progressOf(ctx),
+    ownText: (ctx) => ownText(companyOf(ctx), ctx.params.id),
     update: { validate: errorsOfEdit, handler: (ctx) => edit(ctx) },
     remove: (ctx) => remove(ctx),
     cancel: (ctx) => cancel(ctx),

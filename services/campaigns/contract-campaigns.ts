@@ -170,6 +170,12 @@ export const campaigns = {
     returns: Campaign,
     example: { name: "October newsletter", subject: "Six books for evenings" },
   },
+  ownText: {
+    summary: "HTML of a campaign whose content came with the request, as it is sent",
+    visibility: "public",
+    params: ById,
+    returns: Type.Object({ body: Nullable(Type.String()) }),
+  },
   remove: {
     summary: "Delete a finished campaign",
     description:

@@ -1,5 +1,6 @@
 /** A campaign that waits for its time: what of it can still be changed. */
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
+import { htmlOfTyped } from "../../lib/made-html/typed-text.ts";
 import { requirePermission } from "../../permissions.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
@@ -13,6 +14,9 @@ type Changes = Omit<ParamsOf<"campaigns.update">, "id">;
 /** Of each that can be chosen; what a company has beyond them is chosen by the API. */
 const MAX_CHOICES = 100;
 const CHOICES = { page_size: MAX_CHOICES, ordering: "name" };
+
+const bodyOf = async (visit: CompanyVisit): Promise<string | null> =>
+  (await callUnder(visit, "campaigns.ownText", { id: campaignId(visit) })).body;
 
 const read = (visit: CompanyVisit) => callIn(visit, "campaigns.get", { id: campaignId(visit) });
 
@@ -28,8 +32,9 @@ const requireEditor = ({ company: { role } }: CompanyVisit) => requirePermission
 
 async function showForm(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
   requireEditor(visit);
-  const [campaign, templates, lists, segments] = await Promise.all([
+  const [campaign, body, templates, lists, segments] = await Promise.all([
     read(visit),
+    bodyOf(visit),
     callIn(visit, "renderer.listTemplates", CHOICES),
     callIn(visit, "subscribers.listLists", CHOICES),
     callIn(visit, "subscribers.listSegments", CHOICES),
@@ -43,6 +48,7 @@ async function showForm(visit: CompanyVisit, errors: Errors = {}): Promise<Answe
       typed: {
         name: campaign.name,
         subject: campaign.subject,
+        body,
         scheduled_for: await clockOf(visit, campaign),
         ...visit.form,
       },
@@ -50,6 +56,7 @@ async function showForm(visit: CompanyVisit, errors: Errors = {}): Promise<Answe
       lists: lists.results,
       segments: segments.results,
       zone: visit.company.timezone,
+      isWritten: body !== null,
       isToList: campaign.campaign_type === "to_list",
       isScheduled: campaign.status === "scheduled",
       here: campaignPath(visit, "edit"),
@@ -60,15 +67,20 @@ async function showForm(visit: CompanyVisit, errors: Errors = {}): Promise<Answe
 
 export const editPage = (visit: CompanyVisit): Promise<Answer> => showForm(visit);
 
+/** Browsers send line ends as CRLF. */
+const withoutReturns = (text: string) => text.replaceAll("\r\n", "\n").trim();
+
 const AUDIENCE = /^(list|segment):([0-9a-f-]{36})$/i;
 
 /** What differs from the campaign alone: a field that is sent as it was could take away what a variant has. */
-export function changesOf(form: Record<string, string>, campaign: Campaign): Changes {
+export function changesOf(form: Record<string, string>, campaign: Campaign, before: string | null = null): Changes {
   const { name = "", subject = "", template = "", audience = "" } = form;
+  const body = htmlOfTyped(form.body ?? before ?? "");
   const [, kind, id] = AUDIENCE.exec(audience) ?? [];
   return {
     ...(name === campaign.name ? {} : { name }),
     ...(subject === campaign.subject ? {} : { subject }),
+    ...(before === null || template !== "" || withoutReturns(body) === withoutReturns(before) ? {} : { body }),
     ...(template === "" ? {} : { template_id: template }),
     ...(kind === "list" ? { list_id: id! } : kind === "segment" ? { segment_id: id! } : {}),
   };
@@ -88,7 +100,10 @@ export const editCampaign = (visit: CompanyVisit): Promise<Outcome | Answer> =>
     async () => {
       requireEditor(visit);
       const campaign = await read(visit);
-      const changes = { ...changesOf(visit.form, campaign), ...(await newTimeOf(visit, campaign)) };
+      const changes = {
+        ...changesOf(visit.form, campaign, await bodyOf(visit)),
+        ...(await newTimeOf(visit, campaign)),
+      };
       const { id } = await callIn(visit, "campaigns.update", { id: campaign.id, ...changes });
       return { goTo: campaignPath({ ...visit, params: { id } }), notice: "saved" };
     },

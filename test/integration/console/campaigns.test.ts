@@ -287,6 +287,33 @@ test("one that is scheduled is changed, with what is wrong at its field, and can
   expect((await browser.open(at(`${id}/edit`))).html).toContain("It is no longer scheduled");
 });
 
+test("the text of a scheduled campaign is changed where it was written, and stays as it is unless it is", async () => {
+  const time = new Date(Date.now() + 86_400_000).toISOString();
+  const content = { subject: "News", preheader: "Peek", body: "<p>One</p>\n<p>Two</p>", text_body: "One" };
+  const id = await made("/send/to-list/", {
+    name: "Own",
+    list_id: list,
+    content,
+    smtp_config_id: smtp,
+    scheduled_for: time,
+  });
+  const contentOf = async () =>
+    (await company.api.post(`/api/emails/campaigns/${id}/duplicate/`, {})).body.body.content;
+  expect((await browser.open(at(`${id}/edit`))).html).toContain(
+    "&lt;p&gt;One&lt;/p&gt;\n&lt;p&gt;Two&lt;/p&gt;</textarea>",
+  );
+  const fields = { name: "Own", subject: "Newer", scheduled_for: time.slice(0, 16) };
+  await browser.send(at(`${id}/edit`), { ...fields, body: content.body.replace("\n", "\r\n") });
+  expect(await contentOf()).toEqual({ ...content, subject: "Newer" });
+  const faulty = await browser.send(at(`${id}/edit`), { ...fields, body: "[[#if a]]" });
+  expect([faulty.status, /id="wrong-body"/.test(faulty.html)]).toEqual([400, true]);
+  expect(await browser.send(at(`${id}/edit`), { ...fields, body: "<p>Three</p>" })).toMatchObject({ status: 303 });
+  expect(await contentOf()).toEqual({ subject: "Newer", preheader: "Peek", body: "<p>Three</p>" });
+  await browser.send(at(`${id}/edit`), { ...fields, body: "<p>Three</p>", template });
+  expect((await read(id)).template_id).toBe(template);
+  expect((await browser.open(at(`${id}/edit`))).html).not.toContain("</textarea>");
+});
+
 test("each variant of an A/B test is shown as it is sent; links are named as the analytics name them", async () => {
   const id = await made("/send/to-list/", {
     ...{ name: "A/B", list_id: list, template_id: template, smtp_config_id: smtp },
