@@ -69,7 +69,7 @@ import {
 } from "./pages/import.ts";
 import { acceptInvitation, invitationPage, signInAndAccept } from "./pages/invitation.ts";
 import { deleteKey, keysPage, makeKey } from "./pages/keys.ts";
-import { addToList, changeList, deleteList, listPage } from "./pages/list.ts";
+import { addToList, changeList, deleteList, listFormPage, listPage, listSettingsPage } from "./pages/list.ts";
 import { listsPage, makeList } from "./pages/lists.ts";
 import {
   forgotten,
@@ -238,7 +238,9 @@ export const companyPages: Table<CompanyVisit> = {
   "subscribers/:id/delete": { form: deletePerson },
   "subscribers/:id/erase": { form: erasePerson },
   lists: { page: listsPage, form: makeList },
-  "lists/:id": { page: listPage, form: changeList },
+  "lists/:id": { page: listPage },
+  "lists/:id/settings": { page: listSettingsPage, form: changeList },
+  "lists/:id/form": { page: listFormPage },
   "lists/:id/add": { form: addToList },
   "lists/:id/delete": { form: deleteList },
   segments: { page: segmentsPage },

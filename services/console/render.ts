@@ -7,6 +7,7 @@ import { readableName } from "../lib/readable-name.ts";
 import { CONSOLE_COOKIE, formToken, OPERATOR_COOKIE } from "../lib/tokens/console-session.ts";
 import { iconName, iconsName, scriptNames, styleName } from "./assets.ts";
 import { isForOperators, type Shown } from "./contract.ts";
+import { listLink } from "./list-link.ts";
 import { messages } from "./messages.ts";
 import { type Navigation, navigationOf, operatorNavigation, ownNavigation } from "./navigation.ts";
 import type { Answer, CompanyVisit, Kept, OperatorVisit, PersonVisit, Visit } from "./request.ts";
@@ -21,6 +22,7 @@ const environment = new nunjucks.Environment(new nunjucks.FileSystemLoader(`${im
 
 environment.addGlobal("t", messages);
 environment.addGlobal("icons", `/app/assets/${iconsName}`);
+environment.addGlobal("listLink", listLink);
 
 // Made at first use: the tables of languages take 30 ms of a process's start.
 let numbers: Intl.NumberFormat | undefined;

@@ -58,8 +58,13 @@ const MAX_FILTER_VALUES = 20;
  * An equality filter of a list or export. If repeated it matches any of the values, and the action gets an array; every
  * other parameter may be given once.
  */
-export const Filter = <T extends TSchema>(schema: T, description: string, example?: unknown) => {
-  const several = { type: "array", items: schema, maxItems: MAX_FILTER_VALUES };
+export const Filter = <T extends TSchema>(
+  schema: T,
+  description: string,
+  example?: unknown,
+  maxItems = MAX_FILTER_VALUES,
+) => {
+  const several = { type: "array", items: schema, maxItems };
   const examples = example === undefined ? {} : { examples: [example] };
   return Type.Optional(
     Type.Unsafe<Static<T> | Static<T>[]>({

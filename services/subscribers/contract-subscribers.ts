@@ -207,6 +207,7 @@ export const subscribers = {
       list: Filter(Uuid, "Only subscribers of this list.", "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"),
       status: Filter(Status, "Only entries with this status."),
       segment: Filter(Uuid, "Only subscribers in this segment.", "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b"),
+      id: Filter(Uuid, "Extension. Only this subscriber.", "0199f0a2-7c1e-7bd4-9c0a-4b1e2d3f4a5b", 100),
       bom: Type.Optional(Type.Boolean({ description: "Starts with a byte order mark, for Excel." })),
     }),
     returns: DownloadPage,

@@ -1,6 +1,7 @@
 /** Exports subscribers as CSV in keyset pages, without an open snapshot and with constant memory. */
 import { exportRead } from "../../models/database/bulk.ts";
 import { query, queryOne } from "../../models/database/db.ts";
+import { isOneOf } from "../../models/database/listing.ts";
 import { listMembersOf } from "../../models/database/row-at.ts";
 import { Segment } from "../../models/segment.ts";
 import { segmentSql } from "../../models/segment-rules/segment-sql.ts";
@@ -23,6 +24,7 @@ const MAX_ATTRIBUTE_COLUMNS = 1_000;
 
 interface ExportFilters extends SubscriberFilter {
   segment?: string | string[];
+  id?: string | string[];
   /** Excel needs a byte order mark to detect UTF-8. */
   bom?: boolean;
 }
@@ -39,8 +41,9 @@ export async function exportErrors(
   return errors;
 }
 
-async function chosen(companyId: string, { segment, ...filter }: ExportFilters): Promise<Which> {
+async function chosen(companyId: string, { segment, id, ...filter }: ExportFilters): Promise<Which> {
   const { where, values, ...which } = whichOf(companyId, filter);
+  if (id) where.push(isOneOf("s.id", id, values));
   const holds: string[] = [];
   for (const id of [segment ?? []].flat()) {
     const found = await Segment.findOne({ where: { companyId, id } });

@@ -103,11 +103,12 @@ export default defineService("subscribers", contract, {
     export: {
       validate: (ctx, isValid) => exportErrors(companyOf(ctx), ctx.params, isValid),
       async handler(ctx) {
-        const { search, list, status, segment } = ctx.params;
+        const { search, list, status, segment, id } = ctx.params;
+        const selected = id && [id].flat().length;
         const cursor = cursorOf(ctx);
         // Audit before the first row is returned.
         if (cursor === undefined)
-          await logged(ctx, "subscribers.exported", undefined, { search, list, status, segment });
+          await logged(ctx, "subscribers.exported", undefined, { search, list, status, segment, selected });
         return exportSubscribers(companyOf(ctx), ctx.params, cursor);
       },
     },

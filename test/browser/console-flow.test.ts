@@ -137,13 +137,13 @@ test("all of a search are chosen over its pages, and the buttons say how many be
   await open(async (page) => {
     await page.goto(at("subscribers?search=forty"));
     await page.getByRole("button", { name: "Delete …" }).waitFor({ state: "hidden" });
-    await page.getByLabel("Choose forty44@example.com").check();
+    await page.getByLabel("Select forty44@example.com").check();
     await page.getByRole("button", { name: "Delete 1 …" }).waitFor();
-    await page.getByRole("link", { name: "Choose all 45" }).click();
+    await page.getByRole("link", { name: "Select all 45" }).click();
     await page.getByRole("link", { name: "Next" }).click();
     await page.waitForURL(/page=2/);
     await page.getByRole("button", { name: "Delete 45 …" }).click();
-    await page.getByRole("button", { name: "Delete 45 for good" }).click();
+    await page.getByRole("button", { name: "Delete 45 permanently" }).click();
     await page.getByText("45 subscribers deleted.").waitFor();
     expect((await company.api.get(`${E}/subscribers/`, { query: { search: "forty" } })).body.count).toBe(0);
   });

@@ -80,15 +80,15 @@ test.each([true, false])(
     await open({ javaScriptEnabled }, async (page) => {
       await signIn(page);
       await page.goto(at(`subscribers?list=${listId}&search=reader1`));
-      await page.getByRole("link", { name: "Choose all on this page" }).click();
-      await page.getByLabel("Choose reader1@example.com").uncheck();
+      await page.getByRole("link", { name: "Select this page" }).click();
+      await page.getByLabel("Select reader1@example.com").uncheck();
       await page
-        .getByRole("button", { name: javaScriptEnabled ? "Take 10 off the list" : "Take off the list" })
+        .getByRole("button", { name: javaScriptEnabled ? "Remove 10 from list" : "Remove from list" })
         .click();
-      await page.getByText("10 subscribers taken off Readers.").waitFor();
+      await page.getByText("10 subscribers removed from Readers.").waitFor();
       await page.getByRole("button", { name: "Undo" }).click();
       await page.getByText("10 subscribers added to Readers.").waitFor();
-      await page.getByLabel("Choose reader1@example.com").waitFor();
+      await page.getByLabel("Select reader1@example.com").waitFor();
     });
   },
 );
@@ -98,7 +98,7 @@ test("a person is found, changed and erased with the keyboard alone", async () =
   await open({}, async (page) => {
     await signIn(page);
     await page.goto(at("subscribers"));
-    await page.getByLabel("Address or name contains").focus();
+    await page.getByLabel("Search by email or name").focus();
     await page.keyboard.type("erase-me");
     await page.keyboard.press("Enter");
     await page.waitForURL(/search=erase-me/);

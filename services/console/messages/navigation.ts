@@ -17,6 +17,7 @@ export const navigation = {
   lists: "Lists",
   segments: "Segments",
   import: "Import",
+  importFile: "Import a file",
   suppressions: "Suppressions",
   templates: "Templates",
   media: "Media",

@@ -1,90 +1,95 @@
 /** Subscribers, one by one and in bulk. */
 const plural = (n: number, one: string, many: string) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+const others = (n: number) => `${n.toLocaleString("en")} ${n === 1 ? "was" : "were"}`;
 const people = (n: number) => plural(n, "subscriber", "subscribers");
 
 /** What the pages of subscribers and of a list have in common. */
 export const peopleMessages = {
   undo: "Undo",
-  pick: "Choose",
-  pickOne: (email: string) => `Choose ${email}`,
-  pickPage: "Choose all on this page",
-  pickAll: (n: string) => `Choose all ${n}`,
-  allPicked: (n: string) => `All subscribers that this search finds are chosen, on every page: ${n}.`,
-  pickNone: "Choose none",
-  bulkTitle: "With those you have chosen",
+  pick: "Select",
+  pickOne: (email: string) => `Select ${email}`,
+  pickPage: "Select this page",
+  pickAll: (n: string) => `Select all ${n}`,
+  allPicked: (n: string) => `All subscribers that match are selected, on every page: ${n}.`,
+  pickNone: "Clear selection",
+  bulkTitle: "Selected subscribers",
   toList: "List",
-  add: "Add to the list",
-  remove: "Take off the list",
+  add: "Add to list",
+  remove: "Remove from list",
+  export: "Export",
   suppress: "Suppress …",
   delete: "Delete …",
-  /** `{n}`: how many are chosen. */
+  /** `{n}`: how many are selected. */
   ofMany: {
-    add: "Add {n} to the list",
-    remove: "Take {n} off the list",
+    add: "Add {n} to list",
+    remove: "Remove {n} from list",
+    export: "Export {n}",
     suppress: "Suppress {n} …",
     delete: "Delete {n} …",
   },
-  unfinished: "There are more than one step takes: choose all again and repeat it for the others.",
-  nobodyPicked: "Nobody is chosen. Tick the boxes in front of the subscribers first.",
-  noListChosen: "Choose the list.",
+  unfinished: "There are more than fit into one request: select all again and repeat it for the others.",
+  nobodyPicked: "Nobody is selected. Tick the boxes beside the subscribers first.",
+  noListChosen: "Choose a list.",
   added: (n: number, of: number, list: string) =>
     n === of
       ? `${people(n)} added to ${list}.`
-      : `${people(n)} added to ${list}; the other ${(of - n).toLocaleString("en")} had been on it before.`,
+      : `${people(n)} added to ${list}; ${others(of - n)} on it already.`,
   removed: (n: number, of: number, list: string) =>
     n === of
-      ? `${people(n)} taken off ${list}.`
-      : `${people(n)} taken off ${list}; the other ${(of - n).toLocaleString("en")} were not on it.`,
+      ? `${people(n)} removed from ${list}.`
+      : `${people(n)} removed from ${list}; ${others(of - n)} not on it.`,
   deleted: (n: number) => `${people(n)} deleted.`,
   suppressedMany: (n: number, existing: number) =>
     existing === 0
       ? `${people(n)} suppressed.`
-      : `${people(n)} suppressed; the other ${existing.toLocaleString("en")} had been suppressed before.`,
+      : `${people(n)} suppressed; ${others(existing)} suppressed already.`,
   questions: {
     delete: {
       title: (n: string, count: number) => `Delete ${n} ${count === 1 ? "subscriber" : "subscribers"}?`,
-      hint: "They are removed for good, from all lists. Mails that were sent stay in their campaigns, without a link to the person. This cannot be undone.",
-      button: (n: string) => `Delete ${n} for good`,
-      back: "Back, and delete nobody",
+      hint: "They are deleted permanently and removed from all lists. Emails that were sent stay in their campaigns’ reports. This can’t be undone.",
+      button: (n: string) => `Delete ${n} permanently`,
+      back: "Cancel",
     },
     suppress: {
       title: (n: string, count: number) => `Suppress ${n} ${count === 1 ? "subscriber" : "subscribers"}?`,
-      hint: "No mail is sent to their addresses any more, whatever list they are on. Each suppression can be lifted on the page Suppressions.",
+      hint: "Their addresses get no more campaigns, whatever list they are on. You can lift each suppression on the Suppressions page.",
       button: (n: string) => `Suppress ${n}`,
-      back: "Back, and suppress nobody",
+      back: "Cancel",
     },
   },
   statuses: {
-    active: "active",
-    unconfirmed: "not confirmed",
-    unsubscribed: "unsubscribed",
-    bounced: "bounced",
-    complained: "complained",
+    active: "Subscribed",
+    unconfirmed: "Unconfirmed",
+    unsubscribed: "Unsubscribed",
+    bounced: "Bounced",
+    complained: "Complained",
   },
-  suppressed: "suppressed",
+  suppressed: "Suppressed",
 } as const;
 
 export const subscribers = {
   title: "Subscribers",
-  search: "Address or name contains",
+  search: "Search by email or name",
   status: "Status",
+  all: "All",
   list: "List",
-  any: "Any",
-  filter: "Show",
+  anyList: "Any list",
+  filter: "Search",
+  clear: "Clear filters",
   found: people,
   about: (n: string) => `About ${n} subscribers. Narrow the search to see an exact number.`,
-  export: (n: string) => `Download ${n} as CSV`,
+  export: (n: string) => `Export ${n}`,
   email: "Email address",
   firstName: "First name",
   lastName: "Last name",
   name: "Name",
-  since: "Since",
-  lead: "Everybody you can write to, with their status and lists.",
+  since: "Added",
+  lead: "Everyone on file, with status and lists.",
   noneFitsTitle: "Nobody matches",
   noneFits: "Try part of the address or name, or another status.",
   emptyTitle: "No subscribers yet",
-  empty: "Import a file, or add the first person below.",
-  addTitle: "Add a subscriber",
+  empty: "Import a file from your previous email tool or a spreadsheet, or add the first person by hand.",
+  addTitle: "Add subscriber",
   add: "Add",
   noList: "No list",
 } as const;

@@ -1,5 +1,6 @@
 /** Campaigns: the list with its filters, and those in the air. */
 import { CAMPAIGN_STATUSES, CAMPAIGN_TYPES } from "../../../models/campaign.ts";
+import { orderingIn } from "../list-link.ts";
 import { messages } from "../messages.ts";
 import { askedOf, countText, pagerOf } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may } from "../request.ts";
@@ -8,19 +9,18 @@ import { withStates } from "./campaign-outcome.ts";
 const one = <T extends string>(among: readonly T[], text: string | undefined): T | undefined =>
   among.find((value) => value === text);
 
-/** What the list can be ordered by, in the words of messages.campaigns.orderings. */
-const ORDERINGS = Object.keys(messages.campaigns.orderings);
+/** Columns that sort the list. */
+const ORDERINGS = ["name", "created_at", "sent_count", "failed_count"];
 
 export async function campaignsPage(visit: CompanyVisit): Promise<Answer> {
   const { query } = visit;
   const status = one(CAMPAIGN_STATUSES, query.status);
   const campaign_type = one(CAMPAIGN_TYPES, query.type);
-  const ordering = one(ORDERINGS, query.ordering);
   const { results, ...paging } = await callIn(visit, "campaigns.list", {
     ...askedOf(query),
     ...(status ? { status } : {}),
     ...(campaign_type ? { campaign_type } : {}),
-    ...(ordering ? { ordering } : {}),
+    ...orderingIn(query, ORDERINGS),
   });
   const path = companyPath(visit, "campaigns");
   return {
@@ -31,8 +31,6 @@ export async function campaignsPage(visit: CompanyVisit): Promise<Answer> {
       here: path,
       found: countText(paging.count, paging.count_estimated),
       isFiltered: Boolean(status || campaign_type || query.search),
-      statuses: CAMPAIGN_STATUSES,
-      types: CAMPAIGN_TYPES,
       asked: query,
       pager: pagerOf(path, query, paging),
       newPath: may(visit, "campaigns.createDraft") ? companyPath(visit, "campaigns/new") : null,

@@ -1,18 +1,27 @@
-/** One list: its settings, who is on it, the form for a site, and its end. */
+/** One list on three tabs: its subscribers, its settings, and the sign-up form for a site. */
 
 import { SUBSCRIBER_STATUSES } from "../../../models/subscriber.ts";
 import { config } from "../../lib/config.ts";
 import { escapeHtml } from "../../lib/escape-html.ts";
 import { readableName } from "../../lib/readable-name.ts";
 import { TRAP_ATTRIBUTES } from "../../lib/trap-field.ts";
-import { requirePermission } from "../../permissions.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
+import { orderingIn } from "../list-link.ts";
 import { messages } from "../messages.ts";
-import { askedOf, pagerOf } from "../pager.ts";
-import { formatted } from "../render.ts";
-import { type Answer, type CompanyVisit, callIn, callUnder, companyPath, may, type Outcome } from "../request.ts";
+import { askedOf, pagerOf, rounded } from "../pager.ts";
+import {
+  type Answer,
+  type CompanyVisit,
+  callIn,
+  callUnder,
+  companyPath,
+  may,
+  type Outcome,
+  requireMay,
+} from "../request.ts";
 import { resultOf, withResult } from "../results.ts";
 import { dayOf } from "../times.ts";
+import { ORDERINGS } from "./subscribers.ts";
 
 const t = messages.list;
 
@@ -40,58 +49,80 @@ export function formCode({ companyId, list, attributes }: FormOf): string {
 }
 
 const read = (visit: CompanyVisit) => callIn(visit, "subscribers.getList", { id: visit.params.id! });
+type List = Awaited<ReturnType<typeof read>>;
 
-async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
-  const { query, form } = visit;
-  const id = visit.params.id!;
-  const status = SUBSCRIBER_STATUSES.find((one) => one === query.status);
-  const [list, members, company, dropped] = await Promise.all([
-    read(visit),
-    callIn(visit, "subscribers.listMembers", { id, ...askedOf(query), ...(status ? { status } : {}) }),
-    callIn(visit, "accounts.getCompany", { id: visit.company.id }),
-    callUnder(visit, "subscribers.droppedSignUps", {}),
-  ]);
+const TABS = { "": t.members, settings: t.settings, form: t.form };
+
+/** A tab of the list's page: its title, the tabs, and what the tab shows. */
+function tabOf(visit: CompanyVisit, list: List, tab: keyof typeof TABS, values: Record<string, unknown>): Answer {
   const here = companyPath(visit, `lists/${list.id}`);
-  const { results, ...paging } = members;
-  return {
-    view: "list",
-    title: list.name,
-    values: {
-      list,
-      members: results,
-      found: paging.count_estimated
-        ? messages.subscribers.about(formatted(Number(paging.count.toPrecision(2))))
-        : messages.subscribers.found(paging.count),
-      statuses: SUBSCRIBER_STATUSES,
-      isFiltered: Boolean(query.search || status),
-      typed: form,
-      optIn: form.double_opt_in ?? (list.double_opt_in === null ? "company" : list.double_opt_in ? "yes" : "no"),
-      optIns: {
-        company: t.optIns.company(company.double_opt_in),
-        yes: t.optIns.yes,
-        no: t.optIns.no,
-      },
-      isPublic: form.name === undefined ? list.visibility === "public" : form.public !== undefined,
-      isArchived: form.name === undefined ? list.archive : form.archive !== undefined,
-      archivePath: list.archive && list.visibility === "public" ? `/api/emails/public/archive/${list.id}/` : undefined,
-      formCode: formCode({ companyId: visit.company.id, list, attributes: company.form_attributes }),
-      signUpPath: `/api/emails/public/subscribe/${visit.company.id}/?list=${list.id}`,
-      dropped: dropped.last_at ? t.dropped(dropped.count, dayOf(dropped.last_at, visit.company.timezone)) : undefined,
-      errors,
-      asked: query,
-      here,
-      root: companyPath(visit),
-      deleteHint: t.deleteHint(list.subscriber_count),
-      exportPath: `${companyPath(visit, "subscribers")}/export?${new URLSearchParams({ list: list.id })}`,
-      pager: pagerOf(here, query, paging),
-      result: resultOf(visit),
-      mayWrite: may(visit, "subscribers.updateList"),
-      mayExport: may(visit, "subscribers.export"),
-    },
-  };
+  const tabs = Object.entries(TABS).map(([path, label]) => ({
+    label,
+    href: path === "" ? here : `${here}/${path}`,
+    current: path === tab,
+  }));
+  const mayWrite = may(visit, "subscribers.updateList");
+  const common = { list, here, tabs: mayWrite ? tabs : [], mayWrite, result: resultOf(visit), asked: visit.query };
+  return { view: tab === "" ? "list" : `list-${tab}`, title: list.name, values: { ...common, ...values } };
 }
 
-export const listPage = (visit: CompanyVisit): Promise<Answer> => show(visit);
+async function showPeople(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
+  const { query } = visit;
+  const id = visit.params.id!;
+  const status = SUBSCRIBER_STATUSES.find((one) => one === query.status);
+  const asked = { id, ...askedOf(query), ...orderingIn(query, ORDERINGS), ...(status ? { status } : {}) };
+  const [list, { results, ...paging }] = await Promise.all([read(visit), callIn(visit, "subscribers.listMembers", asked)]);
+  return tabOf(visit, list, "", {
+    members: results,
+    found: paging.count_estimated
+      ? messages.subscribers.about(rounded(paging.count))
+      : messages.subscribers.found(paging.count),
+    isFiltered: Boolean(query.search || status),
+    errors,
+    root: companyPath(visit),
+    exportPath: `${companyPath(visit, "subscribers")}/export?${new URLSearchParams({ list: list.id })}`,
+    pager: pagerOf(companyPath(visit, `lists/${list.id}`), query, paging),
+    mayExport: may(visit, "subscribers.export"),
+  });
+}
+
+export const listPage = (visit: CompanyVisit): Promise<Answer> => showPeople(visit);
+
+async function showSettings(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
+  requireMay(visit, "subscribers.updateList");
+  const { form } = visit;
+  const [list, company] = await Promise.all([
+    read(visit),
+    callIn(visit, "accounts.getCompany", { id: visit.company.id }),
+  ]);
+  return tabOf(visit, list, "settings", {
+    typed: form,
+    optIn: form.double_opt_in ?? (list.double_opt_in === null ? "company" : list.double_opt_in ? "yes" : "no"),
+    optIns: { ...t.optIns, company: t.optIns.company(company.double_opt_in) },
+    isPublic: form.name === undefined ? list.visibility === "public" : form.public !== undefined,
+    isArchived: form.name === undefined ? list.archive : form.archive !== undefined,
+    archivePath: list.archive && list.visibility === "public" ? `/api/emails/public/archive/${list.id}/` : undefined,
+    errors,
+    deleteHint: t.deleteHint(list.subscriber_count),
+  });
+}
+
+export const listSettingsPage = (visit: CompanyVisit): Promise<Answer> => showSettings(visit);
+
+export async function listFormPage(visit: CompanyVisit): Promise<Answer> {
+  requireMay(visit, "subscribers.updateList");
+  const { id: companyId, timezone } = visit.company;
+  const [list, company, dropped] = await Promise.all([
+    read(visit),
+    callIn(visit, "accounts.getCompany", { id: companyId }),
+    callUnder(visit, "subscribers.droppedSignUps", {}),
+  ]);
+  return tabOf(visit, list, "form", {
+    formCode: formCode({ companyId, list, attributes: company.form_attributes }),
+    signUpPath: `/api/emails/public/subscribe/${companyId}/?list=${list.id}`,
+    dropped: dropped.last_at ? t.dropped(dropped.count, dayOf(dropped.last_at, timezone)) : undefined,
+  });
+}
 
 const OPT_IN: Record<string, boolean | null> = { company: null, yes: true, no: false };
 
@@ -110,9 +141,9 @@ export const changeList = (visit: CompanyVisit): Promise<Outcome | Answer> =>
         archive: visit.form.archive !== undefined,
         ...(choice === undefined ? {} : { double_opt_in: choice }),
       });
-      return { goTo: companyPath(visit, `lists/${visit.params.id}`), notice: "saved" };
+      return { goTo: companyPath(visit, `lists/${visit.params.id}/settings`), notice: "saved" };
     },
-    (errors) => show(visit, errors),
+    (errors) => showSettings(visit, errors),
   );
 
 export const addToList = (visit: CompanyVisit): Promise<Outcome | Answer> =>
@@ -122,27 +153,11 @@ export const addToList = (visit: CompanyVisit): Promise<Outcome | Answer> =>
       const { email } = await callIn(visit, "subscribers.create", { email: visit.form.email ?? "", lists: [id] });
       return withResult(visit, `lists/${id}`, { text: t.added(email) });
     },
-    ({ email = [], ...others }) =>
-      show({ ...visit, form: {} }, { member: [...email, ...Object.values(others).flat()] }),
+    (errors) => showPeople({ ...visit, form: {} }, { member: Object.values(errors).flat() }),
   );
 
 export async function deleteList(visit: CompanyVisit): Promise<Answer> {
-  const { id, name, subscriber_count } = await read(visit);
-  requirePermission("subscribers.removeList", { role: visit.company.role });
-  if (visit.form.sure === undefined) {
-    return {
-      view: "confirm",
-      title: `${t.delete}: ${name}`,
-      values: {
-        sentences: [t.deleteHint(subscriber_count)],
-        action: companyPath(visit, `lists/${id}/delete`),
-        fields: { sure: "yes" },
-        button: t.deleteConfirm(subscriber_count),
-        back: companyPath(visit, `lists/${id}`),
-        backLabel: t.keep,
-      },
-    };
-  }
+  const { id, name } = await read(visit);
   await callIn(visit, "subscribers.removeList", { id });
   return withResult(visit, "lists", { text: t.deleted(name) });
 }

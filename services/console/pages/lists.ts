@@ -1,5 +1,6 @@
 /** Lists: all of them, and a new one. */
 import { type Errors, orAgain } from "../form-errors.ts";
+import { orderingIn } from "../list-link.ts";
 import { messages } from "../messages.ts";
 import { askedOf, pagerOf } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome } from "../request.ts";
@@ -11,7 +12,10 @@ const optInOf = (choice: boolean | null) => (choice === null ? t.optIns.company 
 
 async function show(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
   const { query, form } = visit;
-  const { results, ...paging } = await callIn(visit, "subscribers.listLists", askedOf(query));
+  const { results, ...paging } = await callIn(visit, "subscribers.listLists", {
+    ...askedOf(query),
+    ...orderingIn(query, ["name", "created_at"]),
+  });
   const here = companyPath(visit, "lists");
   return {
     view: "lists",

@@ -5,6 +5,7 @@ import { isServiceError } from "../../lib/errors.ts";
 import { readableName } from "../../lib/readable-name.ts";
 import { requirePermission } from "../../permissions.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
+import { orderingIn } from "../list-link.ts";
 import { messages } from "../messages.ts";
 import { askedOf, pagerOf } from "../pager.ts";
 import { formatted } from "../render.ts";
@@ -26,7 +27,10 @@ const requireMay = ({ company: { role } }: CompanyVisit): void => requirePermiss
 export async function segmentsPage(visit: CompanyVisit): Promise<Answer> {
   const { query } = visit;
   const here = companyPath(visit, "segments");
-  const { results, ...paging } = await callIn(visit, "subscribers.listSegments", askedOf(query));
+  const { results, ...paging } = await callIn(visit, "subscribers.listSegments", {
+    ...askedOf(query),
+    ...orderingIn(query, ["name", "created_at"]),
+  });
   return {
     view: "segments",
     title: t.title,

@@ -4,6 +4,7 @@ import { isUuid } from "../../lib/ids.ts";
 import { requirePermission } from "../../permissions.ts";
 import type { Shown } from "../contract.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
+import { listLink, orderingIn } from "../list-link.ts";
 import { messages } from "../messages.ts";
 import { askedOf, countText, pagerOf, rounded } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, download, may, type Outcome } from "../request.ts";
@@ -14,6 +15,8 @@ const MAX_LISTS = 100;
 
 export const allLists = async (visit: CompanyVisit) =>
   (await callIn(visit, "subscribers.listLists", { page_size: MAX_LISTS, ordering: "name" })).results;
+
+const PAGE_PARAMETERS = ["search", "status", "list", "ordering", "page", "cursor"];
 
 const statusIn = (query: Record<string, string>) => SUBSCRIBER_STATUSES.find((one) => one === query.status);
 
@@ -28,20 +31,25 @@ const filterIn = (query: Record<string, string>) => ({
   ...(query.search ? { search: query.search } : {}),
 });
 
+/** What brings the same page of the list again. */
+const pageIn = (query: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(PAGE_PARAMETERS.flatMap((name) => (query[name] ? [[name, query[name]]] : [])));
+
+/** Sorted by an index of its own, or by id. */
+export const ORDERINGS = ["email", "created_at"];
+
 /** Chosen: nobody yet, those of this page, or all that the search finds. */
 const pickedIn = ({ picked }: Record<string, string>) => (picked === "page" || picked === "all" ? picked : undefined);
 
 async function showAll(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
   const { query } = visit;
   const [{ results, ...paging }, lists] = await Promise.all([
-    callIn(visit, "subscribers.list", { ...askedOf(query), ...filtersIn(query) }),
+    callIn(visit, "subscribers.list", { ...askedOf(query), ...filtersIn(query), ...orderingIn(query, ORDERINGS) }),
     allLists(visit),
   ]);
   const here = companyPath(visit, "subscribers");
   const filters = new URLSearchParams(filterIn(query));
-  const { page: number, cursor } = query;
-  const page = { ...Object.fromEntries(filters), ...(number ? { page: number } : {}), ...(cursor ? { cursor } : {}) };
-  const linkTo = (more: Record<string, string>) => `${here}?${new URLSearchParams({ ...page, ...more })}`;
+  const linkTo = (more: Record<string, string>) => `${here}?${new URLSearchParams({ ...pageIn(query), ...more })}`;
   const picked = pickedIn(query);
   const all = countText(paging.count, paging.count_estimated);
   const mayWrite = may(visit, "subscribers.create");
@@ -56,7 +64,6 @@ async function showAll(visit: CompanyVisit, errors: Errors = {}): Promise<Answer
         ? messages.subscribers.about(rounded(paging.count))
         : messages.subscribers.found(paging.count),
       lists,
-      statuses: SUBSCRIBER_STATUSES,
       asked: query,
       isFiltered: `${filters}` !== "",
       typed: visit.form,
@@ -73,7 +80,7 @@ async function showAll(visit: CompanyVisit, errors: Errors = {}): Promise<Answer
       pickPage: linkTo({ picked: "page" }),
       pickAll: linkTo({ picked: "all" }),
       pickNone: linkTo({}),
-      backTo: `${new URLSearchParams(page)}`,
+      backTo: `${new URLSearchParams(pageIn(query))}`,
       exportPath: `${here}/export?${filters}`,
       mayWrite,
       mayExport: may(visit, "subscribers.export"),
@@ -119,19 +126,9 @@ const fieldsOf = (chosen: Chosen, { form }: CompanyVisit): Record<string, string
 
 /** Where the form was: a page of the list with its filters, below the company's. */
 function backOf({ form }: CompanyVisit): { query: Record<string, string>; path: string } {
-  const given = new URLSearchParams(form.back ?? "");
-  const query = Object.fromEntries(
-    ["search", "status", "list", "page"].flatMap((name) => {
-      const value = given.get(name);
-      return value ? [[name, value]] : [];
-    }),
-  );
-  return { query, path: pathWith(query) };
-}
-
-function pathWith(query: Record<string, string>): string {
+  const query = pageIn(Object.fromEntries(new URLSearchParams(form.back ?? "")));
   const search = `${new URLSearchParams(query)}`;
-  return `subscribers${search && `?${search}`}`;
+  return { query, path: `subscribers${search && `?${search}`}` };
 }
 
 /** How many a filter matches may have changed since the page was made: the answer says how many were changed. */
@@ -191,10 +188,7 @@ async function ask(visit: CompanyVisit, work: Final, chosen: Chosen): Promise<An
 }
 
 /** The page that they were on may be gone with them. */
-function withoutPage(visit: CompanyVisit): string {
-  const { page: _, ...filters } = backOf(visit).query;
-  return pathWith(filters);
-}
+const withoutPage = (visit: CompanyVisit): string => listLink("subscribers", backOf(visit).query, "page", "");
 
 async function deleteAll(visit: CompanyVisit, chosen: Chosen): Promise<Answer> {
   const done = await callIn(visit, "subscribers.bulkDelete", chosen);
@@ -210,6 +204,15 @@ async function suppressAll(visit: CompanyVisit, chosen: Chosen): Promise<Answer>
 /** Sentences of any field: the boxes have none of their own. */
 const atBulk = (errors: Errors): Errors => ({ bulk: Object.values(errors).flat() });
 
+/** Only the ticked ones, or all that the search finds. */
+const exportChosen = (visit: CompanyVisit, chosen: Chosen): Shown =>
+  download(
+    visit,
+    "subscribers.export",
+    "filter" in chosen ? chosen.filter : { id: chosen.subscriber_ids },
+    "subscribers.csv",
+  );
+
 export function changeMany(visit: CompanyVisit): Promise<Outcome | Answer> {
   const { query, path } = backOf(visit);
   const again = (errors: Errors) => showAll({ ...visit, query, form: {} }, atBulk(errors));
@@ -218,6 +221,7 @@ export function changeMany(visit: CompanyVisit): Promise<Outcome | Answer> {
     const chosen = chosenIn(visit.form, query);
     const { do: work, list: listId } = visit.form;
     if (!chosen) return refused(messages.people.nobodyPicked);
+    if (work === "export") return exportChosen(visit, chosen);
     if (work === "delete-for-good") return deleteAll(visit, chosen);
     if (work === "suppress-for-good") return suppressAll(visit, chosen);
     if (work === "delete" || work === "suppress") return ask(visit, work, chosen);

@@ -1,5 +1,6 @@
 /** Templates: the list, a copy of one, and the end of one with what that does. */
 import { requirePermission } from "../../permissions.ts";
+import { orderingIn } from "../list-link.ts";
 import { messages } from "../messages.ts";
 import { askedOf, pagerOf } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may } from "../request.ts";
@@ -14,6 +15,7 @@ export async function templatesPage(visit: CompanyVisit): Promise<Answer> {
   const { results, ...paging } = await callIn(visit, "renderer.listTemplates", {
     ...askedOf(query),
     ordering: "-updated_at",
+    ...orderingIn(query, ["name", "updated_at"]),
   });
   const here = templatesPath(visit);
   return {

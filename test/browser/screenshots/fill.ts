@@ -88,8 +88,14 @@ export async function fill(app: App, smtp: SmtpServer): Promise<Filled> {
     await make("/templates/", { name, subject: name, body: BODY });
   const segment = await make("/segments/", {
     name: "Readers in Lisbon",
-    definition: { match: "all", rules: [{ field: "attributes.city", op: "eq", value: "Lisbon" }] },
-  }).catch(() => "none");
+    rules: {
+      match: "all",
+      conditions: [
+        { field: "attributes.city", operator: "equals", value: "Lisbon" },
+        { field: "soft_bounces", operator: "lt", value: 3 },
+      ],
+    },
+  });
   const toList = { list_id: list, template_id: template, smtp_config_id: server };
   const send = (name: string, more: object = {}) => make("/send/to-list/", { ...toList, name, ...more });
   const sent = await send("The autumn letter");

@@ -48,7 +48,7 @@ describe("a person", () => {
     expect(segment.html).toContain('<option value="favourite_colour" label="Favourite colour">');
     await company.api.patch(`/api/companies/${company.id}/`, { form_attributes: ["favourite_colour"] });
     const { id: list } = (await company.api.post("/api/emails/lists/", { name: "Labels", is_public: true })).body;
-    expect((await browser.open(at(`lists/${list}`))).html).toContain("Favourite colour&lt;br&gt;&lt;input name=");
+    expect((await browser.open(at(`lists/${list}/form`))).html).toContain("Favourite colour&lt;br&gt;&lt;input name=");
     const publicForm = await fetch(`${app.url}/api/emails/public/subscribe/${company.id}/?list_id=${list}`);
     expect(await publicForm.text()).toContain("Favourite colour");
     await company.api.patch(`/api/companies/${company.id}/`, { form_attributes: [] });
@@ -203,18 +203,18 @@ describe("several subscribers", () => {
   test("are put on a list and taken off it with counts, and back", async () => {
     const back = "search=several";
     const added = await done(browser.send(path(), { ...picks, do: "add", list, back }));
-    expect(added.html).toContain("2 subscribers added to Several; the other 1 had been on it before.");
+    expect(added.html).toContain("2 subscribers added to Several; 1 was on it already.");
     expect(added.html).toContain('value="several"');
     const removed = await done(browser.send(path(), { ...picks, do: "remove", list, back }));
-    expect(removed.html).toContain("3 subscribers taken off Several.");
+    expect(removed.html).toContain("3 subscribers removed from Several.");
     expect(await membersOf()).toBe(0);
     await done(browser.send(path(), fieldsOf(removed.html, path())));
     expect(await membersOf()).toBe(3);
   });
 
   test("nobody chosen, no list, and somebody of another company are refused with a sentence", async () => {
-    expect((await browser.send(path(), { do: "add", list })).html).toContain("Nobody is chosen.");
-    expect((await browser.send(path(), { ...picks, do: "add" })).html).toContain("Choose the list.");
+    expect((await browser.send(path(), { do: "add", list })).html).toContain("Nobody is selected.");
+    expect((await browser.send(path(), { ...picks, do: "add" })).html).toContain("Choose a list.");
     const other = await newCompany(app);
     const strange = (await other.api.post("/api/emails/subscribers/", { email: "x@example.com" })).body.id;
     expect(await browser.send(path(), { [`pick.${strange}`]: "on", do: "add", list })).toMatchObject({ status: 400 });
@@ -240,23 +240,53 @@ describe("several subscribers", () => {
     expect(csv.html).not.toContain("ada@example.com");
   });
 
+  test("those that are ticked are exported alone, and not people of another company", async () => {
+    const id = await newPerson({ email: "ticked@example.com" });
+    const other = await newCompany(app);
+    const strange = (await other.api.post("/api/emails/subscribers/", { email: "strange@example.com" })).body.id;
+    const csv = await browser.send(path(), { [`pick.${id}`]: "on", [`pick.${strange}`]: "on", do: "export" });
+    expect(csv.headers.get("content-disposition")).toBe('attachment; filename="subscribers.csv"');
+    expect(csv.html.trim().split("\r\n").slice(1)).toEqual([expect.stringContaining("ticked@example.com")]);
+  });
+
+  test("a click on a heading sorts by it, a second one turns it round; filters and selection links keep it", async () => {
+    const emails = ["sorted-b@example.com", "sorted-a@example.com", "sorted-c@example.com"];
+    for (const email of emails) await newPerson({ email });
+    const links = (html: string) =>
+      [...html.matchAll(/aria-sort="(\w+)"|href="([^"]*ordering=[^"]*)">Email address/g)].map(([, sort, href]) =>
+        sort ?? href!.replaceAll("&amp;", "&"),
+      );
+    const order = (html: string) => [...html.matchAll(/aria-label="Select sorted-(\w)@/g)].map(([, letter]) => letter);
+    const first = await browser.open(at("subscribers?search=sorted-&status=active&page=1"));
+    expect(order(first.html)).toEqual(["c", "a", "b"]);
+    const [up, standard] = links(first.html);
+    expect(standard).toBe("descending");
+    const rising = await browser.open(up!);
+    expect(order(rising.html)).toEqual(["a", "b", "c"]);
+    expect(rising.html).toContain("status=active&amp;ordering=email&amp;picked=page");
+    const [sort, down] = links(rising.html);
+    expect(sort).toBe("ascending");
+    expect(order((await browser.open(down!)).html)).toEqual(["c", "b", "a"]);
+    expect((await browser.open(at("subscribers?ordering=nonsense"))).status).toBe(200);
+  });
+
   test("all of a search are chosen over its pages; each button says how many, does it to all of them, and to nobody else", async () => {
     const emails = Array.from({ length: 45 }, (_, n) => `forty${n}@example.com`);
     await query("insert into subscribers (company_id, email) select $1, unnest($2::text[])", [company.id, emails]);
     const target = await newList("Forty-five");
     const first = await browser.open(at("subscribers?search=forty"));
-    expect(first.html).toContain("Choose all 45");
+    expect(first.html).toContain("Select all 45");
     const second = await browser.open(at("subscribers?search=forty&picked=all&page=2"));
-    for (const button of ["Add 45 to the list", "Take 45 off the list", "Suppress 45 …", "Delete 45 …"]) {
+    for (const button of ["Add 45 to list", "Remove 45 from list", "Suppress 45 …", "Delete 45 …"]) {
       expect(second.html).toContain(`>${button}</button>`);
     }
-    expect(second.html).toContain("Download 45 as CSV");
+    expect(second.html).toContain("Export 45");
     const choice = { ...fieldsOf(second.html, path()), list: target };
     expect((await done(browser.send(path(), { ...choice, do: "add" }))).html).toContain(
       "45 subscribers added to Forty-five.",
     );
     expect((await done(browser.send(path(), { ...choice, do: "remove" }))).html).toContain(
-      "45 subscribers taken off Forty-five.",
+      "45 subscribers removed from Forty-five.",
     );
     const csv = await browser.open(at("subscribers/export?search=forty"));
     expect(csv.html.trim().split("\r\n")).toHaveLength(46);
@@ -276,10 +306,10 @@ describe("a list", () => {
   test("is made, set, shown with its form, filled by address, and deleted after its count was said", async () => {
     const made = await done(browser.send(at("lists"), { name: "News & more" }));
     expect(made.title).toBe("News &amp; more");
-    const [, id] = /action="[^"]*\/lists\/([0-9a-f-]{36})\/delete"/.exec(made.html)!;
+    const [, id] = /action="[^"]*\/lists\/([0-9a-f-]{36})\/add"/.exec(made.html)!;
     const path = at(`lists/${id}`);
     const settings = { name: "News", public: "on", public_name: "The news", archive: "on", double_opt_in: "no" };
-    await done(browser.send(path, settings));
+    await done(browser.send(`${path}/settings`, settings));
     expect((await company.api.get(`/api/emails/lists/${id}/`)).body).toMatchObject({
       name: "News",
       visibility: "public",
@@ -287,22 +317,22 @@ describe("a list", () => {
       archive: true,
       double_opt_in: false,
     });
-    const refused = await browser.send(path, { ...settings, double_opt_in: "yes" });
+    const refused = await browser.send(`${path}/settings`, { ...settings, double_opt_in: "yes" });
     expect(refused).toMatchObject({ status: 400 });
     expect(refused.html).toMatch(/id="wrong-double_opt_in"/);
     expect((await browser.send(`${path}/add`, { email: "no address" })).status).toBe(400);
     const added = await done(browser.send(`${path}/add`, { email: "news@example.com" }));
     expect(added.html).toContain("news@example.com is on the list.");
-    const asked = await browser.send(`${path}/delete`);
-    expect(asked.html).toContain("1 subscriber is taken off it, and kept.");
+    const asked = await browser.open(`${path}/settings`);
+    expect(asked.html).toContain("1 subscriber is removed from the list and kept on file.");
     const gone = await done(browser.send(`${path}/delete`, fieldsOf(asked.html, `${path}/delete`)));
-    expect(gone.html).toContain("The list News was deleted.");
+    expect(gone.html).toContain("List “News” deleted.");
     expect((await browser.open(path)).status).toBe(404);
   });
 
   test("its form, as copied, subscribes a person to it", async () => {
     const list = await newList("Copied");
-    const { html } = await browser.open(at(`lists/${list}`));
+    const { html } = await browser.open(at(`lists/${list}/form`));
     const [, code] = /<textarea class="code"[^>]*>\n([^<]*)<\/textarea>/.exec(html)!;
     const form = code!
       .replaceAll("&quot;", '"')
@@ -334,7 +364,7 @@ describe("a list", () => {
     expect(html).not.toContain("dropped because");
     body.set("contact_url_2", "https://spam.example");
     await fetch(`${app.url}${new URL(action!).pathname}`, { method: "POST", body });
-    expect((await browser.open(at(`lists/${list}`))).html).toContain("1 sign-up through your forms dropped");
+    expect((await browser.open(at(`lists/${list}/form`))).html).toContain("1 sign-up through your forms dropped");
   });
 });
 
@@ -365,7 +395,7 @@ describe("a suppression", () => {
     const [, found] = /href="([^"]+\/suppressions\?search=[^"]+)"/.exec(html)!;
     expect((await browser.open(found!)).html).toContain("blocked.example");
     expect((await browser.open(`${at("subscribers")}?search=ada@sub`)).html).toContain(
-      'status-suppressed">suppressed<',
+      'status-suppressed">Suppressed<',
     );
   });
 
@@ -429,7 +459,7 @@ test("a viewer reads the pages, sees no form that writes, and gets 403 for every
         { list },
       ]),
       ["lists", { name: "X" }],
-      [`lists/${list}`, { name: "X" }],
+      [`lists/${list}/settings`, { name: "X" }],
       [`lists/${list}/add`, { email: "x@example.com" }],
       [`lists/${list}/delete`, {}],
       ["suppressions", { what: "x.example" }],

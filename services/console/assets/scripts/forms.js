@@ -125,6 +125,7 @@ function fill(form, values) {
     else if (values[field.name] !== undefined && field.type !== "file") field.value = values[field.name];
   }
   form.dataset.unsaved = "";
+  form.closest("[popover]")?.showPopover();
   typedIn.set(form, (typedIn.get(form) ?? 0) + 1);
   // The rules of a segment are rows that the server makes.
   if (form.id !== "builder") return;
