@@ -82,9 +82,7 @@ test.each([true, false])(
       await page.goto(at(`subscribers?list=${listId}&search=reader1`));
       await page.getByRole("link", { name: "Select this page" }).click();
       await page.getByLabel("Select reader1@example.com").uncheck();
-      await page
-        .getByRole("button", { name: javaScriptEnabled ? "Remove 10 from list" : "Remove from list" })
-        .click();
+      await page.getByRole("button", { name: javaScriptEnabled ? "Remove 10 from list" : "Remove from list" }).click();
       await page.getByText("10 subscribers removed from Readers.").waitFor();
       await page.getByRole("button", { name: "Undo" }).click();
       await page.getByText("10 subscribers added to Readers.").waitFor();

@@ -31,18 +31,12 @@ export const peopleMessages = {
   nobodyPicked: "Nobody is selected. Tick the boxes beside the subscribers first.",
   noListChosen: "Choose a list.",
   added: (n: number, of: number, list: string) =>
-    n === of
-      ? `${people(n)} added to ${list}.`
-      : `${people(n)} added to ${list}; ${others(of - n)} on it already.`,
+    n === of ? `${people(n)} added to ${list}.` : `${people(n)} added to ${list}; ${others(of - n)} on it already.`,
   removed: (n: number, of: number, list: string) =>
-    n === of
-      ? `${people(n)} removed from ${list}.`
-      : `${people(n)} removed from ${list}; ${others(of - n)} not on it.`,
+    n === of ? `${people(n)} removed from ${list}.` : `${people(n)} removed from ${list}; ${others(of - n)} not on it.`,
   deleted: (n: number) => `${people(n)} deleted.`,
   suppressedMany: (n: number, existing: number) =>
-    existing === 0
-      ? `${people(n)} suppressed.`
-      : `${people(n)} suppressed; ${others(existing)} suppressed already.`,
+    existing === 0 ? `${people(n)} suppressed.` : `${people(n)} suppressed; ${others(existing)} suppressed already.`,
   questions: {
     delete: {
       title: (n: string, count: number) => `Delete ${n} ${count === 1 ? "subscriber" : "subscribers"}?`,

@@ -71,7 +71,10 @@ async function showPeople(visit: CompanyVisit, errors: Errors = {}): Promise<Ans
   const id = visit.params.id!;
   const status = SUBSCRIBER_STATUSES.find((one) => one === query.status);
   const asked = { id, ...askedOf(query), ...orderingIn(query, ORDERINGS), ...(status ? { status } : {}) };
-  const [list, { results, ...paging }] = await Promise.all([read(visit), callIn(visit, "subscribers.listMembers", asked)]);
+  const [list, { results, ...paging }] = await Promise.all([
+    read(visit),
+    callIn(visit, "subscribers.listMembers", asked),
+  ]);
   return tabOf(visit, list, "", {
     members: results,
     found: paging.count_estimated

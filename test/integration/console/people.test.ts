@@ -253,8 +253,8 @@ describe("several subscribers", () => {
     const emails = ["sorted-b@example.com", "sorted-a@example.com", "sorted-c@example.com"];
     for (const email of emails) await newPerson({ email });
     const links = (html: string) =>
-      [...html.matchAll(/aria-sort="(\w+)"|href="([^"]*ordering=[^"]*)">Email address/g)].map(([, sort, href]) =>
-        sort ?? href!.replaceAll("&amp;", "&"),
+      [...html.matchAll(/aria-sort="(\w+)"|href="([^"]*ordering=[^"]*)">Email address/g)].map(
+        ([, sort, href]) => sort ?? href!.replaceAll("&amp;", "&"),
       );
     const order = (html: string) => [...html.matchAll(/aria-label="Select sorted-(\w)@/g)].map(([, letter]) => letter);
     const first = await browser.open(at("subscribers?search=sorted-&status=active&page=1"));
