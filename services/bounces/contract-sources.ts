@@ -52,7 +52,7 @@ export const sources = {
   receiveReport: {
     summary: "Receive a provider's report",
     description:
-      "Called by the providers. 401 if the signature or secret is missing or wrong; nothing changes then. The body is what the provider documents.",
+      "Called by the providers. 401 if the signature or secret is missing or wrong; nothing changes then. The body has the format that the provider documents.",
     params: Type.Object({
       ...Address,
       raw: Text(16 * 1024 * 1024),
@@ -64,19 +64,19 @@ export const sources = {
     example: { RecordType: "Bounce", Type: "HardBounce", Email: "ann@example.com", Details: "550 5.1.1 unknown" },
   },
   findSource: {
-    summary: "Whether there is such an inbound source (internal: of the gateway)",
+    summary: "Check that an inbound source exists (internal, called by the gateway)",
     visibility: "public",
     params: Type.Object(Address),
     returns: Nothing,
   },
   readMailboxes: {
-    summary: "Read the mailboxes that bounces arrive in (internal, repeated by each node)",
+    summary: "Poll the IMAP mailboxes for bounces (internal, run periodically on each node)",
     visibility: "protected",
     params: Type.Object({}),
     returns: Type.Object({ mailboxes: Type.Integer() }),
   },
   retryReports: {
-    summary: "Take in what is left of providers' reports (internal, repeated by each node)",
+    summary: "Retry provider reports that could not be stored (internal, run periodically on each node)",
     visibility: "protected",
     params: Type.Object({}),
     returns: Nothing,

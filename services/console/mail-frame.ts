@@ -1,6 +1,7 @@
 /**
- * A mail's HTML as the document of a frame. It is what users stored, on the console's own address: the policy lets it load
- * pictures and styles and run nothing, and `sandbox` gives it an origin that reaches nothing of ours.
+ * Serves a mail's HTML for an iframe. The HTML is untrusted but served from the console's origin, so a CSP allows
+ * images and styles but no scripts or connections, and `sandbox` gives it an opaque origin without access to cookies or
+ * pages of the console.
  */
 import type { Shown } from "./contract.ts";
 
@@ -22,7 +23,7 @@ export const mailFrame = (html: string): Shown => ({
   body: html,
   headers: {
     "content-security-policy": FRAME_POLICY,
-    // The service's own answers say DENY.
+    // Overrides the default `DENY`, so that the console can frame it.
     "x-frame-options": "SAMEORIGIN",
     "referrer-policy": "no-referrer",
     "cache-control": "no-store",

@@ -13,7 +13,7 @@ const QUERY_MS = 30_000;
 
 export interface Breakable {
   port: number;
-  /** A URL template: scheme, user and path stay when a proxy's port is inserted. */
+  /** URL of the server; callers replace its port by a proxy's. */
   url: string;
   kill(): Promise<void>;
   /** Restarts it after `kill`. */
@@ -28,7 +28,7 @@ const signalAll = (pids: number[], signal: NodeJS.Signals) => {
     try {
       process.kill(pid, signal);
     } catch (error) {
-      // The backend may have ended already.
+      // The process may have ended already.
       if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
     }
   }
@@ -45,7 +45,7 @@ export interface BreakablePostgres extends Breakable {
 async function queryAt<T>(url: string, sql: string, values: unknown[] = [], timeoutMs = QUERY_MS): Promise<T[]> {
   const limits = { connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs };
   const client = new pg.Client({ connectionString: url, ...limits });
-  // Ignores a server that is killed in between.
+  // Without a listener, a connection lost while idle would throw.
   client.on("error", () => {});
   try {
     await client.connect();
@@ -69,7 +69,8 @@ export async function replicatedPostgres(): Promise<BreakablePostgres> {
   let primary: Postgres15 = await startPostgres15({ settings: REPLICATED });
   let replica: Postgres15 | undefined;
   const url = () => primary.url("postgres");
-  // Kept in the server's own file, because a replica copies the settings, and a promoted one would wait for nobody.
+  // Set with ALTER SYSTEM on the primary only: with this setting a promoted replica would wait for a standby that does
+  // not exist.
   const waitFor = async (standbys: string) => {
     await queryAt(url(), `alter system set synchronous_standby_names = '${standbys}'`);
     await queryAt(url(), "select pg_reload_conf()");

@@ -1,6 +1,6 @@
 /**
  * One of two nodes of each service is cut off from PostgreSQL, but not from NATS: the API continues without it.
- * FAILURES=long takes every way of cutting off, five rounds each.
+ * FAILURES=long tests every kind of partition, five rounds each.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { layoutTogether } from "../support/cluster.ts";

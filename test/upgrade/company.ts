@@ -24,7 +24,7 @@ export interface Company {
 
 const TRIES = 20;
 
-/** Retries, because processes started a moment ago and may not know each other yet. */
+/** Retries, because processes started a moment ago and may not have discovered each other yet. */
 async function whenAvailable<T>(step: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {

@@ -1,4 +1,4 @@
-/** Checks out an earlier version from this repository's history and runs it with the packages installed here. */
+/** Checks out an earlier version from this repository's history. Uses the packages installed here if they match. */
 import { execFile, execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -34,7 +34,7 @@ function foreignPackages(folder: string): string[] {
   });
 }
 
-/** The version's folder, with the packages installed here if they are equal, else with its own by `npm ci`. */
+/** The version's folder, with the packages installed here if they are equal, else it installs its own with `npm ci`. */
 export async function codeOf({ name, commit }: Version): Promise<string> {
   const folder = join(FOLDER, name);
   if (existsSync(join(folder, "node_modules"))) return folder;

@@ -6,13 +6,13 @@ import { decodeBytes, decodeTransfer, htmlToText } from "./charset.ts";
 import { type Headers, parseHeaders, parseParameters } from "./headers.ts";
 
 /**
- * Bytes read of a message. The notice and the machine-readable part come first; only content of the returned message is
- * cut off.
+ * Bytes read of a message. The notice and the machine-readable part come first; so the limit cuts off at most the
+ * returned original message.
  */
 const MAX_BYTES = 256 * 1_024;
 const MAX_PARTS = 100;
 const MAX_DEPTH = 8;
-/** Limit of one encoded part. */
+/** Maximum characters decoded of one part; the rest is ignored. */
 const MAX_TEXT = 64 * 1_024;
 /** HTML takes far more CPU to process than plain text. */
 const MAX_HTML = 32 * 1_024;
@@ -37,7 +37,7 @@ export function readMime(raw: Uint8Array): Part {
   return readMimeText(bytes.toString("latin1"));
 }
 
-/** Reads a message nested in another one. */
+/** Parses a message given as a latin1 string. */
 export function readMimeText(text: string): Part {
   const source = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
   return readPart(source.replace(/^\s+/, ""), "text/plain", 0, { parts: MAX_PARTS });
@@ -91,7 +91,7 @@ function* piecesOf(body: string, boundary: string, budget: Budget): Generator<st
   if (start >= 0) yield text.slice(start);
 }
 
-/** Returns all parts without children in order, except those inside the returned message. */
+/** Returns Returns the leaf parts in document order. An embedded message (message/rfc822) is one leaf. */
 export function leavesOf(part: Part): Part[] {
   return part.children.length === 0 ? [part] : part.children.flatMap(leavesOf);
 }

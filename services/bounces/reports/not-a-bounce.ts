@@ -1,4 +1,4 @@
-/** Recognises automatic messages that are no bounces. They must never count against a recipient. */
+/** Recognises automatic messages that are not bounces. They must never count against a recipient. */
 import { type Headers, headerText } from "./headers.ts";
 import * as answers from "./texts/answers.ts";
 
@@ -17,7 +17,7 @@ export type IgnoredReason =
 /** Only the beginning of a reply is examined. */
 const MAX_WORDS = 4_000;
 
-/** The message is delayed, which is no final result. */
+/** True if the report only announces a delay, which is not final. */
 export const speaksOfDelay = (subject: string, notice: string): boolean =>
   answers.DELAY_SUBJECT.test(subject) ||
   answers.GOES_ON.test(notice) ||
@@ -26,12 +26,12 @@ export const speaksOfDelay = (subject: string, notice: string): boolean =>
 /** OpenSMTPD reports expired messages as delayed, with the text "Envelope expired" for the recipient. */
 export const isGivenUp = (words: string): boolean => answers.GIVEN_UP.test(firstParagraph(words));
 
-/** Later paragraphs may describe other, delayed messages. */
+/** Returns the first paragraph; later ones may describe other, delayed messages. */
 export const firstParagraph = (words: string): string => words.split(/\n[ \t]*\n/, 1)[0]!;
 
 const withoutPrefix = (subject: string): string => subject.replace(/^(?:(?:re|aw|sv|antw|fwd?|tr|r) ?: ?)+/i, "");
 
-/** Tells if the subject is that of a vacation note or automatic reply. */
+/** True if the subject is that of a vacation note or automatic reply. */
 export const speaksOfAbsence = (subject: string): boolean =>
   answers.ABSENCE.test(subject) || (answers.AUTOMATIC_SUBJECT.test(subject) && !/fail|undeliver|return/i.test(subject));
 

@@ -65,7 +65,7 @@ export async function resend(ctx: Ctx<Asked>): Promise<Answer> {
   const companyId = companyOf(ctx);
   const { id: firstId, to, subject, name, idempotency_key } = ctx.params;
   const hash = requestHash("resend", { id: firstId.toLowerCase(), to, subject, name });
-  // Repeats the first answer even if the first campaign has changed since.
+  // Returns the stored response of the same request, even if the original campaign has changed.
   const earlier = idempotency_key && (await answerOf<Answer>(companyId, idempotency_key, hash));
   if (earlier) return earlier;
   const first = await resendable(companyId, firstId);

@@ -1,4 +1,4 @@
-/** Companies as operators administer them: found, looked at, put on another plan, held back and let go on; each with a reason. */
+/** Operator pages for companies: search, details, change of plan, pause and resume sending. */
 import type { ReturnsOf } from "../../contracts.ts";
 import { invalid, notFound } from "../../lib/errors.ts";
 import { isUuid } from "../../lib/ids.ts";

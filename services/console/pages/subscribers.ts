@@ -1,4 +1,4 @@
-/** Subscribers: the list with its filters, and what is done with those who were chosen in it. */
+/** Subscribers: the list with its filters, and bulk actions on the selected subscribers. */
 import { SUBSCRIBER_STATUSES } from "../../../models/subscriber.ts";
 import { isUuid } from "../../lib/ids.ts";
 import { requirePermission } from "../../permissions.ts";
@@ -10,7 +10,7 @@ import { askedOf, countText, pagerOf, rounded } from "../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, download, may, type Outcome } from "../request.ts";
 import { resultOf, withResult } from "../results.ts";
 
-/** In a filter or on a person's page; companies with more use the search of the lists' own page. */
+/** Maximum lists offered in the filter and on a subscriber's page; with more, use the search of lists. */
 const MAX_LISTS = 100;
 
 export const allLists = async (visit: CompanyVisit) =>
@@ -25,7 +25,7 @@ const filtersIn = (query: Record<string, string>) => {
   return { ...(status ? { status } : {}), ...(isUuid(query.list) ? { list: query.list } : {}) };
 };
 
-/** The filter of the list in the terms of the API. */
+/** The page's filter as parameters of `subscribers.list`. */
 const filterIn = (query: Record<string, string>) => ({
   ...filtersIn(query),
   ...(query.search ? { search: query.search } : {}),
@@ -38,7 +38,7 @@ const pageIn = (query: Record<string, string>): Record<string, string> =>
 /** Sorted by an index of its own, or by id. */
 export const ORDERINGS = ["email", "created_at"];
 
-/** Chosen: nobody yet, those of this page, or all that the search finds. */
+/** Preselection from the query: undefined (nobody), "page" or "all" (all search results). */
 const pickedIn = ({ picked }: Record<string, string>) => (picked === "page" || picked === "all" ? picked : undefined);
 
 async function showAll(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
@@ -53,7 +53,7 @@ async function showAll(visit: CompanyVisit, errors: Errors = {}): Promise<Answer
   const picked = pickedIn(query);
   const all = countText(paging.count, paging.count_estimated);
   const mayWrite = may(visit, "subscribers.create");
-  // Boxes that are ticked stand for this page alone; the choice of all goes along to the next one.
+  // Ticked boxes apply to this page only; "all" is kept when paging.
   const { picked: _, ...unpicked } = query;
   return {
     view: "subscribers",
@@ -73,7 +73,7 @@ async function showAll(visit: CompanyVisit, errors: Errors = {}): Promise<Answer
       pager: pagerOf(here, picked === "all" ? query : unpicked, paging),
       result: resultOf(visit),
       picked,
-      /** The number on the buttons; that of ticked boxes is the script's. */
+      /** Count shown on the buttons; for ticked boxes a script fills it in. */
       chosen: picked === "all" ? all : "",
       all,
       hasMore: paging.count > results.length,
@@ -124,14 +124,14 @@ const fieldsOf = (chosen: Chosen, { form }: CompanyVisit): Record<string, string
   back: form.back ?? "",
 });
 
-/** Where the form was: a page of the list with its filters, below the company's. */
+/** The list page (path relative to the company, and query) that the form was submitted from. */
 function backOf({ form }: CompanyVisit): { query: Record<string, string>; path: string } {
   const query = pageIn(Object.fromEntries(new URLSearchParams(form.back ?? "")));
   const search = `${new URLSearchParams(query)}`;
   return { query, path: `subscribers${search && `?${search}`}` };
 }
 
-/** How many a filter matches may have changed since the page was made: the answer says how many were changed. */
+/** Appends a hint if the action stopped before all matches were changed. */
 const saidOf = (text: string, { complete }: { complete?: false }): string =>
   complete === false ? `${text} ${messages.people.unfinished}` : text;
 
@@ -150,7 +150,7 @@ async function addAll(visit: CompanyVisit, { chosen, list, back }: Moving): Prom
   return withResult(visit, back, { text: saidOf(text, done) });
 }
 
-/** Taken back only where all of them were on the list: nobody else is to be put on it. */
+/** Offers undo only if every selected subscriber was on the list; otherwise undoing would add people who never were. */
 async function removeAll(visit: CompanyVisit, { chosen, list, back }: Moving): Promise<Answer> {
   const done = await callIn(visit, "subscribers.bulkUpdateLists", { ...chosen, remove_from_lists: [list.id] });
   const of = totalOf(chosen, done.removed);
@@ -159,13 +159,13 @@ async function removeAll(visit: CompanyVisit, { chosen, list, back }: Moving): P
   return withResult(visit, back, { text, ...(!("filter" in chosen) && done.removed === of ? { undo } : {}) });
 }
 
-/** Asked before it is done, with its number. */
+/** Actions that need confirmation; the question shows the number of subscribers. */
 const FINAL = { delete: "subscribers.bulkDelete", suppress: "subscribers.bulkSuppress" } as const;
 type Final = keyof typeof FINAL;
 
 async function ask(visit: CompanyVisit, work: Final, chosen: Chosen): Promise<Answer> {
   const { query, path } = backOf(visit);
-  // The question writes nothing, and is no page for who may not.
+  // This page changes nothing, but people without the permission must not see it either.
   requirePermission(FINAL[work], { role: visit.company.role });
   const { count, count_estimated } =
     "filter" in chosen
@@ -187,7 +187,7 @@ async function ask(visit: CompanyVisit, work: Final, chosen: Chosen): Promise<An
   };
 }
 
-/** The page that they were on may be gone with them. */
+/** Drops the page number: that page may not exist after the deletion. */
 const withoutPage = (visit: CompanyVisit): string => listLink("subscribers", backOf(visit).query, "page", "");
 
 async function deleteAll(visit: CompanyVisit, chosen: Chosen): Promise<Answer> {
@@ -201,7 +201,7 @@ async function suppressAll(visit: CompanyVisit, chosen: Chosen): Promise<Answer>
   return withResult(visit, withoutPage(visit), { text: saidOf(text, done) });
 }
 
-/** Sentences of any field: the boxes have none of their own. */
+/** Shows errors of all fields above the list, since checkboxes have no place for errors. */
 const atBulk = (errors: Errors): Errors => ({ bulk: Object.values(errors).flat() });
 
 /** Only the ticked ones, or all that the search finds. */

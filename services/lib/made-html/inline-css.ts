@@ -1,5 +1,5 @@
 /**
- * Inlines a template's CSS into `style` attributes, for mail programs that ignore style sheets. Juice decides what
+ * Inlines a template's CSS into `style` attributes, for email clients that ignore style sheets. Juice decides what
  * applies to which element; its result is inserted into the original text, so that everything else stays byte for byte:
  * blocks with half an element, conditional comments, markup that parsers repair differently.
  */
@@ -112,7 +112,7 @@ function namesIn(css: string): Names {
   return { classes: all("\\."), ids: all("#") };
 }
 
-/** Changes that add all these classes to each open element. */
+/** Changes that add all these classes to each element with a variable class or id. */
 function withClasses(
   changes: readonly Change[],
   elements: readonly Element[],
@@ -153,13 +153,13 @@ const escaped = (style: string) => style.trim().replaceAll("&", "&amp;").replace
 const WHOLE_SCREEN = /^\s*(?:all|screen)?\s*$/i;
 
 interface Options {
-  /** Applied, and not written anywhere else. */
+  /** CSS that is inlined but not added to a style sheet. */
   extraCss?: string;
   /** False: keeps the template's own sheets and does not apply them. */
   appliesSheets?: boolean;
 }
 
-/** Inlines CSS into a template without syntax errors. */
+/** Inlines CSS. `template` must have no syntax errors. */
 export function withInlinedCss(template: string, { extraCss = "", appliesSheets = true }: Options = {}): string {
   const tags = new TagsAside(template);
   const { text } = tags;

@@ -47,16 +47,21 @@ const LEAVES = new Set([
   "mj-spacer",
 ]);
 
-/** Allowed once: mrml gives the parts of each the same ids, which their interaction depends on. */
+/**
+ * mj-carousel and a hamburger mj-navbar are allowed once: mrml gives every instance the same ids, so two would control
+ * each other.
+ */
 const HAMBURGER = /\shamburger\s*=\s*["']hamburger/i;
 const IMAGES = new Set(["mj-image", "mj-carousel-image", "mj-social-element"]);
 
 /** Deeper nesting would exhaust mrml's stack; MJML's own rules allow seven. */
 const MAX_DEPTH = 40;
-/** A long newsletter has about a hundred elements; each makes up to 3 KB of HTML. */
+/** A long newsletter has about a hundred elements; each produces up to 3 KB of HTML. */
 const MAX_ELEMENTS = 5_000;
 const MAX_TAG_LENGTH = 16_000;
-/** Attributes of `mj-attributes` and of enclosing elements are copied into each element, some several times. */
+/**
+ * Attributes of `mj-attributes` and of enclosing elements are copied into each element, some of them more than once.
+ */
 const MAX_SPREAD = 20_000_000;
 const MAX_ERRORS = 10;
 
@@ -75,10 +80,10 @@ export interface Raw extends Span {
 
 export interface MjmlOutline {
   raws: Raw[];
-  /** Text between components, which MJML does not allow, and white space. */
+  /** Text between components: white space, or text, which MJML does not allow there. */
   between: Span[];
   /**
-   * Normalizes ends of elements for mrml, which supports neither `</mj-text >` nor an empty element with separate tags.
+   * Replacements of end tags for mrml, which supports neither `</mj-text >` nor an empty element with separate tags.
    */
   ends: (Span & { by: string })[];
   /**
@@ -92,9 +97,9 @@ export interface MjmlOutline {
 }
 
 const MARKUP = /<!--|<!\[CDATA\[|<[!?]|<(\/?)([a-z][^\s/>]*)/gi;
-/** Scans to the ">" of a tag, skipping quoted ones. */
 const VALUE = /=\s*(?:"([^"]*)"|'([^']*)')/g;
 const ESCAPED = /["\\]|[^ -~]/;
+/** The rest of a tag to its ">", which may also occur in quotes. */
 const TAG_REST = /(?:[^"'>]|"[^"]*"|'[^']*')*>/y;
 
 interface Open extends Span {
@@ -232,9 +237,9 @@ class Outliner implements MjmlOutline {
     }
     if (IMAGES.has(name) && !/\salt\s*=/i.test(tag)) this.withoutAlt.push(at + 1 + name.length);
     if (name === "mj-include") {
-      this.#fault("<mj-include> reads nothing here: write what it includes in its place", at);
+      this.#fault("<mj-include> is not supported: insert the included MJML instead", at);
     } else if (name !== written) {
-      this.#fault(`<${written}> is written in lower case`, at);
+      this.#fault(`<${written}> must be written in lower case`, at);
     } else if (!CONTAINERS.has(name) && !RAW_CONTENT.has(name) && !LEAVES.has(name)) {
       this.#fault(`Unknown element <${written}>`, at);
     }

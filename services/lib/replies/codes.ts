@@ -1,7 +1,7 @@
 /**
  * Interprets reply codes (RFC 5321) and enhanced status codes (RFC 3463 section 3, with later registry entries: RFC
- * 5248, RFC 7504, RFC 7505, RFC 7372). A code decides only if the words do not: many servers use one code for
- * everything.
+ * 5248, RFC 7504, RFC 7505, RFC 7372). A code counts only if the reply's text gives no meaning: many servers use one
+ * code for everything.
  */
 import type { Meaning } from "./meanings.ts";
 
@@ -41,7 +41,7 @@ const BY_DETAIL: Record<string, Meaning> = {
   "6.9": "content-refused",
   "7.1": "policy",
   "7.2": "list-refused",
-  /** The account that logged in is disabled: ours, not the recipient's. */
+  /** The disabled account is the sender's login, not the recipient's mailbox. */
   "7.13": "policy",
   "7.25": "authentication",
   "7.20": "authentication",
@@ -66,7 +66,7 @@ export interface StatusCode {
   /** `5.1.1` */
   code: string;
   /**
-   * True for x.0.0, x.1.0 and x.5.0, which only say that it failed. x.7.0 at least excludes the mailbox as the reason.
+   * True for x.0.y and for x.n.0 except x.7.0: they give no reason. x.7.0 at least excludes the mailbox as the reason.
    */
   isVague: boolean;
 }
@@ -93,7 +93,7 @@ export const replyCodeIn = (text: string): number | undefined => {
   return found === undefined ? undefined : Number(found);
 };
 
-/** RFC 5321 section 4.2.3, where no enhanced code says more. */
+/** Meaning of a reply code alone (RFC 5321, 7504, 4954 and codes in use). */
 export function meaningOfReply(code: number): Meaning | undefined {
   switch (code) {
     case 556:

@@ -71,7 +71,7 @@ export class Claimer implements Claims {
     if (this.#parkedConfigs.delete(smtpConfigId)) this.check();
   }
 
-  /** Set because the row says that the campaign is stopped: a round that read its rows earlier must not claim it. */
+  /** Skips a campaign that was just stopped, so that a round that read its row before does not claim it. */
   skip(campaignId: string): void {
     this.#skipped.set(campaignId, performance.now() + SKIPPED_MS);
   }
@@ -234,10 +234,10 @@ export class Claimer implements Claims {
   }
 
   /**
-   * Everything that was handed over has been recorded, so the other recipients were certainly not sent. The lease is
+   * If all results were recorded, the other recipients were certainly not sent. The lease is
    * released even if it seems lost (the database was away for longer than the lease), because marked recipients would
-   * otherwise end in doubt. If recovery has already taken it, those it marked as in doubt are queued again. True: every
-   * recipient of the batch is final.
+   * otherwise end in doubt. If recovery has already taken it, those it marked as in doubt are queued again. True:
+   * nothing of the batch waits for the lease to expire.
    */
   async #releaseLease(chunk: LeasedChunk | null, { complete, leaseIsLost }: BatchEnd): Promise<boolean> {
     if (!chunk) return true;

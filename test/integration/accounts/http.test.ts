@@ -54,7 +54,7 @@ describe("accounts over HTTP", () => {
     expect([broken.status, broken.body.detail]).toEqual([400, expect.stringMatching(/^JSON parse error - /)]);
   });
 
-  test("a wrong password is a 401 that says how to authenticate, the same as for an unknown user", async () => {
+  test("a wrong password and an unknown user get the same 401 with WWW-Authenticate", async () => {
     const password = "wrong horse battery";
     const wrong = await anyone().post("/api/auth/login/", { email: company.email, password });
     const unknown = await anyone().post("/api/auth/login/", { email: "nobody@example.com", password });
@@ -63,7 +63,7 @@ describe("accounts over HTTP", () => {
     expect(wrong.headers.get("www-authenticate")).toContain("Bearer");
   });
 
-  test("five requests per minute from one address, over the three operations together", async () => {
+  test("register, login and refresh share a limit of five requests per minute and IP address", async () => {
     const one = anyone();
     const refresh = () => one.post("/api/auth/token/refresh/", { refresh: "x" });
     for (let n = 0; n < 2; n++) expect((await refresh()).status).toBe(401);
@@ -98,7 +98,7 @@ describe("accounts over HTTP", () => {
     expect((await person("x.y.z").get(path())).status).toBe(401);
   });
 
-  test("a deleted key is refused at once, an expired one from that moment", async () => {
+  test("a key is refused at once when deleted, and from its expiry on", async () => {
     const made = await person().post(path("api-keys/"), { name: "k" });
     const api = client(app, { key: made.body.key });
     expect((await api.get(path())).status).toBe(200);
@@ -114,7 +114,7 @@ describe("accounts over HTTP", () => {
     expect((await soon.get(path())).status).toBe(401);
   });
 
-  test("API keys cannot manage keys and members", async () => {
+  test("API keys cannot manage keys or members", async () => {
     for (const rest of ["api-keys/", "members/"]) {
       expect((await company.api.get(path(rest))).status).toBe(403);
       expect((await company.api.post(path(rest), {})).status).toBe(403);
@@ -154,7 +154,7 @@ describe("accounts over HTTP", () => {
     expect(seen(removed)).toEqual([400, { detail: "A company must keep at least one owner." }]);
   });
 
-  test("another company does not exist, for people and keys alike", async () => {
+  test("another company's resources are 404 for people and keys", async () => {
     const other = await newCompany(app);
     const { body: key } = await person(other.token).post(path("api-keys/", other), { name: "k" });
     for (const by of [person(), company.api]) {

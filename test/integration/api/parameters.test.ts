@@ -1,4 +1,4 @@
-/** Requests are executed as asked or refused: unknown and repeated parameters, and all errors in one answer. */
+/** Requests with unknown or repeated parameters are refused, and one response lists all errors. */
 import { type App, startApp } from "../../support/app.ts";
 import { newCompany, type TestCompany } from "../../support/client.ts";
 
@@ -30,7 +30,7 @@ describe("an unknown parameter is refused", () => {
     expect([status, Object.keys(body)]).toEqual([400, expect.arrayContaining([name])]);
   });
 
-  test("a list ignores what resembles none of its own", async () => {
+  test("list endpoints ignore unknown parameters that do not resemble a known one", async () => {
     expect((await company.api.get(`${E}/subscribers/?_=17&utm_source=x`)).status).toBe(200);
   });
 });

@@ -71,7 +71,7 @@ describe("ingesting reports", () => {
       [companyId],
     );
 
-  test("a hard bounce marks the message, suppresses the address, and marks the subscriber; counts stay", async () => {
+  test("a hard bounce marks the message, suppresses the address, and marks the subscriber; the campaign's counters stay", async () => {
     const world = await newWorld(2);
     const [mail, other] = world.mails;
     const taken = await ingester.ingest(
@@ -103,7 +103,7 @@ describe("ingesting reports", () => {
     const other = startIngester(() => {});
     const takers = [ingester, other];
     const taken: boolean[] = [];
-    // Each ingester accepts 400 waiting reports; retry those that are refused, as a mail server would.
+    // Each ingester accepts 400 waiting reports, so the test sends 500 at a time to the two.
     for (let sent = 0; sent < 1_000; sent += 500) {
       const answers = Array.from({ length: 500 }, (_, n) => takers[n % 2]!.ingest(one));
       taken.push(...(await Promise.all(answers)).map(([first]) => first!.changed));
@@ -190,7 +190,7 @@ describe("ingesting reports", () => {
     const complaint = (recipient: string | null) =>
       verdict("complaint", recipient, { reason: "abuse", statusCode: null, diagnostic: null });
 
-    test("a complaint counts for the recipient of its token or Message-ID, and lists the reported address", async () => {
+    test("a complaint counts for the recipient of its token or Message-ID; the reported address is kept as diagnostic", async () => {
       const world = await newWorld(3);
       const [one, two, three] = world.mails;
       const answers = [
@@ -222,7 +222,7 @@ describe("ingesting reports", () => {
       expect(nobody).toMatchObject([{ result: "bounced", recipient: own!.email, changed: false }]);
     });
 
-    test("several verdicts on one recipient's message count as one: the recipient's own, else the first that is not ignored", async () => {
+    test("several verdicts on one recipient's message count as one: the verdict on the recipient's address counts, otherwise the first that is not ignored", async () => {
       const world = await newWorld(2);
       const [own, exploded] = world.mails;
       await reported(world.companyId, [verdict("hard", "x@mailbox.test"), verdict("soft", own!.email)], {
@@ -247,7 +247,7 @@ describe("ingesting reports", () => {
       expect(await events(world)).toEqual([]);
     });
 
-    test("a named copy changes that copy; an unknown address is unmatched if the message has copies", async () => {
+    test("a report that names a copy's address changes only that copy; an unknown address is unmatched if the message has copies", async () => {
       const world = await newWorld(2);
       const [mail, newer] = world.mails;
       const copyStatus = () =>
@@ -285,7 +285,7 @@ describe("ingesting reports", () => {
     expect(answers.map(([one]) => one!.changed)).toEqual([true, true]);
   });
 
-  test("a message in doubt that bounces counts as sent, its campaign ends as its counts say, and nothing is queued again", async () => {
+  test("a message in doubt that bounces counts as sent, its campaign's final status follows its counts, and nothing is queued again", async () => {
     const world = await newWorld();
     const mail = world.mails[0]!;
     await query("update sent_emails set status = 6, sent_at = null, error = 'In doubt.' where campaign_no = $1", [
@@ -343,7 +343,7 @@ describe("ingesting reports", () => {
     expect(await suppressions(world)).toEqual(suppresses ? [{ email, kind: "bounced" }] : []);
   });
 
-  test("the original is kept for 30 days, its result stays listed", async () => {
+  test("raw reports are deleted after 30 days; their results stay", async () => {
     const world = await newWorld();
     const kept = [29, 31].map((days) => firstIdAt(Date.now() - days * 86_400_000));
     await query(
@@ -369,7 +369,7 @@ describe("ingesting reports", () => {
     });
     afterAll(() => guarding.idle());
 
-    /** Sends to 20 of 40 recipients. */
+    /** Creates a campaign of which 20 of 40 mails were sent. */
     async function half(guard: object): Promise<World> {
       const world = await newWorld(20);
       await query("update companies set guard = $2 where id = $1", [world.companyId, guard]);
@@ -441,7 +441,7 @@ describe("ingesting reports", () => {
       expect((await guarded(world))!.error).toMatch("2 of 10 mails bounced for good");
     });
 
-    test("a hundred concurrent reports, some about messages in doubt, are counted one by one", async () => {
+    test("forty concurrent reports, some about messages in doubt, are counted one by one", async () => {
       const worlds = await Promise.all([half({ hard_bounce_percent: 100 }), half({ hard_bounce_percent: 100 })]);
       for (const { campaignNo } of worlds)
         await query("update sent_emails set status = 6, sent_at = null where campaign_no = $1 and seq <= 5", [

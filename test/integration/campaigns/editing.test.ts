@@ -50,7 +50,7 @@ describe("editing a scheduled campaign", () => {
     expect((await recipients(id)).length).toBe(3);
   });
 
-  test("a segment takes the place of the list, and the mails then name the company", async () => {
+  test("a segment replaces the list, and the list name in the mails becomes the company's name", async () => {
     const id = await scheduled();
     const segment = newId();
     const rules = { match: "all", conditions: [{ field: "email", operator: "contains", value: "@" }] };
@@ -67,7 +67,7 @@ describe("editing a scheduled campaign", () => {
     expect(back).toMatchObject({ list_id: company.list, segment_id: null });
   });
 
-  test("a template's snapshot is taken anew, and words of its own stand in place of it", async () => {
+  test("giving the template again takes a new snapshot; a subject or body of the request overrides it", async () => {
     const id = await scheduled();
     await query("update templates set subject = 'New', body = '<p>New</p>' where id = $1", [company.template]);
     expect(await ask()("campaigns.update", { id, name: "Kept" })).toMatchObject({ subject: "Hi [[first_name]]" });
@@ -79,7 +79,7 @@ describe("editing a scheduled campaign", () => {
     expect(await content(id)).toMatchObject({ subject: "New", body: "<p>Own</p>" });
   });
 
-  test("what is sent beside the body comes from the new template; a body of its own has a text part made of it", async () => {
+  test("a new template also sets preheader, text part and CSS inlining; with an own body the text part is generated", async () => {
     const id = await scheduled();
     const template = newId();
     await query(
@@ -98,7 +98,7 @@ describe("editing a scheduled campaign", () => {
     expect(await texts()).toEqual({ body: "<p>Hi</p>", preheader: null, text_body: null, inline_css: false });
   });
 
-  test("faults are named on their fields, and change nothing", async () => {
+  test("an invalid edit reports each field and changes nothing", async () => {
     const id = await scheduled();
     const before = await ask()("campaigns.get", { id });
     const other = await newCompany();
@@ -133,7 +133,7 @@ describe("editing a scheduled campaign", () => {
     });
   });
 
-  test("the month's quota holds for the new audience, in which the campaign itself does not count twice", async () => {
+  test("an edit is checked against the monthly quota without counting the campaign's old audience", async () => {
     const plan = `five-${company.id}`;
     await query(
       `insert into plans select (jsonb_populate_record(p, jsonb_build_object('name', $1::text, 'emails_per_month', 5))).*
@@ -176,11 +176,11 @@ describe("editing a scheduled campaign", () => {
     },
   );
 
-  test("one that was found due and is given a later time at that moment does not start", async () => {
+  test("a campaign that is postponed while the timer starts it does not start", async () => {
     const later = inHours(3);
     const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
       and query like '%campaigns%'`;
-    /** Undefined if it started before it was locked. */
+    /** Returns undefined if the campaign started before the lock was taken. */
     const heldWhenDue = async () => {
       const id = await scheduled();
       await query("update campaigns set scheduled_for = now() + interval '2 s' where id = $1", [id]);
@@ -200,7 +200,7 @@ describe("editing a scheduled campaign", () => {
     expect(await ask()("campaigns.get", { id })).toMatchObject({ status: "scheduled", scheduled_for: later });
   });
 
-  test("of an edit and the start, at the same moment, one wins", async () => {
+  test("either the edit or the start wins when both happen at once", async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, () => scheduled()));
     await query("update campaigns set scheduled_for = now() + interval '300 ms' where company_id = $1", [company.id]);
     const at = inHours(3);

@@ -40,7 +40,10 @@ const FILL = `
   insert into email_events (company_id, campaign_id, sent_email_id, type, recipient, is_first)
   select c.company_id, c.id, uuid_v7(), 'opened', m.email, true from mails m, campaign c`;
 
-/** A newsletter with one of three recipients done, one that is due, one scheduled, a receipt, and a waiting copy. */
+/**
+ * Four campaigns: a newsletter with one of three recipients sent, a due one, a scheduled one, a transactional one; and
+ * a pending copy.
+ */
 const UNDER_WAY = `
   with company as (select id from companies limit 1),
   campaign as (
@@ -116,7 +119,7 @@ describe("a database that was dumped and restored", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("has every row, continues its sequences, and needs no migration", async () => {
+  test("has every row, and its counters continue, and needs no migration", async () => {
     const source = await connected("flockmail");
     await source.query(FILL);
     const file = join(folder, "flockmail.dump");
@@ -251,13 +254,13 @@ describe("a database that was dumped and restored", () => {
       await server.run("pg_restore", "--exit-on-error", "--dbname", server.url("dumped"), file);
     });
 
-    /** Copies the database, which is equivalent to a dump and much faster. */
+    /** Copies the restored database with CREATE DATABASE … TEMPLATE, which is faster than restoring the dump again. */
     const restoredAs = async (database: string) => {
       await admin.query(`drop database if exists ${database} with (force)`);
       await admin.query(`create database ${database} template dumped`);
     };
 
-    test("stops all of them before a sender claims: recipients who may have got one are in doubt, and resume decides", async () => {
+    test("stops all newsletters before a sender claims work; recipients who may have got the mail become in doubt", async () => {
       await restoredAs("sending");
       await on("sending", async () => {
         await recognise();
@@ -284,7 +287,7 @@ describe("a database that was dumped and restored", () => {
       });
     });
 
-    test("an operator can mark a restore that the database cannot show", async () => {
+    test("an operator can mark a restore that cannot be detected", async () => {
       await restoredAs("sending");
       await on("sending", async () => {
         await query("update installation set worked_on = null");
@@ -298,7 +301,7 @@ describe("a database that was dumped and restored", () => {
       });
     });
 
-    test("another timeline: a running sender stops nothing, one that starts alone stops newsletters", async () => {
+    test("after a timeline change a running sender stops nothing, but a sender that starts as the only one stops newsletters", async () => {
       await restoredAs("sending");
       await on("sending", async () => {
         await query("update installation set worked_on = null");

@@ -614,7 +614,7 @@ describe("MJML and styles", () => {
       const { status, body } = await company.api.post(PATH, given);
       expect({ status, body }).toEqual({
         status: 400,
-        body: { body: [expect.stringMatching(/reads nothing here.*line 3/)] },
+        body: { body: [expect.stringMatching(/is not supported.*line 3/)] },
       });
     }
   });

@@ -24,7 +24,7 @@ const examples = readdirSync(EXAMPLES)
 /** The packages have no schemas of the Prometheus operator and External Secrets. */
 const known = examples.filter(({ apiVersion }) => !/^(monitoring\.coreos|external-secrets)\./.test(apiVersion));
 
-/** A type check against generated types: unlike the schemas, it refuses misspelled fields. */
+/** A type check against generated types: the schemas from npm miss misspelled fields. */
 function unknownFields(manifests: Manifest[]): string[] {
   const folder = join(ROOT, ".cache", `k8s-types-${process.pid}`);
   mkdirSync(folder, { recursive: true });

@@ -6,7 +6,7 @@ const closes = "</i>".repeat(600);
 
 describe("elements may be nested 500 deep", () => {
   test.each([
-    ["in order", "<i>".repeat(500) + closes],
+    ["exactly 500 nested elements", "<i>".repeat(500) + closes],
     ["beside each other", "<i></i>".repeat(2_000)],
     ["elements without an end", "<br><img><hr/><input>".repeat(600)],
     [
@@ -16,7 +16,7 @@ describe("elements may be nested 500 deep", () => {
     ["in comments", `<!-- ${"<i>".repeat(600)} -->`],
     ["in conditional comments", `<!--[if mso]>${"<i>".repeat(600)}<![endif]-->`],
     ["in styles", `<style>${"<i>".repeat(600)}</style>`],
-    ["in what is text whatever it looks like", `<xmp>${"<i>".repeat(600)}`],
+    ["in raw text elements", `<xmp>${"<i>".repeat(600)}`],
     ["in attributes", `<i title="${"<i>".repeat(600)}">`],
     ["less-than signs", "1 < 2 ".repeat(600)],
     ["branches that open an element each", '[[#if a]]<i>[[#else]]<i class="b">[[/if]]</i></i>'.repeat(600)],
@@ -35,7 +35,7 @@ describe("elements may be nested 500 deep", () => {
     expect(errorsOf(body)).toEqual([`Elements nested deeper than 500 levels at line 1, column ${column}.`]);
   });
 
-  test("the line counts", () => {
+  test("the error names the line", () => {
     expect(errorsOf("<i>\n".repeat(501))).toEqual(["Elements nested deeper than 500 levels at line 501, column 1."]);
   });
 
@@ -48,7 +48,7 @@ test("a subject may look like HTML", () => {
   expect(compileTemplate("<i>".repeat(330), "subject").errors).toBeUndefined();
 });
 
-test("a body may have 10,000 tags, a tag of any kind counting", () => {
+test("a body may have 10,000 template tags of any kind", () => {
   expect(errorsOf("[[#if a]][[/if]]".repeat(5_000))).toBeUndefined();
   expect(errorsOf(`${"[[#if a]][[/if]]".repeat(5_000)}\n[[a]]`)).toEqual(["More than 10000 tags at line 2, column 1."]);
   expect(errorsOf("\\[[a]]".repeat(20_000))).toBeUndefined();

@@ -14,11 +14,11 @@ describe("UTM parameters of a link", () => {
     ["https://x.example/p#top", one, "https://x.example/p?utm_source=news#top"],
     ["https://x.example/#/route?a=1", one, "https://x.example/?utm_source=news#/route?a=1"],
     ["https://x.example/?#", one, "https://x.example/?utm_source=news#"],
-  ])("stand behind the query and before the fragment: %s", (url, utm, tagged) => {
+  ])("are added after the query and before the fragment: %s", (url, utm, tagged) => {
     expect(withUtm(url, utm)).toBe(tagged);
   });
 
-  test("leave the query unchanged in any notation", () => {
+  test("leave the query unchanged, however it is encoded", () => {
     const query = "a=1&a=2&b=%C3%BC+%20&c&=d&e=f=g&sig=A%2bb";
     expect(withUtm(`https://x.example/?${query}`, one)).toBe(`https://x.example/?${query}&utm_source=news`);
   });

@@ -1,4 +1,7 @@
-/** First step: the campaign's name, and the list, segment or addresses that get it. Its first save makes the draft. */
+/**
+ * First step: the campaign's name, and the list, segment or addresses that get it. Saving it for the first time creates
+ * the draft.
+ */
 
 import { isUuid } from "../../../lib/ids.ts";
 import { requirePermission } from "../../../permissions.ts";
@@ -20,7 +23,7 @@ import {
   stepsOf,
 } from "./draft.ts";
 
-/** What a textarea shows well; a program's draft may have more, and keeps them. */
+/** Maximum addresses shown in the textarea. A draft created through the API may have more; they are kept. */
 const MAX_ADDRESSES_SHOWN = 10_000;
 
 interface Choice {
@@ -29,7 +32,7 @@ interface Choice {
   size: number | null;
 }
 
-/** With the one that is chosen, wherever it stands in the alphabet. */
+/** Lists and segments to choose from, always including the chosen one even if it is beyond the first MAX_CHOICES. */
 async function choices(visit: CompanyVisit, chosen: string, find: string) {
   const asked = { page_size: MAX_CHOICES, ordering: "name", ...(find ? { search: find } : {}) };
   const { list_id, segment_id } = fieldsOf(chosen);
@@ -55,7 +58,7 @@ async function choices(visit: CompanyVisit, chosen: string, find: string) {
 
 interface Shown {
   draft?: Draft | undefined;
-  /** As it is chosen, saved or not. */
+  /** The draft's body with the current choice, saved or not. */
   body: Body;
   name: string;
   errors?: Errors;
@@ -95,7 +98,7 @@ async function show(
   };
 }
 
-/** As a part of the page asks for it that counts what is chosen now. */
+/** The body with the audience from the query string, which the page's audience count requests. */
 const chosenIn = ({ query }: CompanyVisit, body: Body): Body =>
   query.audience === undefined ? body : { ...body, ...fieldsOf(query.audience), receivers: undefined };
 
@@ -113,7 +116,10 @@ export const whomPage = ofDraft((visit, draft) =>
   }),
 );
 
-/** Each with what it brought already: values and copies of a draft that a program made are not lost. */
+/**
+ * Parses the typed addresses. An address that the draft already has keeps its variables and copies (set through the
+ * API).
+ */
 function receiversOf(typed: string, had: Body[]): Body[] {
   const left = [...had];
   return typed
@@ -125,14 +131,13 @@ function receiversOf(typed: string, had: Body[]): Body[] {
     });
 }
 
-/** The changes that the form makes. */
 function changesOf({ form }: CompanyVisit, had: Body): Body {
   const { audience = "", addresses = "" } = form;
   const receivers = audience === "addresses" ? receiversOf(addresses, receiversIn(had)) : undefined;
   return { ...fieldsOf(audience), receivers };
 }
 
-/** The steps after this one read the name from the draft, so that a body that brought its own gives it up. */
+/** The name that was typed; later steps read it from the draft. */
 const named = ({ form }: CompanyVisit): string => (form.name ?? "").trim();
 
 export const makeCampaign = (visit: CompanyVisit): Promise<Outcome | Answer> => {

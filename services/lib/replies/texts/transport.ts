@@ -25,7 +25,7 @@ export const NO_MAIL = row("accepts-no-mail", [
   "no (?:valid )?mx\\b",
 ]);
 
-/** DNS had no answer yet; the following words would mean that there is none. */
+/** Temporary DNS failures. Must be tested before DOMAIN, whose phrases also match them. */
 export const DNS_AWAY = row("unreachable", [
   "(?:host|domain) not found, try again",
   "temporary (?:dns|name ?server|lookup)",
@@ -44,7 +44,7 @@ export const DOMAIN = row("domain-unknown", [
   "(?:lookup|look ?up) (?:of [^ ]{1,100} )?(?:failed|error)[^.]{0,30}(?:not found|nx)",
   "mail exchanger[^.]{0,40}not found",
   "bad destination system",
-  // Outlook.com, where a domain has no MX.
+  // Outlook.com says this if a domain has no MX record.
   "domain is not reachable",
 ]);
 
@@ -95,7 +95,7 @@ export const UNREACHABLE = row("unreachable", [
   "deferred",
 ]);
 
-/** Output of a program behind the mailbox; "no such file" does not mean the mailbox. */
+/** Output of a delivery program (procmail, maildrop); its "no such file" does not mean a missing mailbox. */
 export const PROGRAM = row("server-error", [
   "procmail:",
   "maildrop:",
