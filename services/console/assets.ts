@@ -1,6 +1,6 @@
 /**
- * The style sheet and the scripts of the pages, under names that change with their content, so that browsers keep them for
- * good. A page never needs a script: scripts keep parts of it fresh.
+ * Serves the style sheet and the scripts of the pages. Their names contain a hash of the content, so that browsers can
+ * cache them for ever. Pages work without scripts; these only refresh parts of them.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -27,7 +27,7 @@ function named(file: string, type: string, body: Buffer): Asset {
 
 const own = (path: string): Buffer => readFileSync(join(import.meta.dirname, "assets", path));
 
-/** One style sheet for all pages; a later part may use what an earlier one says. */
+/** All pages share one style sheet; later parts may override earlier ones. */
 const STYLE_PARTS = [
   "tokens",
   "base",
@@ -58,7 +58,7 @@ const icons = named("icons.svg", SVG, own("icons.svg"));
 
 const resolve = createRequire(import.meta.url).resolve;
 
-/** By the name under which pages ask for them. */
+/** The key is the name that pages use. */
 const scripts = {
   shell: named("shell.js", SCRIPT, own("scripts/shell.js")),
   htmx: named("htmx.js", SCRIPT, readFileSync(join(resolve("htmx.org/package.json"), "../dist/htmx.min.js"))),
@@ -76,21 +76,21 @@ const byName = new Map(all.map((one) => [one.name, one]));
 const withoutMark = (name: string) => name.replace(/-[0-9a-f]{12}(?=\.\w+$)/, "");
 const byStem = new Map(all.map((one) => [withoutMark(one.name), one]));
 
-/** Of the style sheet, below /app/assets/. */
+/** Name of the style sheet below /app/assets/. */
 export const styleName = style.name;
 
-/** The favicon, below /app/assets/. */
+/** Name of the favicon below /app/assets/. */
 export const iconName = icon.name;
 
-/** The sprite of icons, below /app/assets/. */
+/** Name of the icon sprite below /app/assets/. */
 export const iconsName = icons.name;
 
-/** Of each script, below /app/assets/. */
+/** Name of each script below /app/assets/. */
 export const scriptNames = Object.fromEntries(Object.entries(scripts).map(([key, { name }]) => [key, name]));
 
 /**
- * While nodes of two versions answer, a page of one asks the other for its files: the other's own are better than none, and
- * nobody keeps them under that name.
+ * Returns this version's file for a name with another version's hash, because during an upgrade a page may come from a
+ * node of the other version. Such an answer is not cached.
  */
 export function asset(name: string): Document {
   const found = byName.get(name) ?? byStem.get(withoutMark(name));

@@ -11,11 +11,11 @@ import type { BuildOptions, BuildResult } from "esbuild";
 const ROOT = join(import.meta.dirname, "../..");
 const FOLDER = join(ROOT, ".cache/console");
 const ENTRY = join(import.meta.dirname, "editor/main.tsx");
-/** Versions of packages are exact, so this file stands for their code. */
+/** package.json pins exact versions, so its content identifies the packages' code. */
 const PACKAGES = "package.json";
 
 interface Bundle {
-  /** Files below the repository's root that the code is made of. */
+  /** Source files of the bundle, relative to the repository's root. */
   inputs: string[];
   /** Digest of the inputs' contents. */
   key: string;
@@ -33,7 +33,7 @@ function keyOf(inputs: readonly string[]): string {
   return hash.digest("hex");
 }
 
-/** Undefined if there is no bundle, or one of older code. */
+/** Returns the cached bundle, or undefined if there is none or the sources have changed. */
 function cached(file: string): Bundle | undefined {
   try {
     const bundle = JSON.parse(readFileSync(file, "utf8")) as Bundle;
@@ -68,7 +68,7 @@ function build(): Bundle {
   return { inputs, key: keyOf(inputs), code: outputFiles[0]!.text };
 }
 
-/** Code of the visual editor; built if the sources have changed since the last start. */
+/** Returns the code of the visual editor. Builds it if the sources have changed since the last start. */
 export function bundledEditor(): Buffer {
   const file = join(FOLDER, "editor.json");
   const found = cached(file);

@@ -1,4 +1,4 @@
-/** What the gateway asks the console's actor: a page, a form that was sent, a file that pages need. */
+/** The gateway's requests to the console: a page, a submitted form, or an asset. */
 import type { ServiceContract } from "../define.ts";
 import type { Caller } from "../lib/caller.ts";
 import { Bool, Document, type Static, Type } from "../lib/shapes.ts";
@@ -6,24 +6,24 @@ import { Bool, Document, type Static, Type } from "../lib/shapes.ts";
 const Fields = Type.Record(Type.String(), Type.String());
 
 const asked = {
-  /** Below /app/, without a slash at either end. */
+  /** Path below /app/, without a slash at either end. */
   path: Type.String(),
   query: Fields,
-  /** The session's; unset where the browser sent none. */
+  /** Value of the session cookie; unset if the browser sent none. */
   cookie: Type.Optional(Type.String()),
-  /** A page that refreshes itself asks (`X-Poll`): nobody uses the session by it. */
+  /** True for requests of pages that refresh themselves (`X-Poll`): these do not extend the session. */
   isPoll: Type.Optional(Bool),
 };
 
-/** `as`: who asks for what `body_from` names. */
+/** `as`: the caller in whose name `body_from` is read. */
 const Shown = Type.Composite([Document, Type.Object({ as: Type.Optional(Type.Unsafe<Caller>({})) })]);
 export type Shown = Static<typeof Shown>;
 
-/** Forms that carry a file, by the end of their path; the kind says how large it may be. */
+/** Forms with a file upload, recognised by the end of their path. The kind determines the maximum size. */
 export const uploadKindOf = (path: string): "import" | "media" | undefined =>
   (["import", "media"] as const).find((kind) => path.endsWith(`/${kind}`));
 
-/** Pages of operators have a session of their own. */
+/** Operator pages use a separate session. */
 export const isForOperators = (path: string): boolean => path === "operator" || path.startsWith("operator/");
 
 export const contract = {
@@ -39,7 +39,7 @@ export const contract = {
     params: Type.Object({
       ...asked,
       form: Fields,
-      /** Of the header X-CSRF-Token, in place of the form's field. */
+      /** Value of the header X-CSRF-Token, which replaces the form's field. */
       formToken: Type.Optional(Type.String()),
     }),
     returns: Shown,

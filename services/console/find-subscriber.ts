@@ -1,7 +1,7 @@
-/** The subscriber who has an address, in whatever case it was typed: with what a mail to them has of them. */
+/** Finds the subscriber with an address, ignoring case, and the variables that a mail to that subscriber would have. */
 import { type CompanyVisit, callIn } from "./request.ts";
 
-/** The API's search takes an address for a part of one, and an address of few letters is a part of many. */
+/** Maximum search results to compare: the API also finds addresses that contain the given one. */
 const MAX_ALIKE = 100;
 
 interface Found {

@@ -1,19 +1,19 @@
-/** Errors of what a person typed: the page again, with the sentences at their fields and all that was typed. */
+/** Shows a form again with what was typed, and each error at its field. */
 import { isServiceError } from "../lib/errors.ts";
 import type { Answer, Outcome } from "./request.ts";
 
-/** By field, "" for those of no field of the form. */
+/** Errors by field name; "" holds the errors that belong to no field. */
 export type Errors = Record<string, string[]>;
 
 const REFUSALS = ["INVALID", "BAD_REQUEST", "WRONG_STATE", "CONFLICT"] as const;
 
-/** Throws what is no refusal of what was typed. */
+/** Returns the validation errors of an action. Throws all other errors. */
 export function errorsOf(error: unknown): Errors {
   if (!REFUSALS.some((code) => isServiceError(error, code))) throw error;
   return isServiceError(error, "INVALID") ? error.data.fields : { "": [(error as Error).message] };
 }
 
-/** `shown` shows the form again where `work` refuses what it holds. */
+/** Runs `work`. If it refuses the input, `shown` renders the form again with the errors. */
 export async function orAgain(
   work: () => Promise<Outcome | Answer>,
   shown: (errors: Errors) => Promise<Answer>,

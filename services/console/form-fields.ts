@@ -6,22 +6,22 @@ import type { Answer } from "./request.ts";
 export interface Field {
   name: string;
   label: string;
-  /** A type of `input`, several lines, one of `options`, or yes and no. */
+  /** An `input` type, a textarea (`lines`), a select (`choice`) or a checkbox (`check`). */
   kind: "text" | "email" | "url" | "number" | "password" | "color" | "lines" | "choice" | "check";
   value?: string | number | boolean | null;
   hint?: string;
-  /** Of the `input`; true stands for one without a value. */
+  /** Attributes of the `input`; true for an attribute without a value. */
   attributes?: Record<string, string | number | true>;
   options?: readonly { value: string; label: string }[];
 }
 
-/** A number as it was typed. What is none goes to the action as it is: the action says what is wrong with it. */
+/** Parses a typed number. Returns other text unchanged, so that the action reports the error. */
 export function numberOf(text: string): number {
   const number = Number(text);
   return text.trim() !== "" && Number.isFinite(number) ? number : (text as unknown as number);
 }
 
-/** As people choose one: browsers offer a strong one, and the API refuses what is shorter. */
+/** Field for a new password. Browsers offer to generate a strong one; the API refuses short ones. */
 export const newPasswordField = (name: string, label: string, hint: string): Field => ({
   name,
   label,
@@ -30,10 +30,10 @@ export const newPasswordField = (name: string, label: string, hint: string): Fie
   attributes: { autocomplete: "new-password", minlength: 10, maxlength: 1024, required: true },
 });
 
-/** Longest first or last name of the API. */
+/** Maximum length of first and last names in the API. */
 const MAX_NAME = 150;
 
-/** A person's own names, none of which anybody must give. */
+/** First and last name, both optional. */
 export const nameFields = (form: Record<string, string>): Field[] =>
   (["first_name", "last_name"] as const).map((name) => ({
     name,
@@ -62,20 +62,20 @@ interface OneForm {
   intro?: string;
   action?: string;
   fields?: Field[];
-  /** Values that go along. */
+  /** Hidden fields. */
   unseen?: Record<string, string>;
-  /** Without it there is no form: only what is said, and the ways on. */
+  /** Label of the submit button. Without it the page has no form, only its text and links. */
   button?: string;
   danger?: boolean;
-  /** Another thing to do with the same values. */
+  /** A second button that sends the same values to another action. */
   second?: { label: string; action: string };
   errors?: Errors;
-  /** Where else a person may want to go. */
+  /** Links to related pages. */
   ways?: { label: string; href: string }[];
   status?: number;
 }
 
-/** What belongs to no field that is shown stands above the form. */
+/** Renders a page with one form. Errors that belong to no visible field are shown above the form. */
 export function formPage({ title, status, errors = {}, fields = [], ...values }: OneForm): Answer {
   const shown = new Set(fields.map(({ name }) => name));
   const apart = Object.entries(errors).filter(([name]) => !shown.has(name));

@@ -1,6 +1,6 @@
 /**
- * A request of the console from its cookie to its answer: session, form token, person, company, page. Every page and every
- * form goes this way, so that none can leave a step out.
+ * Handles a console request in fixed steps: cookie, session, form token, person, company, page. All pages and forms
+ * take this path, so that no check can be left out.
  */
 import type { Readable } from "node:stream";
 import type { ParamsOf } from "../contracts.ts";
@@ -43,7 +43,7 @@ type Asked = ParamsOf<"console.page"> & {
 
 const STALE_FORM = "This form is no longer valid. Go back, load the page again, and send it once more.";
 
-/** As `identify`, of an operator. */
+/** Returns the signed-in operator, as `identify` does for people. */
 async function identifyOperator(visit: Visit): Promise<OperatorVisit | undefined> {
   const { id, isOperator } = visit.session;
   if (!isOperator) return undefined;
@@ -69,14 +69,14 @@ const hasPage = (path: string): boolean => {
     : Boolean(findPage(personPages, path, "page"));
 };
 
-/** The page that has the form: the same path, or the nearest one above it. */
+/** Returns the page that contains the form: the same path, or the nearest page above it. */
 function pageOfForm(path: string): string {
   const parts = path.split("/");
   while (parts.length > 0 && !hasPage(parts.join("/"))) parts.pop();
   return parts.join("/");
 }
 
-/** Back to the page that was asked for; where a form goes there is not always one. */
+/** Redirects to the sign-in page, and from there back to the requested page. A form's path may have no page. */
 function toSignIn(visit: Visit, isWrite: boolean): Answer {
   const next = addressOf(visit);
   if (isWrite && visit.session.person) return signInAgain(`/app/${pageOfForm(visit.path)}`, keep(visit));
@@ -116,16 +116,16 @@ async function answer(visit: Visit, { isWrite, isPoll, seen }: How): Promise<Out
   if (!found) throw notFound();
   const within: CompanyVisit = { ...person, company, params: found.params };
   seen(within);
-  // Also where a form only counts or previews, and before anything is looked for.
+  // Checked before any lookup, and also for forms that only count or preview.
   if (isWrite && !found.forViewers && !isAtLeast(company.role, "member")) throw forbidden();
   return outcomeOf(await found.show(within));
 }
 
-/** What the browser's cookie says. */
+/** Content of the browser's cookie. */
 interface Had {
-  /** A session that is still good. */
+  /** A session that is still valid. */
   session: ConsoleSession | undefined;
-  /** One whose time is over: it gives no rights, and its forms are kept. */
+  /** An expired session: it grants no rights, but its forms are kept. */
   ended: ConsoleSession | undefined;
 }
 
@@ -150,7 +150,8 @@ function headersOf(visit: Visit, { next, session, isPoll }: Sessions): Record<st
 async function handle(ctx: Ctx<unknown>, asked: Asked, isWrite: boolean): Promise<Shown> {
   const { path, query, form = {}, file, isPoll = false } = asked;
   const had = hadBy(asked);
-  // An ended cookie stays until somebody signs in: a page that refreshes itself must not take it from the form beside it.
+  // Keeps an expired cookie until somebody signs in: a page that refreshes itself must not remove it while the user
+  // still has a form open.
   const { person: _, ...stranger } = had.ended ?? newVisitor();
   const session = had.session ?? stranger;
   let visit: Visit = { ctx, path, query, session, params: {}, form, ...(file ? { file } : {}) };

@@ -1,7 +1,7 @@
 /**
- * What becomes of a file's columns: the choices of the mapping screen, from what the API recognised to the mapping that it
- * is asked for. A choice that is what the API recognises by itself is not sent: some of these, such as a column in which any
- * value means "unsubscribed", have no name in a mapping.
+ * Converts between the choices on the mapping screen and the API's column mapping. Choices that equal what the API
+ * recognises are not sent, because some have no name in a mapping, such as a column in which any value means
+ * "unsubscribed".
  */
 import type { ReturnsOf } from "../contracts.ts";
 
@@ -9,7 +9,7 @@ export type FileColumns = ReturnsOf<"subscribers.importColumns">;
 type Column = FileColumns["columns"][number];
 type Form = Record<string, string>;
 
-/** What a person may choose for any column. */
+/** Choices for every column. */
 export const CHOICES = [
   "email",
   "first_name",
@@ -25,15 +25,15 @@ const isChoice = (text: string | undefined): text is Choice => CHOICES.some((one
 
 /** A column as the mapping screen shows it. */
 interface ShownColumn {
-  /** Its place in the file: the name of its fields in the form. */
+  /** Index in the file, which names the column's form fields. */
   at: number;
   name: string;
   values: string[];
   chosen: string;
   attribute: string;
-  /** With what the API recognises by itself. */
+  /** Includes what the API recognised. */
   choices: string[];
-  /** Why nothing can be chosen. */
+  /** Reason why this column cannot be mapped. */
   fixed?: "noName" | "repeated";
 }
 
@@ -43,7 +43,10 @@ const fixedIn = (columns: readonly Column[], at: number): ShownColumn["fixed"] =
   return columns.findIndex((one) => one.name === name) < at ? "repeated" : undefined;
 };
 
-/** The column that holds the addresses by its values, where none does by its name; -1 for none. */
+/**
+ * Index of the column whose values look like addresses, for files in which no column's name says so; -1 if there is
+ * none.
+ */
 export function guessedAddress({ columns }: FileColumns): number {
   if (columns.some(({ as }) => as === "email")) return -1;
   const isAddress = (value: string) => /^[^\s@]+@[^\s@]+$/.test(value);
@@ -51,8 +54,8 @@ export function guessedAddress({ columns }: FileColumns): number {
 }
 
 /**
- * `form` is what a person has chosen; of what it says nothing, `mapped` is shown: the columns under the mapping that was
- * asked for before.
+ * Columns as the mapping screen shows them. `form` has the user's choices; columns without one show `mapped`, the
+ * result of the previous mapping.
  */
 export function shownColumns({ columns }: FileColumns, mapped: FileColumns, form: Form): ShownColumn[] {
   const address = guessedAddress(mapped);
@@ -76,7 +79,7 @@ export function shownColumns({ columns }: FileColumns, mapped: FileColumns, form
 const targetOf = (choice: Choice, attribute: string): string | null =>
   choice === "ignored" ? null : choice === "attribute" ? attribute : choice;
 
-/** `recognised`: the columns as the API takes them without a mapping. */
+/** Builds the API's mapping. `recognised`: the columns as the API understands them without a mapping. */
 export function mappingOf(recognised: FileColumns, form: Form): Record<string, string | null> {
   const mapping: Record<string, string | null> = {};
   for (const [at, { name, as, attribute }] of recognised.columns.entries()) {
@@ -84,7 +87,7 @@ export function mappingOf(recognised: FileColumns, form: Form): Record<string, s
     if (!isChoice(choice) || fixedIn(recognised.columns, at)) continue;
     const target = targetOf(choice, form[`attribute.${at}`]?.trim() || name);
     const byItself = isChoice(as) ? targetOf(as, attribute ?? name) : undefined;
-    // An address is always named: where two columns could be it, the choice decides.
+    // Always sent for the address, because several columns could be recognised as it.
     if (target !== byItself || choice === "email") mapping[name] = target;
   }
   return mapping;

@@ -1,16 +1,16 @@
 /**
- * What differs between two texts, by lines: the shortest edit script (E. Myers, "An O(ND) Difference Algorithm", 1986). Two
- * versions of a template have most of their lines in common; where they do not, the whole middle counts as replaced.
+ * Line diff with the shortest edit script (E. Myers, "An O(ND) Difference Algorithm", 1986). If two texts differ too
+ * much, everything between their common start and end counts as replaced.
  */
 export type Line = { kind: "same" | "removed" | "added"; text: string };
 
-/** Lines of a result with what surrounds them; a gap stands for lines that are the same in both. */
+/** Lines of the diff with context; a gap stands for unchanged lines that are left out. */
 export type Shown = (Line & { before: number | null; after: number | null }) | { kind: "gap"; lines: number };
 
-/** Work and memory grow with its square: 1,000 edits are 8 MB for a moment, and some 20 ms. */
+/** Maximum number of edits. Time and memory grow with its square: 1,000 edits need 8 MB. */
 const MAX_EDITS = 1_000;
 
-/** What each step of the search reached on each diagonal, or undefined where the texts differ too much. */
+/** Furthest point that each step of the search reached on each diagonal; undefined if the texts differ too much. */
 function reached(a: readonly string[], b: readonly string[]): Int32Array[] | undefined {
   const bound = Math.min(a.length + b.length, MAX_EDITS);
   const middle = bound + 1;
@@ -30,7 +30,7 @@ function reached(a: readonly string[], b: readonly string[]): Int32Array[] | und
   return undefined;
 }
 
-/** Back from both ends of the texts to their beginnings. */
+/** Traces the edit script back from the ends of both texts. */
 function script(a: readonly string[], b: readonly string[], steps: readonly Int32Array[]): Line[] {
   const lines: Line[] = [];
   let [x, y] = [a.length, b.length];
@@ -54,7 +54,7 @@ function script(a: readonly string[], b: readonly string[], steps: readonly Int3
 
 const all = (kind: Line["kind"], texts: readonly string[]): Line[] => texts.map((text) => ({ kind, text }));
 
-/** An empty text has no lines. */
+/** Splits a text into lines; an empty text has none. */
 const linesOf = (text: string): string[] => (text === "" ? [] : text.split(/\r\n|\r|\n/));
 
 export function diffOf(before: string, after: string): Line[] {
@@ -74,7 +74,7 @@ export function diffOf(before: string, after: string): Line[] {
 
 const CONTEXT = 3;
 
-/** The lines that differ, three around them, and how many are left out between; empty where nothing differs. */
+/** Changed lines with three lines of context, and gaps with the number of lines left out. Empty if nothing differs. */
 export function shownOf(lines: readonly Line[], maxLines = 2_000): Shown[] {
   const isNear = new Uint8Array(lines.length);
   for (const [n, { kind }] of lines.entries()) {

@@ -1,8 +1,8 @@
-/** A mail's HTML with a mark behind each of its links, and with links that lead nowhere: it is looked at, not used. */
+/** Adds a mark after each link of a mail's HTML and disables the links, because this copy is only looked at. */
 import { Parser } from "htmlparser2";
 import { escapeHtml } from "../lib/escape-html.ts";
 
-/** `all` keeps the mail's own style off it. */
+/** `all` protects the mark from the mail's own styles. */
 const MARK_STYLE = [
   "all:initial",
   "display:inline-block",
@@ -18,7 +18,7 @@ const MARK_STYLE = [
   .map((rule) => `${rule}!important`)
   .join(";");
 
-/** What has no address is no link to a browser; the mail's own style comes first. */
+/** Browsers do not style a link without href. The rule has no specificity, so that the mail's own style wins. */
 const LINKS_STYLE = "<style>:where(a[data-href]){color:#1a4fc4;text-decoration:underline}</style>";
 
 interface Insertion {
@@ -26,7 +26,7 @@ interface Insertion {
   text: string;
 }
 
-/** `markOf` what stands behind a link to that address; undefined for one that is not counted. */
+/** `markOf` returns the mark for a link's URL, or undefined for links that are not counted. */
 export function withMarks(html: string, markOf: (href: string) => string | undefined): string {
   const insertions: Insertion[] = [];
   const open: (string | undefined)[] = [];
@@ -36,7 +36,7 @@ export function withMarks(html: string, markOf: (href: string) => string | undef
       tag = name;
     },
     onattribute(name) {
-      // Another attribute keeps the address, and nobody follows it.
+      // Moves the URL to another attribute, so that the link cannot be followed.
       if (name === "href" && (tag === "a" || tag === "area")) insertions.push({ at: parser.startIndex, text: "data-" });
     },
     onopentag(name, { href }) {

@@ -1,6 +1,6 @@
 /**
- * A rendered mail as one of the views of a preview: a document of its own for a frame. What a reader's device prefers is decided
- * here and not by the person's own device: queries for light and dark become ones that are always, or never, true.
+ * Builds a preview document of a rendered mail for a frame. The chosen view decides what the reader's device prefers,
+ * not the user's own device: media queries for light and dark are replaced by ones that always or never match.
  */
 import { escapeHtml } from "../lib/escape-html.ts";
 
@@ -18,7 +18,7 @@ function preferring(look: "light" | "dark", html: string): string {
       .replace(/prefers-color-scheme\s*:\s*(light|dark)/gi, (_, wanted: string) =>
         wanted.toLowerCase() === look ? ALWAYS : NEVER,
       )
-      // A mail that declares both gets the one; a mail that declares none is never dark by itself.
+      // A mail that declares both schemes gets the chosen one; a mail that declares none is never darkened.
       .replace(
         /(?<![\w-])((?:supported-)?color-schemes?\s*:\s*)(?:only\s+)?(?:light\s+dark|dark\s+light)\b/gi,
         `$1${look}`,
@@ -30,7 +30,7 @@ function preferring(look: "light" | "dark", html: string): string {
   );
 }
 
-/** Links of the mail lead nowhere: without this they would take the place of the preview. */
+/** Opens links in a new window, which the sandbox blocks: otherwise they would replace the preview. */
 const NO_LINKS = '<base target="_blank">';
 
 function withHead(html: string): string {
@@ -49,7 +49,7 @@ export function lookOf({ html, text }: { html: string; text: string }, view: Vie
   return withHead(preferring(view === "dark" ? "dark" : "light", html));
 }
 
-/** In a frame, in place of a mail that cannot be shown. */
+/** Document for a frame whose mail cannot be shown. */
 export const sentencesPage = (sentences: readonly string[]): string =>
   page(
     "body{margin:1rem;font:1rem/1.5 system-ui,sans-serif}",

@@ -1,4 +1,7 @@
-/** Every sentence of the console that is not an error of an action, by page. English; another language is another object of this shape. */
+/**
+ * All texts of the console except errors of actions, by page. English; another language is another object of this
+ * shape.
+ */
 import * as account from "./messages/account.ts";
 import { campaigns } from "./messages/campaigns.ts";
 import { imports } from "./messages/import.ts";
@@ -22,7 +25,7 @@ export const messages = {
   kept: {
     ended: "Your session expired. Sign in to continue; your changes are kept.",
     back: "You are signed in again, and the form has what you typed. It is not saved yet.",
-    /** Beside a form that saves itself. */
+    /** Shown beside a form that saves automatically. */
     notSaved: "Not saved. If your session expired, press a button of this form to sign in; your changes are kept.",
   },
   ...account,

@@ -1,6 +1,6 @@
 /**
- * Plots as the server draws them: a line for each series in SVG, and the same numbers as a table. They need no script, print,
- * and can be read aloud.
+ * Draws plots on the server: one SVG line per series, and the same numbers as a table. They need no script, can be
+ * printed, and work with screen readers.
  */
 const WIDTH = 600;
 const HEIGHT = 160;
@@ -8,26 +8,26 @@ const HEIGHT = 160;
 interface Line {
   label: string;
   sum: number;
-  /** Of a polyline, in the plot's own units. */
+  /** `points` of an SVG polyline, in units of the plot. */
   points: string;
 }
 
 export interface Plot {
   title: string;
-  /** What a row of the table is; the overview's are days. */
+  /** Name of a table row's period; days on the overview. */
   unit?: string;
-  /** Of the first and the last value. */
+  /** Label of the first value; `to`: of the last one. */
   from: string;
   to: string;
   width: number;
   height: number;
-  /** What the upper edge stands for. */
+  /** Value at the upper edge. */
   most: number;
   lines: Line[];
   rows: { date: string; values: number[] }[];
 }
 
-/** `series` by label: a value for each day, the oldest first. Days without anything are part of the line, and not of the table. */
+/** `series`: daily values by label, oldest first. Days with zeros only are in the line but not in the table. */
 export function plotOf(
   title: string,
   dates: readonly string[],
@@ -49,7 +49,7 @@ export function plotOf(
     lines: entries.map(([label, values]) => ({
       label,
       sum: values.reduce((sum, value) => sum + value, 0),
-      // A line of one point would be invisible: it goes from edge to edge.
+      // Draws a single value as a horizontal line; one point would be invisible.
       points:
         values.length === 1
           ? `0.0,${y(values[0]!)} ${WIDTH}.0,${y(values[0]!)}`

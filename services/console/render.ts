@@ -1,4 +1,4 @@
-/** From a page's answer to the document: view, policy, the cookie of a session that changes. */
+/** Renders a page's answer to an HTML document with its security policy and, if the session changes, a cookie. */
 import nunjucks from "nunjucks";
 import { config } from "../lib/config.ts";
 import { isServiceError } from "../lib/errors.ts";
@@ -24,7 +24,7 @@ environment.addGlobal("t", messages);
 environment.addGlobal("icons", `/app/assets/${iconsName}`);
 environment.addGlobal("listLink", listLink);
 
-// Made at first use: the tables of languages take 30 ms of a process's start.
+// Created at first use: loading the language data takes 30 ms.
 let numbers: Intl.NumberFormat | undefined;
 export function formatted(n: number): string {
   numbers ??= new Intl.NumberFormat("en");
@@ -34,21 +34,24 @@ environment.addFilter("number", (n: number | null) => (n === null ? "–" : form
 export const percentOf = (part: number | null, whole: number): string =>
   part === null || whole === 0 ? "–" : `${((100 * part) / whole).toFixed(1)} %`;
 environment.addFilter("percent", percentOf);
-/** Time zone of the page being rendered. Rendering is synchronous, and imported macros see no other context. */
+/**
+ * Time zone of the page being rendered. A module variable, because rendering is synchronous and imported macros have no
+ * access to the page's context.
+ */
 let zone = "UTC";
 environment.addFilter("time", (iso: string | null) => timeOf(iso, zone));
-/** Relative time, with the exact one on hover. */
+/** Formats a relative time, with the exact one on hover. */
 environment.addFilter("ago", (iso: string | null) => {
   if (iso === null || iso === undefined) return "–";
   const text = `<time datetime="${escapeHtml(iso)}" title="${escapeHtml(timeOf(iso, zone))}">${agoOf(iso, zone)}</time>`;
   return new nunjucks.runtime.SafeString(text);
 });
-/** Clock time without a zone, for campaigns sent by the recipients' zones. */
+/** Formats a clock time without a zone, for campaigns sent in the recipients' time zones. */
 environment.addFilter("anywhere", (iso: string) => iso.slice(0, 16).replace("T", " "));
 environment.addFilter("readable", readableName);
 environment.addFilter("clock", (iso: string) => `${iso.slice(11, 19)} UTC`);
 
-/** Nothing from elsewhere, no inline script or style, no frame around it. */
+/** Forbids resources of other sites, inline scripts and styles, and framing. */
 const POLICY = [
   "default-src 'none'",
   "style-src 'self'",
@@ -62,7 +65,10 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Sent to the console alone, or to its pages for operators alone; `Strict` keeps it off every request that another site begins. */
+/**
+ * Builds a cookie that is sent only to the console, or only to its operator pages. `Strict` keeps it off requests that
+ * other sites start.
+ */
 export function cookieOf(value: string, { path }: Visit): string {
   const secure = config().BASE_URL.startsWith("https:") ? "; Secure" : "";
   const [name, below] = isForOperators(path) ? [OPERATOR_COOKIE, "/app/operator"] : [CONSOLE_COOKIE, "/app"];
@@ -89,7 +95,7 @@ const STATUS: Record<string, keyof Titled> = {
   UNAVAILABLE: 503,
 };
 
-/** What a person can read of an error; undefined for what is no answer to a person. */
+/** Describes an error to the user; undefined for unexpected errors. */
 export function problemOf(error: unknown): Answer | undefined {
   if (!isServiceError(error)) return undefined;
   const status = STATUS[error.code];

@@ -1,4 +1,7 @@
-/** A request as pages see it: who asks, in which company, for what; and what they answer. */
+/**
+ * Types of requests and answers of pages, and how pages call actions: who asks, for which company, with which
+ * parameters.
+ */
 import type { Readable } from "node:stream";
 import type { CallingOptions } from "moleculer";
 import { call } from "../call.ts";
@@ -21,7 +24,7 @@ export interface Company {
 
 export type User = ReturnsOf<"accounts.me">["user"];
 
-/** Of everybody, also of who is not signed in. */
+/** A request of any visitor, signed in or not. */
 export interface Visit {
   ctx: Ctx;
   path: string;
@@ -29,9 +32,9 @@ export interface Visit {
   session: ConsoleSession;
   /** Named parts of the path (pages.ts). */
   params: Record<string, string>;
-  /** Empty for a page that is only shown. */
+  /** Form fields; empty for GET requests. */
   form: Record<string, string>;
-  /** Of a form with a file. */
+  /** File of an upload form. */
   file?: UploadedFile;
 }
 
@@ -42,33 +45,33 @@ export interface UploadedFile {
   stream: Readable;
 }
 
-/** Of a person who is signed in. */
+/** A request of a signed-in person. */
 export interface PersonVisit extends Visit {
   user: User;
   companies: Company[];
 }
 
-/** Of a page of one company, of which the person is a member. */
+/** A request for a page of a company that the person is a member of. */
 export interface CompanyVisit extends PersonVisit {
   company: Company;
 }
 
-/** Of an operator, who has come by a link and is no person of any company. */
+/** A request of an operator, who signed in by a link and has no user account. */
 export interface OperatorVisit extends Visit {
   operator: { id: string; name: string; expires_at: string };
 }
 
-/** What a page answers: values for its view; where to go, and what to say there; a document of its own. */
+/** Answer of a page: values for its view, a redirect with a message, or a document. */
 export type Answer =
   | { view: string; title: string; values?: Record<string, unknown>; status?: number }
   | { goTo: string; notice?: NoticeName }
   | Shown;
 
-/** `session`: the browser has another one from now on. `kept`: a form to show again, filled in, in place of the answer. */
+/** `session`: new session of the browser. `kept`: a saved form to show again, filled in, instead of the answer. */
 export type Outcome = { answer: Answer; session?: ConsoleSession; kept?: Kept };
 
 export interface Kept {
-  /** Where the form goes, below /app/. */
+  /** Path of the form's action below /app/. */
   path: string;
   fields: Record<string, string>;
 }
@@ -80,7 +83,7 @@ const metaOf = ({ ctx, session }: Visit): Caller => ({
   ...(session.person ? { userId: session.person.userId, sessionId: session.id } : {}),
 });
 
-/** The browser's session from the bearer token of a login. */
+/** Creates the browser's session from the bearer token of a login. */
 export function sessionFrom(access: string): ConsoleSession {
   const { sessionId, ...person } = verifyBearer(access)!;
   return sessionOf({ ...person, sessionId: sessionId! });
@@ -88,11 +91,11 @@ export function sessionFrom(access: string): ConsoleSession {
 
 const withMeta = (meta: Caller): CallingOptions & { meta: Caller } => ({ meta });
 
-/** An action that is about the person, or about nobody. */
+/** Calls an action as the person, outside any company. */
 export const callAs = <A extends ActionOf>(visit: Visit, action: A, params: ParamsOf<A>): Promise<ReturnsOf<A>> =>
   call(visit.ctx.broker, action, params, withMeta(metaOf(visit)));
 
-/** A change to a company that the person has just made, and so owns. */
+/** Calls an action as owner of a company that the person has just created. */
 export const callAsOwner = (
   visit: Visit,
   companyId: string,
@@ -100,12 +103,12 @@ export const callAsOwner = (
 ): Promise<ReturnsOf<"accounts.updateCompany">> =>
   call(visit.ctx.broker, "accounts.updateCompany", params, withMeta({ ...metaOf(visit), companyId, role: "owner" }));
 
-/** Who is signed in with this browser; undefined where nobody is, or the session has ended. */
+/** Returns the person who is signed in with this browser; undefined if nobody is or the session has ended. */
 export async function identify(visit: Visit, isPoll = false): Promise<PersonVisit | undefined> {
   const { person } = visit.session;
   if (!person) return undefined;
   try {
-    // Side by side, to wait once: what is read of a person whose session has ended goes nowhere.
+    // Reads both in parallel. The person's data is discarded if the session has ended.
     const [{ user, companies }] = await Promise.all([
       callAs(visit, "accounts.me", {}),
       callAs(visit, isPoll ? "accounts.requireSession" : "accounts.continueSession", person),
@@ -117,7 +120,7 @@ export async function identify(visit: Visit, isPoll = false): Promise<PersonVisi
   }
 }
 
-/** What operators' pages may ask and do: the operators' commands, and nothing of a company's people. */
+/** Actions that operator pages may call: those of operator commands, and none of companies. */
 type OperatorAction =
   | Extract<ActionOf, `operator.${string}`>
   | "accounts.listCompanies"
@@ -127,7 +130,10 @@ type OperatorAction =
   | "accounts.resumeCompany"
   | "campaigns.stopAny";
 
-/** No route leads to these actions: only a session that was looked up for this request calls them. */
+/**
+ * Calls an operator action. Only a session that was verified for this request reaches it, since these actions have no
+ * API route.
+ */
 export const callFor = <A extends OperatorAction>(
   visit: OperatorVisit,
   action: A,
@@ -147,7 +153,7 @@ const callerIn = (visit: CompanyVisit): Caller => {
   return { ...metaOf(visit), companyId, role };
 };
 
-/** An action of the API within the company, under the same rules: 403 where the role is not enough. */
+/** Calls an API action for the company under the API's permission rules: 403 if the role does not allow it. */
 export function callIn<A extends PermittedAction & ActionOf>(
   visit: CompanyVisit,
   action: A,
@@ -158,14 +164,14 @@ export function callIn<A extends PermittedAction & ActionOf>(
   return call(visit.ctx.broker, action, params, { ...options, ...withMeta(callerIn(visit)) });
 }
 
-/** An action of no route, such as a preview: whoever calls it has asked for the right that it needs. */
+/** Calls an action that has no API route, such as a preview. The caller must have checked the permission. */
 export const callUnder = <A extends ActionOf>(
   visit: CompanyVisit,
   action: A,
   params: ParamsOf<A>,
 ): Promise<ReturnsOf<A>> => call(visit.ctx.broker, action, params, withMeta(callerIn(visit)));
 
-/** A CSV that an action of the API gives page by page, under the same rules. */
+/** Downloads the CSV that an API action returns page by page, under the API's permission rules. */
 export function download<A extends PermittedAction & ActionOf>(
   visit: CompanyVisit,
   action: A,
@@ -182,11 +188,11 @@ export function download<A extends PermittedAction & ActionOf>(
   };
 }
 
-/** Of a page that is a form: a 403 for who may not send it. */
+/** Throws 403 on a form page whose form the person may not send. */
 export const requireMay = ({ company }: CompanyVisit, action: PermittedAction): void =>
   requirePermission(action, { role: company.role });
 
-/** Whether a page shows the button. */
+/** Returns whether the person may call the action, so that a page shows its button. */
 export const may = ({ company }: CompanyVisit, action: PermittedAction): boolean =>
   isAtLeast(company.role, permissionOf(action)!.role);
 

@@ -1,28 +1,28 @@
 /**
- * What a write did, in a sentence with its numbers, for the page that comes after it, and the form that takes it back. It
- * travels in the address, sealed: no link that somebody else made can have a page say something.
+ * Message for the page after a write: a sentence with numbers, and a form to undo the write. It is sealed in the URL,
+ * so that a link made by somebody else cannot put text on a page.
  */
 import { seal, unseal } from "../lib/secrets.ts";
 import { type Answer, type CompanyVisit, companyPath } from "./request.ts";
 
 export interface Result {
   text: string;
-  /** A form of this company, by its path below the company's, with its fields. */
+  /** Path of a form below the company's path, with its fields. */
   undo?: { path: string; fields: Record<string, string> };
 }
 
-/** A page that is opened again later says it no more. */
+/** Later visits of the same URL do not show the message. */
 const SHOWN_MS = 10 * 60_000;
 
 const contextOf = ({ company, user }: CompanyVisit) => `result ${company.id} ${user.id}`;
 
-/** Goes to a page of the company, which says it. */
+/** Redirects to a page of the company that shows the result. */
 export function withResult(visit: CompanyVisit, path: string, result: Result): Answer {
   const sealed = seal(JSON.stringify({ ...result, at: Date.now() }), contextOf(visit)).toString("base64url");
   return { goTo: `${companyPath(visit, path)}${path.includes("?") ? "&" : "?"}result=${sealed}` };
 }
 
-/** Values for the view; undefined where there is none, or none of this person's. */
+/** Returns the result for the view; undefined if there is none or it belongs to another person. */
 export function resultOf(visit: CompanyVisit) {
   const { result } = visit.query;
   if (!result) return undefined;

@@ -1,10 +1,9 @@
 /**
- * What a rule of a segment can ask, as the builder offers it: the fields and operators of the API
- * (models/segment-rules/segment-sql.ts) with the kind of input that their value needs. test/unit/console/segment-rows.test.ts
- * holds that nothing of the API's is missing.
+ * Fields and operators of the segment builder: those of the API (models/segment-rules/segment-sql.ts) with the input
+ * that each value needs. test/unit/console/segment-rows.test.ts checks that none is missing.
  */
 
-/** What the value is entered with: one of something, or several. */
+/** Input for the value: one value, or several. */
 export type Input =
   | "none"
   | "text"
@@ -20,13 +19,13 @@ export type Input =
   | "campaign"
   | "campaigns";
 
-/** An operator with one kind of value: `equals` of an attribute is three of them. */
+/** An operator with one type of value: `equals` of an attribute is three choices. */
 export interface Choice {
-  /** In the form. */
+  /** Value of the choice in the form. */
   key: string;
   operator: string;
   input: Input;
-  /** The same can be said by another choice: offered only where a stored rule has it. */
+  /** Equivalent to another choice, so it is offered only if a stored rule uses it. */
   rare?: true;
 }
 

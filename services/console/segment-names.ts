@@ -1,4 +1,4 @@
-/** Lists, campaigns and statuses that a segment's rules choose from, with their names; read only where a rule needs them. */
+/** Names of the lists, campaigns and statuses that rules of a segment can choose; loaded only if a rule needs them. */
 import { SUBSCRIBER_STATUSES } from "../../models/subscriber.ts";
 import { readableName } from "../lib/readable-name.ts";
 import { messages } from "./messages.ts";
@@ -8,7 +8,7 @@ import { choiceOf, type Row } from "./segment-rows.ts";
 
 const t = messages.segments;
 const PAGE = 100;
-/** Older campaigns are shown by their id where a rule has them. */
+/** Pages of campaigns to load; rules with older campaigns show the id. */
 const CAMPAIGN_PAGES = 3;
 
 type Option = [value: string, label: string];
@@ -49,7 +49,7 @@ const withUnknown = (options: Option[], chosen: readonly string[], label: (id: s
   return [...options, ...unknown.map((id): Option => [id, label(id)])];
 };
 
-/** What the row's value is chosen from; undefined where it is typed. */
+/** Options of the row's value; undefined if it is typed. */
 export function optionsFor(row: Row, { lists, campaigns }: Names): Option[] | undefined {
   const chosen = [row.value, ...row.picks];
   switch (choiceOf(row)?.input) {
@@ -75,7 +75,7 @@ export function optionsFor(row: Row, { lists, campaigns }: Names): Option[] | un
 export const labelOf = (field: string, key: string): string =>
   t.operatorsOf[field]?.[key] ?? t.operators[key as keyof typeof t.operators];
 
-/** A rule as a sentence, for those who may not change it. */
+/** Describes a rule in a sentence, for people who may not change it. */
 export function inWords(row: Row, names: Names): string {
   const choice = choiceOf(row);
   if (!choice) return row.kept ?? "";

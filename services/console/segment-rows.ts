@@ -1,6 +1,6 @@
 /**
- * The rules of a segment as rows of a form, and back. A row that the form cannot show (a date with a time and a zone, a
- * mixture of values, a field of a later release) keeps its condition as it is, so that saving loses nothing.
+ * Converts a segment's rules to form rows and back. A row that the form cannot show (a date with time and zone, mixed
+ * values, a field of a later release) keeps its condition unchanged, so that saving loses nothing.
  */
 import { isDeepStrictEqual } from "node:util";
 import { ATTRIBUTE, type Choice, choicesOf, FIELDS, isSeveral } from "./segment-fields.ts";
@@ -14,22 +14,22 @@ export interface Condition {
 type Form = Record<string, string>;
 
 export interface Row {
-  /** Of FIELDS, or "" before one was chosen. */
+  /** Key of FIELDS; "" if none is chosen yet. */
   field: string;
-  /** Of an attribute. */
+  /** Name of the attribute. */
   name: string;
   /** Key of a choice. */
   choice: string;
   value: string;
-  /** Of inputs that take several. */
+  /** Values of inputs with several values. */
   picks: string[];
-  /** The condition in JSON, where the form cannot show it. */
+  /** The condition as JSON if the form cannot show it. */
   kept?: string;
 }
 
 export const EMPTY_ROW: Row = { field: "", name: "", choice: "", value: "", picks: [] };
 
-/** The most that the API takes. */
+/** Maximum rows; the API's limit. */
 export const MAX_ROWS = 50;
 
 const PREFIX = "attributes.";
@@ -43,7 +43,7 @@ const linesOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== "");
 
-/** As text where it is no number: the API says so at its row. */
+/** Parses a number. Other text is returned unchanged, so that the API reports the error at its row. */
 const numberIn = (text: string): number | string => {
   const number = Number(text.trim());
   return text.trim() === "" || Number.isNaN(number) ? text : number;
@@ -58,7 +58,7 @@ function entered({ value, picks }: Row, { input }: Choice): unknown {
   return value;
 }
 
-/** What the API is asked; an unfinished row is a condition that the API refuses with the reason. */
+/** Converts a row to the API's condition. The API refuses the condition of an unfinished row with the reason. */
 export function conditionOf(row: Row): Condition {
   if (row.kept !== undefined) return JSON.parse(row.kept) as Condition;
   const choice = choiceOf(row);
@@ -74,7 +74,7 @@ const textOf = (value: unknown): string => {
   return Array.isArray(value) ? value.join("\n") : value === undefined ? "" : String(value);
 };
 
-/** The first choice that says the very same; a condition that none says is kept. */
+/** Converts a condition to a row with the first equivalent choice. Without one, the row keeps the condition. */
 export function rowOf(condition: Condition): Row {
   const isAttribute = typeof condition.field === "string" && condition.field.startsWith(PREFIX);
   const field = isAttribute ? ATTRIBUTE : condition.field;
@@ -116,7 +116,7 @@ function rowIn(form: Form, at: number): Row {
   return settled(row, { field: part("was.field"), choice: part("was.choice") });
 }
 
-/** With an operator of its field, and without a value that was entered for something else. */
+/** Gives the row an operator that its field has, and drops a value that was entered for another field or operator. */
 function settled(row: Row, was: { field: string; choice: string }): Row {
   const choice = choiceOf(row) ?? choicesOf(row.field)[0];
   const next = { ...row, choice: choice?.key ?? "" };
@@ -125,14 +125,14 @@ function settled(row: Row, was: { field: string; choice: string }): Row {
   return was.field !== "" && isOther ? { ...next, value: "", picks: [] } : next;
 }
 
-/** The rows of a form that was sent. */
+/** Reads the rows of a submitted form. */
 export function rowsIn(form: Form): Row[] {
   const given = Number(form.rows);
   const count = Number.isInteger(given) && given >= 0 ? Math.min(given, MAX_ROWS) : 0;
   return Array.from({ length: count }, (_, at) => rowIn(form, at));
 }
 
-/** What the API says of conditions, by the row; what it says of no row is under -1. */
+/** Groups the API's errors by row; -1 holds those that belong to no row. */
 export function errorsByRow(sentences: readonly string[]): Record<number, string[]> {
   const byRow: Record<number, string[]> = {};
   for (const sentence of sentences) {

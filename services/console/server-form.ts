@@ -1,4 +1,4 @@
-/** The form of a server: from a configuration to its fields, and from what was typed to what the API takes. */
+/** Converts a server configuration to form fields, and typed fields to the API's parameters. */
 import { TLS_MODES } from "../../models/smtp-config.ts";
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import { numberOf } from "./form-fields.ts";
@@ -15,10 +15,10 @@ const numberOrNull = (text: string): number | null => (text.trim() === "" ? null
 const textOrNull = (text: string): string | null => (text.trim() === "" ? null : text);
 const shown = (value: number | string | null | undefined): string => (value == null ? "" : `${value}`);
 
-/** Of a new server. */
+/** Default values for a new server. */
 export const FRESH: Fields = { port: "587", encryption: "auto", max_connections: "10", mailbox_tls: "on" };
 
-/** Without the login and the passwords, which no answer has. */
+/** Form fields of a stored server. Login and passwords are missing, because the API never returns them. */
 export function fieldsOf(server: Server): Fields {
   const { warmup, bounce_mailbox: mailbox } = server;
   const fields: Fields = {
@@ -58,7 +58,7 @@ interface LimitRow {
   connections: string;
 }
 
-/** Those that say something, and empty ones to fill in. */
+/** Rows of limits: those with content, plus empty ones to fill in. */
 export function limitRows(fields: Fields): LimitRow[] {
   const rows: LimitRow[] = [];
   for (let n = 0; n < MAX_ROWS + EMPTY_ROWS; n++) {
@@ -109,7 +109,7 @@ function mailboxOf(fields: Fields): NewServer["bounce_mailbox"] {
   };
 }
 
-/** Of a relay without login both are empty; what is left empty otherwise is what is stored. */
+/** Login to save. For a relay without login both fields are empty; otherwise an empty field keeps the stored value. */
 function loginOf({
   username = "",
   password = "",
@@ -119,7 +119,7 @@ function loginOf({
   return { ...(username === "" ? {} : { username }), ...(password === "" ? {} : { password }) };
 }
 
-/** Everything but the login. */
+/** All values except the login. */
 function valuesOf(fields: Fields) {
   const { name = "", host = "", port = "", sender_name = "", sender_email = "" } = fields;
   const { reply_to_email = "", bounce_address = "", max_connections = "", max_per_second = "" } = fields;
@@ -141,7 +141,7 @@ function valuesOf(fields: Fields) {
   } satisfies Change;
 }
 
-/** Without a name it is called by its host. */
+/** Parameters of a new server. The name defaults to its host. */
 export const newServerOf = (fields: Fields): NewServer => ({
   username: "",
   password: "",
@@ -150,8 +150,8 @@ export const newServerOf = (fields: Fields): NewServer => ({
 });
 
 /**
- * Only what differs from what is stored: whatever is given of the server itself makes the sender forget what it knows of it,
- * and a default stays one until another takes its place.
+ * Returns only changed fields: any server field in the request makes the sender forget the server's state, and a
+ * default should stay a default until it is overridden.
  */
 export function changeOf(fields: Fields, server: Server): Change {
   const before: Record<string, unknown> = valuesOf({ ...fieldsOf(server) });
@@ -161,7 +161,7 @@ export function changeOf(fields: Fields, server: Server): Change {
   return { ...Object.fromEntries(given), ...loginOf(fields) };
 }
 
-/** What a server is tried with before it is saved. */
+/** Parameters to test a server before it is saved. */
 export function loginToTry(fields: Fields): ParamsOf<"smtp-sender.validate"> {
   const { host = "", port = "", sender_email = "" } = fields;
   return {
@@ -177,7 +177,7 @@ export function loginToTry(fields: Fields): ParamsOf<"smtp-sender.validate"> {
 
 const OF_THE_SERVER = ["host", "port", "username", "password", "tls_mode", "use_tls", "sender_email"];
 
-/** Whether the server that is typed is the one that is stored, so that the stored password may be tried. */
+/** Returns whether the typed server is the stored one, so that the stored password may be used for a test. */
 export function isStored(fields: Fields, server: Server): boolean {
   const changes = changeOf(fields, server);
   return !OF_THE_SERVER.some((name) => Object.hasOwn(changes, name));

@@ -1,7 +1,9 @@
-/** What helps with an error of a mail server, by what it or the network said: these texts come from many programs. */
+/** Finds advice for a mail server's error from its text, which is written by many different programs. */
 type Trouble = "dns" | "connect" | "tls" | "auth" | "sender" | "later" | "other";
 
-/** The first that fits: a refused login is also a 5xx, a certificate's failure also a connection's. */
+/**
+ * Patterns in order of priority: a refused login is also a 5xx reply, and a certificate error also a connection error.
+ */
 const SIGNS: readonly [Trouble, RegExp][] = [
   ["dns", /ENOTFOUND|EAI_AGAIN|no such host|does not exist|has no address|not on the public internet/i],
   ["auth", /\b(?:535|534|530|538)\b|authenticat|\bauth\b|log ?in\b|password|credentials/i],
@@ -19,7 +21,9 @@ const SIGNS: readonly [Trouble, RegExp][] = [
 
 export const troubleOf = (text: string): Trouble => SIGNS.find(([, sign]) => sign.test(text))?.[0] ?? "other";
 
-/** Of a try: its stage says it, except that a refused sender has none of its own. */
+/**
+ * Returns the kind of problem of a connection test: usually its stage, but a refused sender has no stage of its own.
+ */
 export function troubleOfTry({ stage, message }: { stage: string; message: string }): Trouble {
   if (stage === "connect") return troubleOf(message) === "sender" ? "sender" : "connect";
   return stage === "dns" || stage === "tls" || stage === "auth" ? stage : "other";

@@ -1,6 +1,6 @@
 /**
- * A company's settings as forms: which field of the API each is, how its text becomes a value, and back. What a form says wrong goes
- * to the action as it is: the action says what is wrong with it.
+ * Maps company settings to form fields and back. Invalid text is passed to the action unchanged, so that the action
+ * reports the error.
  */
 import type { ParamsOf, ReturnsOf } from "../contracts.ts";
 import type { Errors } from "./form-errors.ts";
@@ -10,22 +10,22 @@ type Company = ReturnsOf<"accounts.getCompany">;
 type Changes = Omit<ParamsOf<"accounts.updateCompany">, "id">;
 
 /**
- * What stands in an empty field: nothing (""), null (none, or the default), or a mistake that the action names. `list`: an entry a
- * line.
+ * Meaning of an empty field: "" (text), null (nullable), or an error that the action reports (number). `list`: one
+ * entry per line.
  */
 type Value = "text" | "nullable" | "number" | "nullable number" | "check" | "list";
 
 export interface Setting {
-  /** As the API calls it; a dot leads into an object. */
+  /** Name of the API field; a dot selects a field of an object. */
   name: string;
   value: Value;
   label: string;
   hint?: string;
-  /** Of the field, where `value` does not say it. */
+  /** Kind of the form field, if it does not follow from `value`. */
   kind?: Field["kind"];
   attributes?: NonNullable<Field["attributes"]>;
   options?: NonNullable<Field["options"]>;
-  /** What the field shows where the company has none. */
+  /** Value shown if the company has none. */
   otherwise?: string;
 }
 
@@ -55,12 +55,12 @@ function givenValue({ name, value, otherwise }: Setting, form: Record<string, st
     case "nullable":
       return text.trim() === "" || text === otherwise ? null : text.trim();
     default:
-      // Browsers send a line's end as two characters.
+      // Browsers send line breaks as CRLF.
       return text.replaceAll("\r\n", "\n");
   }
 }
 
-/** Only what differs: the audit log says what was changed. */
+/** Returns only changed fields, because the audit log lists the fields of the request. */
 export function changesOf(settings: readonly Setting[], company: Company, form: Record<string, string>): Changes {
   const changes: Record<string, unknown> = {};
   for (const setting of settings) {
@@ -77,7 +77,7 @@ function textOf(value: unknown): string {
   return Array.isArray(value) ? value.join("\n") : String(value);
 }
 
-/** `typed`: a form that was sent, in place of what is stored. */
+/** `typed`: a submitted form, shown instead of the stored values. */
 export function fieldsOf(settings: readonly Setting[], company: Company, typed?: Record<string, string>): Field[] {
   return settings.map(({ value, kind = KINDS[value], otherwise = "", name, ...shown }) => {
     const field: Field = { ...shown, name, kind };
@@ -87,7 +87,7 @@ export function fieldsOf(settings: readonly Setting[], company: Company, typed?:
   });
 }
 
-/** The API reports what is wrong within an object at the object, with the key in front. */
+/** Moves errors of nested fields, which the API reports at the object with the key in front, to their form fields. */
 export function errorsAt(errors: Errors): Errors {
   const placed: Errors = {};
   for (const [field, sentences] of Object.entries(errors)) {

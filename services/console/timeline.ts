@@ -1,4 +1,4 @@
-/** What happened hour by hour, as a series without gaps: by the hour in the first days, then by the day, then by the week. */
+/** Builds a series without gaps from hourly counts: by hour for the first days, then by day, then by week. */
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const WEEK_MS = 7 * DAY_MS;
@@ -7,7 +7,7 @@ const MAX_HOURS = 72;
 const MAX_DAYS = 366;
 
 interface Hit {
-  /** The beginning of an hour, as the company's clocks show it: "2026-12-01T09:00:00". */
+  /** Start of an hour in the company's time zone: "2026-12-01T09:00:00". */
   clock: string;
   opens: number;
   clicks: number;
@@ -15,7 +15,7 @@ interface Hit {
 
 interface Timeline {
   step: "hour" | "day" | "week";
-  /** By the clocks of the hits. */
+  /** Start of each period, in the time zone of the counts. */
   dates: string[];
   opens: number[];
   clicks: number[];
@@ -33,7 +33,7 @@ const named = (atMs: number, step: Timeline["step"]): string => {
   return step === "hour" ? text.slice(0, 16).replace("T", " ") : text.slice(0, 10);
 };
 
-/** `hits` in order of time; undefined where there are none. A week begins on the weekday of the first one. */
+/** `hits` must be sorted by time; returns undefined if there are none. Weeks begin on the weekday of the first one. */
 export function timelineOf(hits: readonly Hit[]): Timeline | undefined {
   const [first, last] = [hits[0], hits.at(-1)];
   if (!first || !last) return undefined;

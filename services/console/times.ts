@@ -1,15 +1,15 @@
-/** Times as pages show them: in the company's time zone, which is named beside each. */
+/** Formats times for pages in the company's time zone, which is shown beside each. */
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** "2026-12-01 09:00" by the clocks of the zone. Node may not know a zone that PostgreSQL knows: then by universal time. */
+/** Formats as "2026-12-01 09:00" in a zone; in UTC if PostgreSQL knows the zone and Node does not. */
 function formatOf(zone: string): Intl.DateTimeFormat {
   const known = formats.get(zone);
   if (known) return known;
   const options = { dateStyle: "short", timeStyle: "short", timeZone: zone } as const;
   let made: Intl.DateTimeFormat;
   try {
-    // Swedish dates are those of ISO 8601.
+    // The Swedish format is that of ISO 8601.
     made = new Intl.DateTimeFormat("sv-SE", options);
   } catch {
     made = new Intl.DateTimeFormat("sv-SE", { ...options, timeZone: "UTC" });
@@ -18,7 +18,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   return made;
 }
 
-/** Without the zone. */
+/** Formats without the zone's name. */
 export const clockOf = (iso: string, zone: string): string => formatOf(zone).format(new Date(iso));
 
 export const dayOf = (iso: string, zone: string): string => clockOf(iso, zone).slice(0, 10);
@@ -33,10 +33,10 @@ const SPANS = [
 ] as const;
 const MAX_RELATIVE_MS = 7 * 86_400_000;
 
-// Made at first use, as the formats of numbers are.
+// Created at first use, because loading the language data takes time.
 let relative: Intl.RelativeTimeFormat | undefined;
 
-/** "in 3 hours" or "3 hours ago"; undefined beyond a week, empty within a minute. */
+/** Formats as "in 3 hours" or "3 hours ago"; undefined beyond a week, empty within a minute. */
 export function soonOf(iso: string, now = Date.now()): string | undefined {
   const ms = Date.parse(iso) - now;
   if (!(Math.abs(ms) < MAX_RELATIVE_MS)) return undefined;
@@ -46,13 +46,13 @@ export function soonOf(iso: string, now = Date.now()): string | undefined {
   return relative.format(Math.trunc(ms / length!), unit);
 }
 
-/** "3 hours ago" within a week, else the day. */
+/** Formats as "3 hours ago" within a week, otherwise as a day. */
 export const agoOf = (iso: string, zone: string, now = Date.now()): string =>
   (soonOf(iso, now) ?? dayOf(iso, zone)) || "just now";
 
 let inWords: Intl.DateTimeFormat | undefined;
 
-/** "Tuesday 1 July 2031 at 09:00" for the clock "2031-07-01T09:00"; what is no clock as it is. */
+/** Formats the clock "2031-07-01T09:00" as "Tuesday 1 July 2031 at 09:00"; other text stays unchanged. */
 export function clockInWords(clock: string): string {
   const at = new Date(`${clock}Z`);
   inWords ??= new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "short", timeZone: "UTC" });

@@ -1,4 +1,7 @@
-/** What needs a look: each a sentence with the page that helps. From what is stored: nothing is looked up for it. */
+/**
+ * Warnings of the overview: a sentence each, with the page that helps. Uses stored state only and makes no checks of
+ * its own.
+ */
 import type { ReturnsOf } from "../contracts.ts";
 import { messages } from "./messages.ts";
 import { formatted, percentOf } from "./render.ts";
@@ -8,7 +11,7 @@ const t = messages.overview.warningsOf;
 
 interface Warning {
   text: string;
-  /** Below the company's own. */
+  /** Path below the company's path. */
   path: string;
   link: string;
 }
@@ -18,11 +21,11 @@ type Endpoints = ReturnsOf<"webhooks.list">["results"];
 type Days = ReturnsOf<"tracking.companyStats">["sending"];
 type Plan = ReturnsOf<"accounts.getPlan">;
 
-/** Mailbox providers begin to refuse a sender above these; fewer mails say nothing. */
+/** Mailbox providers start to refuse senders above these rates. Rates of few mails mean nothing. */
 const MAX_BOUNCED = 0.05;
 const MAX_COMPLAINED = 0.003;
 const MIN_SENT = 200;
-/** Of a plan's limit. */
+/** Share of a plan's limit from which a warning is shown. */
 const NEARLY = 0.8;
 
 const serverWarnings = (servers: Servers): Warning[] =>
@@ -61,7 +64,7 @@ const planWarnings = ({ limits, usage, period }: Plan, zone: string): Warning[] 
     return [{ text, path: "settings/plan", link: t.toPlan }];
   });
 
-/** One that somebody switched off is as it is meant to be. */
+/** Endpoints that a person disabled need no warning. */
 const webhookWarnings = (endpoints: Endpoints): Warning[] =>
   endpoints
     .filter(({ failing_since }) => failing_since !== null)
@@ -76,7 +79,7 @@ interface Seen {
   days: Days;
   plan: Plan;
   endpoints: Endpoints;
-  /** The company's time zone. */
+  /** Time zone of the company. */
   zone: string;
 }
 

@@ -1,4 +1,4 @@
-/** Coming in, and what belongs to the person. */
+/** Texts for sign-in, sign-up and the user's own account. */
 export const signIn = {
   title: "Sign in",
   email: "Email address",

@@ -1,4 +1,4 @@
-/** Campaigns: the list, one of them, whom it went to, what it says. */
+/** Texts for campaigns: list, details, recipients and content. */
 export const campaigns = {
   title: "Campaigns",
   lead: "Everything you have sent or scheduled.",
@@ -59,7 +59,7 @@ export const campaigns = {
   liveScheduled: "This page follows by itself when it begins.",
   lost: "The live numbers were interrupted, and come back by themselves. Until then:",
   spoken: "{done} of {total} mails done, {failed} failed.",
-  /** The script fills in both. */
+  /** live.js replaces {n} and {time}. */
   retries: "{n} will be tried again at {time}.",
   perSecond: "Emails per second",
   left: "Time left",

@@ -1,4 +1,4 @@
-/** Importing subscribers from a file. */
+/** Texts for importing subscribers from a file. */
 export const imports = {
   title: "Import",
   intro:

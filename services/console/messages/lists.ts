@@ -1,4 +1,4 @@
-/** Lists, and suppressions. */
+/** Texts for lists and suppressions. */
 const plural = (n: number, one: string, many: string) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 
 export const lists = {

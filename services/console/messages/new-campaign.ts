@@ -1,4 +1,4 @@
-/** A new campaign in steps, and drafts. */
+/** Texts for drafts and the steps of a new campaign. */
 const many = (n: number, one: string, others: string) => (n === 1 ? one : others);
 
 export const newCampaign = {
@@ -186,7 +186,7 @@ export const newCampaign = {
     `The spam filter gives ${score} points. Mailboxes refuse from about 15 on, and sort out from about 6 on.`,
   spamRule: (name: string, points: string) => `${name}: ${points}`,
   noSpam: "No spam filter is connected, or it didn’t answer.",
-  /** By the check of a server's records: what mailboxes find there. */
+  /** Effect on mailboxes, by DNS check of the server. */
   dns: {
     spf: {
       good: "Your domain names this mail server as a sender (SPF).",

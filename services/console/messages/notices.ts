@@ -1,4 +1,4 @@
-/** What a page says of the write that led to it, by the name that the redirect carries: the address holds no free text. */
+/** Messages after a write. The redirect carries only the message's name, because a URL must not contain free text. */
 export const notices = {
   saved: "Saved.",
   deleted: "Deleted.",

@@ -1,7 +1,7 @@
-/** Pages for operators, over all companies. */
+/** Texts of the operator pages. */
 export const operator = {
   brand: "Operators",
-  /** By path below /app/operator; the order is that of the bar. */
+  /** Titles by path below /app/operator, in the order of the navigation. */
   pages: {
     "": "State",
     senders: "Senders",

@@ -1,4 +1,4 @@
-/** The page after signing in. */
+/** Texts of the overview, the first page after sign-in. */
 export const overview = {
   title: "Overview",
   hello: (name: string) => `Hello, ${name}`,

@@ -1,4 +1,4 @@
-/** Segments: subscribers described by rules. */
+/** Texts for segments, which select subscribers by rules. */
 export const segments = {
   title: "Segments",
   intro: "A segment is a saved filter. It selects everybody who matches at the moment you use it.",
@@ -102,7 +102,7 @@ export const segments = {
     "equals:flag": "is yes or no",
     "not_equals:flag": "is not (yes or no)",
   },
-  /** Where a field has words of its own for an operator. */
+  /** Names of operators that differ for certain fields. */
   operatorsOf: {
     list: {
       equals: "is on",

@@ -1,4 +1,4 @@
-/** Servers that send, the DNS of who sends, and what comes back. */
+/** Texts for SMTP servers, DNS records and bounces. */
 export const servers = {
   title: "Mail servers",
   intro: "The SMTP servers your emails are sent through. Passwords are encrypted and never shown.",

@@ -1,4 +1,4 @@
-/** Settings of a company. */
+/** Texts for company settings. */
 import type { AuditAction } from "../../lib/audit-actions.ts";
 
 export const keys = {

@@ -1,9 +1,9 @@
-/** Subscribers, one by one and in bulk. */
+/** Texts for single subscribers and bulk actions. */
 const plural = (n: number, one: string, many: string) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 const others = (n: number) => `${n.toLocaleString("en")} ${n === 1 ? "was" : "were"}`;
 const people = (n: number) => plural(n, "subscriber", "subscribers");
 
-/** What the pages of subscribers and of a list have in common. */
+/** Texts shared by the pages of subscribers and of one list. */
 export const peopleMessages = {
   undo: "Undo",
   pick: "Select",
@@ -19,7 +19,7 @@ export const peopleMessages = {
   export: "Export",
   suppress: "Suppress …",
   delete: "Delete …",
-  /** `{n}`: how many are selected. */
+  /** `{n}`: number of selected subscribers. */
   ofMany: {
     add: "Add {n} to list",
     remove: "Remove {n} from list",

@@ -1,4 +1,4 @@
-/** Templates, and the images and files in them. */
+/** Texts for templates, their images and files. */
 export const templates = {
   title: "Templates",
   search: "Name or subject contains",
@@ -47,7 +47,7 @@ export const templates = {
   noSubject: "(no subject yet)",
   readOnly: "You may read this template. A member can change it.",
 
-  // What can be inserted.
+  // Inserting
   variables: "Insert a variable",
   variablesHint: "It goes where the cursor is. In the mail the reader's own value stands in its place.",
   ofService: "Of every reader",
@@ -90,7 +90,7 @@ export const templates = {
   tooLarge: "This is too large for a form. Shorten it, or save it through the API.",
   ended: "Your session has ended, and this form can no longer be saved. Copy your text, sign in again, and paste it.",
 
-  // Two people at once.
+  // Edit conflicts
   conflict: (who: string, when: string) =>
     `${who} saved this template at ${when}, after you had opened it. Nothing of yours was saved, and nothing of theirs is lost.`,
   somebody: "Somebody",
@@ -126,7 +126,7 @@ export const templates = {
   yes: "yes",
   no: "no",
 
-  // Deleting.
+  // Deleting
   deleteTitle: (name: string) => `Delete ${name}?`,
   deleteSays: "The template goes for good, with all of its versions. This cannot be undone.",
   deleteKeeps: "Campaigns that were sent or scheduled with it have a copy of their own, and stay as they are.",

@@ -1,4 +1,4 @@
-/** The person's own account: address, password, and where the person is signed in, by the console or by the API all the same. */
+/** The person's own account: email address, password, and sessions of the console and the API. */
 import { config } from "../../lib/config.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { formPage, newPasswordField, passwordField } from "../form-fields.ts";
@@ -32,7 +32,7 @@ function showPassword(errors: Errors = {}): Answer {
 
 export const passwordPage = (_: PersonVisit): Answer => showPassword();
 
-/** The session goes on as another one: whoever holds a copy of the old cookie is signed out. */
+/** Replaces the session, so that a copy of the old cookie is signed out. */
 export const changePassword = (visit: PersonVisit): Promise<Outcome | Answer> =>
   orAgain(
     async () => {

@@ -1,4 +1,4 @@
-/** Who did what, in words, with filters. */
+/** Audit log in plain sentences, with filters. */
 import { AUDIT_ACTIONS } from "../../lib/audit-actions.ts";
 import { isUuid } from "../../lib/ids.ts";
 import { messages } from "../messages.ts";
@@ -7,7 +7,7 @@ import { type Answer, type CompanyVisit, callIn, companyPath } from "../request.
 
 const DAY_MS = 86_400_000;
 
-/** A day, or the one after it; nothing for what is no day. */
+/** Returns a valid date, plus `plusDays`; undefined for other text. */
 function dayOf(text: string | undefined, plusDays = 0): string | undefined {
   if (text === undefined || !/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined;
   const at = Date.parse(`${text}T00:00:00Z`);
@@ -21,7 +21,7 @@ function textOf(value: unknown): string {
   return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
 }
 
-/** What is known beside it, a line for each; ids say nothing to a reader. */
+/** Details of an entry, one line each, without ids. */
 function aboutOf(target: string | null, detail: Record<string, unknown>): string[] {
   const lines = Object.entries(detail)
     .filter(([, value]) => String(value ?? "") !== "" && !isUuid(String(value)))

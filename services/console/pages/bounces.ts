@@ -1,4 +1,4 @@
-/** What comes back: where it is read, what came in, the guard that stops campaigns, and how each provider's recipients fare. */
+/** Bounces: where they are read, which messages arrived, the guard that stops campaigns, and results per provider. */
 import { INBOUND_RESULTS } from "../../../models/inbound-message.ts";
 import { PROVIDERS } from "../../../models/inbound-source.ts";
 import { isUuid } from "../../lib/ids.ts";
@@ -11,11 +11,11 @@ import { type Answer, type CompanyVisit, callIn, companyPath, may, type Outcome 
 
 const t = messages.bounces;
 
-/** Of servers and sources nobody has so many. */
+/** Page size for servers and sources, of which no company has as many. */
 const ALL = { page_size: 100 };
-/** Among the campaigns that ended last. */
+/** Number of recently ended campaigns to search for stopped ones. */
 const MAX_STOPPED = 50;
-/** By mail, by the API, or from a provider. */
+/** Ways in which bounces arrive: SMTP, IMAP, the API or a provider's webhook. */
 const WAYS_IN = ["smtp", "imap", "api", ...PROVIDERS] as const;
 const BY_GUARD = "Stopped by the guard:";
 
@@ -26,7 +26,7 @@ const chosen = <T extends string>(values: readonly T[], text: string | undefined
 
 /** Filter value that shows only refusals during SMTP sessions. */
 const SESSION = "session";
-/** Shown above the messages. */
+/** Number of refusals shown above the messages. */
 const MAX_REFUSALS = 10;
 
 /** Refusals during SMTP sessions. They are events, because no message is received for them. */
@@ -131,7 +131,7 @@ export const setGuard = (visit: CompanyVisit): Promise<Outcome | Answer> =>
     (errors) => show(visit, errors),
   );
 
-/** As it came in: a download, which no browser opens as a page. */
+/** Returns the raw message as a download, which no browser opens as a page. */
 export const rawMessage = (visit: CompanyVisit): Promise<Answer> =>
   callIn(visit, "bounces.inboundRaw", { id: visit.params.id! });
 
@@ -139,7 +139,7 @@ const DAYS = [7, 30, 90] as const;
 
 export async function recipientDomainsPage(visit: CompanyVisit): Promise<Answer> {
   const days = DAYS.find((n) => `${n}` === visit.query.days) ?? 30;
-  // It reads the mails of these days: a second where there are many, so the page does not wait for it.
+  // Counting reads all mails of these days and can take a second, so the page requests it separately.
   const isCounted = visit.query.count === "yes";
   const [domains, slow, servers] = await Promise.all([
     isCounted ? callIn(visit, "tracking.domainStats", { days }) : undefined,

@@ -1,4 +1,4 @@
-/** How the company's public pages look: the form, and the page beside it as it would look with what stands in the form. */
+/** Branding of the company's public pages: the form, and a preview with the form's values. */
 import {
   type Branding,
   brandingErrors,
@@ -48,7 +48,7 @@ const SETTINGS: Setting[] = [
 
 const NAMES = SETTINGS.map(({ name }) => name);
 
-/** What the form holds, as a company has it that saved it. */
+/** Converts the form's values to the stored form of a branding. */
 function typedBranding(form: Record<string, string>): StoredBranding {
   const entries = NAMES.map((name) => [name.slice("branding.".length), form[name] ?? ""] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== "")) as Partial<Branding>;
@@ -84,7 +84,9 @@ async function show(visit: CompanyVisit, typed: Record<string, string> | undefin
   };
 }
 
-/** With values in the address the preview shows those: htmx asks for it as they are typed, the button without scripts. */
+/**
+ * Shows the preview with the values of the query. htmx requests it while somebody types, a button does without scripts.
+ */
 export const brandingPage = (visit: CompanyVisit): Promise<Answer> =>
   show(visit, isTyped(visit.query) ? visit.query : undefined, {});
 

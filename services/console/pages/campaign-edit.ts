@@ -1,4 +1,4 @@
-/** A campaign that waits for its time: what of it can still be changed. */
+/** Edits what can still be changed in a scheduled campaign. */
 import type { ParamsOf, ReturnsOf } from "../../contracts.ts";
 import { htmlOfTyped } from "../../lib/made-html/typed-text.ts";
 import { requirePermission } from "../../permissions.ts";
@@ -11,7 +11,7 @@ import { isClock } from "./compose/when.ts";
 type Campaign = ReturnsOf<"campaigns.get">;
 type Changes = Omit<ParamsOf<"campaigns.update">, "id">;
 
-/** Of each that can be chosen; what a company has beyond them is chosen by the API. */
+/** Maximum choices per field; a company with more uses the API. */
 const MAX_CHOICES = 100;
 const CHOICES = { page_size: MAX_CHOICES, ordering: "name" };
 
@@ -20,14 +20,16 @@ const bodyOf = async (visit: CompanyVisit): Promise<string | null> =>
 
 const read = (visit: CompanyVisit) => callIn(visit, "campaigns.get", { id: campaignId(visit) });
 
-/** As a field of the kind datetime-local has it: the company's clock, or the one that is the same for all recipients. */
+/**
+ * Value of the datetime-local field: in the company's time zone, or the local time that is the same for all recipients.
+ */
 async function clockOf(visit: CompanyVisit, { scheduled_for, timezone }: Campaign): Promise<string> {
   if (scheduled_for === null || timezone === "recipient") return (scheduled_for ?? "").slice(0, 16);
   const { clocks } = await callUnder(visit, "accounts.clocksAt", { instants: [scheduled_for] });
   return clocks[0]!.slice(0, 16);
 }
 
-/** Also of the page: a form that nobody may send is none. */
+/** Also guards the page: people who may not send the form do not see it. */
 const requireEditor = ({ company: { role } }: CompanyVisit) => requirePermission("campaigns.update", { role });
 
 async function showForm(visit: CompanyVisit, errors: Errors = {}): Promise<Answer> {
@@ -67,12 +69,12 @@ async function showForm(visit: CompanyVisit, errors: Errors = {}): Promise<Answe
 
 export const editPage = (visit: CompanyVisit): Promise<Answer> => showForm(visit);
 
-/** Browsers send line ends as CRLF. */
+/** Browsers send line breaks as CRLF. */
 const withoutReturns = (text: string) => text.replaceAll("\r\n", "\n").trim();
 
 const AUDIENCE = /^(list|segment):([0-9a-f-]{36})$/i;
 
-/** What differs from the campaign alone: a field that is sent as it was could take away what a variant has. */
+/** Returns only changed fields: an unchanged field in the request could remove settings of a variant. */
 export function changesOf(form: Record<string, string>, campaign: Campaign, before: string | null = null): Changes {
   const { name = "", subject = "", template = "", audience = "" } = form;
   const body = htmlOfTyped(form.body ?? before ?? "");
@@ -86,7 +88,7 @@ export function changesOf(form: Record<string, string>, campaign: Campaign, befo
   };
 }
 
-/** A clock that is none goes to the API as it was typed. */
+/** Passes invalid times to the API as typed. */
 async function newTimeOf(visit: CompanyVisit, campaign: Campaign): Promise<Changes> {
   const { scheduled_for: clock = "" } = visit.form;
   if (clock === "" || clock === (await clockOf(visit, campaign))) return {};

@@ -1,4 +1,4 @@
-/** What a campaign says, and where people clicked in it: the links by clicks, and on the mail itself. */
+/** Content of a campaign and its clicks, as a list of links and on the mail itself. */
 import type { ReturnsOf } from "../../contracts.ts";
 import { withMarks } from "../link-marks.ts";
 import { mailFrame } from "../mail-frame.ts";
@@ -14,12 +14,12 @@ function asked(visit: CompanyVisit) {
   return { id: campaignId(visit), ...(/^[0-4]$/.test(variant) ? { variant: Number(variant) } : {}) };
 }
 
-/** Which of an A/B test's mails is shown: the one that was asked for, else the winner, else the first. */
+/** Chooses which mail of an A/B test is shown: the requested one, else the winner, else the first. */
 function shownVariant({ variants, winner }: ReturnsOf<"campaigns.get">, wanted: number | undefined) {
   return variants.length === 0 ? undefined : (wanted ?? winner?.index ?? 0);
 }
 
-/** Of people; of hits where nobody knows whose they are. */
+/** Number of people who clicked, or of clicks if clicks cannot be assigned to people. */
 const clicksOf = ({ unique, total }: { unique: number | null; total: number }): number => unique ?? total;
 
 export async function mailPage(visit: CompanyVisit): Promise<Answer> {
@@ -49,7 +49,7 @@ export async function mailPage(visit: CompanyVisit): Promise<Answer> {
   };
 }
 
-/** A document of its own, for the frame on the page. */
+/** Returns the mail as a document for the page's frame. */
 export async function mailFramePage(visit: CompanyVisit): Promise<Answer> {
   const [{ html }, { links, delivered }] = await Promise.all([
     callIn(visit, "renderer.campaignContent", asked(visit)),

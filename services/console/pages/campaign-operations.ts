@@ -1,4 +1,4 @@
-/** What can be done with a campaign, each with what it will do in numbers. */
+/** Operations on a campaign, each with the numbers of its effect. */
 import { type CampaignStatus, isFinished } from "../../../models/campaign.ts";
 import type { ReturnsOf } from "../../contracts.ts";
 import { newId } from "../../lib/ids.ts";
@@ -22,9 +22,9 @@ export interface Operation {
   button: string;
   hint: string;
   path: string;
-  /** Cannot be taken back: asked for in two steps. */
+  /** Cannot be undone, so it needs a confirmation. */
   isFinal: boolean;
-  /** A second sending of the same form does nothing more. */
+  /** Idempotency key: submitting the same form again has no effect. */
   key?: string;
 }
 
@@ -35,7 +35,7 @@ const CAN_BE_SENT_AGAIN: readonly CampaignStatus[] = ["completed", "partial", "f
 /** `retryable`: recipients to whom a resume would send. */
 export function operationsOf(visit: CompanyVisit, campaign: Campaign, retryable: number): Operation[] {
   const { status, total_emails, sent_count, opens, clicks } = campaign;
-  // Who clicked has read it, whatever became of the pixel.
+  // People who clicked have read the mail even if the open pixel was not loaded.
   const readers = Math.max(opens ?? 0, clicks ?? 0);
   const rows = [
     {
@@ -60,7 +60,7 @@ export function operationsOf(visit: CompanyVisit, campaign: Campaign, retryable:
     {
       name: "resend",
       action: "campaigns.resend",
-      // Whom it did not reach is not known without individual tracking.
+      // Non-openers are unknown without individual tracking.
       fits: CAN_BE_SENT_AGAIN.includes(status) && opens !== null && sent_count > readers,
       hint: t.resendHint(people(sent_count - readers)),
     },

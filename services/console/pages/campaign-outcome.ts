@@ -29,17 +29,17 @@ type State = keyof typeof t.states;
 const stateOf = ({ status }: Campaign, retryable: number): State =>
   status === "partial" && retryable === 0 ? "completed" : status;
 
-/** A list's rows with their states. */
+/** Adds each campaign's state to the rows of a list. */
 export async function withStates(visit: CompanyVisit, campaigns: readonly Campaign[]) {
   const retryable = await retryableOf(visit, campaigns, 1);
   return campaigns.map((campaign) => ({ ...campaign, state: stateOf(campaign, retryable.get(campaign.id) ?? 0) }));
 }
 
-/** The state of one campaign and, once it is over, its numbers: "Sent: 9 delivered, 1 bounced". */
+/** Describes the state of one campaign and, once it has ended, its numbers: "Sent: 9 delivered, 1 bounced". */
 export function outcomeOf(campaign: Campaign, { delivered, bounced }: Analytics, retryable: number) {
   const state = stateOf(campaign, retryable);
   if (!["completed", "partial", "failed"].includes(state)) return { state, words: t.states[state] };
-  // A recipient whose server blocked the sender counts as bounced in the analytics, and can be retried.
+  // A recipient whose server blocked the sender counts as bounced in the analytics but can be retried.
   const final = Math.max(0, campaign.total_emails - delivered - retryable);
   const lost = Math.min(bounced, final);
   const parts = Object.entries({ delivered, bounced: lost, retryable, skipped: final - lost }).filter(([, n]) => n > 0);

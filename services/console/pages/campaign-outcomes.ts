@@ -1,4 +1,7 @@
-/** Why mails of a campaign failed, and what became of them by recipient domain: read when they are asked for, because they are counted then. */
+/**
+ * Failure reasons and results per recipient domain of a campaign. Both are counted on request, so they are loaded
+ * separately.
+ */
 
 import { messages } from "../messages.ts";
 import { type Answer, type CompanyVisit, callIn } from "../request.ts";

@@ -1,4 +1,4 @@
-/** Whom a campaign went to: all of them by status or address, and what became of one of its mails. */
+/** Recipients of a campaign, filtered by status or address, and the history of one mail. */
 
 import { notFound } from "../../lib/errors.ts";
 import { messages } from "../messages.ts";
@@ -8,10 +8,10 @@ import { campaignId, campaignPath, tabsOf } from "./campaign-place.ts";
 
 const t = messages.campaigns.recipients;
 
-/** In the order in which somebody would look for them. */
+/** Statuses, most wanted first. */
 const STATUSES = ["sent", "failed", "bounced", "unknown", "queued", "sending", "suppressed"] as const;
 
-/** A whole address is looked up by its index; part of one is looked for among all. */
+/** A complete address is found by an index; part of an address needs a search through all recipients. */
 const isAddress = (text: string): boolean => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text);
 
 export async function recipientsPage(visit: CompanyVisit): Promise<Answer> {
@@ -48,7 +48,7 @@ export async function recipientsPage(visit: CompanyVisit): Promise<Answer> {
   };
 }
 
-/** Of a click its address, of a bounce what was reported. */
+/** Details of an event: a click's URL, a bounce's reason. */
 function aboutOf(metadata: object): string {
   const { url, diagnostic } = metadata as { url?: unknown; diagnostic?: unknown };
   return String(url ?? diagnostic ?? "");

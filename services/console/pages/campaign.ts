@@ -1,4 +1,4 @@
-/** One campaign: how far it is, what came of it, what can be done with it. */
+/** One campaign: progress, results and operations. */
 import { isFinished } from "../../../models/campaign.ts";
 import type { ReturnsOf } from "../../contracts.ts";
 import { messages } from "../messages.ts";
@@ -23,7 +23,7 @@ async function plotIn(visit: CompanyVisit, { timeline }: Analytics) {
   return plotOf(t.overTime[step], dates, { [t.opens]: opens, [t.clicks]: clicks }, t.steps[step]);
 }
 
-/** What was compared, with what came of each; empty where nothing was. */
+/** Variants of an A/B test with their results; empty if the campaign has none. */
 function variantsOf({ variants, winner }: Campaign, { variants: results }: Analytics) {
   return variants.map((variant) => ({
     ...variant,

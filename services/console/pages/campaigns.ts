@@ -1,4 +1,4 @@
-/** Campaigns: the list with its filters, and those in the air. */
+/** Campaigns: the list with its filters, and those that are being sent. */
 import { CAMPAIGN_STATUSES, CAMPAIGN_TYPES } from "../../../models/campaign.ts";
 import { orderingIn } from "../list-link.ts";
 import { messages } from "../messages.ts";
@@ -40,10 +40,10 @@ export async function campaignsPage(visit: CompanyVisit): Promise<Answer> {
 
 const MAX_IN_THE_AIR = 20;
 
-/** What is being sent, or waits for a sender. */
+/** Returns campaigns that are being sent or wait for a sender. */
 export async function campaignsInTheAir(visit: CompanyVisit) {
   const asked = { page_size: MAX_IN_THE_AIR };
-  // One after the other, and in the order in which a campaign goes: one that begins meanwhile is in the second list.
+  // Read in the order of the statuses, so that a campaign that starts in between is in the second list.
   const pending = await callIn(visit, "campaigns.list", { status: "pending", ...asked });
   const sending = await callIn(visit, "campaigns.list", { status: "sending", ...asked });
   const byId = new Map([...pending.results, ...sending.results].map((campaign) => [campaign.id, campaign]));
@@ -54,7 +54,7 @@ export async function campaignsInTheAir(visit: CompanyVisit) {
   };
 }
 
-/** A page of its own, from which the overview refreshes its section. */
+/** Separate page with which the overview refreshes its section. */
 export async function inTheAirPage(visit: CompanyVisit): Promise<Answer> {
   return {
     view: "in-the-air",

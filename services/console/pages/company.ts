@@ -1,4 +1,4 @@
-/** What the company is: its settings in groups, each a form of its own; and its end. */
+/** Company settings, one form per group, and deleting the company. */
 import { isServiceError } from "../../lib/errors.ts";
 import { ownHost } from "../../lib/links-base.ts";
 import { requirePermission } from "../../permissions.ts";
@@ -132,7 +132,7 @@ export const saveForms = saveGroup("forms");
 export const saveSending = saveGroup("sending");
 export const saveDomain = saveGroup("domain");
 
-/** What goes with the company, counted: lists that are long are counted by their own first page. */
+/** Counts what is deleted with the company; long lists are counted by the total of their first page. */
 async function whatGoes(visit: CompanyVisit) {
   const one = { page_size: 1 };
   const { id } = visit.company;
@@ -182,7 +182,7 @@ async function showDelete(visit: CompanyVisit, errors: Errors = {}): Promise<Ans
 
 export const deleteCompanyPage = (visit: CompanyVisit): Promise<Answer> => showDelete(visit);
 
-/** The name is asked for here, so that nobody deletes the wrong one of several; the password by the action. */
+/** Checks the typed name, so that nobody deletes the wrong company; the action checks the password. */
 export const deleteCompany = (visit: CompanyVisit): Promise<Outcome | Answer> =>
   orAgain(
     async () => {

@@ -1,4 +1,7 @@
-/** What mailbox providers look up in the DNS: records of each server's sender, DKIM keys, and the company's tracking domain. */
+/**
+ * DNS records that mailbox providers check: those of each server's sender, DKIM keys, and the company's tracking
+ * domain.
+ */
 import { DKIM_ALGORITHMS } from "../../../models/dkim-key.ts";
 import type { ReturnsOf } from "../../contracts.ts";
 import { ownHost } from "../../lib/links-base.ts";
@@ -63,12 +66,12 @@ export const setTrackingDomain = (visit: CompanyVisit): Promise<Outcome | Answer
 type Value = ReturnsOf<"smtp-sender.deliverability">["checks"][number]["found"];
 
 export interface Lines {
-  /** A record to publish, or one that is published. */
+  /** DNS record, published or to be published. */
   record: { name: string; value: string } | null;
   texts: string[];
 }
 
-/** What a check found or expects, as lines to read. */
+/** Found or expected values of a check, as lines of text. */
 export function linesOf(value: Value): Lines {
   if (value === null) return { record: null, texts: [] };
   if (typeof value === "string") return { record: null, texts: [value] };
@@ -81,7 +84,7 @@ export function linesOf(value: Value): Lines {
 
 interface Shown {
   errors?: Errors;
-  /** Asks the DNS, which takes seconds. */
+  /** Makes DNS queries, which takes seconds. */
   looks?: boolean;
 }
 
@@ -102,7 +105,7 @@ const keysOf = ({ dkim, dkim_waiting }: Server) => [
 async function showOne(visit: CompanyVisit, { errors = {}, looks = false }: Shown = {}): Promise<Answer> {
   const id = visit.params.id!;
   const checks = looks ? await lookedUp(visit, id) : null;
-  // Read behind it: a look may have made a key sign.
+  // Read after the check, which may have activated a DKIM key.
   const server = await callIn(visit, "smtp-sender.getConfig", { id });
   const domain = domainOf(server.sender_email);
   return {
@@ -122,7 +125,7 @@ async function showOne(visit: CompanyVisit, { errors = {}, looks = false }: Show
   };
 }
 
-/** One that no key has: fm1, fm2 … */
+/** Next unused selector: fm1, fm2 … */
 export function nextSelector(server: Pick<Server, "dkim" | "dkim_waiting">): string {
   const taken = new Set([server.dkim ?? [], server.dkim_waiting].flat().map(({ selector }) => selector.toLowerCase()));
   for (let n = 1; ; n++) if (!taken.has(`fm${n}`)) return `fm${n}`;
@@ -144,7 +147,7 @@ export const makeDkimKey = (visit: CompanyVisit): Promise<Outcome | Answer> =>
         id: visit.params.id!,
         domain,
         selector,
-        // What is none goes to the action, which says so.
+        // The action reports an unknown algorithm.
         algorithm: algorithm as (typeof DKIM_ALGORITHMS)[number],
       });
       return thenShow(visit);

@@ -1,4 +1,4 @@
-/** The page after signing in: the companies of a person with several, the overview of one. */
+/** First page after sign-in: the company's overview, or a choice if the person has several companies. */
 import { isFinished } from "../../../models/campaign.ts";
 import type { ReturnsOf } from "../../contracts.ts";
 import { messages } from "../messages.ts";
@@ -15,13 +15,13 @@ export function chooseCompany({ companies }: PersonVisit): Answer {
   return { view: "companies", title: messages.companies.title };
 }
 
-/** Of servers and webhooks nobody has so many. */
+/** Page size for servers and webhooks, of which no company has as many. */
 const ALL = { page_size: 100 };
 
 type Stats = ReturnsOf<"tracking.companyStats">;
 type Servers = ReturnsOf<"smtp-sender.listConfigs">;
 
-/** What a company does before its first campaign, in order; each is done where the API has one of it. */
+/** Steps before a company's first campaign, in order. A step is done if the API has an object of its kind. */
 async function firstSteps(visit: CompanyVisit, { subscribers, campaigns }: Stats, servers: Servers) {
   const one = { page_size: 1 };
   const [lists, templates] = await Promise.all([
@@ -42,7 +42,7 @@ async function firstSteps(visit: CompanyVisit, { subscribers, campaigns }: Stats
   return steps.map(({ name, path, done }) => ({ ...t.steps[name], done, href: companyPath(visit, path) }));
 }
 
-/** With what the overview has read already. */
+/** Returns the overview's warnings from data that was already read. */
 async function warnings(visit: CompanyVisit, { sending }: Stats, { results }: Servers) {
   const [plan, hooks] = await Promise.all([
     callIn(visit, "accounts.getPlan", { id: visit.company.id }),
@@ -60,7 +60,7 @@ async function warnings(visit: CompanyVisit, { sending }: Stats, { results }: Se
 
 const DAYS = 30;
 
-/** What became of people and mail, by the day; a plot of nothing is left out. */
+/** Daily plots of growth and sending; plots without data are left out. */
 function plotsOf({ growth, sending }: Stats): Plot[] {
   const plot = <Row extends { date: string }>(
     title: string,
@@ -81,7 +81,7 @@ function plotsOf({ growth, sending }: Stats): Plot[] {
   return plots.filter(({ rows }) => rows.length > 0);
 }
 
-/** The period's numbers, for the tiles. */
+/** Totals of the period, for the tiles. */
 function totalsOf({ growth, sending }: Stats) {
   const sum = (of: "sent" | "delivered" | "opens" | "clicks") => sending.reduce((all, day) => all + day[of], 0);
   const gained = growth.reduce((all, day) => all + day.subscribed - day.unsubscribed - day.bounced, 0);
@@ -112,7 +112,7 @@ export async function companyHome(visit: CompanyVisit): Promise<Answer> {
       inTheAir,
       scheduled: scheduled.results,
       recent: await withStates(visit, finished),
-      // A company that has sent a campaign needs no list of first steps any more.
+      // The list of first steps ends with the first campaign.
       steps: isNew ? steps : [],
       stepsDone: steps.filter(({ done }) => done).length,
       newPath: may(visit, "campaigns.createDraft") ? companyPath(visit, "campaigns/new") : null,

@@ -1,4 +1,4 @@
-/** Import: a file is uploaded once, its columns are looked at, it is tried, and then imported; in the background. */
+/** Import of subscribers: upload, mapping of columns, dry run and import, which runs in the background. */
 import type { ReturnsOf } from "../../contracts.ts";
 import { invalid, isServiceError, wrongState } from "../../lib/errors.ts";
 import { isUuid } from "../../lib/ids.ts";
@@ -71,7 +71,7 @@ const columnsAs = (visit: CompanyVisit, { id }: Import, { charset, header, mappi
     ...(mapping && Object.keys(mapping).length > 0 ? { mapping: JSON.stringify(mapping) } : {}),
   });
 
-/** The form as the last try was asked for, so that its choices are shown again. */
+/** Form values of the last dry run, so that its choices are shown again. */
 const askedBefore = ({ charset, list_id, on_conflict, header, date_order }: Import): Record<string, string> => ({
   ...(charset === null ? {} : { charset }),
   list: list_id ?? "",
@@ -80,7 +80,7 @@ const askedBefore = ({ charset, list_id, on_conflict, header, date_order }: Impo
   date_order: date_order ?? "",
 });
 
-/** Unset until somebody has chosen: then the file's first line decides. */
+/** Undefined until chosen; then the API decides by the file's first line. */
 const hasHeader = ({ header }: Record<string, string>): boolean | undefined =>
   header === undefined ? undefined : header !== "no";
 
@@ -89,7 +89,7 @@ interface Choosing {
   errors?: Errors;
 }
 
-/** What the file's columns are, and what is to become of them. */
+/** Shows the mapping screen: the file's columns and what to import them as. */
 async function showColumns(visit: CompanyVisit, state: Import, { form, errors = {} }: Choosing): Promise<Answer> {
   const charset = form.charset || null;
   const [look, lists] = await Promise.all([
@@ -97,7 +97,7 @@ async function showColumns(visit: CompanyVisit, state: Import, { form, errors = 
     allLists(visit),
   ]);
   const { header } = look;
-  // Names of columns mean nothing once the first line is a person, and the other way round.
+  // Drops the mapping by column names if the choice of a header line has changed.
   const mapping = header === state.header ? state.mapping : {};
   const mapped = await columnsAs(visit, state, { charset, header, mapping });
   const named = { list: NEW_LIST, on_conflict: "update", new_list: nameOf(state).replace(/\.\w+$/, ""), ...form };
@@ -108,7 +108,7 @@ async function showColumns(visit: CompanyVisit, state: Import, { form, errors = 
       state,
       bytes: sizeText(state.bytes),
       look,
-      // Of what is chosen here only a try says whether it is right.
+      // Choices that were not tried yet have no known problem.
       problem: form === visit.form || guessedAddress(mapped) !== -1 ? undefined : mapped.problem,
       columns: shownColumns(look, mapped, form),
       separator: t.separators[look.delimiter as keyof typeof t.separators] ?? look.delimiter,
@@ -126,7 +126,7 @@ async function showColumns(visit: CompanyVisit, state: Import, { form, errors = 
   };
 }
 
-/** A list that was deleted since: the start refuses it with the reason. */
+/** Ignores a list that was deleted: starting the import reports it. */
 function ifGone(error: unknown): undefined {
   if (!isServiceError(error, "NOT_FOUND")) throw error;
 }
@@ -196,9 +196,9 @@ async function askedIn(visit: CompanyVisit, state: Import): Promise<Asked> {
   };
 }
 
-/** The mapping screen sent: shown anew, or tried. */
+/** Handles the mapping form: shows it again, or starts a dry run. */
 export async function tryImport(visit: CompanyVisit): Promise<Outcome | Answer> {
-  // Also for a form that only shows itself again.
+  // Checked also if the form is only shown again.
   requirePermission("subscribers.startImport", { role: visit.company.role });
   const state = await read(visit);
   const again = (errors: Errors = {}) => showColumns(visit, state, { form: visit.form, errors });
@@ -209,13 +209,13 @@ export async function tryImport(visit: CompanyVisit): Promise<Outcome | Answer> 
     if (list === NEW_LIST && new_list.trim() === "") throw invalid({ new_list: [t.nameNeeded] });
     const list_id = isUuid(list) ? { list_id: list } : {};
     await callIn(visit, "subscribers.startImport", { id: state.id, ...asked, ...list_id, dry_run: true });
-    // The list is made when the import is: who only tries leaves none behind.
+    // The new list is created only when the import starts, so that a dry run leaves nothing behind.
     const search = list === NEW_LIST ? `?${new URLSearchParams({ new_list })}` : "";
     return { goTo: `${pathOf(visit, state.id)}${search}` };
   }, again);
 }
 
-/** As it was tried. */
+/** Starts the import with the settings of the dry run. */
 export async function startImport(visit: CompanyVisit): Promise<Outcome | Answer> {
   requirePermission("subscribers.startImport", { role: visit.company.role });
   const state = await read(visit);

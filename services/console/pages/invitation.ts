@@ -1,4 +1,4 @@
-/** Accepting an invitation: with a new account, as who is signed in, or by signing in. */
+/** Accepts an invitation with a new account, as the signed-in person, or after signing in. */
 import { isServiceError } from "../../lib/errors.ts";
 import type { Errors } from "../form-errors.ts";
 import { type Field, formPage, nameFields, newPasswordField } from "../form-fields.ts";
@@ -29,7 +29,7 @@ function show(visit: Visit, person: PersonVisit | undefined, errors?: Errors): A
   });
 }
 
-/** What a person can do about a link that is refused; undefined where the error is no answer to a person. */
+/** Explains a refused link; undefined for unexpected errors. */
 function refusal(visit: Visit, person: PersonVisit | undefined, error: unknown): Answer | undefined {
   const t = messages.invitation;
   if (isServiceError(error, "INVALID")) return show(visit, person, error.data.fields);
@@ -44,7 +44,7 @@ function refusal(visit: Visit, person: PersonVisit | undefined, error: unknown):
   return undefined;
 }
 
-/** The session of a person who accepts is a new one: it begins where rights change. */
+/** Starts a new session on acceptance, because the person's rights change. */
 async function accept(visit: Visit, person: PersonVisit | undefined): Promise<Outcome> {
   const { password = "", first_name = "", last_name = "" } = visit.form;
   const given = { token: tokenOf(visit), ...(person ? {} : { password, first_name, last_name }) };
@@ -59,7 +59,7 @@ async function accept(visit: Visit, person: PersonVisit | undefined): Promise<Ou
   }
 }
 
-/** A session that has ended speaks for nobody. */
+/** Treats a visitor whose session has ended as signed out. */
 function asNobody(visit: Visit): Visit {
   const { person: _, ...session } = visit.session;
   return { ...visit, session };
@@ -72,7 +72,7 @@ export async function acceptInvitation(visit: Visit): Promise<Outcome> {
   return accept(person ?? asNobody(visit), person);
 }
 
-/** Asks for the password first where none was sent. Whoever signs in stays so, also where the invitation is for somebody else. */
+/** Asks for the password if none was sent. The person stays signed in even if the invitation is for somebody else. */
 export async function signInAndAccept(visit: Visit): Promise<Outcome | Answer> {
   if (visit.form.email === undefined) return signInForm(wayOf(visit), {});
   const signedIn = await signedInBy(visit, wayOf(visit));

@@ -1,11 +1,11 @@
-/** API keys: how programs of the company come in. A key is shown once, on the page that answers its making. */
+/** API keys. A key is shown only once, in the response that creates it. */
 import { SCOPES } from "../../lib/rights.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
 import { type Answer, type CompanyVisit, callIn, callUnder, companyPath, may, type Outcome } from "../request.ts";
 import { isClock } from "./compose/when.ts";
 
-/** A company holds at most 20. */
+/** Page size; a company has at most 20 keys. */
 const ALL = 100;
 
 interface Shown {

@@ -1,4 +1,4 @@
-/** One list on three tabs: its subscribers, its settings, and the sign-up form for a site. */
+/** One list in three tabs: subscribers, settings, and the sign-up form for a website. */
 
 import { SUBSCRIBER_STATUSES } from "../../../models/subscriber.ts";
 import { config } from "../../lib/config.ts";
@@ -31,7 +31,7 @@ interface FormOf {
   attributes: readonly string[];
 }
 
-/** HTML for a page of the company's own: no script, a field that only programs fill in. */
+/** HTML for the company's website: without scripts, with a hidden field that only bots fill in. */
 export function formCode({ companyId, list, attributes }: FormOf): string {
   const field = (name: string, label: string, more: string) =>
     `  <p><label>${escapeHtml(label)}<br><input name="${escapeHtml(name)}" ${more}></label></p>`;
@@ -53,7 +53,7 @@ type List = Awaited<ReturnType<typeof read>>;
 
 const TABS = { "": t.members, settings: t.settings, form: t.form };
 
-/** A tab of the list's page: its title, the tabs, and what the tab shows. */
+/** Renders a tab of the list's page. */
 function tabOf(visit: CompanyVisit, list: List, tab: keyof typeof TABS, values: Record<string, unknown>): Answer {
   const here = companyPath(visit, `lists/${list.id}`);
   const tabs = Object.entries(TABS).map(([path, label]) => ({

@@ -1,4 +1,4 @@
-/** Lists: all of them, and a new one. */
+/** Lists: overview and creation. */
 import { type Errors, orAgain } from "../form-errors.ts";
 import { orderingIn } from "../list-link.ts";
 import { messages } from "../messages.ts";

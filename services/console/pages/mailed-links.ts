@@ -1,6 +1,6 @@
 /**
- * Where mailed links lead that concern a person's own account: verifying the address, a new password, and the page that asks for
- * such a mail. A GET changes nothing, since scanners follow links; the token goes on in the form and in no further address.
+ * Pages for mailed links to a person's account: email verification, password reset, and requesting a reset. A GET
+ * changes nothing, because scanners follow links; the token is passed on in the form and in no other URL.
  */
 import { config } from "../../lib/config.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
@@ -53,7 +53,7 @@ function showForgotten({ form }: Visit, errors: Errors = {}): Answer {
 
 export const forgottenPage = (visit: Visit): Answer => showForgotten(visit);
 
-/** Says the same for every address, as the action does. */
+/** Answers the same for every address, like the action. */
 export const forgotten = (visit: Visit): Promise<Outcome | Answer> =>
   orAgain(
     async () => {
@@ -78,7 +78,7 @@ function showReset(visit: Visit, errors: Errors = {}): Answer {
 
 export const resetPage = (visit: Visit): Answer => showReset(visit);
 
-/** Signs nobody in: a second factor is still asked for. */
+/** Does not sign in: a second factor is still required. */
 export const reset = (visit: Visit): Promise<Outcome | Answer> =>
   orAgain(
     async () => {

@@ -1,4 +1,4 @@
-/** Media: files that mails show or attach, with the room that is left, and the end of one with what it breaks. */
+/** Media: files that mails show or attach, used storage, and deletion with its effects. */
 import type { ReturnsOf } from "../../contracts.ts";
 import { config } from "../../lib/config.ts";
 import { invalid, isServiceError } from "../../lib/errors.ts";
@@ -11,12 +11,12 @@ import { type Answer, type CompanyVisit, callIn, companyPath, may } from "../req
 
 type Media = ReturnsOf<"campaigns.getMedia">;
 
-/** Of its name, for files that have no picture of themselves. */
+/** File extension, shown for files without a picture. */
 const kindOf = ({ filename }: Media): string => /\.([a-z0-9]{1,5})$/i.exec(filename)?.[1]?.toUpperCase() ?? "…";
 
 function tileOf(file: Media) {
   const { id, filename, url, created_at } = file;
-  // The console's policy lets it show what comes from its own address alone.
+  // The console's CSP allows images only from its own origin.
   const path = new URL(url).pathname;
   const isImage = file.content_type.startsWith("image/");
   return { id, filename, url, created_at, path, isImage, kind: kindOf(file), size: sizeText(file.size) };
@@ -60,7 +60,7 @@ function stored(visit: CompanyVisit): Promise<Media> {
   return callIn(visit, "campaigns.createMedia", { filename, content_type, size }, { stream });
 }
 
-/** What to do about a file that is refused; undefined for another error. */
+/** Explains why a file was refused; undefined for other errors. */
 function refusalOf(error: unknown): { sentences: string[]; status: number } | undefined {
   const t = messages.media;
   if (isServiceError(error, "INVALID")) return { sentences: Object.values(error.data.fields).flat(), status: 400 };
@@ -80,7 +80,7 @@ export async function uploadFile(visit: CompanyVisit): Promise<Answer> {
   }
 }
 
-/** For the editor's script. */
+/** Answers the editor's script in JSON. */
 const asJson = (value: unknown, status = 200): Shown => ({
   status,
   content_type: "application/json; charset=utf-8",

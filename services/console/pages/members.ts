@@ -1,4 +1,4 @@
-/** Who belongs to the company, in which role, and who is invited. */
+/** Members, their roles, and invitations. */
 import { ROLES } from "../../lib/rights.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { messages } from "../messages.ts";
@@ -35,7 +35,7 @@ async function show(visit: CompanyVisit, { errors = {}, invited }: Shown = {}): 
 
 export const membersPage = (visit: CompanyVisit): Promise<Answer> => show(visit);
 
-// What the form says goes to the action as it is: the action says what is wrong with it.
+// Invalid values are passed to the action, which reports them.
 const roleOf = ({ form }: CompanyVisit) => (form.role ?? "") as Role;
 
 export const inviteMember = (visit: CompanyVisit): Promise<Outcome | Answer> =>

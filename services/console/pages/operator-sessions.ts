@@ -1,4 +1,4 @@
-/** How operators come in and leave: a link that is good once, a session of an hour, a list of both. */
+/** Sign-in and sign-out of operators: a link that works once, a session of an hour, and a list of both. */
 import { isServiceError } from "../../lib/errors.ts";
 import { newVisitor, operatorSessionOf } from "../../lib/tokens/console-session.ts";
 import { messages } from "../messages.ts";
@@ -15,7 +15,7 @@ const form = (token: string, sentences: string[] = [], status = 200): Answer => 
   status,
 });
 
-/** A GET spends no link: mail scanners and previews of chats follow links. */
+/** A GET does not use up the link: mail scanners and chat previews follow links. */
 export const operatorSignIn = ({ query }: Visit): Answer => form(query.token ?? "");
 
 const MAX_TOKEN = 100;

@@ -1,4 +1,4 @@
-/** Tables of operators' pages: rows as actions answer them, with a label, a kind and a place for each column. */
+/** Tables of operator pages: rows of actions, with a label, type and position for each column. */
 import { TtlCache } from "../../lib/ttl-cache.ts";
 import { messages } from "../messages.ts";
 import type { OperatorVisit } from "../request.ts";
@@ -6,7 +6,7 @@ import type { OperatorVisit } from "../request.ts";
 type Tables = typeof messages.operator.tables;
 type TableName = keyof Tables;
 
-/** How a value is written: a number at the right edge, a time, a state with its colour. */
+/** Format of a value: a number at the right edge, a time, a state with its colour. */
 type Kind = "text" | "number" | "time" | "state";
 
 const named = (names: string) => new Set(names.trim().split(/\s+/));
@@ -32,7 +32,7 @@ export interface Table {
   empty: string;
   columns: { name: string; label: string; kind: Kind }[];
   rows: object[];
-  /** The first column links to this path and the row's value of `linkBy`. */
+  /** The first column links to this path plus the row's value of `linkBy`. */
   path?: string;
   linkBy?: string;
 }
@@ -51,7 +51,7 @@ export function tableOf(id: TableName, rows: readonly object[], link: Pick<Table
 
 const POLL_SECONDS = 5;
 
-/** What the page's view says of when its tables were read, and whether it reads them again by itself. */
+/** When the page's tables were read, and whether it refreshes itself. */
 export const liveOf = ({ path, query }: OperatorVisit, tables: Table[]) => ({
   tables,
   here: `/app/${path}`,
@@ -74,9 +74,9 @@ export function durationOf(seconds: number | null): string | null {
 }
 
 const SHARED_MS = 2_000;
-/** More than there are tables. */
+/** Larger than the number of tables. */
 const MAX_SHARED = 100;
 const latest = new TtlCache<unknown>(SHARED_MS, MAX_SHARED);
 
-/** All who ask within two seconds get the first one's answer: however many watch a live page, it costs what one does. */
+/** Shares a result for two seconds, so that many viewers of a live page cost as much as one. */
 export const shared = async <T>(name: string, ask: () => Promise<T>): Promise<T> => (await latest.get(name, ask)) as T;

@@ -1,4 +1,4 @@
-/** What operators look at while the service runs: its state, senders, campaigns, webhooks, and one recipient's history. */
+/** Operator pages for monitoring: state, senders, campaigns, webhooks, and one recipient's history. */
 import { notFound } from "../../lib/errors.ts";
 import { messages } from "../messages.ts";
 import { formatted } from "../render.ts";

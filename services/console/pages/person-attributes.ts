@@ -1,15 +1,15 @@
-/** Attributes in a form and back: a value keeps its kind, whatever text a browser sends for it. */
+/** Converts attributes to form fields and back. A value keeps its type, although browsers send only text. */
 import type { AttributeChanges, Attributes, AttributeValue } from "../../lib/attributes.ts";
 import type { Errors } from "../form-errors.ts";
 import { messages } from "../messages.ts";
 
-/** A date is a text that reads as one. */
+/** Types of attributes in the form; a date is a text in date format. */
 export const ATTRIBUTE_KINDS = ["text", "number", "boolean", "date", "texts"] as const;
 type Kind = (typeof ATTRIBUTE_KINDS)[number];
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** What Date makes another day of, such as 30 February, is none. */
+/** Refuses days that Date would change, such as 30 February. */
 function isDate(text: string): boolean {
   const at = new Date(`${text}T00:00:00Z`);
   return DATE.test(text) && !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
@@ -24,16 +24,16 @@ function kindOf(value: AttributeValue): Kind {
 
 const shown = (value: AttributeValue): string => (Array.isArray(value) ? value.join("\n") : String(value));
 
-/** Browsers send line breaks as CR LF. */
+/** Browsers send line breaks as CRLF. */
 const lines = (text: string): string => text.replaceAll("\r\n", "\n");
 
 interface AttributeField {
-  /** Part of the field's name in the form. */
+  /** Index that names the attribute's form fields. */
   at: string;
   name: string;
   kind: Kind;
   value: string;
-  /** As it was when the form was made: what is sent unchanged is not written. */
+  /** Value when the form was rendered; an unchanged value is not written. */
   was: string;
   isLong: boolean;
   isGone: boolean;
@@ -41,7 +41,7 @@ interface AttributeField {
 
 const LONG = 60;
 
-/** Fields of the form, with what was typed into a form that was refused. */
+/** Form fields of the attributes, with the typed values of a refused form. */
 export function attributeFields(attributes: Attributes, typed: Record<string, string>): AttributeField[] {
   return Object.entries(attributes).map(([name, value], n) => {
     const at = `attribute.${n}`;
@@ -61,7 +61,7 @@ export function attributeFields(attributes: Attributes, typed: Record<string, st
 
 const t = messages.person;
 
-/** The value, or the sentence that says what is wrong. */
+/** Parses a value, or returns the error's text. */
 function read(kind: string, text: string): { value: AttributeValue } | { error: string } {
   switch (kind) {
     case "number": {
@@ -99,7 +99,7 @@ function readOne(form: Record<string, string>, at: string, { changes, errors }: 
   }
 }
 
-/** What a form changes. `known`: names that are taken. */
+/** Returns the changes of a form. `known`: names that are already used. */
 export function attributeChanges(form: Record<string, string>, known: readonly string[]): Given {
   const given: Given = { changes: {}, errors: {} };
   for (const key of Object.keys(form)) {

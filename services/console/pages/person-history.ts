@@ -1,6 +1,6 @@
 /**
- * What was sent to a person and what came of it, on one line of time: two lists of the API, each the newest first, merged. A
- * page says how many of each the pages before it took, so that none is repeated or left out.
+ * A person's mails and events on one timeline, merged from two API lists that are sorted newest first. A page's link
+ * has the number of rows that earlier pages took from each list, so that none is repeated or left out.
  */
 import { isServiceError } from "../../lib/errors.ts";
 import { messages } from "../messages.ts";
@@ -12,7 +12,7 @@ export interface Moment {
   status: string;
   what: string;
   about: string;
-  /** Only http and https. */
+  /** Link target; only http and https. */
   href: string | null;
   campaign: string | null;
 }
@@ -32,11 +32,11 @@ interface Page<T> {
 
 const startOf = (text: string | undefined): number => (text !== undefined && /^\d{1,7}$/.test(text) ? Number(text) : 0);
 
-/** So many rows from `start` on, of a list that is read in pages. */
+/** Reads rows from `start` on from a paged list. */
 async function rowsFrom<T>(start: number, read: (page: number) => Promise<Page<T>>): Promise<Page<T>> {
   const first = Math.floor(start / PAGE_SIZE) + 1;
   const skip = start % PAGE_SIZE;
-  // Behind the last page there is none: all of them were taken.
+  // A page after the last one is empty.
   const orNone = (page: number): Promise<Page<T>> =>
     read(page).catch((error) => {
       if (isServiceError(error, "INVALID_PAGE")) return { count: start, results: [] };

@@ -1,4 +1,4 @@
-/** One person: attributes, lists with their consent, every mail and event, and what can be done about them. */
+/** One subscriber: attributes, lists with consent, all mails and events, and operations. */
 
 import type { Shown } from "../contract.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
@@ -13,7 +13,9 @@ const t = messages.person;
 
 const read = (visit: CompanyVisit) => callIn(visit, "subscribers.get", { id: visit.params.id! });
 
-/** Page of suppressions, searched for the address, or for its domain where the address itself is not suppressed. */
+/**
+ * Path of the suppressions page, searched for the address, or for its domain if the address itself is not suppressed.
+ */
 async function pathOfSuppression(visit: CompanyVisit, email: string): Promise<string> {
   const { count } = await callIn(visit, "subscribers.listSuppressions", { search: email, page_size: 1 });
   const search = count > 0 ? email : email.split("@").at(-1)!.split(".").slice(-2).join(".");
@@ -72,7 +74,7 @@ export const changePerson = (visit: CompanyVisit): Promise<Outcome | Answer> =>
 
 const ofList = async (visit: CompanyVisit) => callIn(visit, "subscribers.getList", { id: visit.form.list ?? "" });
 
-/** What the boxes and buttons of lists refuse stands at the lists. */
+/** Shows errors of the list form at the lists. */
 const atLists =
   (visit: CompanyVisit) =>
   (errors: Errors): Promise<Answer> =>
@@ -95,7 +97,7 @@ export const takeOffList = (visit: CompanyVisit): Promise<Outcome | Answer> =>
     return withResult(visit, pathOf(visit), { text: t.takenOff(list.name), ...(removed > 0 ? { undo } : {}) });
   }, atLists(visit));
 
-/** As a file; the API notes in the audit log who took it. */
+/** Downloads the person's data. The API records the download in the audit log. */
 export async function personData(visit: CompanyVisit): Promise<Shown> {
   const data = await callIn(visit, "subscribers.exportPerson", { id: visit.params.id! });
   return {
@@ -111,11 +113,14 @@ export async function deletePerson(visit: CompanyVisit): Promise<Answer> {
   return withResult(visit, "subscribers", { text: t.deleted(email) });
 }
 
-/** The address is typed again: of all that the console does this alone cannot be made good by adding the person anew. */
+/**
+ * Requires the address to be typed again: unlike all other operations, adding the person again does not undo an
+ * erasure.
+ */
 export async function erasePerson(visit: CompanyVisit): Promise<Outcome | Answer> {
   const { email } = await read(visit);
   const typed = (visit.form.email ?? "").trim();
-  // Who may not erase gets the 403 of the action, whatever was typed.
+  // People without the permission get the action's 403, whatever they typed.
   if (typed.toLowerCase() !== email.toLowerCase() && may(visit, "subscribers.erase")) {
     return { ...(await show({ ...visit, form: {} }, { erase: [t.eraseOther] })), status: 400 };
   }

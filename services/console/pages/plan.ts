@@ -1,4 +1,4 @@
-/** The plan's limits, how much of each is used, and when it begins anew. */
+/** Limits of the plan, their usage, and when they reset. */
 
 import { sizeText } from "../../lib/size-text.ts";
 import { messages } from "../messages.ts";

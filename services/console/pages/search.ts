@@ -1,11 +1,11 @@
-/** Search over everything that has a name: people, campaigns, templates, and the console's own pages. */
+/** Search in people, campaigns, templates and the console's own pages. */
 import { messages } from "../messages.ts";
 import { navigationOf } from "../navigation.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath } from "../request.ts";
 
 const MAX_HITS = 8;
 
-/** Pages that are found by a word of their name. */
+/** Finds pages by a word of their name. */
 function pagesNamed(visit: CompanyVisit, word: string) {
   const links = navigationOf(visit).sections.flatMap((section) => section.places);
   return links.filter(({ label }) => label.toLowerCase().includes(word.toLowerCase()));

@@ -1,4 +1,4 @@
-/** Segments: the list, the builder of rules with its live count, and what uses a segment before it is deleted. */
+/** Segments: the list, the rule builder with a live count, and uses of a segment before it is deleted. */
 
 import type { ReturnsOf } from "../../contracts.ts";
 import { isServiceError } from "../../lib/errors.ts";
@@ -21,7 +21,7 @@ type Match = "all" | "any";
 const t = messages.segments;
 const WRITES = "subscribers.createSegment";
 
-/** Also for a form that only counts, or shows itself again. */
+/** Also required for forms that only count or are shown again. */
 const requireMay = ({ company: { role } }: CompanyVisit): void => requirePermission(WRITES, { role });
 
 export async function segmentsPage(visit: CompanyVisit): Promise<Answer> {
@@ -45,7 +45,7 @@ export async function segmentsPage(visit: CompanyVisit): Promise<Answer> {
 }
 
 interface Counted {
-  /** Undefined where they cannot be counted yet. */
+  /** Number of subscribers; undefined if it cannot be counted yet. */
   count?: string;
   sample?: ReturnsOf<"subscribers.previewSegment">["sample"];
   notDates?: string[];
@@ -56,7 +56,7 @@ const fitText = (n: number, isEstimate: boolean): string => {
   return isEstimate ? t.aboutFit(formatted(n)) : t.fit(formatted(n));
 };
 
-/** One answer for one count, so that a list of segments can be counted one after the other. */
+/** Returns one count, so that the list's page can request its counts one after the other. */
 export async function countPage(visit: CompanyVisit): Promise<Answer> {
   const { name, subscriber_count, subscriber_count_is_estimate } = await callIn(visit, "subscribers.getSegment", {
     id: visit.params.id!,
@@ -73,7 +73,7 @@ export async function countPage(visit: CompanyVisit): Promise<Answer> {
   };
 }
 
-/** The builder's form: as it is stored, or as it was sent. */
+/** Content of the builder's form, stored or submitted. */
 interface Draft {
   name: string;
   description: string;
@@ -121,10 +121,10 @@ function shownRow(row: Row, at: number, names: Names, errors: Record<number, str
 }
 
 interface Building {
-  /** Unset for a new one. */
+  /** Segment id; unset for a new segment. */
   id?: string;
   errors?: Errors;
-  /** Which row gets the keyboard's focus; "add" for the button below them. */
+  /** Row that gets the keyboard focus; "add" for the button below the rows. */
   focus?: number | "add";
   counted?: Counted;
 }
@@ -196,7 +196,7 @@ async function save(visit: CompanyVisit, id: string | undefined, draft: Draft): 
   return { goTo: companyPath(visit, `segments/${saved.id}`), notice: "saved" };
 }
 
-/** The builder sent: a row more or less, fields that follow a choice, the count, or all of it to be saved. */
+/** Handles the builder's form: add or remove a row, update fields after a choice, count, or save. */
 async function build(visit: CompanyVisit, id?: string): Promise<Outcome | Answer> {
   requireMay(visit);
   const draft = draftIn(visit);
@@ -233,7 +233,7 @@ export async function buildSegment(visit: CompanyVisit): Promise<Outcome | Answe
 
 const MOST = 100;
 
-/** Scheduled campaigns and drafts that have no audience without it. */
+/** Scheduled campaigns and drafts whose audience is this segment. */
 async function usesOf(visit: CompanyVisit, id: string): Promise<string[]> {
   const [campaigns, drafts] = await Promise.all([
     callIn(visit, "campaigns.list", { status: "scheduled", page_size: MOST }),

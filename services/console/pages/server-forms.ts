@@ -1,4 +1,7 @@
-/** The form of a server, new or changed, which may be tried before it is saved; and what deleting one would stop. */
+/**
+ * Form of a new or stored server, which can be tested before it is saved; and deletion with the campaigns that it
+ * stops.
+ */
 import { type Errors, errorsOf, orAgain } from "../form-errors.ts";
 import { MAIL_PROVIDERS } from "../mail-providers.ts";
 import { messages } from "../messages.ts";
@@ -19,7 +22,7 @@ import { readServer, serverPath, type Tried, triedOf } from "./servers.ts";
 
 const t = messages.servers;
 
-/** Fields that are seen at once; the others are folded while they have no error. */
+/** Fields that are always visible; the others are collapsed unless they have an error. */
 const SHOWN = new Set(["sender_email", "host", "username", "password"]);
 
 interface Form {
@@ -28,7 +31,7 @@ interface Form {
   tried?: Tried;
 }
 
-/** `?provider=` names the one whose host, port and encryption are filled in. */
+/** Fills in host, port and encryption of the provider in `?provider=`. */
 function freshFields(provider: string | undefined): Fields {
   const known = MAIL_PROVIDERS[provider ?? ""];
   return known ? { ...FRESH, name: known.label, host: known.host, username: known.username ?? "" } : { ...FRESH };
@@ -62,14 +65,14 @@ async function showForm(visit: CompanyVisit, { server, errors = {}, tried }: For
       providers: providerLinks(here, provider),
       provider: server ? undefined : MAIL_PROVIDERS[provider ?? ""],
       isDefault: server ? server.is_default : isFirst,
-      // Without a script a try shows the whole form again.
+      // Without a script, a test shows the whole form again.
       isOpen: tried !== undefined || Object.keys(errors).some((name) => name !== "" && !SHOWN.has(name)),
       back: server ? serverPath(visit, server) : companyPath(visit, "servers"),
     },
   };
 }
 
-/** Whoever may not write sees no form to write with. */
+/** People who may not change servers do not see the form. */
 export async function newServerPage(visit: CompanyVisit): Promise<Answer> {
   requireMay(visit, "smtp-sender.createConfig");
   return showForm(visit, {});
@@ -80,7 +83,10 @@ export async function editServerPage(visit: CompanyVisit): Promise<Answer> {
   return showForm(visit, { server: await readServer(visit) });
 }
 
-/** Without a reload where there is a script: so it answers 200 also when the server does not work. */
+/**
+ * Tests the typed server. Answers 200 even if the server does not work, because htmx then inserts the result without a
+ * reload.
+ */
 async function tryTyped(visit: CompanyVisit, server: Server | undefined): Promise<Answer> {
   const { form } = visit;
   try {
@@ -127,11 +133,11 @@ export async function changeServer(visit: CompanyVisit): Promise<Outcome | Answe
   );
 }
 
-/** Of each state that needs a server; who has more campaigns than this in the air is shown so many. */
+/** Maximum campaigns to load per status; higher numbers are shown as this one. */
 const MAX_STOPPED = 100;
 const MAX_NAMED = 10;
 
-/** Campaigns that have mail left for it. */
+/** Campaigns with unsent mail for this server. */
 async function stoppedBy(visit: CompanyVisit, { id }: Server) {
   const states = ["sending", "pending", "scheduled"] as const;
   const pages = await Promise.all(

@@ -1,4 +1,4 @@
-/** SMTP servers: the list, one of them with its state, and what can be done with it. */
+/** SMTP servers: the list, one server with its state, and operations. */
 import type { ReturnsOf } from "../../contracts.ts";
 import { escapeHtml } from "../../lib/escape-html.ts";
 import { orAgain } from "../form-errors.ts";
@@ -30,7 +30,7 @@ export async function serversPage(visit: CompanyVisit): Promise<Answer> {
   };
 }
 
-/** What a try or a test mail came to, in words. */
+/** Result of a connection test or test mail, in words. */
 export interface Tried {
   ok: boolean;
   text: string;
@@ -84,7 +84,7 @@ export const checkServer = (visit: CompanyVisit): Promise<Outcome | Answer> =>
     (errors) => showOne(visit, { ok: false, text: t.tried.failed, says: Object.values(errors).flat().join(" ") }),
   );
 
-/** To the person who asks, and nobody else. */
+/** Sends only to the signed-in person. */
 export const sendTestMail = (visit: CompanyVisit): Promise<Outcome | Answer> =>
   orAgain(
     async () => {
@@ -94,7 +94,7 @@ export const sendTestMail = (visit: CompanyVisit): Promise<Outcome | Answer> =>
         smtp_config_id: id,
         to: [email],
         subject: t.testSubject,
-        // The name stands in a template here: its brackets are no tags.
+        // Escapes brackets, because the name is inserted into a template.
         body: t.testBody(escapeHtml(name).replaceAll("[", "&#91;")),
       });
       const [{ status, error, smtp_response }] = results as [(typeof results)[number]];

@@ -1,4 +1,4 @@
-/** Signing in and out. The session's cookie changes with both, so that nobody can prepare one for somebody else. */
+/** Sign-in and sign-out. Both replace the session cookie, so that nobody can prepare a session for somebody else. */
 import { config } from "../../lib/config.ts";
 import { isServiceError } from "../../lib/errors.ts";
 import { type ConsoleSession, newVisitor } from "../../lib/tokens/console-session.ts";
@@ -8,7 +8,7 @@ import { type Answer, callAs, type Outcome, sessionFrom, type Visit } from "../r
 
 const HOME = "/app/";
 
-/** A path of the console, and nothing that a browser could take for another site's address. */
+/** Returns a path of the console, never one that a browser could read as another site's URL. */
 export function safeTarget(next: string | undefined): string {
   if (next === undefined || !/^\/app\/[\w./?=&%+-]*$/.test(next)) return HOME;
   const { pathname, search } = new URL(next, "http://console.invalid");
@@ -20,11 +20,11 @@ interface Shown {
   sentences?: string[];
   codeNeeded?: boolean;
   status?: number;
-  /** The session ended while a form was open. */
+  /** True if the session ended while a form was open. */
   isEnded?: boolean;
 }
 
-/** Where the form goes, and what goes along. */
+/** Target of the form and its hidden fields. */
 interface Way {
   action: string;
   unseen: Record<string, string>;
@@ -44,13 +44,13 @@ const toConsole = (next: string, kept?: string): Way => ({
   unseen: { next, ...(kept ? { kept } : {}) },
 });
 
-/** Answers a form whose session has ended; `kept` is the sealed form. */
+/** Answers a form whose session has ended. `kept` is the sealed form. */
 export const signInAgain = (next: string, kept: string | undefined): Answer =>
   signInForm(toConsole(safeTarget(next), kept), { status: 401, isEnded: true });
 
 export const signInPage = ({ query }: Visit): Answer => signInForm(toConsole(safeTarget(query.next)), {});
 
-/** The session of whoever gives the right password; else the form again, with what is wrong. */
+/** Creates a session if the password is right; otherwise shows the form again with the error. */
 export async function signedInBy(visit: Visit, way: Way): Promise<{ session: ConsoleSession } | { refused: Answer }> {
   const { email = "", password = "", code } = visit.form;
   const refused = (shown: Shown) => ({ refused: signInForm(way, { email, ...shown }) });
@@ -80,7 +80,7 @@ export async function signIn(visit: Visit): Promise<Outcome | Answer> {
   return { answer: { goTo: target }, session, ...(kept ? { kept } : {}) };
 }
 
-/** Also of a session that has ended already: whoever signs out is signed out. */
+/** Signs out, even if the session has already ended. */
 export async function signOut(visit: Visit): Promise<Outcome> {
   const { person, id } = visit.session;
   if (person) {

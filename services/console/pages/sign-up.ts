@@ -1,4 +1,4 @@
-/** A person and a company that nobody knows yet. */
+/** Registers a person and a company. */
 import { config } from "../../lib/config.ts";
 import { forbidden, isServiceError } from "../../lib/errors.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
@@ -14,10 +14,10 @@ import {
   type Visit,
 } from "../request.ts";
 
-/** The longest of the API. */
+/** Maximum length in the API. */
 const MAX_COMPANY_NAME = 255;
 
-/** The sentence is the API's own. */
+/** Throws the API's error if registration is closed. */
 function requireOpen(): void {
   if (config().REGISTRATION !== "open") throw forbidden("Registration is by invitation only.");
 }
@@ -57,7 +57,7 @@ function show({ form }: Visit, errors: Errors = {}): Answer {
   });
 }
 
-/** The browser's, which the script fills in; a name that the service does not know leaves the default. */
+/** Sets the browser's time zone, which a script fills in. An unknown zone leaves the default. */
 async function setZone(visit: Visit, id: string): Promise<void> {
   const { timezone = "" } = visit.form;
   if (timezone === "") return;
@@ -68,7 +68,7 @@ async function setZone(visit: Visit, id: string): Promise<void> {
 
 export const signUpPage = (visit: Visit): Answer => show(visit);
 
-/** Whoever signs up is signed in, and comes to the first steps. */
+/** Signs the new person in and shows the first steps. */
 export const signUp = (visit: Visit): Promise<Outcome | Answer> =>
   orAgain(
     async () => {

@@ -1,4 +1,4 @@
-/** Suppressions: who gets no mail and why; one or many more, and one less, which can be taken back. */
+/** Suppressions: the list with reasons, adding one or many, and removing one, which can be undone. */
 import { SUPPRESSION_KINDS, type SuppressionKind } from "../../../models/suppression.ts";
 import type { Shown } from "../contract.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
@@ -13,7 +13,7 @@ const kindOf = (text: string | undefined): SuppressionKind | undefined => SUPPRE
 
 type Imported = Awaited<ReturnType<typeof readFile>>;
 
-/** More of the errors than this help nobody; the file is theirs to look at. */
+/** Number of errors to show; users can check the rest in their file. */
 const SHOWN_ERRORS = 100;
 
 interface More {
@@ -71,7 +71,7 @@ export const suppress = (visit: CompanyVisit): Promise<Outcome | Answer> =>
     (errors) => show(visit, { errors }),
   );
 
-/** The way back makes the same one anew, and the subscriber's status with it. */
+/** Undo creates the suppression again and restores the subscriber's status. */
 export async function liftSuppression(visit: CompanyVisit): Promise<Answer> {
   const id = visit.params.id!;
   const { email, domain, kind, reason } = await callIn(visit, "subscribers.getSuppression", { id });

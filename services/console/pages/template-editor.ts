@@ -1,4 +1,4 @@
-/** The editor of a template: what it shows, and how it saves without taking away what somebody else saved meanwhile. */
+/** Template editor: rendering, and saving without overwriting a change of another person. */
 import type { ReturnsOf } from "../../contracts.ts";
 import { isServiceError } from "../../lib/errors.ts";
 import { requirePermission } from "../../permissions.ts";
@@ -12,10 +12,10 @@ import { templatesPath } from "./templates.ts";
 
 type Template = ReturnsOf<"renderer.getTemplate">;
 
-/** The newest subscribers, to choose from. */
+/** Number of newest subscribers offered as preview readers. */
 const OFFERED_READERS = 20;
 const OFFERED_IMAGES = 24;
-/** What a tag can hold; others have names that only files and programs use. */
+/** Names that a template tag can contain; files and the API may use others. */
 const IS_VARIABLE = /^[\p{L}\p{N}_][\p{L}\p{N}_. -]*$/u;
 
 const OF_SERVICE = [
@@ -52,7 +52,7 @@ async function offers(visit: CompanyVisit) {
   };
 }
 
-/** Who saved it after this person had read it; undefined where nobody did. */
+/** Returns who saved the template after this person read it; undefined if nobody did. */
 async function conflictOf(visit: CompanyVisit, template: Template) {
   const { seen } = visit.form;
   if (!seen || template.updated_at <= seen) return undefined;
@@ -61,7 +61,7 @@ async function conflictOf(visit: CompanyVisit, template: Template) {
   return { who, at: template.updated_at, theirs: templatesPath(visit, `${template.id}/versions/${newest!.version}`) };
 }
 
-/** Of the template as it is saved, where the page is asked for them: after a save. */
+/** Findings of the saved template, if the page was requested after a save. */
 async function savedFindings(visit: CompanyVisit, template: Template): Promise<Findings | undefined> {
   if (visit.query.checked === undefined) return undefined;
   try {
@@ -69,7 +69,7 @@ async function savedFindings(visit: CompanyVisit, template: Template): Promise<F
     const shown = await callIn(visit, "renderer.preview", { id: template.id, variables });
     return findingsOf(shown, await isConvertible(visit, typedFrom(template)));
   } catch (error) {
-    // It is saved: a page that only said that the preview is busy would look as if it were not.
+    // The template was saved; a page that only reported a busy preview would hide that.
     if (!isServiceError(error)) throw error;
     return undefined;
   }
@@ -130,7 +130,7 @@ async function showOne(visit: CompanyVisit, errors: Errors = {}): Promise<Answer
 export const templatePage = (visit: CompanyVisit): Promise<Answer> => showOne(visit);
 export const newTemplatePage = (visit: CompanyVisit): Promise<Answer> => showNew(visit);
 
-/** The form with its content converted, to be looked at and saved. */
+/** Shows the form with converted content, to be checked and saved. */
 async function showConverted(visit: CompanyVisit, show: (visit: CompanyVisit) => Promise<Answer>): Promise<Answer> {
   const converted = await convertedOf(visit, typedOf(visit.form));
   const page = await show({ ...visit, form: { ...visit.form, ...converted } });

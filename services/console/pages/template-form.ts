@@ -1,4 +1,4 @@
-/** The editor's form: what of it the API takes, as whom it is shown, and where its errors stand. */
+/** The editor's form: its API parameters, its preview reader, and the positions of its errors. */
 import { TEMPLATE_MODES } from "../../../models/template.ts";
 import type { ParamsOf } from "../../contracts.ts";
 import { htmlOfTyped } from "../../lib/made-html/typed-text.ts";
@@ -12,7 +12,7 @@ export type Typed = { [Field in keyof Content]-?: NonNullable<Content[Field]> };
 
 const TYPES = ["marketing", "transactional"] as const;
 
-/** Browsers send line breaks as CR LF whatever they were shown: versions would differ in every line. */
+/** Normalises line breaks, which browsers always send as CRLF: otherwise versions would differ in every line. */
 const plain = (text = "") => text.replaceAll("\r\n", "\n");
 
 export const typedOf = (form: Record<string, string>): Typed => ({
@@ -26,7 +26,7 @@ export const typedOf = (form: Record<string, string>): Typed => ({
   template_type: TYPES.find((one) => one === form.template_type) ?? "marketing",
 });
 
-/** As the API takes it: a field without text is unset, and plain text has become HTML. */
+/** Converts the form to API parameters: empty fields are unset, and plain text becomes HTML. */
 export const contentOf = (typed: Typed) => ({
   ...typed,
   body: typed.template_mode === "mjml" ? typed.body : htmlOfTyped(typed.body),
@@ -34,12 +34,12 @@ export const contentOf = (typed: Typed) => ({
   text_body: typed.text_body.trim() === "" ? null : typed.text_body,
 });
 
-/** The text fields with placeholders of other products as ours, and links as they were meant. */
+/** Replaces other products' placeholders with ours and repairs links in the text fields. */
 export function convertedOf(visit: CompanyVisit, { subject, preheader, body, text_body, template_mode }: Typed) {
   return callIn(visit, "renderer.convertContent", { subject, preheader, body, text_body, template_mode });
 }
 
-/** Whether converting changes anything. */
+/** Returns whether converting changes anything. */
 export async function isConvertible(visit: CompanyVisit, typed: Typed): Promise<boolean> {
   const converted = await convertedOf(visit, typed);
   return Object.entries(converted).some(([field, text]) => typed[field as keyof typeof converted] !== text);
@@ -49,7 +49,7 @@ const SAMPLE = { email: "ann@example.com", first_name: "Ann", last_name: "Exampl
 
 interface Reader {
   variables: Record<string, unknown>;
-  /** Nobody has the address. */
+  /** True if no subscriber has the address. */
   isMissing: boolean;
 }
 
@@ -66,7 +66,7 @@ export interface Problem {
   sentence: string;
   field: string;
   line: number | null;
-  /** What stands in that line. */
+  /** Content of the line. */
   source: string | null;
 }
 
@@ -80,7 +80,7 @@ const labels: Record<string, string> = {
   text_body: messages.templates.text,
 };
 
-/** With the line that each names, where it is in a text of several. */
+/** Adds the source line that each error names, for fields with several lines. */
 export function problemsOf(errors: Errors, typed: Typed): Problem[] {
   return Object.entries(errors).flatMap(([field, sentences]) => {
     const text = field === "body" || field === "text_body" ? typed[field] : null;

@@ -1,6 +1,6 @@
 /**
- * The editor's preview: documents for its frame, and what to look at beside it. With JavaScript the page asks for the findings
- * while somebody types, and they bring the mail along; without it a button sends the form into the frame.
+ * The editor's preview: documents for its frame, and findings beside it. With JavaScript the page requests both while
+ * somebody types; without it a button submits the form into the frame.
  */
 import { isServiceError } from "../../lib/errors.ts";
 import { sizeText } from "../../lib/size-text.ts";
@@ -13,8 +13,8 @@ import { type Answer, type CompanyVisit, callIn, may } from "../request.ts";
 import { contentOf, isConvertible, type Problem, problemsOf, readerOf, type Typed, typedOf } from "./template-form.ts";
 
 /**
- * The editor's page writes into the frame, so that the preview keeps its place while somebody types: the frame keeps its
- * origin. Scripts stay off twice, by the frame's `sandbox` and by the policy.
+ * Allows the same origin, because the editor's page writes into the frame to keep its scroll position. Scripts stay
+ * disabled by the frame's `sandbox` and by the policy.
  */
 function editorFrame(html: string): Shown {
   const frame = mailFrame(html);
@@ -22,10 +22,10 @@ function editorFrame(html: string): Shown {
   return { ...frame, headers: { ...frame.headers, "content-security-policy": policy } };
 }
 
-/** Until there is anything to show. */
+/** Empty document for the frame. */
 export const emptyFrame = (): Shown => editorFrame(lookOf({ html: "", text: "" }, "desktop"));
 
-/** The sentences of a refusal, at their fields. */
+/** Returns the result or the errors by field. */
 async function orErrors<T>(work: () => Promise<T>): Promise<{ made: T } | { errors: Record<string, string[]> }> {
   try {
     return { made: await work() };
@@ -38,7 +38,7 @@ async function orErrors<T>(work: () => Promise<T>): Promise<{ made: T } | { erro
 const asDocument = (outcome: Awaited<ReturnType<typeof orErrors<string>>>): Shown =>
   editorFrame("made" in outcome ? outcome.made : sentencesPage(Object.values(outcome.errors).flat()));
 
-/** A template as it is saved. */
+/** Shows the saved template. */
 export async function templateFrame(visit: CompanyVisit): Promise<Shown> {
   const id = visit.params.id!;
   const view = viewOf(visit.query.view);
@@ -60,7 +60,7 @@ async function rendered(visit: CompanyVisit, typed: Typed) {
   return { shown, isMissing };
 }
 
-/** The form as it stands, for the frame. */
+/** Shows the current form's mail in the frame. */
 export async function showPreview(visit: CompanyVisit): Promise<Shown> {
   requirePermission("renderer.previewContent", visit.company);
   const view = viewOf(visit.form.view);
@@ -72,7 +72,7 @@ export interface Findings {
   size?: string;
   warnings: string[];
   problems: Problem[];
-  /** Converting would change something that is warned of. */
+  /** True if converting would fix a warning. */
   isConvertible: boolean;
 }
 
@@ -86,7 +86,7 @@ export const findingsOf = ({ subject, html, warnings }: Omit<Rendered, "text">, 
   isConvertible,
 });
 
-/** The form as it stands: what to look at, and the mail. A part of a page. */
+/** Returns findings and mail of the current form as a part of a page. */
 export async function showFindings(visit: CompanyVisit): Promise<Answer> {
   requirePermission("renderer.previewContent", visit.company);
   const typed = typedOf(visit.form);

@@ -1,4 +1,4 @@
-/** What a template was: its versions, what differs between two of them, and the way back. */
+/** Versions of a template, their differences, and restoring one. */
 import type { ReturnsOf } from "../../contracts.ts";
 import { notFound } from "../../lib/errors.ts";
 import { diffOf, type Shown, shownOf } from "../line-diff.ts";
@@ -39,7 +39,7 @@ function textOf(version: Version, field: (typeof FIELDS)[number]): string {
   return version.inline_css ? messages.templates.yes : messages.templates.no;
 }
 
-/** Of each field that differs. */
+/** Returns the differences, by field. */
 const differencesOf = (before: Version, after: Version): Difference[] =>
   FIELDS.map((field) => ({
     label: messages.templates.fields[field],
@@ -49,7 +49,9 @@ const differencesOf = (before: Version, after: Version): Difference[] =>
 const numberOf = (text: string | undefined): number | undefined =>
   text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
 
-/** Beside the newest one, unless another is asked for; the newest beside the one before it. */
+/**
+ * Chooses the version to compare with: the requested one, otherwise the newest, or for the newest the one before it.
+ */
 function otherOf(version: number, asked: number | undefined, numbers: readonly number[]): number | undefined {
   const [newest] = numbers;
   const fallback = version === newest ? numbers[1] : newest;

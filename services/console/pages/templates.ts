@@ -1,4 +1,4 @@
-/** Templates: the list, a copy of one, and the end of one with what that does. */
+/** Templates: the list, duplicating, and deletion with its effects. */
 import { requirePermission } from "../../permissions.ts";
 import { orderingIn } from "../list-link.ts";
 import { messages } from "../messages.ts";
@@ -48,7 +48,9 @@ export async function duplicateTemplate(visit: CompanyVisit): Promise<Answer> {
 
 const PAGE = 100;
 
-/** A company has at most 500 drafts; the body of a very large one is not looked into. */
+/**
+ * Counts drafts that use the template. A company has at most 500 drafts; the body of a very large one is not checked.
+ */
 async function draftsWith(visit: CompanyVisit, id: string): Promise<number> {
   const ask = (page: number) => callIn(visit, "campaigns.listDrafts", { page, page_size: PAGE });
   const first = await ask(1);

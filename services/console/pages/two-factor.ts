@@ -1,4 +1,4 @@
-/** The second factor: set up with a code, switched off with password and code. Recovery codes are shown once. */
+/** Two-factor authentication: enabled with a code, disabled with password and code. Recovery codes are shown once. */
 import { qrPath } from "../../lib/qr-code.ts";
 import { type Errors, orAgain } from "../form-errors.ts";
 import { codeField, formPage, passwordField } from "../form-fields.ts";
@@ -31,7 +31,7 @@ interface Secret {
   uri: string;
 }
 
-/** Groups of four, as people copy by hand. */
+/** Groups of four characters, easier to copy by hand. */
 const grouped = (secret: string): string => secret.replace(/(.{4})(?=.)/g, "$1 ");
 
 function showSecret({ secret, uri }: Secret, errors: Errors = {}): Answer {
@@ -47,7 +47,7 @@ export const beginTwoFactor = (visit: PersonVisit): Promise<Outcome | Answer> =>
     async (errors) => formPage({ title: messages.twoFactor.title, errors }),
   );
 
-/** What the browser sends back of the secret is only shown to it again: the stored one decides. */
+/** The secret from the form is only for display; the action uses the stored one. */
 function secretOf({ form }: PersonVisit): Secret {
   const { secret = "", uri = "" } = form;
   return { secret, uri: uri.startsWith("otpauth://totp/") ? uri : "" };

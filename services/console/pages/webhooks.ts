@@ -1,4 +1,6 @@
-/** Webhooks: endpoints, what is delivered to each, and what was answered. A secret is shown once, on the page that answers its making. */
+/**
+ * Webhooks: endpoints, their deliveries and responses. A secret is shown only once, in the response that creates it.
+ */
 import { WEBHOOK_EVENT_TYPES } from "../../../models/email-event.ts";
 import { WEBHOOK_DELIVERY_STATUSES } from "../../../models/webhook-delivery.ts";
 import type { ReturnsOf } from "../../contracts.ts";
@@ -12,7 +14,9 @@ const t = messages.webhooks;
 
 type Endpoint = ReturnsOf<"webhooks.get">;
 
-/** One that a person switched off has no `failing_since`: the service notes it with each failure. */
+/**
+ * Describes the state of an endpoint. Unlike one that failed too long, one disabled by a person has no `failing_since`.
+ */
 export function stateOf({ disabled_at, failing_since }: Endpoint): keyof typeof t.states {
   if (disabled_at !== null) return failing_since === null ? "paused" : "disabled";
   return failing_since === null ? "active" : "failing";
@@ -34,7 +38,7 @@ export async function webhooksPage(visit: CompanyVisit): Promise<Answer> {
   };
 }
 
-/** Of the form: `event.` and its name for each that is ticked. */
+/** Reads the ticked events: fields named `event.` plus the event's name. */
 const eventsOf = (form: Record<string, string>) =>
   WEBHOOK_EVENT_TYPES.filter((event) => form[`event.${event}`] !== undefined);
 
@@ -148,7 +152,7 @@ export async function deleteWebhook(visit: CompanyVisit): Promise<Answer> {
   return { goTo: companyPath(visit, "webhooks"), notice: "deleted" };
 }
 
-/** Longer ones are cut: a payload is small, and `metadata` holds what others sent. */
+/** Cuts off longer payloads, which can occur because senders choose `metadata`. */
 const MAX_PAYLOAD_CHARS = 20_000;
 
 export async function deliveryPage(visit: CompanyVisit): Promise<Answer> {

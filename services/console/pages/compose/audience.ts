@@ -1,4 +1,4 @@
-/** Who gets a campaign: what is chosen, in one value of a select, and how many people that is now. */
+/** Audience of a campaign: the choice as one value of a select, and how many people it currently has. */
 import type { ReturnsOf } from "../../../contracts.ts";
 import { isServiceError } from "../../../lib/errors.ts";
 import { isUuid } from "../../../lib/ids.ts";
@@ -9,27 +9,27 @@ import { type Body, receiversIn, textIn } from "./draft.ts";
 
 type Counted = ReturnsOf<"campaigns.audience">;
 
-/** `list:<id>`, `segment:<id>`, `addresses`, or empty. */
+/** Returns `list:<id>`, `segment:<id>`, `addresses`, or an empty string. */
 export function choiceIn(body: Body): string {
   if (textIn(body, "list_id")) return `list:${textIn(body, "list_id")}`;
   if (textIn(body, "segment_id")) return `segment:${textIn(body, "segment_id")}`;
   return Array.isArray(body.receivers) ? "addresses" : "";
 }
 
-/** The fields of a draft's body that say so. */
+/** Returns the audience fields of a draft's body. */
 export function fieldsOf(choice: string): { list_id: string | undefined; segment_id: string | undefined } {
   const [kind, id] = choice.split(":") as [string, string | undefined];
   return { list_id: kind === "list" ? id : undefined, segment_id: kind === "segment" ? id : undefined };
 }
 
-/** In a select; companies with more find the others by name. */
+/** Maximum choices in a select; others are found by name. */
 export const MAX_CHOICES = 100;
 
-/** Without its size, which may take seconds to count. */
+/** Reads a segment without its size, which may take seconds to count. */
 export const segmentOf = (visit: CompanyVisit, id: string) =>
   callIn(visit, "subscribers.getSegment", { id, count: false });
 
-/** Why somebody is left out, most first; those that count nobody are not said. */
+/** Reasons why people are left out, largest number first; reasons without people are omitted. */
 function reasonsOf({ left_out }: Counted): string[] {
   const t = messages.newCampaign.leftOut;
   return Object.entries(left_out)
@@ -55,10 +55,10 @@ export function wordsOf(counted: Counted): AudienceWords {
   };
 }
 
-/** It is gone, or counting took too long at this moment: a page does without. */
+/** Errors after which the page is shown without a count: the list was deleted, or counting took too long. */
 const UNCOUNTED = ["INVALID", "UNAVAILABLE", "THROTTLED"] as const;
 
-/** Undefined where nothing countable is chosen, or it cannot be counted. */
+/** Counts the audience; undefined if nothing is chosen or it cannot be counted. */
 export async function audienceOf(visit: CompanyVisit, body: Body): Promise<AudienceWords | undefined> {
   const { list_id, segment_id } = fieldsOf(choiceIn(body));
   if (!isUuid(list_id ?? segment_id)) {
@@ -81,7 +81,7 @@ export async function audienceOf(visit: CompanyVisit, body: Body): Promise<Audie
   }
 }
 
-/** So few are counted while the page is made; more are counted when it is there, or when somebody asks. */
+/** Largest audience that is counted while the page is rendered; larger ones are counted afterwards or on request. */
 const AT_ONCE = 20_000;
 
 export async function isCountedAtOnce(visit: CompanyVisit, body: Body): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** The last step: what the draft says, what is missing, how it looks, a test, and the send with what it will do. */
+/** Last step: summary of the draft, missing fields, preview, test mail, and the send button with its effect. */
 import type { ReturnsOf } from "../../../contracts.ts";
 import { isServiceError } from "../../../lib/errors.ts";
 import { isUuid } from "../../../lib/ids.ts";
@@ -34,10 +34,10 @@ import { clocksOf, whenIn } from "./when.ts";
 
 const t = () => messages.newCampaign;
 
-/** The API's, of a field that is not given. */
+/** The API's error for a missing field. */
 const REQUIRED = "This field is required.";
 
-/** What the draft refers to, by name; undefined for what is not chosen or gone. */
+/** Names of what the draft refers to; undefined for what is not chosen or was deleted. */
 async function named(visit: CompanyVisit, body: Body) {
   const id = (field: string) => (isUuid(textIn(body, field)) ? textIn(body, field) : undefined);
   const found = <T>(of: string | undefined, read: (id: string) => Promise<T>) => (of ? orNothing(read(of)) : undefined);
@@ -58,7 +58,7 @@ function whenWords(body: Body, { zone, clock }: { zone: string; clock: string })
   return when === "local" ? t().isLocal(clockInWords(clock)) : t().isAt(clockInWords(clock), zone);
 }
 
-/** Emails that the draft takes from the month's quota, copies included. */
+/** Number of emails that count towards the monthly quota, including copies. */
 function emailsOf(body: Body, audience: AudienceWords | undefined): number | undefined {
   const copies = (list: unknown) => (Array.isArray(list) ? list.length : 0);
   const receivers = receiversIn(body);
@@ -66,7 +66,7 @@ function emailsOf(body: Body, audience: AudienceWords | undefined): number | und
   return receivers.reduce((sum, { cc, bcc }) => sum + 1 + copies(cc) + copies(bcc), 0);
 }
 
-/** The month's quota, of which the send takes its part when it starts. */
+/** Monthly quota, from which the send is deducted when it starts. */
 function quotaOf({ limits, usage, period }: ReturnsOf<"accounts.getPlan">, body: Body, emails: number | undefined) {
   const limit = limits.emails_per_month;
   if (limit === null) return { text: t().noQuota, isOver: false };
@@ -80,7 +80,7 @@ function quotaOf({ limits, usage, period }: ReturnsOf<"accounts.getPlan">, body:
   return { text: text(formatted(emails), formatted(left)), isOver, used: Math.min(emails, left), left };
 }
 
-/** The sentence beside the button. */
+/** Sentence beside the send button. */
 function willHappen(body: Body, name: string | undefined, audience: AudienceWords | undefined, when: string): string {
   const receivers = receiversIn(body).length;
   if (receivers > 0) return t().addressesGet(t().addressesCount(formatted(receivers), receivers), receivers, when);
@@ -107,7 +107,7 @@ function fromWords(body: Body, { server }: Named): string[] {
   return [sender, server.name, ...(given.length > 0 ? [given.join(", ")] : [])];
 }
 
-/** A template or text with an error has no preview, and the error says why. */
+/** Renders the preview, or returns the errors of a template or text that cannot be rendered. */
 async function previewOrErrors(visit: CompanyVisit, draft: Draft) {
   try {
     return { preview: await previewOf(visit, draft, chosenOf(visit.query)) };
@@ -118,9 +118,9 @@ async function previewOrErrors(visit: CompanyVisit, draft: Draft) {
 }
 
 interface Shown {
-  /** Of a send that was refused. */
+  /** Field errors of a refused send. */
   errors?: Errors;
-  /** Of a refusal that belongs to no field. */
+  /** Errors of a refused send that belong to no field. */
   refusal?: string[];
   test?: { went: string[]; failed: string[] };
 }
@@ -154,7 +154,7 @@ async function show(visit: CompanyVisit, draft: Draft, { errors, refusal = [], t
       href: draftPath(visit, id, step),
       words: words[step],
       isOpen: sentences.length > 0,
-      // "Not chosen yet" says as much.
+      // Omitted, because "Not chosen yet" is already shown.
       sentences: sentences.filter((sentence) => words[step].length > 0 || sentence !== REQUIRED),
     };
   });
@@ -193,7 +193,7 @@ async function show(visit: CompanyVisit, draft: Draft, { errors, refusal = [], t
 
 export const checkPage = ofDraft((visit, draft) => show(visit, draft));
 
-/** What the service refuses, as `shown` shows it; throws what is no answer to a person. */
+/** Shows refusals of the service with `shown`; throws unexpected errors. */
 async function orRefused(
   work: () => Promise<Answer>,
   shown: (sentences: string[], isOfFields: boolean) => Promise<Answer>,
@@ -208,7 +208,7 @@ async function orRefused(
   }
 }
 
-/** What the person's mail would have, where somebody is chosen. */
+/** Variables of the chosen person's mail, if one is chosen. */
 async function valuesFor(visit: CompanyVisit, body: Body, person: string): Promise<Body> {
   const isPerson = (one: Body) => `${one.email}`.toLowerCase() === person.toLowerCase();
   const receiver = receiversIn(body).find(isPerson);
@@ -216,7 +216,7 @@ async function valuesFor(visit: CompanyVisit, body: Body, person: string): Promi
   return (await findSubscriber(visit, person))?.values ?? {};
 }
 
-/** What a test needs and the draft has not got yet. */
+/** Fields that a test mail needs and the draft does not have yet. */
 function missingForTest(body: Body): string[] {
   const hasContent = textIn(body, "template_id") !== "" || textIn(contentIn(body), "body") !== "";
   return [...(textIn(body, "smtp_config_id") ? [] : [t().needsServer]), ...(hasContent ? [] : [t().noPreview])];
@@ -244,13 +244,13 @@ export const testDraft = ofDraft(async (visit, draft) => {
     return show(visit, draft, { test: { went, failed: not } });
   };
   const answer = await orRefused(work, failed);
-  // A part that the page takes is taken of a success alone.
+  // htmx replaces a part of the page only if the status is 200.
   return part === undefined ? answer : ({ ...answer, status: 200 } as Answer);
 });
 
 /**
- * Sends the draft as the person saw it. However often the button is pressed, one campaign comes of it: the draft's id is the
- * key under which the first answer is given again, also when the draft is gone.
+ * Sends the draft as the person saw it. Pressing the button several times creates one campaign: the draft's id is the
+ * idempotency key, also after the draft was deleted.
  */
 export async function sendDraft(visit: CompanyVisit): Promise<Outcome | Answer> {
   requirePermission("campaigns.sendDraft", { role: visit.company.role });

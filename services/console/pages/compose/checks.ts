@@ -1,4 +1,4 @@
-/** What is looked at before a campaign goes, and takes a while: links, size, spam filter, the records of the sender's domain. */
+/** Slow checks before a campaign is sent: links, size, spam filter, and DNS records of the sender's domain. */
 import type { ReturnsOf } from "../../../contracts.ts";
 import { isUuid } from "../../../lib/ids.ts";
 import { messages } from "../../messages.ts";
@@ -8,18 +8,18 @@ import { type Draft, draftPath, ofDraft, stepsOf, textIn } from "./draft.ts";
 import { bad, type Finding, type Fix, good, toContent, toDomain, unknown } from "./findings.ts";
 import { chosenOf, previewOf } from "./preview.ts";
 
-/** Gmail shows so much of a mail. */
+/** Gmail cuts off longer mails. */
 const CLIPPED_BYTES = 102 * 1024;
-/** Filters sort out from about so many points on. */
+/** Score from which typical filters treat a mail as spam. */
 const MANY_POINTS = 6;
-/** Of a filter's rules, those that add most. */
+/** Number of spam filter rules to show, highest score first. */
 const MAX_RULES = 5;
-/** The id in addresses that a preview's built-in links have: they lead nowhere by intent. */
+/** Id in a preview's built-in links, which intentionally do not work. */
 const SAMPLE_ID = "00000000-0000-0000-0000-000000000000";
 
 const t = () => messages.newCampaign;
 
-/** What could not be looked at is said, and stops nothing else. */
+/** Reports a check that failed and lets the others continue. */
 async function orWhyNot(work: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await work();
@@ -58,10 +58,10 @@ function spamFindings(spam: TemplateCheck["spam"], fix: Fix): Finding[] {
   return [bad([score, ...each].join(" "), fix)];
 }
 
-/** Of the mail as a sample reader gets it, whatever it was written in. */
+/** Checks the mail as rendered for a sample reader, whatever format it was written in. */
 async function mailChecks(visit: CompanyVisit, draft: Draft): Promise<Finding[]> {
   const { subject, html } = await previewOf(visit, draft, chosenOf({}));
-  // What a value put there is text by now, and no variable.
+  // Escapes brackets that a variable's value inserted: they are text.
   const body = html.replaceAll("[[", "\\[[");
   const { links, size, spam } = await callIn(visit, "renderer.checkTemplate", { subject: subject || "-", body });
   const fix = toContent(visit, draft);

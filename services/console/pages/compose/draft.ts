@@ -1,6 +1,6 @@
 /**
- * A campaign that is being written is a draft of the API: each step saves its part of the request into it, so that nothing
- * is lost by closing the window, and the send is the draft's.
+ * Drafts of campaigns: each step saves its fields to a draft of the API, so that closing the window loses nothing, and
+ * sending sends the draft.
  */
 import type { ReturnsOf } from "../../../contracts.ts";
 import { isServiceError } from "../../../lib/errors.ts";
@@ -14,7 +14,7 @@ export type Draft = ReturnsOf<"campaigns.getDraft">;
 export type Body = Draft["body"];
 type Kind = Draft["kind"];
 
-/** In order; each saves the fields that it is about. */
+/** Steps in order; each saves its own fields. */
 export const STEPS = ["whom", "what", "from", "when"] as const;
 export type Step = (typeof STEPS)[number];
 
@@ -28,7 +28,7 @@ const FIELDS: Record<Step, readonly string[]> = {
   when: ["scheduled_for", "timezone"],
 };
 
-/** What other kinds of send do not take. */
+/** Fields that each kind of send does not accept. */
 const NOT_IN: Record<Kind, readonly string[]> = {
   "to-list": ["receivers"],
   "to-receivers": ["list_id", "segment_id", "variants", "winner", "timezone"],
@@ -43,7 +43,7 @@ export const textIn = (body: Body, field: string): string => {
 export const isObject = (value: unknown): value is Body =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Content that is written in the draft, or in a variant of it, in place of a template. */
+/** Content written in the draft or in one of its variants, instead of a template. */
 export const contentIn = (body: Body): Body =>
   isObject(body.content)
     ? body.content
@@ -68,8 +68,8 @@ export const given = (fields: Body): Body =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 /**
- * The body with these changes (undefined removes a field), without fields that its kind of send does not take, and its
- * content where that kind has it. Pure.
+ * Applies changes to a body (undefined removes a field). Drops fields that its kind of send does not accept, and moves
+ * the content to where that kind has it. Pure.
  */
 export function changed(body: Body, changes: Body): { kind: Kind; body: Body } {
   const all = given({ ...body, ...changes });
@@ -92,7 +92,7 @@ export const draftPath = (visit: CompanyVisit, id: string, rest = ""): string =>
 
 export const draftsPath = (visit: CompanyVisit): string => companyPath(visit, "campaigns/drafts");
 
-/** Those that belong to the step; others, of fields that no step has, are errors of the first. */
+/** Returns the errors of one step. Errors of fields that no step has belong to the first step. */
 export function errorsOf(step: Step, errors: Errors): Errors {
   const isOurs = (field: string) => FIELDS[step].includes(field);
   const isNobodys = (field: string) => !STEPS.some((one) => FIELDS[one].includes(field));
@@ -104,14 +104,14 @@ export function errorsOf(step: Step, errors: Errors): Errors {
 }
 
 const REFERENCES = ["list_id", "segment_id", "template_id", "smtp_config_id"];
-/** The API's sentence names an id. */
+/** API error that contains the id of a deleted object. */
 const GONE = /^Invalid pk/;
 
-/** The field of a content that a sentence is about. */
+/** Prefix that names the content field of an error. */
 const OF_CONTENT = /^(subject|body|preheader|text_body): /;
 const OF_VARIANT = /^Item at index (\d+): (?:content: )?/;
 
-/** One sentence at the field of the form, without ids and indexes. */
+/** Assigns an API error to a form field and removes ids and indexes from its text. */
 function inPlainWords(field: string, sentence: string): [string, string] {
   const t = messages.newCampaign;
   if (REFERENCES.includes(field)) return [field, GONE.test(sentence) ? t.isGone : sentence];
@@ -120,7 +120,7 @@ function inPlainWords(field: string, sentence: string): [string, string] {
   return [field, sentence.replace(OF_VARIANT, (_, n: string) => `${t.version(letterOf(Number(n)))}: `)];
 }
 
-/** What the send would refuse. */
+/** Returns the errors with which sending would be refused. */
 export async function checkErrors(visit: CompanyVisit, { id }: Draft): Promise<Errors> {
   const { errors } = await callIn(visit, "campaigns.checkDraft", { id });
   const plain = Object.entries(errors).flatMap(([field, sentences]) =>
@@ -130,7 +130,7 @@ export async function checkErrors(visit: CompanyVisit, { id }: Draft): Promise<E
   return Object.fromEntries(fields.map((of) => [of, plain.flatMap(([field, one]) => (field === of ? [one] : []))]));
 }
 
-/** Undefined for what is not there, or not any more. */
+/** Returns undefined if the object does not exist. */
 export async function orNothing<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
@@ -149,7 +149,9 @@ export const gone = (visit: CompanyVisit): Answer => ({
   values: { drafts: draftsPath(visit), campaigns: companyPath(visit, "campaigns") },
 });
 
-/** A page of one draft. Who may not change drafts gets 403; one that was sent or deleted says so. */
+/**
+ * Wraps a page of one draft: 403 for people who may not change drafts, and a notice if the draft was sent or deleted.
+ */
 export const ofDraft =
   (show: Show) =>
   async (visit: CompanyVisit): Promise<Outcome | Answer> => {
@@ -164,7 +166,7 @@ export const ofDraft =
     }
   };
 
-/** Of a page in steps: where each is, and which one this is. */
+/** Links of the steps, and which step is current. */
 export function stepsOf(visit: CompanyVisit, id: string | undefined, current: Step | "check") {
   const t = messages.newCampaign.steps;
   return [...STEPS, "check" as const].map((step) => ({
@@ -174,12 +176,12 @@ export function stepsOf(visit: CompanyVisit, id: string | undefined, current: St
   }));
 }
 
-/** What the button asked for: to save and go on, to save and leave, or something of the step's own. */
+/** Value of the pressed button: save and continue, save and close, or an operation of the step. */
 export const askedFor = ({ form }: CompanyVisit): string => form.do ?? "next";
 
 /**
- * After a step was saved: the next one, unless the send would refuse something of this step, which is shown with it. By
- * itself (`autosave`) a form is saved without a word about what is not filled in yet.
+ * Answers a saved step: shows the next one, or the same one with the errors with which sending would refuse it. An
+ * automatic save (`autosave`) reports no missing fields.
  */
 export async function afterSaving(
   visit: CompanyVisit,

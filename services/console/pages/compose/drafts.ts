@@ -1,4 +1,4 @@
-/** Drafts: campaigns that are not sent yet. */
+/** Drafts: list of campaigns that are not sent yet. */
 import { messages } from "../../messages.ts";
 import { askedOf, pagerOf } from "../../pager.ts";
 import { type Answer, type CompanyVisit, callIn, companyPath, may } from "../../request.ts";

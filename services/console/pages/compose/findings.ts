@@ -1,4 +1,4 @@
-/** What the review of a campaign finds: a sentence for the author, and the page that leads to the fix. */
+/** Findings of a campaign's review: a sentence for the author, and a link to the page with the fix. */
 import type { ReturnsOf } from "../../../contracts.ts";
 import { isUuid } from "../../../lib/ids.ts";
 import { messages } from "../../messages.ts";
@@ -20,7 +20,7 @@ export const good = (sentence: string): Finding => ({ state: "good", sentence })
 export const bad = (sentence: string, fix: Fix): Finding => ({ state: "bad", sentence, fix });
 export const unknown = (sentence: string, fix?: Fix): Finding => ({ state: "unknown", sentence, ...(fix && { fix }) });
 
-/** Where the mail's text is written. */
+/** Link to the page where the mail's text is edited. */
 export function toContent(visit: CompanyVisit, { id, body }: Draft): Fix {
   const template = textIn(body, "template_id");
   const href = isUuid(template) ? companyPath(visit, `templates/${template}`) : draftPath(visit, id, "what");
@@ -29,18 +29,18 @@ export function toContent(visit: CompanyVisit, { id, body }: Draft): Fix {
 
 type Check = ReturnsOf<"smtp-sender.deliverability">["checks"][number]["name"];
 
-/** Where what the DNS check of a server found is mended. */
+/** Link to the page that explains how to fix a failed DNS check. */
 export function toDomain(visit: CompanyVisit, server: string, name: Check): Fix {
   const t = messages.newCampaign;
   if (name === "bounce_address") return { href: companyPath(visit, `servers/${server}`), label: t.editServer };
   return { href: companyPath(visit, name === "links" ? "domains" : `domains/${server}`), label: t.setUpDomain };
 }
 
-/** From this on a warning tells how to write a default in a template. */
+/** Start of the advice about template syntax in a warning. */
 const HOW_TO = / Use \[\[.*$/;
 const NO_UNSUBSCRIBE = /^No visible unsubscribe link/;
 
-/** Warnings about the content, which are written for authors of templates. */
+/** Content warnings, for authors who may edit templates. */
 export const contentFindings = (visit: CompanyVisit, draft: Draft, warnings: readonly string[]): Finding[] =>
   warnings.map((warning) => {
     const t = messages.newCampaign;
@@ -51,7 +51,7 @@ export const contentFindings = (visit: CompanyVisit, draft: Draft, warnings: rea
 
 type Server = ReturnsOf<"smtp-sender.getConfig">;
 
-/** What is known of the server without asking anybody: its last use, and the last daily check of its records. */
+/** Findings about the server from stored state: its last use and the last daily DNS check. */
 export function serverFindings(visit: CompanyVisit, server: Server | undefined): Finding[] {
   if (!server) return [];
   const t = messages.newCampaign;

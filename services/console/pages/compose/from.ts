@@ -1,4 +1,4 @@
-/** Third step: the server that sends it, whose sender it is from, and the tags of its links. */
+/** Third step: mail server, sender, and UTM tags of links. */
 
 import type { Errors } from "../../form-errors.ts";
 import { orAgain } from "../../form-errors.ts";
@@ -20,7 +20,7 @@ import {
 const ALL = { page_size: 100 };
 export const TAGS = ["source", "medium", "campaign", "term", "content"] as const;
 
-/** By the tag's name; empty where it has none. */
+/** Values by tag name; empty if unset. */
 export function tagsIn({ utm }: Body): Record<(typeof TAGS)[number], string> {
   const given = isObject(utm) ? utm : {};
   return Object.fromEntries(TAGS.map((tag) => [tag, textIn(given, tag)])) as Record<(typeof TAGS)[number], string>;

@@ -1,4 +1,4 @@
-/** How the mail of a draft looks to somebody: what can be chosen, and the document in the frame. */
+/** Preview of a draft's mail for a chosen reader: the choices, and the document in the frame. */
 import { mailFrame } from "../../mail-frame.ts";
 import { lookOf, VIEWS, type View, viewOf } from "../../mail-look.ts";
 import { messages } from "../../messages.ts";
@@ -7,7 +7,7 @@ import { type Body, type Draft, draftPath, ofDraft, receiversIn, textIn } from "
 import { variantsIn } from "./variants.ts";
 
 interface Chosen {
-  /** An address; empty for nobody in particular. */
+  /** Address of the chosen reader; empty for a sample reader. */
   person: string;
   variant: number;
   look: View;
@@ -32,12 +32,12 @@ export const previewFrame = ofDraft(async (visit, draft) => {
 
 const MAX_PEOPLE = 10;
 
-/** Of whom those are looked for who are on a list. */
+/** Number of newest subscribers to search for members of the list. */
 const MAX_NEWEST = 50;
 
 /**
- * Some of those who get it: of the company's newest subscribers those on the list, else any. Whom a segment holds, and who
- * came to a list of a million last, takes too long to find out.
+ * Offers some recipients: members of the list among the company's newest subscribers, otherwise any subscribers.
+ * Finding members of a segment or the newest members of a large list takes too long.
  */
 async function someOf(visit: CompanyVisit, body: Body, find: string): Promise<string[]> {
   const emails = (people: { email: string }[]) => people.slice(0, MAX_PEOPLE).map(({ email }) => email);
@@ -51,7 +51,7 @@ async function someOf(visit: CompanyVisit, body: Body, find: string): Promise<st
   return emails(onList.length > 0 ? onList : results);
 }
 
-/** What the page offers to choose from, and what is chosen. */
+/** Choices of the preview and the current selection. */
 export async function previewChoices(visit: CompanyVisit, { id, body }: Draft) {
   const { find = "" } = visit.query;
   const chosen = chosenOf(visit.query);

@@ -1,22 +1,22 @@
-/** An A/B test as the form has it, whose empty versions do not count, and as a draft keeps it. Pure. */
+/** Converts an A/B test between form rows, of which empty ones are ignored, and a draft's variants. Pure. */
 import { htmlOfTyped } from "../../../lib/made-html/typed-text.ts";
 import { numberOf } from "../../form-fields.ts";
 import { type Body, isObject, letterOf, textIn } from "./draft.ts";
 
 const MIN_ROWS = 2;
 export const MAX_ROWS = 5;
-/** Choice of a version whose text is written in the form, beside the templates' ids. */
+/** Select value for a version whose text is written in the form, beside the ids of templates. */
 const WRITTEN = "written";
 
 type Form = Record<string, string>;
 
-/** Versions that the form shows: those that it had, and one more where that is asked for. */
+/** Number of rows in the form, including one that was requested. */
 export const rowsAskedFor = (form: Form): number =>
   Object.keys(form).filter((name) => /^variant\.\d\.percent$/.test(name)).length + (form.do === "add" ? 1 : 0);
 
 const itemsOf = (list: unknown): Body[] => (Array.isArray(list) ? list.map((one) => (isObject(one) ? one : {})) : []);
 
-/** Keeps what the form does not show of a content whose text did not change. */
+/** Keeps content fields that the form does not show if its text did not change. */
 function contentOf(row: Record<"subject" | "preheader" | "body", string>, before: unknown): Body {
   const body = htmlOfTyped(row.body);
   const kept = isObject(before) && before.body === body ? before : {};
@@ -25,7 +25,10 @@ function contentOf(row: Record<"subject" | "preheader" | "body", string>, before
   return { ...others, ...Object.fromEntries(texts.filter(([, text]) => text !== "")) };
 }
 
-/** The changes to a draft's body: no test where it is not asked for. Numbers that are none are kept for the API to refuse. */
+/**
+ * Returns the changes to a draft's body; removes the test if it is not wanted. Keeps invalid numbers, so that the API
+ * refuses them.
+ */
 export function variantsOf(form: Form, { variants: before }: Body): Body {
   if (form.ab !== "on") return { variants: undefined, winner: undefined };
   const rows = Array.from({ length: MAX_ROWS }, (_, n) => {
@@ -51,7 +54,7 @@ export function variantsOf(form: Form, { variants: before }: Body): Body {
 interface VariantRow {
   letter: string;
   subject: string;
-  /** A template's id, `written`, or empty: as the campaign. */
+  /** Template id, `written`, or empty for the campaign's content. */
   chosen: string;
   preheader: string;
   body: string;
@@ -70,10 +73,10 @@ function rowOf(variant: Body, n: number): VariantRow {
   };
 }
 
-/** Those of the draft. */
+/** Reads the rows of a draft. */
 export const variantsIn = ({ variants }: Body): VariantRow[] => itemsOf(variants).map(rowOf);
 
-/** As the form shows them: at least two, which share the recipients until something else is typed. */
+/** Rows of the form: at least two, with equal shares unless others are given. */
 export function rowsIn({ variants }: Body, asked = 0): VariantRow[] {
   const items = itemsOf(variants);
   const length = Math.min(MAX_ROWS, Math.max(MIN_ROWS, items.length, asked));

@@ -1,4 +1,4 @@
-/** Second step: a saved template, or a text that belongs to this campaign, and an A/B test of both. */
+/** Second step: a saved template or a text written for this campaign, optionally as an A/B test. */
 import { isServiceError } from "../../../lib/errors.ts";
 import { isUuid } from "../../../lib/ids.ts";
 import { htmlOfTyped } from "../../../lib/made-html/typed-text.ts";
@@ -22,7 +22,7 @@ import {
 } from "./draft.ts";
 import { MAX_ROWS, rowsAskedFor, rowsIn, variantsOf, winnerIn } from "./variants.ts";
 
-/** Templates come with their bodies. */
+/** Maximum templates to load, because each comes with its body. */
 const MAX_TEMPLATES = 50;
 
 interface Choice {
@@ -31,7 +31,7 @@ interface Choice {
   subject: string;
 }
 
-/** The newest, and the one that is chosen however old it is. */
+/** Loads the newest templates and the chosen one. */
 async function templates(visit: CompanyVisit, chosen: string, find: string) {
   const asked = { page_size: MAX_TEMPLATES, ordering: "-updated_at", ...(find ? { search: find } : {}) };
   const { count, results } = await callIn(visit, "renderer.listTemplates", asked);
@@ -60,7 +60,7 @@ const textsOf = (read: (field: (typeof TEXTS)[number]) => string) => ({
   text_body: read("text_body"),
 });
 
-/** The texts with placeholders of other products as ours, and links as they were meant. */
+/** Replaces other products' placeholders with ours and repairs links. */
 async function convertedOf(visit: CompanyVisit, texts: ReturnType<typeof textsOf>) {
   const { template_mode: _, ...converted } = await callIn(visit, "renderer.convertContent", {
     ...texts,
@@ -110,7 +110,7 @@ export const whatPage = ofDraft((visit, draft) => show(visit, draft));
 
 const orNone = (text: string): string | undefined => (text.trim() === "" ? undefined : text);
 
-/** The content that the form has; the HTML of a text that is typed. */
+/** Content of the form; typed plain text is converted to HTML. */
 const contentOf = ({ form }: CompanyVisit, { inline_css }: Body): Body =>
   given({
     subject: orNone(form.subject ?? ""),
@@ -120,7 +120,7 @@ const contentOf = ({ form }: CompanyVisit, { inline_css }: Body): Body =>
     inline_css,
   });
 
-/** The changes that the form makes: a written content takes the template's place, and the other way round. */
+/** Returns the changes of the form: written content replaces a template, and the other way round. */
 function changesOf(visit: CompanyVisit, body: Body): Body {
   const { form } = visit;
   const written = contentIn(body);
@@ -134,7 +134,7 @@ function changesOf(visit: CompanyVisit, body: Body): Body {
   };
 }
 
-/** Saves a copy of the text as a template named like the campaign. Throws what saving a template throws. */
+/** Saves a copy of the text as a template named like the campaign. Throws the errors of saving a template. */
 async function saveAsTemplate(visit: CompanyVisit, { name, body }: Draft): Promise<void> {
   const { subject = "", ...content } = contentIn(body);
   await callIn(visit, "renderer.createTemplate", { name, subject: `${subject}`, ...content });

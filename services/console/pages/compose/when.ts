@@ -1,4 +1,4 @@
-/** Fourth step: now, at a time of the company's clock, or at an hour of each reader's. */
+/** Fourth step: send now, at a time in the company's time zone, or at a local time of each reader. */
 import { invalid } from "../../../lib/errors.ts";
 import { type Errors, orAgain } from "../../form-errors.ts";
 import { messages } from "../../messages.ts";
@@ -17,7 +17,7 @@ import {
 
 const CLOCK = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/;
 
-/** Whether it is what a field for date and time gives. */
+/** Returns whether a text is a value of a datetime-local field. */
 export function isClock(text: string): boolean {
   const at = new Date(CLOCK.test(text) ? `${text}Z` : Number.NaN);
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
@@ -30,14 +30,16 @@ export function whenIn(body: Body): When {
   return body.timezone === "recipient" ? "local" : "at";
 }
 
-/** As a field for date and time shows it: the company's clock, or the one that is the same for all readers. */
+/**
+ * Value of the datetime-local field: in the company's time zone, or the local time that is the same for all readers.
+ */
 function clockIn(body: Body, ofCompany: string | undefined): string {
   const scheduled = textIn(body, "scheduled_for");
   if (body.timezone === "recipient") return isClock(scheduled.slice(0, 16)) ? scheduled.slice(0, 16) : "";
   return ofCompany ?? "";
 }
 
-/** The company's time zone, its clock now, and the draft's clock. */
+/** Returns the company's time zone, its current local time, and the draft's time. */
 export async function clocksOf(visit: CompanyVisit, body: Body): Promise<{ zone: string; now: string; clock: string }> {
   const instant = new Date(textIn(body, "scheduled_for"));
   const isInstant = body.timezone !== "recipient" && !Number.isNaN(instant.getTime());
@@ -70,7 +72,9 @@ async function show(visit: CompanyVisit, draft: Draft, errors: Errors = {}): Pro
 
 export const whenPage = ofDraft((visit, draft) => show(visit, draft));
 
-/** A clock that is none is kept as it was typed, for the API to refuse. Throws for a date typed beside "now". */
+/**
+ * Returns the changes of the form. Keeps an invalid time for the API to refuse. Throws if a date is typed beside "now".
+ */
 async function changesOf(visit: CompanyVisit, { body }: Draft): Promise<Body> {
   const { when = "now", clock = "" } = visit.form;
   if (when === "now") {
