@@ -16,7 +16,7 @@ import { isOneLine } from "../services/lib/one-line.ts";
 const OPTIONS = { verbose: true, strict: false, ownProperties: true } as const;
 
 /**
- * RFC 3339 allows date-times that are no instant in JavaScript: leap seconds and offsets without minutes parse to
+ * RFC 3339 allows date-times that JavaScript cannot represent: leap seconds and offsets without minutes parse to
  * nothing, and years beyond 9999 (by the offset) would be returned in a form that clients cannot read.
  */
 const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);

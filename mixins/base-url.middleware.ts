@@ -6,7 +6,7 @@ import { isLoopbackHost } from "../services/lib/ssrf/local-host.ts";
 export function baseUrlWarning({ BASE_URL }: Pick<Config, "BASE_URL">): Middleware {
   return {
     name: "BaseUrlWarning",
-    // Behind the start of all services: one that fails is reported in a line of its own and no other.
+    // Logged after all services have started, so that a service that fails to start is reported alone.
     started(broker: ServiceBroker) {
       if (!broker.getLocalService("renderer") || !isLoopbackHost(new URL(BASE_URL).hostname)) return;
       broker.logger.warn(

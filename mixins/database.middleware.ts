@@ -1,7 +1,7 @@
 /**
- * Broker middleware: the database is there before the first service starts and until the last one has stopped.
- * Without DATABASE_URL it brings its own PostgreSQL. An action that fails because PostgreSQL is away, or because it ended
- * a statement for the sake of others, fails as "unavailable": the caller may try again.
+ * Broker middleware: keeps the database available from before the first service starts until the last one has stopped.
+ * Without DATABASE_URL it starts an embedded PostgreSQL. An action that fails because PostgreSQL is unavailable or has
+ * ended a statement in favour of others fails as "unavailable", so that the caller may retry.
  */
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
@@ -71,7 +71,9 @@ const CHECK_EVERY_MS = 1_000;
 /** Interval of log lines about the wait. */
 const LOG_EVERY_MS = 60_000;
 
-/** Until somebody else has applied all that this code needs; a job may take hours for large tables. */
+/**
+ * Waits until all migrations that this code needs are applied by another process; that may take hours for large tables.
+ */
 async function migrated(url: string, waiting: (text: string) => void, signal: AbortSignal): Promise<void> {
   for (let sayAtMs = performance.now(); ; ) {
     const missing = await retryInOutage(() => pending(url));
@@ -118,7 +120,7 @@ export function database(config: Config): Middleware {
     localEvent:
       (next: Handler): Handler =>
       (ctx) => {
-        // Calls that follow are no part of the request.
+        // Calls made later do not belong to the request.
         delete (ctx.meta as Caller).waitLeftMs;
         return asService(() => next(ctx));
       },

@@ -28,7 +28,7 @@ interface Repetition {
 type Repeating = Service & { repetitions: Map<string, Repetition> };
 
 interface RepeatOptions {
-  /** After so long a run is a sign that something is wrong; null where one may take hours. */
+  /** Logs a warning if a run takes longer; null for runs that may take hours. */
   warnAfterMs?: number | null;
   /** The pause grows to this while runs find nothing to do: their results hold no number above 0. */
   idlePauseMs?: number;

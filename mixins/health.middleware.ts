@@ -28,11 +28,11 @@ interface HealthReport {
   database: Reachable;
   redis: Reachable;
   nats: Reachable;
-  /** Why Redis counts as away. */
+  /** Reason why Redis is considered unavailable. */
   redis_error?: string;
 }
 
-/** How long each took to answer; null for what did not. */
+/** Response time of each in milliseconds; null for those that did not answer. */
 type Latency = Record<"database" | "redis" | "nats", number | null>;
 
 export interface NodeReport extends HealthReport {
@@ -80,7 +80,7 @@ async function measuredHealth(broker: ServiceBroker, state: State): Promise<[Hea
     answers(works),
     answers(measureRoundTrip(broker)),
   ]);
-  // Without Redis the API goes on (limits are counted per process): it is reported, and does not make the node unready.
+  // The node stays ready without Redis: limits are then counted per process, and the health report says so.
   const ready = state === "started" && database.state === "ok" && nats.state !== "away";
   const reason = redisAnswer.state === "away" ? { redis_error: redisError ?? "no answer" } : {};
   return [

@@ -31,7 +31,10 @@ const partsOf = (broker: ServiceBroker) => broker as unknown as BrokerParts;
 /** Longer than it takes from a node's leave until what waited for it has been asked elsewhere. */
 const KEPT_MS = 10_000;
 
-/** The nodes that took leave a moment ago: a call that was rejected because one of them is gone was not begun there. */
+/**
+ * Nodes that announced their leave a moment ago. A call that was rejected because such a node has stopped was not
+ * started there.
+ */
 export class LeftNodes {
   readonly #ids = new Set<string>();
 

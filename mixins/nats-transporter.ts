@@ -29,7 +29,7 @@ interface Transport {
   socket?: { destroy(): void };
 }
 
-/** Its socket, which the client does not show. */
+/** Returns the connection's socket, which the client does not expose. */
 const transportOf = (client: NatsConnection): Transport | undefined =>
   (client as unknown as { protocol?: { transport?: Transport } }).protocol?.transport;
 

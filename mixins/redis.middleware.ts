@@ -39,7 +39,7 @@ export function redisConnection(config: Config): Middleware {
         away = false;
         redisServer(client).then(
           ({ unusable, warning }) => {
-            // At start it prevents the start.
+            // An unusable Redis already prevents the start.
             const text = starting ? warning : (unusable ?? warning);
             if (text && text !== warned) broker.logger.warn(text);
             warned = text;

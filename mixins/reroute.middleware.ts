@@ -10,8 +10,8 @@
  * If all nodes of a service have lost the database, none redirects: calls wait for the database.
  *
  * A stopping node announces its leave and refuses calls from 100 ms later; a starved caller may still ask it, even
- * after it is gone (leave.middleware.ts). Such calls were not started either and go to another node, so that a rollout
- * causes no 503.
+ * after it has stopped (leave.middleware.ts). Such calls were not started either and go to another node, so that a
+ * rollout causes no 503.
  */
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,7 +22,7 @@ import { LeftNodes } from "./leave.middleware.ts";
 import { isStored } from "./uploads.middleware.ts";
 
 const ASK_EVERY_MS = 500;
-/** Longer than a database under load takes for `select 1` over a connection of its own. */
+/** Longer than a database under load needs to answer `select 1` on a separate connection. */
 const CUT_OFF_AFTER_MS = 1_500;
 /** Maximum of nodes that a call tries; after that, or after this time, the response is 503. */
 const MAX_TRIES = 4;
@@ -76,7 +76,7 @@ function isFromStopping(error: unknown, action: string): boolean {
   return name === "ServiceNotAvailableError" && data?.action === action && data.nodeID !== undefined;
 }
 
-/** True for an error of this process: the called node is gone and had announced its leave. */
+/** True for an error of this process: the called node has stopped and had announced its leave. */
 function isFromLeft(error: unknown, action: string, left: LeftNodes): boolean {
   const { name, data } = (error ?? {}) as { name?: string; data?: { action?: string; nodeID?: string } };
   return name === "RequestRejectedError" && data?.action === action && left.has(data.nodeID);
@@ -86,7 +86,7 @@ function isFromLeft(error: unknown, action: string, left: LeftNodes): boolean {
 const isUnread = (stream: Readable | undefined) =>
   !stream || isStored(stream) || !(stream.readableDidRead || stream.destroyed);
 
-/** Checks twice per second, over a connection of its own, whether the database answers. */
+/** Checks twice per second, on a separate connection, whether the database answers. */
 class DatabaseWatch {
   #changed: (isCutOff: boolean) => void;
   #timer: NodeJS.Timeout | undefined;
@@ -211,7 +211,7 @@ export function rerouteCalls(): Middleware {
 
   const call = (next: CallFunction): CallFunction => {
     const anyone = callAnyNode(next);
-    // One that names its node means that node; a repetition has its headers already.
+    // A call that names a node must go to that node; a retry has its headers already.
     return (name, params, options = {}) =>
       !parts || options.nodeID || options.ctx ? next(name, params, options) : anyone(name, params, options);
   };

@@ -39,7 +39,7 @@ const storedAsHeader =
     if (!stream) return next(ctx);
     const transfer = stored.get(stream) ?? (await storeTransfer(stream, ctx.meta.companyId));
     stored.set(stream, transfer);
-    // Without this nobody would answer, and the wait would end only with the call's time-out.
+    // Otherwise no node would answer, and the caller would wait for its time-out.
     if (!isAvailable(ctx)) throw new Errors.RequestRejectedError({ action: ctx.action?.name, nodeID: ctx.nodeID });
     ctx.options = { ...ctx.options, stream: undefined };
     ctx.headers = { ...ctx.headers, [UPLOAD]: JSON.stringify(transfer) };
@@ -79,7 +79,7 @@ export const uploads = (): Middleware =>
     call: removedAfterUse,
     remoteAction: storedAsHeader,
     localAction(this: ServiceBroker, next: Handler): Handler {
-      // On a single node no layer is added: it would cost a promise per call.
+      // A single node adds no layer, which would cost a promise per call.
       return this.options.transporter ? readFromHeader(next) : next;
     },
   }) as unknown as Middleware;

@@ -122,8 +122,8 @@ export const MAY_SEND_AGAIN = (g: string) =>
   `(${g}.status in ('pending', 'sending') or (${g}.status in ('partial', 'failed') and ${g}.error is null))`;
 
 /**
- * SQL: status of campaign c after late counts n (sent, failed, queued: increments). The only transition without a
- * transaction of its own: a campaign that ended with recipients in doubt restarts for those not sent to, or ends as its
+ * SQL: status of campaign c after late counts n (sent, failed, queued: increments). The only transition that is part of
+ * another statement: a campaign that ended with recipients in doubt restarts for those not sent to, or ends as its
  * counts now say (as in finalStatus).
  */
 export const lateStatus = (n: string): string => `case

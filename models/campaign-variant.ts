@@ -12,6 +12,6 @@ export const VARIED_CONTENTS = {
   text_body: "t.text_body",
 } as const;
 
-/** SQL: template of variant `v` of campaign `c`; null for content of its own. */
+/** SQL: template of variant `v` of campaign `c`; null if the variant has its own content. */
 export const templateOfVariant = (v: string, c: string): string =>
   `case when ${v}.content ? 'body' then ${v}.template_id else ${c}.template_id end`;

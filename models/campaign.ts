@@ -28,7 +28,7 @@ export const CAMPAIGN_STATUSES = [
 export type CampaignStatus = (typeof CAMPAIGN_STATUSES)[number];
 
 const UNDER_WAY: readonly CampaignStatus[] = ["scheduled", "pending", "sending"];
-/** Nothing of it is sent any more, unless it is resumed. */
+/** Returns whether the campaign sends nothing more unless it is resumed. */
 export const isFinished = (status: CampaignStatus): boolean => !UNDER_WAY.includes(status);
 
 /**
@@ -65,7 +65,9 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
   declare individualTracking: CreationOptional<boolean>;
   declare workerTaskId: string;
   declare expandCursor: CreationOptional<string | null>;
-  /** Its recipients are found by it; drawn when the expansion begins (next_campaign_no). */
+  /**
+   * Number that identifies the campaign in its recipients' rows; drawn when the expansion begins (next_campaign_no).
+   */
   declare no: CreationOptional<number | null>;
   declare nextSeq: CreationOptional<number>;
   declare expandedAt: CreationOptional<Date | null>;
@@ -89,7 +91,7 @@ export class Campaign extends Model<InferAttributes<Campaign>, InferCreationAttr
   declare complaints: CreationOptional<number>;
   /** Tried recipients that were neither accepted nor suppressed. */
   declare triedUnsent: CreationOptional<number>;
-  /** How many had been tried by then. */
+  /** Number of recipients tried up to the last resume. */
   declare guardFrom: CreationOptional<number>;
   declare guardSince: CreationOptional<Date | null>;
   declare guardStopped: CreationOptional<boolean>;

@@ -17,10 +17,10 @@ export type RetentionDays = Partial<Record<"events" | "sent_emails" | "inbound",
 
 /** Thresholds that stop a campaign automatically (statements/campaign-guard.ts). */
 export interface Guard {
-  /** More of what was tried than this came back for good. */
+  /** Stops a campaign if more than this percentage of tried emails bounced permanently. */
   hard_bounce_percent: number;
   complaint_percent: number;
-  /** Before so many were tried nothing is stopped. */
+  /** Number of tried emails below which no campaign is stopped. */
   after: number;
 }
 export const GUARD: Readonly<Guard> = { hard_bounce_percent: 10, complaint_percent: 0.3, after: 200 };
@@ -54,7 +54,7 @@ export class Company extends Model<InferAttributes<Company>, InferCreationAttrib
   declare branding: CreationOptional<StoredBranding>;
   declare sendingPausedAt: CreationOptional<Date | null>;
   declare confirmationWarnedAt: CreationOptional<Date | null>;
-  /** Its rows are going, in the background (statements/remove-company.ts). */
+  /** Set when deletion began; rows are deleted in the background (statements/remove-company.ts). */
   declare deletedAt: CreationOptional<Date | null>;
   declare createdAt: CreationOptional<Date>;
   declare updatedAt: CreationOptional<Date>;

@@ -51,7 +51,7 @@ export class Hit extends Model<InferAttributes<Hit>, InferCreationAttributes<Hit
   static register(sequelize: Sequelize): void {
     Hit.init(
       {
-        // Only for Sequelize: no index has it.
+        // Required by Sequelize only; not indexed.
         id: primaryKey(),
         companyNo: required(DataTypes.INTEGER),
         campaignNo: required(DataTypes.INTEGER),

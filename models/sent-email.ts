@@ -22,7 +22,7 @@ import { SENT_EMAIL_STATUS } from "./sent-email-status.ts";
  * |-------------------------|------------------------------------------------------------------------------------------------|
  * | id                      | it is computed from the two numbers (services/lib/tokens/mail-id.ts)                           |
  * | company, campaign, time | the campaign has them (`expansion_began_at`)                                                   |
- * | email                   | the subscriber has it; an address that is taken away is written here (triggers on subscribers) |
+ * | email                   | the subscriber has it; an address that is removed there is written here (triggers on subscribers) |
  * | opens, clicks           | null until there is one                                                                        |
  *
  * An empty email belongs to an erased person (statements/erasure-targets.ts): such a row is never sent, and nothing
@@ -36,7 +36,7 @@ import { SENT_EMAIL_STATUS } from "./sent-email-status.ts";
  * | campaign   | the key (campaign_no, seq)                                                                           |
  * | status     | as none or campaign; but for `sent` only in campaigns with failed recipients, or bounces, by the     |
  * |            | indexes of those that bounced, and of those that failed, were suppressed or are in doubt             |
- * | recipient  | the subscriber by address, then (subscriber_id); rows with an address of their own by (lower(email)) |
+ * | recipient  | the subscriber by address, then (subscriber_id); rows with their own address by (lower(email)) |
  * | Message-ID | read back into the two numbers (MailIds.readMessageId), then the key                                 |
  */
 export class SentEmail extends Model<InferAttributes<SentEmail>, InferCreationAttributes<SentEmail>> {

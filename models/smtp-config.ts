@@ -110,7 +110,7 @@ export class SmtpConfig extends Model<InferAttributes<SmtpConfig>, InferCreation
     );
   }
 
-  /** `mailbox`: that of its bounces, which is a table of its own, as DKIM keys are. */
+  /** `mailbox`: the mailbox that receives bounces. Like DKIM keys, it has a separate table. */
   view<Keys>(mailbox: BounceMailbox | null, keys: Keys) {
     return {
       id: this.id,

@@ -22,7 +22,7 @@ export class Template extends Model<InferAttributes<Template>, InferCreationAttr
   declare preheader: CreationOptional<string | null>;
   declare textBody: CreationOptional<string | null>;
   declare inlineCss: CreationOptional<boolean>;
-  /** Sent instead of the body: made from it when it was saved (services/lib/made-html/). */
+  /** HTML to send instead of the body, made from it when it was saved (services/lib/made-html/). */
   declare html: CreationOptional<string | null>;
   declare templateMode: CreationOptional<TemplateMode>;
   declare templateType: CreationOptional<TemplateType>;

@@ -22,11 +22,11 @@ export function call<A extends ActionOf>(
   return from.call(action, params, options) as Promise<ReturnsOf<A>>;
 }
 
-/** To one node of each service that listens. */
+/** Emits an event to one node of each service that listens. */
 export const emit = <E extends EventName>(from: CanEmit, event: E, payload: EventPayload<E>) =>
   from.emit(event, payload);
 
-/** To every node that listens. */
+/** Emits an event to every node that listens. */
 export const broadcast = <E extends EventName>(from: CanEmit, event: E, payload: EventPayload<E>) =>
   from.broadcast(event, payload);
 

@@ -21,9 +21,9 @@ export interface ActionContract {
   params: TSchema;
   returns: TSchema;
   visibility?: "public" | "protected";
-  /** What is returned instead where this field is true. */
+  /** Schema of the response if this field is true. */
   returnsBy?: Record<string, TSchema>;
-  /** Of a page that answers JSON too: that JSON. */
+  /** Schema of the JSON response of a page that can also answer in JSON. */
   json?: TSchema;
   /** Exactly one field of each group is given; the action's `validate` says so in words. */
   exactlyOne?: readonly (readonly string[])[];
@@ -32,9 +32,9 @@ export interface ActionContract {
    * that the action itself refuses.
    */
   unknownFields?: "all" | "read";
-  /** Fields that are no parameters and are ignored all the same. */
+  /** Fields that are not parameters but are ignored instead of refused. */
   ignoredFields?: readonly string[];
-  /** Shown in OpenAPI as a request body's example. */
+  /** Example of a request body in OpenAPI. */
   example?: unknown;
 }
 export type ServiceContract = Record<string, ActionContract>;

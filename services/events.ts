@@ -1,7 +1,7 @@
 /**
- * Every event that crosses a service border. Events are hints: the rows are the truth, and where an event is lost (NATS
- * delivers at most once) a poll finds the work a little later. Payloads are validated by these schemas where they are sent
- * and where they arrive (mixins/ajv-validator.ts).
+ * Defines every event between services. Events are hints: the database is authoritative, and if an event is lost (NATS
+ * delivers at most once), a poll finds the work a little later. Sender and receiver validate payloads against these
+ * schemas (mixins/ajv-validator.ts).
  */
 import { type Static, type TSchema, Type, Uuid } from "./lib/shapes.ts";
 

@@ -1,21 +1,22 @@
 /**
- * Who may do what: role × scope × action, in one table. The gateway enforces it for each request, and the API reference
- * says it with each operation. Writes of settings, keys and members ask it again in their own transaction, with the rights
- * that the database has then (models/statements/current-rights.ts): what the gateway knows may be a second old.
+ * Permissions: role × scope × action, in one table. The gateway enforces them for each request, and the API reference
+ * lists them with each operation. Writes of settings, keys and members check them again in their own transaction
+ * against the database (models/statements/current-rights.ts), because the gateway's cached rights may be a second old.
  *
- * A viewer reads, but exports nothing; a member works with people, content and campaigns; an admin also changes what the
- * company is and sends with; an owner also makes owners. A key without the scope is refused by the scope's name.
+ * A viewer reads but cannot export; a member works with subscribers, content and campaigns; an admin also changes
+ * settings of the company and of sending; an owner also appoints owners. The refusal of a key without the scope names
+ * the scope.
  *
  * | scope of a key | may                                                                                               |
  * |----------------|---------------------------------------------------------------------------------------------------|
- * | full           | what all others may together; nothing that is done in person                                       |
- * | send           | send, tests and drafts' sends too; read its audience, and the campaigns that it made itself        |
+ * | full           | everything the other scopes may; nothing that requires a person                                       |
+ * | send           | send campaigns, tests and drafts; read their audience, and campaigns created with this key        |
  * | campaigns      | read and write campaigns, drafts, templates and media, report bounces; read mails, events, numbers |
  * | subscribers    | read and write subscribers, lists, segments, suppressions and imports; erase                       |
  * | settings       | read and write SMTP configurations, DKIM keys, webhooks, sources of bounces, the company           |
  * | read           | read all of the above                                                                              |
- * | export         | files of subscribers, suppressions, campaigns, and of all that is known of a person                |
- * | (none)         | keys, members, the audit log, the company's end: people alone, by role                             |
+ * | export         | export subscribers, suppressions, campaigns, and all data of a person                |
+ * | (none)         | keys, members, audit log, deleting the company: only people, by role                             |
  */
 import type { ActionOf } from "./contracts.ts";
 import { type Permission, type Rights, requireRights } from "./lib/rights.ts";
@@ -175,7 +176,7 @@ const TABLE = {
 
 export type PermittedAction = keyof typeof TABLE;
 
-/** What an action asks of its caller; undefined where no company's caller ever comes to it. */
+/** Returns the permission that an action requires; undefined for actions that no company's caller can reach. */
 export const permissionOf = (action: string): Permission | undefined =>
   Object.hasOwn(TABLE, action) ? TABLE[action as PermittedAction] : undefined;
 

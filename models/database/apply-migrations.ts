@@ -1,6 +1,6 @@
 /**
- * `node models/database/apply-migrations.ts`: applies what is pending, for a job that runs before new nodes start. By
- * the role of MIGRATION_DATABASE_URL; where one role does everything, by that of DATABASE_URL.
+ * `node models/database/apply-migrations.ts`: applies pending migrations, for a job that runs before new nodes start.
+ * Connects with MIGRATION_DATABASE_URL, or with DATABASE_URL if there is only one role.
  */
 import { awaitPostgres } from "../../services/lib/processes/await-postgres.ts";
 import { migrate } from "./migrate.ts";

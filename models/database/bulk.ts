@@ -81,7 +81,7 @@ export const costlyRead = <T>(
 ): Promise<T> =>
   limits().reads.run(companyId, () => onBulk(companyId, work, costly(statementMs)), { atMostMs: waitMs });
 
-/** It waited too long for its concurrency limit. */
+/** Returns whether the work waited too long for its concurrency limit. */
 export const waitedTooLong = (error: unknown): boolean => isServiceError(error, "THROTTLED");
 
 /** A costly read that its caller can do without took too long, or waited for too long. */
@@ -89,13 +89,13 @@ export const isTooCostly = (error: unknown): boolean => isQueryCanceled(error) |
 
 const EXPORT: Settings = costly(MAX_EXPORT_MS);
 
-/** One page of an export; between two pages others are served. */
+/** Reads one page of an export; other work runs between two pages. */
 export const exportRead = <T>(companyId: string, work: Work<T>, settings: Settings = {}): Promise<T> =>
   limits().reads.run(companyId, () => onBulk(companyId, work, { ...EXPORT, ...settings }));
 
 /**
- * A small file does not wait for the large ones of other companies. That of its own company it would meet at the
- * company's lock, holding a connection, so that it waits behind that one.
+ * Imports a file's rows. A small file does not wait for large ones of other companies, but for those of its own
+ * company: it would otherwise wait at the company's lock while holding a connection.
  */
 export function importTransaction<T>(companyId: string, work: Work<T>, { isSmall = false } = {}): Promise<T> {
   const { imports, smallImports } = limits();
@@ -107,11 +107,11 @@ interface SlicedWrite {
   ids: readonly string[];
   /** Ids per statement. */
   slice: number;
-  /** Called slice after slice, in the order of the ids, so that two such requests do not wait for each other's rows. */
+  /** Writes one slice of ids, in ascending order, so that two such requests do not deadlock. */
   write: (client: Client, ids: string[]) => Promise<void>;
 }
 
-/** One transaction for a request that writes thousands of rows. */
+/** Runs a request that writes thousands of rows in one transaction. */
 export function writeManyRows(companyId: string, { ids, slice, write }: SlicedWrite): Promise<void> {
   const inOrder = [...new Set(ids.map((id) => id.toLowerCase()))].sort();
   const inSlices = async (client: Client) => {
@@ -127,10 +127,13 @@ export function writeManyRows(companyId: string, { ids, slice, write }: SlicedWr
 export const writeNewsletter = <T>(companyId: string, work: Work<T>): Promise<T> =>
   limits().newsletters.run(companyId, () => transaction(work));
 
-/** For a slice of a stopped campaign's remaining recipients: somebody may stop hundreds of campaigns at once. */
+/**
+ * Ends a slice of a stopped campaign's remaining recipients, with limited concurrency, because hundreds of campaigns
+ * may be stopped at once.
+ */
 export const endTransaction = <T>(companyId: string, work: Work<T>): Promise<T> =>
   limits().ends.run(companyId, () => onBulk(companyId, work));
 
-/** For one slice of a campaign. Expansion limits concurrency itself (expansion-queue.ts). */
+/** Writes one slice of a campaign. Expansion limits its own concurrency (expansion-queue.ts). */
 export const sliceTransaction = <T>(companyId: string | undefined, work: Work<T>): Promise<T> =>
   onBulk(companyId, work);

@@ -90,7 +90,7 @@ export class DatabaseClient extends pg.Client {
   #settings: Settings;
   #silentMs: number;
   #pooled = false;
-  /** Behind a pooler: the settings for a transaction as text, and the name under which they are prepared. */
+  /** Settings for each transaction behind a pooler, as text, and the name of the prepared statement for them. */
   #local = "";
   #localName = "";
   #applied = 0;
@@ -159,7 +159,7 @@ export class DatabaseClient extends pg.Client {
     const { processID } = this as unknown as ClientParts;
     const { rows } = await super.query<SessionRow>(setForSession(this.#settings, processID));
     const { pooled, standby, known } = rows[0]!;
-    // After a failover, say: an outage that ends when the name or the list of hosts leads to the primary.
+    // For example after a failover: the outage ends when the name or the list of hosts leads to the primary.
     if (standby) throw Object.assign(new Error("The database is a standby and takes no writes"), { code: READ_ONLY });
     this.#pooled = pooled;
     if (pooled) await this.#setWithEach(known ?? []);
@@ -179,7 +179,9 @@ export class DatabaseClient extends pg.Client {
     await super.query({ name: this.#localName, text });
   }
 
-  /** Without settings of ours in front of it behind a pooler: for what cannot run in a transaction. */
+  /**
+   * Runs a query without setting statements before it, for statements that cannot run in a transaction behind a pooler.
+   */
   queryAlone(text: string): Promise<unknown> {
     return super.query(text);
   }

@@ -36,7 +36,7 @@ interface Connections {
   /** Pool for `prepared` statements, which each connection plans once for all values. */
   prepared: pg.Pool;
   sequelize: Sequelize;
-  /** One connection, which nothing else uses: work that takes all others must not make the database look away. */
+  /** Reserved connection for health checks: work that uses all others must not make the database look unavailable. */
   probe: pg.Pool;
 }
 let open: Connections | undefined;
@@ -75,12 +75,13 @@ export function openDatabase(url: string, connections: number, silentMs = SILENT
     logging: false,
     pool: { max: share.models, acquire: CONNECT_TIMEOUT_MS },
     define: { underscored: true },
-    // Nothing is set for the session, which behind a pooler others use, too.
+    // No session settings, because behind a pooler sessions are shared.
     ...{ keepDefaultTimezone: true },
     dialectOptions: { clientMinMessages: "ignore" },
   });
   const probe = openPool(url, { max: 1, silentMs });
-  // Its statement takes no time: a connection that lost the answer must not keep the next question from being asked.
+  // Health checks are fast, so a short time-out applies: a connection that lost an answer must not block the next
+  // check.
   probe.on("acquire", (client) => allowSilence(client, PROBE_SILENT_MS));
   bindModels(sequelize);
   open = { pool, bulk, prepared, sequelize, probe };
@@ -103,7 +104,7 @@ function current(): Connections {
 const opened = (client: Client) => client as unknown as DatabaseClient;
 /** Settings for the client's life: it must not return to the pool. */
 export const applySettings = (client: Client, settings: Settings): Promise<void> => opened(client).apply(settings);
-/** Its session is another one in each transaction, or may be. */
+/** Returns whether each transaction may run in a different session. */
 export const isPooled = (client: Client): boolean => opened(client).pooled;
 
 export const pool = (): pg.Pool => current().pool;
@@ -113,7 +114,7 @@ export const sequelize = (): Sequelize => current().sequelize;
 /** Checks over a separate connection whether the database answers. */
 export const askDatabase = async (): Promise<void> => void (await current().probe.query("select 1"));
 
-/** After an outage: connections whose statements will never be answered make room for others. */
+/** Closes connections whose statements will never be answered after an outage, to make room for others. */
 export const closeLostConnections = (): Promise<number> =>
   closeUnanswered(DatabaseClient.open, (text, values) => query(text, values, current().probe));
 

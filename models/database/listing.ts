@@ -128,7 +128,7 @@ interface Keyed {
 }
 
 interface Rows {
-  /** Nothing: the keys alone. */
+  /** Columns to select; only the keys if unset. */
   columns?: string;
   cursor?: Cursor | undefined;
   offset?: number;

@@ -27,7 +27,7 @@ export async function closeUnanswered(
   clients: Iterable<DatabaseClient>,
   ask: (text: string, values: unknown[]) => Promise<{ pid: number }[]>,
 ): Promise<number> {
-  // Behind a pooler the process id is the pooler's; it looks after its connections itself.
+  // Skipped behind a pooler, where the process id is the pooler's; the pooler checks its own connections.
   let waiting = [...clients]
     .filter((client) => !client.pooled)
     .map((client) => ({ parts: partsOf(client), statement: partsOf(client)._activeQuery }))

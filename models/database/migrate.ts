@@ -50,7 +50,10 @@ async function recorded(client: pg.Client): Promise<Map<string, string>> {
   return new Map(rows.map((row) => [row.name, row.checksum]));
 }
 
-/** Names and checksums of what is applied. A database from before the first release is refused, untouched. */
+/**
+ * Returns names and checksums of the applied migrations. Refuses a database from before the first release without
+ * changing it.
+ */
 async function applied(client: pg.Client): Promise<Map<string, string>> {
   const done = await recorded(client);
   if (done.size > 0 && done.get(BASELINE) !== knownMigrations().get(BASELINE)) {
@@ -107,7 +110,7 @@ async function beginLocked(client: pg.Client): Promise<void> {
   for (;;) {
     await client.query("begin");
     await client.query("set local idle_in_transaction_session_timeout = 0");
-    // Without a parameter: the portal of a statement that has one stays open, and its snapshot with it.
+    // Uses no parameter: the portal of a statement with parameters stays open and holds its snapshot.
     const { rows } = await client.query(`select pg_try_advisory_xact_lock(${LOCK}) as held`);
     if (rows[0].held) return;
     await client.query("rollback");

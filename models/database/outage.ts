@@ -1,6 +1,6 @@
 /**
- * Errors that say nothing against the request: PostgreSQL is away, or it ended the statement for the sake of others
- * (time-outs, deadlocks). The same request may succeed a moment later. Codes: PostgreSQL, appendix A.
+ * Classifies errors that are not the request's fault: PostgreSQL is unavailable, or it ended the statement in favour of
+ * others (time-outs, deadlocks). The same request may succeed a moment later. Codes: PostgreSQL, appendix A.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -28,14 +28,17 @@ interface DatabaseError {
   parent?: DatabaseError;
 }
 
-/** It took longer than its statement time-out, or an operator cancelled it. */
+/** Returns whether the statement exceeded its time-out or was cancelled by an operator. */
 export const isQueryCanceled = (error: unknown): boolean => (error as DatabaseError | null)?.code === "57014";
 
-/** Also the time a start waits for its first connection: five tries are too few if many processes start on few cores. */
+/**
+ * Also limits how long a start waits for its first connection: five tries are too few if many processes start on few
+ * cores.
+ */
 const TRY_FOR_MS = 60_000;
 const PAUSE_MS = 1_000;
 
-/** A start goes on where PostgreSQL, which was there a moment ago, is away or slow for another one. */
+/** Retries during an outage, so that a start survives a PostgreSQL that becomes unavailable or slow for a moment. */
 export async function retryInOutage<T>(
   work: () => Promise<T>,
   { forMs = TRY_FOR_MS, pauseMs = PAUSE_MS } = {},

@@ -17,7 +17,7 @@ export class UnusableDatabase extends Error {
   readonly exitCode = EX_CONFIG;
 }
 
-/** A pooler that prepares statements itself gives them names of its own. */
+/** Returns whether a pooler renames prepared statements, because it prepares them itself. */
 async function isPreparedElsewhere(client: pg.Client): Promise<boolean> {
   const name = `probe ${newId()}`;
   const text = `select name from pg_prepared_statements where statement like '%${name}%'`;

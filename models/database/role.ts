@@ -4,9 +4,9 @@ import { type Queryable, queryOne } from "./db.ts";
 export interface DatabaseRole {
   name: string;
   superuser: boolean;
-  /** It is the tables' owner, or may act as that. */
+  /** True if the role owns the tables or may act as their owner. */
   ownsTables: boolean;
-  /** It may make tables. */
+  /** True if the role may create tables. */
   mayCreate: boolean;
 }
 

@@ -31,8 +31,8 @@ export const subscriberOf = (company: string, emailKey: string, columns: string)
   rowAt({ table: "subscribers", key: ["company_id", "email_key"], at: [company, emailKey], columns });
 
 /**
- * The memberships of one subscriber, in FROM. By the subscriber alone: the index of the whole key begins with the
- * company, and looks as good where the planner expects a handful of rows of it.
+ * Selects one subscriber's memberships, for FROM. Looked up by subscriber only: the index of the whole key begins with
+ * the company, and the planner would prefer it if it expects few rows of the company.
  */
 export const listMembersOf = (id: string): string =>
   `(select * from list_members where subscriber_id = ${id} offset 0)`;

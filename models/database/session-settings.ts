@@ -60,7 +60,10 @@ export const MIGRATION: Settings = { statement_timeout: 0, lock_timeout: 0, tran
 /** The settings $1 (names) with the values $2, in their order. What the server does not have is left out. */
 const SET = `from unnest($1::text[], $2::text[]) s (name, value) where current_setting(name, true) is not null`;
 
-/** As statements to be sent in one message with the start of a transaction. Only our own names and values. */
+/**
+ * Returns the settings as statements that are sent together with the start of a transaction. Contains only our own
+ * names and values.
+ */
 export const localSettings = (settings: Settings): string =>
   Object.entries(settings)
     .map(([name, value]) => `set local ${name} = ${escapeLiteral(String(value))}`)
@@ -77,8 +80,8 @@ export const setLocally = (settings: readonly (readonly [string, string | number
 });
 
 /**
- * For the session, unless a pooler is in between, whose sessions are shared. It gives its clients a process id of its
- * own: $3 is the one this client got.
+ * Sets the settings for the session, but not through a pooler, which shares its sessions. A pooler is recognised
+ * because it reports a process id of its own: $3 is the one that this client got.
  */
 export const setForSession = (settings: Settings, processId: number) => ({
   text: `select pg_backend_pid() <> $3 as pooled, pg_is_in_recovery() as standby,
@@ -90,6 +93,6 @@ export const setForSession = (settings: Settings, processId: number) => ({
 export interface SessionRow {
   pooled: boolean;
   standby: boolean;
-  /** Behind a pooler: the settings that the server has. */
+  /** Behind a pooler: the names of settings that the server knows. */
   known: string[] | null;
 }

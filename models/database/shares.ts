@@ -19,8 +19,8 @@ export interface Shares {
 }
 
 /**
- * With fewer connections the shares are too small: an import would take everything its company has for transactional
- * mail.
+ * Minimum connections to divide: with fewer, the shares are too small, and an import would take all connections of its
+ * company's transactional mail.
  */
 const MIN_TO_DIVIDE = 15;
 

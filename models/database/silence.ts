@@ -27,7 +27,7 @@ export async function allowLonger(client: PoolClient, statementMs: number): Prom
   const longer = [
     ["statement_timeout", statementMs],
     ["lock_timeout", statementMs],
-    // Its clock runs already: another value counts only once there was none.
+    // Reset to 0 first: the timer is already running, and a new value is only used after that.
     ["transaction_timeout", 0],
     ["transaction_timeout", 2 * statementMs],
   ] as const;

@@ -11,7 +11,8 @@ export const limitStatements = async (client: Client, ms: number): Promise<void>
 
 /** Undefined where one statement of `work` takes longer; what it wrote is undone, and the limit is the one from before. */
 export async function withinTime<T>(client: Client, ms: number, work: () => Promise<T>): Promise<T | undefined> {
-  // The limit is set behind the savepoint: so it is gone before the way back, which it would interrupt on a busy machine.
+  // The limit is set after the savepoint, so that the rollback removes it: it would otherwise interrupt the rollback on
+  // a busy machine.
   await client.query(`savepoint before_work; ${limit(ms)}`);
   try {
     return await work();

@@ -75,7 +75,7 @@ function shapes(type: FieldType, nullable: boolean, names: readonly string[]): o
   }));
 }
 
-/** One shape for each kind of field and of value. */
+/** Returns one shape per field type and value type. */
 export const conditionSchema = (): object => ({
   anyOf: fieldKinds().flatMap(({ kind: { type, nullable }, names }) => shapes(type, nullable, names)),
 });

@@ -67,7 +67,7 @@ const FIELDS = new Map<string, FieldKind>([
 
 const PREFIX = "attributes.";
 
-/** Each kind with the names of its fields; attributes have any. */
+/** Returns each field type with its field names; attributes can have any name. */
 export function fieldKinds(): { kind: FieldKind; names: string[] }[] {
   const kinds = new Map<string, { kind: FieldKind; names: string[] }>();
   for (const [name, kind] of FIELDS) {

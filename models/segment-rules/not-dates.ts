@@ -1,4 +1,4 @@
-/** How many values a segment over a date attribute cannot compare, because they are no dates. */
+/** Counts attribute values that a segment cannot compare with a date because they are not dates. */
 import { costlyRead, isTooCostly } from "../database/bulk.ts";
 import { queryOne } from "../database/db.ts";
 import { fieldKind } from "./fields.ts";
@@ -14,7 +14,7 @@ export interface NotDates {
   count: number | null;
 }
 
-/** Counts filled values that are no dates, for each attribute that the rules compare with one. */
+/** Counts non-empty values that are not dates, for each attribute that the rules compare with one. */
 export async function countNotDates(companyId: string, { conditions }: Rules): Promise<NotDates[]> {
   const asked = conditions.filter(({ operator, field }) => OF_DATES.has(operator) && field.startsWith("attributes."));
   const fields = [...new Set(asked.map(({ field }) => field))];

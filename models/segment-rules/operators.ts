@@ -90,7 +90,7 @@ const OF_DAY: Record<string, readonly [sign: string, days: number]> = {
   ">": [">=", 1],
 };
 
-/** Each statement asks for the day's beginning once. */
+/** Computes the start of the day once per statement. */
 const compareTime =
   (sign: keyof typeof OF_DAY): Sql =>
   (x, value, bind) => {
@@ -157,7 +157,7 @@ const ofAttribute =
        else ${scalar} end`;
   };
 
-/** SQL: an attribute's text as a time; null for what is no date. */
+/** SQL: an attribute's text as a time; null if it is not a date. */
 export const timeOfAttribute = (x: string, company: string): string =>
   `time_of(${x}, (select timezone from companies where id = ${company}::uuid))`;
 

@@ -41,7 +41,7 @@ const INSERT = `
     case when run.due_at is null then $7 else ${SEND_CHUNK_STATE.waiting} end, run.due_at
   from unnest($5::int[], $6::int[], $8::timestamptz[]) with ordinality as run (lo, hi, due_at, no)`;
 
-/** So many recipients, one after the other, who may be sent to from then on; null: at once. */
+/** Number of consecutive recipients and the time from which they may be sent to; null: at once. */
 export interface Due {
   due: string | null;
   count: number;

@@ -110,7 +110,10 @@ export interface UnsentConfirmationRow {
   accept_language: string;
 }
 
-/** Each company's first before anybody's second: one whose form is flooded waits for itself. */
+/**
+ * Returns waiting confirmations, one per company before the second of any, so that a company whose form is flooded
+ * delays only itself.
+ */
 export const unsentConfirmations = (limit: number): Promise<UnsentConfirmationRow[]> =>
   query<UnsentConfirmationRow>(
     `select * from unsent_confirmations
@@ -139,7 +142,7 @@ export const forgetAsking = (client: Client, { company_id, subscriber_id }: Unse
     client,
   );
 
-/** How long a link can be used. */
+/** Lifetime of a confirmation link. */
 export const CONFIRM_WITHIN_DAYS = 7;
 const DAY_SECONDS = 86_400;
 
@@ -209,7 +212,7 @@ const CONFIRMED = `
   update subscribers set confirm_mailed_at = null, form_values = null
   where company_id = $1 and id = $2 and confirm_mailed_at is not null`;
 
-// Nothing that is there is changed.
+// Fills only empty fields.
 const FILL_IN = `
   update subscribers set updated_at = now(),
     first_name = coalesce(nullif(first_name, ''), form_values ->> 'first_name'),

@@ -11,7 +11,10 @@ export interface Source {
   taken: string;
   /** The people of `taken`, with any subscriber status. The cursor's next value is the `at` of `last`. */
   person: string;
-  /** Named by a request: with an address, variables and copies of their own, and a row that says why where they are left out. */
+  /**
+   * True for recipients given in a request: each has an address, variables and copies, and gets a row with the reason
+   * if it is excluded.
+   */
   areNamed: boolean;
   /** Number of emails of person p. Only inline receivers have copies. */
   mails: "1" | "1 + copies_of(p.cc, p.bcc)";

@@ -46,7 +46,7 @@ function valuesOf(companyId: string, actor: Actor, { action, target, detail }: A
   ];
 }
 
-/** For changes written through Sequelize. */
+/** Records a change that is written through Sequelize. */
 export async function audit(
   companyId: string,
   meta: Caller,
@@ -62,7 +62,7 @@ export interface LoggedActor {
   actor_name: string;
 }
 
-/** For changes written as SQL. */
+/** Records a change that is written as SQL. */
 export async function auditWithin(
   client: Client,
   companyId: string,

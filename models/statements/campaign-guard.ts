@@ -1,7 +1,7 @@
 /**
- * Implements the guard: a campaign with more hard bounces or complaints than its company allows stops by itself, as if
- * a person had stopped it. Evaluated where results and returns are written, so that a campaign without returns never
- * reads its company's settings.
+ * Implements the guard: a campaign with more hard bounces or complaints than its company allows is stopped
+ * automatically, as if a person had stopped it. Evaluated where results and returns are written, so that a campaign
+ * without returns never reads its company's settings.
  *
  * Counts only returns of emails sent since the last resume: a person who resumes has seen the reason.
  */

@@ -17,10 +17,13 @@ export async function storeTraceWithin(client: Client, companyId: string, campai
   if (traceparent) await query(STORE, [companyId, campaignId, traceparent], client);
 }
 
-/** It never changes once the campaign is stored. */
+/** Trace by campaign, which never changes once stored. */
 const known = new LRUCache<string, { trace: SpanContext | undefined }>({ max: 1_000 });
 
-/** For webhooks, whose rows contain only the campaign: one look-up per campaign, only if webhooks are traced. */
+/**
+ * Returns the trace of a campaign for its webhooks, whose rows contain only the campaign. One look-up per campaign,
+ * only if webhooks are traced.
+ */
 export async function traceOfCampaign(companyId: string, campaignId: string): Promise<SpanContext | undefined> {
   const key = `${companyId} ${campaignId}`;
   const before = known.get(key);

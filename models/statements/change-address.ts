@@ -64,7 +64,7 @@ export interface UnsentChangeRow {
   accept_language: string;
 }
 
-// Each company's first before anybody's second.
+// Takes one per company before the second of any.
 const UNSENT = `
   select company_id, subscriber_id, id, email, email_key, asked_at, accept_language from address_changes
   where is_unsent and id is not null
@@ -156,7 +156,7 @@ export async function changeAddress(client: Client, link: ChangeLink): Promise<s
 
 const OLD = `delete from address_changes where asked_at < now() - interval '${CONFIRM_WITHIN_DAYS} days'`;
 
-/** How many were given up. */
+/** Deletes expired changes and returns their number. */
 export async function forgetOldChanges(): Promise<number> {
   return (await query(`${OLD} returning 1`)).length;
 }

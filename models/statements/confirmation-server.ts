@@ -1,4 +1,4 @@
-/** Through which SMTP configuration a company's confirmations are mailed. */
+/** Selects the SMTP configuration that sends a company's confirmation mails. */
 import { query } from "../database/db.ts";
 
 /** The id, or null, for a company c: its own choice, else the configuration marked as default, else the newest. */

@@ -50,7 +50,7 @@ const HOLD = `
   where c.company_id = $1 and c.id = $2 and w.winner is null and w.due_at <= now() and ${MAY_BE_DECIDED}
   for no key update of c, w`;
 
-/** Kept with the events, machines left out: the people who opened or clicked. */
+/** Counters of people (not machines) who opened or clicked. */
 const PEOPLE: Record<WinnerMetric, string> = { opens: "opened_unique_of_variant", clicks: "clicked_unique_of_variant" };
 /** Used if recipients are unknown. */
 const HITS: Record<WinnerMetric, string> = { opens: "opened_of_variant", clicks: "clicked_of_variant" };

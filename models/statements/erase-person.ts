@@ -46,7 +46,7 @@ const BEGIN = `
   on conflict (company_id, address_hash) do update set id = excluded.id, address_sealed = excluded.address_sealed,
     place = 0, cursor = null, pass = 1, counts = '{}', due_at = excluded.due_at`;
 
-/** Before the transaction: the first time the key of the hash is read, on another connection. */
+/** Call before the transaction: the first call reads the hash key on another connection. */
 export const erasedPerson = async (companyId: string, address: string): Promise<ErasedPerson> => ({
   companyId,
   hash: (await addressHashes()).of(companyId, address),
@@ -108,7 +108,7 @@ async function visit(client: Client, job: Job, address: string): Promise<Visited
 
 const isNextPass = ({ pass, place, cursor }: Job): boolean => pass === 2 && place === 0 && cursor === null;
 
-/** One step. `over`: this pass has ended. */
+/** Runs one step. `over`: this pass has ended. */
 export function eraseStep({ companyId, hash }: ErasedPerson): Promise<{ over: boolean; counts: ErasedCounts }> {
   return transaction(async (client) => {
     const job = await queryOne<Job>(LOCK, [companyId, hash], client);

@@ -1,4 +1,4 @@
-/** How the statements of erasure-targets.ts are made: each takes one bounded step, and says where the next one begins. */
+/** Builds the statements of erasure-targets.ts: each runs one bounded step and returns where the next one begins. */
 import { inAnyPart } from "../database/campaign-no.ts";
 
 /** Rows written in one step. */
@@ -11,7 +11,7 @@ export interface ErasureTarget {
   counted: ErasedKind;
   /** The cursor before the first row. */
   first?: string;
-  /** Before `sql`, in the same transaction: $1 is the company. */
+  /** Statement that runs before `sql` in the same transaction; $1 is the company. */
   before?: string;
   /**
    * $1 company, $2 the address's spellings in lower case, $3 cursor, $4 the address as a regular expression, $5 the
@@ -38,7 +38,7 @@ export const ERASED_KINDS = [
 ] as const;
 export type ErasedKind = (typeof ERASED_KINDS)[number];
 
-/** So that each parameter has its type, whichever of them a statement uses. */
+/** Gives each parameter a type, whether or not the statement uses it. */
 const TYPES = "types as (select $1::uuid, $2::text[], $3::text, $4::text, $5::text)";
 
 const statement = (parts: string[], answer: string) => `with ${[TYPES, ...parts].join(",\n")}\n${answer}`;
@@ -63,7 +63,7 @@ export const unaddressed = (column: string) =>
   `nullif(array(select a from unnest(${column}) a where lower(a) <> all ($2)), '{}')`;
 
 const EMPTIED = `email = '', subscriber_id = null, variables = null, smtp_response = null, error = ${without("e.error")}`;
-/** In key order, as senders lock recipients. */
+/** Empties emails in key order, the order in which senders lock recipients. */
 export const emptied = (found: string) => `locked as (
     select e.campaign_no, e.seq from ${found} f join sent_emails e on e.campaign_no = f.campaign_no and e.seq = f.seq
     order by e.campaign_no, e.seq for no key update of e),

@@ -35,7 +35,7 @@ const ALL = "select address_hash from erased_addresses where company_id = $1";
 /** Bytes of a hash that are compared; a million take about 80 MB. */
 const COMPARED_BYTES = 9;
 
-/** For checking many addresses one by one: reads all hashes of the company once. */
+/** Returns a test for many addresses; reads all hashes of the company once. */
 export async function erasedTest(companyId: string, on: Queryable): Promise<(address: string) => boolean> {
   const rows = await query<{ address_hash: Buffer }>(ALL, [companyId], on);
   if (rows.length === 0) return () => false;

@@ -315,8 +315,8 @@ const QUOTED: ErasureTarget[] = [
     sets: `${jsonb("report")}, ${jsonb("form")}`,
   }),
   {
-    // A file waiting for its import is deleted: uploaded again, it is imported without the person. One being imported
-    // is gone by the second pass.
+    // A file waiting for its import is deleted: uploaded again, it is imported without the person. A running import has
+    // ended by the second pass.
     counted: "quotations",
     first: `${FIRST_UUID} -1`,
     sql: walk(

@@ -11,7 +11,7 @@ import { addEmails } from "./plan-usage.ts";
 // One statement: a slice written concurrently is counted once, as admitted or as written. A campaign that is late is written
 // today, so it counts to this month.
 const MONTH_OF = (time: string) => `date_trunc('month', greatest(${time}, now()) at time zone 'utc')`;
-// Copies of receivers that are written already are gone with the campaign's first slices.
+// Once a slice is written, its receivers' copies are counted there.
 const COPIES_AHEAD = `case when copies_asked = 0 or next_seq = 1 then copies_asked else coalesce((
     select sum(copies_of(r.cc, r.bcc)) from campaign_receivers r
     where r.company_id = c.company_id and r.campaign_id = c.id and r.no > coalesce(c.expand_cursor, '0')::integer), 0) end`;

@@ -29,8 +29,8 @@ const MOVE = `
   join unnest($3::int[], $4::uuid[]) m (seq, id) on m.seq = h.seq`;
 
 /**
- * Moves hits of a range of the campaign's recipients, whose rows the caller has locked, so that no hit arrives
- * meanwhile.
+ * Moves hits of a range of the campaign's recipients, whose rows the caller has locked, so that no hit arrives in
+ * between.
  */
 export async function moveHits(
   client: Client,

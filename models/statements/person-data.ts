@@ -70,7 +70,7 @@ const EVENTS = `
   select id, type, recipient, campaign_id, sent_email_id, metadata, created_at as timestamp from email_events
   where company_id = $1 and lower(recipient) = ${PERSON} order by id desc ${NEWEST}`;
 
-/** Found through the emails of the subscriber and emails with the address. */
+/** Finds hits by the subscriber's emails and by emails with the address. */
 const HITS = `
   select ${HIT_AS_EVENT}
   from ${hitsOfMails(

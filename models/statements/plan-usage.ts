@@ -37,7 +37,7 @@ export async function emailsThisMonth(companyId: string, client?: Queryable): Pr
   return row?.emails ?? 0;
 }
 
-/** Without sample people, who are outside the plan. */
+/** Counts subscribers without sample people, which plans do not limit. */
 export const countOfPeople = (company: string): string =>
   `select count_of(${company}, 'subscribers', ${company}) - ${samplePeopleOf(company)} n`;
 

@@ -40,7 +40,7 @@ const NOTICE = `
   from memberships m join users u on u.id = m.user_id
   where m.company_id = $1 and m.role = 'owner' limit ${MAX_OWNERS}`;
 
-/** The same for what is written as SQL. */
+/** Does the same for changes that are written as SQL. */
 export async function noticeToOwnersWithin<K extends SystemMailKind>(
   client: Client,
   companyId: string,

@@ -33,7 +33,7 @@ const audienceOfSegment = (where: string) => `
   select distinct ${zoneOf("s")} as zone from subscribers s
   where s.company_id = $1 and s.status = any($3) and (${where})`;
 
-// Without recipients: the company's time.
+// Uses the company's time zone if there are no recipients.
 const firstOf = (audience: string) => `
   with ${dueTables("$1", "$2")}, a as materialized (${audience})
   select coalesce((select min(${DUE}) from a ${joinDue("a")}), (select instant from otherwise)) as first`;

@@ -52,7 +52,10 @@ const WRITTEN = `written as (
         else lease.no is not null and e.status = ${queued} and e.next_attempt_at is null end
   returning r.id, r.company_id, r.campaign_id, r.email, r.message_id, e.status, r.response as smtp_response, r.error, r.n, e.variant)`;
 
-/** So many refusals with the same text in a row stop the campaign: it is the server, or the sender, and not the recipients. */
+/**
+ * Number of consecutive refusals with the same text that stop the campaign: the cause is then the server or the sender
+ * and not a recipient.
+ */
 export const EQUAL_REFUSALS_STOP_AT = 20;
 const QUOTED = `'The SMTP server gave the same refusal to ${EQUAL_REFUSALS_STOP_AT} recipients in a row: "' || l.quote
   || '". Nobody was suppressed. Check the sender address, its DNS records (SPF, DKIM, DMARC) and the account at the server.'`;
@@ -88,13 +91,13 @@ ${variantsSent("written", `case when w.status = ${sent} then 1 else 0 end`)}`;
 /** SQL: of the email w, whose sender is in cc (campaign_contents). */
 export const MESSAGE_ID = `'<' || w.message_id || '@' || split_part(cc.sender_email, '@', -1) || '>'`;
 
-/** SQL: it is subscribed to this type, of what goes to webhooks and is no event. Alias p = webhook_endpoints. */
+/** SQL: endpoint `p` is subscribed to this type of notice that goes to webhooks and is not an event. */
 export const wants = (type: string, company: string): string =>
   `p.company_id = ${company} and p.disabled_at is null and ${type} = any (p.events)`;
 
 const NOTIFIED_AS = `case w.status when ${sent} then 'delivered' when ${failed} then 'failed' end`;
 
-// Only companies that subscribed to it pay for it: an empty index is one probe.
+// Companies without a subscription cost one probe of an empty index.
 const DELIVERED = `delivered as (
   select uuid_v7() as id, w.company_id, ${NOTIFIED_AS} as type, w.email as recipient, w.id as sent_email_id, w.campaign_id,
     jsonb_build_object('smtp_response', w.smtp_response, 'message_id', ${MESSAGE_ID})
@@ -108,8 +111,8 @@ const DELIVERED = `delivered as (
 const NEXT = 32;
 
 /**
- * This many soft bounces in a row (soft_bounces_in_a_row) count as a hard one, however long they take. The number is
- * kept with the subscriber, because events expire. A delivery writes nothing there: it is found when the number is
+ * This many soft bounces in a row (soft_bounces_in_a_row) count as a hard bounce, over any period. The subscriber's row
+ * has the number, because events expire. A delivery does not update it: deliveries are looked up when the number is
  * needed.
  */
 export const SOFT_BOUNCES_SUPPRESS_AT = 5;
@@ -187,11 +190,11 @@ const WITH_COPIES = "((select count(*) from written) + (select count(*) from cop
 export const QUEUED_WEBHOOKS = "(select json_agg(distinct company_id) from outbox)";
 const outbox = (source: string) => `outbox as (${outboxInsert(source)})`;
 
-/** Leases and marks alone: there is no result. */
+/** Writes leases and marks if there are no results. */
 export const RECORD_LEASES = `with ${LEASE}
 select ${LEASES} as leases, null as stopped, null as over_guard, null as webhook_company_ids, 0 as written`;
 
-/** Without bounces and copies, as nearly always. */
+/** Writes results without bounces and copies, the usual case. */
 export const RECORD = `with ${[LEASE, RESULT, WRITTEN, COUNTED, DELIVERED, outbox("delivered")].join(",\n")}\n${answer(QUEUED_WEBHOOKS)}`;
 
 /** Rows and campaigns alone: for a result that PostgreSQL refuses together with its events and webhooks. */

@@ -13,7 +13,7 @@ import { outboxInsert } from "./webhook-outbox.ts";
 
 const { sent, bounced, unknown } = SENT_EMAIL_STATUS;
 
-/** How long a report without a token or a Message-ID may come after its email. */
+/** Days within which a report without a token or Message-ID is matched to an email. */
 const DAYS = 14;
 
 const SENT_AT = `(case when s.status in (${sent}, ${bounced}) then s.sent_at
@@ -21,7 +21,7 @@ const SENT_AT = `(case when s.status in (${sent}, ${bounced}) then s.sent_at
 const RECENT = `${SENT_AT} > now() - interval '${DAYS} days'`;
 const CAMPAIGN = "join campaigns c on c.no = s.campaign_no and c.company_id = a.company_id";
 
-/** The newest mail to an address within the days: by its subscriber, by an address of its own, or as a copy. */
+/** Finds the newest mail to an address within these days: by subscriber, by its own address, or as a copy. */
 export const FIND_BY_ADDRESS = `
   select a.n, m.campaign_no, m.seq, m.copy
   from unnest($1::int[], $2::uuid[], $3::text[]) a (n, company_id, address)

@@ -12,7 +12,7 @@ import { companyNo } from "./hits.ts";
 const ROWS = 5_000;
 /** Files are large: each takes up to 25 MB with its parts. */
 const FILES = 5;
-/** Each has up to 10,000 receivers. */
+/** Drafts per step; each has up to 10,000 receivers. */
 const DRAFTS = 50;
 const CAMPAIGNS = 200;
 
@@ -21,7 +21,7 @@ const DELETED = "select id from companies where deleted_at is not null order by 
 export const deletedCompanies = async (): Promise<string[]> =>
   (await query<{ id: string }>(DELETED)).map(({ id }) => id);
 
-// An email that is being delivered has its row until what became of it is recorded, or its sender is gone.
+// An email in delivery keeps its row until its result is recorded or its sender has stopped.
 const IN_FLIGHT = `select from send_chunks where company_id = $1 and state = ${SEND_CHUNK_STATE.leased} and lease_until > now() limit 1`;
 
 /** $2: campaigns in the order of ids. Every statement of these deletes at most ROWS. */
@@ -40,7 +40,7 @@ const byCompany = (table: string, rows = ROWS) =>
   `delete from ${table} where ctid = any (array(select ctid from ${table} where company_id = $1 limit ${rows})) and company_id = $1`;
 
 const OF_COMPANY = [
-  // Without emails no further hits arrive.
+  // Once the emails are deleted, no more hits arrive.
   `delete from hits h using (
      select id, campaign_no, seq from hits where company_no = ${companyNo("$1")} limit ${ROWS}) g
    where hit_mail(h.campaign_no, h.seq) = hit_mail(g.campaign_no, g.seq) and h.id = g.id`,
@@ -98,7 +98,10 @@ async function someCampaigns(client: Client, companyId: string): Promise<number 
   return deletedRows(client, "delete from campaigns where company_id = $1 and id = any ($2::uuid[])", [companyId, ids]);
 }
 
-/** One step. `rows`: how many went; `over`: the company is gone, or has to wait for its senders. */
+/**
+ * Runs one step. `rows`: number of deleted rows; `over`: everything is deleted, or the company has to wait for its
+ * senders.
+ */
 export function removeStep(companyId: string): Promise<{ rows: number; over: boolean }> {
   return transaction(async (client) => {
     if (await queryOne(IN_FLIGHT, [companyId], client)) return { rows: 0, over: true };

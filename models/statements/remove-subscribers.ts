@@ -4,7 +4,7 @@
  */
 import { type Queryable, query } from "../database/db.ts";
 
-// Sent mail stays, without the link, and keeps the address: by the trigger that also removes memberships.
+// Sent mail stays without the link and keeps the address; the trigger that removes memberships writes it.
 const REMOVE = `
   delete from subscribers where company_id = $1 and id = any ($2::uuid[]) returning id`;
 

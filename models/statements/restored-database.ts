@@ -48,7 +48,9 @@ const RECORD = "update installation set worked_on = $1, worked_on_timeline = $2"
 export const recordDatabase = async ({ name, timeline }: DatabaseIdentity): Promise<void> =>
   void (await query(RECORD, [name, timeline]));
 
-/** Written by `ops restored` where nothing shows it: senders then find a database that they do not know. */
+/**
+ * Written by `ops restored` for a restore that cannot be detected: senders then find a database that they do not know.
+ */
 export const MARK_RESTORED = "update installation set worked_on = 'restored', worked_on_timeline = null";
 
 /** Bounds how long their rows stay locked. */

@@ -19,7 +19,7 @@ export const SAMPLE_PEOPLE = FIRST_NAMES.flatMap((first, n) =>
 
 export const isSampleDomain = (domain: string): boolean => domain.endsWith(`.${SAMPLE_DOMAIN}`);
 
-/** How many the company still has. One look-up by key per address. */
+/** Counts the company's remaining sample people. One look-up by key per address. */
 export const samplePeopleOf = (company: string): string => `(
   select count(*) from sample_data d
   join subscribers p on p.company_id = d.company_id and p.email_key = any ('{${SAMPLE_PEOPLE.map(({ email }) => email)}}')

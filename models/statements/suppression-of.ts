@@ -14,9 +14,9 @@ const ANY_DOMAIN = `s.company_id = (
   order by company_id, domain limit 1)`;
 
 /**
- * SQL: the suppression of the subscriber `s` as JSON, or null; also that of their domain. Of several the one that
- * blocked_by() names. The key's own collation, which domains_of() hands on, would keep the index of domains from being
- * used.
+ * SQL: the suppression of the subscriber `s` as JSON, or null; including suppressions of the domain. If there are
+ * several, the one that blocked_by() names. The key's own collation, which domains_of() hands on, would keep the index
+ * of domains from being used.
  */
 export const SUPPRESSION_OF = `(
   select json_build_object('kind', b.kind, 'created_at', b.created_at) from (

@@ -17,7 +17,7 @@ const NOBODY = "00000000-0000-0000-0000-000000000000";
 export interface Transfer {
   id: string;
   companyId: string;
-  /** How many there are: a missing one must not be taken for the end. */
+  /** Number of parts, so that a missing part is not taken for the end. */
   parts: number;
 }
 

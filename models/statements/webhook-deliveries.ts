@@ -56,9 +56,9 @@ interface ScannedEndpoint {
   due: boolean;
 }
 
-// One probe of the partial index for each endpoint that has anything waiting (a loose scan): its first entry says when the
-// endpoint's next delivery is due. A slice of them, from where the slice before ended: what a look costs does not grow with the
-// number of endpoints.
+// One probe of the partial index for each endpoint that has anything waiting (a loose scan): its first entry says when
+// the endpoint's next delivery is due. Each query reads one slice, starting where the previous slice ended, so that its
+// cost does not grow with the number of endpoints.
 const NEXT_WAITING = `
   select endpoint_id, next_attempt_at from webhook_deliveries
   where status = 'pending' and endpoint_id > $CURSOR order by endpoint_id, next_attempt_at limit 1`;
@@ -258,7 +258,10 @@ async function inSlices(sql: string, ...values: unknown[]): Promise<void> {
   }
 }
 
-/** Over all companies. Waiting deliveries of disabled endpoints are dead, and settled ones below this id are deleted. */
+/**
+ * Settles deliveries of all companies: waiting deliveries of disabled endpoints are dead, and settled ones below this
+ * id are deleted.
+ */
 export async function purgeDeliveries(belowId: string): Promise<void> {
   await inSlices(END_OF_DISABLED);
   await inSlices(DELETE_SETTLED, belowId);

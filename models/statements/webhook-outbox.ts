@@ -1,12 +1,14 @@
 /**
- * The outbox: a webhook delivery is a row, written in the transaction (best: the statement) of its event, so that no
- * delivery reports what did not happen, and nothing that happened goes unreported. Delivered later:
- * webhook-deliveries.ts.
+ * The outbox: a webhook delivery is a row, written in the transaction (best: the statement) of its event, so that every
+ * event is reported and no rolled-back event is. Deliveries are sent later (webhook-deliveries.ts).
  *
  * A company without an endpoint costs one probe of an index that holds no row for it.
  */
 
-/** One thing that goes to webhooks and is no row of email_events: $1 company, $2 type, $3 recipient, $4 metadata (JSON). */
+/**
+ * SQL: queues a notice that goes to webhooks and is not a row of email_events: $1 company, $2 type, $3 recipient, $4
+ * metadata (JSON).
+ */
 export const webhookNotice = (): string => `
   with event as (
     select uuid_v7() as id, $1::uuid as company_id, $2::text as type, $3::text as recipient, null::uuid as sent_email_id,

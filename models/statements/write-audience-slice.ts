@@ -49,7 +49,7 @@ export interface ExpandingCampaign {
   /** Set while the rest of the audience, beyond the monthly quota, is counted. */
   unwritten_cursor: string | null;
   next_seq: number;
-  /** Each recipient gets it when the clock of `scheduled_for` is reached where they are (recipient-zones.ts). */
+  /** Sends to each recipient when the local time of `scheduled_for` is reached there (recipient-zones.ts). */
   timezone: "recipient" | null;
   scheduled_for: Date | null;
   /** Set while a resumed campaign's recipients are put back into the queue. */
@@ -67,12 +67,12 @@ export interface Slice {
   kept: number;
   /** Number of emails of these rows: recipients and their copies. */
   mails: number;
-  /** Recipients that there was no room for. */
+  /** Number of recipients beyond the quota. */
   left: number;
   /** People who may not get this email; none while the rest is only counted. */
   suppressed: number;
   cursor: string | null;
-  /** The cursor's value of the last row that was written; asked for where there was no room for more only. */
+  /** Cursor of the last written row; set only if the quota ended the slice. */
   written_to: string | null;
   /** The rows written by the time at which they may be sent, in the order of their numbers; null: all at once. */
   dues: Due[] | null;
@@ -80,7 +80,7 @@ export interface Slice {
 
 const FIRST_UUID = "00000000-0000-0000-0000-000000000000";
 
-/** Without what the campaign and the subscriber say, and without what is computed. */
+/** Inserts rows, without columns that the campaign or subscriber has or that are computed. */
 function insertRows({ areNamed }: Source, more: "" | ", variant", from: string): string {
   const [into, values] = areNamed
     ? [", email, cc, bcc, variables", ", own_email, cc, bcc, nullif(variables, '{}')"]
@@ -200,7 +200,7 @@ interface From {
   name?: string;
 }
 
-/** How much of the audience one slice takes. */
+/** Size limits of one slice of the audience. */
 export interface SliceSize {
   /** Members or receivers read. */
   limit: number;

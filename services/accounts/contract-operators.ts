@@ -3,7 +3,7 @@ import type { ServiceContract } from "../define.ts";
 import { Email, Line, ListQuery, Name, Nothing, Nullable, Page, Time, Type, Uuid } from "../lib/shapes.ts";
 import { Company, CompanyName, Limits, NewApiKey, Plan } from "./contract-account-shapes.ts";
 
-/** Written to the company's audit log, which its owners read. */
+/** The reason is written to the company's audit log, which its owners read. */
 const ByCompany = Type.Object({ company_id: Uuid, reason: Type.Optional(Line(500)) });
 
 const Paused = Type.Object({ id: Uuid, sending_paused_at: Nullable(Time) });

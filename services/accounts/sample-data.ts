@@ -192,7 +192,7 @@ const LIST_GONE = `
     and not exists (select from list_members where company_id = $1 and list_id = $2)`;
 const TEMPLATE_GONE = "delete from templates where company_id = $1 and id = $2 and updated_at = created_at";
 
-/** What somebody has put real people or work into stays, and is theirs. */
+/** Removes sample data, but keeps objects that contain real people or work. */
 export async function removeSampleData(ctx: Ctx<{ id: string }>): Promise<null> {
   const companyId = ownCompany(ctx);
   return transaction(async (client) => {

@@ -19,7 +19,7 @@ import { type EarlierEvent, type LockedCopy, type LockedMail, planEffect } from 
 import { INSERT_SEEN } from "./provider-report-queue.ts";
 
 const MAX_BATCH = 200;
-/** Each may hold 1 MiB. */
+/** Maximum waiting reports; each may have 1 MiB. */
 const MAX_WAITING = 400;
 
 export interface Ingester {

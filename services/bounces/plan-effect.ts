@@ -60,7 +60,7 @@ export interface Effect {
   settles: boolean;
   /** The status becomes `bounced`. */
   bounces: boolean;
-  /** Counted as delivered before. */
+  /** True if the mail was counted as delivered before. */
   wasDelivered: boolean;
   copy: LockedCopy | null;
   event: "bounced" | "complained" | null;
@@ -118,7 +118,7 @@ function bounce(mail: LockedMail, verdict: Verdict, recipient: string): Plan {
   return { recipient, matched: true, effect };
 }
 
-/** How a message was found, most reliable first. */
+/** Ways to find the message of a report, most reliable first. */
 export type MatchedBy = "token" | "token of copies" | "Message-ID" | "recipient";
 
 /**

@@ -23,7 +23,7 @@ export interface Verdict {
 }
 
 export interface Report {
-  /** One per reported recipient, 1 to 100. */
+  /** Verdicts, one per reported recipient, 1 to 100. */
   verdicts: Verdict[];
   /** Message-ID of the returned message, without angle brackets. */
   returnedMessageId: string | null;

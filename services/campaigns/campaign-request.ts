@@ -78,7 +78,7 @@ const contentOf = ({ subject, body, preheader, text_body, inline_css }: Row) => 
 interface CampaignRequest {
   kind: DraftKind;
   name: string;
-  /** Without `scheduled_for`. */
+  /** Request body without `scheduled_for`. */
   body: Record<string, unknown>;
 }
 

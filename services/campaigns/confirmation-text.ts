@@ -17,7 +17,7 @@ const MAX_NAME = 40;
 
 /**
  * Returns the name to greet with, or "". Anyone can enter any text as a name in the public form: quoting it would send
- * their advertisement, and mail programs turn anything like an address into a link.
+ * their advertisement, and email clients turn anything like a URL into a link.
  */
 export const greetingName = (name: string): string => {
   const text = name.trim();
@@ -26,7 +26,7 @@ export const greetingName = (name: string): string => {
 
 const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_, name: string) => VARIABLES[name]!);
 
-/** Uses the light colours, because mail programs do not support style sheets that follow dark mode. */
+/** Uses the light colours, because email clients do not support style sheets that follow dark mode. */
 type Colours = Pick<Palette, "paper" | "ink" | "soft" | "accent" | "on-accent">;
 const PLAIN: Colours = {
   paper: "#ffffff",

@@ -77,7 +77,7 @@ async function empty({ id, company_id, no }: Deleted, until: number): Promise<bo
   return true;
 }
 
-/** Removes a deleted campaign once its recipients are gone. */
+/** Removes a deleted campaign once its recipients are deleted. */
 export async function removeWhole(companyId: string, campaignId: string, until: number): Promise<void> {
   const asked = "select from campaigns where company_id = $1 and id = $2 and emptied_at is not null";
   if (!(await queryOne(asked, [companyId, campaignId]))) return;

@@ -48,7 +48,7 @@ async function recountStuck(broker: ServiceBroker): Promise<number> {
       broker.logger.warn(`The counts of campaign ${id} differed from its recipients and were recounted`);
       await settle(id, broker);
     } else {
-      // It is unknown whether these were sent, so a person has to decide.
+      // A person has to decide, because it is unknown whether these were sent.
       broker.logger.error(`${counted!.open} recipients of campaign ${id} are queued, but no sender will claim them`);
     }
   }

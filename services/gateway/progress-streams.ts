@@ -12,7 +12,7 @@ import { type CampaignProgress, Pace } from "./pace.ts";
 
 const PAUSE_MS = 1_000;
 const RECHECK_MS = 5_000;
-/** How long a viewer may stay while the permissions cannot be checked. */
+/** Time that a viewer may stay connected while the permissions cannot be checked. */
 const UNCHECKED_MS = 60_000;
 const LONGEST_MS = 60 * 60_000;
 /** Failed reads in a row after which the streams end; browsers reconnect to another process. */

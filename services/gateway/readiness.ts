@@ -9,7 +9,7 @@ import type { RouteHandler } from "./http/router.ts";
 const FRESH_MS = 1_000;
 
 export interface ReadinessOptions {
-  /** Whether the process reaches what it depends on. */
+  /** Returns whether the process reaches its dependencies. */
   isReady: () => Promise<boolean>;
   draining: () => boolean;
 }

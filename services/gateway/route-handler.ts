@@ -43,7 +43,7 @@ export interface RouteDeps {
 /** Importing a gigabyte takes minutes, and the client waits for the result. */
 export const UPLOAD_TIMEOUT_MS = 15 * 60_000;
 
-/** With Moleculer's growing delays (0.1 s, 0.2 s …) the retries outlast a restart of NATS. */
+/** Retries of reads. With Moleculer's growing delays (0.1 s, 0.2 s …) they outlast a restart of NATS. */
 const READ_RETRIES = 3;
 
 /** All parameters, and the subset from the body. */
@@ -155,7 +155,7 @@ export function routeHandler(route: Route, contract: ActionContract, deps: Route
   // Reads are safe to repeat on another node after one died.
   const retries = route.method === "GET" && route.access !== "public" ? READ_RETRIES : 0;
 
-  /** For routes without a company: the person, if signed in. */
+  /** Returns the signed-in person on routes without a company. */
   function personOf(context: Context): Promise<Caller> | undefined {
     const { access } = route;
     const isSignedIn = access === "person" || (access === "anyone" && context.req.headers.authorization !== undefined);

@@ -74,7 +74,7 @@ export function trackingHosts(hosts: TrackingHosts) {
     try {
       company = await hosts.companyOf(context.req.headers.host);
     } catch (error) {
-      // Without an answer no page is shown; requests for anything else need credentials anyway.
+      // Shows no page if the host is unknown; other requests need credentials anyway.
       if (isPage) throw error;
     }
     if (company === null) return next();

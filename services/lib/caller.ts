@@ -8,7 +8,7 @@ import type { Rights, Role, Scope } from "./rights.ts";
 
 export type { Role };
 
-/** Over the limit: a pixel is answered with 429, and a click redirects as always. */
+/** A tracking request over the limit: a pixel is answered with 429, and a click redirects as always. */
 export interface OverLimit {
   retryAfterSeconds: number;
   /** False if this address also exceeds the limit for this email. */
@@ -37,7 +37,10 @@ export interface Caller {
   refused?: FieldErrors;
   /** Remaining time that the request may wait for concurrency limits (owner.ts). Undefined for work in the background. */
   waitLeftMs?: number;
-  /** Set by the gateway on public and personal routes: what a page, a tracking hit or a login needs to know of the request. */
+  /**
+   * Details of the request that a page, a tracking hit or a login needs; set by the gateway on public and personal
+   * routes.
+   */
   http?: {
     method: string;
     ip: string;
@@ -45,9 +48,9 @@ export interface Caller {
     accept: string;
     acceptLanguage: string;
     contentType: string;
-    /** On a company's tracking domain: that company, and nothing of any other may be shown or changed there. */
+    /** Company of the tracking domain of this request; data of other companies must not be shown or changed. */
     hostOf?: string;
-    /** At login: mark of a browser that was logged in before. */
+    /** Marks a browser that was signed in before; used at login. */
     device?: string;
     /** Set if an open or click exceeds the limit of its address. */
     overLimit?: OverLimit;

@@ -46,7 +46,7 @@ export class Lookups {
     if (servers) this.#resolver.setServers(servers);
   }
 
-  /** Each record's strings joined, as RFC 7208 section 3.3 and RFC 6376 section 3.6.2.2 say. */
+  /** Returns TXT records, each with its strings joined (RFC 7208 section 3.3, RFC 6376 section 3.6.2.2). */
   txt(name: string): Promise<Answer<string>> {
     return this.#ask("TXT", name, async () =>
       (await this.#resolver.resolveTxt(name)).map((strings) => strings.join("")),

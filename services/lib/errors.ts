@@ -48,7 +48,10 @@ export class ServiceError<C extends ErrorCode = ErrorCode> extends Error {
   override readonly name = "ServiceError";
   readonly code: C;
   readonly data: ErrorDetails[C];
-  /** For callers; Moleculer itself retries a call with `retries` only if no node answered (moleculer.config.ts). */
+  /**
+   * Tells callers whether to retry; Moleculer itself retries a call with `retries` only if no node answered
+   * (moleculer.config.ts).
+   */
   readonly retryable: boolean;
 
   constructor(code: C, message: string, data: ErrorDetails[C], options: ErrorOptions & { retryable?: boolean } = {}) {

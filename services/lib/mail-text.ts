@@ -15,7 +15,7 @@ export function fixedPiece(latin1: string): Buffer {
 
 export class MailText {
   readonly pieces: readonly MailPiece[];
-  /** In bytes. */
+  /** Length in bytes. */
   readonly length: number;
 
   constructor(pieces: readonly MailPiece[]) {

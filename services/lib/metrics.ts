@@ -42,7 +42,7 @@ class ReadGauge extends Gauge {
   }
 }
 
-/** Read with every scrape: one value, or several with labels; none if unknown. */
+/** Adds a gauge that is read at every scrape: one value, or several with labels; none if unknown. */
 export function gauge(name: string, help: string, read: () => number | Sample[]): void {
   // A restarted service replaces the reader of the stopped one.
   registry.removeSingleMetric(name);

@@ -26,9 +26,9 @@ const running = new AsyncLocalStorage<Work>();
 export const currentOwner = (): Owner => running.getStore()?.owner;
 export const currentBudget = (): WaitBudget | undefined => running.getStore()?.budget;
 
-/** Also covers work that `work` starts without waiting for it. */
+/** Runs `work` for the owner, including work that it starts without waiting for it. */
 export const asOwner = <T>(owner: Owner, work: () => T, budget = currentBudget()): T =>
   running.run({ owner, budget }, work);
 
-/** For work that serves many callers, or outlives the call that starts it. */
+/** Runs work that serves many callers, or outlives the call that starts it, as the service. */
 export const asService = <T>(work: () => T): T => running.run({ owner: undefined, budget: undefined }, work);

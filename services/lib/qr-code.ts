@@ -7,8 +7,8 @@ const MARGIN = 4;
 const MAX_BYTES = 660;
 
 /**
- * One path in units of modules, a stroke per run of dark ones; 15 % of it may be unreadable (level M). Undefined if the
- * text is too long.
+ * Draws a QR code as one path in units of modules, one stroke per run of dark modules; 15 % of the code may be
+ * unreadable (level M). Returns undefined if the text is too long.
  */
 export function qrPath(text: string): { size: number; path: string } | undefined {
   if (Buffer.byteLength(text) > MAX_BYTES) return undefined;

@@ -1,8 +1,8 @@
 /**
- * Parses REDIS_URL. One server: redis://user:password@host:6379/0. With TLS: rediss://. With Sentinels, by their
- * addresses and the name of the group: redis+sentinel://user:password@host1:26379,host2:26379/group/0
- * (rediss+sentinel://: TLS to both; ?sentinel_username=…&sentinel_password=… if the Sentinels require them). Names and
- * passwords are percent-encoded.
+ * Parses REDIS_URL. One server: redis://user:password@host:6379/0. With TLS: rediss://. With Sentinels (their addresses
+ * and the name of the group): redis+sentinel://user:password@host1:26379,host2:26379/group/0 (rediss+sentinel://: TLS
+ * to both; ?sentinel_username=…&sentinel_password=… if the Sentinels require them). Names and passwords are
+ * percent-encoded.
  */
 interface Address {
   host: string;

@@ -44,11 +44,11 @@ export const READ_ONLY_FIELDS = [
 /** Shorter names resemble too many others. */
 const MIN_LENGTH = 3;
 /**
- * In names shorter than this a different letter makes another word (`uri` is not a mistyped `url`), but a swap does not
- * (`ulr` is).
+ * Length below which a different letter makes another word (`uri` is not a mistyped `url`), but a swap does not (`ulr`
+ * is).
  */
 const SHORT = 4;
-/** From this length two mistakes are still a typo and not another word. */
+/** Length from which two mistakes are still a typo and not another word. */
 const LONG = 10;
 /** Longer names are not compared, because the cost is the product of the lengths. */
 const MAX_LENGTH = 64;

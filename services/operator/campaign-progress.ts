@@ -118,7 +118,10 @@ export async function runningCampaigns(
   });
 }
 
-/** What the campaign of a queued mail waits for, if known: in general, and problems of the campaign itself. */
+/**
+ * Explains what the campaign of a queued mail waits for, if known: general reasons, and problems of the campaign
+ * itself.
+ */
 export async function waitingSteps(
   ctx: Ctx,
   { status, company_id, campaign_id }: Pick<Mail, "status" | "company_id" | "campaign_id">,

@@ -16,7 +16,7 @@ type Rows = object[];
 
 export interface Command {
   name: string;
-  /** Written as in a usage line: "<needed>", "[optional]". */
+  /** Arguments as in a usage line: "<needed>", "[optional]". */
   args: string[];
   about: string;
   action: ActionOf;

@@ -103,7 +103,7 @@ export const reports = {
       campaigns: Rows(Running),
       unfinished_campaigns: Type.Integer(),
       queues: Rows(Queue),
-      /** How often batches waited for each kind of limit; null at the first request. */
+      /** Number of waits of batches for each kind of limit; null at the first request. */
       limiter_waits_per_second: Nullable(WaitsPerSecond),
       backing_off: Rows({ host: Type.String(), until: Type.String(), last_error: Nullable(Type.String()) }),
       slow_domains: Type.Integer(),

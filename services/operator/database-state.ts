@@ -50,7 +50,7 @@ export const serverFacts = (): Promise<ServerFacts> =>
     { settings: SETTINGS },
   );
 
-/** From 0 to 1; each send uses a number. Null if the role may not see it. */
+/** Share of used campaign numbers, from 0 to 1. Null if the role may not see it. */
 const NUMBERS_USED = `
   select (select last_value::float8 / max_value from pg_sequences
     where schemaname = current_schema() and sequencename = 'campaign_no') as used`;

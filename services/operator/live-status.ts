@@ -16,7 +16,7 @@ interface ListedService {
 
 let asking: Promise<SenderStatus[]> | undefined;
 
-/** One answer per node, without nodes that time out. Concurrent requests share the answers. */
+/** Returns one answer per node, without nodes that time out. Concurrent requests share the answers. */
 export function senderStatuses(ctx: Ctx): Promise<SenderStatus[]> {
   asking ??= askSenders(ctx).finally(() => {
     asking = undefined;
@@ -63,7 +63,7 @@ export async function slowDomains(ctx: Ctx): Promise<ReturnsOf<"operator.slowDom
   );
 }
 
-/** Over all companies, because an operator asks. */
+/** Reads names of campaigns of all companies, because an operator asks. */
 async function namesOf(campaignIds: string[]): Promise<Map<string, { campaign: string; company: string }>> {
   const campaigns = await Campaign.findAll({
     attributes: ["id", "name"],

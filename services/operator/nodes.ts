@@ -15,7 +15,7 @@ export interface Node {
   id: string;
   services: string[];
   report: NodeReport | undefined;
-  /** This process's clock, in milliseconds since 1970. */
+  /** Clock of this process, in milliseconds since 1970. */
   askedAtMs: number;
   answeredAtMs: number;
 }

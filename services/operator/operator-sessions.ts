@@ -16,7 +16,10 @@ export interface OperatorSessionRow {
 
 const MAX_LISTED = 200;
 
-/** Also deletes rows older than `keepDays`: links are rare, and nothing else reads them. Returns the expiry. */
+/**
+ * Stores a link and deletes rows older than `keepDays`; links are rare, and nothing else reads them. Returns the
+ * expiry.
+ */
 export async function storeLink(
   link: { id: string; hash: Buffer; name: string; goodSeconds: number },
   keepDays: number,
@@ -35,7 +38,10 @@ interface Origin {
   userAgent: string | null;
 }
 
-/** Of two concurrent uses, one gets a session. Undefined for a link that is unknown, used or expired. */
+/**
+ * Starts a session. Of two concurrent uses of a link, one gets a session. Undefined for a link that is unknown, used or
+ * expired.
+ */
 export const beginSession = (hash: Buffer, goodSeconds: number, { ip, userAgent }: Origin) =>
   queryOne<{ id: string; name: string; expires_at: Date }>(
     `update operator_sessions set link_hash = null, began_at = now(), last_used_at = now(),

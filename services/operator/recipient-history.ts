@@ -1,6 +1,7 @@
 /**
- * One recipient's history in order of time: lists with the address, sent mails, the server's answers, opens and clicks,
- * suppressions. Also explains why somebody got nothing, such as a missing confirmation or a suppressed domain.
+ * Lists one recipient's history in chronological order: lists with the address, sent mails, the server's answers, opens
+ * and clicks, suppressions. Also explains why somebody got nothing, such as a missing confirmation or a suppressed
+ * domain.
  */
 import { query } from "../../models/database/db.ts";
 import { SENT_EMAIL_STATUS } from "../../models/sent-email-status.ts";
@@ -79,7 +80,7 @@ async function knownAs(address: string): Promise<Step[]> {
   }));
 }
 
-/** What queued mails wait for: each campaign once, however many of its mails are shown. */
+/** Explains what queued mails wait for: each campaign once, however many of its mails are shown. */
 async function waiting(ctx: Ctx, mails: readonly Mail[]): Promise<Step[]> {
   const campaigns = new Map(
     mails.filter(({ status }) => status === SENT_EMAIL_STATUS.queued).map((mail) => [mail.campaign_id, mail]),

@@ -8,7 +8,7 @@ interface Given extends Record<string, unknown> {
   options?: { json?: boolean } & Record<string, unknown>;
 }
 
-/** Only a shell gives its whole terminal to a command. */
+/** Flags for the REPL, without those of commands that need a whole terminal. */
 const replFlags = ({ flags = [] }: Command) => flags.filter((name) => name !== "watch");
 
 const plainName = (arg: string) => arg.replace(/[<>[\]]/g, "");

@@ -15,10 +15,10 @@ import { contentToShow, NO_BASE, nobody, subjectOf, withAddresses } from "./rend
 
 type Shown = ReturnsOf<"renderer.campaignContent">;
 
-/** Its own pages belong to each recipient: here they lead nowhere. */
+/** The pages of a recipient do not work in this copy of the mail. */
 const NOWHERE = { archive: "#", own: "#" };
 
-// Also good in an attribute without quotes.
+// Escapes a URL, also for attributes without quotes.
 const inAttribute = (address: string) => escapeHtml(address).replace(/[\s`]/g, (char) => `&#${char.charCodeAt(0)};`);
 
 function withTemplates(nodes: readonly Node[], links: ReadonlySet<string>): Node[] {

@@ -29,7 +29,7 @@ export const installation = (trackingDomain: string | null = null): Installation
 export const unsubscribeUrl = (baseUrl: string, { id }: Recipient): string =>
   `${baseUrl}/api/emails/public/unsubscribe/${id}/`;
 
-/** The recipient's preferences page; a recipient that is no subscriber can only unsubscribe. */
+/** The recipient's preferences page; a recipient who is not a subscriber can only unsubscribe. */
 function preferencesUrl(baseUrl: string, companyId: string, recipient: Recipient): string {
   if (!recipient.subscriber_id) return unsubscribeUrl(baseUrl, recipient);
   return `${baseUrl}/api/emails/public/preferences/${personToken("preferences", companyId, recipient.subscriber_id)}/`;
@@ -147,7 +147,7 @@ export class CompiledCampaigns {
   /** Grows when a configuration changes: what began to load before must not be cached. */
   #generation = 0;
 
-  /** `onDefect` hears of what is no fault of a campaign's content. */
+  /** `onDefect` is called for errors that are not caused by a campaign's content. */
   constructor(onDefect: (campaignId: string, cause: unknown) => void = () => {}) {
     this.#onDefect = onDefect;
   }
@@ -167,7 +167,7 @@ export class CompiledCampaigns {
     return campaign;
   }
 
-  /** How many are kept. */
+  /** Number of cached campaigns. */
   get size(): number {
     return this.#cache.size;
   }

@@ -37,7 +37,7 @@ export interface Content {
   /** The company's own host, where it is proved. */
   trackingDomain: string | null;
   attachments: Attachment[];
-  /** Each signs; none: the email is not signed. */
+  /** DKIM keys, each of which signs; if empty, the email is not signed. */
   dkim: Dkim[];
 }
 

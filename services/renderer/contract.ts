@@ -18,10 +18,10 @@ const Recipient = Type.Object({
   bcc: Type.Optional(Nullable(Type.Array(Type.String()))),
   first_name: Type.Optional(Nullable(Type.String())),
   last_name: Type.Optional(Nullable(Type.String())),
-  /** Without it `[[preferences_url]]` is the unsubscribe page. */
+  /** Subscriber of the recipient; without it `[[preferences_url]]` is the unsubscribe page. */
   subscriber_id: Type.Optional(Nullable(Uuid)),
   variant: Type.Optional(Nullable(Type.Integer())),
-  /** Also as JSON, which is then read when the email is made. */
+  /** Attributes, or their JSON, which is then parsed when the email is rendered. */
   attributes: Type.Optional(Nullable(Type.Union([Data, Type.String()]))),
   variables: Type.Optional(Nullable(Type.Union([Data, Type.String()]))),
 });
@@ -74,7 +74,7 @@ export const DraftContent = Type.Object({
   is_transactional: Type.Optional(Bool),
   /** The people it is meant for. */
   list_id: Type.Optional(Uuid),
-  /** It goes to people whom the request names, with their values. */
+  /** True if the request gives the receivers and their values. */
   is_to_receivers: Type.Optional(Bool),
   /** Values come from `variables`, then from the subscriber who has this address. */
   email: Type.Optional(Type.String()),

@@ -52,7 +52,7 @@ export async function mailBodies(companyId: string, source: Source): Promise<Bod
   return { ...made, text: () => made.text };
 }
 
-/** For warnings: a body that cannot be checked in time gives none. */
+/** Collects facts for warnings; none for a body that cannot be checked in time. */
 export const bodyFacts = (companyId: string, source: Source): Promise<Facts> | Facts =>
   isSmall(source) ? factsOf(source) : inThread<Facts>(companyId, "facts", sourceOf(source), sizeOf(source));
 

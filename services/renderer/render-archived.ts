@@ -134,10 +134,10 @@ export class ArchivedMails {
     return mail;
   }
 
-  /** In the order of the ids; empty if there is none. */
+  /** Returns subjects in the order of the ids; empty if there is none. */
   async subjects(companyId: string, campaignIds: readonly string[]): Promise<string[]> {
     const found: string[] = [];
-    // One after the other: a reader must not take many connections at once.
+    // Reads one after the other, because a visitor must not take many connections at once.
     for (const campaignId of campaignIds) found.push(await this.#subject(companyId, campaignId));
     return found;
   }

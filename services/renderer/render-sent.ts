@@ -1,4 +1,7 @@
-/** Sent mail, rendered again from the campaign's snapshot and the recipient's variables: rendered email is not stored. */
+/**
+ * Renders sent mail again from the campaign's snapshot and the recipient's variables, because rendered email is not
+ * stored.
+ */
 import { LRUCache } from "lru-cache";
 import { query, queryOne } from "../../models/database/db.ts";
 import { mailOf, mailsOf } from "../../models/statements/mail-key.ts";

@@ -79,7 +79,7 @@ const SUBSCRIBERS = `
 
 type Person = Pick<Recipient, "first_name" | "last_name" | "attributes">;
 
-/** Without the subscriber's id: a link to the preferences would be a real one. */
+/** Returns the recipients without the subscriber's id, which would make the preferences link a working one. */
 async function recipientsOf(companyId: string, { to, variables = {} }: TestContent): Promise<Recipient[]> {
   const found = await query<Person & { no: number }>(SUBSCRIBERS, [companyId, to]);
   const personOf = new Map(found.map(({ no, ...person }) => [Number(no), person]));

@@ -117,7 +117,7 @@ async function saved(template: Template): Promise<View & { warnings: string[] }>
     const described = { facts, htmlBytes: Buffer.byteLength(body), isTransactional };
     return { ...template.view(), warnings: await templateWarnings(companyId, described) };
   } catch (error) {
-    // It is saved: an answer that says otherwise would be wrong.
+    // Ignored, because the template was saved: an error response would be wrong.
     if (
       !(error instanceof Unrenderable) &&
       !isServiceError(error, "THROTTLED") &&
@@ -168,7 +168,7 @@ export async function updateTemplate(
   );
 }
 
-/** All content as that version has it, as a version of its own. */
+/** Restores the content of a version, and stores it as a new version. */
 export async function restoreVersion(
   companyId: string,
   id: string,

@@ -41,7 +41,7 @@ const run = (sql: string, bind: unknown[], transaction: Transaction) =>
 export const storeMissingVersion = ({ companyId, id }: Template, transaction: Transaction) =>
   run(STORE_MISSING_VERSION, [companyId, id], transaction);
 
-/** After a change. */
+/** Stores the state after a change as a version. */
 export const storeVersion = ({ companyId, id }: Template, { userId, apiKeyId }: Caller, transaction: Transaction) =>
   run(KEEP, [companyId, id, apiKeyId ? null : (userId ?? null), apiKeyId ?? null], transaction);
 

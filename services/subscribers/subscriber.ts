@@ -45,7 +45,7 @@ export type SubscriberView = ReturnType<typeof subscriberView>;
 const GET = `select ${COLUMNS} from subscribers s where s.company_id = $1 and s.id = $2`;
 
 export async function getSubscriber(companyId: string, id: string, on: Queryable = pool()): Promise<SubscriberView> {
-  // Named, so that it is planned once per connection.
+  // Prepared under a name, so that it is planned once per connection.
   const { rows } = await on.query({ name: "subscriber", text: GET, values: [companyId, id] });
   if (!rows[0]) throw notFound();
   return subscriberView(rows[0] as SubscriberRow);

@@ -74,7 +74,7 @@ const REENABLE = `
   update subscribers set status = 'active', soft_bounces = 0, updated_at = now()
   where company_id = $1 and email_key = address_key($2) and status in ('unsubscribed', 'bounced', 'complained')`;
 
-/** Also resets the subscriber's status, which would still prevent sending. */
+/** Removes a suppression and resets the subscriber's status, which would still prevent sending. */
 export function liftSuppression(companyId: string, id: string): Promise<null> {
   return transaction(async (client) => {
     const [row] = await query<{ email: string | null; domain: string | null }>(

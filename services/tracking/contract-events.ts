@@ -1,4 +1,4 @@
-/** Sent emails, events and analytics as API users read them. */
+/** Schemas of sent emails, events and analytics in the API. */
 import { EMAIL_EVENT_TYPES } from "../../models/email-event.ts";
 import type { ServiceContract } from "../define.ts";
 import {

@@ -69,7 +69,7 @@ export class EndpointQueue {
     const grantedByCompany = new Map<string, number>();
     let free = this.#limits.inFlight - this.#inFlight;
     const companies = this.#firstTurns(free);
-    // Each round grants one attempt per company.
+    // Grants one attempt per company in each round.
     for (let given = 1; given > 0 && free > 0; ) {
       given = 0;
       for (const companyId of companies) {

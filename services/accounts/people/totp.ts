@@ -29,7 +29,7 @@ export async function beginTotp(ctx: Ctx): Promise<ReturnsOf<"accounts.beginTotp
   if (!user) throw notFound();
   if (user.totpConfirmedAt) throw badRequest("Two-factor authentication is on already. Switch it off first.");
   const secret = newTotpSecret();
-  // Only while unconfirmed: a concurrent request must not replace a secret in use.
+  // Changes only an unconfirmed secret: a concurrent request must not replace a secret in use.
   const [changed] = await User.update(
     { totpSecretSealed: seal(secret, user.id), totpLastStep: 0 },
     { where: { id: user.id, totpConfirmedAt: null } },

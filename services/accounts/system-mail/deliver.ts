@@ -34,7 +34,7 @@ async function openTransport(authMethod: string | undefined) {
     host,
     port: url.port ? Number(url.port) : secure ? 465 : 587,
     secure,
-    // With opportunistic TLS, a self-signed certificate is better than clear text (RFC 7435).
+    // Accepts a self-signed certificate with opportunistic TLS, which is better than clear text (RFC 7435).
     tls: { rejectUnauthorized: secure, ...(isIP(host) ? {} : { servername: host }) },
     ...(url.username
       ? { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } }

@@ -135,8 +135,8 @@ async function connectToFirst(box: ClaimedMailbox): Promise<ImapFlow> {
 
 async function openFolders(client: ImapFlow, box: ClaimedMailbox): Promise<void> {
   const { folder, processed_folder: processed } = box;
-  // Without MOVE or UIDPLUS, messages are moved by expunging, which also removes those that other clients marked as
-  // deleted.
+  // Refuses servers without MOVE or UIDPLUS: messages would be moved by expunging, which also removes those that other
+  // clients marked as deleted.
   if (!client.capabilities.has("MOVE") && !client.capabilities.has("UIDPLUS")) {
     throw new MailboxError(
       `The IMAP server ${box.host} supports neither MOVE nor UIDPLUS, so mails cannot be moved safely.`,

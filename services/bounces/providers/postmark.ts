@@ -4,7 +4,7 @@
  */
 import { fieldsOf, type ProviderEvent, providerEvent, statusCodeOf, textOf, wordTable } from "./event.ts";
 
-/** Types missing here are no bounces: delays, automatic replies, challenges, changes of address or subscription. */
+/** Types missing here are not bounces: delays, automatic replies, challenges, changes of address or subscription. */
 const TYPES = wordTable({
   HardBounce: "mailbox-unknown",
   BadEmailAddress: "mailbox-unknown",

@@ -20,7 +20,7 @@ export const isFromSparkpost = (request: ProviderRequest, secret: string): boole
 
 /**
  * 1 (undetermined) is missing: the server's answer decides. 60 (automatic reply), 80 and 90 (subscriptions) and 100
- * (challenge) are no bounces.
+ * (challenge) are not bounces.
  */
 const CLASSES = wordTable({
   "10": "mailbox-unknown",

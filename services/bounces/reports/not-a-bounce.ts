@@ -14,7 +14,7 @@ export type IgnoredReason =
   | "not-spam"
   | "no-report";
 
-/** Only the beginning of a reply is examined. */
+/** Characters of a reply that are examined. */
 const MAX_WORDS = 4_000;
 
 /** True if the report only announces a delay, which is not final. */

@@ -67,7 +67,7 @@ export function namedRecipients(notice: string, apart: readonly string[]): Named
   }));
 }
 
-/** In a pasted dialogue each reply is a line of its own. */
+/** Returns one reply of a pasted dialogue, in which each reply is on its own line. */
 function entryOf(words: string): string {
   const end = /^[45]\d\d[ -]/.test(words) ? words.search(/\n(?:[45]\d\d[ -]|>>>|<<<|while talking)/i) : -1;
   return words.slice(0, end < 0 ? MAX_WORDS : end);

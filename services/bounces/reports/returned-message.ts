@@ -5,7 +5,7 @@ import { parseHeaders } from "./headers.ts";
 import { type Part, splitHeaders } from "./mime.ts";
 
 export interface ReturnedMessage {
-  /** Without angle brackets. */
+  /** Message-ID without angle brackets. */
   messageId: string | null;
   /** Addresses of To, Cc and similar fields. */
   recipients: string[];

@@ -12,7 +12,7 @@ export interface BounceRecipient {
   token?: string;
 }
 
-/** In a bounce storm the same few addresses are looked up hundreds of times per second. */
+/** Caches look-ups, because in a bounce storm the same few addresses are looked up hundreds of times per second. */
 const KNOWN_MS = 5_000;
 const MAX_KNOWN = 10_000;
 

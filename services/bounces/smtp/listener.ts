@@ -266,7 +266,7 @@ export class InboundListener {
       this.#storing.add(over);
       answered(() => storing, answer, this.#options.onError);
     });
-    // The connection closed during the message, so there is no one to answer. A complete message counts until it is
+    // The connection closed during the message, so no reply is possible. A complete message counts as open until it is
     // stored.
     stream.once("close", () => {
       if (!isWhole) forget();

@@ -1,7 +1,7 @@
 /**
  * Sends a draft: validates it like a send of its kind, and deletes it in the transaction that stores the campaign.
  * Concurrent sends therefore create one campaign, and a refused send leaves the draft. An Idempotency-Key is bound to
- * the draft's id, because its body is gone afterwards.
+ * the draft's id, because its body is deleted afterwards.
  */
 import { compileValidator } from "../../../mixins/ajv-validator.ts";
 import type { CampaignType } from "../../../models/campaign.ts";

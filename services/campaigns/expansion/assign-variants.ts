@@ -46,7 +46,7 @@ export function runsOf(
   return { given, test: interleave(runs), remainder: cutIntoRuns(at, lo + assigned.length - 1) };
 }
 
-/** Only the first `kept` recipients were written. */
+/** Adds chunks for the first `kept` recipients, the only ones that were written. */
 export async function addChunksByVariant(
   client: Client,
   campaign: ExpandingCampaign,

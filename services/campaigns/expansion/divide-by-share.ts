@@ -40,7 +40,7 @@ function nextShare(parts: readonly number[], given: readonly number[], at: numbe
   let next = -1;
   let soonest = Number.POSITIVE_INFINITY;
   for (const [i, part] of parts.entries()) {
-    // This share already has what it is owed, rounded up.
+    // Skips a share that already has its part, rounded up.
     if (part * at <= given[i]! * ALL) continue;
     const by = due(part, given[i]!);
     if (by < soonest) [next, soonest] = [i, by];

@@ -72,7 +72,7 @@ const RECORD_SLICE = `
     expanded_at = case when $5 then now() end, updated_at = now()
   where company_id = $1 and id = $2`;
 
-// Their data has been copied to the recipients' rows.
+// Deletes receivers whose data has been copied to the recipients' rows.
 const DROP_RECEIVERS =
   "delete from campaign_receivers where company_id = $1 and campaign_id = $2 and no <= coalesce($3::int, no)";
 
@@ -204,8 +204,8 @@ export async function failExpansion(broker: ServiceBroker, campaignId: string): 
 }
 
 /**
- * Each conflict means that another transaction of the company succeeded; after these attempts the campaign waits for
- * its next round.
+ * Attempts after conflicts, each of which means that another transaction of the company succeeded. After that the
+ * campaign waits for its next round.
  */
 const MAX_ATTEMPTS = 5;
 
@@ -220,8 +220,8 @@ async function writeWithinQuota(campaignId: string, owner?: string): Promise<Wri
 }
 
 /**
- * Writes the next slice. "nothing": all is written, or another node holds the campaign. With `owner` (a company id) the
- * connection counts against that company's share.
+ * Writes the next slice. Returns "nothing" if everything is written or another node has locked the campaign. With
+ * `owner` (a company id) the connection counts against that company's share.
  */
 export async function expandSlice(
   broker: ServiceBroker,

@@ -16,7 +16,7 @@ const MAX_CONCURRENT: Record<Queue, number> = { quick: 2, bulk: 1 };
 const MAX_CONCURRENT_FIRST_SLICES = 3;
 /** Per company, so that another company's receipt finds a free slot. */
 const MAX_CONCURRENT_FIRST_SLICES_PER_COMPANY = 2;
-/** After this time the campaign is left to the periodic run. */
+/** Wait after which the campaign is left to the periodic run. */
 const MAX_WAIT_FOR_FIRST_SLICE_MS = 10_000;
 /** A periodic run ends after this time; the next one continues. */
 const MAX_RUN_MS = 10_000;
@@ -111,7 +111,7 @@ export class ExpansionQueue {
       const round = await Promise.all(sequences(waiting).map(writeSlices));
       const written = round.reduce((sum, n) => sum + n, 0);
       slices += written;
-      // Nothing was written: all is done, or other nodes hold what is left.
+      // Ends if nothing was written: everything is done, or other nodes hold the remaining campaigns.
       if (written === 0 || isOver()) return slices;
     }
   }

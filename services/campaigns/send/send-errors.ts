@@ -184,7 +184,7 @@ export async function sendErrors(
     ...(isValid("attachment_ids")
       ? fieldError("attachment_ids", await attachmentErrors(companyId, params.attachment_ids!))
       : {}),
-    // Validate the other receivers even if the schema found one that is no object.
+    // Validate the other receivers even if the schema found one that is not an object.
     ...(isField(type, "receivers") && Array.isArray(params.receivers)
       ? fieldError("receivers", receiverErrors(params.receivers.slice(0, MAX_RECEIVERS)))
       : {}),

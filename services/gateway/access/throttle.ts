@@ -33,7 +33,7 @@ const campaignWindow = (who: string): Window => ({
   buckets: WINDOW_SECONDS,
 });
 
-/** Without individual tracking, all mails of a campaign share their tokens. */
+/** Returns whether the token belongs to all mails of a campaign, as without individual tracking. */
 async function isOfAllMails(token: string): Promise<boolean> {
   const target = readLinkToken(keysFor("link"), token);
   const mail = target && (await mailIds()).read(target.sentEmailId);

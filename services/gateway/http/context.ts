@@ -1,4 +1,4 @@
-/** One request and its response, as Koa passes them through the gateway. */
+/** Context of one request and its response in the gateway's Koa application. */
 import type { IncomingMessage } from "node:http";
 import type { Next as KoaNext, ParameterizedContext } from "koa";
 import type { Caller } from "../../lib/caller.ts";
@@ -22,7 +22,7 @@ export interface State {
 
 export type Context = ParameterizedContext<State> & {
   params: Record<string, string>;
-  /** Set by the router: routes whose path matches, whatever their method. */
+  /** Routes whose path matches, with any method; set by the router. */
   matched?: { methods: string[] }[];
 };
 export type Next = KoaNext;

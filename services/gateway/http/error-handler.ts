@@ -11,7 +11,7 @@ import { type Problem, problemOf } from "./problems.ts";
 
 const STRICT_CSP = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-// How long to keep reading a body after the response is sent. Without reading, the client would get a connection reset
+// Time to keep reading a body after the response is sent. Without reading, the client would get a connection reset
 // instead of the response.
 const LINGER_MS = 10_000;
 
@@ -65,7 +65,7 @@ function linger(context: Context): void {
   });
 }
 
-/** Only pages negotiate: an API path answers JSON whatever the browser accepts. */
+/** Returns whether to answer in HTML. Only pages negotiate: an API path answers JSON whatever the browser accepts. */
 export const prefersHtml = (context: Context): boolean =>
   /^\/(?:api\/emails\/public|app)\//.test(context.path) && context.accepts("json", "html") === "html";
 
@@ -80,7 +80,7 @@ const detailsOf = (body: Record<string, unknown>): string[] =>
     ? [body.detail]
     : Object.entries(body).map(([field, of]) => `${field}: ${[of].flat().join(" ")}`);
 
-/** Statuses that the page explains by itself. Others add the API's own sentences, in English. */
+/** Statuses that the page explains itself. For others it shows the API's error, in English. */
 const EXPLAINED = new Set([404, 410, 429, 503]);
 
 /** A problem as a page: on public pages in the reader's language. */

@@ -26,8 +26,8 @@ const FORM_BYTES = 2 * 1024 * 1024;
 /** Large enough for few reads, and small compared to a process's memory. */
 const READ_BYTES = 256 * 1024;
 /**
- * How long to wait for one of the company's other uploads to end, with the body unread. A refused client retries at
- * once, and each try costs the bytes that have already arrived.
+ * Maximum wait for one of the company's other uploads to end, with the body unread. A refused client retries at once,
+ * and each try costs the bytes that have already arrived.
  */
 const MAX_WAIT_MS = 2_000;
 /** Longest pause between two chunks of the body. */

@@ -58,7 +58,7 @@ function refuseExpectation({ headers }: IncomingMessage, response: ServerRespons
   response.writeHead(417, { ...HEADERS, "X-Request-Id": newId(), "Content-Length": Buffer.byteLength(body) }).end(body);
 }
 
-/** Refuses CONNECT: this server is no proxy. */
+/** Refuses CONNECT: this server is not a proxy. */
 function refuseTunnel(_request: IncomingMessage, socket: Duplex): void {
   respondOnSocket(socket, [405, "Method Not Allowed", 'Method "CONNECT" not allowed.']);
 }

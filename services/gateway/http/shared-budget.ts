@@ -41,7 +41,7 @@ export class SharedBudget {
   }
 }
 
-/** What one request has reserved. */
+/** Bytes reserved by one request. */
 export class Reservation {
   readonly #add: (n: number) => void;
   readonly #free: number;

@@ -8,7 +8,7 @@ import type { RouteHandler } from "./router.ts";
 
 interface StaticFile {
   type: string;
-  /** Called once, at the first request: most processes never serve the file. */
+  /** Reads the file, once, at the first request: most processes never serve it. */
   read: () => Promise<Buffer> | Buffer;
   headers?: Record<string, string>;
 }

@@ -8,7 +8,7 @@ interface Chapter {
 
 const E = "/api/emails";
 
-/** In the order of routes.ts. */
+/** Chapters in the order of routes.ts. */
 const CHAPTERS: readonly Chapter[] = [
   {
     name: "Sending",

@@ -43,7 +43,7 @@ const DARK_PAPER = "#1b2029";
 const chosen = (colour: string | undefined, otherwise: string): string =>
   isColour(colour) ? colour.toLowerCase() : otherwise;
 
-/** One surface: a colour that is legible on it is legible everywhere. */
+/** Uses one surface colour, so that text that is legible on it is legible everywhere. */
 function onto(surface: string, color: string): Palette {
   const tints = TINTS[isDark(surface) ? "dark" : "light"];
   return {

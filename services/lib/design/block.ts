@@ -1,11 +1,11 @@
-/** What each folder of blocks/ exports besides its settings. */
+/** Exports of each folder in blocks/ besides its settings. */
 import type { Brand } from "./brand.ts";
 import type { Fields, ValuesOf } from "./fields.ts";
 
 export interface BlockMail<F extends Fields> {
   /** MJML for a column; texts are escaped here. */
   mjml(values: ValuesOf<F>, brand: Brand): string;
-  /** For the text part, without blank lines around; empty: nothing. */
+  /** Text part, without surrounding blank lines; empty for nothing. */
   text(values: ValuesOf<F>, brand: Brand): string;
 }
 

@@ -1,4 +1,4 @@
-/** What a company's designs have in common: colours, fonts, buttons, logo and footer. */
+/** Brand of a company, shared by its designs: colours, fonts, buttons, logo and footer. */
 export interface Brand {
   companyName: string;
   footerText: string;
@@ -14,7 +14,7 @@ export interface Brand {
 export const BRAND_COLOURS = ["primary", "on_primary", "background", "text"] as const;
 export type BrandColours = Record<(typeof BRAND_COLOURS)[number], string>;
 
-/** Fonts that every mail program has; nothing is loaded from elsewhere. */
+/** Fonts that all email clients have; no web fonts are loaded. */
 export const FONTS = {
   arial: "Arial, Helvetica, sans-serif",
   verdana: "Verdana, Geneva, sans-serif",

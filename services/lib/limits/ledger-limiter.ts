@@ -7,7 +7,7 @@
  * | the counter is lost | it restarts from the ledger, in a new epoch |
  * | granted in an older epoch than the ledger's | the ledger refuses: the grant is void and requested again |
  * | returned | first to the counter, then to the ledger: a counter that restarts in between counts too much, never too little |
- * | the ledger is away | nothing is granted |
+ * | the ledger is unavailable | nothing is granted |
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Counter, Grant, Ledger, Limiter, Window } from "./limiter.ts";

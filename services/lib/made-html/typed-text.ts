@@ -13,7 +13,7 @@ function hasMarkup(text: string): boolean {
   return at >= 0 && (text[at] === "[" || text[at + 1] === "!" || text.includes(">", at) || /<!|\[\[\[/.test(text));
 }
 
-/** True for a text without any tag, which a mail program would show as one run of words. */
+/** True for a text without any tag, which an email client would show as one run of words. */
 export const isTypedText = (body: string): boolean => body.trim() !== "" && !hasMarkup(body);
 
 const TAG = "\\[\\[[^\\]\\n]*\\]{2,3}";

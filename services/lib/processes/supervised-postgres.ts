@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
 
-/** Children of a killed server hold its memory for a moment; a new one refuses to start until they are gone. */
+/** Children of a killed server hold its memory for a moment; a new one refuses to start until they have exited. */
 const PAUSE_MS = 500;
 
 export async function supervisedPostgres(

@@ -4,7 +4,7 @@
  */
 import ipaddr from "ipaddr.js";
 
-/** In a public range, but Azure's metadata and wire server. */
+/** Address of Azure's metadata and wire server, although it is in a public range. */
 const AZURE_WIRE_SERVER = "168.63.129.16";
 
 /**
@@ -36,6 +36,6 @@ export function isPublicAddress(text: string): boolean {
   const address = ipaddr.IPv6.parse(text);
   const carried = carriedIPv4(address);
   if (carried) return isPublicAddress(carried);
-  // Only 2000::/3 is allocated; outside of it are IPv4-compatible addresses, among others.
+  // Only 2000::/3 is allocated; other ranges contain IPv4-compatible addresses, among others.
   return address.range() === "unicast" && (address.toByteArray()[0]! & 0xe0) === 0x20;
 }

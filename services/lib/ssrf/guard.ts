@@ -51,7 +51,7 @@ export async function askDns(host: string, servers?: readonly string[]): Promise
 
 const askSystem = async (host: string) => (await lookup(host, { all: true })).map(({ address }) => address);
 
-/** On private networks names may live in /etc/hosts or a search domain, which only the system's resolver knows. */
+/** Also asks the system's resolver, because names of private networks may be in /etc/hosts or a search domain. */
 async function askBoth(host: string): Promise<string[]> {
   if (!host.includes(".")) return askSystem(host);
   return askDns(host).catch((error: NodeJS.ErrnoException) => {

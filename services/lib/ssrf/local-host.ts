@@ -7,7 +7,7 @@ const PRIVATE_NAME = /^[^.]*$|\.(?:local|localhost|internal|lan|home\.arpa)$/;
 
 const nameOf = (host: string) => host.trim().toLowerCase().replace(/\.$/, "");
 
-/** This machine: localhost, 127.0.0.0/8, ::1, and the unspecified addresses. */
+/** Returns whether the host is this machine: localhost, 127.0.0.0/8, ::1, or an unspecified address. */
 export function isLoopbackHost(host: string): boolean {
   const literal = literalAddress(host.trim());
   return literal === null ? LOCAL_NAME.test(nameOf(host)) : /^127\.|^0\.0\.0\.0$|^::1?$/.test(literal);
@@ -17,7 +17,10 @@ export function isLoopbackHost(host: string): boolean {
 export const isLoopbackOnly = (host: string): boolean =>
   isLoopbackHost(host) && !/^(?:0\.0\.0\.0|::)$/.test(literalAddress(host.trim()) ?? "");
 
-/** This machine or a private network. A public DNS name counts as public, wherever it leads. */
+/**
+ * Returns whether the host is this machine or in a private network. A public DNS name counts as public, whatever it
+ * resolves to.
+ */
 export function isLocalHost(host: string): boolean {
   const literal = literalAddress(host.trim());
   return literal === null ? PRIVATE_NAME.test(nameOf(host)) : !isPublicAddress(literal);

@@ -109,7 +109,7 @@ const BRACKETED =
 const PERCENT =
   "recipient[._]\\w{1,60}|recipient|(?:tag_|mailing_list_)?unsubscribe_url|unsubscribe_email|FIRSTNAME|LASTNAME|FULLNAME|EMAIL|UNSUBSCRIBELINK|WEBCOPY|UPDATELINK";
 
-/** In search order: text matched by one form is not available to later ones. */
+/** Forms in search order: text matched by one form is not available to later ones. */
 const FORMS: readonly Form[] = [
   { product: "Mailchimp", pattern: /\*\|([^|*\n]{1,120})\|\*/g, ours: ofMailchimp },
   { product: "Liquid", pattern: /\{%-?([^%{}\n]{1,200})-?%\}/g, ours: ofLiquidBlock },
@@ -142,7 +142,7 @@ const MAX_FOUND = 1_000;
 /** Quick test for any of them: most texts have none and are not scanned. */
 const SIGNS = /\*\||\{[{%!$]|\$\{|<%|%[\w%]|\[[%a-z]/i;
 
-/** Each once, in no particular order. */
+/** Returns each tag once, in no particular order. */
 export function foreignTags(source: string): ForeignTag[] {
   const found = new Map<string, ForeignTag>();
   if (!SIGNS.test(source)) return [];

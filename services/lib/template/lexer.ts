@@ -1,8 +1,8 @@
 /**
  * Cuts a template into text and tags. Only `[[…]]` means anything; the syntax of other engines is text.
  *
- *   [[name]] [[a.b]] [[[name]]]   a value, a value within an object, a value without escaping
- *   [[name|default:text]] [[name|urlencode]]   the text where there is no value; the value as a part of an address
+ *   [[name]] [[a.b]] [[[name]]]   a value, a field of an object, a value without escaping
+ *   [[name|default:text]] [[name|urlencode]]   a default for an empty value; a value encoded for a URL
  *   [[#if name]] [[#else]] [[/if]]   [[#each items]] [[this]] [[this.field]] [[@index]] [[/each]]
  *   \[[                           two brackets
  *

@@ -4,7 +4,7 @@
  */
 import { Parser } from "htmlparser2";
 
-/** Real emails stay below 60; beyond about a hundred no mail program shows anything sensible. */
+/** Real emails stay below 60; beyond about a hundred email clients show nothing sensible. */
 export const MAX_NESTING = 500;
 
 /** Quick test for enough tags: most bodies have fewer and need no parsing. */

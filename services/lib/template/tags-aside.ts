@@ -25,7 +25,7 @@ export class TagsAside {
   /** Positions of the words in `text`, and the shift of the text after them. */
   readonly #moves: { at: number; by: number }[] = [];
 
-  /** For a template without syntax errors. */
+  /** `source`: a template without syntax errors. */
   constructor(source: string) {
     this.#start = unusedIn(source);
     this.#word = new RegExp(`${this.#start}(\\d+)z`, "g");

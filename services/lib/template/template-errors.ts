@@ -3,8 +3,8 @@ import { TaskLimitExceeded, workers } from "../workers/workers.ts";
 import { compileTemplate } from "./compile.ts";
 
 /**
- * From this size a body is processed in a worker thread. Compiling a smaller one blocks the process only briefly, which
- * is cheaper than starting a thread.
+ * Minimum characters of a body that is processed in a worker thread. Compiling a smaller one blocks the process only
+ * briefly, which is cheaper than starting a thread.
  */
 export const LARGE_BODY = 16_000;
 

@@ -1,9 +1,9 @@
 /**
- * The token in an email's envelope sender, `{local}+{token}@{domain}` (VERP): which mail a bounce is about. One AES block
- * of campaign number, number, whether it went to the copies (cc, bcc), and 63 zero bits, enciphered under a key of its
- * own: of what was made up nothing is read but with a chance of 2^-63, and a token reveals nothing.
+ * The token in an email's envelope sender, `{local}+{token}@{domain}` (VERP): identifies the mail that a bounce is
+ * about. It is one AES block of campaign number, recipient number, a flag for copies (cc, bcc) and 63 zero bits,
+ * encrypted with a separate key: a made-up token is accepted with a probability of 2^-63, and a token reveals nothing.
  *
- * In base32 without padding: 26 characters, and servers that change letters to upper or lower case do no harm.
+ * Encoded as 26 characters of base32 without padding, because servers may change the case of letters.
  */
 import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
 import { asciiDomain } from "../address.ts";

@@ -34,7 +34,7 @@ function join(ids: Buffer, at: number, tag: Buffer, masked: Buffer): void {
   for (let i = 1; i < 8; i++) ids[at + 8 + i] = masked[at + i]!;
 }
 
-/** Only those bits of the tag's first 8 bytes that an id contains: the mask depends on nothing else. */
+/** Keeps only those bits of the tag's first 8 bytes that an id contains. */
 function trim(tags: Buffer): Buffer {
   for (let at = 0; at < tags.length; at += BLOCK) {
     tags[at]! &= 0x3f;
@@ -73,7 +73,7 @@ export class MailIds {
     return mails.map((_, n) => uuidOf(ids.subarray(n * BLOCK, (n + 1) * BLOCK)));
   }
 
-  /** In order. Null for an id that was not computed here. */
+  /** Returns the mails in the order of the ids; null for an id that was not computed here. */
   readAll(ids: readonly string[]): (MailNumber | null)[] {
     const bytes = Buffer.alloc(ids.length * BLOCK);
     for (const [n, id] of ids.entries()) if (isUuid(id)) bytes.write(id.replaceAll("-", ""), n * BLOCK, "hex");

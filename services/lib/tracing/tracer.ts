@@ -27,7 +27,7 @@ const FLAGGED_PER_SECOND = 10;
 export interface SpanStart {
   name: string;
   kind: SpanKind;
-  /** Undefined: the span begins a trace of its own. */
+  /** Parent span; undefined starts a new trace. */
   parent?: SpanContext | undefined;
   /** The ids of a span whose ids are computed. */
   context?: SpanContext | undefined;

@@ -153,7 +153,7 @@ export class Workers {
       minThreads: 0,
       maxThreads: 1,
       idleTimeout: idleMs,
-      // Without this an idle thread blocks in a lock, together with its timers.
+      // Otherwise an idle thread would block in a lock, together with its timers.
       atomics: "disabled",
       recordTiming: false,
       // Passes neither secrets nor options of this process: V8's heap limit above would apply to the thread, too.

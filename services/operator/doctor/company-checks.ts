@@ -1,4 +1,6 @@
-/** Finds problems of companies that are no fault of the machine: waiting mail, unrecorded hits, unknown time zones. */
+/**
+ * Finds problems of companies that are not caused by the machine: waiting mail, unrecorded hits, unknown time zones.
+ */
 import { asked, askedOne } from "../database-state.ts";
 import { type Check, type Finding, findingsOf } from "./finding.ts";
 

@@ -29,7 +29,7 @@ const { ok, warn, fail } = findingsOf(AREA);
 const OLDEST_MAJOR = 15;
 const NEWEST_TESTED_MAJOR = 18;
 const FULL_SHARE = 0.85;
-/** At two billion PostgreSQL refuses writes. */
+/** Warning level of the transaction id age; PostgreSQL refuses writes at two billion. */
 const AGE_WARN = 1_000_000_000;
 const AGE_FAIL = 1_800_000_000;
 const MANY_DEAD = 100_000;

@@ -92,7 +92,7 @@ export function machineChecks(settings: Config): Check[] {
   return [
     check("DNS", "name servers", () => nameServers(settings), "Correct DNS_SERVERS: host[:port], comma separated."),
     check("DNS", "name of BASE_URL", () => baseUrlName(settings), "Try again when the name servers answer."),
-    // With an external database the process stores nothing there.
+    // Skipped with an external database: the process then stores nothing there.
     ...(settings.DATABASE_URL === undefined
       ? [check("machine", "DATA_DIR", () => disk("DATA_DIR", settings.DATA_DIR), unreadable)]
       : []),

@@ -10,7 +10,10 @@ export function exitCodeOf(findings: readonly Finding[]): 0 | 1 | 2 {
 
 const SEVERITY: Finding["state"][] = ["fail", "warn", "ok"];
 
-/** One line per finding, problems first and with advice; findings that are ok only with `all`. Ends with a count. */
+/**
+ * Formats one line per finding, problems first and with advice; findings that are ok only with `all`. Ends with a
+ * count.
+ */
 export function reportOf(found: readonly Finding[], all: boolean): string {
   const findings = SEVERITY.filter((state) => all || state !== "ok").flatMap((wanted) =>
     found.filter(({ state }) => state === wanted),

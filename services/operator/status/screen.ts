@@ -102,7 +102,7 @@ function failingWebhooksOf({ failing_webhooks, at }: Overview): string[] {
 
 interface Column<T> {
   name: string;
-  /** In characters; the column without a width gets the remaining ones. */
+  /** Width in characters; the column without a width gets the remaining space. */
   width?: number;
   right?: boolean;
   text(row: T): string;

@@ -25,7 +25,7 @@ export interface Source {
   preheader?: string | null;
   /** Null or blank: derived from the body. */
   textBody?: string | null;
-  /** For a web page instead of an email: has a title, but neither preheader nor text part. */
+  /** Language of a web page; unset for an email. A web page has a title, but neither preheader nor text part. */
   language?: string | undefined;
   companyName: string;
   footerText: string;
@@ -35,7 +35,7 @@ export interface Source {
 export interface Bodies {
   subject: readonly Node[];
   html: readonly Node[];
-  /** Made on demand: a web view needs none, and the conversion takes longer than everything else. */
+  /** Created on demand: a web view needs none, and the conversion takes longer than everything else. */
   text: () => readonly Node[];
   /** Addresses whose clicks can be counted, in order of appearance. */
   links: string[];
@@ -77,7 +77,7 @@ function withHiddenText(
   return isBlank(words) ? tokens : textInHtml(markLinks(withPreheader(withoutPlaceholders(body))), preheader.tokens);
 }
 
-/** A text part of its own: nothing in it is markup. */
+/** Returns nodes of a text part that the author wrote, in which nothing is markup. */
 function ownTextNodes(source: Source, { nodes }: Template): Node[] {
   const hasUnsubscribe = source.isTransactional || writesAlways(nodes, "unsubscribe_url");
   const whole = hasUnsubscribe ? source.textBody! : withTextFooter(source.textBody!, source, source.body);

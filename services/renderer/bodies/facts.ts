@@ -51,7 +51,7 @@ const imagesIn = (body: string): string[] =>
     .map(({ start, end }) => unescapeHtml(body.slice(start, end)).trim())
     .filter((address) => /^https?:\/\//i.test(address) && !address.includes("[[") && URL.canParse(address));
 
-/** Nothing is said of what has a syntax error. */
+/** Collects facts for warnings. Bodies with syntax errors have none. */
 export function factsOf(source: Pick<Source, "subject" | "body" | "preheader" | "textBody">): Facts {
   const { subject, body } = source;
   const [preheader, textBody] = [source.preheader ?? "", source.textBody ?? ""];

@@ -16,7 +16,7 @@ const LANGUAGE = /<html\s[^<>]*?\blang\s*=\s*["']?([a-z]{2})(?:-[\w-]*)?["'\s>]/
 function wordsFor(body: string) {
   const code = LANGUAGE.exec(body)?.[1]?.toLowerCase() ?? "";
   const own = Object.hasOwn(catalogues, code) ? catalogues[code] : undefined;
-  // Without `lang` a screen reader would pronounce the English words by the rules of the body's language.
+  // Sets `lang`: a screen reader would otherwise pronounce the English words by the rules of the body's language.
   return { ...(own ?? catalogues.en!).mailFooter, mark: own ? "" : ' lang="en"' };
 }
 

@@ -24,7 +24,7 @@ interface Attribute extends Span {
 interface DocumentTag {
   name: string;
   at: number;
-  /** Behind its ">". */
+  /** Position after its ">". */
   end: number;
 }
 
@@ -39,7 +39,10 @@ interface HtmlOutline {
   titles: Span[];
   /** Invisible parts that contain `[[…]]`, in order: all markup except the URLs of `<a>`. */
   unseen: Span[];
-  /** Behind the last character that is seen: before a comment, tag or raw text that is never closed, else the length. */
+  /**
+   * Position after the last visible character: before a comment, tag or raw text that is never closed, otherwise the
+   * length.
+   */
   end: number;
 }
 
@@ -100,7 +103,10 @@ function attributesOf(html: string, from: number): { attributes: Attribute[]; en
   }
 }
 
-/** Behind the comment that begins at `at`, or -1 for one that never ends. `<!-->` and `<!--->` are whole. */
+/**
+ * Returns the position after the comment that begins at `at`, or -1 for one that never ends. `<!-->` and `<!--->` are
+ * complete comments.
+ */
 function commentEnd(html: string, at: number): number {
   const close = /--!?>/g;
   close.lastIndex = at + 2;

@@ -48,8 +48,9 @@ function withBreaksBeforeLoops(tokens: readonly Token[]): Token[] {
 }
 
 /**
- * A tag on a line of its own leaves the line breaks before and after it: together they are limited to the two that
- * separate paragraphs. The other branch of a condition begins with as many as the condition did.
+ * Removes the extra line break of a tag that has a line for itself: the line breaks before and after it are together
+ * limited to the two that separate paragraphs. The other branch of a condition begins with as many as the condition
+ * did.
  */
 export function joinedLines(given: readonly Token[]): Token[] {
   const tokens = withBreaksBeforeLoops(given);

@@ -1,7 +1,6 @@
 /**
- * The preheader: what mail programs show behind the subject in their lists, at the very beginning of the body and
- * hidden there. Blanks that have no width or do not end a line follow it, so that none of the body's own text is shown
- * behind it.
+ * Inserts the preheader, which email clients show after the subject in the inbox, as hidden text at the very beginning
+ * of the body. Zero-width and non-breaking spaces follow it, so that clients do not show text of the body after it.
  */
 import { changed, insertion } from "../../lib/text-changes.ts";
 import { PLACEHOLDER } from "./text-in-html.ts";

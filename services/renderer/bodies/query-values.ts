@@ -19,7 +19,7 @@ const VALUE = "\0";
 const SCHEME_LENGTH = 8;
 const isMailto = ({ start }: Place) => /^mailto:/i.test(start);
 
-/** Behind a condition: what any of its branches may have brought. */
+/** State after a condition: the union of its branches. */
 const either = (a: Place, b: Place): Place => ({
   start: a.start.startsWith(VALUE) || /^[a-z]+:/i.test(a.start) ? a.start : b.start,
   inQuery: a.inQuery || b.inQuery,

@@ -6,7 +6,7 @@ import type { FormatCallback, DomNode as Node } from "html-to-text";
 
 type DomNode = Node & { parent?: DomNode; prev?: DomNode | null; children?: DomNode[] };
 
-/** Limits of what is read of a link: more is not a caption, and no markup may make this slow. */
+/** Limits of reading a link's content: longer content is not a caption, and no markup may make this slow. */
 const MAX_NODES = 500;
 const MAX_WORDS = 1_000;
 

@@ -22,7 +22,8 @@ const percent = (char: string) =>
 const looksEncoded = (text: string) => text.includes("=?");
 
 /**
- * For mail programs that only know the old parameter. Names that look encoded are reduced to unambiguous characters.
+ * Name for email clients that only support the old parameter. Names that look encoded are reduced to unambiguous
+ * characters.
  */
 const contentTypeName = (filename: string) =>
   parameter("name", looksEncoded(filename) ? filename.replace(/[^A-Za-z0-9._-]+/g, "_") : filename);

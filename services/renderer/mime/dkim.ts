@@ -33,7 +33,7 @@ const COVERED = new Set([
 ]);
 
 /**
- * Oversigned fields, listed once more than they occur (Cc even if absent): adding one on the way, which a mail program
+ * Oversigned fields, listed once more than they occur (Cc even if absent): adding one on the way, which an email client
  * might show instead of ours, breaks the signature (RFC 6376 section 8.15).
  */
 const OVERSIGNED = [
@@ -76,7 +76,7 @@ function readKey(pem: string): KeyObject {
 interface Signatory {
   key: KeyObject;
   isEd25519: boolean;
-  /** Its tags up to the time. */
+  /** Tags of the signature up to the time. */
   tags: string;
 }
 
@@ -97,7 +97,7 @@ async function signatureOf({ key, isEd25519, tags }: Signatory, covered: string,
   return `${start}${folded(signature.toString("base64"))}\r\n`;
 }
 
-/** One signature per key; RSA's, which all verifiers know, comes first. None covers another. */
+/** Signs with each key; the RSA signature, which all verifiers support, comes first. No signature covers another. */
 export function signer(keys: readonly Dkim[], tail: string | null): Sign {
   const signatories = keys.map(signatoryOf).sort((a, b) => Number(a.isEd25519) - Number(b.isEd25519));
   const tailBytes = tail ? Buffer.from(tail, "latin1") : null;

@@ -58,7 +58,7 @@ function fold(name: string, text: string): string | null {
   const lines: string[] = [];
   while (rest.length > MAX_LINE) {
     const at = rest.lastIndexOf(" ", MAX_LINE);
-    // After the field name's colon, and never a line of white space only.
+    // Folds after the field name's colon, and never leaves a line with white space only.
     if (at <= (lines.length === 0 ? name.length + 1 : 1) || rest.slice(0, at).trim() === "") return null;
     lines.push(rest.slice(0, at));
     rest = rest.slice(at);
@@ -80,7 +80,7 @@ export function textField(name: string, value: string): string {
 /** A display name, after `before` characters: ASCII quoted, anything else as encoded words. */
 export function quotedPhrase(value: string, before: number): string {
   const text = line(value).toWellFormed().trim();
-  // Many mail programs decode encoded words even within quotes: text that looks like one must not become another name.
+  // Many email clients decode encoded words even within quotes: text that looks like one must not become another name.
   if (!PRINTABLE.test(text) || text.length > 60 || text.includes("=?")) return encodedWords(text, before);
   return `"${text.replace(/["\\]/g, "\\$&")}"`;
 }

@@ -19,7 +19,7 @@ import { encodeQuotedPrintable } from "./quoted-printable.ts";
 export interface Mail {
   /** CRLF lines, none beginning with "."; `tail` follows, if there is one. */
   text: MailText;
-  /** How many of its pieces are headers, with the empty line behind them. */
+  /** Number of pieces that are headers, including the empty line after them. */
   headPieces: number;
   smtputf8: boolean;
 }

@@ -3,7 +3,7 @@ export type Escape = (text: string) => string;
 
 export const asIs: Escape = (text) => text;
 
-/** One line, for headers: control characters and Unicode line separators become spaces. */
+/** Escapes a header value: control characters and Unicode line separators become spaces. */
 export const line: Escape = (text) => text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ");
 
 const ENTITIES: Record<string, string> = {
@@ -13,7 +13,7 @@ const ENTITIES: Record<string, string> = {
   quot: '"',
   apos: "'",
   nbsp: "\u00a0",
-  // In a URL these only serve to hide its scheme.
+  // Removed, because in a URL these only serve to hide its scheme.
   colon: ":",
   tab: "\t",
   newline: "\n",

@@ -140,7 +140,7 @@ const builtIns: Record<string, Read> = {
   view_in_browser_url: (scope) => scope.id,
 };
 
-/** Also in another case. */
+/** Returns whether the name is built in, ignoring case. */
 export const isBuiltIn = (name: string): boolean => Object.hasOwn(builtIns, name.toLowerCase());
 
 export function reader(path: Path): Read {

@@ -1,4 +1,4 @@
-/** How a program writes: plain (preview, web view, subject, base64), or already encoded for the wire. */
+/** Output formats of a program: plain (preview, web view, subject, base64), or already encoded for the wire. */
 
 import { encodeQuotedPrintable, SOFT_BREAK } from "../mime/quoted-printable.ts";
 import type { Escape } from "./escape.ts";

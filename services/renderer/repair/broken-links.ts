@@ -19,7 +19,7 @@ const WHOLE = /^https?:\/\/[^\s/]/i;
 const HAS_SCHEME = /^[a-z][a-z0-9+.-]+:/i;
 const NOT_OPENABLE = /^(?:https?|file):/i;
 const HOST = /^[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)+(?=[/?#:]|$)/iu;
-/** A value, a part of this page, or a placeholder of another product, which has a warning of its own. */
+/** Matches a variable, an anchor, or another product's placeholder, which has its own warning. */
 const OTHER_SCHEME = /^(?:#|\\?\[|\*\||\{[{%$!]|%|\$\{|<%)/;
 
 /** `https` or `http` where the word is one of them, or nearly; names of other schemes that look alike begin with other letters. */
@@ -30,7 +30,7 @@ function webScheme(word: string): string | undefined {
   return secure! <= 2 ? "https" : undefined;
 }
 
-/** By the public suffix list: `readme.html` is a file name, `shop.example.com` a host. */
+/** Decides by the public suffix list: `readme.html` is a file name, `shop.example.com` a host. */
 function isHost(address: string): boolean {
   const host = HOST.exec(address)?.[0];
   if (host === undefined) return false;
@@ -67,7 +67,7 @@ function brokenIn(html: string): Found[] {
   });
 }
 
-/** Each once, in order. */
+/** Returns each broken link once, in order. */
 export function brokenLinks(html: string): BrokenLink[] {
   const found = new Map(brokenIn(html).map(({ address, meant }) => [address, { address, ...(meant && { meant }) }]));
   return [...found.values()];

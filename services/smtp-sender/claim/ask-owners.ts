@@ -4,7 +4,7 @@
  * The asking node writes these results, so no recipient is left in doubt and no transactional mail is sent twice.
  *
  * Recovery waits, for a limited time, only for results whose mail server has not answered yet. It does not wait for
- * senders that are gone from the registry or that do not know the lease.
+ * senders that are no longer in the registry or that do not know the lease.
  */
 import { query } from "../../../models/database/db.ts";
 import { recordStatement } from "../delivery/record-statement.ts";

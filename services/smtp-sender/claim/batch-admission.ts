@@ -79,7 +79,7 @@ export class BatchAdmission {
     if (!is_transactional) {
       const demand = this.#demand.get(server) ?? { batches: MIN_BATCHES_PER_SERVER, recipients: 0 };
       if (isMet(demand)) return false;
-      // Counted by recipients: a hundred large batches side by side would each be rendered and recorded one email at a
+      // Counted by recipients: a hundred concurrent large batches would each be rendered and recorded one email at a
       // time.
       demand.batches--;
       demand.recipients -= next_recipients;

@@ -19,7 +19,7 @@ export interface Excluded {
   companyIds: readonly string[];
   smtpConfigIds: readonly string[];
   campaignIds: readonly string[];
-  /** These servers have enough newsletter batches; transactional mail is still claimed. */
+  /** Servers with enough newsletter batches; transactional mail is still claimed. */
   suppliedIds: readonly string[];
 }
 

@@ -234,10 +234,10 @@ export class Claimer implements Claims {
   }
 
   /**
-   * If all results were recorded, the other recipients were certainly not sent. The lease is
-   * released even if it seems lost (the database was away for longer than the lease), because marked recipients would
-   * otherwise end in doubt. If recovery has already taken it, those it marked as in doubt are queued again. True:
-   * nothing of the batch waits for the lease to expire.
+   * If all results were recorded, the other recipients were certainly not sent. The lease is released even if it seems
+   * lost (the database was unavailable for longer than the lease), because marked recipients would otherwise end in
+   * doubt. If recovery has already taken it, those it marked as in doubt are queued again. Returns true if nothing of
+   * the batch waits for the lease to expire.
    */
   async #releaseLease(chunk: LeasedChunk | null, { complete, leaseIsLost }: BatchEnd): Promise<boolean> {
     if (!chunk) return true;

@@ -33,7 +33,7 @@ const COUNTED = (doubtful: string) => `per_campaign as (
   counted as (
     update campaigns c set failed_count = c.failed_count + l.n, tried_unsent = c.tried_unsent + l.n, updated_at = now() from locked l where c.id = l.id)`;
 
-/** Each campaign with its own number of recipients in doubt. */
+/** Updates each campaign with its number of recipients in doubt. */
 const PER_CAMPAIGN = (freed: string) => `
   select distinct f.campaign_id, f.company_id, coalesce(d.n, 0) as doubtful
   from ${freed} f left join per_campaign d on d.campaign_id = f.campaign_id`;

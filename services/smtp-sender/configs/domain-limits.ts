@@ -10,7 +10,7 @@ interface GivenLimit {
 
 export type GivenLimits = readonly GivenLimit[] | null;
 
-/** One sentence per invalid entry, with its position. */
+/** Returns one error per invalid entry, with its position. */
 export function limitErrors(given: readonly GivenLimit[]): string[] {
   const seen = new Set<string>();
   return given.flatMap(({ domain, max_per_minute, max_connections }, n) => {

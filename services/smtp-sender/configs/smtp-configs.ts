@@ -132,7 +132,9 @@ export async function requireRightsNow(meta: Caller, action: PermittedAction, tr
   requirePermission(action, await currentRights(meta, transaction));
 }
 
-/** One default per company: a new one replaces the old one in the same transaction. */
+/**
+ * Unsets the company's current default, because there is only one: a new default replaces it in the same transaction.
+ */
 async function unsetDefault(companyId: string, transaction: Transaction): Promise<void> {
   await SmtpConfig.update({ isDefault: false }, { where: { companyId, isDefault: true }, transaction });
 }
@@ -214,7 +216,7 @@ export async function newConfigErrors(
   return found.length > 0 ? { ...errors, bounce_mailbox: found } : errors;
 }
 
-/** Also reports a missing object together with other errors; the transaction that writes checks again. */
+/** Collects the errors of a change, including missing objects; the transaction that writes checks again. */
 export async function patchErrors(
   ctx: Ctx<ConfigPatch>,
   isValid: (field: keyof ConfigPatch) => boolean,

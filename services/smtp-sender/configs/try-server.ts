@@ -21,7 +21,7 @@ import { OpenError, openSession, type Session } from "../smtp/session.ts";
 const TOTAL_MS = 9_500;
 const STEP_MS = 8_000;
 
-/** Each try opens a connection to a host of the caller's choice. */
+/** Limit of connection tests, because each opens a connection to a host of the caller's choice. */
 const TRIES_PER_MINUTE = 20;
 
 const quit = ({ socket }: Session) => {
@@ -89,7 +89,7 @@ async function limit(what: string, companyId: string): Promise<void> {
 export const limitTries = (companyId: string) => limit("validate", companyId);
 /** Generating an RSA key takes up to a second of CPU. */
 export const limitKeys = (companyId: string) => limit("dkim-keys", companyId);
-/** Each report sends about forty DNS queries. */
+/** Limits reports, because each sends about forty DNS queries. */
 export const limitReports = (companyId: string) => limit("deliverability", companyId);
 
 const UNREADABLE = "The stored password can no longer be read. Enter it again.";

@@ -15,7 +15,7 @@ export interface Check {
   help: string | null;
 }
 
-/** From best to worst; `unknown` is less severe than a known fault. */
+/** Statuses from best to worst; `unknown` is less severe than a known fault. */
 const GRAVITY: readonly CheckStatus[] = ["pass", "unknown", "warn", "fail"];
 
 export interface Finding {

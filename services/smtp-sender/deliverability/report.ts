@@ -54,7 +54,7 @@ async function checked(dns: Lookups, key: ConfigKey): Promise<KeyCheck> {
 }
 
 export interface Report {
-  /** In the order in which a user would fix them. */
+  /** Checks in the order in which a user would fix them. */
   checks: Check[];
   /** Ids of waiting keys that may become active. */
   seen: string[];

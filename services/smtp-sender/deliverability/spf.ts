@@ -35,7 +35,7 @@ const MODIFIER = /^([a-z][a-z0-9_.-]*)=(\S*)$/i;
 const NEEDS_VALUE = new Set(["include", "ip4", "ip6", "exists"]);
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/i;
 
-/** At least two labels, the last one not a number: `a:192.0.2.1` puts an address where a name belongs. */
+/** Requires at least two labels, the last one not a number: `a:192.0.2.1` has an address where a name belongs. */
 function isDomain(name: string): boolean {
   const labels = name.replace(/\.$/, "").split(".");
   return (
@@ -82,7 +82,7 @@ function parseTerm(text: string): Term | string | undefined {
 function parseAddress(term: Term, cidr4: string | undefined, cidr6: string | undefined): Term | string {
   const is4 = term.mechanism === "ip4";
   const valid = is4 ? ipaddr.IPv4.isValidFourPartDecimal(term.value!) : ipaddr.IPv6.isValid(term.value!);
-  // In an IPv6 address the single slash is its prefix length.
+  // A single slash in an IPv6 address is its prefix length.
   const length = is4 ? term.cidr4 : cidr4 ? Number(cidr4.slice(1)) : 128;
   if (!valid || cidr6 || length > (is4 ? 32 : 128)) return `"${term.text}" is no ${is4 ? "IPv4" : "IPv6"} network`;
   return { ...term, [is4 ? "cidr4" : "cidr6"]: length };

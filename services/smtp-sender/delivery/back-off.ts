@@ -14,7 +14,7 @@
  * |                                                   | 24 hours its campaigns are stopped                           |
  * | a session that has reached the server's limit     | the next connection, not counted as a try                    |
  * | a server's own connection limit                   | remembered for a minute                                      |
- * | no connection slot free, or Redis away            | half a second                                                |
+ * | no connection slot free, or no Redis            | half a second                                                |
  *
  * The first two rows scale with RETRY_BASE_SECONDS (a minute); a server's pauses only if it is below 2 seconds.
  *

@@ -31,7 +31,7 @@ import { checkAgain, MAX_CHECK_AGE_MS, outcomeUnsent, RECHECK_AFTER_MS } from ".
 const MAX_HOUR_WAIT_MS = 2_000;
 const OUTAGE_PAUSE_MS = 1_000;
 
-/** How the lease ended. */
+/** End of the batch's lease. */
 export interface BatchEnd {
   /** Every recipient is final or waits individually. */
   complete: boolean;
@@ -156,7 +156,7 @@ export class Batch implements MailBatch {
 
   #takePermits(n: number): Permit[] {
     if (this.source.exhausted) return [];
-    // For chunks only: retries and copies are in doubt as soon as they are claimed, not at the next flush.
+    // Only chunks: retries and copies are in doubt as soon as they are claimed, not at the next flush.
     const promised = this.chunk ? this.#context.recorder.promised : 0;
     return Permit.take(this.#granters, n, this.campaign.is_transactional, promised);
   }
@@ -335,7 +335,7 @@ export class Batch implements MailBatch {
       return;
     }
     Permit.giveBack(mails.map(({ permit }) => permit));
-    // They were marked last: the mark is moved back before them, and only then their permits end.
+    // Moves the mark back before these emails, which were marked last, and only then ends their permits.
     const before = Math.min(...mails.map(({ row }) => row.seq), ...this.#reserved.keys()) - 1;
     const mark = Math.max(before, ...[...this.#handedOver].map(({ row }) => row.seq));
     this.#preparing = true;

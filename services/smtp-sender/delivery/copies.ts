@@ -1,7 +1,7 @@
 /**
  * Decides who gets a copy (cc, bcc) of an email, in which transactions, and what each result means. Pure.
  *
- * Once the email is accepted, its copies go out in a transaction of their own: in several if the server accepts fewer
+ * Once the email is accepted, its copies are sent in a separate transaction: in several if the server accepts fewer
  * recipients at a time, and in a separate one for addresses that need SMTPUTF8, so that a server without it refuses no
  * other copy. Results are recorded together with the email. A deferred copy is retried individually, as a recipient of
  * its own.

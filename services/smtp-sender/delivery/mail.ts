@@ -121,7 +121,7 @@ export class Mail implements OutgoingMessage {
   rendered: Rendered | MakeMail | undefined;
   /** Time at which a connection last took it. */
   handedAtMs = 0;
-  /** Its body may have been written, so it cannot be withdrawn. */
+  /** True if the body may have been written, so that the email cannot be withdrawn. */
   bodyBegan = false;
   /** Number of sessions that ended before sending it. */
   endedSessions = 0;

@@ -34,7 +34,7 @@ export interface RecipientSource {
   leaseIsOurs(row: RecipientRow): boolean;
   /** The recipient was claimed individually, with this number of tries, and has no result yet. */
   holds(seq: number, attempts: number): boolean;
-  /** Its result is being written to the database. */
+  /** Called when the row's result is being written to the database. */
   settled(row: RecipientRow): void;
   renew(): Promise<boolean>;
 }

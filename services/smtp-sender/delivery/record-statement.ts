@@ -19,7 +19,7 @@ import {
 interface RecordOptions {
   owner: string;
   leaseMs: number;
-  /** Without events and webhooks. */
+  /** Updates only the row, without events and webhooks. */
   rowOnly?: boolean;
 }
 

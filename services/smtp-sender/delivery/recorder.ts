@@ -16,7 +16,7 @@ interface Options {
   groupSize: number;
   log: { error(text: string, data?: object): void };
   onFlushed(report: FlushReport): void;
-  /** A flush failed because the database is away; null: one succeeded again. */
+  /** Called when a flush fails because the database is unavailable, and with null when one succeeds again. */
   onOutage(error: Error | null): void;
 }
 

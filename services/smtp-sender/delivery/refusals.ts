@@ -48,7 +48,7 @@ export const isTooManyRecipients = ({ code, enhanced, text }: Reply): boolean =>
   (code === 452 || code === 552) && (/^[45]\.5\.3$/.test(enhanced) || /too many recipients/i.test(text));
 
 /**
- * These meanings do not stop a campaign if the enhanced code is about a system, protocol or content: they may concern
+ * Meanings that do not stop a campaign if the enhanced code is about a system, protocol or content: they may concern
  * one recipient's server.
  */
 const VAGUE_MEANINGS: ReadonlySet<Meaning> = new Set(["content-refused", "unknown-reason"]);

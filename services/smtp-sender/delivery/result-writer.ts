@@ -30,7 +30,7 @@ interface Writer {
 interface Group {
   results: readonly RecordedResult[];
   chunks: ReadonlyMap<LeasedChunk, ChunkUpdate>;
-  /** Without events and webhooks. */
+  /** Updates only the row, without events and webhooks. */
   rowOnly: boolean;
 }
 

@@ -31,7 +31,7 @@ export interface RecipientRow {
   /** Set for an individually claimed copy; `attempts` and `blocked` are then the copy's. */
   copy_no?: number;
   copy_email?: string;
-  /** For such a copy: reason why its campaign was stopped, if it was. */
+  /** Reason why the copy's campaign was stopped, if it was. */
   stopped_by?: string | null;
 }
 

@@ -105,7 +105,7 @@ const markAndRender: GroupStep = async (group) => {
   batch.putBack(mails);
   if (marked.status === "rejected") throw marked.reason;
   if (!held) batch.leaseLost();
-  // They were marked and not handed over; releasing the lease records that in the database.
+  // Marked but not handed over; releasing the lease records that in the database.
   else batch.end();
   if (rendered.status === "rejected") {
     context.claims.skip(batch.campaign.campaign_id);
@@ -155,7 +155,7 @@ interface Answer {
 
 /** The next thing to happen to the email. */
 type Fate =
-  /** Sent by another session, at once or after the server's `pause`. */
+  /** Send by another session, at once or after the server's `pause`. */
   | { kind: "again"; pause?: string }
   /** Accepted: its copies are sent before that is recorded. */
   | { kind: "sendCopies"; reply: Reply }

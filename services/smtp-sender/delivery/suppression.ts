@@ -61,7 +61,7 @@ export async function checkAgain(
   if (rows[0]?.copy_no !== undefined) {
     const values = [campaign_id, company_id, seqs, rows.map((row) => row.copy_no)];
     const checks = await reads.run<CopyCheck>("recheck-copies", RECHECK_COPIES, values);
-    // A copy has its email's number, and an address of its own.
+    // A copy has its email's number but a different address.
     const byKey = new Map(rows.map((row) => [`${row.seq} ${row.copy_no}`, row]));
     for (const check of checks) Object.assign(byKey.get(`${check.seq} ${check.copy_no}`)!, check);
     return;

@@ -43,7 +43,7 @@ interface Options {
 
 interface Wait {
   backlog: DomainBacklog;
-  /** Before this time the limiter need not be asked. */
+  /** Time until which the limiter need not be asked. */
   blockedUntilMs: number;
 }
 
@@ -110,8 +110,8 @@ export class DomainGate {
   }
 
   /**
-   * One admission per row, in order. While Redis is unavailable, mail with a limit per minute waits and all other mail
-   * is sent.
+   * Returns one admission per row, in order. While Redis is unavailable, mail with a limit per minute waits and all
+   * other mail is sent.
    */
   async admit(rows: readonly RecipientRow[], isTransactional: boolean): Promise<Admission[]> {
     const byDomain = new Map<string, number[]>();

@@ -1,7 +1,7 @@
 /**
  * Runs delivery on one node: claims work, keeps a server per SMTP configuration in use, recovers leases of dead
- * senders, and stops in order. Rows are the truth; an event (`checkForWork`) only shortens the wait for the next round
- * of claiming.
+ * senders, and stops in order. The database is authoritative; an event (`checkForWork`) only shortens the wait for the
+ * next round of claiming.
  */
 import { randomBytes } from "node:crypto";
 import { performance } from "node:perf_hooks";

@@ -22,7 +22,7 @@ const afterOutageMs = (leaseMs: number): number => Math.max(6_000, (leaseMs * 4)
  * each campaign.
  */
 const STUCK_CHECK_MS = 15_000;
-/** By then live senders have rewritten what a failover lost. */
+/** Time after which live senders have rewritten what a failover lost. */
 const quietMs = (leaseMs: number): number => 4 * leaseMs;
 
 interface Options {
@@ -63,7 +63,7 @@ export class LeaseRecovery {
     const { owner, peers, history, reportOutage, freed } = this.#options;
     try {
       const moment = await this.#check();
-      // After a restore, old leases reappear as well.
+      // Also after a restore, because old leases reappear.
       if (await history.follow(moment)) this.#outage = true;
       if (performance.now() < this.#from) return;
       if (this.#outage) {

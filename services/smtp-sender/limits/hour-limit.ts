@@ -48,7 +48,7 @@ export interface HourTokens {
   /** Takes tokens for recipients with the given numbers of emails, in order. */
   take(mails: readonly number[]): Promise<HourGrant>;
   give(...tokens: readonly HourToken[]): Promise<void>;
-  /** With half of the token's life left, the body is written in time. */
+  /** Returns whether at least half of the token's life is left, enough to write the body in time. */
   isFresh(token: HourToken): boolean;
   isValid(token: HourToken): boolean;
 }

@@ -1,6 +1,6 @@
 /**
  * Marks SMTP configurations whose limits cannot be counted because Redis is unavailable, so that their campaigns show
- * the reason (CAMPAIGN_ERROR in models/campaign.ts). A mark expires by itself.
+ * the reason (CAMPAIGN_ERROR in models/campaign.ts). Marks expire.
  */
 import { performance } from "node:perf_hooks";
 import { query } from "../../../models/database/db.ts";

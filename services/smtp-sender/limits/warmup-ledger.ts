@@ -10,7 +10,7 @@ import { query, queryOne, sequelize } from "../../../models/database/db.ts";
 import type { SmtpConfig } from "../../../models/smtp-config.ts";
 import type { Day } from "./hour-limit.ts";
 
-/** Nothing is granted in the last moments of a day: an email counts on the day on which its server accepts it. */
+/** Time before midnight in which nothing is granted: an email counts on the day on which its server accepts it. */
 const CLOSED_BEFORE_MIDNIGHT_MS = 10_000;
 /** Minimum life of a token. */
 const TRANSFER_MS = 5_000;
@@ -21,7 +21,7 @@ export interface DayGrant {
   day: Day;
   /** Life of the tokens. */
   lifeMs: number;
-  /** Until the next day begins. */
+  /** Milliseconds until the next day. */
   leftMs: number;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Manages the connections to one SMTP server. Tries one first; once it is open and there is work for more, doubles
  * their number up to the limits of the configuration (over all nodes) and the server. A server that refuses another
- * connection while some are open is not down: it has a limit of its own, which is remembered for a while.
+ * connection while some are open is not down: it has its own limit, which is remembered for a while.
  */
 import { performance } from "node:perf_hooks";
 import { NO_SLOT_PAUSE_MS, SERVER_LIMIT_KEPT_MS } from "../delivery/back-off.ts";
@@ -96,7 +96,7 @@ export class Connections {
       }
       if (this.#closed) return undefined;
       if (this.#open.size === 0) return error;
-      // While others are open, a refused connection means a limit or a temporary failure and says nothing about a
+      // A refused connection while others are open means a limit or a temporary failure and says nothing about a
       // campaign.
       this.limitToOpen();
       return undefined;

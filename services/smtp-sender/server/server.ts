@@ -39,7 +39,7 @@ const AFTER_PAUSE_MS = 10;
 const MAX_REFUSED_IN_A_ROW = 4;
 
 export class Server {
-  /** The configuration is gone: emails in progress finish, and nothing starts. */
+  /** True if the configuration was deleted: emails in progress finish, and nothing starts. */
   deleted = false;
   readonly connections: Connections;
   readonly preparation: Preparation;

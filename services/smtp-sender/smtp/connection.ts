@@ -85,7 +85,7 @@ export class Connection {
   #reader = new ReplyReader();
   /** Unanswered commands, in order. */
   #unanswered: Command[] = [];
-  /** Without PIPELINING: commands not written yet. */
+  /** Commands not written yet, if the server has no PIPELINING. */
   #queued: Command[] = [];
   /** Mail whose envelope was written and whose DATA is not answered. */
   #open: Transaction | undefined;
@@ -384,7 +384,7 @@ export class Connection {
     this.#answer(transaction!, refusedResult(transaction!, { stage: "endOfData", reply }));
   }
 
-  /** Without PIPELINING: continues or aborts the open transaction. */
+  /** Continues or aborts the open transaction, if the server has no PIPELINING. */
   #lockStep(): void {
     const open = this.#open;
     if (!open) {

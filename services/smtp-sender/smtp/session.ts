@@ -149,7 +149,7 @@ async function connectToFirst(addresses: PinnedAddress[], endpoint: Endpoint, ti
 /** OpenSSL surrounds its reason with a thread, a number, a library and a source location. */
 const OPENSSL = /^[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):.*$/s;
 
-/** Each line of an SMTP reply begins with its code (RFC 5321 4.2). */
+/** Matches a reply; each line begins with its code (RFC 5321 4.2). */
 const REPLY = /^(?:[2-5]\d\d(?:[ -].*)?(?:\r?\n|$))+$/;
 
 /**
@@ -169,7 +169,7 @@ const NO_COMMON_VERSION = /unsupported protocol|alert protocol version|version t
 const NOT_TLS = /wrong version number|packet length too long|http request/i;
 const PRIVATE_CA = /self.signed|unable to (?:get|verify)/i;
 
-/** How to send without TLS, in the API's terms. */
+/** Advice to send without TLS, in terms of the API. */
 const withoutTls = ({ tlsMode = "auto" }: Endpoint): string =>
   tlsMode === "auto" ? "set `use_tls` to false" : 'set `tls_mode` to "none"';
 

@@ -3,7 +3,9 @@ import type { MailText } from "../../lib/mail-text.ts";
 import { NotSmtp, type Reply } from "./replies.ts";
 import type { Session } from "./session.ts";
 
-/** One transaction. Addresses are in wire form: ASCII or, with `smtpUtf8`, UTF-8 bytes as latin1 characters. */
+/**
+ * Message of one transaction. Addresses are in wire form: ASCII or, with `smtpUtf8`, UTF-8 bytes as latin1 characters.
+ */
 export interface OutgoingMessage {
   from: string;
   to: readonly string[];
@@ -38,7 +40,7 @@ export type TransactionResult =
    * because of `isWithdrawn`.
    */
   | { kind: "unsent"; reason: string; reply?: Reply | undefined; withdrawn?: boolean }
-  /** This server can never accept it. */
+  /** The server can never accept the message. */
   | { kind: "impossible"; reason: string };
 
 /** Command that a reply belongs to. "emptyData" ends an empty message without recipients, "endOfData" a real one. */

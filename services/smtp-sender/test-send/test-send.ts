@@ -1,5 +1,5 @@
 /**
- * Sends test emails one after another over a session of its own; every email has a result when the time is up, whatever
+ * Sends test emails one after another over a separate session; every email has a result when the time is up, whatever
  * the server does. Nothing is leased, recorded or retried. It takes no connection slot, because a campaign may hold all
  * of them for hours.
  */

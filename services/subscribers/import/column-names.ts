@@ -5,7 +5,8 @@ const FIELDS = ["email", "first_name", "last_name", "name", "status", "attribute
 export type Field = (typeof FIELDS)[number];
 export const isField = (name: string): name is Field => (FIELDS as readonly string[]).includes(name);
 
-// Written as `squashed` returns them. If a file has several, the first one counts and the others become attributes.
+// Column names as `squashed` returns them. If a file has several, the first one counts and the others become
+// attributes.
 export const ALIASES: Record<"email" | "first_name" | "last_name" | "name", string[]> = {
   email: `email emailaddress mail mailaddress emailadresse mailadresse email1value primaryemail adresseemail adressemail
     courriel correo correoelectronico indirizzoemail emailadres`.split(/\s+/),

@@ -69,7 +69,7 @@ export class ErrorFile {
     await addErrors(this.#own, lines);
   }
 
-  /** Null if there are no errors. */
+  /** URL of the file; null if there are no errors. */
   get url(): string | null {
     return this.#written > 0 ? `${config().BASE_URL}/api/emails/imports/${this.#own.id}/errors/` : null;
   }

@@ -37,7 +37,9 @@ const START = `
   errors as (delete from import_errors where company_id = $1 and import_id in (select id from started))
   select id from started`;
 
-/** False if it is running, its file is gone, or the company's limit of running imports is reached. */
+/**
+ * Returns false if the import is running, its file was deleted, or the company's limit of running imports is reached.
+ */
 export async function startHeldImport(
   companyId: string,
   id: string,

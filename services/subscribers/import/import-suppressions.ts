@@ -26,7 +26,7 @@ import { copyText, isBlank, isUnreadable } from "./import-rows.ts";
 import { openCsv } from "./import-subscribers.ts";
 import { squashed, stateOfWord } from "./status-words.ts";
 
-/** One suppression as given. */
+/** A suppression of the request. */
 export interface BlockItem {
   email?: string | null;
   domain?: string | null;

@@ -16,7 +16,7 @@ export interface Merged {
   created: number;
   /** Subscribers that existed before. */
   matched: number;
-  /** How many of these got a more restrictive status. */
+  /** Number of these subscribers that got a more restrictive status. */
   restricted: number;
 }
 
@@ -78,7 +78,8 @@ const REJOIN = `
   insert into list_members (company_id, list_id, subscriber_id) select $1, $2, id from known
   on conflict (company_id, list_id, subscriber_id) do nothing`;
 
-// Only restricts: a stronger suppression and a more restrictive status stay. New subscribers already have the status.
+// Makes statuses only more restrictive: a stronger suppression and a more restrictive status stay. New subscribers
+// already have the status.
 const RESTRICT = `
   with said as (
     select email, email_key, state, (${STATUSES})[state + 1] as status from people where state >= ${SUPPRESSED_FROM}),

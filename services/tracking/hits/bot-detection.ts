@@ -8,7 +8,7 @@
 export const MAX_AGENT_LENGTH = 512;
 /** No person opens a message within this time after the server accepted it, but Safe Links and similar scanners do. */
 export const TOO_FAST_MS = 2_000;
-/** This many different links of one message within BURST_MS are a scanner's. */
+/** Different links of one message clicked within BURST_MS from which a scanner is assumed. */
 export const BURST_LINKS = 3;
 export const BURST_MS = 2_000;
 

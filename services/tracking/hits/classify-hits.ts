@@ -39,7 +39,7 @@ export interface EarlierClick {
 }
 
 export interface EventRow {
-  /** Its time is `created_at`. */
+  /** Id of the event; `created_at` is its time. */
   id: string;
   company_id: string;
   sent_email_id: string;

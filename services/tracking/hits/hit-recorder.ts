@@ -35,7 +35,7 @@ const MAX_WAITING = 20_000;
 const CAMPAIGN_OF_MAIL = `select c.company_id, c.id as campaign_id from campaigns c
   where c.no = $1 and ($3 or exists (select from sent_emails where campaign_no = $1 and seq = $2))`;
 
-/** Throws if the token is invalid or its target is no web address. */
+/** Throws if the token is invalid or its target is not a web address. */
 function targetOf(token: string): LinkTarget {
   const target = readLinkToken(keysFor("link"), token);
   if (!target || (target.url && !isWebAddress(target.url))) throw notFound();
@@ -95,7 +95,7 @@ export class HitRecorder {
 
   /** Returns the target of a link without counting anything. */
   async #urlOf({ sentEmailId, link, url }: LinkTarget, hostOf: string | undefined): Promise<string | null> {
-    // Only the token is known: the message's row tells the company.
+    // Only the token is known; the message's row has the company.
     const number = await mailOf(sentEmailId);
     const values = [number.campaign_no, number.seq, isCampaignToken(number)];
     const [mail] = await query<CampaignRef>(CAMPAIGN_OF_MAIL, values);

@@ -146,7 +146,7 @@ const AFTER_HITS = FIRST + width(IN_HITS);
 const AFTER_SUBSCRIBED = AFTER_HITS + width(SUBSCRIBED);
 
 /**
- * One statement per combination of tables. A statement does not name tables it has no rows for, because their triggers
+ * Statements by combination of tables. A statement does not name tables it has no rows for, because their triggers
  * would run.
  */
 export const WRITE = {

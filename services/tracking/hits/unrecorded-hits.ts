@@ -4,7 +4,7 @@ import { retryOnConflict } from "../../../models/database/retry-on-conflict.ts";
 import { mailsOf } from "../../../models/statements/mail-key.ts";
 import type { Hit } from "./classify-hits.ts";
 
-// Counted per hour for operators. On a tracking domain only messages of its company count.
+// Counts hits per hour for operators. On a tracking domain only messages of its company count.
 const COUNT = `
   insert into campaign_counts as c (company_id, campaign_id, metric, bucket, slot, n)
   select k.company_id, k.id, h.type || '_unrecorded', h.hour, pg_backend_pid() % 8, count(*)

@@ -18,7 +18,7 @@ import { page } from "./page.ts";
 import { pageCompany } from "./page-company.ts";
 
 const PAGE_SIZE = 20;
-/** Each further page costs more than the one before. */
+/** Maximum pages, because each further page costs more than the one before. */
 const MAX_PAGES = 500;
 /** Time for which readers and caches may show outdated content. */
 const FRESH_SECONDS = 60;
@@ -52,7 +52,7 @@ function pageNumber(given: ParamsOf<"tracking.archivePage">["page"] = 1): number
 export async function archivePage(ctx: Ctx<ParamsOf<"tracking.archivePage">>): Promise<Document> {
   const list = await listOf(ctx);
   const number = pageNumber(ctx.params.page);
-  // One extra row tells if there is another page.
+  // One extra row shows whether there is another page.
   const found = await issuesOf(list, { limit: PAGE_SIZE + 1, offset: (number - 1) * PAGE_SIZE });
   if (number > 1 && found.length === 0) throw notFound();
   const company = await pageCompany(list.company_id);

@@ -7,7 +7,10 @@ interface Mail {
   email: string;
 }
 
-/** Found by address, as in an unsubscribe: a deleted person who returns is a new subscriber with the same mailbox. */
+/**
+ * Finds the member by address, as in an unsubscribe: a deleted person who returns is a new subscriber with the same
+ * mailbox.
+ */
 const LIST = `
   select coalesce(nullif(l.public_name, ''), l.name) as name
   from campaigns c

@@ -58,7 +58,10 @@ const askToUnsubscribe = async (ctx: Ctx, mail: Mail): Promise<Document> =>
 const methodOf = (params: Unsubscribe): UnsubscribeMethod =>
   params.from === "page" && params["List-Unsubscribe"] === undefined ? "page" : "one_click";
 
-/** One-click always means everything that the company sends, whatever else the request contains. */
+/**
+ * Returns whether a request is about one list. One-click requests always mean everything that the company sends,
+ * whatever else they contain.
+ */
 const isAboutListOnly = (params: Unsubscribe): boolean =>
   params["List-Unsubscribe"] === undefined && (params.only_this_list === true || params.only_this_list === "true");
 

@@ -34,7 +34,7 @@ export async function pageCompany(companyId: string, given?: StoredBranding): Pr
   const source = branding.logo_url === undefined ? undefined : logoSource(branding.logo_url);
   return {
     name: branding.name ?? company.name,
-    // Only http(s), because another scheme could run a script.
+    // Allows only http(s), because another scheme could run a script.
     website: website && /^https?:\/\//i.test(website) ? website : null,
     footer_text: branding.footer_text ?? company.footer_text,
     logo: source === undefined ? undefined : { url: new URL(branding.logo_url!).href, source },

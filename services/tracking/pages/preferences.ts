@@ -23,7 +23,7 @@ export interface PreferencesChange {
   last_name?: string;
   subscribed?: boolean;
   lists?: { id: string; subscribed: boolean }[];
-  /** Applied once its mailbox confirms it; the confirmation is sent in this language. */
+  /** New address, applied once its mailbox confirms it; the confirmation is sent in this language. */
   newEmail?: string | undefined;
   acceptLanguage?: string;
 }

@@ -19,7 +19,7 @@ type Again = ParamsOf<"tracking.subscribeAgain">;
 interface Form {
   form_attributes: string[];
   list_id: string | null;
-  /** Only a public list is named. */
+  /** Name of the list, if it is public. */
   list: string | null;
 }
 

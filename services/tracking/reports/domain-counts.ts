@@ -113,8 +113,8 @@ const someOf = (which: string, order: string) =>
   `select * from sent_emails s where s.campaign_no = c.no and ${which} order by ${order} limit ${REFUSALS}`;
 
 /**
- * A refusal that is no bounce is stored without a time: for a waiting message its next attempt is the latest possible
- * time, for a failed one its campaign's end.
+ * A refusal that is not a bounce is stored without a time: for a waiting message its next attempt is the latest
+ * possible time, for a failed one its campaign's end.
  */
 const refusalsOf = (campaign: string) => `
   select ${domainOf()} as domain, max(s.refused) as refused

@@ -50,7 +50,7 @@ const NOT_DELETED = `(e.campaign_id is null or e.campaign_id not in ${DELETED("i
 /** Counter for exactly this filter, if there is one. */
 function counterFor(companyId: string, { type, campaign, recipient, source, since, until }: Asked): Partial<Listing> {
   if (recipient || source || since || until) return {};
-  // There is no counter for several types or campaigns.
+  // No counter exists for several types or campaigns.
   if (Array.isArray(type) || Array.isArray(campaign)) return {};
   const metrics = (type ? [type] : EMAIL_EVENT_TYPES.filter((name) => name !== "delivered")).flatMap((name) => [
     name,
@@ -70,7 +70,7 @@ const mailsTo = (address: string) => `
   select campaign_no, seq from sent_emails
   where email is not null and lower(email) = lower(${address})`;
 
-/** One of the two tables, with conditions and an order that an index supports. */
+/** A table to read, with conditions and an order that an index supports. */
 interface Source {
   columns: string;
   from: string;

@@ -19,7 +19,7 @@ export const HANDED_OVER = `(s.status = ${queued} and s.next_attempt_at is null 
  */
 export const CAME_BACK = "campaign_counts k where k.company_id = $1 and k.metric = 'bounced_unique' and k.bucket = 0";
 
-/** Only these campaigns have waiting recipients; in two parts, each with its own index. */
+/** Selects campaigns with waiting recipients, in two parts, each with its own index. */
 const UNDER_WAY = `select no from campaigns where company_id = $1 and status in ('pending', 'sending')
   union select no from campaigns where company_id = $1 and status = 'scheduled'`;
 

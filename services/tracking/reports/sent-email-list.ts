@@ -132,7 +132,7 @@ function listing(companyId: string, asked: Asked): Listing {
     columns: COLUMNS,
     where,
     values,
-    // Within a campaign the number is also the order of creation, and it is indexed.
+    // The recipient number is indexed and, within a campaign, in the order of creation.
     id: campaign ? "s.seq" : ["s.campaign_no", "s.seq"],
     orderings: { recipient: `coalesce(${ADDRESS}, '')`, sent_at: "coalesce(s.sent_at, 'infinity')" },
     searchIn: [ADDRESS],

@@ -1,5 +1,5 @@
 /**
- * Patterns of messages to a bounce address that are no bounces: automatic replies, vacation notes, challenges, changes
+ * Patterns of messages to a bounce address that are not bounces: automatic replies, vacation notes, challenges, changes
  * of address, delays.
  */
 import { anyOf } from "../../../lib/replies/texts/phrases.ts";

@@ -33,7 +33,7 @@ export const FAILED_WORDS = anyOf(
   "zugestellt|fehler|erreur|inconnu|n'existe|errore|ошибк|届|退信",
 );
 
-/** Recipient on a line of its own, as in qmail's notices in any language. */
+/** Matches a recipient on a separate line, as in qmail's notices in any language. */
 export const LISTED = /^<[^<>\s]{1,128}@[^<>\s]{1,255}>:/m;
 
 export const UNDELIVERED = /(?:could not|couldn't|cannot|was not|has not) (?:be |been )?delivered to/i;

@@ -6,6 +6,6 @@ export const fields = {
   color: colour("brand.on_primary"),
   background: colour("brand.primary"),
   align: align(),
-  /** As wide as the column. */
+  /** True for a button as wide as its column. */
   wide: flag(),
 } as const satisfies Fields;

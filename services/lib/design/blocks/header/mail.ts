@@ -3,7 +3,7 @@ import { FONTS } from "../../brand.ts";
 import { attributes, escaped, linkText } from "../../markup.ts";
 import { fields } from "./fields.ts";
 
-/** Names of companies are no templates. */
+/** Escapes template tags, because company names are plain text. */
 const literal = (text: string) => text.replaceAll("[[", "\\[[");
 
 export const mail = blockMail(fields, {

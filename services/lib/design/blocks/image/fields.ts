@@ -2,7 +2,7 @@ import { align, type Fields, image, line, link, pixels } from "../../fields.ts";
 
 export const fields = {
   src: image(),
-  /** What the picture shows; empty: decoration. */
+  /** Description of the picture; empty for decoration. */
   alt: line("", 300),
   href: link(),
   /** 0: as wide as the column. */
